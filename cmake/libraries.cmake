@@ -1,0 +1,34 @@
+# The two shared libraries a user links, and how CMake and pkg-config find them.
+include(CMakePackageConfigHelpers)
+
+function(lull_shared_library name header_comment)
+  cmake_parse_arguments(ARG "" "" "ROOMS;SOURCES" ${ARGN})
+  add_library(lull-${name} SHARED ${ARG_SOURCES})
+  add_library(lull::${name} ALIAS lull-${name})
+  set_target_properties(lull-${name} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION 0
+                        INSTALL_RPATH "$ORIGIN" LINKER_LANGUAGE CXX)
+  target_include_directories(lull-${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                                 $<INSTALL_INTERFACE:include>)
+  target_link_libraries(lull-${name} PRIVATE lull_flags)
+  foreach(room IN LISTS ARG_ROOMS)
+    target_link_libraries(lull-${name} PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${room}>")
+  endforeach()
+  install(TARGETS lull-${name} EXPORT lull-targets LIBRARY DESTINATION ${LULL_INSTALL_LIB})
+  set(LULL_PC_NAME lull-${name})
+  set(LULL_PC_DESCRIPTION "${header_comment}")
+  configure_file(cmake/lull.pc.in lull-${name}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lull-${name}.pc DESTINATION ${LULL_INSTALL_LIB}/pkgconfig)
+endfunction()
+
+lull_shared_library(meter "Lull: regions and metrics of a program in the record of its run" ROOMS lull_base lull_meter)
+lull_shared_library(shmem "Lull: OpenSHMEM with waiting as a policy, and message aggregation"
+                    ROOMS lull_base lull_fabric lull_shmem lull_aggregate)
+
+install(FILES include/shmem.h DESTINATION ${LULL_INSTALL_INCLUDE})
+install(DIRECTORY include/lull DESTINATION ${LULL_INSTALL_INCLUDE})
+install(EXPORT lull-targets NAMESPACE lull:: DESTINATION ${LULL_INSTALL_LIB}/cmake/lull)
+configure_package_config_file(cmake/lull-config.cmake.in lull-config.cmake
+                              INSTALL_DESTINATION ${LULL_INSTALL_LIB}/cmake/lull)
+write_basic_package_version_file(lull-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lull-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/lull-config-version.cmake
+        DESTINATION ${LULL_INSTALL_LIB}/cmake/lull)

@@ -1,0 +1,88 @@
+"""The command `lull`: its subcommands, each in a module of its own, and the one place where errors become lines.
+
+Exit codes: 0 done, 1 failure, 2 usage, 130 interrupted; `measure` and `run` pass on the exit code of the program.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from lull import __version__
+from lull.errors import LullError
+
+# Subcommand -> the module whose click command of the same name it is; imported only when it is called or listed.
+COMMANDS = {
+    "sources": "lull.sources",
+    "measure": "lull.measure",
+    "compare": "lull.compare",
+    "report": "lull.report",
+    "run": "lull.run",
+    "study": "lull.study",
+    "settings": "lull.settings",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a subcommand's module when it is needed, so that `lull --version` starts fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The subcommands, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The subcommand `cmd_name`, or None when there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(importlib.import_module(COMMANDS[cmd_name]), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The subcommand the arguments name; an unknown one is answered with the nearest there is."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"did you mean {near[0]}" if near else f"there are {', '.join(COMMANDS)}"
+            raise click.UsageError(f"no command {args[0]!r}, {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="lull", message="%(prog)s %(version)s")
+def lull() -> None:
+    """Measure, compare and study the time and energy of moving data in parallel programs."""
+
+
+def main() -> NoReturn:
+    """Run the command line, turning every expected failure into one line on stderr."""
+    code: object = 0
+    try:
+        code = lull.main(standalone_mode=False, prog_name="lull")
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        code = 2
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else "lull"
+        fail(f"{error.format_message().rstrip('.')}; {where} --help shows how", 2)
+    except click.ClickException as error:
+        fail(error.format_message(), error.exit_code)
+    except LullError as error:
+        fail(str(error), error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        fail("interrupted", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def fail(line: str, code: int) -> NoReturn:
+    """Print `line` on stderr as Lull's own and leave with `code`."""
+    print(f"lull: {' '.join(line.split())}", file=sys.stderr)
+    sys.exit(code)

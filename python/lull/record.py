@@ -1,0 +1,287 @@
+"""The record of a run: the folder that every part of Lull writes and reads, and nothing else.
+
+    DIR/run.json         schema-versioned: what was run, where, its repeats, every energy figure with kind and source
+    DIR/samples.parquet  energy over time: repeat, time_s, node, channel, domain, kind, joules (cumulative in a repeat)
+
+A record is whole or absent: `write` fills a hidden folder beside the target, syncs it and renames it into place, so a
+killed process leaves either no record or a complete one. `read` refuses a truncated, newer or foreign file in one line.
+
+Units are in the field names: `_s` seconds, `_j` joules, `_w` watts; bytes are plain counts. An energy figure without a
+kind does not exist: see `EnergyKind`, ordered from the most to the least direct.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import tempfile
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lull.errors import LullError, describe_os_error
+
+SCHEMA = 1
+RUN_FILE = "run.json"
+SAMPLES_FILE = "samples.parquet"
+
+SAMPLES_SCHEMA = pa.schema(
+    [
+        ("repeat", pa.int32()),
+        ("time_s", pa.float64()),
+        ("node", pa.string()),
+        ("channel", pa.string()),
+        ("domain", pa.string()),
+        ("kind", pa.string()),
+        ("joules", pa.float64()),
+    ]
+)
+
+
+class EnergyKind(StrEnum):
+    """How an energy figure was obtained, from the most to the least direct."""
+
+    MEASURED = "measured"
+    VENDOR_MODEL = "vendor-model"
+    DERIVED = "derived"
+    ESTIMATED = "estimated"
+    SIMULATED = "simulated"
+
+
+def weakest(kinds: list[EnergyKind]) -> EnergyKind:
+    """The kind that labels a sum: its least direct part. `kinds` must not be empty."""
+    order = list(EnergyKind)
+    return max(kinds, key=order.index)
+
+
+class Domain(StrEnum):
+    """What an energy figure covers."""
+
+    NODE = "node"
+    PACKAGE = "package"
+    DRAM = "dram"
+    GPU = "gpu"
+    NIC = "nic"
+    WIRE = "wire"
+
+
+class Model(BaseModel):
+    """Base of all parts of a record: unknown fields are errors, infinities and NaN are not written."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
+
+
+class Host(Model):
+    """One node a run used."""
+
+    node: str
+    boot_id: str
+    processor: str
+    cores: int = Field(ge=1)
+    memory_bytes: int = Field(ge=0)
+    kernel: str
+
+
+class Channel(Model):
+    """One stream of energy readings on one node."""
+
+    name: str  # unique on its node, e.g. "powercap:package-0", "net:eth0", "estimate:package"
+    source: str  # the source it belongs to, e.g. "powercap"
+    node: str
+    domain: Domain
+    kind: EnergyKind
+    interval_s: float = Field(ge=0)  # how often the value changes by itself; 0: at every reading
+    basis: str  # where the figure comes from: a path, or coefficients with their citation
+
+
+class Energy(Model):
+    """Energy of one channel, or of a labelled sum of channels, over a repeat or a region.
+
+    `low_j` and `high_j` bound the systematic uncertainty of the source: a band of its own, not shrunk by repeats.
+    """
+
+    node: str
+    domain: Domain
+    channel: str  # a channel's name, or the sum in words: "package + dram"
+    kind: EnergyKind
+    joules: float = Field(ge=0)
+    low_j: float = Field(ge=0)
+    high_j: float = Field(ge=0)
+    bytes: int | None = Field(default=None, ge=0)  # what crossed the wire, for the domain `wire`
+    wraps: int = Field(default=0, ge=0)
+    gaps: int = Field(default=0, ge=0)
+    resets: int = Field(default=0, ge=0)
+    stale: int = Field(default=0, ge=0)
+    lower_bound: bool = False  # a reset hid part of it: the truth is at least this
+
+
+class Metric(Model):
+    """A figure the program reported itself, e.g. the number of updates it made."""
+
+    value: float
+    unit: str = ""
+
+
+class Region(Model):
+    """A named part of the program. Times are seconds since the repeat began, over all PEs: first begin, last end.
+
+    A region entered several times has `count` > 1 and `wall_s` is the sum over its visits of (last end - first begin).
+    """
+
+    name: str
+    begin_s: float
+    end_s: float
+    wall_s: float = Field(ge=0)
+    cpu_s: float = Field(ge=0)  # CPU time of all PEs inside it
+    count: int = Field(ge=1)
+    pes: int = Field(ge=1)
+    energy: list[Energy]
+
+
+class Repeat(Model):
+    """One execution of the command."""
+
+    index: int = Field(ge=0)
+    started: datetime
+    wall_s: float = Field(ge=0)
+    cpu_s: float = Field(ge=0)
+    max_rss_bytes: int = Field(ge=0)
+    exit_code: int  # as a shell would see it: 128 + n for signal n
+    energy: list[Energy]  # one per channel
+    totals: list[Energy]  # per node: the energy total that counts nothing twice, and the wire beside it
+    regions: list[Region] = []
+    metrics: dict[str, Metric] = {}
+
+
+class Run(Model):
+    """Everything in run.json."""
+
+    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
+    lull_version: str
+    label: str
+    command: list[str]
+    created: datetime
+    sampling_hz: float = Field(gt=0)
+    settings: dict[str, str]  # every LULL_* setting in force
+    factors: dict[str, str | int | float] = {}  # the point of a study's matrix this run stands for
+    hosts: list[Host]
+    channels: list[Channel]
+    repeats: list[Repeat]
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, populate_by_name=True)
+
+
+def empty_samples() -> pa.Table:
+    """A samples table without rows, in the schema of samples.parquet."""
+    return SAMPLES_SCHEMA.empty_table()
+
+
+def write(folder: Path, run: Run, samples: pa.Table) -> None:
+    """Write a record so that it is whole or absent.
+
+    Args:
+        folder: Where the record shall stand; must not exist yet, or be an empty folder.
+        run: What goes into run.json.
+        samples: What goes into samples.parquet, in `SAMPLES_SCHEMA`.
+
+    Raises:
+        LullError: The folder is taken, cannot be written, or the disk is full.
+    """
+    asked = f"write the record {folder}"
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise LullError(asked, "something is there already", "name another folder or remove it")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as error:
+        raise LullError(asked, describe_os_error(error), "choose a folder you may write with --out") from error
+    try:
+        aside.chmod(0o755)
+        pq.write_table(samples.cast(SAMPLES_SCHEMA), aside / SAMPLES_FILE, compression="zstd")
+        with (aside / RUN_FILE).open("w", encoding="utf-8") as file:
+            file.write(run.model_dump_json(by_alias=True, indent=1) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        aside.rename(folder)
+    except OSError as error:
+        raise LullError(asked, describe_os_error(error), "choose a folder with room with --out") from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def read(folder: Path) -> Run:
+    """Read run.json of a record.
+
+    Raises:
+        LullError: There is no record, it is not whole, or it was written by a newer Lull; the line says which.
+    """
+    asked = f"read the record {folder}"
+    path = folder / RUN_FILE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise LullError(asked, f"no {RUN_FILE} there", "name a folder that lull measure or lull study wrote") from error
+    except (OSError, UnicodeDecodeError) as error:
+        found = describe_os_error(error) if isinstance(error, OSError) else f"{RUN_FILE} is not text"
+        raise LullError(asked, found) from error
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise LullError(asked, f"{RUN_FILE} is cut off or damaged at line {error.lineno}", "measure it again") from error
+    version = content.get("schema") if isinstance(content, dict) else None
+    if not isinstance(version, int):
+        raise LullError(asked, f"{RUN_FILE} is not a record of Lull")
+    if version > SCHEMA:
+        raise LullError(asked, f"its schema is {version}, this Lull knows up to {SCHEMA}", "read it with a newer Lull")
+    try:
+        return Run.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise LullError(asked, f"{RUN_FILE} is not a valid record at {where}: {first['msg']}") from error
+
+
+def read_samples(folder: Path) -> pa.Table:
+    """Read samples.parquet of a record, in `SAMPLES_SCHEMA`.
+
+    Raises:
+        LullError: It is missing or damaged.
+    """
+    try:
+        return pq.read_table(folder / SAMPLES_FILE).cast(SAMPLES_SCHEMA)
+    except (OSError, pa.ArrowException) as error:
+        raise LullError(f"read the samples of {folder}", str(error).splitlines()[0]) from error
+
+
+def this_host() -> Host:
+    """The machine this process runs on, from /proc."""
+
+    def first_line(path: str) -> str:
+        try:
+            return Path(path).read_text(encoding="utf-8").splitlines()[0].strip()
+        except (OSError, IndexError):
+            return "unknown"
+
+    processor = "unknown"
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                processor = line.partition(":")[2].strip()
+                break
+    except OSError:
+        pass
+    return Host(
+        node=socket.gethostname(),
+        boot_id=first_line("/proc/sys/kernel/random/boot_id"),
+        processor=processor,
+        cores=len(os.sched_getaffinity(0)),
+        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        kernel=f"{os.uname().sysname} {os.uname().release}",
+    )

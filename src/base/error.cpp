@@ -1,0 +1,12 @@
+#include "base/error.hpp"
+
+#include <system_error>
+
+namespace lull {
+
+error::error(const std::string& asked, const std::string& found, const std::string& remedy)
+    : std::runtime_error(asked + ": " + found + (remedy.empty() ? "" : "; " + remedy)) {}
+
+std::string describe_errno(int code) { return std::generic_category().message(code); }
+
+}  // namespace lull

@@ -1,0 +1,17 @@
+// Errors a person can act on: what was asked, what was found, and what to do, in one line.
+#pragma once
+#include <stdexcept>
+#include <string>
+
+namespace lull {
+
+class error : public std::runtime_error {
+ public:
+  // "asked: found; remedy", e.g. error("read setting LULL_NODES", "'two' is not a whole number", "set it to 1 or more").
+  error(const std::string& asked, const std::string& found, const std::string& remedy = {});
+};
+
+// "cannot open /x: Permission denied": the text of errno `code` for an operation.
+[[nodiscard]] std::string describe_errno(int code);
+
+}  // namespace lull

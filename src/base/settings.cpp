@@ -1,0 +1,166 @@
+#include "base/settings.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+#include "base/error.hpp"
+
+namespace lull {
+namespace {
+
+constexpr std::array table{
+    setting{"LULL_WAIT", setting_type::choice, "interrupt", "poll|interrupt",
+            "How a PE waits: poll spins until the data is there, interrupt spins about the price of a wake-up and then "
+            "sleeps."},
+    setting{"LULL_WAIT_SPIN_US", setting_type::integer, "50", "0..1000000",
+            "Microseconds that interrupt spins before it sleeps, while PEs do not outnumber cores."},
+    setting{"LULL_WAIT_YIELDS", setting_type::integer, "20", "0..1000000",
+            "Times that interrupt yields the core before it sleeps, when PEs outnumber cores (it does not spin then)."},
+    setting{"LULL_WAIT_TIMEOUT_MS", setting_type::integer, "100", "1..10000",
+            "Longest sleep in milliseconds before a sleeper looks again by itself; each such time-out is counted."},
+    setting{"LULL_NODES", setting_type::integer, "1", "1..4096",
+            "Emulated nodes: the PEs of one host are split into so many groups that only talk through UCX."},
+    setting{"SHMEM_SYMMETRIC_SIZE", setting_type::size, "1G", "",
+            "Size of the symmetric heap of each PE; memory is used only where it is touched."},
+    setting{"LULL_UNACKNOWLEDGED", setting_type::integer, "1024", "1..1000000",
+            "Transfers to one PE on another node that may be under way before the sender waits."},
+    setting{"LULL_AGGREGATE_SLOT", setting_type::size, "8K", "",
+            "Bytes of one aggregation buffer; it is sent when full, or at done()."},
+    setting{"LULL_AGGREGATE_SLOTS", setting_type::integer, "8", "2..4096",
+            "Aggregation buffers for each ordered pair of PEs."},
+    setting{"LULL_METER_HZ", setting_type::real, "10", "0.1..100", "Samples per second of the energy meter."},
+    setting{"LULL_METER_SOURCES", setting_type::text, "", "",
+            "Comma-separated names of the energy sources to read (see lull sources); empty: all that are readable."},
+    setting{"LULL_WIRE_INTERFACES", setting_type::text, "", "",
+            "Comma-separated network interfaces whose bytes count as wire traffic; empty: every physical one. Naming "
+            "lo lets the loopback stand for the link between emulated nodes."},
+    setting{"LULL_WIRE_WATTS", setting_type::real, "15", "0..10000",
+            "Power of one network interface in watts while it transfers (15 W: one of the four NICs of a Frontier node, "
+            "60 W together, in the aggregation study)."},
+    setting{"LULL_WIRE_GBPS", setting_type::real, "200", "0.001..100000",
+            "One-way bandwidth of one network interface in Gbit/s, to which its watts belong (200: Slingshot-11)."},
+    setting{"LULL_WIRE_CONVENTION", setting_type::choice, "paper", "paper|full-duplex",
+            "How bytes become time on the wire: paper divides sent + received bytes by the one-way bandwidth, "
+            "full-duplex by twice that."},
+    setting{"LULL_ESTIMATE_CPU", setting_type::text, "auto", "",
+            "Processor family of the labelled estimate (see lull sources), or auto to recognise it."},
+    setting{"LULL_RECORD", setting_type::text, "", "",
+            "Folder where a program leaves its regions and metrics; lull measure sets it."},
+};
+
+const setting& find(std::string_view variable) {
+  const auto found = std::ranges::find_if(table, [&](const setting& s) { return variable == s.variable; });
+  if (found == table.end())
+    throw error("read setting " + std::string(variable), "there is no such setting", "lull settings lists them all");
+  return *found;
+}
+
+[[noreturn]] void refuse(const setting& s, const std::string& text, const std::string& wanted) {
+  throw error("read setting " + std::string(s.variable), "'" + text + "' is not " + wanted,
+              "unset it for the default, " + std::string(*s.default_value ? s.default_value : "none"));
+}
+
+template <class Number>
+Number number_in_range(const setting& s, const std::string& text, const char* wanted) {
+  Number value{};
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc{} || end != text.data() + text.size()) refuse(s, text, wanted);
+  const std::string_view range = s.choices;
+  const auto dots = range.find("..");
+  Number low{}, high{};
+  std::from_chars(range.data(), range.data() + dots, low);
+  std::from_chars(range.data() + dots + 2, range.data() + range.size(), high);
+  if (!(value >= low && value <= high)) refuse(s, text, "in the range " + std::string(range));
+  return value;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::span<const setting> all_settings() { return table; }
+
+std::string setting_text(std::string_view variable) {
+  const setting& s = find(variable);
+  const char* text = std::getenv(s.variable);  // NOLINT(concurrency-mt-unsafe): read before threads start
+  const std::string value = text && *text ? text : s.default_value;
+  if (s.type == setting_type::choice) {
+    const std::string all = "|" + std::string(s.choices) + "|";
+    if (value.find('|') != std::string::npos || all.find("|" + value + "|") == std::string::npos)
+      refuse(s, value, "one of " + std::string(s.choices));
+  }
+  return value;
+}
+
+std::int64_t setting_integer(std::string_view variable) {
+  return number_in_range<std::int64_t>(find(variable), setting_text(variable), "a whole number");
+}
+
+double setting_real(std::string_view variable) {
+  return number_in_range<double>(find(variable), setting_text(variable), "a number");
+}
+
+std::size_t setting_size(std::string_view variable) {
+  const std::string text = setting_text(variable);
+  try {
+    return parse_size(text);
+  } catch (const error&) {
+    refuse(find(variable), text, "a size such as 65536, 64K, 16M or 1.5G");
+  }
+}
+
+std::size_t parse_size(std::string_view text) {
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (suffix.ends_with('B') || suffix.ends_with('b')) suffix.remove_suffix(1);
+  if (suffix.ends_with('i')) suffix.remove_suffix(1);
+  static constexpr std::string_view steps = "KMGT";
+  int exponent = 0;
+  if (suffix.size() == 1) {
+    const auto at = steps.find(static_cast<char>(suffix[0] & ~0x20));
+    exponent = at == std::string_view::npos ? -1 : 10 * (static_cast<int>(at) + 1);
+  } else if (!suffix.empty()) {
+    exponent = -1;
+  }
+  const double bytes = std::ldexp(value, exponent);
+  if (status != std::errc{} || exponent < 0 || !(bytes >= 0 && bytes < 0x1p63))
+    throw error("read a size", "'" + std::string(text) + "' is not one", "write 65536, 64K, 16M or 1.5G");
+  return static_cast<std::size_t>(bytes);
+}
+
+std::vector<unknown_variable> unknown_variables() {
+  std::vector<unknown_variable> unknown;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view name = text.substr(0, text.find('='));
+    if (!name.starts_with("LULL_")) continue;
+    if (std::ranges::any_of(table, [&](const setting& s) { return name == s.variable; })) continue;
+    const auto nearest = std::ranges::min_element(
+        table, {}, [&](const setting& s) { return edit_distance(name, s.variable); });
+    unknown.push_back({std::string(name), nearest->variable});
+  }
+  std::ranges::sort(unknown, {}, &unknown_variable::variable);
+  return unknown;
+}
+
+}  // namespace lull

@@ -1,0 +1,42 @@
+// Every setting of Lull, in one table: its variable, its default, what it means. `lull settings` and
+// docs/reference/settings.md print this table; nothing in Lull reads an environment variable that is not in it.
+//
+// A setting is read when asked for and validated then: a value out of range throws lull::error naming the variable.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lull {
+
+enum class setting_type { text, choice, integer, real, size };
+
+struct setting {
+  const char* variable;       // e.g. "LULL_WAIT"
+  setting_type type;
+  const char* default_value;  // as it would be written in the environment; "" means unset
+  const char* choices;        // for choice: "a|b|c"; for integer and real: "min..max"; else ""
+  const char* meaning;        // one sentence
+};
+
+[[nodiscard]] std::span<const setting> all_settings();
+
+// The text in force: the environment's, else the default. Throws for a variable that is not in the table.
+[[nodiscard]] std::string setting_text(std::string_view variable);
+[[nodiscard]] std::int64_t setting_integer(std::string_view variable);
+[[nodiscard]] double setting_real(std::string_view variable);
+// Bytes; accepts 4096, 64K, 16M, 1G (powers of 1024) and decimals as in 1.5G.
+[[nodiscard]] std::size_t setting_size(std::string_view variable);
+[[nodiscard]] std::size_t parse_size(std::string_view text);
+
+// Variables in the environment that begin with LULL_ but are not in the table, each with the nearest that is.
+struct unknown_variable {
+  std::string variable;
+  std::string nearest;
+};
+[[nodiscard]] std::vector<unknown_variable> unknown_variables();
+
+}  // namespace lull

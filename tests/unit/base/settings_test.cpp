@@ -1,0 +1,76 @@
+#include "base/settings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace lull {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class settings_test : public testing::Test {
+ protected:
+  void TearDown() override {
+    for (const auto& s : all_settings()) unsetenv(s.variable);
+    unsetenv("LULL_WIAT");
+  }
+  static std::string refusal(const char* variable, const char* text) {
+    setenv(variable, text, 1);
+    try {
+      (void)setting_integer(variable);
+    } catch (const error& e) {
+      return e.what();
+    }
+    return "";
+  }
+};
+
+TEST_F(settings_test, every_default_is_valid) {
+  for (const auto& s : all_settings()) {
+    SCOPED_TRACE(s.variable);
+    switch (s.type) {
+      case setting_type::integer: EXPECT_NO_THROW((void)setting_integer(s.variable)); break;
+      case setting_type::real: EXPECT_NO_THROW((void)setting_real(s.variable)); break;
+      case setting_type::size: EXPECT_GT(setting_size(s.variable), 0U); break;
+      default: EXPECT_NO_THROW((void)setting_text(s.variable));
+    }
+  }
+}
+
+TEST_F(settings_test, the_environment_overrides_the_default) {
+  setenv("LULL_WAIT", "poll", 1);
+  EXPECT_EQ(setting_text("LULL_WAIT"), "poll");
+}
+
+TEST_F(settings_test, a_bad_value_names_variable_value_and_wish) {
+  EXPECT_THAT(refusal("LULL_NODES", "two"), AllOf(HasSubstr("LULL_NODES"), HasSubstr("'two'"), HasSubstr("whole number")));
+  EXPECT_THAT(refusal("LULL_NODES", "0"), HasSubstr("1..4096"));
+  setenv("LULL_WAIT", "pol", 1);
+  EXPECT_THROW((void)setting_text("LULL_WAIT"), error);
+  setenv("LULL_WAIT", "poll|interrupt", 1);
+  EXPECT_THROW((void)setting_text("LULL_WAIT"), error);
+}
+
+TEST_F(settings_test, sizes_are_powers_of_1024) {
+  EXPECT_EQ(parse_size("4096"), 4096U);
+  EXPECT_EQ(parse_size("64K"), 65536U);
+  EXPECT_EQ(parse_size("1.5GiB"), std::size_t{3} << 29);
+  for (const char* bad : {"", "K", "-1", "64Q", "1e99", "12 K"}) EXPECT_THROW((void)parse_size(bad), error) << bad;
+}
+
+TEST_F(settings_test, a_misspelt_variable_is_found_with_its_nearest_name) {
+  setenv("LULL_WIAT", "poll", 1);
+  const auto unknown = unknown_variables();
+  ASSERT_EQ(unknown.size(), 1U);
+  EXPECT_EQ(unknown[0].variable, "LULL_WIAT");
+  EXPECT_EQ(unknown[0].nearest, "LULL_WAIT");
+}
+
+}  // namespace
+}  // namespace lull
