@@ -2,17 +2,15 @@
 include(CMakePackageConfigHelpers)
 
 function(lull_shared_library name header_comment)
-  cmake_parse_arguments(ARG "" "" "ROOMS;SOURCES" ${ARGN})
-  add_library(lull-${name} SHARED ${ARG_SOURCES})
+  cmake_parse_arguments(ARG "" "" "WHOLE;USES" ${ARGN})
+  list(TRANSFORM ARG_WHOLE REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+  add_library(lull-${name} SHARED ${ARG_WHOLE})
   add_library(lull::${name} ALIAS lull-${name})
   set_target_properties(lull-${name} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION 0
-                        INSTALL_RPATH "$ORIGIN" LINKER_LANGUAGE CXX)
+                        LINKER_LANGUAGE CXX INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
   target_include_directories(lull-${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                  $<INSTALL_INTERFACE:include>)
-  target_link_libraries(lull-${name} PRIVATE lull_flags)
-  foreach(room IN LISTS ARG_ROOMS)
-    target_link_libraries(lull-${name} PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${room}>")
-  endforeach()
+  target_link_libraries(lull-${name} PRIVATE lull_flags ${ARG_USES})
   install(TARGETS lull-${name} EXPORT lull-targets LIBRARY DESTINATION ${LULL_INSTALL_LIB})
   set(LULL_PC_NAME lull-${name})
   set(LULL_PC_DESCRIPTION "${header_comment}")
@@ -20,11 +18,12 @@ function(lull_shared_library name header_comment)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lull-${name}.pc DESTINATION ${LULL_INSTALL_LIB}/pkgconfig)
 endfunction()
 
-lull_shared_library(meter "Lull: regions and metrics of a program in the record of its run" ROOMS lull_base lull_meter)
+lull_shared_library(meter "Lull: regions and metrics of a program in the record of its run"
+                    WHOLE lull_meter USES lull_base nlohmann_json::nlohmann_json)
 lull_shared_library(shmem "Lull: OpenSHMEM with waiting as a policy, and message aggregation"
-                    ROOMS lull_base lull_fabric lull_shmem lull_aggregate)
+                    WHOLE lull_shmem lull_aggregate USES lull_fabric)
 
-install(FILES include/shmem.h DESTINATION ${LULL_INSTALL_INCLUDE})
+install(FILES include/shmem.h include/shmemx.h DESTINATION ${LULL_INSTALL_INCLUDE})
 install(DIRECTORY include/lull DESTINATION ${LULL_INSTALL_INCLUDE})
 install(EXPORT lull-targets NAMESPACE lull:: DESTINATION ${LULL_INSTALL_LIB}/cmake/lull)
 configure_package_config_file(cmake/lull-config.cmake.in lull-config.cmake

@@ -7,8 +7,15 @@ namespace lull {
 
 class error : public std::runtime_error {
  public:
-  // "asked: found; remedy", e.g. error("read setting LULL_NODES", "'two' is not a whole number", "set it to 1 or more").
+  // "asked: found; remedy", e.g. error("read setting LULL_NODES", "'two' is not a whole number", "set it to 1 or
+  // more").
   error(const std::string& asked, const std::string& found, const std::string& remedy = {});
+};
+
+// A mistake in how the program was called or configured, which every PE of a job finds alike.
+class usage_error : public error {
+ public:
+  using error::error;
 };
 
 // "cannot open /x: Permission denied": the text of errno `code` for an operation.

@@ -40,9 +40,10 @@ constexpr std::array table{
     setting{"LULL_WIRE_INTERFACES", setting_type::text, "", "",
             "Comma-separated network interfaces whose bytes count as wire traffic; empty: every physical one. Naming "
             "lo lets the loopback stand for the link between emulated nodes."},
-    setting{"LULL_WIRE_WATTS", setting_type::real, "15", "0..10000",
-            "Power of one network interface in watts while it transfers (15 W: one of the four NICs of a Frontier node, "
-            "60 W together, in the aggregation study)."},
+    setting{
+        "LULL_WIRE_WATTS", setting_type::real, "15", "0..10000",
+        "Power of one network interface in watts while it transfers (15 W: one of the four NICs of a Frontier node, "
+        "60 W together, in the aggregation study)."},
     setting{"LULL_WIRE_GBPS", setting_type::real, "200", "0.001..100000",
             "One-way bandwidth of one network interface in Gbit/s, to which its watts belong (200: Slingshot-11)."},
     setting{"LULL_WIRE_CONVENTION", setting_type::choice, "paper", "paper|full-duplex",
@@ -57,13 +58,14 @@ constexpr std::array table{
 const setting& find(std::string_view variable) {
   const auto found = std::ranges::find_if(table, [&](const setting& s) { return variable == s.variable; });
   if (found == table.end())
-    throw error("read setting " + std::string(variable), "there is no such setting", "lull settings lists them all");
+    throw usage_error("read setting " + std::string(variable), "there is no such setting",
+                      "lull settings lists them all");
   return *found;
 }
 
 [[noreturn]] void refuse(const setting& s, const std::string& text, const std::string& wanted) {
-  throw error("read setting " + std::string(s.variable), "'" + text + "' is not " + wanted,
-              "unset it for the default, " + std::string(*s.default_value ? s.default_value : "none"));
+  throw usage_error("read setting " + std::string(s.variable), "'" + text + "' is not " + wanted,
+                    "unset it for the default, " + std::string(*s.default_value ? s.default_value : "none"));
 }
 
 template <class Number>
@@ -155,8 +157,8 @@ std::vector<unknown_variable> unknown_variables() {
     const std::string_view name = text.substr(0, text.find('='));
     if (!name.starts_with("LULL_")) continue;
     if (std::ranges::any_of(table, [&](const setting& s) { return name == s.variable; })) continue;
-    const auto nearest = std::ranges::min_element(
-        table, {}, [&](const setting& s) { return edit_distance(name, s.variable); });
+    const auto nearest =
+        std::ranges::min_element(table, {}, [&](const setting& s) { return edit_distance(name, s.variable); });
     unknown.push_back({std::string(name), nearest->variable});
   }
   std::ranges::sort(unknown, {}, &unknown_variable::variable);

@@ -1,0 +1,60 @@
+#include "fabric/heap.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
+namespace lull::fabric {
+namespace {
+
+constexpr std::size_t line = 64;
+
+constexpr std::size_t round_up(std::size_t value, std::size_t step) { return (value + step - 1) / step * step; }
+
+}  // namespace
+
+heap::heap(std::size_t bytes) : free_{{0, bytes}} {}
+
+std::optional<std::size_t> heap::allocate(std::size_t bytes, std::size_t alignment) {
+  if (bytes > std::numeric_limits<std::size_t>::max() / 2) return std::nullopt;
+  alignment = std::max(alignment, line);
+  bytes = round_up(std::max(bytes, std::size_t{1}), line);
+  for (const auto& piece : free_) {
+    const std::size_t offset = piece.first, size = piece.second;  // copies: the piece is erased below
+    const std::size_t start = round_up(offset, alignment);
+    if (start + bytes > offset + size) continue;
+    free_.erase(offset);
+    if (start > offset) free_[offset] = start - offset;
+    if (offset + size > start + bytes) free_[start + bytes] = offset + size - (start + bytes);
+    used_[start] = bytes;
+    in_use_ += bytes;
+    return start;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> heap::size_of(std::size_t offset) const {
+  const auto found = used_.find(offset);
+  return found == used_.end() ? std::nullopt : std::optional{found->second};
+}
+
+bool heap::release(std::size_t offset) {
+  const auto found = used_.find(offset);
+  if (found == used_.end()) return false;
+  in_use_ -= found->second;
+  auto piece = free_.emplace(offset, found->second).first;
+  used_.erase(found);
+  if (const auto next = std::next(piece); next != free_.end() && piece->first + piece->second == next->first) {
+    piece->second += next->second;
+    free_.erase(next);
+  }
+  if (piece != free_.begin()) {
+    if (const auto before = std::prev(piece); before->first + before->second == piece->first) {
+      before->second += piece->second;
+      free_.erase(piece);
+    }
+  }
+  return true;
+}
+
+}  // namespace lull::fabric

@@ -1,0 +1,29 @@
+// The allocator of the symmetric heap. It hands out offsets; its book-keeping is private memory, so a program that
+// writes past an allocation cannot break it. First fit in ascending order is deterministic: PEs that make the same
+// calls in the same order (as OpenSHMEM demands) get the same offsets without talking to each other.
+#pragma once
+#include <cstddef>
+#include <map>
+#include <optional>
+
+namespace lull::fabric {
+
+class heap {
+ public:
+  explicit heap(std::size_t bytes);
+
+  // Offset of a free piece of at least `bytes`, a multiple of `alignment` (a power of two, at least 64 is used, so that
+  // neighbours never share a cache line). Nothing when there is no such piece.
+  [[nodiscard]] std::optional<std::size_t> allocate(std::size_t bytes, std::size_t alignment = 64);
+  // Size given to allocate(), rounded up; nothing for an offset that was not handed out.
+  [[nodiscard]] std::optional<std::size_t> size_of(std::size_t offset) const;
+  bool release(std::size_t offset);  // false for an offset that was not handed out
+  [[nodiscard]] std::size_t in_use() const { return in_use_; }
+
+ private:
+  std::map<std::size_t, std::size_t> free_;  // offset → bytes; neighbours are always merged
+  std::map<std::size_t, std::size_t> used_;
+  std::size_t in_use_ = 0;
+};
+
+}  // namespace lull::fabric

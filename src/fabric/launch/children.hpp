@@ -1,0 +1,54 @@
+// Starting programs so that they cannot be lost, and ending them so that none remains.
+#pragma once
+#include <signal.h>
+#include <sys/types.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lull::launch {
+
+// Blocks these signals for the process and gives a descriptor that reads them; unblock_for_program() undoes it in a
+// child.
+class signal_reader {
+ public:
+  explicit signal_reader(std::span<const int> signals);
+  ~signal_reader();
+  signal_reader(const signal_reader&) = delete;
+  signal_reader& operator=(const signal_reader&) = delete;
+  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] int next() const;  // the number of a pending signal, or 0
+  void unblock_for_program() const;
+
+ private:
+  sigset_t before_;
+  int fd_;
+};
+
+struct exec_failure {
+  int code = 0;  // errno of execvp; 0: the program runs
+};
+
+// Forks and executes argv, found by PATH, with `environment`. The child dies (SIGKILL) when this process does.
+// `prepare` runs in the child before exec and may only make async-signal-safe calls.
+pid_t start(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
+            const std::function<void()>& prepare, exec_failure& failure);
+
+[[nodiscard]] std::vector<std::string> own_environment();
+
+// As a shell says it: the exit code, or 128 + n for signal n, from what waitpid() filled in.
+[[nodiscard]] int shell_code(int wait_status);
+
+// "exited with code 7" or "was ended by SIGKILL".
+[[nodiscard]] std::string describe_end(int wait_status);
+
+// All living descendants of this process.
+[[nodiscard]] std::vector<pid_t> descendants();
+
+// Ends every descendant: SIGTERM, then after grace_ms SIGKILL until none is left. Orphans count as descendants only if
+// this process is a subreaper.
+void end_descendants(int grace_ms);
+
+}  // namespace lull::launch

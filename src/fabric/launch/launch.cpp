@@ -1,0 +1,202 @@
+// lull-launch: starts N PEs of a program on this machine, as `lull run` asks for it.
+//
+//   lull-launch -n N [--nodes K] [--no-bind] -- PROGRAM ARGUMENTS...
+//
+// It is a PMIx server to its PEs, as mpirun is. PE 0 has its stdin. The first PE that fails ends the job with one line
+// that names it, and its exit code becomes the job's; a signal to the launcher ends the job too. Whatever happens, also
+// SIGKILL to the launcher, no PE, segment or file remains.
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "fabric/launch/children.hpp"
+#include "fabric/launch/pmix_server.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using lull::launch::exec_failure;
+
+constexpr std::int64_t grace_ns = 500'000'000;  // between asking PEs to end and ending them
+
+// A folder for PMIx's socket. A child of its own removes it when this process has ended, however that came about.
+class temporary_folder {
+ public:
+  temporary_folder() {
+    std::string name = (fs::temp_directory_path() / "lull-XXXXXX").string();
+    if (!mkdtemp(name.data())) throw lull::error("make a folder in " + name, lull::describe_errno(errno));
+    path_ = name;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw lull::error("make a pipe", lull::describe_errno(errno));
+    if (fork() == 0) {
+      close(ends[1]);
+      sigset_t all;  // no signal but SIGKILL may keep it from its one duty
+      sigfillset(&all);
+      sigprocmask(SIG_SETMASK, &all, nullptr);
+      for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(fd);
+      char byte = 0;
+      (void)!read(ends[0], &byte, 1);  // returns when the launcher has ended
+      std::error_code ignored;
+      fs::remove_all(path_, ignored);
+      _exit(0);
+    }
+    close(ends[0]);  // ends[1] stays open as long as this process lives
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+struct options {
+  int pes = 1;
+  int nodes = 0;
+  bool bind = true;
+  std::vector<std::string> command;
+};
+
+std::vector<int> usable_cores() {
+  cpu_set_t mask;
+  std::vector<int> cores;
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &mask)) cores.push_back(core);
+  return cores;
+}
+
+class job {
+ public:
+  explicit job(const options& wanted) : wanted_(wanted), server_(wanted.pes, folder_.path()) {}
+
+  int run() {
+    for (int rank = 0; rank < wanted_.pes && !end_code_; ++rank) start_pe(rank);
+    while (living_ > 0) {
+      std::array<pollfd, 2> events{pollfd{signals_.fd(), POLLIN, 0}, pollfd{server_.event_fd(), POLLIN, 0}};
+      if (end_code_) events[1].fd = -1;
+      poll(events.data(), events.size(), end_code_ ? 20 : -1);
+      if (const auto code = server_.abort_requested(); code && !end_code_) end_job(*code);
+      for (int signal = signals_.next(); signal != 0; signal = signals_.next()) {
+        if (signal == SIGCHLD)
+          collect();
+        else
+          end_job(128 + signal);
+      }
+      if (end_code_ && living_ > 0 && lull::now_ns() > patience_) tell_all(SIGKILL);
+    }
+    return end_code_.value_or(0);
+  }
+
+ private:
+  void start_pe(int rank) {
+    auto environment = lull::launch::own_environment();
+    if (wanted_.nodes > 0) environment.push_back("LULL_NODES=" + std::to_string(wanted_.nodes));
+    environment = server_.environment_for(rank, std::move(environment));
+    cpu_set_t core;
+    CPU_ZERO(&core);
+    if (wanted_.bind && !cores_.empty()) CPU_SET(cores_[static_cast<std::size_t>(rank) % cores_.size()], &core);
+    exec_failure failure;
+    const pid_t pid = lull::launch::start(
+        wanted_.command, environment,
+        [&] {
+          signals_.unblock_for_program();
+          if (CPU_COUNT(&core) > 0) sched_setaffinity(0, sizeof core, &core);
+          if (rank > 0) {
+            const int nothing = open("/dev/null", O_RDONLY);
+            dup2(nothing, STDIN_FILENO);
+            close(nothing);
+          }
+        },
+        failure);
+    pids_.push_back(pid);
+    ++living_;
+    if (failure.code == 0) return;
+    std::fprintf(stderr, "lull: run %s: %s\n", wanted_.command[0].c_str(), lull::describe_errno(failure.code).c_str());
+    end_job(failure.code == ENOENT ? 127 : 126);
+  }
+
+  void collect() {
+    int status = 0;
+    for (pid_t ended = waitpid(-1, &status, WNOHANG); ended > 0; ended = waitpid(-1, &status, WNOHANG)) {
+      const auto found = std::ranges::find(pids_, ended);
+      if (found == pids_.end()) continue;  // the folder's keeper
+      const auto rank = static_cast<int>(found - pids_.begin());
+      *found = 0;
+      --living_;
+      if (end_code_) continue;
+      // A PE that called shmem_global_exit may be seen to end before PMIx has passed its wish on.
+      if (const auto code = server_.abort_requested()) {
+        end_job(*code);
+      } else if (const int code_of_pe = lull::launch::shell_code(status); code_of_pe != 0) {
+        std::fprintf(stderr, "lull: PE %d (process %d) %s%s\n", rank, ended, lull::launch::describe_end(status).c_str(),
+                     living_ > 0 ? "; the other PEs are ended" : "");
+        end_job(code_of_pe);
+      } else if (!server_.left_in_order(rank) && living_ > 0) {
+        std::fprintf(stderr, "lull: PE %d (process %d) ended without shmem_finalize; the other PEs are ended\n", rank,
+                     ended);
+        end_job(1);
+      }
+    }
+  }
+
+  void end_job(int code) {
+    if (end_code_) return;
+    end_code_ = code;
+    patience_ = lull::now_ns() + grace_ns;
+    tell_all(SIGTERM);
+  }
+
+  void tell_all(int signal) {
+    for (const pid_t pid : pids_)
+      if (pid != 0) kill(pid, signal);
+  }
+
+  const options& wanted_;
+  temporary_folder folder_;
+  static constexpr std::array handled{SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  lull::launch::signal_reader signals_{handled};  // before the server: its thread inherits the blocked signals
+  lull::launch::pmix_server server_;
+  std::vector<int> cores_ = usable_cores();
+  std::vector<pid_t> pids_;  // by rank; 0 when it has ended
+  int living_ = 0;
+  std::optional<int> end_code_;  // set when the job is being ended
+  std::int64_t patience_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Starts the PEs of a program on this machine.", "lull-launch"};
+  options wanted;
+  app.add_option("-n,--pes", wanted.pes, "Number of PEs")->check(CLI::Range(1, 4096));
+  app.add_option("--nodes", wanted.nodes, "Emulated nodes")->check(CLI::Range(1, 4096));
+  app.add_flag("--bind,!--no-bind", wanted.bind, "Bind PEs to cores, round-robin");
+  app.add_option("program", wanted.command, "The program and its arguments")->required();
+  app.positionals_at_end();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (wanted.nodes > wanted.pes)
+      throw lull::usage_error(
+          "split " + std::to_string(wanted.pes) + " PEs into " + std::to_string(wanted.nodes) + " emulated nodes",
+          "there would be nodes without a PE", "ask for no more --nodes than PEs (-n)");
+    return job(wanted).run();
+  } catch (const lull::usage_error& mistake) {
+    std::fprintf(stderr, "lull: %s\n", mistake.what());
+    return 2;
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "lull: %s\n", failure.what());
+    return 1;
+  }
+}

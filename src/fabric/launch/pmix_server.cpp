@@ -1,0 +1,188 @@
+#include "fabric/launch/pmix_server.hpp"
+
+#include <pmix.h>
+#include <pmix_server.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <future>
+#include <memory>
+
+#include "base/error.hpp"
+
+namespace lull::launch {
+namespace {
+
+// PMIx's callbacks carry no pointer of ours, so what they tell stands here; there is one server per process.
+struct state {
+  std::string job;
+  int abort_fd = -1;
+  std::atomic<bool> aborted{false};
+  std::atomic<int> abort_code{0};
+  std::unique_ptr<std::atomic<bool>[]> inside;  // by rank: joined and not yet finalized
+} told;
+
+void check(pmix_status_t status, const char* asked) {
+  if (status != PMIX_SUCCESS) throw error(asked, std::string("PMIx answered ") + PMIx_Error_string(status));
+}
+
+// Runs a PMIx call that answers through an op callback, and waits for the answer.
+template <class Call>
+void await(const char* asked, Call call) {
+  std::promise<pmix_status_t> answer;
+  auto future = answer.get_future();
+  const pmix_op_cbfunc_t done = [](pmix_status_t status, void* promise) {
+    static_cast<std::promise<pmix_status_t>*>(promise)->set_value(status);
+  };
+  const pmix_status_t accepted = call(done, &answer);
+  if (accepted == PMIX_OPERATION_SUCCEEDED) return;
+  check(accepted, asked);
+  check(future.get(), asked);
+}
+
+pmix_status_t on_connected(const pmix_proc_t* proc, void*, pmix_info_t*, std::size_t, pmix_op_cbfunc_t done,
+                           void* data) {
+  told.inside[proc->rank] = true;
+  if (done) done(PMIX_SUCCESS, data);
+  return PMIX_SUCCESS;
+}
+
+pmix_status_t on_finalized(const pmix_proc_t* proc, void*, pmix_op_cbfunc_t done, void* data) {
+  told.inside[proc->rank] = false;
+  if (done) done(PMIX_SUCCESS, data);
+  return PMIX_SUCCESS;
+}
+
+pmix_status_t on_abort(const pmix_proc_t*, void*, int code, const char*, pmix_proc_t*, std::size_t,
+                       pmix_op_cbfunc_t done, void* data) {
+  told.abort_code = code;
+  told.aborted = true;
+  const std::uint64_t one = 1;
+  (void)!write(told.abort_fd, &one, sizeof one);
+  if (done) done(PMIX_SUCCESS, data);
+  return PMIX_SUCCESS;
+}
+
+// All PEs are local, so the library has collected everything: hand it back.
+pmix_status_t on_fence(const pmix_proc_t*, std::size_t, const pmix_info_t*, std::size_t, char* data, std::size_t bytes,
+                       pmix_modex_cbfunc_t done, void* context) {
+  if (done) done(PMIX_SUCCESS, data, bytes, context, nullptr, nullptr);
+  return PMIX_SUCCESS;
+}
+
+template <class Value>
+void load(pmix_info_t& info, const char* key, const Value& value, pmix_data_type_t type) {
+  PMIX_INFO_LOAD(&info, key, &value, type);
+}
+
+void register_job(int pes) {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  std::string ranks;
+  for (int rank = 0; rank < pes; ++rank) ranks += (rank ? "," : "") + std::to_string(rank);
+  char* nodes = nullptr;
+  char* mapping = nullptr;
+  check(PMIx_generate_regex(host.data(), &nodes), "describe the job");
+  check(PMIx_generate_ppn(ranks.c_str(), &mapping), "describe the job");
+  const auto count = static_cast<std::uint32_t>(pes);
+  const std::uint32_t one = 1, zero = 0;
+
+  constexpr std::size_t job_facts = 7;
+  const std::size_t facts = job_facts + count;
+  pmix_info_t* info = nullptr;
+  PMIX_INFO_CREATE(info, facts);
+  load(info[0], PMIX_UNIV_SIZE, count, PMIX_UINT32);
+  load(info[1], PMIX_JOB_SIZE, count, PMIX_UINT32);
+  load(info[2], PMIX_LOCAL_SIZE, count, PMIX_UINT32);
+  load(info[3], PMIX_NUM_NODES, one, PMIX_UINT32);
+  PMIX_INFO_LOAD(&info[4], PMIX_LOCAL_PEERS, ranks.c_str(), PMIX_STRING);
+  PMIX_INFO_LOAD(&info[5], PMIX_NODE_MAP, nodes, PMIX_REGEX);
+  PMIX_INFO_LOAD(&info[6], PMIX_PROC_MAP, mapping, PMIX_REGEX);
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    pmix_info_t* about = nullptr;
+    PMIX_INFO_CREATE(about, 4);
+    const pmix_rank_t as_rank = rank;
+    const auto local = static_cast<std::uint16_t>(rank);
+    load(about[0], PMIX_RANK, as_rank, PMIX_PROC_RANK);
+    load(about[1], PMIX_LOCAL_RANK, local, PMIX_UINT16);
+    load(about[2], PMIX_NODEID, zero, PMIX_UINT32);
+    PMIX_INFO_LOAD(&about[3], PMIX_HOSTNAME, host.data(), PMIX_STRING);
+    pmix_data_array_t* const array = static_cast<pmix_data_array_t*>(std::malloc(sizeof(pmix_data_array_t)));
+    array->type = PMIX_INFO;
+    array->size = 4;
+    array->array = about;
+    pmix_info_t& slot = info[job_facts + rank];
+    PMIX_LOAD_KEY(slot.key, PMIX_PROC_DATA);
+    slot.value.type = PMIX_DATA_ARRAY;
+    slot.value.data.darray = array;  // PMIX_INFO_FREE below releases it
+  }
+  std::free(nodes);
+  std::free(mapping);
+  await("register the job", [&](pmix_op_cbfunc_t done, void* data) {
+    return PMIx_server_register_nspace(told.job.c_str(), pes, info, facts, done, data);
+  });
+  PMIX_INFO_FREE(info, facts);
+}
+
+}  // namespace
+
+pmix_server::pmix_server(int pes, const std::filesystem::path& folder) {
+  told.job = "lull-" + std::to_string(getpid());
+  told.abort_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  told.inside = std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(pes));
+  // PMIx's shared-memory store would leave files behind a killed launcher; one job of one host does not need it.
+  setenv("PMIX_MCA_gds", "hash", 1);  // NOLINT(concurrency-mt-unsafe): before PMIx starts its thread
+
+  static pmix_server_module_t module{};
+  module.client_connected2 = on_connected;
+  module.client_finalized = on_finalized;
+  module.abort = on_abort;
+  module.fence_nb = on_fence;
+  pmix_info_t* info = nullptr;
+  PMIX_INFO_CREATE(info, 2);
+  PMIX_INFO_LOAD(&info[0], PMIX_SERVER_TMPDIR, folder.c_str(), PMIX_STRING);
+  PMIX_INFO_LOAD(&info[1], PMIX_SYSTEM_TMPDIR, folder.c_str(), PMIX_STRING);
+  const pmix_status_t started = PMIx_server_init(&module, info, 2);
+  PMIX_INFO_FREE(info, 2);
+  check(started, "start the PMIx server");
+  register_job(pes);
+  for (int rank = 0; rank < pes; ++rank) {
+    pmix_proc_t proc;
+    PMIX_LOAD_PROCID(&proc, told.job.c_str(), static_cast<pmix_rank_t>(rank));
+    await("register a PE", [&](pmix_op_cbfunc_t done, void* data) {
+      return PMIx_server_register_client(&proc, geteuid(), getegid(), nullptr, done, data);
+    });
+  }
+}
+
+pmix_server::~pmix_server() {
+  PMIx_server_finalize();
+  close(told.abort_fd);
+}
+
+std::vector<std::string> pmix_server::environment_for(int rank, std::vector<std::string> environment) const {
+  pmix_proc_t proc;
+  PMIX_LOAD_PROCID(&proc, told.job.c_str(), static_cast<pmix_rank_t>(rank));
+  char** variables = nullptr;
+  check(PMIx_server_setup_fork(&proc, &variables), "prepare a PE's environment");
+  for (char** entry = variables; entry && *entry; ++entry) {
+    environment.emplace_back(*entry);
+    std::free(*entry);
+  }
+  std::free(static_cast<void*>(variables));
+  return environment;
+}
+
+int pmix_server::event_fd() const { return told.abort_fd; }
+
+std::optional<int> pmix_server::abort_requested() const {
+  return told.aborted ? std::optional{told.abort_code.load()} : std::nullopt;
+}
+
+bool pmix_server::left_in_order(int rank) const { return !told.inside[static_cast<std::size_t>(rank)]; }
+
+}  // namespace lull::launch

@@ -1,0 +1,25 @@
+#include "fabric/wait/doorbell.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+
+namespace lull::fabric {
+
+void doorbell::ring_sleepers() noexcept {
+  word_.fetch_add(1, std::memory_order_release);
+  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word_), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+wake doorbell::sleep_on(std::uint32_t seen, std::int64_t timeout_ns) noexcept {
+  const timespec timeout{.tv_sec = timeout_ns / 1'000'000'000, .tv_nsec = timeout_ns % 1'000'000'000};
+  const long result =
+      syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word_), FUTEX_WAIT, seen, &timeout, nullptr, 0);
+  return result != 0 && errno == ETIMEDOUT ? wake::timed_out : wake::rung;
+}
+
+}  // namespace lull::fabric

@@ -1,0 +1,59 @@
+// The symmetric heap. Every allocation ends, and every release begins, with a barrier, as the specification says.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "shmem.h"
+#include "shmem/current.hpp"
+
+using lull::shmem::here;
+
+namespace {
+
+void* allocate(std::size_t bytes, std::size_t alignment, bool zero, const char* call) {
+  if (bytes == 0) return nullptr;
+  auto& world = here(call);
+  void* const piece = world.allocate(bytes, alignment);
+  if (piece && zero) std::memset(piece, 0, bytes);
+  if (piece) shmem_barrier_all();
+  return piece;
+}
+
+}  // namespace
+
+void* shmem_malloc(size_t size) { return allocate(size, 0, false, "shmem_malloc"); }
+
+void* shmem_calloc(size_t count, size_t size) {
+  if (size != 0 && count > std::numeric_limits<std::size_t>::max() / size) return nullptr;
+  return allocate(count * size, 0, true, "shmem_calloc");
+}
+
+void* shmem_align(size_t alignment, size_t size) {
+  return std::has_single_bit(alignment) ? allocate(size, alignment, false, "shmem_align") : nullptr;
+}
+
+void* shmem_realloc(void* ptr, size_t size) {
+  auto& world = here("shmem_realloc");
+  if (!ptr) return shmem_malloc(size);
+  if (size == 0) {
+    shmem_free(ptr);
+    return nullptr;
+  }
+  const auto old_size = world.size_of(ptr);
+  if (!old_size) return nullptr;
+  shmem_barrier_all();
+  void* const moved = world.allocate(size);
+  if (!moved) return nullptr;
+  std::memcpy(moved, ptr, std::min(size, *old_size));
+  world.release(ptr);
+  shmem_barrier_all();
+  return moved;
+}
+
+void shmem_free(void* ptr) {
+  if (!ptr) return;
+  auto& world = here("shmem_free");
+  shmem_barrier_all();
+  world.release(ptr);
+}

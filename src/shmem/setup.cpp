@@ -1,0 +1,118 @@
+// shmem_init, shmem_finalize and the queries.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/settings.hpp"
+#include "shmem.h"
+#include "shmem/current.hpp"
+#include "shmemx.h"
+
+namespace lull::shmem {
+
+fabric::world* current_world = nullptr;
+
+namespace {
+
+int thread_level = SHMEM_THREAD_SINGLE;
+
+// Only PE 0 speaks of what all PEs find alike.
+bool speaks_for_all() {
+  const char* const rank = std::getenv("PMIX_RANK");  // NOLINT(concurrency-mt-unsafe): before any thread starts
+  return !rank || std::strcmp(rank, "0") == 0;
+}
+
+void warn_of_misspelt_settings() {
+  if (!speaks_for_all()) return;
+  for (const auto& [variable, nearest] : unknown_variables())
+    std::fprintf(stderr, "lull: %s is not a setting and is ignored; did you mean %s?\n", variable.c_str(),
+                 nearest.c_str());
+}
+
+}  // namespace
+
+void not_initialised(const char* call) {
+  std::fprintf(stderr, "lull: %s was called before shmem_init or after shmem_finalize\n", call);
+  std::_Exit(1);
+}
+
+}  // namespace lull::shmem
+
+using lull::shmem::current_world;
+using lull::shmem::here;
+
+int shmem_init_thread(int requested, int* provided) {
+  using namespace lull::shmem;
+  if (!current_world) {
+    try {
+      warn_of_misspelt_settings();
+      // Released on purpose: a PE that exits without shmem_finalize must not look, to its launcher, as if it had left
+      // in order, so nothing of it may be taken down at exit.
+      current_world = std::make_unique<lull::fabric::world>().release();
+    } catch (const lull::usage_error& mistake) {
+      if (speaks_for_all())
+        std::fprintf(stderr, "lull: %s\n", mistake.what());
+      else
+        usleep(500'000);  // the first to exit makes the launcher end the others, and PE 0 must have spoken by then
+      std::_Exit(2);
+    } catch (const std::exception& failure) {
+      std::fprintf(stderr, "lull: %s\n", failure.what());
+      std::_Exit(1);
+    }
+    thread_level = requested < SHMEM_THREAD_SERIALIZED ? requested : SHMEM_THREAD_SERIALIZED;
+  }
+  if (provided) *provided = thread_level;
+  return requested > thread_level ? 1 : 0;
+}
+
+void shmem_init() { shmem_init_thread(SHMEM_THREAD_SINGLE, nullptr); }
+
+void shmem_query_thread(int* provided) { *provided = lull::shmem::thread_level; }
+
+void shmem_finalize() {
+  const std::unique_ptr<lull::fabric::world> owner(std::exchange(current_world, nullptr));
+  if (!owner) return;
+  try {
+    owner->finalize();
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "lull: %s\n", failure.what());
+  }
+}
+
+void shmem_global_exit(int status) {
+  std::fflush(nullptr);
+  here("shmem_global_exit").abort(status, "shmem_global_exit");
+}
+
+int shmem_my_pe() { return here("shmem_my_pe").me().index(); }
+int shmem_n_pes() { return here("shmem_n_pes").pes(); }
+int shmem_pe_accessible(int pe) { return pe >= 0 && pe < here("shmem_pe_accessible").pes() ? 1 : 0; }
+
+int shmem_addr_accessible(const void* addr, int pe) {
+  return shmem_pe_accessible(pe) && here("shmem_addr_accessible").in_heap(addr) ? 1 : 0;
+}
+
+void* shmem_ptr(const void* dest, int pe) {
+  return shmem_addr_accessible(dest, pe) ? here("shmem_ptr").direct(dest, lull::pe_id{pe}) : nullptr;
+}
+
+void shmem_info_get_version(int* major, int* minor) {
+  *major = SHMEM_MAJOR_VERSION;
+  *minor = SHMEM_MINOR_VERSION;
+}
+
+void shmem_info_get_name(char* name) { std::snprintf(name, SHMEM_MAX_NAME_LEN, "%s", SHMEM_VENDOR_STRING); }
+
+void shmemx_wait_stats(shmemx_wait_stats_t* stats) {
+  const auto& s = here("shmemx_wait_stats").wait().statistics();
+  *stats = {s.waits, s.sleeps, s.timeouts, s.missed, s.ns_waited, s.ns_asleep};
+}
+
+int shmemx_n_nodes() { return here("shmemx_n_nodes").places().nodes(); }
+int shmemx_node_of(int pe) { return here("shmemx_node_of").places().node_of(lull::pe_id{pe}).index(); }
+int shmemx_oversubscribed() { return here("shmemx_oversubscribed").oversubscribed() ? 1 : 0; }
