@@ -24,7 +24,7 @@ double tally::with(double band::*bound) const {
 channel_total tally::total() const {
   const double edge = elapsed_s() > 0 ? std::min(1.0, edge_s_ / elapsed_s()) * joules() : 0;
   return {.joules = joules(),
-          .low_j = with(&band::low) - edge,
+          .low_j = std::max(0.0, with(&band::low) - edge),
           .high_j = with(&band::high) + edge + joules_per_unit_.high * counted_.missing_at_most(),
           .bytes = counts_bytes_ ? std::optional(counted_.total()) : std::nullopt,
           .wraps = counted_.wraps(),
