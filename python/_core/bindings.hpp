@@ -1,0 +1,10 @@
+// The parts of the extension, each binding one room. The interface, with its documentation, is python/lull/_core.pyi.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace lull::python {
+
+void bind_settings(nanobind::module_& m);
+void bind_meter(nanobind::module_& m);
+
+}  // namespace lull::python

@@ -1,0 +1,29 @@
+// Which of the sources found on a machine are used, and why the others are not.
+//
+// By default all that are readable, but the estimate only where no source covers the packages or the whole node: a
+// figure from coefficients never stands beside one from a counter unasked. Names, from the caller or else from
+// LULL_METER_SOURCES, replace the default.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "meter/source.hpp"
+
+namespace lull::meter {
+
+struct found_source {
+  std::unique_ptr<meter::source> source;
+  bool used = false;
+  std::string reason;  // why it is not readable, or else not used
+};
+
+// Every source in the table, in its order. Throws for a name that is not in it.
+[[nodiscard]] std::vector<found_source> find_sources(const sysroot& root, std::span<const std::string> names = {});
+
+// Only those to be read. Throws when a named one is not readable, or when there is none at all.
+[[nodiscard]] std::vector<std::unique_ptr<source>> sources_to_read(const sysroot& root,
+                                                                   std::span<const std::string> names = {});
+
+}  // namespace lull::meter

@@ -1,0 +1,262 @@
+// lull/meter.h: keeps the regions and metrics of this process and writes them as one JSON file, aside and then renamed.
+//
+//   {"schema": 1, "node": host, "pid": n, "pe": rank or null,
+//    "regions": [{"name", "begin_ns", "end_ns", "cpu_ns"}], "metrics": [{"name", "value", "unit"}]}
+//
+// The recorder is made at the first call and never destroyed, so that calls from destructors at exit still find it. It
+// is made only when LULL_RECORD is set; `the_recorder` then stays null and every call ends after one atomic load.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/settings.hpp"
+#include "lull/meter.h"
+
+namespace lull::meter {
+namespace {
+
+struct visit {
+  std::string name;
+  std::thread::id thread;
+  std::int64_t begin_ns, begin_cpu_ns;
+  std::int64_t end_ns = 0, cpu_ns = 0;
+
+  void end_now() {
+    end_ns = now_ns();
+    cpu_ns = process_cpu_ns() - begin_cpu_ns;
+  }
+};
+
+struct metric {
+  std::string name;
+  double value;
+  std::string unit;
+};
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+// The number a PMIx launcher gave this process, if it was started by one.
+nlohmann::json pe_number() {
+  const char* text = std::getenv("PMIX_RANK");  // NOLINT(concurrency-mt-unsafe): set before the process began
+  if (text == nullptr) return nullptr;
+  const std::string_view digits = text;
+  int number = 0;
+  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (status != std::errc{} || end != digits.data() + digits.size() || number < 0) return nullptr;
+  return number;
+}
+
+// 0 or errno. Nobody ever sees half a file under its final name.
+int write_aside_then_rename(const std::string& aside, const std::string& path, const std::string& text) {
+  const int file = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) return errno;
+  int error = 0;
+  for (std::size_t at = 0; at < text.size() && error == 0;) {
+    const ssize_t written = ::write(file, text.data() + at, text.size() - at);
+    if (written >= 0)
+      at += static_cast<std::size_t>(written);
+    else if (errno != EINTR)
+      error = errno;
+  }
+  if (::close(file) != 0 && error == 0) error = errno;
+  if (error == 0 && std::rename(aside.c_str(), path.c_str()) != 0) error = errno;
+  if (error != 0) ::unlink(aside.c_str());
+  return error;
+}
+
+class recorder {
+ public:
+  explicit recorder(std::string folder) : folder_(std::move(folder)) {}
+
+  void begin(const char* name) {
+    const std::scoped_lock lock(lock_);
+    open_.push_back(
+        {.name = name, .thread = std::this_thread::get_id(), .begin_ns = now_ns(), .begin_cpu_ns = process_cpu_ns()});
+  }
+
+  // False when `name` is not the innermost region of this thread.
+  bool end(const char* name) {
+    const std::scoped_lock lock(lock_);
+    const auto innermost = std::find_if(open_.rbegin(), open_.rend(),
+                                        [](const visit& v) { return v.thread == std::this_thread::get_id(); });
+    if (innermost == open_.rend() || innermost->name != name) return false;
+    innermost->end_now();
+    done_.push_back(std::move(*innermost));
+    open_.erase(std::next(innermost).base());
+    return true;
+  }
+
+  void report(const char* name, double value, const char* unit) {
+    const std::scoped_lock lock(lock_);
+    const auto known = std::ranges::find(metrics_, name, &metric::name);
+    if (known != metrics_.end())
+      *known = {name, value, unit};
+    else
+      metrics_.push_back({name, value, unit});
+  }
+
+  // 0 or errno.
+  int write() {
+    const std::scoped_lock lock(lock_);
+    nlohmann::ordered_json regions = nlohmann::json::array();
+    const auto add = [&](const visit& v) {
+      regions.push_back({{"name", v.name}, {"begin_ns", v.begin_ns}, {"end_ns", v.end_ns}, {"cpu_ns", v.cpu_ns}});
+    };
+    for (const visit& v : done_) add(v);
+    for (visit v : open_) {
+      v.end_now();
+      add(v);
+    }
+    nlohmann::ordered_json metrics = nlohmann::json::array();
+    for (const metric& m : metrics_) metrics.push_back({{"name", m.name}, {"value", m.value}, {"unit", m.unit}});
+    const std::string host = host_name();
+    const nlohmann::ordered_json file{{"schema", 1},       {"node", host},       {"pid", getpid()},
+                                      {"pe", pe_number()}, {"regions", regions}, {"metrics", metrics}};
+    const std::string name = fmt::format("regions-{}-{}.json", host, getpid());
+    return write_aside_then_rename(fmt::format("{}/.{}.aside", folder_, name), fmt::format("{}/{}", folder_, name),
+                                   file.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  }
+
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+
+ private:
+  const std::string folder_;
+  std::mutex lock_;
+  std::vector<visit> open_, done_;
+  std::vector<metric> metrics_;
+};
+
+std::atomic<recorder*> the_recorder = nullptr;  // owns; deliberately never freed
+std::atomic<bool> looked = false;               // whether LULL_RECORD has been read in this process
+std::mutex making;
+
+void write_at_exit() {
+  recorder* const mine = the_recorder.load();
+  if (mine == nullptr) return;
+  try {
+    if (const int error = mine->write())
+      fmt::print(stderr, "lull: write the regions into {}: {}; set LULL_RECORD to a folder that exists\n",
+                 mine->folder(), describe_errno(error));
+  } catch (...) {
+    std::fputs("lull: write the regions: out of memory\n", stderr);
+  }
+}
+
+// A child has its parent's memory but is another process: it begins anew. The lock of the recorder may be held by a
+// thread that does not exist here, so the recorder is left alone for good.
+void forget_in_child() {
+  the_recorder = nullptr;
+  looked = false;
+}
+
+recorder* find_recorder() {
+  if (looked.load(std::memory_order_acquire)) return the_recorder.load(std::memory_order_acquire);
+  const std::scoped_lock lock(making);
+  if (looked.load()) return the_recorder.load();
+  static const bool registered = [] {
+    pthread_atfork([] { making.lock(); }, [] { making.unlock(); },
+                   [] {
+                     making.unlock();
+                     forget_in_child();
+                   });
+    return std::atexit(write_at_exit) == 0;
+  }();
+  (void)registered;
+  if (const std::string folder = setting_text("LULL_RECORD"); !folder.empty())
+    the_recorder.store(std::make_unique<recorder>(std::filesystem::absolute(folder)).release(),
+                       std::memory_order_release);
+  looked.store(true, std::memory_order_release);
+  return the_recorder.load();
+}
+
+// Runs `act` on the recorder, if there is one. Nothing is thrown into a C program.
+template <class Act>
+int guarded(Act act) noexcept {
+  try {
+    recorder* const mine = find_recorder();
+    return mine != nullptr ? act(*mine) : LULL_METER_OK;
+  } catch (...) {
+    return LULL_METER_NO_MEMORY;
+  }
+}
+
+bool good_name(const char* name) { return name != nullptr && *name != '\0'; }
+
+}  // namespace
+}  // namespace lull::meter
+
+using lull::meter::good_name;
+using lull::meter::guarded;
+using lull::meter::recorder;
+
+int lull_region_begin(const char* name) {
+  if (!good_name(name)) return LULL_METER_BAD_NAME;
+  return guarded([&](recorder& r) {
+    r.begin(name);
+    return LULL_METER_OK;
+  });
+}
+
+int lull_region_end(const char* name) {
+  if (!good_name(name)) return LULL_METER_BAD_NAME;
+  return guarded([&](recorder& r) { return r.end(name) ? LULL_METER_OK : LULL_METER_NOT_INNERMOST; });
+}
+
+int lull_metric(const char* name, double value, const char* unit) {
+  if (!good_name(name)) return LULL_METER_BAD_NAME;
+  if (!std::isfinite(value)) return LULL_METER_BAD_VALUE;
+  return guarded([&](recorder& r) {
+    r.report(name, value, unit != nullptr ? unit : "");
+    return LULL_METER_OK;
+  });
+}
+
+int lull_region_flush(void) {
+  return guarded([](recorder& r) {
+    const int error = r.write();
+    errno = error != 0 ? error : errno;
+    return error == 0 ? LULL_METER_OK : LULL_METER_NOT_WRITTEN;
+  });
+}
+
+const char* lull_meter_strerror(int code) {
+  switch (code) {
+    case LULL_METER_OK:
+      return "no error";
+    case LULL_METER_BAD_NAME:
+      return "the name is NULL or empty";
+    case LULL_METER_BAD_VALUE:
+      return "the value is infinite or not a number";
+    case LULL_METER_NOT_INNERMOST:
+      return "the innermost region open in this thread has another name, or there is none";
+    case LULL_METER_NOT_WRITTEN:
+      return "the file of regions could not be written into the folder LULL_RECORD";
+    case LULL_METER_NO_MEMORY:
+      return "out of memory";
+    default:
+      return "unknown code of lull/meter.h";
+  }
+}

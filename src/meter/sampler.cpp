@@ -1,0 +1,100 @@
+#include "meter/sampler.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "meter/choice.hpp"
+
+namespace lull::meter {
+namespace {
+
+double checked_rate(double hz) {
+  if (!(hz >= lowest_hz && hz <= highest_hz))
+    throw error("sample the energy meter",
+                fmt::format("{} samples per second are not in {}..{}", hz, lowest_hz, highest_hz),
+                "unset LULL_METER_HZ for 10");
+  return hz;
+}
+
+}  // namespace
+
+sampler::sampler(const sysroot& root, double hz, std::span<const std::string> names)
+    : hz_(checked_rate(hz)), sources_(sources_to_read(root, names)) {
+  for (const auto& s : sources_)
+    channels_.insert(channels_.end(), s->description().channels.begin(), s->description().channels.end());
+  readings_.resize(channels_.size());
+}
+
+void sampler::take_sample() {
+  std::span<reading> left = readings_;
+  for (const auto& s : sources_) {
+    const std::size_t count = s->description().channels.size();
+    s->read(left.first(count));
+    left = left.subspan(count);
+  }
+  const std::int64_t time_ns = now_ns();
+  for (std::size_t i = 0; i < tallies_.size(); ++i) tallies_[i].add(readings_[i]);
+  const std::scoped_lock lock(series_lock_);
+  series_.time_ns.push_back(time_ns);
+  for (const tally& t : tallies_) series_.joules.push_back(t.joules());
+}
+
+void sampler::start() {
+  const std::scoped_lock control(control_);
+  {
+    const std::scoped_lock lock(series_lock_);
+    if (running_) throw error("start the energy meter", "it is running already", "stop it first");
+    series_ = {};
+  }
+  tallies_.clear();
+  for (const channel& c : channels_) tallies_.emplace_back(c);
+  failure_ = nullptr;
+  take_sample();
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  const std::scoped_lock lock(series_lock_);
+  running_ = true;
+}
+
+void sampler::run(const std::stop_token& stop) try {
+  using clock = std::chrono::steady_clock;
+  const auto period = std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(1 / hz_));
+  std::mutex mutex;  // nobody notifies: the condition variable is there to be interrupted by the stop token
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  for (auto deadline = clock::now() + period;; deadline += period) {
+    if (const auto late = clock::now() - deadline; late > period) deadline += late / period * period;
+    never.wait_until(lock, stop, deadline, [] { return false; });
+    if (stop.stop_requested()) return;
+    take_sample();
+  }
+} catch (...) {
+  failure_ = std::current_exception();  // out of memory; stop() reports it
+}
+
+series sampler::stop() {
+  const std::scoped_lock control(control_);
+  {
+    const std::scoped_lock lock(series_lock_);
+    if (!running_) throw error("stop the energy meter", "it is not running", "start it first");
+    running_ = false;
+  }
+  thread_.request_stop();
+  thread_.join();
+  if (failure_) std::rethrow_exception(failure_);
+  take_sample();
+  for (const tally& t : tallies_) series_.totals.push_back(t.total());
+  return std::exchange(series_, {});
+}
+
+latest_sample sampler::latest() const {
+  const std::scoped_lock lock(series_lock_);
+  if (!running_) throw error("read the energy meter", "it is not running", "start it first");
+  const auto newest = series_.joules.end() - static_cast<std::ptrdiff_t>(channels_.size());
+  return {.time_ns = series_.time_ns.back(), .joules = {newest, series_.joules.end()}};
+}
+
+}  // namespace lull::meter

@@ -1,0 +1,77 @@
+// Reads the chosen sources at a fixed rate, in a thread of its own.
+//
+// States: idle -> start() -> running -> stop() -> idle. start() takes the first sample before it returns, so everything
+// after it is inside the series; stop() takes the last one. The thread sleeps until absolute deadlines, so the rate
+// does not drift; a deadline that has passed is skipped, not caught up with.
+//
+// start(), stop() and latest() may be called from any thread. start() while running and the others while idle throw
+// lull::error; so does the constructor, for a rate out of range or sources that cannot be read.
+//
+// Cost: 2 us per counter and sample, 8 bytes per channel and sample (20 counters at 10 Hz: 0.13 % of one core).
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "meter/source.hpp"
+#include "meter/tally.hpp"
+
+namespace lull::meter {
+
+inline constexpr double lowest_hz = 0.1;
+inline constexpr double highest_hz = 100;
+
+// Row i holds, for each channel, the joules counted from start() to time_ns[i]; a column never decreases.
+struct series {
+  std::vector<std::int64_t> time_ns;  // CLOCK_MONOTONIC; at least two, start() and stop()
+  std::vector<double> joules;         // row after row, one value per channel
+  std::vector<channel_total> totals;  // one per channel
+};
+
+struct latest_sample {
+  std::int64_t time_ns = 0;
+  std::vector<double> joules;
+};
+
+class sampler {
+ public:
+  // Names as in find_sources(): empty means the default.
+  sampler(const sysroot& root, double hz, std::span<const std::string> names = {});
+  sampler(const sampler&) = delete;
+  sampler& operator=(const sampler&) = delete;
+  ~sampler() = default;  // the thread ends with its jthread, without a last sample
+
+  [[nodiscard]] std::span<const channel> channels() const { return channels_; }
+  void start();
+  [[nodiscard]] series stop();
+  [[nodiscard]] latest_sample latest() const;
+
+ private:
+  void take_sample();
+  void run(const std::stop_token& stop);
+
+  const double hz_;
+  std::vector<std::unique_ptr<source>> sources_;
+  std::vector<channel> channels_;
+
+  std::mutex control_;  // held by start() and stop() throughout
+
+  // Touched by one thread at a time: start() before the thread runs, the thread, stop() after it has ended.
+  std::vector<reading> readings_;
+  std::vector<tally> tallies_;
+  std::exception_ptr failure_;
+
+  mutable std::mutex series_lock_;  // for what latest() sees
+  bool running_ = false;
+  series series_;
+
+  std::jthread thread_;  // last, so that it has ended before anything it uses is destroyed
+};
+
+}  // namespace lull::meter

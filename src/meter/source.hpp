@@ -1,0 +1,106 @@
+// The contract of an energy source: one class in one file per way a machine tells what it consumes, registered by name
+// in table.cpp, in order of preference.
+//
+// A source is made with the root of the file system it looks at and finds out at once what is there: its channels, and
+// whether they can be read. Making one throws lull::error only for a setting that is wrong; a machine that lacks the
+// source, or does not let it be read, is a state with a reason and, where there is one, the line that mends it.
+//
+// A channel is one counter. Its source hands out raw values and knows what one of them is worth; wraps, gaps and resets
+// are the business of accumulator.hpp alone. Energy = joules_per_unit * counted + watts * time, each with the band that
+// the source can answer for.
+//
+// A source that is readable may be read any number of times, by one thread at a time.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/units.hpp"
+#include "meter/accumulator.hpp"
+#include "meter/sysroot.hpp"
+
+namespace lull::meter {
+
+// What an energy figure covers: node includes package, dram and whatever else is in the box; package does not include
+// dram; wire is what crossing the network is said to cost, and overlaps with nic and node.
+enum class domain { node, package, dram, gpu, nic, wire };
+
+// How a figure is obtained, from the most to the least direct: by a meter, by the vendor's model behind the counter,
+// from another measured quantity by a formula, or from coefficients alone.
+enum class kind { measured, vendor_model, derived, estimated };
+
+[[nodiscard]] std::string_view name_of(domain d);
+[[nodiscard]] std::string_view name_of(kind k);
+
+// A coefficient and the bounds within which its source holds it to be true.
+struct band {
+  double low = 0, mid = 0, high = 0;
+};
+
+struct channel {
+  std::string name;  // unique on the node: "powercap:package-0"
+  domain covers;
+  meter::kind kind;
+  seconds interval;   // how often the raw value changes by itself; 0: at every reading
+  std::string basis;  // where the figure comes from: a path, or formula and coefficients with their source
+  counter_limits limits;
+  band joules_per_unit;
+  band watts;
+  bool counts_bytes = false;
+};
+
+struct reading {
+  std::optional<std::uint64_t> value;  // nothing when the reading failed, never 0 in its place
+  int error = 0;                       // errno of a failed reading
+  std::int64_t time_ns = 0;            // CLOCK_MONOTONIC when the value was read
+};
+
+// The reading that a file gave just now.
+[[nodiscard]] reading stamped(const number_read& read);
+
+struct availability {
+  bool readable = false;
+  std::string reason;  // why not; empty when it is
+  std::string remedy;  // the one line that mends it; empty when there is none
+};
+
+struct source_description {
+  std::string name;
+  meter::kind kind;
+  std::string unit;        // of the raw values
+  seconds interval;        // as of its channels
+  std::string range;       // where the counters start again, in words; empty when they do not
+  std::string permission;  // what reading it needs
+  std::vector<channel> channels;
+  availability state;
+};
+
+class source {
+ public:
+  explicit source(source_description description) : description_(std::move(description)) {}
+  source(const source&) = delete;
+  source& operator=(const source&) = delete;
+  virtual ~source() = default;
+
+  [[nodiscard]] const source_description& description() const { return description_; }
+  // One reading per channel, in the order of the channels.
+  virtual void read(std::span<reading> into) = 0;
+
+ private:
+  source_description description_;
+};
+
+struct source_entry {
+  std::string_view name;
+  std::unique_ptr<source> (*make)(const sysroot&);
+};
+
+// All sources Lull knows, in order of preference.
+[[nodiscard]] std::span<const source_entry> source_table();
+
+}  // namespace lull::meter

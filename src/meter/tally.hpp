@@ -1,0 +1,42 @@
+// What one channel has counted so far, in joules: its accumulator, times what a unit is worth, plus what passes with
+// time alone.
+//
+// Contract: joules() never decreases. The band [low_j, high_j] holds the systematic uncertainty of the source: that of
+// its coefficients; for real meters that of reading them off at either end (2 * update interval of T); and above, when
+// the total is a lower bound, what may have been missed if that is known.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "meter/source.hpp"
+
+namespace lull::meter {
+
+struct channel_total {
+  double joules = 0;
+  double low_j = 0;
+  double high_j = 0;
+  std::optional<std::uint64_t> bytes;  // of a channel that counts them
+  int wraps = 0, gaps = 0, resets = 0, stale = 0;
+  bool lower_bound = false;
+};
+
+class tally {
+ public:
+  explicit tally(const channel& c);
+  void add(const reading& r);
+  [[nodiscard]] double joules() const { return with(&band::mid); }
+  [[nodiscard]] channel_total total() const;
+
+ private:
+  [[nodiscard]] double with(double band::*bound) const;
+  [[nodiscard]] double elapsed_s() const { return from_ns(last_ns_ - first_ns_).value(); }
+
+  accumulator counted_;
+  band joules_per_unit_, watts_;
+  double edge_s_;  // time by which the energy at the two ends together may be misplaced
+  bool counts_bytes_;
+  std::int64_t first_ns_ = 0, last_ns_ = 0;  // of the readings that succeeded
+};
+
+}  // namespace lull::meter

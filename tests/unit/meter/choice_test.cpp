@@ -1,0 +1,82 @@
+#include "meter/choice.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cerrno>
+
+#include "base/error.hpp"
+#include "tree.hpp"
+
+namespace lull::meter {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class choice_test : public meter_test {
+ protected:
+  static std::vector<std::string> used(const sysroot& root) {
+    std::vector<std::string> names;
+    for (const found_source& f : find_sources(root))
+      if (f.used) names.push_back(f.source->description().name);
+    return names;
+  }
+};
+
+TEST_F(choice_test, every_source_is_listed_and_every_one_left_out_says_why) {
+  for (const char* name : {"intel_2s_server", "amd_2s", "eth", "vm_nothing", "cray_ex"}) {
+    const fixture_tree tree(name);
+    const auto found = find_sources(tree.files());
+    ASSERT_EQ(found.size(), source_table().size());
+    for (const found_source& f : found) EXPECT_EQ(f.used, f.reason.empty()) << name << " " << f.reason;
+  }
+}
+
+TEST_F(choice_test, the_estimate_stands_back_where_a_counter_covers_the_processors) {
+  const fixture_tree server("intel_2s_server");
+  EXPECT_THAT(used(server.files()), ElementsAre("powercap"));
+  const auto found = find_sources(server.files());
+  EXPECT_EQ(found.back().reason, "powercap counts what it would estimate");
+}
+
+TEST_F(choice_test, the_estimate_steps_in_where_the_counter_may_not_be_read) {
+  const fixture_tree server("intel_2s_server");
+  const auto denied = [](std::string_view path) { return path.ends_with("/energy_uj") ? EACCES : 0; };
+  EXPECT_THAT(used(server.files(denied)), ElementsAre("estimate"));
+}
+
+TEST_F(choice_test, a_machine_with_nothing_is_estimated) {
+  const fixture_tree tree("vm_nothing");
+  EXPECT_THAT(used(tree.files()), ElementsAre("estimate"));
+}
+
+TEST_F(choice_test, names_replace_the_default) {
+  const fixture_tree server("intel_2s_server");
+  set("LULL_METER_SOURCES", "estimate, powercap");
+  EXPECT_THAT(used(server.files()), ElementsAre("powercap", "estimate"));
+  const std::vector<std::string> only{"estimate"};
+  EXPECT_EQ(sources_to_read(server.files(), only).size(), 1U);
+}
+
+TEST_F(choice_test, a_name_that_is_not_readable_or_not_known_is_refused) {
+  const fixture_tree tree("vm_nothing");
+  const auto refusal = [&](const std::string& name) -> std::string {
+    try {
+      (void)sources_to_read(tree.files(), std::vector{name});
+    } catch (const error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal("powercap"), HasSubstr("no powercap class"));
+  EXPECT_THAT(refusal("rapl"), HasSubstr("there are powercap, net, estimate"));
+}
+
+TEST_F(choice_test, a_machine_where_nothing_can_be_read_is_refused) {
+  const temporary_folder empty;
+  EXPECT_THROW((void)sources_to_read(sysroot(empty.path().string())), error);
+}
+
+}  // namespace
+}  // namespace lull::meter

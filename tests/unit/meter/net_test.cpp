@@ -1,0 +1,110 @@
+#include <gmock/gmock.h>
+
+#include "base/error.hpp"
+#include "meter/tally.hpp"
+#include "tree.hpp"
+
+namespace lull::meter {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class net_test : public meter_test {
+ protected:
+  // Moves a megabyte each way and returns what that is said to have cost.
+  static channel_total two_megabytes(const fixture_tree& tree) {
+    const auto net = make("net", tree.files());
+    tally wire(net->description().channels.at(0));
+    tree.set("/sys/class/net/eth0/statistics/tx_bytes", "1000");
+    tree.set("/sys/class/net/eth0/statistics/rx_bytes", "2000");
+    wire.add(read_all(*net)[0]);
+    tree.set("/sys/class/net/eth0/statistics/tx_bytes", "1001000");
+    tree.set("/sys/class/net/eth0/statistics/rx_bytes", "1002000");
+    wire.add(read_all(*net)[0]);
+    return wire.total();
+  }
+};
+
+TEST_F(net_test, only_physical_interfaces_are_read) {
+  const fixture_tree tree("eth");
+  const auto net = make("net", tree.files());
+  EXPECT_THAT(channel_names(*net), ElementsAre("net:eth0"));
+  EXPECT_EQ(net->description().channels[0].covers, domain::wire);
+  EXPECT_EQ(net->description().channels[0].kind, kind::derived);
+}
+
+TEST_F(net_test, named_interfaces_replace_the_physical_ones) {
+  const fixture_tree tree("eth");
+  set("LULL_WIRE_INTERFACES", "lo, bond0,lo");
+  EXPECT_THAT(channel_names(*make("net", tree.files())), ElementsAre("net:lo", "net:bond0"));
+}
+
+TEST_F(net_test, a_named_interface_that_is_not_there_is_refused_with_those_that_are) {
+  const fixture_tree tree("eth");
+  set("LULL_WIRE_INTERFACES", "eth1");
+  try {
+    (void)make("net", tree.files());
+    FAIL();
+  } catch (const error& e) {
+    EXPECT_THAT(e.what(),
+                AllOf(HasSubstr("LULL_WIRE_INTERFACES"), HasSubstr("'eth1'"), HasSubstr("bond0, docker0, eth0, lo")));
+  }
+}
+
+TEST_F(net_test, the_papers_four_nics_cost_0_60_millijoules_per_megabyte) {
+  const fixture_tree tree("eth");
+  set("LULL_WIRE_WATTS", "60");
+  set("LULL_WIRE_GBPS", "800");  // 4 x 25 GB/s
+  const channel_total total = two_megabytes(tree);
+  EXPECT_EQ(total.bytes, 2'000'000U);
+  EXPECT_NEAR(total.joules, 2 * 0.60e-3, 1e-12);
+  EXPECT_NEAR(total.high_j, 2 * 0.60e-3, 1e-12);
+  EXPECT_NEAR(total.low_j, 2 * 0.30e-3, 1e-12);
+  EXPECT_FALSE(total.lower_bound);
+}
+
+TEST_F(net_test, the_default_is_one_of_those_nics) {
+  EXPECT_NEAR(two_megabytes(fixture_tree("eth")).joules, 2 * 0.60e-3, 1e-12);
+}
+
+TEST_F(net_test, the_full_duplex_convention_charges_half_in_the_same_band) {
+  const fixture_tree tree("eth");
+  set("LULL_WIRE_CONVENTION", "full-duplex");
+  const channel_total total = two_megabytes(tree);
+  EXPECT_NEAR(total.joules, 2 * 0.30e-3, 1e-12);
+  EXPECT_NEAR(total.low_j, 2 * 0.30e-3, 1e-12);
+  EXPECT_NEAR(total.high_j, 2 * 0.60e-3, 1e-12);
+}
+
+TEST_F(net_test, the_basis_says_formula_numbers_and_settings) {
+  const fixture_tree tree("eth");
+  EXPECT_THAT(make("net", tree.files())->description().channels[0].basis,
+              AllOf(HasSubstr("15 W"), HasSubstr("25 GB/s"), HasSubstr("0.6 mJ/MB"), HasSubstr("convention paper"),
+                    HasSubstr("eth0/statistics")));
+}
+
+TEST_F(net_test, an_interface_that_is_made_anew_is_a_reset_and_silence_is_not_stale) {
+  const fixture_tree tree("eth");
+  const auto net = make("net", tree.files());
+  tally wire(net->description().channels[0]);
+  for (int i = 0; i < 3; ++i) wire.add(read_all(*net)[0]);
+  EXPECT_EQ(wire.total().stale, 0);
+  tree.set("/sys/class/net/eth0/statistics/rx_bytes", "0");
+  wire.add(read_all(*net)[0]);
+  EXPECT_EQ(wire.total().resets, 1);
+  EXPECT_TRUE(wire.total().lower_bound);
+  EXPECT_EQ(wire.total().bytes, 0U);
+}
+
+TEST_F(net_test, without_a_physical_interface_it_says_how_to_name_another) {
+  const fixture_tree tree("vm_nothing");
+  const auto net = make("net", tree.files());
+  EXPECT_FALSE(net->description().state.readable);
+  EXPECT_THAT(net->description().state.reason, HasSubstr("none of the interfaces lo is physical"));
+  EXPECT_EQ(net->description().state.remedy, "export LULL_WIRE_INTERFACES=lo");
+}
+
+}  // namespace
+}  // namespace lull::meter
