@@ -45,7 +45,7 @@ bool physical(const sysroot& root, const std::string& interface) {
 std::vector<std::string> interfaces_to_read(const sysroot& root) {
   std::vector<std::string> present = root.list(folder);
   std::erase_if(present, [&](const auto& name) { return !root.exists(fmt::format("{}/{}/statistics", folder, name)); });
-  const std::vector<std::string> named = named_in("LULL_WIRE_INTERFACES");
+  std::vector<std::string> named = named_in("LULL_WIRE_INTERFACES");
   for (const std::string& name : named)
     if (std::ranges::find(present, name) == present.end())
       throw error("read setting LULL_WIRE_INTERFACES", "there is no network interface '" + name + "'",
@@ -80,8 +80,7 @@ struct interface_counters {
 
 class net final : public source {
  public:
-  net(const sysroot& root, const std::vector<std::string>& interfaces)
-      : source(describe(root, interfaces)), counters_() {
+  net(const sysroot& root, const std::vector<std::string>& interfaces) : source(describe(root, interfaces)) {
     for (const std::string& name : interfaces)
       counters_.push_back({held_file(root, fmt::format("{}/{}/statistics/tx_bytes", folder, name)),
                            held_file(root, fmt::format("{}/{}/statistics/rx_bytes", folder, name))});
