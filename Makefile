@@ -1,0 +1,66 @@
+# make study   everything a newcomer needs: sets up, builds, runs the aggregation study in its quick form
+# make test    sets up, builds, runs all tests
+#
+# make setup | build | lint | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+
+STUDY ?= aggregation
+VENV := .venv
+BUILD := build/venv
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+# Open MPI refuses to run as root unless told that this is meant; containers and CI are root.
+export OMPI_ALLOW_RUN_AS_ROOT ?= 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
+
+native := $(shell find src include apps python/_core cmake tests/unit tests/run -type f 2>/dev/null) \
+          CMakeLists.txt python/CMakeLists.txt pyproject.toml
+cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
+
+.PHONY: setup build study test lint docs clean
+setup: $(VENV)/ready
+$(VENV)/ready: packages.txt pyproject.toml scripts/setup
+	@scripts/setup
+
+# One CMake build serves the environment and the tests; the package is editable: Python changes need no rebuild.
+build: $(BUILD)/built
+$(BUILD)/built: $(VENV)/ready $(native)
+	@echo "==> building (the first time takes a minute or two)"
+	@$(VENV)/bin/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps \
+	  -C build-dir=$(BUILD) -C editable.mode=redirect --editable .
+	@touch $@
+
+study: build
+	@$(VENV)/bin/lull study $(STUDY) --quick
+
+test: build
+	@echo "==> building the tests"
+	@cmake --build $(BUILD) --target tests
+	@echo "==> C++ and multi-process tests"
+	@ctest --test-dir $(BUILD) --output-on-failure --progress
+	@echo "==> Python tests"
+	@$(VENV)/bin/python -m pytest
+
+lint: build
+	@echo "==> ruff, mypy"
+	@ruff check python tests benchmarks docs studies
+	@ruff format --check python tests benchmarks docs studies
+	@mypy
+	@echo "==> clang-format"
+	@clang-format --dry-run -Werror $(cpp)
+	@echo "==> documentation"
+	@$(MAKE) --no-print-directory docs
+	@echo "==> clang-tidy (some minutes)"
+	@cmake -S . -B build/lint -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
+	  -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python > build/lint.log 2>&1 || { cat build/lint.log; exit 1; }
+	@run-clang-tidy -quiet -p build/lint '^$(CURDIR)/(src|apps|python)/.*' > build/tidy.log 2>&1 \
+	  || { grep -E 'error|warning' build/tidy.log; exit 1; }
+
+docs: build
+	@sphinx-build -q -W --keep-going docs build/docs
+
+# Ratios between two things run in turn in one run, as JSON; benchmarks/NAME.py says which.
+bench-%: build
+	@$(VENV)/bin/python benchmarks/$*.py
+
+clean:
+	@rm -rf build dist docs/_build
+	@find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
