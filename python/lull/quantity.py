@@ -126,26 +126,32 @@ def quantity(run: Run, *, region: str | None = None, per: str | None = None) -> 
     )
 
 
-def node_energy(energies: list[Energy]) -> list[Energy]:
-    """One total per node that counts nothing twice: what meters the node itself, else package + dram + gpu.
+def counted(energies: list[Energy]) -> dict[str, list[Energy]]:
+    """For every node the energies that make up its total, nothing twice: what meters the node itself, else its parts.
 
-    Of several sources of one domain the most direct counts, and of equals the first: they read the same sensor.
+    The parts are package, dram and gpu. Of several sources of one domain the most direct counts, and of equals the
+    first: they read the same sensor. A node with neither is left out: memory alone is no node.
     """
     by_node: dict[str, list[Energy]] = defaultdict(list)
     for energy in energies:
         by_node[energy.node].append(energy)
-    totals = []
+    order = list(EnergyKind)
+    found = {}
     for node, of_node in by_node.items():
         whole = [energy for energy in of_node if energy.domain is Domain.NODE]
+        parts = [_one_source([energy for energy in of_node if energy.domain is domain]) for domain in PARTS]
         if whole:
-            order = list(EnergyKind)
-            totals.append(min(whole, key=lambda energy: order.index(energy.kind)))
-            continue
-        parts = {domain: _one_source([e for e in of_node if e.domain is domain]) for domain in PARTS}
-        if parts[Domain.PACKAGE]:
-            words = " + ".join(domain.value for domain in PARTS if parts[domain])
-            totals.append(_sum([e for domain in PARTS for e in parts[domain]], node, words))
-    return totals
+            found[node] = [min(whole, key=lambda energy: order.index(energy.kind))]
+        elif parts[0]:
+            found[node] = [energy for part in parts for energy in part]
+    return found
+
+
+def node_energy(energies: list[Energy]) -> list[Energy]:
+    """One total per node, of what `counted` finds there, labelled by its weakest kind."""
+    return [
+        parts[0] if parts[0].domain is Domain.NODE else _sum(parts, node) for node, parts in counted(energies).items()
+    ]
 
 
 def _one_source(energies: list[Energy]) -> list[Energy]:
@@ -157,7 +163,8 @@ def _one_source(energies: list[Energy]) -> list[Energy]:
     return min(by_source.values(), key=lambda of: max(order.index(e.kind) for e in of), default=[])
 
 
-def _sum(energies: list[Energy], node: str, words: str) -> Energy:
+def _sum(energies: list[Energy], node: str) -> Energy:
+    words = " + ".join(dict.fromkeys(e.domain.value for e in energies))
     return Energy(
         node=node,
         domain=Domain.NODE,
