@@ -163,9 +163,7 @@ def _sentence(words: str) -> str:
 
 
 def _colour(found: Comparison) -> str:
-    if found.category is None:
-        return "default"
-    return "cyan" if found.category <= 4 else "red"
+    return {True: "cyan", False: "red", None: "default"}[found.saves]
 
 
 def _table(terminal: bool) -> Table:

@@ -73,7 +73,8 @@ class Comparison(Model):
     mann_whitney: RankTests
     hodges_lehmann: Shifts
     category: int | None
-    outcome: str  # the category in words; neutral, undecided or too few runs where there is none
+    outcome: str  # the category in words, or what stands in its place: neutral, undecided, too few runs ...
+    saves: bool | None  # whether energy is saved; None where it stays the same or cannot be told
     verdict: str
     kind: EnergyKind
     seed: int
@@ -136,6 +137,7 @@ def compare_runs(
         ),
         category=outcome.category if outcome else None,
         outcome=outcome.name if outcome else "too few runs",
+        saves=outcome.saves if outcome else None,
         verdict=_verdict(first, second, speedup, greenup, outcome),
         kind=max(first.kind, second.kind, key=list(EnergyKind).index),
         seed=seed,

@@ -62,9 +62,25 @@ class Outcome:
         """The category in words, or what kept it from having one."""
         if self.category is not None:
             return CATEGORIES[self.category]
-        if Side.UNDECIDED in (self.speed, self.green):
-            return "undecided"
-        return "neutral"
+        return _BETWEEN.get((self.speed, self.green), "undecided")
+
+    @property
+    def saves(self) -> bool | None:
+        """Whether energy is saved; None where it stays the same or cannot be told."""
+        return {Side.ABOVE: True, Side.BELOW: False}.get(self.green)
+
+
+_BETWEEN = {  # what lies between the categories, by the sides of Speedup and Greenup
+    (Side.SAME, Side.SAME): "neutral",
+    (Side.SAME, Side.ABOVE): "saves energy at the same speed",
+    (Side.SAME, Side.BELOW): "wastes energy at the same speed",
+    (Side.ABOVE, Side.SAME): "faster at the same energy",
+    (Side.BELOW, Side.SAME): "slower at the same energy",
+    (Side.UNDECIDED, Side.ABOVE): "saves energy, speed undecided",
+    (Side.UNDECIDED, Side.BELOW): "wastes energy, speed undecided",
+    (Side.ABOVE, Side.UNDECIDED): "faster, energy undecided",
+    (Side.BELOW, Side.UNDECIDED): "slower, energy undecided",
+}
 
 
 def side_of_one(ratio: Interval, delta: float = DELTA) -> Side:

@@ -79,7 +79,7 @@ def render_page(
                 found = compare_runs(runs[baseline], run, region=region, per=per, allow_mixed=allow_mixed)
                 comparisons.append((run.label, found))
             except LullError as error:
-                refused.append(str(error))
+                refused.append(f"{run.label} is not compared: {str(error).partition(': ')[2]}")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -108,14 +108,13 @@ def render_page(
         run_rows=[_run_row(name, q, sample) for name, q in quantities for sample in q.samples],
         failed=[(name, q.failed) for name, q in quantities if q.failed],
         settings=_settings(runs),
-        labels=[run.label for run in runs],
         hosts=_hosts(runs),
         channels=_channels(runs),
         faults=_faults(quantities),
         kinds=[(kind.value, KINDS[kind]) for kind in EnergyKind],
         kinds_of={kind.value: KINDS[kind] for kind in EnergyKind},
         categories=gpsup.CATEGORIES,
-        delta=figures.percent(gpsup.DELTA),
+        delta=f"{gpsup.DELTA:.0%}".replace("%", " %"),
         least_runs=stats.runs_for_interval(),
         ratio=figures.ratio,
         probability=figures.probability,
@@ -123,10 +122,7 @@ def render_page(
 
 
 def _compared(name: str, found: Comparison) -> Compared:
-    if found.category is None:
-        tone, mark = "neither", "◆"
-    else:
-        tone, mark = ("saves", "●") if found.category <= 4 else ("wastes", "■")
+    tone, mark = {True: ("saves", "●"), False: ("wastes", "■"), None: ("neither", "◆")}[found.saves]
     return Compared(name, found, rows(found), tone, mark)
 
 
@@ -140,7 +136,7 @@ def _energies(of: Quantity, region: str | None) -> list[list[Energy]]:
 
 
 def _power_plots(folders: list[Path], runs: list[Run]) -> list[Fold]:
-    made: list[tuple[str, list[str], bool]] = []
+    made: list[Fold] = []
     for place, (folder, run) in enumerate(zip(folders, runs, strict=True)):
         repeat = plots.typical_repeat(run)
         drawn = (
@@ -172,18 +168,38 @@ def _run_row(name: str, of: Quantity, sample: Sample) -> list[Cell]:
     ]
 
 
-def _settings(runs: list[Run]) -> list[tuple[str, list[str], bool]]:
-    """Every setting or factor with its value in each record, and whether it differs between them."""
-    tables = [{**{k: str(v) for k, v in run.factors.items()}, **run.settings} for run in runs]
-    names = dict.fromkeys(name for table in tables for name in table)
-    made = []
-    for name in names:
-        values = [table.get(name, "–") for table in tables]
-        made.append((name, values, len(set(values)) > 1))
-    return sorted(made, key=lambda row: not row[2])
+@dataclass(frozen=True)
+class Settings:
+    """Settings and factors: those that differ between the records, as a table, and those alike in all."""
+
+    names: list[str]
+    rows: list[tuple[str, list[str]]]  # record and its values
+    alike: list[tuple[str, str]]
 
 
-def _hosts(runs: list[Run]) -> list[tuple[list[str], list[str]]]:
+def _settings(runs: list[Run]) -> Settings:
+    tables = [{**{name: str(value) for name, value in run.factors.items()}, **run.settings} for run in runs]
+    names = list(dict.fromkeys(name for table in tables for name in table))
+    differ = [name for name in names if len({table.get(name) for table in tables}) > 1]
+    return Settings(
+        differ,
+        [(run.label, [table.get(name, "default") for name in differ]) for run, table in zip(runs, tables, strict=True)],
+        [(name, tables[0][name]) for name in names if name not in differ],
+    )
+
+
+def _which(labels: list[str], runs: list[Run]) -> str:
+    """The records in a few words: all, all but x, a list, or how many."""
+    there = list(dict.fromkeys(labels))
+    missing = [run.label for run in runs if run.label not in there]
+    if not missing:
+        return "all"
+    if len(there) <= 3:
+        return ", ".join(there)
+    return f"all but {', '.join(missing)}" if len(missing) <= 2 else f"{len(there)} of {len(runs)}"
+
+
+def _hosts(runs: list[Run]) -> list[tuple[list[str], str]]:
     """Each host once, with the records made on it."""
     seen: dict[tuple[str, ...], list[str]] = {}
     for run in runs:
@@ -191,10 +207,10 @@ def _hosts(runs: list[Run]) -> list[tuple[list[str], list[str]]]:
             memory = f"{host.memory_bytes / 2**30:.0f} GiB"
             key = (host.node, host.processor, str(host.cores), memory, host.kernel)
             seen.setdefault(key, []).append(run.label)
-    return [(list(key), list(dict.fromkeys(labels))) for key, labels in seen.items()]
+    return [(list(key), _which(labels, runs)) for key, labels in seen.items()]
 
 
-def _channels(runs: list[Run]) -> list[tuple[Channel, str, list[str], list[str]]]:
+def _channels(runs: list[Run]) -> list[tuple[Channel, str, list[str], str]]:
     """Each channel once over the nodes that have it, with how often it changes, and the records."""
     seen: dict[tuple[str, ...], tuple[Channel, list[str], list[str]]] = {}
     for run in runs:
@@ -208,7 +224,7 @@ def _channels(runs: list[Run]) -> list[tuple[Channel, str, list[str], list[str]]
             channel,
             figures.si(channel.interval_s, "s") if channel.interval_s else "at every reading",
             list(dict.fromkeys(nodes)),
-            list(dict.fromkeys(labels)),
+            _which(labels, runs),
         )
         for channel, nodes, labels in seen.values()
     ]

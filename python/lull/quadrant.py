@@ -108,9 +108,9 @@ def _point(axes: Axes, found: Comparison) -> None:
 
 def _look(found: Comparison) -> tuple[str, str]:
     """Marker and colour: what saves, what wastes, and what cannot be told never differ by colour alone."""
-    if found.category is None:
+    if found.saves is None:
         return "D", svg.NEITHER
-    return ("o", svg.SAVES) if found.category <= 4 else ("s", svg.WASTES)
+    return ("o", svg.SAVES) if found.saves else ("s", svg.WASTES)
 
 
 def _obstacles(axes: Axes, comparisons: Sequence[Comparison]) -> list[Bbox]:

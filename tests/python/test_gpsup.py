@@ -85,7 +85,8 @@ def test_an_interval_across_the_border_of_energy_claims_no_category():
     found = gpsup.classify(Interval(2, 1.9, 2.1), Interval(1.1, 0.9, 1.3), Interval(1.8, 1.5, 2.2))
     assert found.category is None
     assert found.green is Side.UNDECIDED
-    assert found.name == "undecided"
+    assert found.saves is None
+    assert found.name == "faster, energy undecided"
 
 
 def test_no_change_is_neutral_not_undecided():
@@ -97,6 +98,8 @@ def test_same_time_with_less_energy_is_none_of_the_eight():
     found = gpsup.classify(Interval(1.0, 0.99, 1.01), Interval(1.3, 1.2, 1.4), Interval(0.77, 0.7, 0.83))
     assert found.category is None
     assert (found.speed, found.green) == (Side.SAME, Side.ABOVE)
+    assert found.saves
+    assert found.name == "saves energy at the same speed"
 
 
 def test_an_interval_of_power_that_contains_one_reads_as_same_power():
