@@ -12,24 +12,28 @@ PREFIXES = {-5: "f", -4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M",
 def three_digits(value: float) -> str:
     """`value` to three significant digits without an exponent: 1234 -> 1230, 12.34 -> 12.3, 0.01234 -> 0.0123."""
     if value == 0 or not math.isfinite(value):
-        return f"{value:.0f}"
+        return "0" if value == 0 else str(value)
     places = 2 - math.floor(math.log10(abs(value)))
     rounded = round(value, places)
     places = 2 - math.floor(math.log10(abs(rounded)))
     return f"{rounded:.{max(places, 0)}f}"
 
 
-def si(value: float, unit: str) -> str:
-    """`value` with an SI prefix and its unit: 0.00512 s -> 5.12 ms; hours and more stay in seconds."""
+def scale(value: float, unit: str) -> tuple[float, str]:
+    """The factor and the prefixed unit in which `value` reads best; hours and more stay in seconds."""
     if value == 0:
-        return f"0 {unit}"
+        return 1.0, unit
     power = math.floor(math.log10(abs(value)) / 3 + 1e-12)
     if float(three_digits(value / 1000.0**power)) >= 1000:
         power += 1
-    power = min(max(power, -5), 5)
-    if unit == "s" and power > 0:
-        power = 0
-    return f"{three_digits(value / 1000.0**power)} {PREFIXES[power]}{unit}"
+    power = min(max(power, -5), 0 if unit == "s" else 5)
+    return 1000.0**power, PREFIXES[power] + unit
+
+
+def si(value: float, unit: str) -> str:
+    """`value` to three digits with an SI prefix and its unit: 0.00512 s -> 5.12 ms."""
+    factor, name = scale(value, unit)
+    return f"{three_digits(value / factor)} {name}"
 
 
 def ratio(interval: Interval) -> str:

@@ -130,17 +130,12 @@ def _strip(axes: Axes, row: int, values: np.ndarray) -> None:
 
 
 def _si_axis(axes: Axes, unit: str) -> None:
+    """Ticks of the x axis with all the digits they have, in the prefixed unit of its upper end."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value, unit)))
-
-
-def _tick(value: float, unit: str) -> str:
-    """A tick's value with all the digits it has, prefixed."""
-    words = figures.si(value, unit)
-    number, _, name = words.partition(" ")
-    return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {name}"
+    factor, name = figures.scale(axes.get_xlim()[1], unit)
+    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / factor:.9g} {name}"))
 
 
 Parts = dict[tuple[Domain, EnergyKind], float]

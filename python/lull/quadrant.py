@@ -26,6 +26,8 @@ CELLS = 48  # of the grid on which room for the category numbers is sought
 DISTANCES = (11, 15, 20, 27, 36, 50, 70, 95, 130, 170)  # pixels from a point at which its name may stand
 ANGLES = (0, 180, 90, 270, 30, 330, 150, 210, 60, 300, 120, 240)
 FAR = 22.0  # pixels beyond which a line leads from the name to the point
+MOST_NAMES = 10  # more points than this are lettered, and their names listed beside the plane
+LEGEND_ROWS = 26
 Range = tuple[float, float]
 
 
@@ -36,13 +38,18 @@ def gps_up(named: Sequence[tuple[str, Comparison]], ident: str = "gps-up") -> st
         across = _range([found.speedup for _, found in named])
         up = _range([found.powerup for _, found in named])
         _plane(axes, across, up)
+        labels = [f"{name} ({found.category or '–'})" for name, found in named]
+        if len(named) > MOST_NAMES:
+            letters = [_letters(place) for place in range(len(named))]
+            _legend(figure, letters, labels)
+            labels = letters
         for _, found in named:
             _point(axes, found)
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # from here on pixels are final
         boxes = _obstacles(axes, [found for _, found in named])
         _numbers(axes, across, up, boxes)
-        _names(figure, axes, named, boxes)
+        _names(figure, axes, [found for _, found in named], labels, boxes)
         words = "; ".join(f"{name}: {found.verdict}" for name, found in named)
         return svg.text_of(figure, ident, f"Speedup and Powerup of each comparison. {words}")
 
@@ -177,12 +184,28 @@ def _number(axes: Axes, number: int, x: float, y: float, boxes: list[Bbox]) -> N
     boxes.append(text.get_window_extent())
 
 
-def _names(figure: Figure, axes: Axes, named: Sequence[tuple[str, Comparison]], boxes: list[Bbox]) -> None:
-    """Write each point's name and category beside it, nearest first, over nothing else; a thin line leads afar."""
+def _letters(place: int) -> str:
+    """a to z, then aa, ab ...: what stands for a name where there are too many to write them in the plane."""
+    before = _letters(place // 26 - 1) if place >= 26 else ""
+    return before + chr(ord("a") + place % 26)
+
+
+def _legend(figure: Figure, letters: Sequence[str], labels: Sequence[str]) -> None:
+    from matplotlib.patches import Patch
+
+    handles = [Patch(alpha=0, label=f"{letter}  {label}") for letter, label in zip(letters, labels, strict=True)]
+    columns = math.ceil(len(handles) / LEGEND_ROWS)
+    figure.set_figwidth(svg.WIDTH_IN + 1.2 * columns)
+    figure.legend(handles=handles, handlelength=0, handletextpad=0, loc="outside right upper", ncols=columns)
+
+
+def _names(
+    figure: Figure, axes: Axes, comparisons: Sequence[Comparison], labels: Sequence[str], boxes: list[Bbox]
+) -> None:
+    """Write each point's label beside it, nearest first, over nothing else; a thin line leads afar."""
     scale = 72 / figure.dpi
-    for name, found in named:
+    for words, found in zip(labels, comparisons, strict=True):
         point = (found.speedup.value, found.powerup.value)
-        words = f"{name} ({found.category or '–'})"
         label = axes.annotate(
             words, point, xytext=(0, 0), textcoords="offset points", fontsize=8.5, va="center", zorder=5
         )
