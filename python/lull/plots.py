@@ -1,0 +1,188 @@
+"""Plots of records, as SVG text: runs side by side, energy by domain, power over time; GPS-UP is in `lull.quadrant`.
+
+Every plot that shows energy says its kind. Kinds that no meter stands behind are hatched.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from lull import figures, stats, svg
+from lull.quadrant import gps_up
+from lull.quantity import Quantity, counted
+from lull.record import Domain, Energy, EnergyKind, Repeat, Run, weakest
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["energy_by_domain", "gps_up", "power_over_time", "runs_of_each"]
+
+HATCHES = {EnergyKind.DERIVED: "---", EnergyKind.ESTIMATED: "///", EnergyKind.SIMULATED: "xxx"}
+ORDER = (Domain.PACKAGE, Domain.DRAM, Domain.NODE, Domain.GPU, Domain.WIRE, Domain.NIC)
+COLOURS = dict(zip(ORDER, svg.PALETTE, strict=True))
+MOST_POINTS = 400  # of a line over time: more than a page can show
+
+
+def runs_of_each(named: Sequence[tuple[str, Quantity]], ident: str = "runs") -> str:
+    """Time and energy of every run as points, one row per record, with median and quartiles."""
+    with svg.drawing():
+        figure, axes = svg.panels(2, 0.9 + 0.42 * len(named))
+        kinds = list(dict.fromkeys(quantity.kind.value for _, quantity in named))
+        energy = f"Energy, {kinds[0]}" if len(kinds) == 1 else "Energy"
+        rows = [name if len(kinds) == 1 else f"{name}\n{quantity.kind.value} energy" for name, quantity in named]
+        for panel, column, title, unit in ((axes[0], 0, "Time", "s"), (axes[1], 1, energy, "J")):
+            for row, (_, quantity) in enumerate(named):
+                _strip(panel, row, np.array(quantity.rows)[:, column])
+            panel.set_title(title)
+            panel.set_ylim(len(named) - 0.4, -0.6)
+            panel.set_yticks(range(len(named)), rows if column == 0 else [""] * len(rows))
+            panel.tick_params(axis="y", length=0)
+            panel.spines["left"].set_visible(False)
+            _si_axis(panel, unit)
+        words = "; ".join(f"{name}: {figures.count(len(quantity.rows), 'run')}" for name, quantity in named)
+        return svg.text_of(figure, ident, f"Time and energy of every run. {words}")
+
+
+def energy_by_domain(named: Sequence[tuple[str, Sequence[Sequence[Energy]]]], ident: str = "domains") -> str:
+    """Mean energy of each record by what it went into, stacked; the wire is a bar of its own, never on the stack.
+
+    Args:
+        named: For each record its name and the energies of each of its repeats (or of a region of each).
+        ident: Starts every id in the SVG.
+    """
+    with svg.drawing():
+        from matplotlib.patches import Patch
+
+        bars = [(name, *_mean_parts(repeats)) for name, repeats in named]
+        lines = [row for name, node, wire in bars for row in ((name, node), ("", wire)) if row[1]]
+        figure, (axes,) = svg.panels(1, 1.1 + 0.34 * len(lines))
+        most = max(sum(parts.values()) for _, parts in lines)
+        seen: dict[tuple[Domain, EnergyKind], Patch] = {}
+        place, ticks = 0.0, []
+        for name, parts in lines:
+            place += 1.0 if name else 0.62
+            ticks.append((place, name))
+            reached = 0.0
+            for (domain, kind), joules in parts.items():
+                look: dict[str, Any] = {"facecolor": COLOURS[domain], "edgecolor": "white", "hatch": HATCHES.get(kind)}
+                axes.barh(place, joules, 0.62 if name else 0.34, left=reached, linewidth=0.6, **look)
+                seen.setdefault((domain, kind), Patch(label=f"{domain.value}, {kind.value}", **look))
+                reached += joules
+            kind = weakest([kind for _, kind in parts])
+            only_wire = all(domain is Domain.WIRE for domain, _ in parts)
+            words = f"wire {figures.si(reached, 'J')}" if only_wire else figures.si(reached, "J")
+            axes.text(reached + most * 0.01, place, f"{words}, {kind.value}", va="center", fontsize=8.5)
+        axes.set_ylim(place + 0.6, 0.4)
+        axes.set_yticks([at for at, _ in ticks], [name for _, name in ticks])
+        axes.set_xlim(0, most * 1.26)
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        _si_axis(axes, "J")
+        figure.legend(handles=list(seen.values()), loc="outside upper left", ncols=3)
+        words = "; ".join(f"{name} {figures.si(sum(node.values()), 'J')}" for name, node, _ in bars)
+        return svg.text_of(figure, ident, f"Energy of each record by domain. {words}")
+
+
+def power_over_time(run: Run, samples: pa.Table, repeat: int, ident: str = "power") -> str | None:
+    """Power of one repeat over time by domain, summed over nodes, its regions shaded; None without samples of it."""
+    one = next((r for r in run.repeats if r.index == repeat), None)
+    series = _power(run, samples, one) if one is not None else {}
+    if one is None or not series:
+        return None
+    with svg.drawing():
+        figure, (axes,) = svg.panels(1, 2.5)
+        for (domain, kind), (times, watts) in series.items():
+            dashes = "-" if kind in (EnergyKind.MEASURED, EnergyKind.VENDOR_MODEL) else (0, (3, 1.5))
+            axes.stairs(
+                watts, times, baseline=None, color=COLOURS[domain], linewidth=1.2, linestyle=dashes,
+                label=f"{domain.value}, {kind.value}",
+            )  # fmt: skip
+        axes.set_xlim(0, one.wall_s)
+        axes.set_ylim(0, max(float(watts.max()) for _, watts in series.values()) * 1.08 or 1.0)
+        axes.set_ylabel("power, W")
+        axes.set_xlabel("time since the repeat began, s")
+        _regions(axes, one)
+        figure.legend(loc="outside upper left", ncols=4)
+        return svg.text_of(figure, ident, f"Power of {run.label} over time, repeat {repeat}")
+
+
+def typical_repeat(run: Run) -> int | None:
+    """The index of the successful repeat whose time is nearest the median; None when all failed."""
+    good = [repeat for repeat in run.repeats if repeat.exit_code == 0]
+    if not good:
+        return None
+    middle = stats.median([repeat.wall_s for repeat in good])
+    return min(good, key=lambda repeat: abs(repeat.wall_s - middle)).index
+
+
+def _strip(axes: Axes, row: int, values: np.ndarray) -> None:
+    """One row of points, shifted a little up and down in turn, over a bar of the quartiles and a line at the median."""
+    of = stats.spread(values)
+    shift = 0.16 * np.array([((i * 5) % 9 - 4) / 4 for i in range(len(values))])
+    axes.barh(row, of.quartile_high - of.quartile_low, 0.62, left=of.quartile_low, color=svg.PALETTE[0], alpha=0.18)
+    axes.plot([of.median] * 2, [row - 0.31, row + 0.31], color=svg.INK, linewidth=1.4)
+    axes.scatter(values, row + shift, s=11, color=svg.PALETTE[0], alpha=0.85, linewidth=0, zorder=3)
+
+
+def _si_axis(axes: Axes, unit: str) -> None:
+    """Ticks of the x axis with all the digits they have, in the prefixed unit of its upper end."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    factor, name = figures.scale(axes.get_xlim()[1], unit)
+    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / factor:.9g} {name}"))
+
+
+Parts = dict[tuple[Domain, EnergyKind], float]
+
+
+def _mean_parts(repeats: Sequence[Sequence[Energy]]) -> tuple[Parts, Parts]:
+    """Mean joules by domain and kind: of the node totals' parts, and of the wire."""
+    node: Parts = defaultdict(float)
+    wire: Parts = defaultdict(float)
+    for energies in repeats:
+        for part in (part for parts in counted(list(energies)).values() for part in parts):
+            node[part.domain, part.kind] += part.joules / len(repeats)
+        for energy in energies:
+            if energy.domain is Domain.WIRE:
+                wire[energy.domain, energy.kind] += energy.joules / len(repeats)
+    return dict(node), dict(wire)
+
+
+def _power(run: Run, samples: pa.Table, one: Repeat) -> dict[tuple[Domain, EnergyKind], tuple[np.ndarray, np.ndarray]]:
+    """Edges of time and power between them, of the channels that make up the node totals of one repeat."""
+    wanted = {(e.node, e.channel): e for parts in counted(one.energy).values() for e in parts}
+    readings: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for row in samples.to_pylist():
+        if row["repeat"] == one.index and (row["node"], row["channel"]) in wanted:
+            readings[row["node"], row["channel"]].append((row["time_s"], row["joules"]))
+    slowest = max((c.interval_s for c in run.channels if (c.node, c.name) in wanted), default=0.0)
+    steps = int(min(one.wall_s / max(1 / run.sampling_hz, slowest), MOST_POINTS))
+    if steps < 2:
+        return {}
+    edges = np.linspace(0, one.wall_s, steps + 1)
+    joules: dict[tuple[Domain, EnergyKind], np.ndarray] = {}
+    for name, points in readings.items():
+        if len(points) < 2:
+            continue
+        times, reached = np.array(sorted(points)).T
+        of = (wanted[name].domain, wanted[name].kind)
+        joules[of] = joules.get(of, np.zeros(steps)) + np.diff(np.interp(edges, times, reached))
+    return {of: (edges, each / np.diff(edges)) for of, each in joules.items()}
+
+
+def _regions(axes: Axes, one: Repeat) -> None:
+    """Shade every second region and name those wide enough above the lines."""
+    top = axes.get_ylim()[1]
+    axes.set_ylim(0, top * 1.12)
+    for place, region in enumerate(sorted(one.regions, key=lambda region: region.begin_s)):
+        axes.axvspan(region.begin_s, region.end_s, color=svg.INK, alpha=0.10 if place % 2 == 0 else 0.04, linewidth=0)
+        if (region.end_s - region.begin_s) / one.wall_s > 0.011 * (len(region.name) + 1):
+            axes.text(
+                (region.begin_s + region.end_s) / 2, top * 1.06, region.name, ha="center", va="center", fontsize=8.5
+            )

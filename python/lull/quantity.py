@@ -1,0 +1,230 @@
+"""What is compared: time and energy of every repeat of a record, whole or of a region, per unit of work if asked.
+
+The energy of a repeat is that of its nodes, counted once: the record's node totals where it has them, otherwise by
+`node_energy`. Energy on the wire stands beside it and is never added to it here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from statistics import median
+
+from lull.errors import LullError
+from lull.record import Channel, Domain, Energy, EnergyKind, Repeat, Run, weakest
+
+PARTS = (Domain.PACKAGE, Domain.DRAM, Domain.GPU)  # what a node total is made of where nothing meters the node itself
+BYTES_PER_MB = 1e6
+
+
+@dataclass(frozen=True)
+class Wire:
+    """What crossed the network in one repeat, counted at the endpoints: sent and received octets of every node."""
+
+    joules: float
+    bytes: int
+    kind: EnergyKind
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One repeat as it was measured: time, node energy with its systematic band, and the wire beside it."""
+
+    index: int
+    time_s: float
+    energy_j: float
+    low_j: float
+    high_j: float
+    kind: EnergyKind
+    visits: int  # windows of time the energy was read over: more of them, more edges to miss
+    parts: tuple[Energy, ...]
+    wire: Wire | None
+    work: float = 1.0  # what time and energy are divided by in a comparison
+    unread_nodes: tuple[str, ...] = ()  # hosts of the run without a total: the sum is too low by theirs
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """The samples of one record, failed repeats left out."""
+
+    run: Run
+    words: str
+    samples: tuple[Sample, ...]
+    failed: tuple[int, ...] = ()
+
+    @property
+    def rows(self) -> list[tuple[float, float]]:
+        """Time and energy of each repeat, per unit of work: the rows that are resampled as a whole."""
+        return [(sample.time_s / sample.work, sample.energy_j / sample.work) for sample in self.samples]
+
+    @property
+    def kind(self) -> EnergyKind:
+        """The weakest kind among the repeats."""
+        return weakest([sample.kind for sample in self.samples])
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """What the node total consists of, e.g. `package + dram`; names of channels where the node is metered."""
+        return tuple(sorted({part.channel for sample in self.samples for part in sample.parts}))
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """The channels behind the node total."""
+        wanted = {name for scope in self.scopes for name in scope.split(" + ")}
+        return tuple(
+            channel
+            for channel in self.run.channels
+            if channel.name in wanted or (channel.domain in PARTS and channel.domain.value in wanted)
+        )
+
+    @property
+    def covers_network(self) -> bool:
+        """Whether the total may already hold the network interface: true of everything but a sum of parts."""
+        domains = {domain.value for domain in PARTS}
+        return not all(set(scope.split(" + ")) <= domains for scope in self.scopes)
+
+    @property
+    def typical_time_s(self) -> float:
+        """Median time of one visit, not divided by any work."""
+        return median(sample.time_s / sample.visits for sample in self.samples)
+
+
+def quantity(run: Run, *, region: str | None = None, per: str | None = None) -> Quantity:
+    """Time and energy of each repeat of `run` that succeeded.
+
+    Args:
+        run: The record.
+        region: Take the time and energy of this region instead of the whole repeat.
+        per: Divide both by this metric of the repeat, so that runs of different amounts of work compare.
+
+    Raises:
+        LullError: No repeat succeeded, there is no such region or metric, or there is no node energy.
+    """
+    asked = f"compare {run.label}"
+    good = [repeat for repeat in run.repeats if repeat.exit_code == 0]
+    if not good:
+        found = f"none of its {len(run.repeats)} repeats succeeded" if run.repeats else "it has no repeats"
+        raise LullError(asked, found, "look at what the command printed, and measure again")
+    samples = []
+    for repeat in good:
+        sample = _of_region(asked, repeat, region) if region is not None else _of_repeat(asked, repeat)
+        if sample.time_s <= 0 or sample.energy_j <= 0:
+            what, unit = ("time", "s") if sample.time_s <= 0 else ("energy", "J")
+            raise LullError(
+                asked,
+                f"repeat {repeat.index} took 0 {unit} of {what}" + (f" in region {region}" if region else ""),
+                "make it longer: the clock or the sensor saw nothing in it",
+            )
+        unread = {host.node for host in run.hosts} - {part.node for part in sample.parts}
+        samples.append(replace(sample, work=_work(asked, repeat, per), unread_nodes=tuple(sorted(unread))))
+    words = f"region {region}" if region is not None else "whole runs"
+    return Quantity(
+        run,
+        f"{words}, per {per}" if per is not None else words,
+        tuple(samples),
+        tuple(repeat.index for repeat in run.repeats if repeat.exit_code != 0),
+    )
+
+
+def counted(energies: list[Energy]) -> dict[str, list[Energy]]:
+    """For every node the energies that make up its total, nothing twice: what meters the node itself, else its parts.
+
+    The parts are package, dram and gpu. Of several sources of one domain the most direct counts, and of equals the
+    first: they read the same sensor. A node with neither is left out: memory alone is no node.
+    """
+    by_node: dict[str, list[Energy]] = defaultdict(list)
+    for energy in energies:
+        by_node[energy.node].append(energy)
+    order = list(EnergyKind)
+    found = {}
+    for node, of_node in by_node.items():
+        whole = [energy for energy in of_node if energy.domain is Domain.NODE]
+        parts = [_one_source([energy for energy in of_node if energy.domain is domain]) for domain in PARTS]
+        if whole:
+            found[node] = [min(whole, key=lambda energy: order.index(energy.kind))]
+        elif parts[0]:
+            found[node] = [energy for part in parts for energy in part]
+    return found
+
+
+def node_energy(energies: list[Energy]) -> list[Energy]:
+    """One total per node, of what `counted` finds there, labelled by its weakest kind."""
+    return [
+        parts[0] if parts[0].domain is Domain.NODE else _sum(parts, node) for node, parts in counted(energies).items()
+    ]
+
+
+def _one_source(energies: list[Energy]) -> list[Energy]:
+    """The channels of the most direct of the sources among `energies`, all of one domain and node."""
+    by_source: dict[str, list[Energy]] = defaultdict(list)
+    for energy in energies:
+        by_source[energy.channel.partition(":")[0]].append(energy)
+    order = list(EnergyKind)
+    return min(by_source.values(), key=lambda of: max(order.index(e.kind) for e in of), default=[])
+
+
+def _sum(energies: list[Energy], node: str) -> Energy:
+    words = " + ".join(dict.fromkeys(e.domain.value for e in energies))
+    return Energy(
+        node=node,
+        domain=Domain.NODE,
+        channel=words,
+        kind=weakest([e.kind for e in energies]),
+        joules=sum(e.joules for e in energies),
+        low_j=sum(e.low_j for e in energies),
+        high_j=sum(e.high_j for e in energies),
+        wraps=sum(e.wraps for e in energies),
+        gaps=sum(e.gaps for e in energies),
+        resets=sum(e.resets for e in energies),
+        stale=sum(e.stale for e in energies),
+        lower_bound=any(e.lower_bound for e in energies),
+    )
+
+
+def _of_repeat(asked: str, repeat: Repeat) -> Sample:
+    totals = [energy for energy in repeat.totals if energy.domain is Domain.NODE] or node_energy(repeat.energy)
+    wire = [e for e in repeat.totals if e.domain is Domain.WIRE] or [
+        e for e in repeat.energy if e.domain is Domain.WIRE
+    ]
+    return _sample(asked, repeat.index, repeat.wall_s, 1, totals, wire)
+
+
+def _of_region(asked: str, repeat: Repeat, name: str) -> Sample:
+    for region in repeat.regions:
+        if region.name == name:
+            wire = [energy for energy in region.energy if energy.domain is Domain.WIRE]
+            return _sample(asked, repeat.index, region.wall_s, region.count, node_energy(region.energy), wire)
+    there = ", ".join(region.name for region in repeat.regions) or "none"
+    raise LullError(asked, f"repeat {repeat.index} has no region {name!r}", f"there are: {there}")
+
+
+def _sample(asked: str, index: int, time_s: float, visits: int, totals: list[Energy], wire: list[Energy]) -> Sample:
+    if not totals:
+        raise LullError(
+            asked, f"repeat {index} has no energy of its node", "see what is readable with lull sources, measure again"
+        )
+    return Sample(
+        index=index,
+        time_s=time_s,
+        energy_j=sum(e.joules for e in totals),
+        low_j=sum(e.low_j for e in totals),
+        high_j=sum(e.high_j for e in totals),
+        kind=weakest([e.kind for e in totals]),
+        visits=visits,
+        parts=tuple(totals),
+        wire=Wire(sum(e.joules for e in wire), sum(e.bytes or 0 for e in wire), weakest([e.kind for e in wire]))
+        if wire
+        else None,
+    )
+
+
+def _work(asked: str, repeat: Repeat, per: str | None) -> float:
+    if per is None:
+        return 1.0
+    if per not in repeat.metrics:
+        there = ", ".join(repeat.metrics) or "none"
+        raise LullError(asked, f"repeat {repeat.index} has no metric {per!r}", f"there are: {there}")
+    value = repeat.metrics[per].value
+    if value <= 0:
+        raise LullError(asked, f"metric {per} of repeat {repeat.index} is {value:g}", "divide by one that is positive")
+    return value

@@ -1,0 +1,95 @@
+"""Plots as SVG text that can be inlined: one style, reproducible bytes, identifiers that never collide in a page.
+
+Text and axes are drawn in `currentColor`, so that a plot follows the page into dark mode and prints black on its own.
+Nothing here touches matplotlib's global settings.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK = "#010203"  # stands for currentColor while matplotlib draws
+SAVES = "#009e73"  # the palette of Okabe and Ito: told apart with every common colour vision
+WASTES = "#d55e00"
+NEITHER = "#767676"
+PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
+WIDTH_IN = 6.6
+FONTS = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
+
+_STYLE: Any = {  # matplotlib types its settings one literal at a time
+    "svg.fonttype": "none",
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the layout is the same on every machine
+    "font.size": 9,
+    "axes.labelsize": 9,
+    "axes.titlesize": 9,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.linewidth": 0.7,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "savefig.facecolor": "none",
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "hatch.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+}
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """The style of Lull's plots, for as long as one is drawn and written."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(_STYLE):
+        yield
+
+
+def panels(count: int, height_in: float) -> tuple[Figure, list[Axes]]:
+    """A figure of full width with `count` panels side by side, outside pyplot and its global state."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+    axes = figure.subplots(1, count, squeeze=False)
+    return figure, list(axes[0])
+
+
+def text_of(figure: Figure, ident: str, description: str) -> str:
+    """The figure as SVG, without prologue, metadata and date.
+
+    Args:
+        figure: Drawn inside `drawing()`, in which this is called too.
+        ident: Starts every id in it; unique in the page it will stand in.
+        description: What the plot shows, for those who cannot see it.
+    """
+    import matplotlib as mpl
+
+    out = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": ident}):
+        figure.savefig(out, format="svg", metadata={"Date": None})
+    text = out.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'\bid="', f'id="{ident}-', text)
+    text = re.sub(r'(href="#|url\(#)', rf"\g<1>{ident}-", text)
+    text = re.sub(r"'DejaVu Sans'[^;\"]*", FONTS, text)
+    text = text.replace(INK, "currentColor")
+    label = html.escape(description, quote=True)
+    return text.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1).strip() + "\n"

@@ -1,0 +1,237 @@
+"""A builder of synthetic records for tests: real in form, with times and energies as given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+
+from lull import record
+from lull.record import Channel, Domain, Energy, EnergyKind, Host, Metric, Region, Repeat, Run
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TIMES = [10.0, 10.2, 9.9, 10.1, 10.3, 9.8, 10.05, 9.95, 10.15, 10.0]
+SPLIT = {Domain.PACKAGE: 0.8, Domain.DRAM: 0.2}
+
+
+def host(node: str = "n1", processor: str = "Imaginary 9000") -> Host:
+    return Host(node=node, boot_id="b" * 8, processor=processor, cores=16, memory_bytes=64 << 30, kernel="Linux 6.1")
+
+
+def energy(
+    joules: float,
+    domain: Domain = Domain.PACKAGE,
+    *,
+    node: str = "n1",
+    channel: str = "",
+    kind: EnergyKind = EnergyKind.VENDOR_MODEL,
+    band: float = 0.05,
+    bytes: int | None = None,
+    gaps: int = 0,
+    resets: int = 0,
+) -> Energy:
+    return Energy(
+        node=node,
+        domain=domain,
+        channel=channel or f"powercap:{domain.value}",
+        kind=kind,
+        joules=joules,
+        low_j=joules * (1 - band),
+        high_j=joules * (1 + band),
+        bytes=bytes,
+        gaps=gaps,
+        resets=resets,
+        lower_bound=resets > 0,
+    )
+
+
+def repeat(
+    index: int,
+    wall_s: float,
+    joules: float,
+    *,
+    nodes: Sequence[str] = ("n1",),
+    kind: EnergyKind = EnergyKind.VENDOR_MODEL,
+    started: datetime = NOON,
+    exit_code: int = 0,
+    wire_bytes: int = 0,
+    regions: dict[str, float] | None = None,
+    metrics: dict[str, float] | None = None,
+    gaps: int = 0,
+    resets: int = 0,
+    whole: bool = False,
+) -> Repeat:
+    """One repeat of `joules` over all nodes; `regions` maps a name to its share of time and energy.
+
+    `whole`: a meter of the node itself, instead of package and dram.
+    """
+
+    def parts(share: float) -> list[Energy]:
+        found = []
+        for node in nodes:
+            each = joules * share / len(nodes)
+            if whole:
+                found.append(energy(each, Domain.NODE, node=node, channel="cray:node", kind=kind))
+            else:
+                found += [energy(each * s, d, node=node, kind=kind) for d, s in SPLIT.items()]
+            if wire_bytes:
+                found.append(wire(node, share))
+        return found
+
+    def wire(node: str, share: float = 1.0) -> Energy:
+        octets = int(wire_bytes * share / len(nodes))
+        return energy(octets * 6e-10, Domain.WIRE, node=node, channel="net:eth0", kind=EnergyKind.DERIVED, bytes=octets)
+
+    totals = []
+    for node in nodes:
+        name = "cray:node" if whole else "package + dram"
+        totals.append(
+            energy(joules / len(nodes), Domain.NODE, node=node, channel=name, kind=kind, gaps=gaps, resets=resets)
+        )
+        if wire_bytes:
+            totals.append(wire(node))
+    begin = 0.0
+    made = []
+    for name, share in (regions or {}).items():
+        made.append(
+            Region(
+                name=name,
+                begin_s=begin,
+                end_s=begin + wall_s * share,
+                wall_s=wall_s * share,
+                cpu_s=wall_s * share * 8,
+                count=1,
+                pes=8,
+                energy=parts(share),
+            )
+        )
+        begin += wall_s * share
+    return Repeat(
+        index=index,
+        started=started,
+        wall_s=wall_s,
+        cpu_s=wall_s * 8,
+        max_rss_bytes=1 << 28,
+        exit_code=exit_code,
+        energy=parts(1.0),
+        totals=totals,
+        regions=made,
+        metrics={name: Metric(value=value) for name, value in (metrics or {}).items()},
+    )
+
+
+def run(
+    label: str = "A",
+    times: Sequence[float] = TIMES,
+    powers: Sequence[float] | float = 200.0,
+    *,
+    nodes: Sequence[str] = ("n1",),
+    kind: EnergyKind = EnergyKind.VENDOR_MODEL,
+    interval_s: float = 0.001,
+    start: datetime = NOON,
+    exit_codes: Sequence[int] = (),
+    settings: dict[str, str] | None = None,
+    factors: dict[str, str | int | float] | None = None,
+    processor: str = "Imaginary 9000",
+    wire_bytes: int = 0,
+    regions: dict[str, float] | None = None,
+    metrics: dict[str, float] | None = None,
+    gaps: int = 0,
+    resets: int = 0,
+    whole: bool = False,
+) -> Run:
+    """A record whose repeat i took times[i] seconds at powers[i] watts (or one power for all)."""
+    watts = [powers] * len(times) if isinstance(powers, int | float) else list(powers)
+    domains = {"cray:node": Domain.NODE} if whole else {f"powercap:{domain.value}": domain for domain in SPLIT}
+    channels = [
+        Channel(
+            name=name,
+            source=name.partition(":")[0],
+            node=node,
+            domain=domain,
+            kind=kind,
+            interval_s=interval_s,
+            basis=f"/sys/class/{name.partition(':')[0]}/{domain.value}/energy_uj",
+        )
+        for node in nodes
+        for name, domain in domains.items()
+    ]
+    if wire_bytes:
+        channels += [
+            Channel(
+                name="net:eth0",
+                source="net",
+                node=node,
+                domain=Domain.WIRE,
+                kind=EnergyKind.DERIVED,
+                interval_s=0,
+                basis="octets of /sys/class/net/eth0 at 15 W per 25 GB/s",
+            )
+            for node in nodes
+        ]
+    return Run(
+        lull_version="0.1.0",
+        label=label,
+        command=["mpirun", "-n", "8", "./histogram"],
+        created=start,
+        sampling_hz=10,
+        settings=settings or {"LULL_WAIT": "poll"},
+        factors=factors or {},
+        hosts=[host(node, processor) for node in nodes],
+        channels=channels,
+        repeats=[
+            repeat(
+                i,
+                seconds,
+                seconds * watts[i],
+                nodes=nodes,
+                kind=kind,
+                started=start + timedelta(minutes=2 * i),
+                exit_code=exit_codes[i] if i < len(exit_codes) else 0,
+                wire_bytes=wire_bytes,
+                regions=regions,
+                metrics=metrics,
+                gaps=gaps,
+                resets=resets,
+                whole=whole,
+            )
+            for i, seconds in enumerate(times)
+        ],
+    )
+
+
+def samples(of: Run, hz: float = 10.0) -> pa.Table:
+    """Cumulative energy over time of every channel, drawn by a power that wavers a little."""
+    rows = []
+    for one in of.repeats:
+        for part in one.energy:
+            steps = max(int(one.wall_s * hz), 1)
+            weights = [1 + 0.3 * ((i * 7) % 11 - 5) / 5 for i in range(steps)]
+            reached = 0.0
+            for i in range(steps + 1):
+                rows.append(
+                    {
+                        "repeat": one.index,
+                        "time_s": one.wall_s * i / steps,
+                        "node": part.node,
+                        "channel": part.channel,
+                        "domain": part.domain.value,
+                        "kind": part.kind.value,
+                        "joules": reached,
+                    }
+                )
+                reached += part.joules * weights[i] / sum(weights) if i < steps else 0.0
+    return pa.Table.from_pylist(rows, schema=record.SAMPLES_SCHEMA)
+
+
+def write(folder: Path, of: Run) -> Path:
+    """Write `of` and its samples as a record; returns the folder."""
+    record.write(folder, of, samples(of))
+    return folder
+
+
+def faster(times: Sequence[float], by: float) -> list[float]:
+    """Times divided by `by`, in another order, so that the sides are not copies of each other."""
+    return [times[(3 * i) % len(times)] / by for i in range(len(times))]

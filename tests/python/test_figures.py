@@ -1,0 +1,43 @@
+"""How figures are written."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lull import figures
+from lull.stats import Interval
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0, "J", "0 J"),
+        (0.00512, "s", "5.12 ms"),
+        (7200, "s", "7200 s"),
+        (2005, "J", "2.00 kJ"),
+        (999.6, "J", "1.00 kJ"),
+        (1e-9, "J", "1.00 nJ"),
+        (250e3, "J·s", "250 kJ·s"),
+        (12.34, "W", "12.3 W"),
+    ],
+)
+def test_si(value, unit, text):
+    assert figures.si(value, unit) == text
+
+
+@given(st.floats(1e-14, 1e16))
+def test_si_keeps_three_digits(value):
+    factor, name = figures.scale(value, "J")
+    assert float(figures.si(value, "J").split()[0]) * factor == pytest.approx(value, rel=0.006)
+    assert 0.99 <= value / factor < 1000 or name in ("fJ", "PJ")
+
+
+def test_ratios_and_shares():
+    assert figures.ratio(Interval(2.1, 2.05, 2.161)) == "2.10 (2.05–2.16)"
+    assert figures.ratio(Interval(2.1)) == "2.10"
+    assert figures.percent(0.0312) == "3.1 %"
+    assert figures.percent(0.5) == "50 %"
+    assert [figures.probability(p) for p in (None, 0.0002, 0.0123, 0.5)] == ["–", "< 0.001", "0.012", "0.50"]
+    assert [figures.count(1, "gap"), figures.count(2, "gap")] == ["1 gap", "2 gaps"]

@@ -1,0 +1,125 @@
+"""Plots: SVG that stands alone, collides with nothing in a page, is the same each time, and says every kind."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+import records
+from lull import plots
+from lull.compare import compare_runs
+from lull.quantity import quantity
+from lull.record import EnergyKind
+from records import TIMES, faster, run
+
+BASE = run("base", regions={"setup": 0.3, "updates": 0.7}, wire_bytes=10**9)
+WIDE = run("estimated", kind=EnergyKind.ESTIMATED)
+
+
+def named():
+    points = [(2, 240.0), (2, 180.0), (0.8, 150.0), (1.5, 420.0), (0.6, 250.0), (1.0, 200.0), (1.001, 200.0)]
+    return [(f"case {i}", compare_runs(run(), run("x", faster(TIMES, s), w))) for i, (s, w) in enumerate(points)]
+
+
+def every_plot(ident="p"):
+    energies = [("base", [r.energy for r in BASE.repeats]), ("estimated", [r.energy for r in WIDE.repeats])]
+    return [
+        plots.gps_up(named(), f"{ident}1"),
+        plots.runs_of_each([("base", quantity(BASE)), ("estimated", quantity(WIDE))], f"{ident}2"),
+        plots.energy_by_domain(energies, f"{ident}3"),
+        plots.power_over_time(BASE, records.samples(BASE), plots.typical_repeat(BASE), f"{ident}4"),
+    ]
+
+
+def words(svg):
+    return [text.text for text in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_every_plot_is_one_described_element_that_refers_to_nothing_outside():
+    for svg in every_plot():
+        root = ET.fromstring(svg)
+        assert root.tag.endswith("svg")
+        assert root.get("role") == "img"
+        assert root.get("aria-label")
+        assert set(re.findall(r"https?://[^\"'/]+", svg)) <= {"http://www.w3.org"}
+        assert "currentColor" in svg
+
+
+def test_plots_are_the_same_each_time():
+    assert every_plot() == every_plot()
+
+
+def test_ids_never_collide_in_a_page_and_references_hold():
+    page = "".join(every_plot("a") + every_plot("b"))
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'(?:url\(#|href="#)([^)"]+)', page)) <= set(ids)
+
+
+def test_gps_up_names_each_point_with_its_category():
+    svg = plots.gps_up(named())
+    for label in ("case 0 (3)", "case 1 (1)", "case 2 (4)", "case 3 (5)", "case 4 (8)", "case 5 (–)"):
+        assert label in words(svg)
+    assert {"uses less energy", "uses more energy"} <= set(words(svg))
+
+
+@pytest.mark.parametrize("count", [1, 10])
+def test_names_never_lie_over_each_other(count):
+    crowd = [
+        (f"configuration {i}", compare_runs(run(), run("x", faster(TIMES, 1 + 0.01 * i), 200 + i)))
+        for i in range(count)
+    ]
+    boxes = []
+    for text in ET.fromstring(plots.gps_up(crowd)).iter("{http://www.w3.org/2000/svg}text"):
+        if (text.text or "").startswith("configuration"):
+            x, y = _placed(text)
+            boxes.append((x, y, x + 80, y + 7))
+    assert len(boxes) == count
+    for i, one in enumerate(boxes):
+        for other in boxes[i + 1 :]:
+            apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+            assert apart, (one, other)
+
+
+def test_many_points_are_lettered_and_named_beside_the_plane():
+    found = named()[0][1]
+    text = words(plots.gps_up([(f"case {i}", found) for i in range(30)]))
+    assert {"a", "z", "aa", "ad", "a  case 0 (3)", "ad  case 29 (3)"} <= set(text)
+
+
+def _placed(text):
+    """Left edge and middle of an SVG text of matplotlib's."""
+    moved = re.search(r"translate\(([-\d.]+)[ ,]+([-\d.]+)\)", text.get("transform", ""))
+    return [float(v) for v in (moved.groups() if moved else (text.get("x"), text.get("y")))]
+
+
+def test_energy_is_labelled_with_its_kind_and_estimates_are_hatched():
+    svg = every_plot()[2]
+    assert {"package, vendor-model", "package, estimated", "wire, derived"} <= set(words(svg))
+    assert any("wire 600 mJ, derived" in text for text in words(svg))
+    assert "<pattern" in svg
+
+
+def test_runs_of_different_kinds_are_told_apart():
+    text = words(every_plot()[1])
+    assert "estimated energy" in text
+    assert "vendor-model energy" in text
+
+
+def test_ticks_are_where_they_say():
+    """Evenly spaced on paper means evenly spaced in the words, whatever the digits."""
+    near = [("near", quantity(run("near", [10.0, 10.24, 10.51, 10.76])))]
+    ticks = [float(text.split()[0]) for text in words(plots.runs_of_each(near)) if text.endswith(" s")]
+    steps = [round(after - before, 9) for before, after in itertools.pairwise(ticks)]
+    assert len(steps) >= 2
+    assert len(set(steps)) == 1
+
+
+def test_power_shows_regions_and_is_absent_without_samples():
+    assert {"setup", "updates"} <= set(words(every_plot()[3]))
+    assert plots.power_over_time(BASE, records.samples(BASE).slice(0, 0), 0) is None
+    assert plots.typical_repeat(run("x", [1.0, 9.0, 5.0])) == 2
+    assert plots.typical_repeat(run("x", [1.0], exit_codes=[1])) is None
