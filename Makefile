@@ -25,7 +25,7 @@ build: $(BUILD)/built
 $(BUILD)/built: $(VENV)/ready $(native)
 	@echo "==> building (the first time takes a minute or two)"
 	@$(VENV)/bin/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps \
-	  -C build-dir=$(BUILD) -C editable.mode=redirect --editable .
+	  --config-settings=build-dir=$(BUILD) --editable .
 	@touch $@
 
 study: build

@@ -1,7 +1,7 @@
 """The two ways a command of Lull fails, each as one line on stderr.
 
-`LullError` is a failure (exit 1): what was asked, what was found, what to do. `UsageError` is a mistake in how a command
-was called (exit 2). Neither ever shows a traceback; every other exception is a bug and does.
+`LullError` is a failure (exit 1): what was asked, what was found, what to do. `UsageError` is a mistake in how a
+command was called (exit 2). Neither ever shows a traceback; every other exception is a bug and does.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ import tempfile
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,7 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lull.errors import LullError, describe_os_error
 
-SCHEMA = 1
+SCHEMA: Final = 1
 RUN_FILE = "run.json"
 SAMPLES_FILE = "samples.parquet"
 
@@ -234,7 +234,8 @@ def read(folder: Path) -> Run:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
-        raise LullError(asked, f"{RUN_FILE} is cut off or damaged at line {error.lineno}", "measure it again") from error
+        found = f"{RUN_FILE} is cut off or damaged at line {error.lineno}"
+        raise LullError(asked, found, "measure it again") from error
     version = content.get("schema") if isinstance(content, dict) else None
     if not isinstance(version, int):
         raise LullError(asked, f"{RUN_FILE} is not a record of Lull")
