@@ -141,6 +141,7 @@ class recorder {
   }
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
+  [[nodiscard]] std::mutex& lock() { return lock_; }
 
  private:
   const std::string folder_;
@@ -149,7 +150,7 @@ class recorder {
   std::vector<metric> metrics_;
 };
 
-std::atomic<recorder*> the_recorder = nullptr;  // owns; deliberately never freed
+std::atomic<recorder*> the_recorder = nullptr;  // owns; never freed in the process that made it
 std::atomic<bool> looked = false;               // whether LULL_RECORD has been read in this process
 std::mutex making;
 
@@ -165,10 +166,21 @@ void write_at_exit() {
   }
 }
 
-// A child has its parent's memory but is another process: it begins anew. The lock of the recorder may be held by a
-// thread that does not exist here, so the recorder is left alone for good.
-void forget_in_child() {
-  the_recorder = nullptr;
+// A child has its parent's memory but is another process: it begins anew. Both locks are held across the fork, so that
+// it finds nothing half done by a thread that does not exist in it.
+void before_fork() {
+  making.lock();
+  if (recorder* const mine = the_recorder.load()) mine->lock().lock();
+}
+
+void after_fork() {
+  if (recorder* const mine = the_recorder.load()) mine->lock().unlock();
+  making.unlock();
+}
+
+void after_fork_in_child() {
+  after_fork();
+  const std::unique_ptr<recorder> of_parent(the_recorder.exchange(nullptr));
   looked = false;
 }
 
@@ -177,11 +189,7 @@ recorder* find_recorder() {
   const std::scoped_lock lock(making);
   if (looked.load()) return the_recorder.load();
   static const bool registered = [] {
-    pthread_atfork([] { making.lock(); }, [] { making.unlock(); },
-                   [] {
-                     making.unlock();
-                     forget_in_child();
-                   });
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
     return std::atexit(write_at_exit) == 0;
   }();
   (void)registered;
