@@ -125,12 +125,6 @@ def compose_run(
     )
 
 
-def open_meter(settings: Mapping[str, str], hz: float) -> Meter:
-    """The meter of this machine with the sources that the settings name."""
-    named = [name.strip() for name in settings["LULL_METER_SOURCES"].split(",") if name.strip()]
-    return Meter(record.this_host().node, hz, named)
-
-
 def check_free(folder: Path) -> None:
     """Make sure that a record can later be written to `folder`.
 
@@ -182,7 +176,7 @@ def measure(runs: int, warmup: int, label: str | None, out: Path | None, hz: flo
     folder = out or default_folder(name, datetime.now())
     check_free(folder)
     rate = hz if hz is not None else float(settings["LULL_METER_HZ"])
-    meter = open_meter(settings, rate)
+    meter = Meter(record.this_host().node, rate)
 
     stopped: LullError | None = None
     finished: list[Measured] = []

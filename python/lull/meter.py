@@ -106,15 +106,16 @@ class Meter:
     Args:
         node: The name this node has in records.
         hz: Readings per second, 0.1 to 100.
-        sources: Names of energy sources; empty takes those that `lull sources` marks as used.
+
+    The sources are those that `lull sources` marks as used.
 
     Raises:
-        LullError: A named source cannot be read, or `hz` is out of range.
+        LullError: A source that LULL_METER_SOURCES names cannot be read, or `hz` is out of range.
     """
 
-    def __init__(self, node: str, hz: float, sources: Sequence[str] = ()) -> None:
+    def __init__(self, node: str, hz: float) -> None:
         with native_errors():
-            self._sampler = _core.Sampler(hz=hz, sources=list(sources))
+            self._sampler = _core.Sampler(hz=hz)
             self.channels = [
                 Channel(
                     name=channel.name,

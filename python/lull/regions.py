@@ -51,7 +51,7 @@ class Account(_Part):
     version: Literal[1] = Field(alias="schema")
     node: str
     pid: int
-    pe: int
+    pe: int | None  # None: it was not started by a launcher
     regions: list[Visit]
     metrics: list[Figure]
 
@@ -87,21 +87,38 @@ def read_accounts(folder: Path) -> Accounts:
 
 
 def merge_spans(accounts: Sequence[Account]) -> list[Span]:
-    """Regions in the order of their first begin. Visits of one PE number (a program run twice) follow one another."""
-    by_region: dict[str, dict[tuple[str, int], list[Visit]]] = {}
-    for account in accounts:
-        for visit in account.regions:
-            by_region.setdefault(visit.name, {}).setdefault((account.node, account.pe), []).append(visit)
+    """Regions in the order of their first begin, the k-th visits of all PEs merged into one."""
+    names = dict.fromkeys(visit.name for account in accounts for visit in account.regions)
     spans = []
-    for name, by_pe in by_region.items():
-        sequences = [sorted(visits, key=lambda visit: visit.begin_ns) for visits in by_pe.values()]
+    for name in names:
+        by_pe = _visits_by_pe(accounts, name)
         merged: list[Interval] = []
-        for k in range(max(len(visits) for visits in sequences)):
-            kth = [visits[k] for visits in sequences if k < len(visits)]
+        for k in range(max(len(visits) for visits in by_pe)):
+            kth = [visits[k] for visits in by_pe if k < len(visits)]
             merged.append((min(visit.begin_ns for visit in kth), max(visit.end_ns for visit in kth)))
-        cpu_ns = sum(visit.cpu_ns for visits in sequences for visit in visits)
-        spans.append(Span(name, merged, cpu_ns, len(sequences)))
+        cpu_ns = sum(visit.cpu_ns for visits in by_pe for visit in visits)
+        spans.append(Span(name, merged, cpu_ns, len(by_pe)))
     return sorted(spans, key=lambda span: span.visits[0][0])
+
+
+def _visits_by_pe(accounts: Sequence[Account], name: str) -> list[list[Visit]]:
+    """Visits to one region, a list per PE. Processes of one number that follow one another (a program run twice, or
+    without a launcher) are one PE; at work at the same time they are several."""
+    lanes: dict[tuple[str, int | None], list[list[Visit]]] = {}
+    of_process = [
+        (account, visits)
+        for account in accounts
+        if (visits := sorted((v for v in account.regions if v.name == name), key=lambda visit: visit.begin_ns))
+    ]
+    for account, visits in sorted(of_process, key=lambda pair: pair[1][0].begin_ns):
+        same_number = lanes.setdefault((account.node, account.pe), [])
+        for lane in same_number:
+            if lane[-1].end_ns <= visits[0].begin_ns:
+                lane.extend(visits)
+                break
+        else:
+            same_number.append(list(visits))
+    return [lane for same_number in lanes.values() for lane in same_number]
 
 
 def union(intervals: Sequence[Interval]) -> list[Interval]:

@@ -94,7 +94,8 @@ def now_ns():
 
 class Sampler:
     def __init__(self, sysroot="/", hz=10.0, sources=()):
-        if unknown := [name for name in sources if name != "estimate"]:
+        names = sources or filter(None, os.environ.get("LULL_METER_SOURCES", "").split(","))
+        if unknown := [name for name in names if name != "estimate"]:
             raise CoreError(f"read the source {unknown[0]}: there is no such source; lull sources lists them")
         self.channels = list(CHANNELS)
         self._period = 1 / hz

@@ -45,7 +45,7 @@ def energy(channel: str, joules: float, domain: Domain = Domain.PACKAGE, **more:
     return Energy.model_validate({"channel": channel, "domain": domain, "joules": joules, **fields})
 
 
-def account(pe: int, regions: list[tuple[str, float, float]], pid: int = 1, node: str = "a") -> Account:
+def account(pe: int | None, regions: list[tuple[str, float, float]], pid: int = 1, node: str = "a") -> Account:
     visits = [{"name": n, "begin_ns": int(b * S), "end_ns": int(e * S), "cpu_ns": S} for n, b, e in regions]
     return Account.model_validate({"schema": 1, "node": node, "pid": pid, "pe": pe, "regions": visits, "metrics": []})
 
@@ -108,6 +108,13 @@ def test_one_program_after_another_is_one_pe_that_came_twice() -> None:
     assert (span.visits, span.pes) == ([(1 * S, 2 * S), (5 * S, 6 * S)], 1)
 
 
+def test_processes_without_a_number_are_one_pe_unless_at_work_at_once() -> None:
+    [after] = merge_spans([account(None, [("u", 1, 2)], pid=1), account(None, [("u", 2, 3)], pid=2)])
+    assert (len(after.visits), after.pes) == (2, 1)
+    [beside] = merge_spans([account(None, [("u", 1, 3)], pid=1), account(None, [("u", 2, 4)], pid=2)])
+    assert (beside.visits, beside.pes) == ([(1 * S, 4 * S)], 2)
+
+
 def test_regions_come_in_the_order_they_began_and_carry_energy() -> None:
     found = merge_regions([account(0, [("late", 102, 103), ("early", 100, 101)])], series([0, 10, 40, 50]), 99 * S)
     assert [(r.name, r.begin_s, r.end_s, r.energy[0].joules) for r in found] == [
@@ -118,7 +125,7 @@ def test_regions_come_in_the_order_they_began_and_carry_energy() -> None:
 
 def test_visits_that_overlap_count_no_joule_twice() -> None:
     assert union([(5, 9), (1, 3), (2, 4), (9, 10)]) == [(1, 4), (5, 10)]
-    accounts = [account(0, [("u", 100, 102), ("u", 101, 103)])]
+    accounts = [account(0, [("u", 100, 102), ("u", 101, 103)])]  # two threads of one process
     [found] = merge_regions(accounts, series([0, 10, 20, 30]), 100 * S)
     assert found.energy[0].joules == pytest.approx(30)
     assert found.wall_s == pytest.approx(4)

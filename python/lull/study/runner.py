@@ -18,7 +18,8 @@ from lull import record
 from lull.errors import LullError
 from lull.guard import CannotExecuteError, run_guarded
 from lull.interrupts import InterruptedBySignal, Interrupts
-from lull.measure import Measured, compose_run, measure_repeat, open_meter
+from lull.measure import Measured, compose_run, measure_repeat
+from lull.meter import Meter
 from lull.native import checked_settings
 from lull.study.description import Description
 from lull.study.points import Places, Point, prepare_command
@@ -90,7 +91,7 @@ def _run_once(study: Description, point: Point, index: int, state: State, interr
     log = state.log(point.name, index)
     with environment(point.env), log.open("wb") as file:
         settings = checked_settings()
-        meter = open_meter(settings, study.measure.hz or float(settings["LULL_METER_HZ"]))
+        meter = Meter(record.this_host().node, study.measure.hz or float(settings["LULL_METER_HZ"]))
         try:
             measured = measure_repeat(
                 point.command,
@@ -125,7 +126,7 @@ def _write_record(study: Description, point: Point, state: State) -> None:
     with environment(point.env):
         settings = checked_settings()
         rate = study.measure.hz or float(settings["LULL_METER_HZ"])
-        meter = open_meter(settings, rate)
+        meter = Meter(record.this_host().node, rate)
         run = compose_run(point.name, point.command, meter, rate, settings, repeats, point.factors)
     record.write(folder, run, samples)
 
