@@ -13,7 +13,6 @@ from pathlib import Path
 
 import click
 import pyarrow as pa
-from rich.console import Console
 
 from lull import __version__, record
 from lull.errors import LullError, describe_os_error
@@ -24,6 +23,7 @@ from lull.native import checked_settings, unknown_variables
 from lull.record import Repeat
 from lull.regions import merge_metrics, merge_regions, read_accounts
 from lull.summary import summary_table
+from lull.terminal import output
 from lull.totals import node_totals
 
 
@@ -217,7 +217,7 @@ def _show_progress(measured: Measured, number: int, warmup: int, runs: int) -> N
 
 def _report(repeats: Sequence[Repeat], folder: Path) -> int:
     """Print the summary on stderr; the first exit code that is not 0, else 0."""
-    console = Console(stderr=True)
+    console = output(stderr=True)
     console.print(summary_table(repeats))
     failed = [repeat for repeat in repeats if repeat.exit_code != 0]
     if failed:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from lull import _core
 from lull.native import unknown_variables
+from lull.terminal import output
 
 
 @click.command()
@@ -38,4 +38,4 @@ def settings(as_json: bool) -> None:
             value.stylize("red")
             meaning = Text(f"NOT VALID: {setting.problem}. ", style="red") + meaning
         shown.add_row(setting.variable, value, setting.origin, meaning)
-    Console(soft_wrap=False).print(shown)
+    output().print(shown)

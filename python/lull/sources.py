@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console, Group
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
 from lull import _core
 from lull.native import native_errors
 from lull.record import EnergyKind
+from lull.terminal import output
 
 SOURCE_FIELDS = ("name", "kind", "unit", "interval_s", "range", "permission", "readable", "used", "reason", "remedy")
 CHANNEL_FIELDS = ("name", "domain", "kind", "interval_s", "basis")
@@ -34,7 +35,7 @@ def sources(as_json: bool, sysroot: Path) -> None:
     if as_json:
         click.echo(json.dumps([as_dict(source) for source in found], indent=1))
         return
-    console = Console()
+    console = output()
     console.print(sources_table(found))
     mends = [source for source in found if source.remedy and not source.readable]
     if mends:

@@ -123,7 +123,7 @@ def test_a_claim_holds_only_when_its_whole_interval_does(
 def compared(low: float, high: float, **fixed: int) -> Compared:
     ratio = SimpleNamespace(value=(low + high) / 2, low=low, high=high)
     comparison = SimpleNamespace(speedup=ratio, greenup=ratio, powerup=ratio, kind=EnergyKind.ESTIMATED)
-    return Compared("modes", dict(fixed), comparison, None)
+    return Compared("modes", dict(fixed), "", comparison, None)
 
 
 def claim(quantity: str, **only: list[int]) -> PaperFigure:
@@ -138,7 +138,9 @@ def test_one_contrary_comparison_is_enough_not_to_reproduce() -> None:
 
 
 def test_a_finding_about_energy_names_its_kind() -> None:
-    assert "estimated energy" in find(claim("greenup"), [compared(1.5, 2)], None).words
+    found = find(claim("greenup"), [compared(1.5, 2)], None)
+    assert "estimated energy" in found.words
+    assert found.verdict == f"{REPRODUCES} in the estimate"
     assert "estimated" not in find(claim("speedup"), [compared(1.5, 2)], None).words
 
 

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.text import Text
 
 from lull import installed, record
@@ -19,8 +18,7 @@ from lull.study.description import Description, nearest, read_description
 from lull.study.points import Places, Point, all_points, describe, pairs, point_name
 from lull.study.runner import prepare_inputs, run_points
 from lull.study.state import Begun, State
-
-PIPED_WIDTH = 160  # columns when no terminal sets them
+from lull.terminal import output
 
 
 @click.command()
@@ -123,12 +121,13 @@ def conclude(chosen: Description, points: list[Point], folder: Path) -> None:
         for fixed, baseline, candidate in pairs(chosen, comparison):
             first, second = runs[point_name(baseline)], runs[point_name(candidate)]
             found = compare_runs(first, second, region=chosen.measure.region, per=chosen.measure.per)
-            compared.append(Compared(comparison.name, fixed, found, second))
-    console = Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH)
+            varying = {name: value for name, value in fixed.items() if len(chosen.factors[name]) > 1}
+            compared.append(Compared(comparison.name, fixed, describe(varying), found, second))
+    console = output()
     console.print(Text(chosen.title, style="bold"))
     console.print(Text(chosen.question), soft_wrap=True)
     console.print()
-    rows = [(f"{one.name}: {describe(one.fixed)}" if one.fixed else one.name, one.comparison) for one in compared]
+    rows = [(f"{one.name}: {one.where}" if one.where else one.name, one.comparison) for one in compared]
     render_table(rows, console)
     for warning in dict.fromkeys(warning for one in compared for warning in one.comparison.warnings):
         console.print(Text(f"note: {warning}"), soft_wrap=True)

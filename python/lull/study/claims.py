@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING
 
 from lull.record import Domain, EnergyKind, Run
 from lull.study.description import Check, PaperFigure, Value
-from lull.study.points import describe
 from lull.totals import node_totals
 
 if TYPE_CHECKING:
     from lull.compare import Comparison
 
 REPRODUCES, DOES_NOT, CANNOT_TELL = "reproduces", "does not reproduce", "cannot be told"
+FROM_A_MODEL = (EnergyKind.ESTIMATED, EnergyKind.SIMULATED)
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One comparison of the study: its name, what was held fixed, and the candidate's record behind it."""
+    """One comparison of the study: its name, what was held fixed (`where` says it), and the candidate's record."""
 
     name: str
     fixed: dict[str, Value]
+    where: str
     comparison: Comparison
     candidate: Run
 
@@ -53,6 +54,7 @@ def find(figure: PaperFigure, compared: Sequence[Compared], region: str | None) 
         return Finding(figure, CANNOT_TELL, figure.note or "nothing here measures it")
     verdicts: list[str] = []
     words: list[str] = []
+    kinds: set[EnergyKind | None] = set()
     for check in figure.checks:
         about = [one for one in compared if one.name == check.compare and _is_about(check, one)]
         if not about:
@@ -61,8 +63,11 @@ def find(figure: PaperFigure, compared: Sequence[Compared], region: str | None) 
         for one in about:
             seen = look(check, one, region)
             verdicts.append(judge(check, seen))
+            kinds.add(seen.kind if seen else None)
             words.append(_in_words(check, one, seen))
     verdict = next((worst for worst in (DOES_NOT, CANNOT_TELL) if worst in verdicts), REPRODUCES)
+    if verdict != CANNOT_TELL and kinds.intersection(FROM_A_MODEL):
+        verdict += " in the estimate"  # no meter saw it: the model's coefficients are part of the answer
     return Finding(figure, verdict, "; ".join([*words, figure.note] if figure.note else words))
 
 
@@ -105,7 +110,7 @@ def _is_about(check: Check, one: Compared) -> bool:
 
 
 def _in_words(check: Check, one: Compared, seen: Seen | None) -> str:
-    where = f" at {describe(one.fixed)}" if one.fixed else ""
+    where = f" at {one.where}" if one.where else ""
     name = "wire / node energy" if check.quantity == "wire_over_node" else check.quantity.capitalize()
     if seen is None:
         return f"no {name}{where}"
