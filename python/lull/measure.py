@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ from lull.meter import Meter
 from lull.native import checked_settings, unknown_variables
 from lull.record import Repeat
 from lull.regions import merge_metrics, merge_regions, read_accounts
+from lull.scratch import scratch_folder
 from lull.summary import summary_table
 from lull.terminal import output
 from lull.totals import node_totals
@@ -67,8 +67,7 @@ def measure_repeat(
         InterruptedBySignal: A signal asked to stop; this repeat is void.
         LullError: The meter or the guard failed.
     """
-    folder = Path(tempfile.mkdtemp(prefix="lull-record-"))
-    try:
+    with scratch_folder() as folder:
         started = datetime.now(UTC)
         meter.start()
         try:
@@ -83,8 +82,6 @@ def measure_repeat(
         finally:
             series = meter.stop()
         found = read_accounts(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     energy = series.energy([(ending.begin_ns, ending.end_ns)])
     repeat = Repeat(
         index=index,

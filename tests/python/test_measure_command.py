@@ -198,6 +198,25 @@ def test_killed_at_any_moment_it_leaves_no_child_and_only_whole_records(lull: Lu
         record.read_samples(folder)
 
 
+def test_what_a_killed_measurement_left_is_removed_by_the_next(lull: Lull) -> None:
+    temporary = lull.folder / "tmp"
+    temporary.mkdir()
+    lull.env["TMPDIR"] = str(temporary)
+    running = lull.start("measure", "sleep", "30")
+    killed = lull.start("measure", "sh", "-c", "touch on; sleep 30")
+    while not (lull.folder / "on").exists() or len(list(temporary.glob("lull-record-*"))) < 2:
+        time.sleep(0.02)
+    killed.kill()
+    killed.communicate()
+    for folder in temporary.glob("lull-record-*"):
+        os.utime(folder, (0, 0))
+    lull.run("measure", "true")
+    left = len(list(temporary.glob("lull-record-*")))
+    running.kill()
+    running.communicate()
+    assert left == 1  # that of the one still running
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
