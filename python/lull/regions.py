@@ -1,0 +1,159 @@
+"""What the processes of a program say about themselves: their regions and metrics, merged over PEs.
+
+Each process leaves one `regions-*.json` in the folder LULL_RECORD names. The k-th visits that the PEs paid to a region
+are one visit, from the first begin to the last end. A metric should come from one PE; when several report it, the
+figures are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from lull.meter import Interval, Series
+from lull.record import Metric, Region
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+
+
+class Visit(_Part):
+    """One visit of one PE to a region; CLOCK_MONOTONIC and CPU time of its process, in nanoseconds."""
+
+    name: str
+    begin_ns: int
+    end_ns: int
+    cpu_ns: int = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _ends_after_it_begins(self) -> Self:
+        if self.end_ns < self.begin_ns:
+            raise ValueError(f"region {self.name} ends before it begins")
+        return self
+
+
+class Figure(_Part):
+    """One metric as a PE reported it."""
+
+    name: str
+    value: float
+    unit: str = ""
+
+
+class Account(_Part):
+    """One regions-*.json."""
+
+    version: Literal[1] = Field(alias="schema")
+    node: str
+    pid: int
+    pe: int | None  # None: it was not started by a launcher
+    regions: list[Visit]
+    metrics: list[Figure]
+
+
+@dataclass(frozen=True)
+class Span:
+    """A region merged over PEs, before energy is looked up."""
+
+    name: str
+    visits: list[Interval]
+    cpu_ns: int
+    pes: int
+
+
+@dataclass
+class Accounts:
+    """All that a program left, and what was wrong with it, in words."""
+
+    accounts: list[Account] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_accounts(folder: Path) -> Accounts:
+    """Read every regions-*.json below `folder`; one that cannot be read becomes a warning, the others stand."""
+    found = Accounts()
+    for path in sorted(folder.glob("regions-*.json")):
+        try:
+            found.accounts.append(Account.model_validate_json(path.read_bytes()))
+        except (OSError, ValidationError) as error:
+            reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error.strerror
+            found.warnings.append(f"{path.name} of the program is left out: {reason}")
+    return found
+
+
+def merge_spans(accounts: Sequence[Account]) -> list[Span]:
+    """Regions in the order of their first begin, the k-th visits of all PEs merged into one."""
+    names = dict.fromkeys(visit.name for account in accounts for visit in account.regions)
+    spans = []
+    for name in names:
+        by_pe = _visits_by_pe(accounts, name)
+        merged: list[Interval] = []
+        for k in range(max(len(visits) for visits in by_pe)):
+            kth = [visits[k] for visits in by_pe if k < len(visits)]
+            merged.append((min(visit.begin_ns for visit in kth), max(visit.end_ns for visit in kth)))
+        cpu_ns = sum(visit.cpu_ns for visits in by_pe for visit in visits)
+        spans.append(Span(name, merged, cpu_ns, len(by_pe)))
+    return sorted(spans, key=lambda span: span.visits[0][0])
+
+
+def _visits_by_pe(accounts: Sequence[Account], name: str) -> list[list[Visit]]:
+    """Visits to one region, a list per PE. Processes of one number that follow one another (a program run twice, or
+    without a launcher) are one PE; at work at the same time they are several."""
+    lanes: dict[tuple[str, int | None], list[list[Visit]]] = {}
+    of_process = [
+        (account, visits)
+        for account in accounts
+        if (visits := sorted((v for v in account.regions if v.name == name), key=lambda visit: visit.begin_ns))
+    ]
+    for account, visits in sorted(of_process, key=lambda pair: pair[1][0].begin_ns):
+        same_number = lanes.setdefault((account.node, account.pe), [])
+        for lane in same_number:
+            if lane[-1].end_ns <= visits[0].begin_ns:
+                lane.extend(visits)
+                break
+        else:
+            same_number.append(list(visits))
+    return [lane for same_number in lanes.values() for lane in same_number]
+
+
+def union(intervals: Sequence[Interval]) -> list[Interval]:
+    """The same moments as intervals that do not overlap, in order: no joule is counted for two visits."""
+    joined: list[Interval] = []
+    for begin, end in sorted(intervals):
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((begin, end))
+    return joined
+
+
+def merge_regions(accounts: Sequence[Account], series: Series, zero_ns: int) -> list[Region]:
+    """The regions of a repeat that began at `zero_ns`, each with the energy of every channel during its visits."""
+    return [
+        Region(
+            name=span.name,
+            begin_s=(min(begin for begin, _ in span.visits) - zero_ns) / 1e9,
+            end_s=(max(end for _, end in span.visits) - zero_ns) / 1e9,
+            wall_s=sum(end - begin for begin, end in span.visits) / 1e9,
+            cpu_s=span.cpu_ns / 1e9,
+            count=len(span.visits),
+            pes=span.pes,
+            energy=series.energy(union(span.visits)),
+        )
+        for span in merge_spans(accounts)
+    ]
+
+
+def merge_metrics(accounts: Sequence[Account]) -> dict[str, Metric]:
+    """The metrics of a program by name; figures that several PEs report under one name are added."""
+    merged: dict[str, Metric] = {}
+    for account in accounts:
+        for figure in account.metrics:
+            before = merged.get(figure.name, Metric(value=0.0, unit=figure.unit))
+            merged[figure.name] = Metric(value=before.value + figure.value, unit=before.unit)
+    return merged

@@ -1,0 +1,94 @@
+"""`lull sources`: which energy sources this machine has, which of them can be read, and what would mend the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from lull import _core
+from lull.native import native_errors
+from lull.record import EnergyKind
+from lull.terminal import output
+
+SOURCE_FIELDS = ("name", "kind", "unit", "interval_s", "range", "permission", "readable", "used", "reason", "remedy")
+CHANNEL_FIELDS = ("name", "domain", "kind", "interval_s", "basis")
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.option(
+    "--sysroot",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=Path("/"),
+    help="Look below this folder instead of /, for a copy of another machine's sys/ and proc/.",
+)
+def sources(as_json: bool, sysroot: Path) -> None:
+    """List the energy sources: readable or not, why not, and the one line that mends it."""
+    with native_errors():
+        found = _core.sources(str(sysroot))
+    if as_json:
+        click.echo(json.dumps([as_dict(source) for source in found], indent=1))
+        return
+    console = output()
+    console.print(sources_table(found))
+    mends = [source for source in found if source.remedy and not source.readable]
+    if mends:
+        console.print("\nTo read more:")
+        for source in mends:
+            console.print(Text(f"  {source.name}: {source.remedy}"), soft_wrap=True)
+    console.print()
+    console.print(Text(what_a_measurement_uses(found)), soft_wrap=True)
+
+
+def as_dict(source: _core.Source) -> dict[str, object]:
+    """A source as JSON shows it, channels included."""
+    row: dict[str, object] = {field: getattr(source, field) for field in SOURCE_FIELDS}
+    row["channels"] = [{field: getattr(channel, field) for field in CHANNEL_FIELDS} for channel in source.channels]
+    return row
+
+
+def sources_table(found: Sequence[_core.Source]) -> Table:
+    """One row per source, its channels below one another."""
+    table = Table("source", "readable", "used", "channels", "why not", pad_edge=False, box=None, padding=(0, 2, 1, 0))
+    for source in found:
+        channels = [
+            Text(f"{channel.name}: {channel.domain}, {channel.kind}, {describe_interval(channel.interval_s)}")
+            for channel in source.channels
+        ]
+        table.add_row(
+            Text(source.name, style="bold"),
+            Text("yes", style="green") if source.readable else Text("no", style="red"),
+            Text("yes", style="green") if source.used else Text("no"),
+            Group(*channels) if channels else Text("-"),
+            Text(source.reason),
+        )
+    return table
+
+
+def describe_interval(seconds: float) -> str:
+    """How often a channel's value changes by itself, in words."""
+    if seconds <= 0:
+        return "at every reading"
+    return f"every {seconds * 1e3:g} ms" if seconds < 1 else f"every {seconds:g} s"
+
+
+def what_a_measurement_uses(found: Sequence[_core.Source]) -> str:
+    """One line: what `lull measure` would read on this machine, and how direct that is."""
+    used = [source for source in found if source.used]
+    if not used:
+        return "A measurement here would have no energy source: only times would be recorded."
+    named = ", ".join(
+        f"{source.name} ({', '.join(dict.fromkeys(channel.kind for channel in source.channels)) or source.kind})"
+        for source in used
+    )
+    line = f"A measurement here uses: {named}."
+    kinds = {channel.kind for source in used for channel in source.channels if channel.domain != "wire"}
+    if kinds <= {EnergyKind.ESTIMATED.value}:
+        line += " No meter can be read: the energy of the node is an estimate from CPU time, with a wide band."
+    return line

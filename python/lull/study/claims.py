@@ -1,0 +1,119 @@
+"""The paper's claims beside what was seen here: reproduced, not reproduced, or not to be told, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from lull.record import Domain, EnergyKind, Run
+from lull.study.description import Check, PaperFigure, Value
+from lull.totals import node_totals
+
+if TYPE_CHECKING:
+    from lull.compare import Comparison
+
+REPRODUCES, DOES_NOT, CANNOT_TELL = "reproduces", "does not reproduce", "cannot be told"
+FROM_A_MODEL = (EnergyKind.ESTIMATED, EnergyKind.SIMULATED)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One comparison of the study: its name, what was held fixed (`where` says it), and the candidate's record."""
+
+    name: str
+    fixed: dict[str, Value]
+    where: str
+    comparison: Comparison
+    candidate: Run
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found about one claim: a verdict, and the figures behind it in words."""
+
+    figure: PaperFigure
+    verdict: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One figure with its interval; None where there is none."""
+
+    value: float
+    low: float | None
+    high: float | None
+    kind: EnergyKind | None
+
+
+def find(figure: PaperFigure, compared: Sequence[Compared], region: str | None) -> Finding:
+    """Judge a claim: it is reproduced when every check holds of every comparison it is about, interval and all."""
+    if not figure.checks:
+        return Finding(figure, CANNOT_TELL, figure.note or "nothing here measures it")
+    verdicts: list[str] = []
+    words: list[str] = []
+    kinds: set[EnergyKind | None] = set()
+    for check in figure.checks:
+        about = [one for one in compared if one.name == check.compare and _is_about(check, one)]
+        if not about:
+            verdicts.append(CANNOT_TELL)
+            words.append("this matrix has no such point")
+        for one in about:
+            seen = look(check, one, region)
+            verdicts.append(judge(check, seen))
+            kinds.add(seen.kind if seen else None)
+            words.append(_in_words(check, one, seen))
+    verdict = next((worst for worst in (DOES_NOT, CANNOT_TELL) if worst in verdicts), REPRODUCES)
+    if verdict != CANNOT_TELL and kinds.intersection(FROM_A_MODEL):
+        verdict += " in the estimate"  # no meter saw it: the model's coefficients are part of the answer
+    return Finding(figure, verdict, "; ".join([*words, figure.note] if figure.note else words))
+
+
+def judge(check: Check, seen: Seen | None) -> str:
+    """Whether one figure says so: its whole interval must lie on one side."""
+    if seen is None or seen.low is None or seen.high is None:
+        return CANNOT_TELL
+    if check.relation == "above":
+        return REPRODUCES if seen.low > check.than else DOES_NOT if seen.high <= check.than else CANNOT_TELL
+    return REPRODUCES if seen.high < check.than else DOES_NOT if seen.low >= check.than else CANNOT_TELL
+
+
+def look(check: Check, one: Compared, region: str | None) -> Seen | None:
+    """The figure a check is about."""
+    if check.quantity == "wire_over_node":
+        return wire_over_node(one.candidate, region)
+    ratio = getattr(one.comparison, check.quantity)
+    kind = None if check.quantity == "speedup" else one.comparison.kind
+    return Seen(ratio.value, ratio.low, ratio.high, kind)
+
+
+def wire_over_node(run: Run, region: str | None) -> Seen | None:
+    """Energy on the wire over the energy of the nodes: median over repeats, with the least and the greatest."""
+    ratios: list[float] = []
+    kinds: list[EnergyKind] = []
+    for repeat in run.repeats:
+        of_region = [found.energy for found in repeat.regions if found.name == region]
+        totals = node_totals(of_region[0]) if of_region else repeat.totals
+        wire = [total for total in totals if total.domain is Domain.WIRE]
+        node = [total for total in totals if total.domain is Domain.NODE]
+        if not wire or sum(total.joules for total in node) <= 0:
+            return None
+        ratios.append(sum(total.joules for total in wire) / sum(total.joules for total in node))
+        kinds += [total.kind for total in totals]
+    return Seen(median(ratios), min(ratios), max(ratios), max(kinds, key=list(EnergyKind).index))
+
+
+def _is_about(check: Check, one: Compared) -> bool:
+    return all(one.fixed.get(name) in values for name, values in check.only.items())
+
+
+def _in_words(check: Check, one: Compared, seen: Seen | None) -> str:
+    where = f" at {one.where}" if one.where else ""
+    name = "wire / node energy" if check.quantity == "wire_over_node" else check.quantity.capitalize()
+    if seen is None:
+        return f"no {name}{where}"
+    spread = "" if seen.low is None or seen.high is None else f" ({seen.low:.3g} to {seen.high:.3g})"
+    kind = f", {seen.kind.value} energy" if seen.kind is not None else ""
+    return f"{name} {seen.value:.3g}{spread}{kind}{where}"

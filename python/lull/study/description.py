@@ -1,0 +1,218 @@
+"""What a study is: one TOML file, checked as a whole before anything runs.
+
+title, question      what is asked
+command              the program and its arguments, with {placeholders}
+[paper]              the publication whose question it is
+[parameters]         placeholder -> value, the same for all points
+[factors]            placeholder -> list of values; the points are all their combinations
+[values.F.V]         what value V of factor F stands for: args (in place of {F}) and env, instead of its own text
+[prepare.X]          makes an input before the first run: command and the name of its output; {prepared:X} elsewhere
+[measure]            runs, warmup, hz, and the region and the metric by which points are compared
+[quick]              other factors, parameters and measure for --quick
+[[compare]]          a baseline and a candidate, for each value of other factors
+[[paper_figures]]    what the paper says, and what would have to be seen here
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
+
+from lull.errors import LullError, describe_os_error
+
+Value = StrictStr | StrictInt | StrictFloat
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+
+PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)(?::([\w.-]+))?\}")
+RESERVED = ("launch", "python", "here", "output", "app", "prepared")
+
+
+class Part(BaseModel):
+    """A table of the TOML: a key that it does not have is answered with the nearest that it has."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _knows_all_keys(cls, content: Any) -> Any:
+        if isinstance(content, dict):
+            for key in content:
+                if key not in cls.model_fields:
+                    raise ValueError(f"no key {key!r} here, {nearest(str(key), list(cls.model_fields))}")
+        return content
+
+
+class Paper(Part):
+    """The publication behind a study."""
+
+    title: str
+    authors: list[str]
+    venue: str = ""
+    year: int | None = None
+
+
+class Meaning(Part):
+    """What one value of a factor stands for on the command line and in the environment."""
+
+    args: list[str] | None = None  # None: the value's own text
+    env: dict[str, str] = {}
+
+
+class Prepare(Part):
+    """How an input is made. The command gets {output}, and runs once, before the first repeat."""
+
+    command: list[str] = Field(min_length=1)
+    output: str = Field(pattern=r"^[\w][\w.-]*$")
+
+
+class Measure(Part):
+    """How every point is measured."""
+
+    runs: int = Field(default=10, ge=1)
+    warmup: int = Field(default=1, ge=0)
+    hz: float | None = Field(default=None, ge=0.1, le=100)
+    region: str | None = None  # compare the time and energy of this region instead of whole runs
+    per: str | None = None  # divide them by this metric
+
+
+class Quick(Part):
+    """What --quick changes."""
+
+    factors: dict[Name, Annotated[list[Value], Field(min_length=1)]] = {}
+    parameters: dict[Name, Value] = {}
+    measure: dict[str, Any] = {}
+
+
+class Compare(Part):
+    """One comparison, made at every combination of the values of `for_each`."""
+
+    name: str
+    baseline: dict[Name, Value] = Field(min_length=1)
+    candidate: dict[Name, Value] = Field(min_length=1)
+    for_each: list[Name] = []
+
+
+class Check(Part):
+    """What would have to be seen here for a claim to hold: of every comparison it is about."""
+
+    compare: str
+    quantity: Literal["speedup", "greenup", "powerup", "wire_over_node"]
+    relation: Literal["above", "below"]
+    than: float
+    only: dict[Name, list[Value]] = {}  # leave out comparisons at other values
+
+
+class PaperFigure(Part):
+    """One thing the paper says. Without checks it cannot be told here, and `note` says why."""
+
+    says: str
+    where: str = ""
+    checks: list[Check] = []
+    note: str = ""
+
+
+class Description(Part):
+    """A whole study."""
+
+    title: str
+    question: str
+    note: str = ""  # what a reader must know to judge the figures
+    paper: Paper | None = None
+    command: list[str] = Field(min_length=1)
+    parameters: dict[Name, Value] = {}
+    factors: dict[Name, Annotated[list[Value], Field(min_length=1)]]
+    values: dict[Name, dict[str, Meaning]] = {}
+    prepare: dict[Name, Prepare] = {}
+    measure: Measure = Measure()
+    quick: Quick = Quick()
+    compare: list[Compare] = Field(min_length=1)
+    paper_figures: list[PaperFigure] = []
+    seed: int = 1  # of the order of points within a round
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        for name in (*self.factors, *self.parameters):
+            if name in RESERVED or (name in self.factors and name in self.parameters):
+                raise ValueError(f"the placeholder {name} has another meaning already")
+        for where, names in self._names_of_factors():
+            for name in names:
+                if name not in self.factors:
+                    raise ValueError(f"{where}: no factor {name!r}, {nearest(name, list(self.factors))}")
+        for name in self.quick.parameters:
+            if name not in self.parameters:
+                raise ValueError(f"quick.parameters: no parameter {name!r}, {nearest(name, list(self.parameters))}")
+        for comparison in self.compare:
+            told = {*comparison.baseline, *comparison.candidate, *comparison.for_each}
+            if silent := [name for name in self.factors if name not in told]:
+                raise ValueError(f"compare {comparison.name}: it does not say at which {silent[0]}, add it to for_each")
+        names = [comparison.name for comparison in self.compare]
+        for check in (check for figure in self.paper_figures for check in figure.checks):
+            if check.compare not in names:
+                raise ValueError(f"paper_figures: no comparison {check.compare!r}, {nearest(check.compare, names)}")
+        self._placeholders_are_known()
+        Measure.model_validate({**self.measure.model_dump(), **self.quick.measure})
+        return self
+
+    def _names_of_factors(self) -> list[tuple[str, list[str]]]:
+        places = [("values", list(self.values)), ("quick.factors", list(self.quick.factors))]
+        for comparison in self.compare:
+            names = [*comparison.baseline, *comparison.candidate, *comparison.for_each]
+            places.append((f"compare {comparison.name}", names))
+        for figure in self.paper_figures:
+            places.extend(("paper_figures", list(check.only)) for check in figure.checks)
+        return places
+
+    def _placeholders_are_known(self) -> None:
+        meanings = [meaning.args or [] for by_value in self.values.values() for meaning in by_value.values()]
+        for text in [*self.command, *(text for args in meanings for text in args)]:
+            for name, detail in PLACEHOLDER.findall(text):
+                if name == "prepared" and detail not in self.prepare:
+                    raise ValueError(f"{text}: nothing prepares {detail!r}, {nearest(detail, list(self.prepare))}")
+                known = [*self.factors, *self.parameters, *RESERVED]
+                if name not in known or name == "output":
+                    raise ValueError(f"{text}: no placeholder {name!r}, {nearest(name, known)}")
+
+    def made_quick(self) -> Description:
+        """The same study as --quick runs it."""
+        return self.model_copy(
+            update={
+                "factors": {**self.factors, **self.quick.factors},
+                "parameters": {**self.parameters, **self.quick.parameters},
+                "measure": Measure.model_validate({**self.measure.model_dump(), **self.quick.measure}),
+            }
+        )
+
+
+def nearest(wrong: str, right: list[str]) -> str:
+    """The answer to a name that does not exist: the nearest that does, or all."""
+    near = difflib.get_close_matches(wrong, right, n=1)
+    if near:
+        return f"did you mean {near[0]}?"
+    return f"there are: {', '.join(right)}" if right else "there are none"
+
+
+def read_description(path: Path) -> Description:
+    """Read a study.
+
+    Raises:
+        LullError: The file is not there, is not TOML, or does not describe a study; the line says where and why.
+    """
+    asked = f"read the study {path}"
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LullError(asked, describe_os_error(error)) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LullError(asked, f"it is not TOML: {error}") from error
+    try:
+        return Description.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        words = first["msg"].removeprefix("Value error, ")
+        raise LullError(asked, f"{where}: {words}" if where else words) from error

@@ -1,0 +1,126 @@
+"""The points of a study: every combination of its factors, each with the command line and environment it stands for."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull import installed
+from lull.errors import LullError
+from lull.study.description import PLACEHOLDER, Compare, Description, Value
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of values: `name` is that of its record's folder, `env` comes on top of our environment."""
+
+    name: str
+    factors: dict[str, Value]
+    command: list[str]
+    env: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where placeholders point: the TOML's folder, and the folder of prepared inputs."""
+
+    here: Path
+    inputs: Path
+
+
+def all_points(study: Description, places: Places) -> list[Point]:
+    """The points in the order of the factors' values.
+
+    Raises:
+        LullError: A program is not there, or two points would get one name.
+    """
+    points = [
+        _point(study, places, dict(zip(study.factors, values, strict=True)))
+        for values in itertools.product(*study.factors.values())
+    ]
+    names = [point.name for point in points]
+    for name in names:
+        if names.count(name) > 1:
+            raise LullError("lay out the study", f"two points are both named {name}", "give the factors other values")
+    return points
+
+
+def point_name(factors: dict[str, Value]) -> str:
+    """A folder's name out of the values, e.g. `mode-direct.nodes-2`."""
+    return ".".join(f"{name}-{re.sub(r'[^A-Za-z0-9+_]+', '_', str(value))}" for name, value in factors.items())
+
+
+def describe(factors: dict[str, Value]) -> str:
+    """The values in words, e.g. `nodes 2, input photo`."""
+    return ", ".join(f"{name} {value}" for name, value in factors.items())
+
+
+def prepare_command(study: Description, places: Places, name: str, output: Path) -> list[str]:
+    """The command that makes the input `name` as `output`."""
+    words = {**_words(study, places), "output": str(output)}
+    return [_fill(text, words) for text in study.prepare[name].command]
+
+
+def pairs(study: Description, comparison: Compare) -> list[tuple[dict[str, Value], dict[str, Value], dict[str, Value]]]:
+    """(what is held fixed, the baseline's factors, the candidate's) of a comparison, where both are in the matrix."""
+    found = []
+    for values in itertools.product(*(study.factors[name] for name in comparison.for_each)):
+        fixed = dict(zip(comparison.for_each, values, strict=True))
+        sides = [
+            {name: {**fixed, **side}[name] for name in study.factors if name in {**fixed, **side}}
+            for side in (comparison.baseline, comparison.candidate)
+        ]
+        if all(set(side) == set(study.factors) and _in_matrix(study, side) for side in sides):
+            found.append((fixed, sides[0], sides[1]))
+    return found
+
+
+def _in_matrix(study: Description, factors: dict[str, Value]) -> bool:
+    return all(value in study.factors[name] for name, value in factors.items())
+
+
+def _point(study: Description, places: Places, factors: dict[str, Value]) -> Point:
+    words = {**_words(study, places), **{name: str(value) for name, value in factors.items()}}
+    command: list[str] = []
+    env: dict[str, str] = {}
+    for text in study.command:
+        lone = PLACEHOLDER.fullmatch(text)
+        meaning = _meaning(study, factors, lone[1]) if lone else None
+        if meaning is None:
+            command.append(_fill(text, words))
+        else:
+            command.extend(_fill(argument, words) for argument in meaning)
+    for name, value in factors.items():
+        if found := study.values.get(name, {}).get(str(value)):
+            env.update(found.env)
+    return Point(point_name(factors), factors, command, env)
+
+
+def _meaning(study: Description, factors: dict[str, Value], name: str) -> list[str] | None:
+    """The arguments that the value of factor `name` stands for; None: its own text."""
+    found = study.values.get(name, {}).get(str(factors.get(name)))
+    return found.args if found else None
+
+
+def _words(study: Description, places: Places) -> dict[str, str]:
+    return {
+        **{name: str(value) for name, value in study.parameters.items()},
+        "python": sys.executable,
+        "here": str(places.here),
+        **{f"prepared:{name}": str(places.inputs / prepare.output) for name, prepare in study.prepare.items()},
+    }
+
+
+def _fill(text: str, words: dict[str, str]) -> str:
+    def word(match: re.Match[str]) -> str:
+        name, detail = match[1], match[2]
+        if name == "launch":
+            return str(installed.executable("lull-launch"))
+        if name == "app" and detail:
+            return str(installed.applications().get(detail) or installed.find_program(detail))
+        return words[f"{name}:{detail}" if detail else name]
+
+    return PLACEHOLDER.sub(word, text)

@@ -1,0 +1,152 @@
+"""Running a study: its repeats interleaved over the points, each kept as soon as it is done.
+
+Round r runs repeat r of every point, in an order shuffled anew from the study's seed, so that a drift of the machine
+falls on all points alike. Every round has its order whatever was done before: a resumed study runs what an
+uninterrupted one would.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from lull import record
+from lull.errors import LullError
+from lull.guard import CannotExecuteError, run_guarded
+from lull.interrupts import InterruptedBySignal, Interrupts
+from lull.measure import Measured, compose_run, measure_repeat
+from lull.meter import Meter
+from lull.native import checked_settings
+from lull.study.description import Description
+from lull.study.points import Places, Point, prepare_command
+from lull.study.progress import StudyProgress
+from lull.study.state import State
+
+
+def prepare_inputs(study: Description, places: Places, interrupts: Interrupts) -> None:
+    """Make the inputs that are not there yet; each is whole or absent.
+
+    Raises:
+        LullError: A command failed; the line ends with the last it said.
+    """
+    for name, prepare in study.prepare.items():
+        output = places.inputs / prepare.output
+        if output.exists():
+            continue
+        places.inputs.mkdir(parents=True, exist_ok=True)
+        partial = output.with_name(f".partial-{output.name}")
+        command = prepare_command(study, places, name, partial)
+        log = output.with_name(f"{output.name}.log")
+        with log.open("wb") as file:
+            try:
+                ending = run_guarded(
+                    command,
+                    env=os.environ,
+                    interrupts=interrupts,
+                    stdin=subprocess.DEVNULL,
+                    stdout=file,
+                    stderr=subprocess.STDOUT,
+                )
+                code = ending.exit_code
+            except CannotExecuteError as error:
+                code = error.exit_code
+        if code != 0 or not partial.exists():
+            raise LullError(f"prepare {name}", f"exit code {code}: {last_line(log)}", f"its output is in {log}")
+        partial.rename(output)
+
+
+def run_points(study: Description, points: list[Point], state: State, interrupts: Interrupts) -> None:
+    """Run every repeat that is not there yet, and write the record of every point.
+
+    Raises:
+        InterruptedBySignal: A signal asked to stop; what was finished is kept.
+        LullError: A run failed, or did not report what the study counts.
+    """
+    runs, warmup = study.measure.runs, study.measure.warmup
+    waiting = [point for point in points if any(not state.has(point.name, i) for i in range(runs))]
+    schedule: list[tuple[Point, int]] = []
+    for index in range(-warmup, runs):
+        order = list(points)
+        random.Random(f"{study.seed}/{index}").shuffle(order)
+        schedule += [(p, index) for p in order if (p in waiting if index < 0 else not state.has(p.name, index))]
+    with StudyProgress(len(schedule)) as progress:
+        for point, index in schedule:
+            interrupts.check("study")
+            what = f"{point.name} {f'repeat {index + 1}' if index >= 0 else 'warm-up'}"
+            progress.begins(what)
+            measured = _run_once(study, point, index, state, interrupts)
+            if index >= 0:
+                state.save(point.name, measured.repeat, measured.samples)
+            progress.ended(what, measured.repeat.wall_s)
+    for point in points:
+        _write_record(study, point, state)
+
+
+def _run_once(study: Description, point: Point, index: int, state: State, interrupts: Interrupts) -> Measured:
+    asked = f"run {point.name}"
+    log = state.log(point.name, index)
+    with environment(point.env), log.open("wb") as file:
+        settings = checked_settings()
+        meter = Meter(record.this_host().node, study.measure.hz or float(settings["LULL_METER_HZ"]))
+        try:
+            measured = measure_repeat(
+                point.command,
+                meter,
+                max(index, 0),
+                env=os.environ,
+                interrupts=interrupts,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+            )
+        except CannotExecuteError as error:
+            raise LullError(asked, last_line(log)) from error
+        except InterruptedBySignal as error:
+            raise InterruptedBySignal(asked, error.signum, "the same command continues it") from error
+    code = measured.repeat.exit_code
+    if code != 0:
+        raise LullError(asked, f"exit code {code}: {last_line(log)}", f"its output is in {log}")
+    region, per = study.measure.region, study.measure.per
+    if region is not None and region not in {found.name for found in measured.repeat.regions}:
+        raise LullError(asked, f"the program reported no region {region!r}", f"its output is in {log}")
+    if per is not None and per not in measured.repeat.metrics:
+        raise LullError(asked, f"the program reported no metric {per!r}", f"its output is in {log}")
+    return measured
+
+
+def _write_record(study: Description, point: Point, state: State) -> None:
+    folder = state.out / point.name
+    if folder.exists():
+        return
+    repeats, samples = state.load(point.name, study.measure.runs)
+    with environment(point.env):
+        settings = checked_settings()
+        rate = study.measure.hz or float(settings["LULL_METER_HZ"])
+        meter = Meter(record.this_host().node, rate)
+        run = compose_run(point.name, point.command, meter, rate, settings, repeats, point.factors)
+    record.write(folder, run, samples)
+
+
+@contextmanager
+def environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables, and put back what was there: the meter in this process reads some of them too."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def last_line(log: Path) -> str:
+    """The last line a command said, for an error in one line."""
+    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    return lines[-1].removeprefix("lull: ") if lines else "it said nothing"

@@ -1,0 +1,166 @@
+"""What a study has done so far, on disk: each finished repeat at once, so that a kill costs at most the one under way.
+
+OUT/.state/study.json          what was begun: description, settings, node, programs
+OUT/.state/<point>/000.json    a repeat, whole when it is there; 000.parquet its samples, 000.log its output
+OUT/<point>/                   the record of a point whose repeats are all there
+OUT/inputs/, OUT/report.html
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lull.errors import LullError, describe_os_error
+from lull.record import Repeat
+
+STATE = ".state"
+MADE = ("inputs", "report.html", STATE)  # what --fresh removes beside the records of points; the state last
+
+
+class Begun(BaseModel):
+    """What must be the same for repeats to belong together."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    study: str
+    quick: bool
+    description: str  # hash of its content
+    settings: dict[str, str]
+    node: str
+    programs: dict[str, str]  # path -> size and time of change
+    points: list[str]
+
+    def differences(self, now: Begun) -> list[str]:
+        """What differs between this beginning and `now`, in words."""
+        words = []
+        if self.study != now.study:
+            words.append(f"it holds the study {self.study}")
+        if self.quick != now.quick:
+            words.append(f"it was begun with{'' if self.quick else 'out'} --quick")
+        elif self.description != now.description:
+            words.append("the study's description has changed")
+        for variable in sorted({*self.settings, *now.settings}):
+            before, after = self.settings.get(variable, ""), now.settings.get(variable, "")
+            if before != after:
+                words.append(f"{variable} was {before or 'empty'} and is {after or 'empty'}")
+        if self.node != now.node:
+            words.append(f"it ran on {self.node}")
+        if self.description == now.description:
+            changed = [path for path, state in now.programs.items() if self.programs.get(path) != state]
+            words.extend(f"{Path(path).name} has been built anew" for path in changed)
+        return words
+
+
+class State:
+    """The folder of a study, held by one process at a time until `close`.
+
+    Raises:
+        LullError: The folder cannot be written, holds something else, or another process is at work in it.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self._asked = f"keep the study in {out}"
+        begun = out / STATE / "study.json"
+        try:
+            if out.exists() and not (out / STATE).is_dir() and (not out.is_dir() or any(out.iterdir())):
+                raise LullError(self._asked, "something else is there", "name another folder with --out")
+            (out / STATE).mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(out / STATE / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise LullError(self._asked, describe_os_error(error), "choose a folder with --out") from error
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._lock)
+            raise LullError(self._asked, "another lull study is at work there", "wait for it, or use --out") from error
+        self.begun = _read_begun(begun) if begun.exists() else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._lock)
+
+    def begin(self, begun: Begun) -> None:
+        """Note what is begun."""
+        self._write(self.out / STATE / "study.json", begun.model_dump_json(indent=1).encode())
+        self.begun = begun
+
+    def clear(self) -> None:
+        """Remove what earlier runs made here, and nothing else."""
+        points = self.begun.points if self.begun else []
+        for name in (*points, *MADE):
+            path = self.out / name
+            if name == STATE:
+                for entry in path.iterdir():
+                    if entry.is_dir():
+                        shutil.rmtree(entry)
+                    elif entry.name != "lock":
+                        entry.unlink()
+            elif path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        self.begun = None
+
+    def log(self, point: str, index: int) -> Path:
+        """Where the output of a repeat goes; warm-ups have a negative index."""
+        folder = self.out / STATE / point
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / (f"{index:03}.log" if index >= 0 else "warmup.log")
+
+    def has(self, point: str, index: int) -> bool:
+        """Whether this repeat is there, whole."""
+        return (self.out / STATE / point / f"{index:03}.json").exists()
+
+    def save(self, point: str, repeat: Repeat, samples: pa.Table) -> None:
+        """Keep a finished repeat."""
+        folder = self.out / STATE / point
+        sink = pa.BufferOutputStream()
+        pq.write_table(samples, sink, compression="zstd")
+        self._write(folder / f"{repeat.index:03}.parquet", sink.getvalue().to_pybytes())
+        self._write(folder / f"{repeat.index:03}.json", repeat.model_dump_json().encode())
+
+    def load(self, point: str, runs: int) -> tuple[list[Repeat], pa.Table]:
+        """All repeats of a point and their samples.
+
+        Raises:
+            LullError: One of them is damaged.
+        """
+        folder = self.out / STATE / point
+        try:
+            repeats = [Repeat.model_validate_json((folder / f"{i:03}.json").read_bytes()) for i in range(runs)]
+            samples = pa.concat_tables([pq.read_table(folder / f"{i:03}.parquet") for i in range(runs)])
+        except (OSError, ValidationError, pa.ArrowException) as error:
+            raise LullError(f"take up {point}", f"what was kept in {folder} is damaged", "start --fresh") from error
+        return repeats, samples
+
+    def _write(self, path: Path, content: bytes) -> None:
+        """Write a file so that it is whole or absent."""
+        aside = path.with_name(f".{path.name}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with aside.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            aside.rename(path)
+        except OSError as error:
+            raise LullError(self._asked, describe_os_error(error), "make room and start it again") from error
+
+
+def _read_begun(path: Path) -> Begun:
+    try:
+        return Begun.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, json.JSONDecodeError, ValidationError) as error:
+        raise LullError(f"take up the study in {path.parent.parent}", f"{path.name} is damaged", "use --out") from error

@@ -1,0 +1,73 @@
+"""The energy of a node that counts nothing twice, out of channels that overlap.
+
+A meter of the whole node already holds its parts. Without one, the parts are packages, memory and accelerators, each
+from one source only: two sources of one domain read the same silicon twice. The wire is derived, never measured apart
+from the node, so it stands beside the total and is not added to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lull.record import Domain, Energy, EnergyKind, weakest
+
+PARTS = (Domain.PACKAGE, Domain.DRAM, Domain.GPU)
+
+
+def node_totals(energies: Iterable[Energy]) -> list[Energy]:
+    """Per node its total (domain `node`) and, where wire channels are, their sum (domain `wire`).
+
+    The sum of parts is labelled in words in `channel` and by the weakest kind of its parts. A node without a package
+    (only a wire, only memory) gets no total: nothing is made up.
+    """
+    by_node: dict[str, list[Energy]] = {}
+    for energy in energies:
+        by_node.setdefault(energy.node, []).append(energy)
+    totals: list[Energy] = []
+    for on_node in by_node.values():
+        whole = _of_one_source(on_node, Domain.NODE)
+        if whole:
+            totals.append(whole[0])
+        else:
+            parts = {domain: _of_one_source(on_node, domain) for domain in PARTS}
+            if parts[Domain.PACKAGE]:
+                present = [domain.value for domain in PARTS if parts[domain]]
+                channels = [energy for domain in PARTS for energy in parts[domain]]
+                totals.append(add(channels, Domain.NODE, " + ".join(present)))
+        wires = [energy for energy in on_node if energy.domain is Domain.WIRE]
+        if wires:
+            totals.append(add(wires, Domain.WIRE, " + ".join(energy.channel for energy in wires)))
+    return totals
+
+
+def add(parts: list[Energy], domain: Domain, channel: str) -> Energy:
+    """The sum of `parts` (at least one, of one node), labelled by the weakest of their kinds.
+
+    Its bounds are the sums of the bounds: errors of a source are systematic and do not cancel.
+    """
+    counted = [part.bytes for part in parts if part.bytes is not None]
+    return Energy(
+        node=parts[0].node,
+        domain=domain,
+        channel=channel,
+        kind=weakest([part.kind for part in parts]),
+        joules=sum(part.joules for part in parts),
+        low_j=sum(part.low_j for part in parts),
+        high_j=sum(part.high_j for part in parts),
+        bytes=sum(counted) if counted else None,
+        wraps=sum(part.wraps for part in parts),
+        gaps=sum(part.gaps for part in parts),
+        resets=sum(part.resets for part in parts),
+        stale=sum(part.stale for part in parts),
+        lower_bound=any(part.lower_bound for part in parts),
+    )
+
+
+def _of_one_source(energies: list[Energy], domain: Domain) -> list[Energy]:
+    """The channels of `domain` from its most direct source, the first of equals. A source is what precedes a colon."""
+    sources: dict[str, list[Energy]] = {}
+    for energy in energies:
+        if energy.domain is domain:
+            sources.setdefault(energy.channel.partition(":")[0], []).append(energy)
+    order = list(EnergyKind)
+    return min(sources.values(), key=lambda found: order.index(weakest([e.kind for e in found])), default=[])

@@ -1,0 +1,95 @@
+"""The command `lull` for tests: on the native part when it is built, else on a stand-in with the same interface."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+NATIVE = importlib.util.find_spec("lull._core") is not None
+
+if not NATIVE:
+    import tempfile
+
+    sys.path.insert(0, str(HERE))
+    import stand_in_core
+
+    STAND_IN_FOLDER = Path(tempfile.mkdtemp(prefix="lull-stand-in-"))
+    stand_in_core.install(STAND_IN_FOLDER)
+
+
+@dataclass
+class Lull:
+    """Calls the command `lull` in a folder of its own."""
+
+    folder: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    def argv(self, *args: str) -> list[str]:
+        if NATIVE:
+            return [sys.executable, "-c", "from lull.cli import main; main()", *args]
+        return [sys.executable, str(HERE / "stand_in_core.py"), *args]
+
+    def environment(self) -> dict[str, str]:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
+        stand_in = {} if NATIVE else {"STAND_IN_FOLDER": str(STAND_IN_FOLDER)}
+        return {**inherited, "COLUMNS": "200", **stand_in, **self.env}
+
+    def run(self, *args: str, stdin: str = "", timeout: float = 120) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.argv(*args),
+            cwd=self.folder,
+            env=self.environment(),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def start(self, *args: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.argv(*args),
+            cwd=self.folder,
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+
+@pytest.fixture
+def lull(tmp_path: Path) -> Iterator[Lull]:
+    yield Lull(tmp_path)
+
+
+def processes_with(mark: str) -> list[int]:
+    """Process ids whose environment or arguments contain `mark`, this process left out."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            text = (folder / "environ").read_bytes() + (folder / "cmdline").read_bytes()
+            state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if mark.encode() in text and state != "Z" and int(folder.name) != os.getpid():
+            found.append(int(folder.name))
+    return found
+
+
+def gone(mark: str, within_s: float = 5.0) -> bool:
+    """Whether every process marked `mark` ends within the time."""
+    end = time.monotonic() + within_s
+    while time.monotonic() < end:
+        if not processes_with(mark):
+            return True
+        time.sleep(0.02)
+    return False

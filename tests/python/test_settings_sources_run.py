@@ -1,0 +1,88 @@
+"""`lull settings`, `lull sources` and `lull run` as a user calls them."""
+
+import json
+
+import pytest
+
+from conftest import NATIVE, Lull
+from lull import sources
+
+
+def test_settings_show_value_origin_and_meaning(lull: Lull) -> None:
+    lull.env["LULL_WAIT"] = "poll"
+    done = lull.run("settings")
+    assert done.returncode == 0
+    [row] = [line for line in done.stdout.splitlines() if line.startswith("LULL_WAIT ")]
+    assert "poll" in row
+    assert "environment" in row
+
+
+def test_settings_as_json_mark_what_is_not_valid(lull: Lull) -> None:
+    lull.env["LULL_WAIT"] = "dream"
+    done = lull.run("settings", "--json")
+    rows = {row["variable"]: row for row in json.loads(done.stdout)}
+    assert rows["LULL_WAIT"]["problem"]
+    assert not rows["LULL_METER_HZ"]["problem"]
+
+
+def test_a_variable_that_is_no_setting_is_pointed_out_with_the_nearest(lull: Lull) -> None:
+    lull.env["LULL_WIAT"] = "poll"
+    done = lull.run("settings")
+    assert done.returncode == 0
+    assert "LULL_WIAT is no setting, did you mean LULL_WAIT?" in done.stderr
+
+
+def test_sources_end_with_what_a_measurement_would_use(lull: Lull) -> None:
+    done = lull.run("sources")
+    assert done.returncode == 0
+    assert done.stdout.strip().splitlines()[-1].startswith("A measurement here ")
+
+
+def test_sources_as_json_carry_reason_and_remedy(lull: Lull) -> None:
+    rows = json.loads(lull.run("sources", "--json").stdout)
+    assert "estimate" in {row["name"] for row in rows}
+    assert all(row["readable"] or row["reason"] for row in rows)
+
+
+def test_a_sysroot_that_is_not_there_is_wrong_usage(lull: Lull) -> None:
+    done = lull.run("sources", "--sysroot", "/nowhere")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_intervals_are_said_in_words() -> None:
+    assert [sources.describe_interval(s) for s in (0, 0.001, 0.1, 2)] == [
+        "at every reading",
+        "every 1 ms",
+        "every 100 ms",
+        "every 2 s",
+    ]
+
+
+def test_without_any_source_that_is_said() -> None:
+    assert "only times" in sources.what_a_measurement_uses([])
+
+
+@pytest.mark.parametrize("args", [["-n", "0", "true"], ["true"], ["-n", "2"], ["-n", "2", "--nodes", "3", "true"]])
+def test_run_refuses_wrong_usage_in_one_line(lull: Lull, args: list[str]) -> None:
+    done = lull.run("run", *args)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_more_nodes_than_pes_is_said_so(lull: Lull) -> None:
+    assert "more emulated nodes than PEs" in lull.run("run", "-n", "2", "--nodes", "3", "true").stderr
+
+
+def test_run_says_that_a_program_is_not_there(lull: Lull) -> None:
+    done = lull.run("run", "-n", "2", "no-such-app")
+    assert done.returncode == 127
+    assert "no-such-app" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(not NATIVE, reason="needs lull-launch")
+def test_run_passes_options_after_the_program_on_and_its_exit_code_back(lull: Lull) -> None:
+    done = lull.run("run", "-n", "2", "sh", "-c", "echo $0 $1; exit 4", "--nodes", "x")
+    assert done.returncode == 4
+    assert set(done.stdout.splitlines()) == {"--nodes x"}

@@ -1,0 +1,267 @@
+"""`lull study` as a user calls it: interleaved, resumable after any kill, honest about what differs."""
+
+import json
+import random
+import time
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pytest
+
+from conftest import Lull, gone, processes_with
+from lull import record
+
+PROGRAM = """
+import json, os, sys, time
+begin = time.monotonic_ns(); time.sleep(float(sys.argv[1])); end = time.monotonic_ns()
+json.dump({"schema": 1, "node": os.uname().nodename, "pid": os.getpid(), "pe": 0,
+           "regions": [{"name": "updates", "begin_ns": begin, "end_ns": end, "cpu_ns": 5}],
+           "metrics": [{"name": "updates", "value": 1000, "unit": "1"}]},
+          open(os.environ["LULL_RECORD"] + "/regions-0.json", "w"))
+open(os.environ["HERE"] + "/order", "a").write(" ".join(sys.argv[1:]) + " " + os.environ.get("EXTRA", "-") + "\\n")
+"""
+
+STUDY = """
+title = "A small study"
+question = "Is half the time half the time?"
+command = ["{python}", "{here}/program.py", "{pause}", "{input}"]
+[parameters]
+base = 1
+[factors]
+pause = [0.1, 0.05]
+input = ["none", "made"]
+[values.input]
+none.args = []
+made.args = ["--input", "{prepared:thing}"]
+made.env = { EXTRA = "set" }
+[prepare.thing]
+command = ["{python}", "-c", "open(r'{output}', 'w').write('x')"]
+output = "thing.txt"
+[measure]
+runs = 3
+warmup = 1
+hz = 50
+region = "updates"
+per = "updates"
+[quick]
+factors.input = ["none"]
+measure.runs = 2
+[[compare]]
+name = "shorter"
+baseline = { pause = 0.1 }
+candidate = { pause = 0.05 }
+for_each = ["input"]
+[[paper_figures]]
+says = "Half is half."
+checks = [{ compare = "shorter", quantity = "speedup", relation = "above", than = 1.5 }]
+[[paper_figures]]
+says = "The moon is made of cheese."
+note = "there is no moon here"
+"""
+
+
+@pytest.fixture
+def study(lull: Lull) -> Lull:
+    (lull.folder / "small.toml").write_text(STUDY)
+    (lull.folder / "program.py").write_text(PROGRAM)
+    lull.env["HERE"] = str(lull.folder)
+    return lull
+
+
+def order(study: Lull) -> list[str]:
+    return (study.folder / "order").read_text().splitlines()
+
+
+def points(out: Path) -> list[str]:
+    return sorted(path.name for path in out.iterdir() if path.is_dir() and path.name not in ("inputs", ".state"))
+
+
+def test_every_point_has_a_whole_record_and_the_report_is_written(study: Lull) -> None:
+    done = study.run("study", "./small.toml")
+    assert done.returncode == 0, done.stderr
+    out = study.folder / "results" / "study-small"
+    assert points(out) == [
+        "pause-0_05.input-made",
+        "pause-0_05.input-none",
+        "pause-0_1.input-made",
+        "pause-0_1.input-none",
+    ]
+    for name in points(out):
+        run = record.read(out / name)
+        assert [repeat.index for repeat in run.repeats] == [0, 1, 2]
+        assert run.label == name
+        assert sorted(pc.unique(record.read_samples(out / name)["repeat"]).to_pylist()) == [0, 1, 2]
+    assert record.read(out / "pause-0_1.input-none").factors == {"pause": 0.1, "input": "none"}
+    assert (out / "report.html").stat().st_size > 0
+    assert str(Path("results/study-small/report.html")) in done.stdout
+
+
+def test_values_stand_for_arguments_and_environment(study: Lull) -> None:
+    study.run("study", "./small.toml")
+    inputs = study.folder.resolve() / "results" / "study-small" / "inputs" / "thing.txt"
+    assert {line.split(" ", 1)[1] for line in order(study)} == {"-", f"--input {inputs} set"}
+
+
+def test_repeats_are_interleaved_and_warmed_up(study: Lull) -> None:
+    study.run("study", "./small.toml")
+    ran = order(study)
+    assert len(ran) == 4 * (1 + 3)
+    rounds = [ran[i : i + 4] for i in range(0, 16, 4)]
+    assert all(sorted(one) == sorted(rounds[0]) for one in rounds)
+    assert any(one != rounds[0] for one in rounds[1:])
+
+
+def test_quick_is_smaller_and_stands_in_a_folder_of_its_own(study: Lull) -> None:
+    assert study.run("study", "./small.toml", "--quick").returncode == 0
+    out = study.folder / "results" / "study-small-quick"
+    assert points(out) == ["pause-0_05.input-none", "pause-0_1.input-none"]
+    assert len(record.read(out / "pause-0_1.input-none").repeats) == 2
+
+
+def test_the_papers_claims_stand_beside_what_was_found(study: Lull) -> None:
+    shown = study.run("study", "./small.toml", "--quick").stdout
+    assert "paper: Half is half." in shown
+    assert "here: cannot be told: Speedup" in shown  # two runs give no interval
+    assert "here: cannot be told: there is no moon here" in shown
+
+
+def test_without_a_terminal_progress_is_plain_lines_with_the_time_left(study: Lull) -> None:
+    lines = study.run("study", "./small.toml", "--quick").stderr.splitlines()
+    assert [line.split(" ")[0] for line in lines] == [f"{i}/6" for i in range(1, 7)]
+    assert lines[0].endswith(" left")
+
+
+def test_a_complete_study_is_not_run_again_unless_fresh(study: Lull) -> None:
+    first = study.run("study", "./small.toml", "--quick")
+    ran = len(order(study))
+    again = study.run("study", "./small.toml", "--quick")
+    assert "is complete" in again.stderr
+    assert again.stdout == first.stdout
+    assert len(order(study)) == ran
+    keep = study.folder / "results" / "study-small-quick" / "mine.txt"
+    keep.write_text("a note")
+    assert study.run("study", "./small.toml", "--quick", "--fresh").returncode == 0
+    assert len(order(study)) == 2 * ran
+    assert keep.exists()
+
+
+def test_killed_at_any_moment_it_leaves_no_child_and_goes_on_where_it_was(study: Lull) -> None:
+    chance = random.Random(3)
+    mark = f"MARK={study.folder}/x"
+    study.env["MARK"] = f"{study.folder}/x"
+    out = study.folder / "results" / "study-small"
+    for _ in range(6):
+        process = study.start("study", "./small.toml")
+        time.sleep(chance.uniform(0.4, 1.6))
+        process.kill()
+        process.communicate()
+        assert gone(mark), processes_with(mark)
+        for name in points(out) if out.exists() else []:
+            assert len(record.read(out / name).repeats) == 3
+    kept = {path: path.read_bytes() for path in (out / ".state").glob("*/*.json")}
+    done = study.run("study", "./small.toml", "--resume")
+    assert done.returncode == 0, done.stderr
+    assert all(path.read_bytes() == content for path, content in kept.items())
+    assert len(points(out)) == 4
+
+
+def test_an_interrupt_keeps_what_is_finished_and_exits_130(study: Lull) -> None:
+    process = study.start("study", "./small.toml")
+    state = study.folder / "results" / "study-small" / ".state"
+    while not list(state.glob("*/000.json")):
+        time.sleep(0.02)
+    process.send_signal(2)
+    _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "interrupted by SIGINT" in stderr
+    assert study.run("study", "./small.toml").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda study: study.env.update(LULL_WAIT="poll"), "LULL_WAIT was interrupt and is poll"),
+        (lambda study: (study.folder / "small.toml").write_text(STUDY.replace("runs = 3", "runs = 4")), "changed"),
+        (lambda study: (study.folder / "program.py").write_text(PROGRAM + "\n"), "program.py has been built anew"),
+    ],
+)
+def test_what_no_longer_belongs_together_is_refused_with_the_difference(study: Lull, change, words: str) -> None:
+    process = study.start("study", "./small.toml")
+    while not list((study.folder / "results").glob("study-small/.state/*/000.json")):
+        time.sleep(0.02)
+    process.kill()
+    process.communicate()
+    change(study)
+    done = study.run("study", "./small.toml")
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "--fresh" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_two_at_once_in_one_folder_are_refused(study: Lull) -> None:
+    process = study.start("study", "./small.toml")
+    while not (study.folder / "order").exists():
+        time.sleep(0.02)
+    second = study.run("study", "./small.toml")
+    process.kill()
+    process.communicate()
+    assert second.returncode == 1
+    assert "another lull study is at work" in second.stderr
+
+
+def test_a_failing_program_stops_the_study_with_its_last_words(study: Lull) -> None:
+    (study.folder / "program.py").write_text("import sys; print('first'); sys.exit('the bins are full')")
+    done = study.run("study", "./small.toml")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("lull: run pause-")
+    assert "exit code 1: the bins are full" in done.stderr
+
+
+def test_a_program_without_the_region_stops_the_study(study: Lull) -> None:
+    (study.folder / "program.py").write_text("pass")
+    assert "reported no region 'updates'" in study.run("study", "./small.toml").stderr
+
+
+def test_a_folder_with_something_else_is_left_alone(study: Lull) -> None:
+    (study.folder / "mine").mkdir()
+    (study.folder / "mine" / "thesis.tex").write_text("")
+    for flag in ("--resume", "--fresh"):
+        done = study.run("study", "./small.toml", flag, "--out", "mine")
+        assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert [path.name for path in (study.folder / "mine").iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize("out", ["file/below", "/proc/lull", "/sys/lull"])
+def test_a_folder_that_cannot_be_written_is_one_line(study: Lull, out: str) -> None:
+    (study.folder / "file").write_text("")
+    done = study.run("study", "./small.toml", "--out", out)
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert not (study.folder / "order").exists()
+
+
+def test_resume_without_anything_to_resume_is_refused(study: Lull) -> None:
+    assert "there is none" in study.run("study", "./small.toml", "--resume").stderr
+
+
+def test_an_unknown_study_is_answered_with_the_nearest(lull: Lull) -> None:
+    done = lull.run("study", "agregation")
+    assert done.returncode == 2
+    assert "did you mean aggregation?" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_list_names_the_studies(lull: Lull) -> None:
+    assert lull.run("study", "--list").stdout.startswith("aggregation ")
+
+
+def test_a_file_that_is_not_there_is_one_line(lull: Lull) -> None:
+    done = lull.run("study", "nowhere/else.toml")
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+
+
+def test_the_state_says_what_was_begun(study: Lull) -> None:
+    study.run("study", "./small.toml", "--quick")
+    begun = json.loads((study.folder / "results" / "study-small-quick" / ".state" / "study.json").read_text())
+    assert begun["quick"] is True
+    assert "LULL_RECORD" not in begun["settings"]

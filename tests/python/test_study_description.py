@@ -1,0 +1,152 @@
+"""The description of a study, its points, and how a claim is judged: pure parts."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from lull import installed
+from lull.errors import LullError
+from lull.record import EnergyKind
+from lull.study.claims import CANNOT_TELL, DOES_NOT, REPRODUCES, Compared, Seen, find, judge
+from lull.study.description import Check, PaperFigure, read_description
+from lull.study.points import Places, all_points, pairs
+from lull.study.progress import in_words
+
+MINIMAL = """
+title = "t"
+question = "q"
+command = ["echo", "{size}", "--n={size}"]
+[factors]
+size = [1, 2.5]
+mode = ["a", "b"]
+[values.mode.b.env]
+LULL_WAIT = "poll"
+[[compare]]
+name = "modes"
+baseline = { mode = "a" }
+candidate = { mode = "b" }
+for_each = ["size"]
+"""
+
+
+def described(folder: Path, text: str):
+    path = folder / "s.toml"
+    path.write_text(text)
+    return read_description(path)
+
+
+def places(folder: Path) -> Places:
+    return Places(folder, folder / "inputs")
+
+
+def test_points_are_all_combinations_with_their_own_environment(tmp_path: Path) -> None:
+    found = all_points(described(tmp_path, MINIMAL), places(tmp_path))
+    assert [point.name for point in found] == ["size-1.mode-a", "size-1.mode-b", "size-2_5.mode-a", "size-2_5.mode-b"]
+    assert found[2].command == ["echo", "2.5", "--n=2.5"]
+    assert [point.env for point in found[:2]] == [{}, {"LULL_WAIT": "poll"}]
+
+
+def test_a_comparison_is_made_for_each_value_of_what_is_held_fixed(tmp_path: Path) -> None:
+    study = described(tmp_path, MINIMAL)
+    assert pairs(study, study.compare[0]) == [
+        ({"size": size}, {"size": size, "mode": "a"}, {"size": size, "mode": "b"}) for size in (1, 2.5)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('title = "t"', 'titel = "t"', "no key 'titel' here, did you mean title?"),
+        ("for_each", "for_eahc", "compare.0: no key 'for_eahc' here, did you mean for_each?"),
+        ('["size"]', '["sise"]', "no factor 'sise', did you mean size?"),
+        ('for_each = ["size"]', "", "it does not say at which size"),
+        ('"{size}"', '"{sise}"', "no placeholder 'sise', did you mean size?"),
+        ('"{size}"', '"{prepared:x}"', "nothing prepares 'x', there are none"),
+        ("[values.mode.b.env]", "[values.mode.b.evn]", "values.mode.b: no key 'evn' here, did you mean env?"),
+        ("size = [1, 2.5]", "size = []", "factors.size: "),
+        ("size = [1, 2.5]", "size = [true]", "factors.size.0"),
+        ("size = [1, 2.5]", "here = [1]", "the placeholder here has another meaning"),
+        ('title = "t"', "title = ", "it is not TOML"),
+        ("[factors]", "[measure]\nruns = 0\n[factors]", "measure.runs"),
+        ("[factors]", "[quick.measure]\nrnus = 5\n[factors]", "no key 'rnus' here, did you mean runs?"),
+        (
+            "[factors]",
+            '[[paper_figures]]\nsays = "x"\nchecks = [{compare = "mode", quantity = "speedup", '
+            'relation = "above", than = 1}]\n[factors]',
+            "no comparison 'mode', did you mean modes?",
+        ),
+    ],
+)
+def test_a_mistake_in_the_description_is_one_line_that_says_where(
+    tmp_path: Path, before: str, after: str, words: str
+) -> None:
+    assert before in MINIMAL
+    with pytest.raises(LullError) as caught:
+        described(tmp_path, MINIMAL.replace(before, after, 1))
+    assert words in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_two_points_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(LullError, match="two points are both named"):
+        all_points(described(tmp_path, MINIMAL.replace('["a", "b"]', '["a", "b", "a/", "a:"]')), places(tmp_path))
+
+
+def test_the_studies_that_come_with_lull_are_well_formed() -> None:
+    assert "aggregation" in installed.studies()
+    for path in installed.studies().values():
+        study = read_description(path)
+        quick = study.made_quick()
+        assert all(pairs(quick, comparison) for comparison in quick.compare)
+
+
+@pytest.mark.parametrize(
+    ("relation", "low", "high", "verdict"),
+    [
+        ("above", 1.1, 1.3, REPRODUCES),
+        ("above", 0.9, 1.3, CANNOT_TELL),
+        ("above", 0.7, 0.9, DOES_NOT),
+        ("below", 0.7, 0.9, REPRODUCES),
+        ("below", 0.9, 1.1, CANNOT_TELL),
+        ("below", 1.1, 1.3, DOES_NOT),
+        ("above", None, None, CANNOT_TELL),
+    ],
+)
+def test_a_claim_holds_only_when_its_whole_interval_does(
+    relation: str, low: float | None, high: float | None, verdict: str
+) -> None:
+    check = Check.model_validate({"compare": "modes", "quantity": "greenup", "relation": relation, "than": 1.0})
+    assert judge(check, Seen(1.0, low, high, EnergyKind.ESTIMATED)) == verdict
+
+
+def compared(low: float, high: float, **fixed: int) -> Compared:
+    ratio = SimpleNamespace(value=(low + high) / 2, low=low, high=high)
+    comparison = SimpleNamespace(speedup=ratio, greenup=ratio, powerup=ratio, kind=EnergyKind.ESTIMATED)
+    return Compared("modes", dict(fixed), "", comparison, None)
+
+
+def claim(quantity: str, **only: list[int]) -> PaperFigure:
+    check = {"compare": "modes", "quantity": quantity, "relation": "above", "than": 1, "only": only}
+    return PaperFigure.model_validate({"says": "x", "checks": [check]})
+
+
+def test_one_contrary_comparison_is_enough_not_to_reproduce() -> None:
+    seen = [compared(1.5, 2, nodes=1), compared(0.5, 0.8, nodes=2)]
+    assert find(claim("speedup"), seen, None).verdict == DOES_NOT
+    assert find(claim("speedup", nodes=[1]), seen, None).verdict == REPRODUCES
+
+
+def test_a_finding_about_energy_names_its_kind() -> None:
+    found = find(claim("greenup"), [compared(1.5, 2)], None)
+    assert "estimated energy" in found.words
+    assert found.verdict == f"{REPRODUCES} in the estimate"
+    assert "estimated" not in find(claim("speedup"), [compared(1.5, 2)], None).words
+
+
+def test_a_claim_about_points_outside_the_matrix_cannot_be_told() -> None:
+    assert find(claim("speedup", nodes=[64]), [compared(1.5, 2, nodes=1)], None).verdict == CANNOT_TELL
+
+
+def test_durations_are_said_as_a_person_does() -> None:
+    assert [in_words(s) for s in (5.2, 130, 9000)] == ["about 5 s", "about 2 min", "about 2.5 h"]
