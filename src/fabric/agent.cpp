@@ -18,6 +18,9 @@
 namespace lull::fabric {
 namespace {
 
+// The longest that a message may wait for the agent when the main thread stops streaming: about two wake-ups.
+constexpr long stand_back_ns = 50'000;
+
 void watch(int epoll_fd, int fd) {
   epoll_event event{};
   event.events = EPOLLIN;
@@ -68,11 +71,20 @@ void agent::park_while_main_drives() {
   parked_.store(0, std::memory_order_relaxed);
 }
 
+void agent::stand_back_while_main_streams() {
+  const timespec pause{.tv_sec = 0, .tv_nsec = stand_back_ns};
+  for (auto rounds = transfers_.rounds_in_passing(); rounds != rounds_seen_; rounds = transfers_.rounds_in_passing()) {
+    rounds_seen_ = rounds;
+    nanosleep(&pause, nullptr);
+  }
+}
+
 void agent::serve() {
   const auto timeout_ms = static_cast<int>(timeout_ns_ / 1'000'000);
   std::array<epoll_event, 2> events;
   while (!stopping_.load(std::memory_order_relaxed)) {
     park_while_main_drives();
+    stand_back_while_main_streams();
     do transfers_.progress();
     while (!transfers_.arm() && main_drives_.load(std::memory_order_relaxed) == 0);
     if (main_drives_.load(std::memory_order_relaxed) != 0) continue;

@@ -27,6 +27,7 @@ class agent final : public progress_source {
  private:
   void serve();
   void park_while_main_drives();
+  void stand_back_while_main_streams();
 
   remote& transfers_;
   std::int64_t timeout_ns_;
@@ -35,6 +36,7 @@ class agent final : public progress_source {
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint32_t> main_drives_{0};
   std::atomic<std::uint32_t> parked_{0};
+  std::uint64_t rounds_seen_ = 0;  // of remote::rounds_in_passing(), by the agent's thread
   std::thread thread_;
 };
 

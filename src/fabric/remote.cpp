@@ -245,6 +245,7 @@ void remote::put(pe_id pe, std::size_t offset, const void* source, std::size_t b
   ++to.issued;
   issued_.fetch_add(1, std::memory_order_relaxed);
   send(to, id_put, m, m.set(header), source, bytes);
+  progress_in_passing();
 }
 
 void remote::get(pe_id pe, std::size_t offset, reply& answer) {
@@ -262,6 +263,7 @@ void remote::change(pe_id pe, const update& u) {
   issued_.fetch_add(1, std::memory_order_relaxed);
   send(to, id_update, m, m.set(update_header{me_.index(), u.op, u.width, u.offset, u.operand, u.compare, 0}), nullptr,
        0);
+  progress_in_passing();
 }
 
 void remote::fetch(pe_id pe, const update& u, reply& answer) {
@@ -403,6 +405,19 @@ ucs_status_t remote::on_arrive(const void* header, std::size_t, void*, std::size
 
 void remote::progress() {
   const std::lock_guard hold(lock_);
+  progress_locked();
+}
+
+// Who sends a stream of messages has the lock at hand anyway: handling what arrives here, every few messages, spares a
+// wake-up of the agent and a contended lock for each of them.
+void remote::progress_in_passing() {
+  constexpr unsigned messages_per_round = 8;
+  if (++sent_since_progress_ % messages_per_round != 0) return;
+  progress_locked();
+  rounds_in_passing_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void remote::progress_locked() {
   // Bounded, so that a flood of messages cannot keep the caller from looking at what it waits for.
   for (int round = 0; round < 64 && ucp_worker_progress(worker_) != 0; ++round) {
   }

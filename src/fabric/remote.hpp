@@ -81,6 +81,8 @@ class remote {
   [[nodiscard]] bool ordered() const { return !large_put_.load(std::memory_order_relaxed); }
 
   void progress();  // handles what has arrived, sends what is due
+  // Grows while a caller that sends one message after the other also drives the progress itself, in passing.
+  [[nodiscard]] std::uint64_t rounds_in_passing() const { return rounds_in_passing_.load(std::memory_order_relaxed); }
   [[nodiscard]] int event_fd() const { return event_fd_; }
   [[nodiscard]] bool arm();  // true: event_fd() will become readable at the next event; false: progress first
 
@@ -116,6 +118,8 @@ class remote {
                               bool rendezvous);
   ucs_status_t on_arrive(const void* header, std::size_t header_bytes, void* data, std::size_t bytes, bool rendezvous);
 
+  void progress_locked();
+  void progress_in_passing();  // after a message of the caller's own
   message& new_message(std::atomic<bool>* sent);
   void send(peer& to, unsigned id, message& m, std::size_t header_bytes, const void* data, std::size_t bytes);
   void put_applied(const void* header);
@@ -134,6 +138,8 @@ class remote {
   std::vector<message*> free_;
   std::vector<answer_due> answers_;
   std::vector<pe_id> owing_;
+  unsigned sent_since_progress_ = 0;
+  std::atomic<std::uint64_t> rounds_in_passing_{0};
   std::atomic<std::uint64_t> issued_{0}, acknowledged_{0};
   mutable std::atomic<bool> large_put_{false};  // one large enough to overtake later ones may be under way
 };

@@ -76,6 +76,7 @@ int guard(const std::vector<std::string>& command, int watch_fd, int report_fd) 
     report(report_fd, {{"error", line}});
     return failure.code == ENOENT ? 127 : 126;
   }
+  bool asked_to_end = false;
   for (;;) {
     std::array<pollfd, 2> wanted{pollfd{pending.fd(), POLLIN, 0}, pollfd{watch_fd, POLLIN, 0}};
     if (poll(wanted.data(), wanted.size(), -1) < 0) continue;
@@ -88,13 +89,16 @@ int guard(const std::vector<std::string>& command, int watch_fd, int report_fd) 
     }
     for (int arrived = pending.next(); arrived != 0; arrived = pending.next()) {
       if (arrived != SIGCHLD) {
+        asked_to_end |= arrived == SIGTERM || arrived == SIGHUP;
         kill(child, arrived);
         continue;
       }
       int status = 0;
       for (pid_t ended = waitpid(-1, &status, WNOHANG); ended > 0; ended = waitpid(-1, &status, WNOHANG)) {
         if (ended != child) continue;  // an adopted orphan
-        report(report_fd, summary(status, begin_ns, lull::now_ns()));
+        const std::int64_t end_ns = lull::now_ns();
+        if (asked_to_end) lull::launch::end_descendants(grace_ms);  // who was told to end leaves nothing behind
+        report(report_fd, summary(status, begin_ns, end_ns));
         return lull::launch::shell_code(status);
       }
     }
