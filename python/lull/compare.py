@@ -25,7 +25,7 @@ __all__ = ["Comparison", "compare", "compare_runs", "distinct", "render", "rende
 PIPED_WIDTH = 160  # columns when nobody's terminal sets them: no line of a table is folded
 
 
-@click.command()
+@click.command(short_help="Compare two records: Speedup, Greenup, Powerup.")
 @click.argument("baseline", metavar="A", type=click.Path(path_type=Path))
 @click.argument("candidate", metavar="B", type=click.Path(path_type=Path))
 @click.option("--region", metavar="R", help="Compare this region of the program instead of whole runs.")

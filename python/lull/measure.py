@@ -148,7 +148,9 @@ def default_folder(label: str, now: datetime) -> Path:
     return folder
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
+@click.command(
+    context_settings={"allow_interspersed_args": False}, short_help="Run a command and record its time and energy."
+)
 @click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Repeats to record.")
 @click.option(
     "--warmup", type=click.IntRange(min=0), default=0, show_default=True, help="Repeats before, not recorded."

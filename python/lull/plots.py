@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from lull import figures, stats, svg
 from lull.quadrant import gps_up
-from lull.quantity import Quantity, counted
+from lull.quantity import Quantity
 from lull.record import Domain, Energy, EnergyKind, Repeat, Run, weakest
+from lull.totals import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,19 +1,18 @@
 """What is compared: time and energy of every repeat of a record, whole or of a region, per unit of work if asked.
 
 The energy of a repeat is that of its nodes, counted once: the record's node totals where it has them, otherwise by
-`node_energy`. Energy on the wire stands beside it and is never added to it here.
+`lull.totals`. Energy on the wire stands beside it and is never added to it here.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from statistics import median
 
 from lull.errors import LullError
 from lull.record import Channel, Domain, Energy, EnergyKind, Repeat, Run, weakest
+from lull.totals import PARTS, node_totals
 
-PARTS = (Domain.PACKAGE, Domain.DRAM, Domain.GPU)  # what a node total is made of where nothing meters the node itself
 BYTES_PER_MB = 1e6
 
 
@@ -126,63 +125,13 @@ def quantity(run: Run, *, region: str | None = None, per: str | None = None) -> 
     )
 
 
-def counted(energies: list[Energy]) -> dict[str, list[Energy]]:
-    """For every node the energies that make up its total, nothing twice: what meters the node itself, else its parts.
-
-    The parts are package, dram and gpu. Of several sources of one domain the most direct counts, and of equals the
-    first: they read the same sensor. A node with neither is left out: memory alone is no node.
-    """
-    by_node: dict[str, list[Energy]] = defaultdict(list)
-    for energy in energies:
-        by_node[energy.node].append(energy)
-    order = list(EnergyKind)
-    found = {}
-    for node, of_node in by_node.items():
-        whole = [energy for energy in of_node if energy.domain is Domain.NODE]
-        parts = [_one_source([energy for energy in of_node if energy.domain is domain]) for domain in PARTS]
-        if whole:
-            found[node] = [min(whole, key=lambda energy: order.index(energy.kind))]
-        elif parts[0]:
-            found[node] = [energy for part in parts for energy in part]
-    return found
-
-
-def node_energy(energies: list[Energy]) -> list[Energy]:
-    """One total per node, of what `counted` finds there, labelled by its weakest kind."""
-    return [
-        parts[0] if parts[0].domain is Domain.NODE else _sum(parts, node) for node, parts in counted(energies).items()
-    ]
-
-
-def _one_source(energies: list[Energy]) -> list[Energy]:
-    """The channels of the most direct of the sources among `energies`, all of one domain and node."""
-    by_source: dict[str, list[Energy]] = defaultdict(list)
-    for energy in energies:
-        by_source[energy.channel.partition(":")[0]].append(energy)
-    order = list(EnergyKind)
-    return min(by_source.values(), key=lambda of: max(order.index(e.kind) for e in of), default=[])
-
-
-def _sum(energies: list[Energy], node: str) -> Energy:
-    words = " + ".join(dict.fromkeys(e.domain.value for e in energies))
-    return Energy(
-        node=node,
-        domain=Domain.NODE,
-        channel=words,
-        kind=weakest([e.kind for e in energies]),
-        joules=sum(e.joules for e in energies),
-        low_j=sum(e.low_j for e in energies),
-        high_j=sum(e.high_j for e in energies),
-        wraps=sum(e.wraps for e in energies),
-        gaps=sum(e.gaps for e in energies),
-        resets=sum(e.resets for e in energies),
-        stale=sum(e.stale for e in energies),
-        lower_bound=any(e.lower_bound for e in energies),
-    )
+def nodes_of(energies: list[Energy]) -> list[Energy]:
+    """The node totals among what `node_totals` makes of `energies`, without the wire beside them."""
+    return [total for total in node_totals(energies) if total.domain is Domain.NODE]
 
 
 def _of_repeat(asked: str, repeat: Repeat) -> Sample:
-    totals = [energy for energy in repeat.totals if energy.domain is Domain.NODE] or node_energy(repeat.energy)
+    totals = [energy for energy in repeat.totals if energy.domain is Domain.NODE] or nodes_of(repeat.energy)
     wire = [e for e in repeat.totals if e.domain is Domain.WIRE] or [
         e for e in repeat.energy if e.domain is Domain.WIRE
     ]
@@ -193,7 +142,7 @@ def _of_region(asked: str, repeat: Repeat, name: str) -> Sample:
     for region in repeat.regions:
         if region.name == name:
             wire = [energy for energy in region.energy if energy.domain is Domain.WIRE]
-            return _sample(asked, repeat.index, region.wall_s, region.count, node_energy(region.energy), wire)
+            return _sample(asked, repeat.index, region.wall_s, region.count, nodes_of(region.energy), wire)
     there = ", ".join(region.name for region in repeat.regions) or "none"
     raise LullError(asked, f"repeat {repeat.index} has no region {name!r}", f"there are: {there}")
 

@@ -18,7 +18,7 @@ from lull.errors import LullError, UsageError, describe_os_error
 __all__ = ["records_in", "report", "write_report"]
 
 
-@click.command()
+@click.command(short_help="Write records and their comparisons into one HTML file.")
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", metavar="FILE.html", required=True, type=click.Path(path_type=Path), help="The file to write.")
 @click.option("--title", metavar="TEXT", help="Heading of the page.")

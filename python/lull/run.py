@@ -12,7 +12,9 @@ from lull.errors import UsageError
 from lull.native import checked_settings, unknown_variables
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
+@click.command(
+    context_settings={"allow_interspersed_args": False}, short_help="Run a program on several PEs of this machine."
+)
 @click.option("-n", "pes", type=click.IntRange(min=1), required=True, help="Number of PEs (processes).")
 @click.option(
     "--nodes",

@@ -13,7 +13,7 @@ from lull.native import unknown_variables
 from lull.terminal import output
 
 
-@click.command()
+@click.command(short_help="List the settings and their values in force.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def settings(as_json: bool) -> None:
     """List the settings: value in force, where it comes from, what it means.

@@ -20,7 +20,7 @@ SOURCE_FIELDS = ("name", "kind", "unit", "interval_s", "range", "permission", "r
 CHANNEL_FIELDS = ("name", "domain", "kind", "interval_s", "basis")
 
 
-@click.command()
+@click.command(short_help="Energy sources of this machine: readable or not, why, and the remedy.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @click.option(
     "--sysroot",

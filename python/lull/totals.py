@@ -14,26 +14,36 @@ from lull.record import Domain, Energy, EnergyKind, weakest
 PARTS = (Domain.PACKAGE, Domain.DRAM, Domain.GPU)
 
 
+def counted(energies: Iterable[Energy]) -> dict[str, list[Energy]]:
+    """For every node the energies that make up its total, nothing twice: what meters the node itself, else its parts.
+
+    A node without a package (only a wire, only memory) is left out: nothing is made up.
+    """
+    found: dict[str, list[Energy]] = {}
+    for node, on_node in _by_node(energies).items():
+        whole = _of_one_source(on_node, Domain.NODE)
+        parts = [_of_one_source(on_node, domain) for domain in PARTS]
+        if whole:
+            found[node] = whole[:1]
+        elif parts[0]:
+            found[node] = [energy for part in parts for energy in part]
+    return found
+
+
 def node_totals(energies: Iterable[Energy]) -> list[Energy]:
     """Per node its total (domain `node`) and, where wire channels are, their sum (domain `wire`).
 
-    The sum of parts is labelled in words in `channel` and by the weakest kind of its parts. A node without a package
-    (only a wire, only memory) gets no total: nothing is made up.
+    The sum of parts is labelled in words in `channel` and by the weakest kind of its parts.
     """
-    by_node: dict[str, list[Energy]] = {}
-    for energy in energies:
-        by_node.setdefault(energy.node, []).append(energy)
+    energies = list(energies)
+    whole = counted(energies)
     totals: list[Energy] = []
-    for on_node in by_node.values():
-        whole = _of_one_source(on_node, Domain.NODE)
-        if whole:
-            totals.append(whole[0])
-        else:
-            parts = {domain: _of_one_source(on_node, domain) for domain in PARTS}
-            if parts[Domain.PACKAGE]:
-                present = [domain.value for domain in PARTS if parts[domain]]
-                channels = [energy for domain in PARTS for energy in parts[domain]]
-                totals.append(add(channels, Domain.NODE, " + ".join(present)))
+    for node, on_node in _by_node(energies).items():
+        parts = whole.get(node, [])
+        if parts and parts[0].domain is Domain.NODE:
+            totals.append(parts[0])
+        elif parts:
+            totals.append(add(parts, Domain.NODE, " + ".join(dict.fromkeys(part.domain.value for part in parts))))
         wires = [energy for energy in on_node if energy.domain is Domain.WIRE]
         if wires:
             totals.append(add(wires, Domain.WIRE, " + ".join(energy.channel for energy in wires)))
@@ -61,6 +71,13 @@ def add(parts: list[Energy], domain: Domain, channel: str) -> Energy:
         stale=sum(part.stale for part in parts),
         lower_bound=any(part.lower_bound for part in parts),
     )
+
+
+def _by_node(energies: Iterable[Energy]) -> dict[str, list[Energy]]:
+    by_node: dict[str, list[Energy]] = {}
+    for energy in energies:
+        by_node.setdefault(energy.node, []).append(energy)
+    return by_node
 
 
 def _of_one_source(energies: list[Energy], domain: Domain) -> list[Energy]:

@@ -1,6 +1,5 @@
-"""The command `lull` for tests: on the native part when it is built, else on a stand-in with the same interface."""
+"""The command `lull` for tests, and the processes it may leave behind."""
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -11,18 +10,6 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-NATIVE = importlib.util.find_spec("lull._core") is not None
-
-if not NATIVE:
-    import tempfile
-
-    sys.path.insert(0, str(HERE))
-    import stand_in_core
-
-    STAND_IN_FOLDER = Path(tempfile.mkdtemp(prefix="lull-stand-in-"))
-    stand_in_core.install(STAND_IN_FOLDER)
-
 
 @dataclass
 class Lull:
@@ -32,14 +19,11 @@ class Lull:
     env: dict[str, str] = field(default_factory=dict)
 
     def argv(self, *args: str) -> list[str]:
-        if NATIVE:
-            return [sys.executable, "-c", "from lull.cli import main; main()", *args]
-        return [sys.executable, str(HERE / "stand_in_core.py"), *args]
+        return [sys.executable, "-c", "from lull.cli import main; main()", *args]
 
     def environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
-        stand_in = {} if NATIVE else {"STAND_IN_FOLDER": str(STAND_IN_FOLDER)}
-        return {**inherited, "COLUMNS": "200", **stand_in, **self.env}
+        return {**inherited, "COLUMNS": "200", **self.env}
 
     def run(self, *args: str, stdin: str = "", timeout: float = 120) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

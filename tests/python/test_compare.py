@@ -13,7 +13,7 @@ import records
 from lull.compare import compare, compare_runs, distinct, render, render_table
 from lull.comparison import Comparison
 from lull.errors import LullError
-from lull.quantity import node_energy
+from lull.quantity import nodes_of
 from lull.record import Domain, EnergyKind
 from records import TIMES, faster, run
 
@@ -198,7 +198,7 @@ def test_a_run_without_energy_is_an_error_not_a_zero():
 
 class TestNodeEnergy:
     def test_package_and_dram_add_up_and_carry_the_weaker_kind(self):
-        total = node_energy(
+        total = nodes_of(
             [
                 records.energy(80, Domain.PACKAGE),
                 records.energy(20, Domain.DRAM, kind=EnergyKind.ESTIMATED),
@@ -209,19 +209,19 @@ class TestNodeEnergy:
         assert [(t.joules, t.channel, t.kind) for t in total] == [(100, "package + dram", EnergyKind.ESTIMATED)]
 
     def test_a_meter_of_the_node_holds_all_the_others(self):
-        total = node_energy([records.energy(80), records.energy(130, Domain.NODE)])
+        total = nodes_of([records.energy(80), records.energy(130, Domain.NODE)])
         assert [t.joules for t in total] == [130]
 
     def test_two_sources_of_one_sensor_count_once(self):
         twins = [records.energy(80, channel="powercap:package-0"), records.energy(81, channel="perf:energy-pkg")]
-        assert [t.joules for t in node_energy(twins)] == [80]
+        assert [t.joules for t in nodes_of(twins)] == [80]
 
     def test_two_sockets_of_one_source_both_count(self):
         sockets = [records.energy(80, channel=f"powercap:package-{i}") for i in (0, 1)]
-        assert [t.joules for t in node_energy(sockets)] == [160]
+        assert [t.joules for t in nodes_of(sockets)] == [160]
 
     def test_memory_alone_is_no_node(self):
-        assert node_energy([records.energy(20, Domain.DRAM)]) == []
+        assert nodes_of([records.energy(20, Domain.DRAM)]) == []
 
 
 def test_json_is_a_comparison(tmp_path):

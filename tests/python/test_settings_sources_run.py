@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from conftest import NATIVE, Lull
+from conftest import Lull
 from lull import sources
 
 
@@ -81,7 +81,6 @@ def test_run_says_that_a_program_is_not_there(lull: Lull) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.skipif(not NATIVE, reason="needs lull-launch")
 def test_run_passes_options_after_the_program_on_and_its_exit_code_back(lull: Lull) -> None:
     done = lull.run("run", "-n", "2", "sh", "-c", "echo $0 $1; exit 4", "--nodes", "x")
     assert done.returncode == 4

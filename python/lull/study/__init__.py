@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from lull.study.state import Begun, State
 from lull.terminal import output
 
 
-@click.command()
+@click.command(short_help="Run an experiment that a TOML file describes.")
 @click.argument("name", required=False)
 @click.option("--quick", is_flag=True, help="The small version: minutes instead of hours.")
 @click.option(
@@ -129,19 +130,44 @@ def conclude(chosen: Description, points: list[Point], folder: Path) -> None:
     console.print()
     rows = [(f"{one.name}: {one.where}" if one.where else one.name, one.comparison) for one in compared]
     render_table(rows, console)
-    for warning in dict.fromkeys(warning for one in compared for warning in one.comparison.warnings):
+    for warning in condense([warning for one in compared for warning in one.comparison.warnings]):
         console.print(Text(f"note: {warning}"), soft_wrap=True)
     if chosen.note:
         console.print(Text(f"note: {chosen.note}"), soft_wrap=True)
     if chosen.paper_figures:
         console.print()
         console.print(Text("What the paper says, and what was found here", style="bold"))
+    claims = []
     for figure in chosen.paper_figures:
         finding = find(figure, compared, chosen.measure.region)
         where = f" ({figure.where})" if figure.where else ""
+        claims.append({"The paper": f"{figure.says}{where}", "Here": finding.verdict, "How it was told": finding.words})
         console.print(Text(f"paper: {figure.says}{where}"), soft_wrap=True)
         console.print(Text.assemble("  here: ", (finding.verdict, "bold"), f": {finding.words}"), soft_wrap=True)
     report = folder / "report.html"
-    write_report([folder / point.name for point in points], report, chosen.title)
+    write_report(
+        [folder / point.name for point in points],
+        report,
+        chosen.title,
+        rows,
+        claims,
+        region=chosen.measure.region,
+        per=chosen.measure.per,
+    )
     console.print()
     console.print(Text(f"report in {report}"), soft_wrap=True)
+
+
+def condense(warnings: list[str]) -> list[str]:
+    """The warnings in order, each once; of several that differ in names and figures only, the first and their number.
+
+    What stands before a colon in a warning names the record it is about.
+    """
+    alike: dict[str, list[str]] = {}
+    for warning in dict.fromkeys(warnings):
+        shape = re.sub(r"[0-9.]+( [mun]?s\b)?", "#", re.sub(r"^[^ ]+: ", "", warning))
+        alike.setdefault(shape, []).append(warning)
+    return [
+        found[0] if len(found) == 1 else f"{found[0]} (and {len(found) - 1} more like this, see the report)"
+        for found in alike.values()
+    ]
