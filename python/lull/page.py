@@ -70,8 +70,10 @@ def render_page(
     runs = distinct(folders, [record.read(folder) for folder in folders])
     quantities = [(run.label, quantity(run, region=region, per=per)) for run in runs]
     refused: list[str] = []
+    against = None
     if comparisons is None:
         comparisons = []
+        against = runs[baseline].label if len(runs) > 1 else None
         for place, run in enumerate(runs):
             if place == baseline:
                 continue
@@ -95,7 +97,7 @@ def render_page(
         days=days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}",
         words=quantities[0][1].words,
         records=len(runs),
-        baseline=runs[baseline].label if len(runs) > 1 else None,
+        baseline=against,
         commands=commands,
         compared=[_compared(name, found) for name, found in comparisons],
         refused=refused,

@@ -26,6 +26,7 @@ __all__ = ["energy_by_domain", "gps_up", "power_over_time", "runs_of_each"]
 HATCHES = {EnergyKind.DERIVED: "---", EnergyKind.ESTIMATED: "///", EnergyKind.SIMULATED: "xxx"}
 ORDER = (Domain.PACKAGE, Domain.DRAM, Domain.NODE, Domain.GPU, Domain.WIRE, Domain.NIC)
 COLOURS = dict(zip(ORDER, svg.PALETTE, strict=True))
+MOST_LINEAR = 20  # largest ratio of two runs that one linear axis still shows
 MOST_POINTS = 400  # of a line over time: more than a page can show
 
 
@@ -45,6 +46,9 @@ def runs_of_each(named: Sequence[tuple[str, Quantity]], ident: str = "runs") -> 
             panel.tick_params(axis="y", length=0)
             panel.spines["left"].set_visible(False)
             _si_axis(panel, unit)
+            everything = np.concatenate([np.array(quantity.rows)[:, column] for _, quantity in named])
+            if everything.min() > 0 and everything.max() > MOST_LINEAR * everything.min():
+                _log_axis(panel, unit)
         words = "; ".join(f"{name}: {figures.count(len(quantity.rows), 'run')}" for name, quantity in named)
         return svg.text_of(figure, ident, f"Time and energy of every run. {words}")
 
@@ -80,7 +84,7 @@ def energy_by_domain(named: Sequence[tuple[str, Sequence[Sequence[Energy]]]], id
             axes.text(reached + most * 0.01, place, f"{words}, {kind.value}", va="center", fontsize=8.5)
         axes.set_ylim(place + 0.6, 0.4)
         axes.set_yticks([at for at, _ in ticks], [name for _, name in ticks])
-        axes.set_xlim(0, most * 1.26)
+        axes.set_xlim(0, most * 1.34)
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
         _si_axis(axes, "J")
@@ -128,6 +132,20 @@ def _strip(axes: Axes, row: int, values: np.ndarray) -> None:
     axes.barh(row, of.quartile_high - of.quartile_low, 0.62, left=of.quartile_low, color=svg.PALETTE[0], alpha=0.18)
     axes.plot([of.median] * 2, [row - 0.31, row + 0.31], color=svg.INK, linewidth=1.4)
     axes.scatter(values, row + shift, s=11, color=svg.PALETTE[0], alpha=0.85, linewidth=0, zorder=3)
+
+
+def _log_axis(axes: Axes, unit: str) -> None:
+    """Ticks of the x axis at powers of ten, each in its own prefixed unit."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    def prefixed(value: float) -> str:
+        factor, name = figures.scale(value, unit)
+        return f"{value / factor:.9g} {name}"
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(10, numticks=6))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: prefixed(value)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _si_axis(axes: Axes, unit: str) -> None:

@@ -9,7 +9,7 @@ import click
 
 from lull import installed
 from lull.errors import UsageError
-from lull.native import checked_settings, unknown_variables
+from lull.native import checked_settings
 
 
 @click.command(
@@ -33,8 +33,6 @@ def run(pes: int, nodes: int | None, bind: bool | None, app: str, args: tuple[st
         raise UsageError("run on emulated nodes", f"{nodes} nodes are more emulated nodes than PEs, {pes}", "raise -n")
     program = installed.find_program(app)
     checked_settings()
-    for line in unknown_variables():
-        click.echo(f"lull: {line}", err=True)
     launcher = installed.executable("lull-launch")
     command = [str(launcher), "-n", str(pes)]
     if nodes is not None:

@@ -1,0 +1,157 @@
+"""Whatever ends a job, nothing of it remains: no process, no shared segment, no folder."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import Lull, gone, processes_with
+from lull.installed import applications, executable
+
+HISTOGRAM = str(applications()["histogram"])
+LONG = ["--min-time", "60", "--updates", "10000"]
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+@pytest.fixture
+def job(lull: Lull) -> Iterator[Lull]:
+    """A job whose processes carry the folder's name, so that they can be found; temporary files go there too."""
+    lull.env = {"HERE": str(lull.folder), "TMPDIR": str(lull.folder), **AS_ROOT}
+    before = set(Path("/dev/shm").iterdir())
+    yield lull
+    assert gone(str(lull.folder)), "processes remain"
+    assert set(Path("/dev/shm").iterdir()) <= before, "shared segments remain"
+
+
+def pes_of(job: Lull, wanted: int) -> list[int]:
+    """The process ids of the PEs, as soon as all of them compute."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        found = [
+            pid
+            for pid in processes_with(str(job.folder))
+            if Path(f"/proc/{pid}/comm").read_text().strip() == "histogram"
+        ]
+        if len(found) == wanted:
+            time.sleep(0.3)
+            return found
+        time.sleep(0.02)
+    raise AssertionError("the PEs did not start")
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_a_pe_that_dies_ends_the_job_with_one_line_that_names_it(job: Lull, nodes: int) -> None:
+    running = job.start("run", "-n", "4", "--nodes", str(nodes), "histogram", *LONG)
+    os.kill(pes_of(job, 4)[2], signal.SIGKILL)
+    begin = time.monotonic()
+    _, errors = running.communicate(timeout=20)
+    assert time.monotonic() - begin < 2
+    assert running.returncode == 137
+    assert len(errors.splitlines()) == 1
+    assert "was ended by SIGKILL; the other PEs are ended" in errors
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_pes_do_not_outlive_their_launcher(job: Lull, how: signal.Signals) -> None:
+    running = job.start("run", "-n", "4", "--nodes", "2", "histogram", *LONG)
+    pes_of(job, 4)
+    running.send_signal(how)
+    running.communicate(timeout=20)
+    assert running.returncode == (-9 if how == signal.SIGKILL else 128 + how)
+    assert gone(str(job.folder), 3)
+    assert not list(job.folder.glob("lull-*"))
+
+
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs mpirun")
+@pytest.mark.parametrize("nodes", ["1", "2"])
+def test_the_same_program_runs_under_mpirun(job: Lull, nodes: str) -> None:
+    done = subprocess.run(
+        ["mpirun", "-n", "4", "--oversubscribe", HISTOGRAM, "--updates", "5000"],
+        env={**job.environment(), "LULL_NODES": nodes},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"4 PEs on {nodes} node" in done.stdout
+    assert "result verified" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs mpirun")
+def test_pes_do_not_outlive_a_killed_mpirun(job: Lull) -> None:
+    with subprocess.Popen(
+        ["mpirun", "-n", "4", "--oversubscribe", HISTOGRAM, *LONG],
+        env=job.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as running:
+        pes_of(job, 4)
+        running.kill()
+
+
+def test_killing_a_measurement_of_a_job_ends_the_job(job: Lull) -> None:
+    running = job.start(
+        "measure", "--out", "record", "--", sys.executable, "-m", "lull", "run", "-n", "4", "histogram", *LONG
+    )
+    pes_of(job, 4)
+    running.kill()
+    running.communicate(timeout=20)
+    assert gone(str(job.folder), 5)
+    assert not (job.folder / "record").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--mode", "direkt"], "direkt not in"),
+        (["--input", "nowhere.npy"], "No such file"),
+        (["--input", "odd.bin"], "whole number of uint64"),
+        (["--input", "cut.npy"], "cut off"),
+        (["--table", "1000000000"], "raise SHMEM_SYMMETRIC_SIZE"),
+    ],
+)
+def test_what_the_application_cannot_use_is_one_line(job: Lull, arguments: list[str], says: str) -> None:
+    (job.folder / "odd.bin").write_bytes(b"12345")
+    (job.folder / "cut.npy").write_bytes(b"\x93NUMPY\x01\x00\xff\x00{'descr'")
+    done = job.run("run", "-n", "3", "histogram", *arguments)
+    assert done.returncode in {1, 2}
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_indices_are_read_from_raw_and_numpy_files(job: Lull) -> None:
+    import numpy as np
+
+    indices = np.random.default_rng(1).integers(0, 5000, 30_000)
+    indices.astype("<u8").tofile(job.folder / "raw.bin")
+    for kind in ("u2", "i4", "u8"):
+        np.save(job.folder / f"{kind}.npy", indices.astype(kind))
+    for name in ("raw.bin", "u2.npy", "i4.npy", "u8.npy"):
+        done = job.run("run", "-n", "3", "histogram", "--input", name)
+        assert done.returncode == 0, done.stderr
+        assert "30000 updates on" in done.stdout and "verified" in done.stdout
+
+
+def test_a_setting_that_is_wrong_is_said_once_for_all_pes(job: Lull) -> None:
+    launcher = str(executable("lull-launch"))
+    done = subprocess.run(
+        [launcher, "-n", "3", "--", HISTOGRAM],
+        env={**job.environment(), "LULL_WAIT": "pol"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    said = [line for line in done.stderr.splitlines() if "LULL_WAIT" in line]
+    assert said == [
+        "lull: read setting LULL_WAIT: 'pol' is not one of poll|interrupt; unset it for the default, interrupt"
+    ]
