@@ -3,6 +3,7 @@
 #
 # make setup | build | lint | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
+SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
 VENV := .venv
 BUILD := build/venv
@@ -18,14 +19,17 @@ cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '
 .PHONY: setup build study test lint docs clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup
-	@scripts/setup
+	@scripts/setup packages.txt
 
 # One CMake build serves the environment and the tests; the package is editable: Python changes need no rebuild.
 build: $(BUILD)/built
 $(BUILD)/built: $(VENV)/ready $(native)
-	@echo "==> building (the first time takes a minute or two)"
-	@$(VENV)/bin/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps \
-	  --config-settings=build-dir=$(BUILD) --editable .
+	@echo "==> building"
+	@mkdir -p build
+	@$(VENV)/bin/python -m pip install -v --disable-pip-version-check --no-build-isolation --no-deps \
+	  --config-settings=build-dir=$(BUILD) --editable . 2>&1 | tee build/build.log \
+	  | sed -un 's|^ *\(\[[0-9]*/[0-9]*\]\) Building [A-Z]* object \(.*/\)\?\([^/]*\)\.o$$|\1 \3|p' \
+	  || { grep -E 'error|Error|FAILED' -A4 build/build.log | head -40; echo "lull: build: failed; all of it is in build/build.log" >&2; exit 1; }
 	@touch $@
 
 study: build
@@ -40,6 +44,8 @@ test: build
 	@$(VENV)/bin/python -m pytest
 
 lint: build
+	@scripts/setup packages-lint.txt
+	@shellcheck scripts/setup .ci/run
 	@echo "==> ruff, mypy"
 	@ruff check python tests benchmarks docs studies
 	@ruff format --check python tests benchmarks docs studies
