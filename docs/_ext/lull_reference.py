@@ -1,0 +1,259 @@
+"""The parts of the reference that are written from the program itself, so that they are never stale.
+
+A page holds a line `<!-- generated: NAME -->`; before the page is parsed the line is replaced by Markdown made from the
+click commands, the settings table, the pydantic models or the C header. These pages are read anew in every build. A
+field's meaning is the comment behind it in the source of its model.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import BaseModel, TypeAdapter
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+from lull import _core, comparison, record, stats
+from lull import cli as lull_cli
+from lull.study import description
+
+IN_RECORD = ("EnergyKind", "Domain")  # sections of reference/record.md that other pages refer to
+HEADER = Path(__file__).resolve().parents[2] / "include" / "shmem.h"
+MARK = re.compile(r"^<!-- generated: ([a-z-]+) -->$", re.MULTILINE)
+
+
+def cell(text: str) -> str:
+    """`text` as it may stand in a cell of a Markdown table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; the cells are Markdown."""
+    lines = [headings, ["---"] * len(headings), *([cell(text) for text in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+# The command line
+
+
+def command_line() -> str:
+    """Every subcommand: its usage, what it does, its arguments and options."""
+    group = lull_cli.lull
+    parts = []
+    for name in lull_cli.COMMANDS:
+        command = group.get_command(click.Context(group, info_name="lull"), name)
+        assert command is not None
+        context = click.Context(command, info_name=f"lull {name}", parent=None)
+        options = [
+            (f"`{made[0]}`", made[1])
+            for parameter in command.get_params(context)
+            if isinstance(parameter, click.Option) and (made := parameter.get_help_record(context))
+        ]
+        usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+        words = inspect.cleandoc(command.help or "")
+        parts.append(f"## lull {name}\n\n```text\n{usage}\n```\n\n{words}\n\n{table(['option', 'meaning'], options)}")
+    return "\n\n".join(parts)
+
+
+# Settings
+
+
+def settings() -> str:
+    """Every row of the settings table; defaults, not what is in force where this is built."""
+    rows = [
+        (
+            f"`{setting.variable}`",
+            f"`{setting.default}`" if setting.default else "none",
+            {"choice": " or ".join(f"`{one}`" for one in setting.choices.split("|"))}.get(
+                setting.type, f"{setting.type} {setting.choices}".strip()
+            ),
+            setting.meaning,
+        )
+        for setting in _core.settings()
+    ]
+    return table(["variable", "default", "allowed", "meaning"], rows)
+
+
+# Data models
+
+
+def comments_of(model: type) -> dict[str, str]:
+    """Field (or value of an enumeration) -> the comment behind it."""
+    found = {}
+    for line in inspect.getsource(model).splitlines():
+        if match := re.match(r"    (\w+)\s*[:=].*?  # (.*)", line):
+            found[match[1]] = re.sub(r"\bNone\b", "null", match[2])
+    return found
+
+
+def type_in_words(schema: dict[str, Any], page: str = "") -> str:
+    """A JSON schema as a reader of the file would say it; `page` holds the sections it refers to."""
+    match schema:
+        case {"$ref": reference}:
+            name = reference.rpartition("/")[2]
+            return f"[{name}]({page if name in IN_RECORD else ''}#{name.lower()})"
+        case {"anyOf": some}:
+            return " or ".join(dict.fromkeys(type_in_words(one, page) for one in some))
+        case {"const": value}:
+            words = f"`{value}`"
+        case {"enum": values}:
+            words = " or ".join(f"`{value}`" for value in values)
+        case {"type": "array", "items": items}:
+            words = f"list of {type_in_words(items, page)}"
+        case {"type": "object", **rest}:
+            inner = rest.get("additionalProperties") or next(iter(rest.get("patternProperties", {}).values()), None)
+            words = f"object: name → {type_in_words(inner, page)}" if isinstance(inner, dict) else "object"
+        case {"format": "date-time"}:
+            words = "time as ISO 8601"
+        case _:
+            words = " ".join([schema.get("type", "any"), *bounds_in_words(schema)])
+    return words
+
+
+def bounds_in_words(schema: dict[str, Any]) -> list[str]:
+    """The range of a number."""
+    signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤"}
+    return [f"{sign} {schema[key]}" for key, sign in signs.items() if key in schema]
+
+
+def default_in_words(field: dict[str, Any], required: bool) -> str:
+    """What holds when the field is not there."""
+    if required:
+        return "required"
+    value = field.get("default")
+    return "its defaults" if isinstance(value, dict) and value else "" if value in (None, "", [], {}) else f"`{value}`"
+
+
+def model(of: type, page: str = "") -> str:
+    """One table of a file: its fields, their types, what they mean. Of a pydantic model or a dataclass."""
+    schema = TypeAdapter(of).json_schema(by_alias=True)
+    names = {field.alias or name: name for name, field in of.model_fields.items()} if issubclass(of, BaseModel) else {}
+    comments = comments_of(of)
+    rows = [
+        (
+            f"`{name}`",
+            type_in_words(field, page),
+            default_in_words(field, name in schema.get("required", [])),
+            comments.get(names.get(name, name), ""),
+        )
+        for name, field in schema["properties"].items()
+    ]
+    words = inspect.cleandoc(of.__doc__ or "")
+    return f"### {of.__name__}\n\n{words}\n\n{table(['field', 'type', 'default', 'meaning'], rows)}"
+
+
+def enumeration(of: type[StrEnum]) -> str:
+    """The values of an enumeration, in order."""
+    comments = comments_of(of)
+    rows = [(f"`{value.value}`", comments.get(value.name, "")) for value in of]
+    if not any(meaning for _, meaning in rows):
+        values = ", ".join(name for name, _ in rows)
+        return f"### {of.__name__}\n\n{inspect.cleandoc(of.__doc__ or '')} {values}."
+    return f"### {of.__name__}\n\n{inspect.cleandoc(of.__doc__ or '')}\n\n{table(['value', 'meaning'], rows)}"
+
+
+def models_in(first: type[BaseModel], base: type, page: str = "") -> str:
+    """`first` and then every other model of its module but `base`, in the order of the file."""
+    module = first.__module__
+    found = [
+        of
+        for of in vars(importlib.import_module(module)).values()
+        if inspect.isclass(of) and of.__module__ == module and issubclass(of, BaseModel) and of is not base
+    ]
+    return "\n\n".join(model(of, page) for of in [first, *(of for of in found if of is not first)])
+
+
+def run_json() -> str:
+    """run.json: the whole record, then its parts, then the values of its enumerations."""
+    kinds = [enumeration(of) for of in (record.EnergyKind, record.Domain)]
+    return "\n\n".join([models_in(record.Run, record.Model), *kinds])
+
+
+def samples() -> str:
+    """The columns of samples.parquet."""
+    return table(["column", "type"], [(f"`{field.name}`", str(field.type)) for field in record.SAMPLES_SCHEMA])
+
+
+def study_toml() -> str:
+    """The tables of a study's file."""
+    return models_in(description.Description, description.Part)
+
+
+def comparison_json() -> str:
+    """What `lull compare --json` prints."""
+    parts = [models_in(comparison.Comparison, record.Model, "record.md")]
+    return "\n\n".join([*parts, model(stats.Interval), model(stats.Spread)])
+
+
+# shmem.h
+
+
+def shmem_functions() -> str:
+    """The functions of shmem.h under the comments that head them; NAME stands for a type's name."""
+    groups: dict[str, list[str]] = {}
+    heading = ""
+    for line in HEADER.read_text(encoding="utf-8").splitlines():
+        if match := re.fullmatch(r"/\* (.*?) \*/", line):
+            heading = match[1]
+        if match := re.search(r"LULL_API .*?\b(shmem_[\w#]+)\(", line):
+            groups.setdefault(heading, []).append(f"`{match[1].replace('##', '')}`")
+    return table(["group", "functions"], ((name, ", ".join(functions)) for name, functions in groups.items()))
+
+
+def shmem_types() -> str:
+    """The type tables of shmem.h: names and C types."""
+    text = HEADER.read_text(encoding="utf-8").replace("\\\n", " ")
+    wanted = {
+        "LULL_RMA_TYPES": "put, get, p, g",
+        "LULL_AMO_TYPES": "atomics, wait_until, test",
+        "LULL_BITWISE_TYPES": "bitwise atomics",
+    }
+    rows = []
+    for macro, functions in wanted.items():
+        found = re.search(rf"#define {macro}\(X\)(.*)", text)
+        if found is None:
+            raise ExtensionError(f"{HEADER} has no {macro}")
+        rows.append((functions, ", ".join(f"`{name}`" for name in re.findall(r"X\((\w+),", found[1]))))
+    return table(["functions", "NAME is one of"], rows)
+
+
+GENERATED: dict[str, Callable[[], str]] = {
+    "cli": command_line,
+    "settings": settings,
+    "run-json": run_json,
+    "samples": samples,
+    "study-toml": study_toml,
+    "comparison-json": comparison_json,
+    "shmem-functions": shmem_functions,
+    "shmem-types": shmem_types,
+}
+
+
+def fill_in(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Replace the marks in a page."""
+
+    def made(mark: re.Match[str]) -> str:
+        if mark[1] not in GENERATED:
+            raise ExtensionError(f"{docname}: nothing generates {mark[1]!r}, there are: {', '.join(GENERATED)}")
+        return GENERATED[mark[1]]()
+
+    source[0] = MARK.sub(made, source[0])
+
+
+def pages_with_marks(app: Sphinx, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
+    """Pages to read anew although their own text has not changed."""
+    return [name for name in env.found_docs if MARK.search(Path(env.doc2path(name)).read_text(encoding="utf-8"))]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register with Sphinx."""
+    app.connect("source-read", fill_in)
+    app.connect("env-get-outdated", pages_with_marks)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
