@@ -11,7 +11,7 @@ function(lull_shared_library name header_comment)
   target_include_directories(lull-${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                  $<INSTALL_INTERFACE:include>)
   target_link_libraries(lull-${name} PRIVATE lull_flags ${ARG_USES})
-  install(TARGETS lull-${name} EXPORT lull-targets LIBRARY DESTINATION ${LULL_INSTALL_LIB})
+  install(TARGETS lull-${name} LIBRARY DESTINATION ${LULL_INSTALL_LIB})
   set(LULL_PC_NAME lull-${name})
   set(LULL_PC_DESCRIPTION "${header_comment}")
   configure_file(cmake/lull.pc.in lull-${name}.pc @ONLY)
@@ -25,9 +25,7 @@ lull_shared_library(shmem "Lull: OpenSHMEM with waiting as a policy, and message
 
 install(FILES include/shmem.h include/shmemx.h DESTINATION ${LULL_INSTALL_INCLUDE})
 install(DIRECTORY include/lull DESTINATION ${LULL_INSTALL_INCLUDE})
-install(EXPORT lull-targets NAMESPACE lull:: DESTINATION ${LULL_INSTALL_LIB}/cmake/lull)
-configure_package_config_file(cmake/lull-config.cmake.in lull-config.cmake
-                              INSTALL_DESTINATION ${LULL_INSTALL_LIB}/cmake/lull)
+configure_file(cmake/lull-config.cmake.in lull-config.cmake @ONLY)
 write_basic_package_version_file(lull-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lull-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/lull-config-version.cmake
         DESTINATION ${LULL_INSTALL_LIB}/cmake/lull)

@@ -63,7 +63,8 @@ options parse(int argc, char** argv) {
   app.option_defaults()->always_capture_default();
   app.add_option("--mode", wanted.mode, "How an update travels: one remote atomic each, or aggregated")
       ->check(CLI::IsMember({"direct", "aggregated"}));
-  app.add_option("--updates", wanted.updates, "Updates of each PE, uniform at random")->check(CLI::PositiveNumber);
+  app.add_option("--updates", wanted.updates, "Updates of each PE, uniform at random")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40));
   app.add_option("--table", wanted.table, "Bins on each PE (with --input: as many as the indices need)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 32));
   app.add_option("--seed", wanted.seed, "Seed of the random indices");

@@ -14,6 +14,7 @@ LEVEL = 1 - stats.CONFIDENCE
 def caveats(first: Quantity, second: Quantity, outcome: Outcome | None, time_p: float, energy_p: float) -> list[str]:
     """All that limits what the comparison says, the gravest first."""
     return [
+        *_regions(first, second),
         *_runs(first, second, outcome),
         *_kinds(first, second),
         *_tests(outcome, time_p, energy_p),
@@ -26,6 +27,15 @@ def caveats(first: Quantity, second: Quantity, outcome: Outcome | None, time_p: 
 def _apart(first: Quantity, second: Quantity) -> list[Quantity]:
     """Both sides, or the one when a record is compared with itself."""
     return [first] if first.run is second.run else [first, second]
+
+
+def _regions(first: Quantity, second: Quantity) -> list[str]:
+    """Whole runs are compared although both programs say which part of them counts."""
+    marked = [{region.name for repeat in side.run.repeats for region in repeat.regions} for side in (first, second)]
+    both = sorted(marked[0] & marked[1])
+    if not both or first.words.startswith("region"):
+        return []
+    return [f"these are whole runs, start and end included; compare with --region {both[0]} for that part alone"]
 
 
 def _runs(first: Quantity, second: Quantity, outcome: Outcome | None) -> list[str]:
@@ -42,7 +52,7 @@ def _runs(first: Quantity, second: Quantity, outcome: Outcome | None) -> list[st
         lines.append(f"{here} and {there} runs see large differences only: {stats.RUNS_ADVISED} of each are advised")
     for side in _apart(first, second):
         if side.failed:
-            repeats = ", ".join(str(index) for index in side.failed)
+            repeats = ", ".join(str(index + 1) for index in side.failed)
             lines.append(
                 f"{side.run.label}: {figures.count(len(side.failed), 'failed repeat')} left out (number {repeats})"
             )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lull import _core
-from lull.errors import LullError
+from lull.errors import UsageError
 
 
 @contextmanager
@@ -23,12 +23,13 @@ def checked_settings() -> dict[str, str]:
     """Every setting in force, by variable.
 
     Raises:
-        LullError: One of them has a value that is not valid.
+        UsageError: One of them has a value that is not valid.
     """
     table = _core.settings()
     for setting in table:
         if setting.problem:
-            raise LullError(f"read setting {setting.variable}", setting.problem, "lull settings shows them all")
+            asked = f"read setting {setting.variable}"
+            raise UsageError(asked, setting.problem.removeprefix(f"{asked}: "))
     return {setting.variable: setting.value for setting in table}
 
 

@@ -108,7 +108,7 @@ def render_page(
         domains_plot=plots.energy_by_domain([(name, _energies(q, region)) for name, q in quantities]),
         power_plots=_power_plots(folders, runs),
         run_rows=[_run_row(name, q, sample) for name, q in quantities for sample in q.samples],
-        failed=[(name, q.failed) for name, q in quantities if q.failed],
+        failed=[(name, [index + 1 for index in q.failed]) for name, q in quantities if q.failed],
         settings=_settings(runs),
         hosts=_hosts(runs),
         channels=_channels(runs),
@@ -146,8 +146,8 @@ def _power_plots(folders: list[Path], runs: list[Run]) -> list[Fold]:
             if repeat is not None
             else None
         )
-        if drawn is not None:
-            made.append(Fold(f"{run.label}, repeat {repeat}", drawn, len(made) < OPEN_POWER))
+        if repeat is not None and drawn is not None:
+            made.append(Fold(f"{run.label}, repeat {repeat + 1}", drawn, len(made) < OPEN_POWER))
     return made
 
 
@@ -160,7 +160,7 @@ def _run_row(name: str, of: Quantity, sample: Sample) -> list[Cell]:
     wire = sample.wire
     return [
         Cell(name, name),
-        Cell(str(sample.index), sample.index),
+        Cell(str(sample.index + 1), sample.index),
         Cell(figures.si(time, "s"), time),
         Cell(figures.si(energy, "J"), energy, kind),
         Cell(f"{figures.si(low, 'J')} – {figures.si(high, 'J')}", high - low),

@@ -113,7 +113,7 @@ def power_over_time(run: Run, samples: pa.Table, repeat: int, ident: str = "powe
         axes.set_xlabel("time since the repeat began, s")
         _regions(axes, one)
         figure.legend(loc="outside upper left", ncols=4)
-        return svg.text_of(figure, ident, f"Power of {run.label} over time, repeat {repeat}")
+        return svg.text_of(figure, ident, f"Power of {run.label} over time, repeat {repeat + 1}")
 
 
 def typical_repeat(run: Run) -> int | None:

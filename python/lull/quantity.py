@@ -111,7 +111,7 @@ def quantity(run: Run, *, region: str | None = None, per: str | None = None) -> 
             what, unit = ("time", "s") if sample.time_s <= 0 else ("energy", "J")
             raise LullError(
                 asked,
-                f"repeat {repeat.index} took 0 {unit} of {what}" + (f" in region {region}" if region else ""),
+                f"repeat {repeat.index + 1} took 0 {unit} of {what}" + (f" in region {region}" if region else ""),
                 "make it longer: the clock or the sensor saw nothing in it",
             )
         unread = {host.node for host in run.hosts} - {part.node for part in sample.parts}
@@ -144,13 +144,15 @@ def _of_region(asked: str, repeat: Repeat, name: str) -> Sample:
             wire = [energy for energy in region.energy if energy.domain is Domain.WIRE]
             return _sample(asked, repeat.index, region.wall_s, region.count, nodes_of(region.energy), wire)
     there = ", ".join(region.name for region in repeat.regions) or "none"
-    raise LullError(asked, f"repeat {repeat.index} has no region {name!r}", f"there are: {there}")
+    raise LullError(asked, f"repeat {repeat.index + 1} has no region {name!r}", f"there are: {there}")
 
 
 def _sample(asked: str, index: int, time_s: float, visits: int, totals: list[Energy], wire: list[Energy]) -> Sample:
     if not totals:
         raise LullError(
-            asked, f"repeat {index} has no energy of its node", "see what is readable with lull sources, measure again"
+            asked,
+            f"repeat {index + 1} has no energy of its node",
+            "see what is readable with lull sources, measure again",
         )
     return Sample(
         index=index,
@@ -172,8 +174,10 @@ def _work(asked: str, repeat: Repeat, per: str | None) -> float:
         return 1.0
     if per not in repeat.metrics:
         there = ", ".join(repeat.metrics) or "none"
-        raise LullError(asked, f"repeat {repeat.index} has no metric {per!r}", f"there are: {there}")
+        raise LullError(asked, f"repeat {repeat.index + 1} has no metric {per!r}", f"there are: {there}")
     value = repeat.metrics[per].value
     if value <= 0:
-        raise LullError(asked, f"metric {per} of repeat {repeat.index} is {value:g}", "divide by one that is positive")
+        raise LullError(
+            asked, f"metric {per} of repeat {repeat.index + 1} is {value:g}", "divide by one that is positive"
+        )
     return value

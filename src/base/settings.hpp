@@ -15,7 +15,7 @@ namespace lull {
 enum class setting_type { text, choice, integer, real, size };
 
 struct setting {
-  const char* variable;       // e.g. "LULL_WAIT"
+  const char* variable;  // e.g. "LULL_WAIT"
   setting_type type;
   const char* default_value;  // as it would be written in the environment; "" means unset
   const char* choices;        // for choice: "a|b|c"; for integer and real: "min..max"; else ""

@@ -5,8 +5,8 @@
 namespace lull {
 
 struct topology {
-  int usable_cores;          // cores in the affinity masks given: never nproc
-  std::size_t l2_bytes;      // of one core; 1 MiB when the system does not say
+  int usable_cores;      // cores in the affinity masks given: never nproc
+  std::size_t l2_bytes;  // of one core; 1 MiB when the system does not say
 };
 
 // The calling process's view (its affinity mask; a container's or a launcher's binding counts).

@@ -52,7 +52,8 @@ class StudyProgress:
             self._bar.advance(self._task)
             return
         left = (time.monotonic() - self._begin) / self._done * (self._total - self._done)
-        print(f"{self._done}/{self._total} {what}: {wall_s:.3g} s; {in_words(left)} left", file=sys.stderr, flush=True)
+        rest = f"; {in_words(left)} left" if self._done < self._total else ""
+        print(f"{self._done}/{self._total} {what}: {wall_s:.3g} s{rest}", file=sys.stderr, flush=True)
 
 
 def in_words(seconds: float) -> str:

@@ -140,8 +140,10 @@ class job {
       if (const auto code = server_.abort_requested()) {
         end_job(*code);
       } else if (const int code_of_pe = lull::launch::shell_code(status); code_of_pe != 0) {
-        std::fprintf(stderr, "lull: PE %d (process %d) %s%s\n", rank, ended, lull::launch::describe_end(status).c_str(),
-                     living_ > 0 ? "; the other PEs are ended" : "");
+        // A PE that left in order has said itself what was wrong.
+        if (WIFSIGNALED(status) || !server_.left_in_order(rank))
+          std::fprintf(stderr, "lull: PE %d (process %d) %s%s\n", rank, ended,
+                       lull::launch::describe_end(status).c_str(), living_ > 0 ? "; the other PEs are ended" : "");
         end_job(code_of_pe);
       } else if (!server_.left_in_order(rank) && living_ > 0) {
         std::fprintf(stderr, "lull: PE %d (process %d) ended without shmem_finalize; the other PEs are ended\n", rank,

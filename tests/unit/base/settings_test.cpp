@@ -35,10 +35,17 @@ TEST_F(settings_test, every_default_is_valid) {
   for (const auto& s : all_settings()) {
     SCOPED_TRACE(s.variable);
     switch (s.type) {
-      case setting_type::integer: EXPECT_NO_THROW((void)setting_integer(s.variable)); break;
-      case setting_type::real: EXPECT_NO_THROW((void)setting_real(s.variable)); break;
-      case setting_type::size: EXPECT_GT(setting_size(s.variable), 0U); break;
-      default: EXPECT_NO_THROW((void)setting_text(s.variable));
+      case setting_type::integer:
+        EXPECT_NO_THROW((void)setting_integer(s.variable));
+        break;
+      case setting_type::real:
+        EXPECT_NO_THROW((void)setting_real(s.variable));
+        break;
+      case setting_type::size:
+        EXPECT_GT(setting_size(s.variable), 0U);
+        break;
+      default:
+        EXPECT_NO_THROW((void)setting_text(s.variable));
     }
   }
 }
@@ -49,7 +56,8 @@ TEST_F(settings_test, the_environment_overrides_the_default) {
 }
 
 TEST_F(settings_test, a_bad_value_names_variable_value_and_wish) {
-  EXPECT_THAT(refusal("LULL_NODES", "two"), AllOf(HasSubstr("LULL_NODES"), HasSubstr("'two'"), HasSubstr("whole number")));
+  EXPECT_THAT(refusal("LULL_NODES", "two"),
+              AllOf(HasSubstr("LULL_NODES"), HasSubstr("'two'"), HasSubstr("whole number")));
   EXPECT_THAT(refusal("LULL_NODES", "0"), HasSubstr("1..4096"));
   setenv("LULL_WAIT", "pol", 1);
   EXPECT_THROW((void)setting_text("LULL_WAIT"), error);

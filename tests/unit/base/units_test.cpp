@@ -8,7 +8,9 @@ namespace lull {
 namespace {
 
 template <class A, class B>
-concept addable = requires(A a, B b) { a + b; };
+concept addable = requires(A a, B b) {
+  a + b;
+};
 
 TEST(units, watts_times_seconds_are_joules) {
   EXPECT_DOUBLE_EQ((watts{60} * seconds{2.5}).value(), 150);
