@@ -43,21 +43,7 @@ const char* name_of(setting_type type) {
 
 std::string problem_with(const setting& row) {
   try {
-    switch (row.type) {
-      case setting_type::integer:
-        (void)setting_integer(row.variable);
-        break;
-      case setting_type::real:
-        (void)setting_real(row.variable);
-        break;
-      case setting_type::size:
-        (void)setting_size(row.variable);
-        break;
-      case setting_type::text:
-      case setting_type::choice:
-        (void)setting_text(row.variable);
-        break;
-    }
+    check_setting(row);
   } catch (const error& e) {
     return e.what();
   }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <new>
 
 #include "base/error.hpp"
@@ -207,8 +208,7 @@ aggregate_statistics rings::statistics() const {
 }
 
 rings* make_rings(std::size_t item_bytes, apply_batch apply, void* handler) {
-  return new rings(shmem::here("lull::aggregator"), item_bytes, apply,
-                   handler);  // NOLINT(cppcoreguidelines-owning-memory)
+  return std::make_unique<rings>(shmem::here("lull::aggregator"), item_bytes, apply, handler).release();
 }
 void delete_rings(rings* r) noexcept { delete r; }  // NOLINT(cppcoreguidelines-owning-memory)
 cursor* cursors_of(rings* r) noexcept { return r->cursors(); }

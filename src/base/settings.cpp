@@ -104,7 +104,7 @@ std::span<const setting> all_settings() { return table; }
 std::string setting_text(std::string_view variable) {
   const setting& s = find(variable);
   const char* text = std::getenv(s.variable);  // NOLINT(concurrency-mt-unsafe): read before threads start
-  const std::string value = text && *text ? text : s.default_value;
+  std::string value = text && *text ? text : s.default_value;
   if (s.type == setting_type::choice) {
     const std::string all = "|" + std::string(s.choices) + "|";
     if (value.find('|') != std::string::npos || all.find("|" + value + "|") == std::string::npos)
@@ -127,6 +127,24 @@ std::size_t setting_size(std::string_view variable) {
     return parse_size(text);
   } catch (const error&) {
     refuse(find(variable), text, "a size such as 65536, 64K, 16M or 1.5G");
+  }
+}
+
+void check_setting(const setting& row) {
+  switch (row.type) {
+    case setting_type::integer:
+      (void)setting_integer(row.variable);
+      break;
+    case setting_type::real:
+      (void)setting_real(row.variable);
+      break;
+    case setting_type::size:
+      (void)setting_size(row.variable);
+      break;
+    case setting_type::text:
+    case setting_type::choice:
+      (void)setting_text(row.variable);
+      break;
   }
 }
 

@@ -30,6 +30,8 @@ struct setting {
 [[nodiscard]] double setting_real(std::string_view variable);
 // Bytes; accepts 4096, 64K, 16M, 1G (powers of 1024) and decimals as in 1.5G.
 [[nodiscard]] std::size_t setting_size(std::string_view variable);
+// Reads the setting by its type and forgets the value: throws what reading it would.
+void check_setting(const setting& row);
 [[nodiscard]] std::size_t parse_size(std::string_view text);
 
 // Variables in the environment that begin with LULL_ but are not in the table, each with the nearest that is.

@@ -16,9 +16,9 @@ namespace lull::fabric {
 }
 
 struct place {
-  int host;   // as the launcher numbers them
-  int block;  // emulated node within the host
-  auto operator<=>(const place&) const = default;
+  int host;                                        // as the launcher numbers them
+  int block;                                       // emulated node within the host
+  auto operator<=>(const place&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads it
 };
 
 class layout {

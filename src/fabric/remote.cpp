@@ -358,7 +358,9 @@ ucs_status_t remote::on_update(const void* header, std::size_t, void*, std::size
 }
 
 ucs_status_t remote::on_reply(const void* header, std::size_t, void* data, std::size_t bytes, bool rendezvous) {
-  auto& answer = *reinterpret_cast<reply*>(read_header<reply_header>(header).token);
+  // The token is an address of this process that came back.
+  auto& answer =
+      *reinterpret_cast<reply*>(read_header<reply_header>(header).token);  // NOLINT(performance-no-int-to-ptr)
   if (!rendezvous) {
     std::memcpy(answer.destination, data, bytes);
     answer.done.store(true, std::memory_order_release);

@@ -131,7 +131,7 @@ def test_failed_repeats_are_left_out_and_said():
     a = run("A", [*TIMES, 0.1], exit_codes=[0] * 10 + [139])
     found = compare_runs(a, run("B", start=SOON))
     assert (found.baseline.runs, found.baseline.failed) == (10, 1)
-    assert any("1 failed repeat left out (number 10)" in line for line in found.warnings)
+    assert any("1 failed repeat left out (number 11)" in line for line in found.warnings)
     with pytest.raises(LullError, match="none of its 2 repeats succeeded"):
         compare_runs(run("A", [1.0, 2.0], exit_codes=[1, 1]), a)
 

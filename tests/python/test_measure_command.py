@@ -106,7 +106,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_command_runs(lull
 def test_a_setting_that_is_not_valid_is_refused_before_the_command_runs(lull: Lull) -> None:
     lull.env["LULL_WAIT"] = "dream"
     done = lull.run("measure", "touch", "ran")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "LULL_WAIT" in done.stderr
     assert not (lull.folder / "ran").exists()
 

@@ -180,15 +180,15 @@ class job {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Starts the PEs of a program on this machine.", "lull-launch"};
-  options wanted;
-  app.add_option("-n,--pes", wanted.pes, "Number of PEs")->check(CLI::Range(1, 4096));
-  app.add_option("--nodes", wanted.nodes, "Emulated nodes")->check(CLI::Range(1, 4096));
-  app.add_flag("--bind,!--no-bind", wanted.bind, "Bind PEs to cores, round-robin");
-  app.add_option("program", wanted.command, "The program and its arguments")->required();
-  app.positionals_at_end();
-  CLI11_PARSE(app, argc, argv);
   try {
+    CLI::App app{"Starts the PEs of a program on this machine.", "lull-launch"};
+    options wanted;
+    app.add_option("-n,--pes", wanted.pes, "Number of PEs")->check(CLI::Range(1, 4096));
+    app.add_option("--nodes", wanted.nodes, "Emulated nodes")->check(CLI::Range(1, 4096));
+    app.add_flag("--bind,!--no-bind", wanted.bind, "Bind PEs to cores, round-robin");
+    app.add_option("program", wanted.command, "The program and its arguments")->required();
+    app.positionals_at_end();
+    CLI11_PARSE(app, argc, argv);
     if (wanted.nodes > wanted.pes)
       throw lull::usage_error(
           "split " + std::to_string(wanted.pes) + " PEs into " + std::to_string(wanted.nodes) + " emulated nodes",

@@ -74,6 +74,10 @@ pmix_status_t on_fence(const pmix_proc_t*, std::size_t, const pmix_info_t*, std:
   return PMIX_SUCCESS;
 }
 
+// PMIx hands out memory from malloc.
+// NOLINTNEXTLINE(cppcoreguidelines-no-malloc,cppcoreguidelines-owning-memory)
+void release(void* memory) { std::free(memory); }
+
 template <class Value>
 void load(pmix_info_t& info, const char* key, const Value& value, pmix_data_type_t type) {
   PMIX_INFO_LOAD(&info, key, &value, type);
@@ -103,25 +107,20 @@ void register_job(int pes) {
   PMIX_INFO_LOAD(&info[5], PMIX_NODE_MAP, nodes, PMIX_REGEX);
   PMIX_INFO_LOAD(&info[6], PMIX_PROC_MAP, mapping, PMIX_REGEX);
   for (std::uint32_t rank = 0; rank < count; ++rank) {
-    pmix_info_t* about = nullptr;
-    PMIX_INFO_CREATE(about, 4);
+    pmix_info_t& slot = info[job_facts + rank];
+    PMIX_LOAD_KEY(slot.key, PMIX_PROC_DATA);
+    slot.value.type = PMIX_DATA_ARRAY;
+    PMIX_DATA_ARRAY_CREATE(slot.value.data.darray, 4, PMIX_INFO);  // released by PMIX_INFO_FREE below
+    auto* const about = static_cast<pmix_info_t*>(slot.value.data.darray->array);
     const pmix_rank_t as_rank = rank;
     const auto local = static_cast<std::uint16_t>(rank);
     load(about[0], PMIX_RANK, as_rank, PMIX_PROC_RANK);
     load(about[1], PMIX_LOCAL_RANK, local, PMIX_UINT16);
     load(about[2], PMIX_NODEID, zero, PMIX_UINT32);
     PMIX_INFO_LOAD(&about[3], PMIX_HOSTNAME, host.data(), PMIX_STRING);
-    pmix_data_array_t* const array = static_cast<pmix_data_array_t*>(std::malloc(sizeof(pmix_data_array_t)));
-    array->type = PMIX_INFO;
-    array->size = 4;
-    array->array = about;
-    pmix_info_t& slot = info[job_facts + rank];
-    PMIX_LOAD_KEY(slot.key, PMIX_PROC_DATA);
-    slot.value.type = PMIX_DATA_ARRAY;
-    slot.value.data.darray = array;  // PMIX_INFO_FREE below releases it
   }
-  std::free(nodes);
-  std::free(mapping);
+  release(nodes);
+  release(mapping);
   await("register the job", [&](pmix_op_cbfunc_t done, void* data) {
     return PMIx_server_register_nspace(told.job.c_str(), pes, info, facts, done, data);
   });
@@ -171,9 +170,9 @@ std::vector<std::string> pmix_server::environment_for(int rank, std::vector<std:
   check(PMIx_server_setup_fork(&proc, &variables), "prepare a PE's environment");
   for (char** entry = variables; entry && *entry; ++entry) {
     environment.emplace_back(*entry);
-    std::free(*entry);
+    release(*entry);
   }
-  std::free(static_cast<void*>(variables));
+  release(static_cast<void*>(variables));
   return environment;
 }
 

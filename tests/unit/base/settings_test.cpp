@@ -34,19 +34,7 @@ class settings_test : public testing::Test {
 TEST_F(settings_test, every_default_is_valid) {
   for (const auto& s : all_settings()) {
     SCOPED_TRACE(s.variable);
-    switch (s.type) {
-      case setting_type::integer:
-        EXPECT_NO_THROW((void)setting_integer(s.variable));
-        break;
-      case setting_type::real:
-        EXPECT_NO_THROW((void)setting_real(s.variable));
-        break;
-      case setting_type::size:
-        EXPECT_GT(setting_size(s.variable), 0U);
-        break;
-      default:
-        EXPECT_NO_THROW((void)setting_text(s.variable));
-    }
+    EXPECT_NO_THROW(check_setting(s));
   }
 }
 
