@@ -31,24 +31,21 @@ enum { SHMEM_SIGNAL_SET = 1, SHMEM_SIGNAL_ADD };
 enum { SHMEM_THREAD_SINGLE = 0, SHMEM_THREAD_FUNNELED, SHMEM_THREAD_SERIALIZED, SHMEM_THREAD_MULTIPLE };
 
 /* The type tables of the specification: X(name in function names, C type). */
-#define LULL_RMA_TYPES(X)                                                                                              \
-  X(float, float)                                                                                                      \
-  X(double, double)                                                                                                    \
-  X(longdouble, long double) X(char, char) X(schar, signed char) X(short, short) X(int, int) X(long, long)             \
-      X(longlong, long long) X(uchar, unsigned char) X(ushort, unsigned short) X(uint, unsigned int)                   \
-          X(ulong, unsigned long) X(ulonglong, unsigned long long) X(int8, int8_t) X(int16, int16_t) X(int32, int32_t) \
-              X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t) X(uint32, uint32_t) X(uint64, uint64_t)          \
-                  X(size, size_t) X(ptrdiff, ptrdiff_t)
-#define LULL_AMO_TYPES(X)                                                                               \
-  X(int, int)                                                                                           \
-  X(long, long)                                                                                         \
-  X(longlong, long long) X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long) \
-      X(int32, int32_t) X(int64, int64_t) X(uint32, uint32_t) X(uint64, uint64_t) X(size, size_t)       \
-          X(ptrdiff, ptrdiff_t)
-#define LULL_BITWISE_TYPES(X) \
-  X(uint, unsigned int)       \
-  X(ulong, unsigned long)     \
-  X(ulonglong, unsigned long long) X(int32, int32_t) X(int64, int64_t) X(uint32, uint32_t) X(uint64, uint64_t)
+/* clang-format off */
+#define LULL_RMA_TYPES(X)                                                                                          \
+  X(float, float) X(double, double) X(longdouble, long double) X(char, char) X(schar, signed char) X(short, short) \
+  X(int, int) X(long, long) X(longlong, long long) X(uchar, unsigned char) X(ushort, unsigned short)               \
+  X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long) X(int8, int8_t)                   \
+  X(int16, int16_t) X(int32, int32_t) X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t)                      \
+  X(uint32, uint32_t) X(uint64, uint64_t) X(size, size_t) X(ptrdiff, ptrdiff_t)
+#define LULL_AMO_TYPES(X)                                                                                          \
+  X(int, int) X(long, long) X(longlong, long long) X(uint, unsigned int) X(ulong, unsigned long)                   \
+  X(ulonglong, unsigned long long) X(int32, int32_t) X(int64, int64_t) X(uint32, uint32_t) X(uint64, uint64_t)     \
+  X(size, size_t) X(ptrdiff, ptrdiff_t)
+#define LULL_BITWISE_TYPES(X)                                                                                      \
+  X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long) X(int32, int32_t)                 \
+  X(int64, int64_t) X(uint32, uint32_t) X(uint64, uint64_t)
+/* clang-format on */
 
 /* Set-up and query */
 LULL_API void shmem_init(void);
