@@ -316,7 +316,7 @@ ucs_status_t remote::on_put(const void* header, std::size_t, void* data, std::si
   const auto put = read_header<put_header>(header);
   std::byte* const destination = at(put.offset, bytes, "put");
   if (!rendezvous) {
-    std::memcpy(destination, data, bytes);
+    deliver(destination, data, bytes);
     put_applied(header);
     return UCS_OK;
   }

@@ -11,9 +11,11 @@
 #pragma once
 #include <ucp/api/ucp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -37,6 +39,24 @@ struct update {
 
 // Applies `u` to the word at `where`; the old value. The one implementation, for local and remote callers alike.
 std::uint64_t apply_update(const update& u, void* where);
+
+// Copies a block into a heap in which somebody may be waiting for it: a block that is one aligned word arrives as a
+// whole and after everything written before it, so a put of a word may serve as a flag.
+inline void deliver(void* target, const void* source, std::size_t bytes) {
+  const auto store = [&]<class Word>(Word word) {
+    std::memcpy(&word, source, sizeof word);
+    std::atomic_ref<Word>(*static_cast<Word*>(target)).store(word, std::memory_order_release);
+  };
+  const bool aligned = reinterpret_cast<std::uintptr_t>(target) % std::max<std::size_t>(bytes, 1) == 0;
+  if (bytes == 8 && aligned)
+    store(std::uint64_t{});
+  else if (bytes == 4 && aligned)
+    store(std::uint32_t{});
+  else if (bytes == 2 && aligned)
+    store(std::uint16_t{});
+  else
+    std::memcpy(target, source, bytes);
+}
 
 // Written beside the data, after it: how a receiver learns that a put is complete.
 struct signal_update {

@@ -67,7 +67,7 @@ class world {
 
   void put(void* target, const void* source, std::size_t bytes, pe_id pe, bool blocking) {
     if (void* const there = direct(target, pe)) [[likely]] {
-      std::memcpy(there, source, bytes);
+      deliver(there, source, bytes);
       bell_of(pe).ring();
     } else {
       put_remote(target, source, bytes, pe, nullptr, blocking);

@@ -2,6 +2,7 @@
 #include <shmemx.h>
 #include <time.h>
 
+#include <atomic>
 #include <vector>
 
 #include "check.hpp"
@@ -58,8 +59,8 @@ void a_signal_comes_after_its_data(int me, int pes) {
 void a_computing_pe_is_served(int me, int pes) {
   auto* const word = static_cast<long*>(shmem_calloc(2, sizeof(long)));
   if (me == 0) {
-    volatile long* const seen = word;
-    while (seen[0] < pes - 1) nap(100'000);
+    const std::atomic_ref<long> seen(*word);
+    while (seen.load() < pes - 1) nap(100'000);
   } else {
     CHECK(shmem_long_g(word + 1, 0) == 0);
     shmem_long_atomic_fetch_inc(word, 0);
