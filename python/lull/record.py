@@ -178,11 +178,6 @@ class Run(Model):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, populate_by_name=True)
 
 
-def empty_samples() -> pa.Table:
-    """A samples table without rows, in the schema of samples.parquet."""
-    return SAMPLES_SCHEMA.empty_table()
-
-
 def write(folder: Path, run: Run, samples: pa.Table) -> None:
     """Write a record so that it is whole or absent.
 

@@ -1,5 +1,4 @@
-// The one clock of Lull. All intervals are differences of CLOCK_MONOTONIC; a wall-clock anchor, taken once per
-// process, turns them into dates where a record of several hosts must be merged.
+// The one clock of Lull: all intervals are differences of CLOCK_MONOTONIC.
 #pragma once
 #include <time.h>
 
@@ -12,13 +11,6 @@ namespace lull {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
-
-// Nanoseconds since 1970 minus now_ns(): add it to a now_ns() stamp to get a date.
-[[nodiscard]] inline std::int64_t realtime_anchor_ns() noexcept {
-  timespec t;
-  clock_gettime(CLOCK_REALTIME, &t);
-  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec - now_ns();
 }
 
 // CPU time used so far by all threads of this process, in nanoseconds.

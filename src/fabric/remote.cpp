@@ -222,8 +222,10 @@ void remote::send(peer& to, unsigned id, message& m, std::size_t header_bytes, c
   };
   void* const request = ucp_am_send_nbx(to.endpoint, id, m.header, header_bytes, data, bytes, &param);
   if (UCS_PTR_IS_ERR(request)) {
-    free_.push_back(&m);
-    throw error("send to another node", std::string("UCX answered ") + ucs_status_string(UCS_PTR_STATUS(request)));
+    // OpenSHMEM has no error to return, and no exception may cross its C interface: the PE ends, and with it the job.
+    std::fprintf(stderr, "lull: PE %d: cannot send to another node: UCX answered %s\n", me_.index(),
+                 ucs_status_string(UCS_PTR_STATUS(request)));
+    std::_Exit(1);
   }
   if (request == nullptr) m.finished();
 }

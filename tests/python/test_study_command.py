@@ -192,11 +192,25 @@ def test_what_no_longer_belongs_together_is_refused_with_the_difference(study: L
     process.kill()
     process.communicate()
     change(study)
-    done = study.run("study", "./small.toml")
+    done = study.run("study", "./small.toml", "--resume")
     assert done.returncode == 1
     assert words in done.stderr
     assert "--fresh" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_another_study_in_the_folder_is_moved_aside_and_not_lost(study: Lull) -> None:
+    assert study.run("study", "./small.toml", "--quick").returncode == 0
+    results = study.folder / "results"
+    points = {folder.name for folder in (results / "study-small-quick").glob("pause-*")}
+    study.env["LULL_WAIT"] = "poll"
+    done = study.run("study", "./small.toml", "--quick")
+    assert done.returncode == 0, done.stderr
+    first = done.stderr.splitlines()[0]
+    assert "study-small-quick is now in" in first and "LULL_WAIT was interrupt and is poll" in first
+    for folder in (results / "study-small-quick", results / "study-small-quick-1"):
+        assert {point.name for point in folder.glob("pause-*")} == points
+        assert (folder / "report.html").exists()
 
 
 def test_two_at_once_in_one_folder_are_refused(study: Lull) -> None:

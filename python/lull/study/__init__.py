@@ -28,7 +28,7 @@ from lull.terminal import output
 @click.option(
     "--resume/--fresh",
     default=None,
-    help="Continue what is there, or start anew.  [default: continue when it is the same study]",
+    help="Continue what is there, or start anew.  [default: continue the same study, move another aside]",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the results.  [default: results/study-NAME]")
 @click.option("--list", "list_them", is_flag=True, help="List the studies that come with Lull.")
@@ -95,20 +95,24 @@ def beginning(name: str, quick: bool, chosen: Description, points: list[Point], 
 
 
 def take_up(state: State, now: Begun, resume: bool | None) -> None:
-    """Continue what stands in the folder, or begin.
+    """Continue what stands in the folder, or begin; what is no longer the same study is moved aside, not lost.
 
     Raises:
-        LullError: What stands there is another study, or there is nothing to continue; the line says which.
+        LullError: --resume was asked for, and there is nothing to continue or it has changed; the line says how.
     """
     asked = f"continue the study in {state.out}"
     if resume is False:
         state.clear()
+    differences = state.begun.differences(now) if state.begun else []
+    if differences and resume:
+        raise LullError(asked, "; ".join(differences), "--fresh starts anew, --out names another folder")
+    if differences:
+        aside = state.set_aside()
+        print(f"lull: what was in {state.out} is now in {aside}: {'; '.join(differences)}", file=sys.stderr)
     if state.begun is None:
         if resume:
             raise LullError(asked, "there is none", "leave out --resume to begin one")
         state.begin(now)
-    elif differences := state.begun.differences(now):
-        raise LullError(asked, "; ".join(differences), "--fresh starts anew, --out names another folder")
 
 
 def conclude(chosen: Description, points: list[Point], folder: Path) -> None:
@@ -137,11 +141,14 @@ def conclude(chosen: Description, points: list[Point], folder: Path) -> None:
     if chosen.paper_figures:
         console.print()
         console.print(Text("What the paper says, and what was found here", style="bold"))
+        if chosen.paper:
+            console.print(Text(chosen.paper.citation), soft_wrap=True)
     claims = []
+    source = f"The paper ({chosen.paper.citation})" if chosen.paper else "The paper"
     for figure in chosen.paper_figures:
         finding = find(figure, compared, chosen.measure.region)
         where = f" ({figure.where})" if figure.where else ""
-        claims.append({"The paper": f"{figure.says}{where}", "Here": finding.verdict, "How it was told": finding.words})
+        claims.append({source: f"{figure.says}{where}", "Here": finding.verdict, "How it was told": finding.words})
         console.print(Text(f"paper: {figure.says}{where}"), soft_wrap=True)
         console.print(Text.assemble("  here: ", (finding.verdict, "bold"), f": {finding.words}"), soft_wrap=True)
     report = folder / "report.html"

@@ -55,6 +55,12 @@ class Paper(Part):
     venue: str = ""
     year: int | None = None
 
+    @property
+    def citation(self) -> str:
+        """Authors, title, venue and year in one line."""
+        authors = f"{self.authors[0]} et al." if len(self.authors) > 3 else ", ".join(self.authors)
+        return ", ".join(str(part) for part in (authors, self.title, self.venue, self.year) if part)
+
 
 class Meaning(Part):
     """What one value of a factor stands for on the command line and in the environment."""

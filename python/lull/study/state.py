@@ -23,6 +23,7 @@ from lull.errors import LullError, describe_os_error
 from lull.record import Repeat
 
 STATE = ".state"
+BEGUN = "study.json"
 MADE = ("inputs", "report.html", STATE)  # what --fresh removes beside the records of points; the state last
 
 
@@ -70,7 +71,7 @@ class State:
     def __init__(self, out: Path) -> None:
         self.out = out
         self._asked = f"keep the study in {out}"
-        begun = out / STATE / "study.json"
+        begun = out / STATE / BEGUN
         try:
             if out.exists() and not (out / STATE).is_dir() and (not out.is_dir() or any(out.iterdir())):
                 raise LullError(self._asked, "something else is there", "name another folder with --out")
@@ -93,7 +94,7 @@ class State:
 
     def begin(self, begun: Begun) -> None:
         """Note what is begun."""
-        self._write(self.out / STATE / "study.json", begun.model_dump_json(indent=1).encode())
+        self._write(self.out / STATE / BEGUN, begun.model_dump_json(indent=1).encode())
         self.begun = begun
 
     def clear(self) -> None:
@@ -112,6 +113,30 @@ class State:
             else:
                 path.unlink(missing_ok=True)
         self.begun = None
+
+    def set_aside(self) -> Path:
+        """Move what stands here into a folder beside it, OUT-1 or the next free number, and return that.
+
+        The note of what was begun goes last: a process killed in between leaves the rest for the next one to move.
+
+        Raises:
+            LullError: It cannot be moved.
+        """
+        number = 1
+        while (aside := self.out.with_name(f"{self.out.name}-{number}")).exists():
+            number += 1
+        points = self.begun.points if self.begun else []
+        inside = [path for path in (self.out / STATE).iterdir() if path.name != "lock"]
+        inside.sort(key=lambda path: path.name == BEGUN)
+        try:
+            (aside / STATE).mkdir(parents=True)
+            for path in [self.out / name for name in (*points, *MADE) if name != STATE] + inside:
+                if path.exists():
+                    path.rename(aside / path.relative_to(self.out))
+        except OSError as error:
+            raise LullError(self._asked, describe_os_error(error), "name another folder with --out") from error
+        self.begun = None
+        return aside
 
     def log(self, point: str, index: int) -> Path:
         """Where the output of a repeat goes; warm-ups have a negative index."""
