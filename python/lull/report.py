@@ -55,6 +55,7 @@ def write_report(
     comparisons: list[tuple[str, Comparison]] | None = None,
     claims: list[dict[str, str]] | None = None,
     *,
+    source: str = "",
     baseline: Path | None = None,
     region: str | None = None,
     per: str | None = None,
@@ -68,6 +69,7 @@ def write_report(
         title: Heading of the page.
         comparisons: Named comparisons to show; otherwise every record is compared with the baseline.
         claims: Rows of a table of published figures beside ours; the keys are its columns.
+        source: The publication the claims are from, in one line.
         baseline: The record others are compared with; the first of `folders` otherwise.
         region: Report this region instead of whole runs.
         per: Divide time and energy by this metric.
@@ -91,6 +93,7 @@ def write_report(
         title=title,
         comparisons=comparisons,
         claims=claims or [],
+        source=source,
         baseline=first,
         region=region,
         per=per,

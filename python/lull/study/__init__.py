@@ -144,11 +144,10 @@ def conclude(chosen: Description, points: list[Point], folder: Path) -> None:
         if chosen.paper:
             console.print(Text(chosen.paper.citation), soft_wrap=True)
     claims = []
-    source = f"The paper ({chosen.paper.citation})" if chosen.paper else "The paper"
     for figure in chosen.paper_figures:
         finding = find(figure, compared, chosen.measure.region)
         where = f" ({figure.where})" if figure.where else ""
-        claims.append({source: f"{figure.says}{where}", "Here": finding.verdict, "How it was told": finding.words})
+        claims.append({"The paper": f"{figure.says}{where}", "Here": finding.verdict, "How it was told": finding.words})
         console.print(Text(f"paper: {figure.says}{where}"), soft_wrap=True)
         console.print(Text.assemble("  here: ", (finding.verdict, "bold"), f": {finding.words}"), soft_wrap=True)
     report = folder / "report.html"
@@ -158,6 +157,7 @@ def conclude(chosen: Description, points: list[Point], folder: Path) -> None:
         chosen.title,
         rows,
         claims,
+        source=chosen.paper.citation if chosen.paper else "",
         region=chosen.measure.region,
         per=chosen.measure.per,
     )
