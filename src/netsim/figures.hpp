@@ -1,0 +1,23 @@
+// What a network is, in numbers, found by walking it: independent of how its topology computes them.
+#pragma once
+#include <cstdint>
+
+#include "netsim/topology.hpp"
+
+namespace lull::netsim {
+
+struct figures {
+  std::uint32_t nodes;
+  std::uint32_t switches;
+  unsigned radix;               // most ports of a switch, those to nodes included
+  std::uint64_t node_cables;    // between nodes and switches
+  std::uint64_t switch_cables;  // between switches; a cable is two links, one in each direction
+  unsigned diameter;            // most links of a shortest way between two nodes, their own two included
+  double mean_links;            // of a shortest way, over all ordered pairs of different nodes
+  std::uint64_t bisection;      // links in one direction, see shape::bisection
+};
+
+// Breadth-first from every switch that has nodes: seconds for a hundred thousand nodes.
+[[nodiscard]] figures figures_of(const shape& network);
+
+}  // namespace lull::netsim

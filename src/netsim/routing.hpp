@@ -1,0 +1,156 @@
+// How a packet finds its way: what it carries for that, and how a switch chooses among ports that all lead on.
+//
+// minimal         a shortest way, the same one for every packet of a pair of nodes
+// minimal-random  a shortest way, drawn anew for every packet
+// valiant         by a switch drawn at random, minimal to it and on from it (Valiant and Brebner 1981)
+// adaptive        the shortest way whose next port is free soonest; where longer ways exist (dragonfly, HyperX, torus),
+//                 a drawn Valiant way is taken instead when queue x hops is smaller there (UGAL-L, Singh 2005)
+// power-aware     as adaptive, but a port asleep counts as busy for `reluctance` wake-ups: links that are awake are
+//                 preferred where queues allow
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace lull::netsim {
+
+using picoseconds = std::int64_t;
+
+enum class algorithm : std::uint8_t { minimal, minimal_random, valiant, adaptive, power_aware };
+
+inline constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
+
+// What a packet carries for its way.
+struct route_state {
+  std::uint32_t to_switch;       // where its node hangs
+  std::uint32_t via = nowhere;   // the intermediate switch (or group) still to be visited
+  std::uint32_t key = 0;         // a hash of the pair of nodes: deterministic choices follow it
+  std::uint16_t to_port = 0;     // of to_switch, to its node
+  std::uint8_t stage = 0;        // the topology's own: e.g. how many groups were left behind
+  std::uint8_t lane = 0;         // the engine's own: which of the parallel channels of a class
+};
+
+struct hop {
+  std::uint16_t port;
+  std::uint8_t channel;  // class of virtual channel, below topology.channels()
+};
+
+// A small, fast generator (Vigna's SplitMix64, 2015), enough for drawing ways and destinations.
+class generator {
+ public:
+  explicit generator(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t operator()() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15U;
+    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31U);
+  }
+  // A whole number below n, n > 0; the bias is below n / 2^32.
+  std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(((*this)() >> 32U) * n >> 32U); }
+  // Uniform in (0, 1].
+  double uniform() { return (static_cast<double>((*this)() >> 11U) + 1.0) * 0x1p-53; }
+
+ private:
+  std::uint64_t state_;
+};
+
+[[nodiscard]] constexpr std::uint32_t mixed(std::uint32_t x) {  // a hash of 32 bits (Wellons, "lowbias32", 2018)
+  x = (x ^ (x >> 16U)) * 0x7feb352dU;
+  x = (x ^ (x >> 15U)) * 0x846ca68bU;
+  return x ^ (x >> 16U);
+}
+
+// The key of a pair of nodes.
+[[nodiscard]] constexpr std::uint32_t pair_key(std::uint32_t from, std::uint32_t to) { return mixed(from + mixed(to)); }
+
+// The ports of one switch at one time, as routing sees them.
+class chooser {
+ public:
+  // `free_at[p]`: when port p will have sent all that waits for it now; in the past, since when it has been idle.
+  chooser(algorithm a, const picoseconds* free_at, picoseconds now, picoseconds awake_for, picoseconds reluctance,
+          picoseconds bias, generator& random)
+      : algorithm_(a),
+        free_at_(free_at),
+        now_(now),
+        asleep_before_(now - awake_for),
+        reluctance_(reluctance),
+        bias_(bias),
+        random_(random) {}
+
+  [[nodiscard]] algorithm how() const { return algorithm_; }
+  [[nodiscard]] bool adapts() const { return algorithm_ >= algorithm::adaptive; }
+  [[nodiscard]] generator& random() const { return random_; }
+
+  // How long a packet queued at `port` now would wait; for power-aware, reluctance to wake a sleeping port included.
+  [[nodiscard]] picoseconds wait(unsigned port) const {
+    const picoseconds free = free_at_[port];
+    if (free > now_) return free - now_;
+    return algorithm_ == algorithm::power_aware && free < asleep_before_ ? reluctance_ : 0;
+  }
+
+  // One of `count` > 0 ports from `first` on that are equally near; `key` decides where the algorithm is deterministic.
+  [[nodiscard]] unsigned among(unsigned first, unsigned count, std::uint32_t key) const {
+    if (count == 1) return first;
+    switch (algorithm_) {
+      case algorithm::minimal:
+        return first + static_cast<unsigned>(std::uint64_t{key} * count >> 32U);
+      case algorithm::minimal_random:
+      case algorithm::valiant:
+        return first + random_.below(count);
+      case algorithm::adaptive:
+        return least_free_at(first, count);
+      case algorithm::power_aware:
+        return least_wait(first, count);
+    }
+    return first;
+  }
+
+  // UGAL-L: whether to leave the minimal way by `port` with `hops` links to go for another by `other`.
+  [[nodiscard]] bool prefers_detour(unsigned port, unsigned hops, unsigned other, unsigned other_hops) const {
+    return wait(port) * hops > wait(other) * other_hops + bias_;
+  }
+
+ private:
+  // The port free soonest. Ports idle already are equal, and the first of them from a rotating start is taken, lest
+  // all traffic meet in the ports of low number.
+  [[nodiscard]] unsigned least_free_at(unsigned first, unsigned count) const;
+  [[nodiscard]] unsigned least_wait(unsigned first, unsigned count) const;
+
+  algorithm algorithm_;
+  const picoseconds* free_at_;
+  picoseconds now_;
+  picoseconds asleep_before_;
+  picoseconds reluctance_;
+  picoseconds bias_;
+  generator& random_;
+};
+
+inline unsigned chooser::least_free_at(unsigned first, unsigned count) const {
+  const unsigned start = random_.below(count);
+  unsigned best = first + start;
+  picoseconds least = std::max(free_at_[best], now_);
+  const auto look = [&](unsigned from, unsigned to) {
+    for (unsigned p = from; p < to; ++p) {
+      const picoseconds at = std::max(free_at_[p], now_);
+      best = at < least ? p : best;
+      least = std::min(at, least);
+    }
+  };
+  look(first + start + 1, first + count);
+  look(first, first + start);
+  return best;
+}
+
+inline unsigned chooser::least_wait(unsigned first, unsigned count) const {
+  // A fixed order, not a rotating one: traffic gathers in few ports and the others sleep on.
+  unsigned best = first;
+  picoseconds least = wait(first);
+  for (unsigned p = first + 1; p < first + count; ++p) {
+    const picoseconds w = wait(p);
+    best = w < least ? p : best;
+    least = std::min(w, least);
+  }
+  return best;
+}
+
+}  // namespace lull::netsim

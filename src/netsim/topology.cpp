@@ -1,0 +1,69 @@
+#include "netsim/topology.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace lull::netsim {
+
+// Each is defined in its file in topology/.
+topology_entry fat_tree_entry();
+
+std::span<const topology_entry> all_topologies() {
+  static const std::array table{fat_tree_entry()};
+  return table;
+}
+
+std::span<const preset> all_presets() {
+  static const std::array table{
+      preset{"fat-tree-4608", "fat-tree", "4,608 nodes: 8 pods of 24 edge and 24 aggregation switches, 96 core, radix 48",
+             {{"radix", {48}}, {"pods", {8}}}},
+      preset{"fat-tree-65536", "fat-tree", "65,536 nodes: the full tree of radix 64", {{"radix", {64}}}},
+  };
+  return table;
+}
+
+const topology_entry& find_topology(const std::string& name) {
+  const auto found = std::ranges::find_if(all_topologies(), [&](const topology_entry& e) { return name == e.name; });
+  if (found != all_topologies().end()) return *found;
+  std::vector<std::string_view> names;
+  for (const topology_entry& e : all_topologies()) names.emplace_back(e.name);
+  throw usage_error("read topology.name", fmt::format("there is no topology '{}'", name),
+                    fmt::format("there are {}", fmt::join(names, ", ")));
+}
+
+const std::vector<std::int64_t>& reader::value(const char* name) const {
+  if (const auto found = given_.find(name); found != given_.end()) return found->second;
+  return std::ranges::find_if(known_, [&](const parameter& p) { return std::string_view(name) == p.name; })->default_value;
+}
+
+unsigned reader::one(const char* name, std::int64_t low, std::int64_t high) const {
+  return list(name, low, high).front();
+}
+
+std::vector<unsigned> reader::list(const char* name, std::int64_t low, std::int64_t high, std::size_t same) const {
+  const std::vector<std::int64_t>& found = value(name);
+  std::vector<unsigned> result;
+  for (const std::int64_t v : found) {
+    require(low <= v && v <= high, name, fmt::format("lie in {}..{}, not be {}", low, high, v));
+    result.push_back(static_cast<unsigned>(v));
+  }
+  require(!result.empty(), name, "not be empty");
+  if (result.size() == 1) result.resize(same, result.front());
+  return result;
+}
+
+void reader::require(bool holds, const char* name, const char* rule, std::int64_t bound) const {
+  if (!holds) require(false, name, fmt::format("{} {}", rule, bound));
+}
+
+void reader::require(bool holds, const char* name, const std::string& rule) const {
+  if (!holds) throw usage_error(fmt::format("build the {}", topology_), fmt::format("topology.{} must {}", name, rule));
+}
+
+}  // namespace lull::netsim

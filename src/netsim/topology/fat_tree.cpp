@@ -1,0 +1,119 @@
+// The three-level fat tree: edge switches with the nodes, aggregation switches, core switches (Leiserson 1985).
+//
+// A pod is a set of edge and aggregation switches, each edge switch cabled to each aggregation switch of its pod. The
+// aggregation switches of one number in all pods share a group of core switches. Switches are numbered edges first, then
+// aggregation, then core, each by pod or group. Ports: those that lead down first, then those that lead up.
+//
+// A packet climbs only as far as it must and comes down: up, then down, has no cycle, so one channel is enough.
+#include "netsim/topology/entry.hpp"
+
+namespace lull::netsim {
+namespace {
+
+const std::vector<parameter> fat_tree_parameters{
+    {"radix", "ports of a switch", {48}},
+    {"pods", "pods; 0: as many as a core switch has ports", {0}},
+    {"nodes_per_edge", "nodes at an edge switch; 0: half its ports. More than half tapers the tree", {0}},
+    {"edge_uplinks", "cables up from an edge switch; 0: all the ports its nodes leave", {0}},
+    {"aggregations_per_pod", "aggregation switches of a pod; 0: one for each cable up from an edge switch", {0}},
+    {"aggregation_uplinks", "cables up from an aggregation switch; 0: half its ports. Fewer than half tapers the tree", {0}},
+    {"edges_per_pod", "edge switches of a pod; 0: as many as the aggregation switches have ports for", {0}},
+};
+
+class fat_tree {
+ public:
+  explicit fat_tree(const parameters& given);
+
+  [[nodiscard]] std::uint32_t nodes() const { return edges_ * nodes_per_edge_; }
+  [[nodiscard]] std::uint32_t switches() const { return edges_ + aggregations_ + cores_; }
+  [[nodiscard]] unsigned ports(std::uint32_t s) const {
+    if (s < edges_) return nodes_per_edge_ + edge_up_;
+    return s < edges_ + aggregations_ ? down_ + aggregation_up_ : pods_ * core_cables_;
+  }
+  [[nodiscard]] endpoint peer(std::uint32_t s, unsigned port) const;
+  [[nodiscard]] endpoint home(std::uint32_t node) const {
+    return {node / nodes_per_edge_, static_cast<std::uint16_t>(node % nodes_per_edge_), false};
+  }
+  [[nodiscard]] unsigned channels(algorithm /*any*/) const { return 1; }
+  // Half the pods against the other half: what their aggregation switches can send up, if the edges can feed it.
+  [[nodiscard]] std::uint64_t bisection() const {
+    return std::uint64_t{pods_ / 2} * std::min({edges_per_pod_ * nodes_per_edge_, edges_per_pod_ * edge_up_, aggregations_per_pod_ * aggregation_up_});
+  }
+
+  // The pod of the destination, which every switch on the way asks for.
+  void start(std::uint32_t /*at*/, route_state& packet, const chooser& /*ports*/) const { packet.via = pod_[packet.to_switch]; }
+  [[nodiscard]] hop route(std::uint32_t at, route_state& packet, const chooser& ports) const {
+    if (at < edges_) return to(ports.among(nodes_per_edge_, edge_up_, packet.key));
+    if (at < edges_ + aggregations_) {
+      if (pod_[at] != packet.via) return to(ports.among(down_, aggregation_up_, mixed(packet.key)));
+      return to(ports.among((packet.to_switch - packet.via * edges_per_pod_) * edge_cables_, edge_cables_, packet.key));
+    }
+    return to(ports.among(packet.via * core_cables_, core_cables_, packet.key));
+  }
+
+ private:
+  static hop to(unsigned port) { return {static_cast<std::uint16_t>(port), 0}; }
+
+  unsigned pods_, nodes_per_edge_, edge_up_, aggregations_per_pod_, aggregation_up_, edges_per_pod_;
+  unsigned edge_cables_;        // between an edge and an aggregation switch of one pod
+  unsigned down_;               // ports of an aggregation switch that lead down
+  unsigned cores_per_group_, core_cables_;  // between an aggregation switch and each core switch of its group
+  std::uint32_t edges_, aggregations_, cores_;
+  std::vector<std::uint16_t> pod_;  // of each edge and aggregation switch
+};
+
+fat_tree::fat_tree(const parameters& given) {
+  const reader read("fat-tree", fat_tree_parameters, given);
+  const auto or_else = [](unsigned value, unsigned otherwise) { return value == 0 ? otherwise : value; };
+  const unsigned radix = read.one("radix", 2, 1024);
+  pods_ = or_else(read.one("pods", 0, 1024), radix);
+  nodes_per_edge_ = or_else(read.one("nodes_per_edge", 0, radix - 1), radix / 2);
+  edge_up_ = or_else(read.one("edge_uplinks", 0, radix - nodes_per_edge_), radix - nodes_per_edge_);
+  aggregations_per_pod_ = or_else(read.one("aggregations_per_pod", 0, edge_up_), edge_up_);
+  aggregation_up_ = or_else(read.one("aggregation_uplinks", 0, radix - 1), radix / 2);
+  edge_cables_ = edge_up_ / aggregations_per_pod_;
+  edges_per_pod_ = or_else(read.one("edges_per_pod", 0, radix), (radix - aggregation_up_) / std::max(edge_cables_, 1U));
+  down_ = edges_per_pod_ * edge_cables_;
+  read.require(edge_up_ % aggregations_per_pod_ == 0, "aggregations_per_pod", "divide edge_uplinks", edge_up_);
+  read.require(edges_per_pod_ > 0 && down_ + aggregation_up_ <= radix, "edges_per_pod",
+               "leave an aggregation switch ports for its cables up; most", (radix - aggregation_up_) / edge_cables_);
+  // Core switches of a group: as few as have ports for the cables of all pods, each pod with equally many to each.
+  cores_per_group_ = (pods_ * aggregation_up_ + radix - 1) / radix;
+  while (cores_per_group_ < aggregation_up_ && aggregation_up_ % cores_per_group_ != 0) ++cores_per_group_;
+  core_cables_ = aggregation_up_ / cores_per_group_;
+  read.require(pods_ * core_cables_ <= radix, "pods", "be no more than a core switch has ports,", radix);
+  edges_ = pods_ * edges_per_pod_;
+  aggregations_ = pods_ * aggregations_per_pod_;
+  cores_ = pods_ == 1 ? 0 : aggregations_per_pod_ * cores_per_group_;
+  if (pods_ == 1) aggregation_up_ = 0;
+  for (std::uint32_t e = 0; e < edges_; ++e) pod_.push_back(static_cast<std::uint16_t>(e / edges_per_pod_));
+  for (std::uint32_t a = 0; a < aggregations_; ++a) pod_.push_back(static_cast<std::uint16_t>(a / aggregations_per_pod_));
+}
+
+endpoint fat_tree::peer(std::uint32_t s, unsigned port) const {
+  const auto at = [](std::uint32_t other, unsigned its_port) { return endpoint{other, static_cast<std::uint16_t>(its_port), false}; };
+  if (s < edges_) {
+    if (port < nodes_per_edge_) return {s * nodes_per_edge_ + port, 0, true};
+    const unsigned cable = port - nodes_per_edge_;
+    const std::uint32_t up = edges_ + pod_[s] * aggregations_per_pod_ + cable / edge_cables_;
+    return at(up, s % edges_per_pod_ * edge_cables_ + cable % edge_cables_);
+  }
+  if (s < edges_ + aggregations_) {
+    const std::uint32_t number = (s - edges_) % aggregations_per_pod_;
+    if (port < down_) return at(pod_[s] * edges_per_pod_ + port / edge_cables_, nodes_per_edge_ + number * edge_cables_ + port % edge_cables_);
+    const unsigned cable = port - down_;
+    const std::uint32_t up = edges_ + aggregations_ + number * cores_per_group_ + cable / core_cables_;
+    return at(up, pod_[s] * core_cables_ + cable % core_cables_);
+  }
+  const std::uint32_t core = s - edges_ - aggregations_;
+  const unsigned pod = port / core_cables_;
+  return at(edges_ + pod * aggregations_per_pod_ + core / cores_per_group_, down_ + core % cores_per_group_ * core_cables_ + port % core_cables_);
+}
+
+}  // namespace
+
+topology_entry fat_tree_entry() {
+  return make_entry<fat_tree>("fat-tree", "three levels of switches: edge, aggregation, core", fat_tree_parameters);
+}
+
+}  // namespace lull::netsim
