@@ -30,9 +30,12 @@ struct alignas(64) packet {
   link_id in = 0;                // where it arrived
   picoseconds tail = 0;          // when its last bit arrived there
   picoseconds first_bit = 0;     // when it left its node
+  link_id out = 0;               // where it goes on
   std::uint8_t channel = 0;      // of the intake
+  std::uint8_t out_channel = 0;
   std::uint8_t hops = 0;         // links crossed
 };
+static_assert(sizeof(packet) == 64);
 
 // The sending end of a link.
 struct alignas(64) port {
@@ -63,8 +66,22 @@ struct alignas(64) intake {
   static constexpr unsigned most = 4;
   std::array<picoseconds, most> at{};
   std::array<std::uint32_t, most> what{};  // channel << 24 | bytes
+  link_id sender = 0;                      // the link that ends here
   std::uint16_t awaited = 0;               // channels whose sender waits for a credit, a bit each
   std::uint8_t count = 0;
+};
+static_assert(sizeof(port) == 64 && sizeof(intake) == 64 && sizeof(channel_queue) == 16);
+
+// Memory that begins with a cache line, so that four channels share one.
+template <class R>
+struct at_line {
+  using value_type = R;
+  at_line() = default;
+  template <class Other>
+  explicit at_line(const at_line<Other>& /*other*/) {}
+  R* allocate(std::size_t n) { return static_cast<R*>(::operator new(n * sizeof(R), std::align_val_t{64})); }
+  void deallocate(R* p, std::size_t /*n*/) { ::operator delete(p, std::align_val_t{64}); }
+  bool operator==(const at_line& /*other*/) const { return true; }
 };
 
 // Records of one kind, named by number; numbers are used again.
@@ -82,6 +99,7 @@ class pool {
     return index;
   }
   void put_back(std::uint32_t index) { free_.push_back(index); }
+  void prefetch(std::uint32_t index) const { __builtin_prefetch(&records_[index]); }
   R& operator[](std::uint32_t index) { return records_[index]; }
   const R& operator[](std::uint32_t index) const { return records_[index]; }
   [[nodiscard]] std::size_t used() const { return records_.size() - free_.size(); }
@@ -175,8 +193,15 @@ class plumbing {
   // When the port has sent all that waits for it now, as routing estimates it.
   [[nodiscard]] picoseconds* free_at(link_id link) { return &free_at_[link]; }
 
-  [[nodiscard]] picoseconds transfer_time(const port& o, std::int64_t bytes) const {
-    return static_cast<picoseconds>(static_cast<std::uint64_t>(bytes) * rates_[o.node_cable ? 1 : 0] >> rate_bits);
+  void prefetch_port(link_id link) const { __builtin_prefetch(&ports_[link]); }
+  void prefetch_channel(link_id link, unsigned channel) const { __builtin_prefetch(&channels_[std::size_t{link} * channels_per_link_ + channel]); }
+  void prefetch_intake(link_id link) const { __builtin_prefetch(&intakes_[link]); }
+  void prefetch_free_at(std::uint32_t of_switch) const {
+    for (link_id link = first_[of_switch]; link < first_[of_switch + 1]; link += 8) __builtin_prefetch(&free_at_[link]);
+  }
+
+  [[nodiscard]] picoseconds transfer_time(bool node_cable, std::int64_t bytes) const {
+    return static_cast<picoseconds>(static_cast<std::uint64_t>(bytes) * rates_[node_cable ? 1 : 0] >> rate_bits);
   }
   [[nodiscard]] unsigned lanes() const { return lanes_; }
   [[nodiscard]] unsigned channels() const { return channels_per_link_; }
@@ -189,10 +214,10 @@ class plumbing {
 
   std::vector<link_id> first_;  // of each switch; at the end, of the nodes
   std::vector<port> ports_;
-  std::vector<channel_queue> channels_;
+  std::vector<channel_queue, at_line<channel_queue>> channels_;
   std::vector<intake> intakes_;  // of links that end at a switch
   std::vector<std::uint32_t> rooms_;
-  std::vector<picoseconds> free_at_;
+  std::vector<picoseconds, at_line<picoseconds>> free_at_;
   std::array<std::uint64_t, 2> rates_{};  // picoseconds per byte << rate_bits
   unsigned channels_per_link_ = 1, lanes_ = 1, window_bits_ = 0, most_ports_ = 0;
 };
@@ -248,6 +273,7 @@ plumbing::plumbing(const T& topology, const simulation& asked) {
       o.far_place = other.node ? s : other.id;
       o.far = other.node ? node_link(other.id) : first_[other.id] + other.port;
       o.to_node = o.node_cable = other.node;
+      intakes_[link].sender = o.far;
       buffers(link, other.node ? std::numeric_limits<std::int32_t>::max() : asked.network.input_buffer);
       if (!other.node) continue;
       port& back = ports_[o.far];
