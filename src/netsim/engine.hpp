@@ -66,7 +66,7 @@ class engine {
   enum what : unsigned { arrival, service, credit, computed };
 
   // A node's interface: cuts messages into packets, one message at a time.
-  struct injector {
+  struct alignas(64) injector {
     route_state way{};
     std::uint32_t message = nowhere;
     std::uint32_t unsent = 0;
@@ -174,8 +174,13 @@ template <topology_shape T>
       packets_.prefetch(e->b);
       links_.prefetch_intake(e->a);
     } else {
-      links_.prefetch_port(e->a);
-      links_.prefetch_channel(e->a, 0);
+      const link_id link = windows::what(*e) == computed ? links_.node_link(e->a) : e->a;
+      links_.prefetch_port(link);
+      links_.prefetch_channel(link, 0);
+      if (links_.from_node(link)) {
+        __builtin_prefetch(&injectors_[links_.node_of(link)]);
+        traffic_.prefetch(links_.node_of(link));
+      }
     }
   }
 }
@@ -185,6 +190,8 @@ void engine<T>::route(const event* first, const event* last) {
   for (const event* e = first; e != last; ++e) {
     if (windows::what(*e) == arrival) {
       now_ = queue_.time_of(*e);
+      const intake& in = links_.intake_of(e->a);
+      if (in.count == intake::most) links_.prefetch_channel(in.sender, 0);
       choose_way(e->place, packets_[e->b]);
     } else if (windows::what(*e) == service && !links_.from_node(e->a)) {
       for (unsigned left = links_.port_of(e->a).occupied; left != 0; left &= left - 1)

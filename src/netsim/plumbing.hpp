@@ -4,6 +4,8 @@
 // then one for each node. The two directions of a cable know each other as `far`. What a switch keeps of a link that ends at
 // it, the intake, is filed under the link that leaves by the same port, so all records of a switch lie side by side.
 #pragma once
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -72,17 +74,26 @@ struct alignas(64) intake {
 };
 static_assert(sizeof(port) == 64 && sizeof(intake) == 64 && sizeof(channel_queue) == 16);
 
-// Memory that begins with a cache line, so that four channels share one.
+// Memory for large arrays: begins with a cache line, so that four channels share one, and asks for huge pages, because
+// a hop touches arrays all over.
 template <class R>
-struct at_line {
+struct large {
   using value_type = R;
-  at_line() = default;
+  large() = default;
   template <class Other>
-  explicit at_line(const at_line<Other>& /*other*/) {}
-  R* allocate(std::size_t n) { return static_cast<R*>(::operator new(n * sizeof(R), std::align_val_t{64})); }
-  void deallocate(R* p, std::size_t /*n*/) { ::operator delete(p, std::align_val_t{64}); }
-  bool operator==(const at_line& /*other*/) const { return true; }
+  explicit large(const large<Other>& /*other*/) {}
+  R* allocate(std::size_t n) {
+    constexpr std::size_t huge = std::size_t{2} << 20U;
+    const std::size_t bytes = n * sizeof(R);
+    void* p = ::operator new(bytes, std::align_val_t{bytes < huge ? 64 : huge});
+    if (bytes >= huge) madvise(p, bytes, MADV_HUGEPAGE);
+    return static_cast<R*>(p);
+  }
+  void deallocate(R* p, std::size_t n) { ::operator delete(p, std::align_val_t{n * sizeof(R) < std::size_t{2} << 20U ? 64 : std::size_t{2} << 20U}); }
+  bool operator==(const large& /*other*/) const { return true; }
 };
+template <class R>
+using large_vector = std::vector<R, large<R>>;
 
 // Records of one kind, named by number; numbers are used again.
 template <class R>
@@ -105,7 +116,7 @@ class pool {
   [[nodiscard]] std::size_t used() const { return records_.size() - free_.size(); }
 
  private:
-  std::vector<R> records_;
+  large_vector<R> records_;
   std::vector<std::uint32_t> free_;
 };
 
@@ -213,11 +224,11 @@ class plumbing {
   void check(const simulation& asked, unsigned classes);
 
   std::vector<link_id> first_;  // of each switch; at the end, of the nodes
-  std::vector<port> ports_;
-  std::vector<channel_queue, at_line<channel_queue>> channels_;
-  std::vector<intake> intakes_;  // of links that end at a switch
+  large_vector<port> ports_;
+  large_vector<channel_queue> channels_;
+  large_vector<intake> intakes_;  // of links that end at a switch
   std::vector<std::uint32_t> rooms_;
-  std::vector<picoseconds, at_line<picoseconds>> free_at_;
+  large_vector<picoseconds> free_at_;
   std::array<std::uint64_t, 2> rates_{};  // picoseconds per byte << rate_bits
   unsigned channels_per_link_ = 1, lanes_ = 1, window_bits_ = 0, most_ports_ = 0;
 };
