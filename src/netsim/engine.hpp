@@ -144,16 +144,19 @@ void engine<T>::act_by_place(std::span<const event> due) {
     while (end != last && end->place == e->place) ++end;
     return end;
   };
-  const event* here = due.data();
-  const event* next = end_of_place(here);
-  if (here != last) look(here, next);
-  while (here != last) {
-    const event* const after = end_of_place(next);
-    if (next != last) look(next, after);
+  const event* ahead = due.data();  // up to where records are being fetched
+  const auto look_on = [&] {
+    if (ahead == last) return;
+    const event* const from = std::exchange(ahead, end_of_place(ahead));
+    look(from, ahead);
+  };
+  look_on();
+  for (const event* here = due.data(); here != last;) {
+    const event* const next = end_of_place(here);
+    look_on();
     route(here, next);
     act(here, next);
     here = next;
-    next = after;
   }
 }
 
