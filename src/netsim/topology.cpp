@@ -13,9 +13,10 @@ namespace lull::netsim {
 
 // Each is defined in its file in topology/.
 topology_entry fat_tree_entry();
+topology_entry hyperx_entry();
 
 std::span<const topology_entry> all_topologies() {
-  static const std::array table{fat_tree_entry()};
+  static const std::array table{fat_tree_entry(), hyperx_entry()};
   return table;
 }
 
@@ -23,6 +24,8 @@ std::span<const preset> all_presets() {
   static const std::array table{
       preset{"fat-tree-4608", "fat-tree", "4,608 nodes: 8 pods of 24 edge and 24 aggregation switches, 96 core, radix 48",
              {{"radix", {48}}, {"pods", {8}}}},
+      preset{"hyperx-4608", "hyperx", "4,608 nodes: 8 x 8 x 6 switches of 12 nodes, cables 2, 2, 1, radix 45",
+             {{"dimensions", {8, 8, 6}}, {"cables", {2, 2, 1}}, {"nodes_per_switch", {12}}}},
       preset{"fat-tree-65536", "fat-tree", "65,536 nodes: the full tree of radix 64", {{"radix", {64}}}},
   };
   return table;
@@ -43,6 +46,7 @@ const std::vector<std::int64_t>& reader::value(const char* name) const {
 }
 
 unsigned reader::one(const char* name, std::int64_t low, std::int64_t high) const {
+  require(value(name).size() == 1, name, "be one number, not a list");
   return list(name, low, high).front();
 }
 
