@@ -16,9 +16,11 @@ topology_entry fat_tree_entry();
 topology_entry dragonfly_entry();
 topology_entry dragonfly_rows_entry();
 topology_entry hyperx_entry();
+topology_entry torus_entry();
 
 std::span<const topology_entry> all_topologies() {
-  static const std::array table{fat_tree_entry(), dragonfly_entry(), dragonfly_rows_entry(), hyperx_entry()};
+  static const std::array table{fat_tree_entry(), dragonfly_entry(), dragonfly_rows_entry(), hyperx_entry(),
+                                torus_entry()};
   return table;
 }
 
@@ -46,6 +48,10 @@ std::span<const preset> all_presets() {
              "hyperx",
              "4,608 nodes: 8 x 8 x 6 switches of 12 nodes, cables 2, 2, 1, radix 45",
              {{"dimensions", {8, 8, 6}}, {"cables", {2, 2, 1}}, {"nodes_per_switch", {12}}}},
+      preset{"torus-4608",
+             "torus",
+             "4,608 nodes: 16 x 16 x 18 switches of one node, radix 7",
+             {{"dimensions", {16, 16, 18}}, {"nodes_per_switch", {1}}}},
       preset{"fat-tree-65536", "fat-tree", "65,536 nodes: the full tree of radix 64", {{"radix", {64}}}},
   };
   return table;

@@ -67,6 +67,13 @@ inline std::vector<instance> small_instances() {
       {"hyperx_flat_side", "hyperx", hyperx({3, 1, 3}, {1}, 1)},
       {"hyperx_four_dimensions", "hyperx", hyperx({2, 3, 2, 2}, {1}, 1)},
       {"hyperx_one_switch", "hyperx", hyperx({1}, {1}, 4)},
+      {"torus_ring", "torus", {{"dimensions", {7}}}},
+      {"torus_even_ring", "torus", {{"dimensions", {8}}, {"nodes_per_switch", {2}}}},
+      {"torus_short_rings", "torus", {{"dimensions", {2, 3, 1, 2}}}},
+      {"torus_plane", "torus", {{"dimensions", {4, 5}}}},
+      {"torus_cube", "torus", {{"dimensions", {4, 3, 4}}}},
+      {"torus_thin", "torus", {{"dimensions", {1, 6, 2}}}},
+      {"torus_four_dimensions", "torus", {{"dimensions", {2, 4, 2, 3}}}},
   };
 }
 
