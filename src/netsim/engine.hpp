@@ -86,8 +86,9 @@ class engine {
   void serve(link_id out);
   void serve_node(link_id out);
   [[nodiscard]] std::uint32_t cut_packet(const injector& i, std::int32_t bytes);
+  template <bool from_node>
   void transmit(link_id out, unsigned channel, std::uint32_t index, picoseconds at);
-  void deliver(std::uint32_t index, picoseconds at, std::uint32_t place);
+  void deliver(std::uint32_t index, picoseconds at);
   void take_credit(link_id out, unsigned channel, std::int32_t bytes);
   [[nodiscard]] bool has_credit(link_id out, unsigned channel, std::int32_t bytes);
   void collect_credits(intake& in, picoseconds until);
@@ -236,7 +237,7 @@ void engine<T>::arrive(link_id in, std::uint32_t index) {
   port& o = links_.port_of(out);
   if (o.busy_until <= now_ && o.occupied == 0 && has_credit(out, channel, p.bytes)) {
     release(p);
-    return transmit(out, channel, index, now_);
+    return transmit<false>(out, channel, index, now_);
   }
   if ((o.crowded >> channel & 1U) == 0 && links_.channel_of(out, channel).space >= p.bytes) {
     release(p);
@@ -321,7 +322,7 @@ void engine<T>::serve(link_id out) {
       q.space += p.bytes;
       if (q.head == nowhere) o.occupied = static_cast<std::uint16_t>(o.occupied & ~(1U << channel));
       o.turn = static_cast<std::uint8_t>(channel + 1 == links_.channels() ? 0 : channel + 1);
-      transmit(out, channel, index, now_);
+      transmit<false>(out, channel, index, now_);
       if ((o.crowded >> channel & 1U) != 0) {
         std::uint32_t& room = links_.room_of(out, channel);
         while (room != nowhere) {
@@ -424,7 +425,7 @@ void engine<T>::serve_node(link_id out) {
     }
     i.unsent -= static_cast<std::uint32_t>(bytes);
     tally_.injected(bytes);
-    transmit(out, i.way.lane, cut_packet(i, bytes), at);
+    transmit<true>(out, i.way.lane, cut_packet(i, bytes), at);
     if (i.unsent > 0) continue;
     schedule_computed(node, traffic_.sent(node, o.busy_until));
     break;
@@ -444,6 +445,7 @@ std::uint32_t engine<T>::cut_packet(const injector& i, std::int32_t bytes) {
 
 // The first bit leaves at `at`, or when the link has woken up. The link must be idle then.
 template <topology_shape T>
+template <bool from_node>
 void engine<T>::transmit(link_id out, unsigned channel, std::uint32_t index, picoseconds at) {
   packet& p = packets_[index];
   port& o = links_.port_of(out);
@@ -457,7 +459,7 @@ void engine<T>::transmit(link_id out, unsigned channel, std::uint32_t index, pic
     if (woken.slow) time = power_.slowed(time);
   }
   picoseconds end = start + time;
-  if (p.hops == 0)
+  if constexpr (from_node)
     p.first_bit = start;
   else if (net.cut_through)
     end = std::max(end, p.tail + net.switch_delay);  // the tail cannot leave before it came
@@ -465,11 +467,11 @@ void engine<T>::transmit(link_id out, unsigned channel, std::uint32_t index, pic
   o.bytes += static_cast<std::uint64_t>(p.bytes);
   ++o.packets;
   ++p.hops;
-  if (!links_.from_node(out)) {
+  if constexpr (!from_node) {
     picoseconds& free = *links_.free_at(out);
     free = std::max(free, end);
+    if (o.to_node) return deliver(index, end + net.cable_delay);
   }
-  if (o.to_node) return deliver(index, end + net.cable_delay, o.place);
   q.credit -= p.bytes;
   p.channel = static_cast<std::uint8_t>(channel);
   p.tail = end + net.cable_delay;
@@ -478,7 +480,7 @@ void engine<T>::transmit(link_id out, unsigned channel, std::uint32_t index, pic
 
 // The last bit of a packet reaches its node at `at`. Nothing there depends on it but the end of its message.
 template <topology_shape T>
-void engine<T>::deliver(std::uint32_t index, picoseconds at, std::uint32_t /*place*/) {
+void engine<T>::deliver(std::uint32_t index, picoseconds at) {
   const packet& p = packets_[index];
   message& m = messages_[p.message];
   const picoseconds done = at + asked_.network.nic_delay;
