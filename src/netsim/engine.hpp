@@ -211,7 +211,7 @@ void engine<T>::choose_way(std::uint32_t at, packet& p) {
   if (at == p.way.to_switch) {
     messages_.prefetch(p.message);
   } else {
-    const chooser ports(asked_.routing.algorithm, links_.free_at(first), now_, power_.awake_for(), reluctance_,
+    const chooser ports(at, asked_.routing.algorithm, links_.free_at(first), now_, power_.awake_for(), reluctance_,
                         asked_.routing.bias, random_);
     if (p.hops == 1) topology_.start(at, p.way, ports);
     const hop h = topology_.route(at, p.way, ports);

@@ -50,7 +50,7 @@ class fat_tree {
   [[nodiscard]] hop route(std::uint32_t at, route_state& packet, const chooser& ports) const {
     if (at < edges_) return to(ports.among(nodes_per_edge_, edge_up_, packet.key));
     if (at < edges_ + aggregations_) {
-      if (pod_[at] != packet.via) return to(ports.among(down_, aggregation_up_, mixed(packet.key)));
+      if (pod_[at] != packet.via) return to(ports.among(down_, aggregation_up_, packet.key));
       return to(ports.among((packet.to_switch - packet.via * edges_per_pod_) * edge_cables_, edge_cables_, packet.key));
     }
     return to(ports.among(packet.via * core_cables_, core_cables_, packet.key));
