@@ -1,5 +1,5 @@
-// What both models of the simulator share: nodes that cut messages into packets, ways, links that carry packets and sleep
-// between them, delivery, and the loop over windows and places. What happens inside a switch is `Self`:
+// What both models of the simulator share: nodes that cut messages into packets, ways, links that carry packets and
+// sleep between them, delivery, and the loop over windows and places. What happens inside a switch is `Self`:
 // explicit_queues.hpp or eager_queues.hpp.
 //
 // Which records a hop touches is known in time to fetch them before they are needed, because the events of a place in a
@@ -9,8 +9,8 @@
 //   route   choose the ways of arrivals, in order of time; fetch the ports they leave by
 //   act     everything else, in order of time
 //
-// So routing sees what was routed before it at once, but what became of it (a wait for credits, a wake-up) only from the next
-// window on.
+// So routing sees what was routed before it at once, but what became of it (a wait for credits, a wake-up) only from
+// the next window on.
 #pragma once
 #include <time.h>
 
@@ -36,8 +36,8 @@
 namespace lull::netsim {
 
 // Self has: has_channels; look(n), route(n) for the n-th place of the window; arrive(in, packet), answer(call);
-// may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at, waiting) for nodes' links; and
-// report_deadlock().
+// may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at, waiting) for nodes'
+// links; and report_deadlock().
 template <class Self, topology_shape T>
 class core {
  public:
@@ -267,7 +267,8 @@ void core<Self, T>::deliver(std::uint32_t index, picoseconds at) {
 
 template <class Self, topology_shape T>
 void core<Self, T>::schedule_computed(std::uint32_t node, std::optional<picoseconds> at) {
-  if (at) queue_.template schedule<windows::calls>(*at, links_.port_of(links_.node_link(node)).place, computed, node, 0);
+  if (at)
+    queue_.template schedule<windows::calls>(*at, links_.port_of(links_.node_link(node)).place, computed, node, 0);
 }
 
 template <class Self, topology_shape T>

@@ -1,14 +1,14 @@
 // The event queue: simulated time cut into windows, each sorted when it is opened, by place and then by time.
 //
 // A *place* is a switch together with the interfaces of its nodes. Nothing that happens at one place can change another
-// sooner than the look-ahead of the network (a cable and a switch away, or a credit's way back). So with windows no longer
-// than the look-ahead, all events of one place in a window can be handled in a row, in order of time, and its records stay
-// in the nearest cache. Whatever an event causes elsewhere lies in a later window.
+// sooner than the look-ahead of the network (a cable and a switch away, or a credit's way back). So with windows no
+// longer than the look-ahead, all events of one place in a window can be handled in a row, in order of time, and its
+// records stay in the nearest cache. Whatever an event causes elsewhere lies in a later window.
 //
-// There are two kinds of event, *arrivals* of packets and *calls* for everything else, kept apart so that loops over one
-// kind need not ask which it is. Events of near windows are appended to their window, without order; far ones wait in a
-// heap. What happens at one place and time is ordered by when it was scheduled (arrivals first, far ones last), so a run
-// repeats to the bit.
+// There are two kinds of event, *arrivals* of packets and *calls* for everything else, kept apart so that loops over
+// one kind need not ask which it is. Events of near windows are appended to their window, without order; far ones wait
+// in a heap. What happens at one place and time is ordered by when it was scheduled (arrivals first, far ones last), so
+// a run repeats to the bit.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -56,8 +56,8 @@ class windows {
   // Opens the next window that has events; false when there is none.
   bool open();
 
-  // The open window's events at the n-th place that has any, in order of time. Calls scheduled meanwhile for the place in
-  // turn come by `sooner`.
+  // The open window's events at the n-th place that has any, in order of time. Calls scheduled meanwhile for the place
+  // in turn come by `sooner`.
   [[nodiscard]] std::size_t places() const { return active_.size(); }
   [[nodiscard]] std::uint32_t place(std::size_t n) const { return active_[n]; }
   [[nodiscard]] std::span<const event> events(kind k, std::size_t n) const {
@@ -100,10 +100,10 @@ class windows {
     std::uint32_t count = 0;
   };
   struct stream {
-    std::vector<slot> slots;                // of windows to come, unordered
-    std::vector<event> sorted;              // of the open window
-    std::vector<std::uint32_t> bounds;      // in sorted: where the events of each active place begin, and the end
-    std::vector<std::uint32_t> counts;      // by place; zero but while sorting
+    std::vector<slot> slots;            // of windows to come, unordered
+    std::vector<event> sorted;          // of the open window
+    std::vector<std::uint32_t> bounds;  // in sorted: where the events of each active place begin, and the end
+    std::vector<std::uint32_t> counts;  // by place; zero but while sorting
   };
 
   void append(kind k, unsigned window, const event& e) {
