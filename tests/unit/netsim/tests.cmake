@@ -1,1 +1,2 @@
-lull_unit_test(netsim netsim/topology_test.cpp netsim/ways_test.cpp netsim/figures_test.cpp netsim/parameters_test.cpp)
+lull_unit_test(netsim netsim/topology_test.cpp netsim/ways_test.cpp netsim/figures_test.cpp netsim/parameters_test.cpp
+               netsim/windows_test.cpp netsim/link_power_test.cpp)
