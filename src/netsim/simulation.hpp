@@ -123,7 +123,7 @@ struct job_result {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;            // delivered
   histogram message_latency;          // creation to last byte delivered
-  std::vector<picoseconds> iteration_ends;  // closed: when the last process ended each
+  std::vector<picoseconds> iteration_ends;  // closed: when the last process ended each; only of those that all have ended
 };
 
 struct link_result {

@@ -73,6 +73,7 @@ void traffic::set_up(std::uint32_t index, const simulation& asked) {
   if (is_closed) {
     exchanges_.resize(processes_.size());
     j.iteration_ends.resize(static_cast<std::size_t>(a.iterations));
+    j.still_in.assign(j.iteration_ends.size(), size);
     unfinished_ += size;
   }
   bool known = true;
@@ -276,12 +277,21 @@ std::optional<picoseconds> traffic::arrived(const message& m, picoseconds now) {
   return end_iteration(m.to);
 }
 
+std::vector<picoseconds> traffic::iteration_ends(std::uint32_t job, picoseconds end) const {
+  // What ends an iteration may be known before its time has come.
+  const running_job& j = jobs_[job];
+  std::size_t over = 0;
+  while (over < j.iteration_ends.size() && j.still_in[over] == 0 && j.iteration_ends[over] <= end) ++over;
+  return {j.iteration_ends.begin(), j.iteration_ends.begin() + static_cast<std::ptrdiff_t>(over)};
+}
+
 std::optional<picoseconds> traffic::end_iteration(std::uint32_t node) {
   process& p = processes_[node];
   exchange& e = exchanges_[node];
   if (p.computing || e.unsent > 0 || e.early.front() < e.expected) return std::nullopt;
   running_job& j = jobs_[p.job];
   j.iteration_ends[e.iteration] = std::max(j.iteration_ends[e.iteration], e.latest);
+  --j.still_in[e.iteration];
   ++e.iteration;
   e.early.erase(e.early.begin());
   if (e.early.empty()) e.early.push_back(0);

@@ -48,7 +48,8 @@ class traffic {
   [[nodiscard]] std::optional<picoseconds> arrived(const message& m, picoseconds now);
 
   [[nodiscard]] bool closed(std::uint32_t job) const { return jobs_[job].asked->arrivals == arrivals::closed; }
-  [[nodiscard]] const std::vector<picoseconds>& iteration_ends(std::uint32_t job) const { return jobs_[job].iteration_ends; }
+  // Of the iterations that every process has ended by `end`.
+  [[nodiscard]] std::vector<picoseconds> iteration_ends(std::uint32_t job, picoseconds end) const;
   // Nodes of closed jobs that still wait for something.
   [[nodiscard]] std::uint64_t waiting() const { return unfinished_; }
 
@@ -59,7 +60,8 @@ class traffic {
     std::vector<std::uint32_t> grid;         // processes per dimension
     picoseconds message_time = 0;                // at nic_bandwidth
     double mean_gap = 0;                         // between creations, picoseconds
-    std::vector<picoseconds> iteration_ends;
+    std::vector<picoseconds> iteration_ends;     // of the last process that has ended each
+    std::vector<std::uint32_t> still_in;         // processes that have not, by iteration
   };
   struct alignas(64) process {
     std::uint32_t job = nowhere;
