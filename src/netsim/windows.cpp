@@ -1,6 +1,7 @@
 #include "netsim/windows.hpp"
 
 #include <bit>
+#include <limits>
 #include <utility>
 
 namespace lull::netsim {
@@ -96,28 +97,38 @@ void windows::sort(const std::array<std::span<const event>, 2>& due) {
     std::uint32_t* const counts = s.counts.data();
     std::uint32_t sum = 0;
     for (const std::uint32_t place : active_) sum += std::exchange(counts[place], sum);
+    by_place_.resize(due[k].size());
     s.sorted.resize(due[k].size());
-    event* const sorted = s.sorted.data();
-    for (const event& e : due[k]) sorted[counts[e.place]++] = e;
+    event* const by_place = by_place_.data();
+    for (const event& e : due[k]) by_place[counts[e.place]++] = e;
     s.bounds.assign(1, 0);
     for (const std::uint32_t place : active_) {
       const std::uint32_t end = std::exchange(counts[place], 0);
-      sort_by_time({sorted + s.bounds.back(), sorted + end});
+      const std::uint32_t begin = s.bounds.back();
+      sort_by_time({by_place + begin, by_place + end}, s.sorted.data() + begin);
       s.bounds.push_back(end);
     }
   }
 }
 
-void windows::sort_by_time(std::span<event> events) {
-  if (events.size() > 48) {
-    std::stable_sort(events.begin(), events.end(), before);
+// A few events are placed by counting for each how many come before it: no branch depends on the times, which no processor
+// could predict, and the compiler makes vectors of it.
+void windows::sort_by_time(std::span<const event> events, event* sorted) {
+  constexpr std::size_t few = 32;
+  const std::size_t n = events.size();
+  if (n > few) {
+    std::ranges::copy(events, sorted);
+    std::stable_sort(sorted, sorted + n, before);
     return;
   }
-  for (std::size_t i = 1; i < events.size(); ++i) {
-    const event e = events[i];
-    std::size_t j = i;
-    for (; j > 0 && before(e, events[j - 1]); --j) events[j] = events[j - 1];
-    events[j] = e;
+  std::array<std::int32_t, few> keys;  // time, then position
+  for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<std::int32_t>((events[i].when >> 2U) << 5U | i);
+  const std::size_t padded = (n + 3) / 4 * 4;
+  for (std::size_t i = n; i < padded; ++i) keys[i] = std::numeric_limits<std::int32_t>::max();
+  for (std::size_t i = 0; i < n; ++i) {
+    std::int32_t rank = 0;
+    for (std::size_t j = 0; j < padded; ++j) rank += keys[j] < keys[i] ? 1 : 0;
+    sorted[rank] = events[i];
   }
 }
 

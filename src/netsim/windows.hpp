@@ -103,7 +103,7 @@ class windows {
   void schedule_elsewhere(kind k, std::int64_t window, const event& e);
   [[nodiscard]] std::int64_t next_occupied() const;
   void sort(const std::array<std::span<const event>, 2>& due);
-  static void sort_by_time(std::span<event> events);
+  static void sort_by_time(std::span<const event> events, event* sorted);
 
   unsigned bits_;
   std::int64_t current_ = -1;
@@ -113,6 +113,7 @@ class windows {
   std::array<std::uint64_t, slot_count / 64> occupied_{};
   std::vector<std::uint64_t> has_events_;  // places, a bit each
   std::vector<std::uint32_t> active_;      // places with events in the open window
+  std::vector<event> by_place_;            // while sorting
   std::vector<event> now_;                 // heap
   std::priority_queue<far_event> far_;
   std::uint64_t far_order_ = 0;
