@@ -219,7 +219,8 @@ void core<Self, T>::choose_way(std::uint32_t at, packet& p) {
   free = std::max(free, now_) + links_.transfer_time(number == p.way.to_port && at == p.way.to_switch, p.bytes);
 }
 
-// The first bit leaves at `at`, or when the link has woken up. The link must be idle then. `waiting`: bytes behind it.
+// The first bit leaves at `at`, or when the link has woken up. The link must be idle then. `waiting`: bytes, its own included; of
+// use to power that follows the backlog.
 template <class Self, topology_shape T>
 template <bool from_node>
 void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, std::int64_t waiting) {

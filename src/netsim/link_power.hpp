@@ -96,6 +96,8 @@ class link_power {
   }
 
   [[nodiscard]] bool on() const { return on_; }
+  [[nodiscard]] bool follows_backlog() const { return given_.mode == power_mode::adaptive_rate; }
+  [[nodiscard]] std::int64_t raise_backlog() const { return given_.raise_backlog; }
   [[nodiscard]] const std::vector<link_rest>& rests() const { return rests_; }
   // After so long idle a port counts as asleep for routing.
   [[nodiscard]] picoseconds awake_for() const { return on_ ? given_.hold : never / 4; }
@@ -110,7 +112,8 @@ class link_power {
 
   void prefetch(std::size_t link) const { __builtin_prefetch(&rests_[link], 1); }
 
-  // A packet's turn at `now` on a link idle since `idle_since` <= now, with `waiting` bytes behind it.
+  // A packet's turn at `now` on a link idle since `idle_since` <= now, when `waiting` bytes wait, the packet's included (looked at if
+  // it follows the backlog).
   [[nodiscard]] start wake(std::size_t link, picoseconds idle_since, picoseconds now, std::int64_t waiting) {
     if (given_.mode == power_mode::adaptive_rate) return change_rate(link, idle_since, now, waiting);
     const picoseconds gap = now - idle_since;
@@ -124,13 +127,14 @@ class link_power {
 
   // The pause that lasts when the run ends.
   void close(std::size_t link, picoseconds idle_since, picoseconds end) {
-    if (!on_ || end <= idle_since) return;
+    if (!on_) return;
     link_rest& r = rests_[link];
-    if (given_.mode == power_mode::adaptive_rate) {
+    if (given_.mode == power_mode::adaptive_rate) {  // it may be slow although it is sending
       if (r.slow_since == never && end - idle_since > given_.hold) r.slow_since = idle_since + given_.hold;
       if (r.slow_since < end) r.other += end - r.slow_since;
       return;
     }
+    if (end <= idle_since) return;
     const std::uint64_t wakes = r.wakes;
     rest(r, end - idle_since, hold_of(link));
     r.wakes = wakes;  // nothing woke it

@@ -55,7 +55,7 @@ struct power_parameters {
   // Learnt hold (as PerfBound): each link chooses its own hold so that wake-ups delay it by at most this share of time.
   double bound = 0;                     // 0: hold as given
   // adaptive_rate: after `hold` idle the link falls to `slow_rate` of its bandwidth at `slow_share` of its power; it rises
-  // again, in `rate_change`, when `raise_backlog` bytes wait.
+  // again, in `rate_change`, when `raise_backlog` bytes wait in its output buffer (a node's link: in the node).
   double slow_rate = 0.25;
   double slow_share = 0.8;
   picoseconds rate_change = 1'000'000;

@@ -157,7 +157,21 @@ message traffic::take(std::uint32_t node) {
   return m;
 }
 
-std::uint32_t traffic::partner(process& p) {
+// Messages are drawn when they are taken, so a copy of the process draws those that wait.
+std::int64_t traffic::waiting_bytes(std::uint32_t node, picoseconds now, std::int64_t enough) const {
+  process p = processes_[node];
+  const running_job& j = jobs_[p.job];
+  if (j.asked->arrivals == arrivals::closed) return static_cast<std::int64_t>(exchanges_[node].to.size()) * j.asked->message;
+  std::int64_t bytes = 0;
+  for (; p.left > 0 && p.next <= now && bytes < enough; --p.left) {
+    bytes += j.asked->message;
+    (void)partner(p);
+    if (p.left > 1) draw_next(p, j);
+  }
+  return bytes;
+}
+
+std::uint32_t traffic::partner(process& p) const {
   const running_job& j = jobs_[p.job];
   const job& a = *j.asked;
   const auto size = static_cast<std::uint32_t>(a.nodes.size());

@@ -40,6 +40,9 @@ class traffic {
   [[nodiscard]] std::optional<picoseconds> next_at(std::uint32_t node);
   [[nodiscard]] message take(std::uint32_t node);
 
+  // Bytes of messages created by `now` that nobody has taken yet; counted up to `enough`.
+  [[nodiscard]] std::int64_t waiting_bytes(std::uint32_t node, picoseconds now, std::int64_t enough) const;
+
   // Closed loop. When the node's first computation ends, for the caller to schedule; nothing for other nodes.
   [[nodiscard]] std::optional<picoseconds> first_computed(std::uint32_t node) const;
   // These answer when the node's next computation ends, if this was what it waited for.
@@ -85,11 +88,11 @@ class traffic {
   };
 
   void set_up(std::uint32_t index, const simulation& asked);
-  [[nodiscard]] std::uint32_t partner(process& p);
+  [[nodiscard]] std::uint32_t partner(process& p) const;
   [[nodiscard]] std::vector<std::uint32_t> neighbours(const running_job& j, std::uint32_t rank) const;
   [[nodiscard]] std::vector<std::uint32_t> partners(const running_job& j, std::uint32_t rank, std::uint32_t iteration) const;
   [[nodiscard]] std::uint32_t expected_by(const running_job& j, std::uint32_t rank, std::uint32_t iteration) const;
-  void draw_next(process& p, const running_job& j);
+  static void draw_next(process& p, const running_job& j);
   [[nodiscard]] std::optional<picoseconds> end_iteration(std::uint32_t node);
 
   std::uint64_t seed_;

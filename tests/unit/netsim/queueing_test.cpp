@@ -194,5 +194,34 @@ TEST_P(one_link_queue, waits_and_rests_as_theory_says) {
 INSTANTIATE_TEST_SUITE_P(netsim, one_link_queue, testing::ValuesIn(power_cases()),
                          [](const auto& info) { return info.param.name; });
 
+// A link that fell to a quarter of its rate cannot carry half of it: it must rise again, whoever sends into it.
+TEST(adaptive_rate, rises_at_a_nodes_link_when_messages_wait_in_the_node) {
+  power_parameters p;
+  p.mode = power_mode::adaptive_rate;
+  const picoseconds end = 10'000'000'000;
+  const result r = simulate(one_link(p, 0.5, end, 1), {});
+  EXPECT_GT(static_cast<double>(r.bytes_delivered) * 80, 0.98 * 0.5 * 2 * static_cast<double>(end));
+  for (const link_result& l : r.links) {
+    EXPECT_GT(l.wakes, 100U);
+    EXPECT_GT(l.slow, 0);
+  }
+}
+
+TEST(adaptive_rate, rises_at_a_switchs_port_when_its_buffer_is_full_by_default) {
+  simulation s;
+  s.topology = "hyperx";
+  s.parameters = {{"dimensions", {1}}, {"nodes_per_switch", {5}}};
+  s.power.mode = power_mode::adaptive_rate;
+  s.end = 10'000'000'000;
+  job& j = s.jobs.emplace_back();
+  j.nodes = {0, 1, 2, 3, 4};
+  j.pattern = pattern::incast;
+  j.load = 0.15;  // of each link: little, but more than a slow one can carry where they meet
+  j.message = 4096;
+  j.messages = 0;
+  const result r = simulate(s, {});
+  EXPECT_GT(static_cast<double>(r.bytes_delivered) * 80, 0.98 * 0.6 * static_cast<double>(s.end));
+}
+
 }  // namespace
 }  // namespace lull::netsim
