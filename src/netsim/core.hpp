@@ -36,7 +36,7 @@
 namespace lull::netsim {
 
 // Self has: has_channels; look(n), route(n) for the n-th place of the window; arrive(in, packet), answer(call);
-// may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at, waiting) for nodes'
+// may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at) for nodes'
 // links; and report_deadlock().
 template <class Self, topology_shape T>
 class core {
@@ -177,7 +177,7 @@ void core<Self, T>::serve_node(link_id out) {
     }
     i.unsent -= static_cast<std::uint32_t>(bytes);
     tally_.injected(bytes);
-    self().send(out, i.way.lane, cut_packet(i, bytes), at, i.unsent);
+    self().send(out, i.way.lane, cut_packet(i, bytes), at);
     if (i.unsent > 0) continue;
     schedule_computed(node, traffic_.sent(node, o.busy_until));
     break;
@@ -219,7 +219,8 @@ void core<Self, T>::choose_way(std::uint32_t at, packet& p) {
   free = std::max(free, now_) + links_.transfer_time(number == p.way.to_port && at == p.way.to_switch, p.bytes);
 }
 
-// The first bit leaves at `at`, or when the link has woken up. The link must be idle then. `waiting`: bytes behind it.
+// The first bit leaves at `at`, or when the link has woken up. The link must be idle then. `waiting`: bytes, its own
+// included; of use to power that follows the backlog.
 template <class Self, topology_shape T>
 template <bool from_node>
 void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, std::int64_t waiting) {

@@ -32,7 +32,8 @@ class explicit_queues : public core<explicit_queues<T>, T> {
  private:
   using base = core<explicit_queues<T>, T>;
   friend base;
-  using base::asked_, base::links_, base::queue_, base::packets_, base::now_;
+  using base::asked_, base::links_, base::queue_, base::packets_, base::now_, base::power_, base::traffic_,
+      base::injectors_;
   using base::call, base::choose_way, base::prefetch_call, base::serve_node, base::end_computation;
   using base::service, base::credit;
 
@@ -49,8 +50,11 @@ class explicit_queues : public core<explicit_queues<T>, T> {
   [[nodiscard]] bool may_send(link_id out, unsigned channel, std::int32_t bytes) {
     return has_credit(out, channel, bytes);
   }
-  void send(link_id out, unsigned channel, std::uint32_t index, picoseconds at, std::int64_t waiting);
+  void send(link_id out, unsigned channel, std::uint32_t index, picoseconds at);
   void send_on(link_id out, unsigned channel, std::uint32_t index);
+  // Bytes that wait for a link, those of the packet in turn included.
+  [[nodiscard]] std::int64_t backlog(link_id out, const packet& p);
+  [[nodiscard]] std::int64_t backlog_of_node(link_id out, const packet& p, picoseconds at);
   void collect_credits(intake& in, picoseconds until);
   void await_credit(link_id out, unsigned channel);
   [[noreturn]] void report_deadlock() const;
@@ -260,7 +264,7 @@ template <topology_shape T>
 void explicit_queues<T>::report_deadlock() const {
   if (packets_.used() == 0)
     throw error("simulate the network",
-                fmt::format("{} processes wait at {} ps for messages nobody sends", this->traffic_.waiting(), now_));
+                fmt::format("{} processes wait at {} ps for messages nobody sends", traffic_.waiting(), now_));
   std::string where;
   unsigned named = 0;
   std::uint64_t stuck = 0;
@@ -277,12 +281,11 @@ void explicit_queues<T>::report_deadlock() const {
 }
 
 template <topology_shape T>
-void explicit_queues<T>::send(link_id out, unsigned channel, std::uint32_t index, picoseconds at,
-                              std::int64_t waiting) {
+void explicit_queues<T>::send(link_id out, unsigned channel, std::uint32_t index, picoseconds at) {
   packet& p = packets_[index];
   p.channel = static_cast<std::uint8_t>(channel);
   links_.channel_of(out, channel).credit -= p.bytes;
-  this->template transmit<true>(out, index, at, waiting);
+  this->template transmit<true>(out, index, at, power_.follows_backlog() ? backlog_of_node(out, p, at) : 0);
 }
 
 template <topology_shape T>
@@ -291,7 +294,22 @@ void explicit_queues<T>::send_on(link_id out, unsigned channel, std::uint32_t in
   channel_queue& q = links_.channel_of(out, channel);
   p.channel = static_cast<std::uint8_t>(channel);
   if (!links_.port_of(out).to_node) q.credit -= p.bytes;
-  this->template transmit<false>(out, index, now_, asked_.network.output_buffer - q.space);
+  this->template transmit<false>(out, index, now_, power_.follows_backlog() ? backlog(out, p) : 0);
+}
+
+template <topology_shape T>
+std::int64_t explicit_queues<T>::backlog(link_id out, const packet& p) {
+  std::int64_t bytes = p.bytes;
+  for (unsigned left = links_.port_of(out).occupied; left != 0; left &= left - 1)
+    bytes += asked_.network.output_buffer - links_.channel_of(out, static_cast<unsigned>(std::countr_zero(left))).space;
+  return bytes;
+}
+
+template <topology_shape T>
+std::int64_t explicit_queues<T>::backlog_of_node(link_id out, const packet& p, picoseconds at) {
+  const std::uint32_t node = links_.node_of(out);
+  const std::int64_t begun = std::int64_t{p.bytes} + injectors_[node].unsent;
+  return begun + traffic_.waiting_bytes(node, at - asked_.network.nic_delay, power_.raise_backlog() - begun);
 }
 
 }  // namespace lull::netsim

@@ -33,11 +33,28 @@ struct alignas(32) link_rest {
 };
 
 // A hold that a link learns from the pauses it sees (after Saravanan and Carpenter, PerfBound, 2018): the shortest one
-// with which the wake-ups of the last pauses would have cost no more than `bound` of the time they span.
+// with which the wake-ups of the last pauses would have cost no more than `bound` of the time they span. The past does
+// not foretell every pause, so it also waits until `bound` of all time so far pays for one more wake-up: that makes it
+// a bound.
 class learnt_hold {
  public:
-  // Records a pause and the time since the one before; answers the hold from now on.
-  picoseconds after(picoseconds gap, picoseconds elapsed, picoseconds wake, double bound, picoseconds hold);
+  struct limits {
+    double bound;
+    picoseconds wake;  // the longest delay of a wake-up
+  };
+  struct pause {
+    picoseconds gap;
+    picoseconds elapsed;  // since the pause before ended
+    picoseconds delay;    // of the wake-up that ended it
+  };
+  explicit learnt_hold(picoseconds first) : learnt_(first) {}
+
+  // The hold from now on.
+  [[nodiscard]] picoseconds hold(const limits& l) const {
+    const double unpaid = (static_cast<double>(l.wake) - budget_) / l.bound;
+    return std::max(learnt_, static_cast<picoseconds>(std::min(unpaid, static_cast<double>(never / 4))));
+  }
+  void record(const pause& p, const limits& l);
 
  private:
   static constexpr int finest = 16;  // bins are octaves from 2^16 ps = 66 ns to 2 s
@@ -45,24 +62,26 @@ class learnt_hold {
   std::array<std::uint16_t, 24> pauses_{};
   std::uint16_t seen_ = 0;
   picoseconds span_ = 0;
+  picoseconds learnt_;
+  double budget_ = 0;  // picoseconds of delay allowed and not used
 };
 
-inline picoseconds learnt_hold::after(picoseconds gap, picoseconds elapsed, picoseconds wake, double bound,
-                                      picoseconds hold) {
-  const int bin = std::clamp(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(gap))) - finest, 0, 23);
+inline void learnt_hold::record(const pause& p, const limits& l) {
+  budget_ += l.bound * static_cast<double>(p.elapsed) - static_cast<double>(p.delay);
+  const int bin = std::clamp(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(p.gap))) - finest, 0, 23);
   ++pauses_[static_cast<std::size_t>(bin)];
-  span_ += elapsed;
-  if (++seen_ < review_after) return hold;
+  span_ += p.elapsed;
+  if (++seen_ < review_after) return;
   // From the longest pauses down: each bin admitted to sleep adds its wake-ups.
-  const double allowed = bound * static_cast<double>(span_) / static_cast<double>(wake);
+  const double allowed = l.bound * static_cast<double>(span_) / static_cast<double>(l.wake);
   double wakes = 0;
   int first = 24;
   while (first > 0 && wakes + pauses_[static_cast<std::size_t>(first - 1)] <= allowed)
     wakes += pauses_[static_cast<std::size_t>(--first)];
-  for (std::uint16_t& p : pauses_) p /= 2;  // older pauses fade
+  for (std::uint16_t& older : pauses_) older /= 2;  // they fade
   span_ /= 2;
   seen_ /= 2;
-  return first == 0 ? 0 : first == 24 ? never / 4 : picoseconds{1} << (first - 1 + finest);
+  learnt_ = first == 0 ? 0 : first == 24 ? never / 4 : picoseconds{1} << (first - 1 + finest);
 }
 
 class link_power {
@@ -75,13 +94,14 @@ class link_power {
   link_power(const power_parameters& given, std::size_t links)
       : given_(given), on_(given.mode != power_mode::active), rests_(on_ ? links : 0), learns_(given.bound > 0) {
     if (on_ && learns_) {
-      learnt_.resize(links);
-      holds_.assign(links, given.hold);
+      learnt_.assign(links, learnt_hold(given.hold));
       reviewed_.resize(links);
     }
   }
 
   [[nodiscard]] bool on() const { return on_; }
+  [[nodiscard]] bool follows_backlog() const { return given_.mode == power_mode::adaptive_rate; }
+  [[nodiscard]] std::int64_t raise_backlog() const { return given_.raise_backlog; }
   [[nodiscard]] const std::vector<link_rest>& rests() const { return rests_; }
   // After so long idle a port counts as asleep for routing.
   [[nodiscard]] picoseconds awake_for() const { return on_ ? given_.hold : never / 4; }
@@ -97,25 +117,31 @@ class link_power {
 
   void prefetch(std::size_t link) const { __builtin_prefetch(&rests_[link], 1); }
 
-  // A packet's turn at `now` on a link idle since `idle_since` <= now, with `waiting` bytes behind it.
+  // A packet's turn at `now` on a link idle since `idle_since` <= now, when `waiting` bytes wait, the packet's included
+  // (looked at if it follows the backlog).
   [[nodiscard]] start wake(std::size_t link, picoseconds idle_since, picoseconds now, std::int64_t waiting) {
     if (given_.mode == power_mode::adaptive_rate) return change_rate(link, idle_since, now, waiting);
     const picoseconds gap = now - idle_since;
-    const picoseconds delay = rest(rests_[link], gap, learns_ ? learn(link, gap, now) : given_.hold);
+    const picoseconds delay = rest(rests_[link], gap, hold_of(link));
+    if (learns_ && gap > 0) {
+      learnt_[link].record({gap, now - reviewed_[link], delay}, limits());
+      reviewed_[link] = now;
+    }
     return {given_.wake_delays ? now + delay : now, false};
   }
 
   // The pause that lasts when the run ends.
   void close(std::size_t link, picoseconds idle_since, picoseconds end) {
-    if (!on_ || end <= idle_since) return;
+    if (!on_) return;
     link_rest& r = rests_[link];
-    if (given_.mode == power_mode::adaptive_rate) {
+    if (given_.mode == power_mode::adaptive_rate) {  // it may be slow although it is sending
       if (r.slow_since == never && end - idle_since > given_.hold) r.slow_since = idle_since + given_.hold;
       if (r.slow_since < end) r.other += end - r.slow_since;
       return;
     }
+    if (end <= idle_since) return;
     const std::uint64_t wakes = r.wakes;
-    rest(r, end - idle_since, learns_ ? holds_[link] : given_.hold);
+    rest(r, end - idle_since, hold_of(link));
     r.wakes = wakes;  // nothing woke it
   }
 
@@ -157,12 +183,11 @@ class link_power {
     return {given_.wake_delays ? now + given_.rate_change : now, false};
   }
 
-  picoseconds learn(std::size_t link, picoseconds gap, picoseconds now) {
-    const picoseconds hold = holds_[link];
-    if (gap == 0) return hold;
-    holds_[link] = learnt_[link].after(gap, now - reviewed_[link], wake_delay(), given_.bound, hold);
-    reviewed_[link] = now;
-    return hold;
+  [[nodiscard]] learnt_hold::limits limits() const {
+    return {given_.bound, given_.mode == power_mode::fast_wake ? given_.wake_fast : given_.wake_deep};
+  }
+  [[nodiscard]] picoseconds hold_of(std::size_t link) const {
+    return learns_ ? learnt_[link].hold(limits()) : given_.hold;
   }
 
   power_parameters given_;
@@ -170,7 +195,6 @@ class link_power {
   std::vector<link_rest> rests_;
   bool learns_;
   std::vector<learnt_hold> learnt_;
-  std::vector<picoseconds> holds_;
   std::vector<picoseconds> reviewed_;
 };
 

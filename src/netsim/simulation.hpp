@@ -55,7 +55,7 @@ struct power_parameters {
   // Learnt hold (as PerfBound): each link chooses its own hold so that wake-ups delay it by at most this share of time.
   double bound = 0;  // 0: hold as given
   // adaptive_rate: after `hold` idle the link falls to `slow_rate` of its bandwidth at `slow_share` of its power; it
-  // rises again, in `rate_change`, when `raise_backlog` bytes wait.
+  // rises again, in `rate_change`, when `raise_backlog` bytes wait in its output buffer (a node's link: in the node).
   double slow_rate = 0.25;
   double slow_share = 0.8;
   picoseconds rate_change = 1'000'000;
@@ -121,9 +121,10 @@ struct job_result {
   picoseconds started = 0;
   picoseconds ended = 0;  // last message delivered, or last iteration over
   std::uint64_t messages = 0;
-  std::uint64_t bytes = 0;                  // delivered
-  histogram message_latency;                // creation to last byte delivered
-  std::vector<picoseconds> iteration_ends;  // closed: when the last process ended each
+  std::uint64_t bytes = 0;    // delivered
+  histogram message_latency;  // creation to last byte delivered
+  std::vector<picoseconds>
+      iteration_ends;  // closed: when the last process ended each; only of those that all have ended
 };
 
 struct link_result {

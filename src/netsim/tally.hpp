@@ -69,8 +69,9 @@ class tally {
                         .messages = j.messages,
                         .bytes = j.bytes,
                         .message_latency = j.latency.counted(),
-                        .iteration_ends = by.iteration_ends(i)});
-      if (!r.jobs.back().iteration_ends.empty()) r.jobs.back().ended = r.jobs.back().iteration_ends.back();
+                        .iteration_ends = by.iteration_ends(i, asked_.end)});
+      const std::vector<picoseconds>& ends = r.jobs.back().iteration_ends;
+      if (!ends.empty()) r.jobs.back().ended = std::max(j.last, ends.back());
     }
     return r;
   }

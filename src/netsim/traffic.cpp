@@ -75,6 +75,7 @@ void traffic::set_up(std::uint32_t index, const simulation& asked) {
   if (is_closed) {
     exchanges_.resize(processes_.size());
     j.iteration_ends.resize(static_cast<std::size_t>(a.iterations));
+    j.still_in.assign(j.iteration_ends.size(), size);
     unfinished_ += size;
   }
   bool known = true;
@@ -172,7 +173,22 @@ message traffic::take(std::uint32_t node) {
   return m;
 }
 
-std::uint32_t traffic::partner(process& p) {
+// Messages are drawn when they are taken, so a copy of the process draws those that wait.
+std::int64_t traffic::waiting_bytes(std::uint32_t node, picoseconds now, std::int64_t enough) const {
+  process p = processes_[node];
+  const running_job& j = jobs_[p.job];
+  if (j.asked->arrivals == arrivals::closed)
+    return static_cast<std::int64_t>(exchanges_[node].to.size()) * j.asked->message;
+  std::int64_t bytes = 0;
+  for (; p.left > 0 && p.next <= now && bytes < enough; --p.left) {
+    bytes += j.asked->message;
+    (void)partner(p);
+    if (p.left > 1) draw_next(p, j);
+  }
+  return bytes;
+}
+
+std::uint32_t traffic::partner(process& p) const {
   const running_job& j = jobs_[p.job];
   const job& a = *j.asked;
   const auto size = static_cast<std::uint32_t>(a.nodes.size());
@@ -293,12 +309,21 @@ std::optional<picoseconds> traffic::arrived(const message& m, picoseconds now) {
   return end_iteration(m.to);
 }
 
+std::vector<picoseconds> traffic::iteration_ends(std::uint32_t job, picoseconds end) const {
+  // What ends an iteration may be known before its time has come.
+  const running_job& j = jobs_[job];
+  std::size_t over = 0;
+  while (over < j.iteration_ends.size() && j.still_in[over] == 0 && j.iteration_ends[over] <= end) ++over;
+  return {j.iteration_ends.begin(), j.iteration_ends.begin() + static_cast<std::ptrdiff_t>(over)};
+}
+
 std::optional<picoseconds> traffic::end_iteration(std::uint32_t node) {
   process& p = processes_[node];
   exchange& e = exchanges_[node];
   if (p.computing || e.unsent > 0 || e.early.front() < e.expected) return std::nullopt;
   running_job& j = jobs_[p.job];
   j.iteration_ends[e.iteration] = std::max(j.iteration_ends[e.iteration], e.latest);
+  --j.still_in[e.iteration];
   ++e.iteration;
   e.early.erase(e.early.begin());
   if (e.early.empty()) e.early.push_back(0);

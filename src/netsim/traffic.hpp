@@ -41,6 +41,9 @@ class traffic {
   [[nodiscard]] std::optional<picoseconds> next_at(std::uint32_t node);
   [[nodiscard]] message take(std::uint32_t node);
 
+  // Bytes of messages created by `now` that nobody has taken yet; counted up to `enough`.
+  [[nodiscard]] std::int64_t waiting_bytes(std::uint32_t node, picoseconds now, std::int64_t enough) const;
+
   // Closed loop. When the node's first computation ends, for the caller to schedule; nothing for other nodes.
   [[nodiscard]] std::optional<picoseconds> first_computed(std::uint32_t node) const;
   // These answer when the node's next computation ends, if this was what it waited for.
@@ -49,20 +52,20 @@ class traffic {
   [[nodiscard]] std::optional<picoseconds> arrived(const message& m, picoseconds now);
 
   [[nodiscard]] bool closed(std::uint32_t job) const { return jobs_[job].asked->arrivals == arrivals::closed; }
-  [[nodiscard]] const std::vector<picoseconds>& iteration_ends(std::uint32_t job) const {
-    return jobs_[job].iteration_ends;
-  }
+  // Of the iterations that every process has ended by `end`.
+  [[nodiscard]] std::vector<picoseconds> iteration_ends(std::uint32_t job, picoseconds end) const;
   // Nodes of closed jobs that still wait for something.
   [[nodiscard]] std::uint64_t waiting() const { return unfinished_; }
 
  private:
   struct running_job {
     const job* asked = nullptr;
-    std::vector<std::uint32_t> permutation;  // of ranks
-    std::vector<std::uint32_t> grid;         // processes per dimension
-    picoseconds message_time = 0;            // at nic_bandwidth
-    double mean_gap = 0;                     // between creations, picoseconds
-    std::vector<picoseconds> iteration_ends;
+    std::vector<std::uint32_t> permutation;   // of ranks
+    std::vector<std::uint32_t> grid;          // processes per dimension
+    picoseconds message_time = 0;             // at nic_bandwidth
+    double mean_gap = 0;                      // between creations, picoseconds
+    std::vector<picoseconds> iteration_ends;  // of the last process that has ended each
+    std::vector<std::uint32_t> still_in;      // processes that have not, by iteration
   };
   struct alignas(64) process {
     std::uint32_t job = nowhere;
@@ -86,12 +89,12 @@ class traffic {
   };
 
   void set_up(std::uint32_t index, const simulation& asked);
-  [[nodiscard]] std::uint32_t partner(process& p);
+  [[nodiscard]] std::uint32_t partner(process& p) const;
   [[nodiscard]] std::vector<std::uint32_t> neighbours(const running_job& j, std::uint32_t rank) const;
   [[nodiscard]] std::vector<std::uint32_t> partners(const running_job& j, std::uint32_t rank,
                                                     std::uint32_t iteration) const;
   [[nodiscard]] std::uint32_t expected_by(const running_job& j, std::uint32_t rank, std::uint32_t iteration) const;
-  void draw_next(process& p, const running_job& j);
+  static void draw_next(process& p, const running_job& j);
   [[nodiscard]] std::optional<picoseconds> end_iteration(std::uint32_t node);
 
   std::uint64_t seed_;

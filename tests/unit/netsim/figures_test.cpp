@@ -106,7 +106,7 @@ TEST_P(preset_figures, are_known_by_arithmetic) {
 
 // Of these the known cut has the switches of low numbers on one side.
 TEST(bisection, is_the_number_of_cables_over_the_cut) {
-  for (const std::string name : {"dragonfly-4608", "dragonfly-rows-4608", "hyperx-4608", "torus-4608"}) {
+  for (const std::string name : {"dragonfly-4608", "dragonfly-rows-4608", "torus-4608"}) {
     const auto& table = all_presets();
     const auto found = std::ranges::find_if(table, [&](const preset& p) { return name == p.name; });
     const auto network = find_topology(found->topology).build(found->parameters);

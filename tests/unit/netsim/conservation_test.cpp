@@ -1,0 +1,304 @@
+// Whatever the network, routing, power, traffic and buffers: nothing is lost, nothing comes twice, nothing hangs, and
+// the same simulation gives the same result to the bit.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "netsim/instances.hpp"
+#include "netsim/runs.hpp"
+#include "netsim/simulation.hpp"
+
+namespace lull::netsim {
+namespace {
+
+template <class T>
+const T& one_of(const std::vector<T>& choices, generator& random) {
+  return choices[random.below(static_cast<std::uint32_t>(choices.size()))];
+}
+
+std::uint32_t nodes_of(const simulation& s) { return find_topology(s.topology).build(s.parameters)->nodes(); }
+
+job some_job(std::vector<std::uint32_t> nodes, generator& random) {
+  job j;
+  j.name = "job";
+  const auto processes = static_cast<std::uint32_t>(nodes.size());
+  j.nodes = std::move(nodes);
+  j.pattern = static_cast<pattern>(random.below(7));
+  j.arrivals = static_cast<arrivals>(random.below(4));
+  if (j.pattern == pattern::hot_spot && j.arrivals == arrivals::closed) j.arrivals = arrivals::poisson;
+  j.load = one_of<double>({0.05, 0.4, 0.9, 1.0}, random);
+  j.message = one_of<std::int64_t>({1, 100, 4096, 5000, 20'000}, random);
+  j.messages = 1 + random.below(15);
+  j.start = random.below(3) * 1'000'000;
+  j.burst = 5'000'000;
+  j.iterations = 1 + random.below(4);
+  j.compute = random.below(5'000'000);
+  j.targets = 1 + random.below(std::min(processes - 1, 3U));
+  return j;
+}
+
+// A small simulation drawn at random; the seed decides all of it.
+simulation some_simulation(std::uint64_t seed) {
+  static const std::vector<instance> networks = small_instances();
+  generator random(seed);
+  simulation s;
+  s.seed = random();
+  const instance& network = networks[seed % networks.size()];
+  s.topology = network.topology;
+  s.parameters = network.parameters;
+  network_parameters& n = s.network;
+  n.packet = one_of<std::int64_t>({256, 1500, 4096}, random);
+  n.nic_bandwidth = one_of<double>({12.5e9, 25e9, 5e9}, random);
+  n.cable_delay = one_of<picoseconds>({2'000, 50'000, 400'000}, random);
+  n.switch_delay = one_of<picoseconds>({0, 100'000}, random);
+  n.credit_delay = one_of<picoseconds>({0, 100'000}, random);
+  n.input_buffer = n.packet * one_of<std::int64_t>({1, 2, 16}, random);  // one packet is the least there can be
+  n.output_buffer = n.packet * one_of<std::int64_t>({1, 4}, random);
+  n.cut_through = random.below(2) == 0;
+  s.routing.algorithm = all_algorithms[random.below(all_algorithms.size())];
+  n.virtual_channels = find_topology(s.topology).build(s.parameters)->channels(s.routing.algorithm) *
+                       one_of<unsigned>({1, 1, 2}, random);
+  if (random.below(3) == 0) n.virtual_channels = 0;
+  s.power.mode = static_cast<power_mode>(random.below(5));
+  s.power.hold = one_of<picoseconds>({0, 1'100'000}, random);
+  s.power.hybrid_hold = 1'100'000;
+  s.power.quiet_time = 10'000'000;
+  s.power.wake_delays = random.below(4) != 0;
+  if (random.below(4) == 0) s.power.bound = 0.02;
+  const std::uint32_t nodes = nodes_of(s);
+  std::vector<std::uint32_t> all = first_nodes(nodes);
+  for (std::uint32_t i = nodes; i-- > 1;) std::swap(all[i], all[random.below(i + 1)]);
+  const unsigned jobs = nodes >= 12 ? 1 + random.below(3) : 1;  // on disjoint nodes
+  for (unsigned j = 0; j < jobs; ++j)
+    s.jobs.push_back(some_job({all.begin() + j * (nodes / jobs), all.begin() + (j + 1) * (nodes / jobs)}, random));
+  return s;
+}
+
+std::string described(const simulation& s) {
+  std::string text =
+      fmt::format("{} algorithm {} power {} cut-through {} buffers {} {} packet {} channels {}:", s.topology,
+                  static_cast<int>(s.routing.algorithm), static_cast<int>(s.power.mode), s.network.cut_through,
+                  s.network.input_buffer, s.network.output_buffer, s.network.packet, s.network.virtual_channels);
+  for (const job& j : s.jobs)
+    text += fmt::format(" pattern {} arrivals {} load {} message {} processes {};", static_cast<int>(j.pattern),
+                        static_cast<int>(j.arrivals), j.load, j.message, j.nodes.size());
+  return text;
+}
+
+std::uint64_t count_of(const std::vector<std::uint64_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+// True of every run, ended or cut off.
+void expect_consistency(const simulation& s, const result& r) {
+  EXPECT_LE(r.packets, r.packets_injected);
+  EXPECT_LE(r.bytes_delivered, r.bytes_injected);
+  EXPECT_LE(r.messages_delivered, r.messages_created);
+  EXPECT_EQ(count_of(r.hops), r.packets);
+  EXPECT_EQ(r.packet_latency.count, r.packets);
+  EXPECT_EQ(r.network_latency.count, r.packets);
+  EXPECT_EQ(count_of(r.packet_latency.counts), r.packets);
+  std::uint64_t messages = 0;
+  for (const job_result& j : r.jobs) {
+    messages += j.messages;
+    EXPECT_EQ(j.message_latency.count, j.messages);
+    EXPECT_LE(j.ended, r.ended);
+  }
+  EXPECT_EQ(messages, r.messages_delivered);
+  // A packet that has begun when the run ends is counted whole; it may wait for its link to wake up.
+  const auto& n = s.network;
+  const auto slack =
+      static_cast<picoseconds>(static_cast<double>(n.packet) * 1e12 / std::min(n.bandwidth, n.nic_bandwidth));
+  std::uint64_t crossings = 0;
+  for (const link_result& l : r.links) {
+    crossings += l.packets;
+    ASSERT_GE(std::min({l.deep_sleep, l.fast_wake, l.slow, l.busy}), 0);
+    ASSERT_LE(l.deep_sleep + l.fast_wake + l.busy, r.ended + slack);
+    ASSERT_LE(l.slow, r.ended);
+    const power_mode mode = s.power.mode;
+    const bool sleeps = mode == power_mode::deep_sleep || mode == power_mode::hybrid;
+    const bool rests_fast = mode == power_mode::fast_wake || mode == power_mode::hybrid;
+    ASSERT_TRUE(sleeps || l.deep_sleep == 0);
+    ASSERT_TRUE(rests_fast || l.fast_wake == 0);
+    ASSERT_TRUE(mode == power_mode::adaptive_rate || l.slow == 0);
+    ASSERT_TRUE(mode != power_mode::active || l.wakes == 0);
+    ASSERT_LE(l.wakes, l.packets);
+  }
+  EXPECT_EQ(crossings, r.packet_links);
+}
+
+// Packets and bytes in at the sources and out at the destinations, link by link.
+void expect_everything_delivered(const simulation& s, const result& r) {
+  EXPECT_EQ(r.packets, r.packets_injected);
+  EXPECT_EQ(r.bytes_delivered, r.bytes_injected);
+  EXPECT_EQ(r.messages_delivered, r.messages_created);
+  std::map<link_result::link_kind, std::pair<std::uint64_t, std::uint64_t>> by_kind;
+  std::map<std::uint32_t, std::uint64_t> sent;  // bytes, by node
+  std::map<std::uint32_t, std::uint64_t> received;
+  for (const link_result& l : r.links) {
+    by_kind[l.kind].first += l.packets;
+    by_kind[l.kind].second += l.bytes;
+    if (l.kind == link_result::link_kind::injection) sent[l.from] += l.bytes;
+    if (l.kind == link_result::link_kind::ejection) received[l.to] += l.bytes;
+  }
+  EXPECT_EQ(by_kind[link_result::link_kind::injection], std::pair(r.packets, r.bytes_delivered));
+  EXPECT_EQ(by_kind[link_result::link_kind::ejection], std::pair(r.packets, r.bytes_delivered));
+  std::uint64_t crossings = 0;
+  for (std::size_t h = 0; h < r.hops.size(); ++h) crossings += h * r.hops[h];
+  EXPECT_EQ(crossings, r.packet_links);
+  EXPECT_TRUE(r.hops.empty() || (r.hops[0] == 0 && r.hops[1] == 0));  // its own two links at least
+  for (std::size_t j = 0; j < s.jobs.size(); ++j) {
+    const job& asked = s.jobs[j];
+    const job_result& got = r.jobs[j];
+    EXPECT_EQ(got.bytes, got.messages * static_cast<std::uint64_t>(asked.message));
+    std::uint64_t out = 0;
+    std::uint64_t in = 0;
+    for (const std::uint32_t node : asked.nodes) {
+      out += sent[node];
+      in += received[node];
+      EXPECT_TRUE(asked.pattern != pattern::permutation || sent[node] == received[node]);
+    }
+    EXPECT_EQ(out, got.bytes);
+    EXPECT_EQ(in, got.bytes);  // and none at another job's nodes
+    if (asked.arrivals == arrivals::closed) {
+      ASSERT_EQ(got.iteration_ends.size(), static_cast<std::size_t>(asked.iterations));
+      EXPECT_TRUE(std::ranges::is_sorted(got.iteration_ends));
+      EXPECT_GE(got.iteration_ends.front(), asked.start + asked.compute);
+      EXPECT_EQ(got.messages % static_cast<std::uint64_t>(asked.iterations), 0U);
+      EXPECT_EQ(got.ended, got.iteration_ends.back());
+    } else {
+      const std::size_t senders = asked.nodes.size() - (asked.pattern == pattern::incast ? asked.targets : 0);
+      EXPECT_EQ(got.messages, senders * static_cast<std::uint64_t>(asked.messages));
+    }
+  }
+}
+
+class any_simulation : public testing::TestWithParam<std::uint64_t> {};
+constexpr std::uint64_t runs_of_each_test = 20;
+
+TEST_P(any_simulation, delivers_every_byte_exactly_once_and_ends) {
+  for (std::uint64_t i = 0; i < runs_of_each_test; ++i) {
+    const simulation s = some_simulation(GetParam() * 1000 + i);
+    SCOPED_TRACE(described(s));
+    const result r = simulate(s, {});
+    expect_consistency(s, r);
+    expect_everything_delivered(s, r);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(any_simulation, counts_nothing_after_its_end) {
+  for (std::uint64_t i = 0; i < runs_of_each_test; ++i) {
+    simulation s = some_simulation(GetParam() * 1000 + i);
+    const result whole = simulate(s, {});
+    s.end = whole.ended * (1 + static_cast<picoseconds>(i % 4)) / 4;
+    if (i % 3 == 0) {
+      for (job& j : s.jobs) {
+        j.messages = 0;  // without end
+        j.message = std::max(j.message, std::int64_t{1000});
+      }
+    }
+    SCOPED_TRACE(described(s));
+    const result r = simulate(s, {});
+    EXPECT_EQ(r.ended, s.end);
+    EXPECT_FALSE(r.stopped);
+    expect_consistency(s, r);
+    for (const job_result& j : r.jobs) EXPECT_LE(j.ended, s.end);
+    EXPECT_LE(r.packet_latency.most, s.end);
+    if (i % 3 != 0) {
+      EXPECT_LE(r.packets, whole.packets);
+      EXPECT_LE(r.messages_created, whole.messages_created);
+    }
+    EXPECT_TRUE(i % 4 != 3 || i % 3 == 0 || r.packets == whole.packets) << "it was cut off where it ends anyway";
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(any_simulation, repeats_to_the_bit_and_differs_with_another_seed) {
+  unsigned differ = 0;
+  for (std::uint64_t i = 0; i < runs_of_each_test; ++i) {
+    simulation s = some_simulation(GetParam() * 1000 + i);
+    SCOPED_TRACE(described(s));
+    const std::string once = as_text(simulate(s, {}));
+    ASSERT_EQ(as_text(simulate(s, {})), once);
+    s.seed += 1;
+    differ += as_text(simulate(s, {})) != once ? 1 : 0;
+  }
+  // A closed job with a fixed pattern and minimal ways draws nothing.
+  EXPECT_GT(differ, runs_of_each_test / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(netsim, any_simulation, testing::Range<std::uint64_t>(0, 30));
+
+simulation long_run(arrivals how) {
+  simulation s;
+  s.topology = "torus";
+  s.parameters = {{"dimensions", {4, 4}}};
+  job j;
+  j.nodes = first_nodes(16);
+  j.arrivals = how;
+  j.message = 4096;
+  j.messages = 0;
+  j.compute = 1000;
+  j.iterations = 1'000'000'000;
+  s.jobs = {j};
+  s.end = 1'000'000'000'000'000;
+  return s;
+}
+
+TEST(a_simulation, stops_when_it_is_told_and_answers_with_what_it_has) {
+  for (const arrivals how : {arrivals::poisson, arrivals::closed}) {
+    simulation s = long_run(how);
+    s.jobs[0].iterations = 1'000'000;
+    state_of_run seen{};
+    unsigned calls = 0;
+    const result r = simulate(s, [&](const state_of_run& state) {
+      EXPECT_GT(state.now, seen.now);
+      EXPECT_GT(state.events, seen.events);
+      EXPECT_GT(state.messages_done, seen.messages_done);
+      seen = state;
+      return ++calls < 2;
+    });
+    EXPECT_TRUE(r.stopped);
+    EXPECT_EQ(calls, 2U);
+    EXPECT_EQ(r.ended, seen.now);
+    EXPECT_EQ(r.messages_delivered, seen.messages_done);
+    EXPECT_LE(r.packets, r.packets_injected);
+  }
+}
+
+TEST(a_simulation, leaves_what_came_before_the_warm_up_out_of_the_latencies_only) {
+  simulation s = long_run(arrivals::poisson);
+  s.end = 200'000'000;
+  const result all = simulate(s, {});
+  s.warmup = 100'000'000;
+  const result later = simulate(s, {});
+  EXPECT_EQ(all.packets, later.packets);
+  EXPECT_EQ(all.packet_links, later.packet_links);
+  EXPECT_LT(later.packet_latency.count, all.packet_latency.count * 6 / 10);
+  EXPECT_GT(later.packet_latency.count, all.packet_latency.count * 4 / 10);
+}
+
+TEST(a_simulation, is_the_same_for_a_job_whatever_other_jobs_do_elsewhere) {
+  // Two pairs of nodes at switches of their own share no link.
+  simulation s;
+  s.topology = "hyperx";
+  s.parameters = {{"dimensions", {2}}, {"nodes_per_switch", {2}}};
+  job j;
+  j.pattern = pattern::permutation;
+  j.nodes = {0, 1};
+  s.jobs = {j};
+  const result alone = simulate(s, {});
+  j.nodes = {2, 3};
+  j.load = 1.0;
+  s.jobs.push_back(j);
+  const result beside = simulate(s, {});
+  EXPECT_EQ(as_text(alone.jobs[0].message_latency), as_text(beside.jobs[0].message_latency));
+}
+
+}  // namespace
+}  // namespace lull::netsim

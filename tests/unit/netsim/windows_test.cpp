@@ -1,0 +1,214 @@
+// The event queue against a reference that keeps everything in one sorted container: whatever is scheduled comes
+// exactly once, in the order promised, near or far, dense or sparse, also past the end of the ring of windows.
+#include "netsim/windows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace lull::netsim {
+namespace {
+
+constexpr std::int64_t ring = 512;  // windows that are near, the open one included
+
+// A queue and its reference, fed alike.
+class twins {
+ public:
+  twins(std::uint32_t places, unsigned bits) : bits_(bits), queue(places, bits) {}
+
+  void schedule(picoseconds at, std::uint32_t place, bool arrival) {
+    const auto number = static_cast<std::uint32_t>(scheduled++);
+    const std::int64_t ahead = (at >> bits_) - current_;
+    if (arrival)
+      queue.schedule<windows::arrivals>(at, place, number % 4, number, ~number);
+    else
+      queue.schedule<windows::calls>(at, place, number % 4, number, ~number);
+    if (ahead == 0)
+      inside_.emplace(at, number);
+    else
+      pending_.emplace(at >> bits_, place, arrival ? 0 : 1, at, ahead >= ring, number);
+  }
+
+  // Opens the next window in both, and compares them. False when both are empty.
+  bool open() {
+    const bool opened = queue.open();
+    EXPECT_EQ(opened, !pending_.empty());
+    if (!opened || pending_.empty()) return false;
+    current_ = std::get<0>(*pending_.begin());
+    EXPECT_EQ(queue.begin(), current_ << bits_);
+    compare();
+    return true;
+  }
+
+  // The open window's content, place by place and kind by kind; takes it out of the reference.
+  void compare() {
+    std::size_t count = 0;
+    for (std::size_t n = 0; n < queue.places(); ++n) {
+      for (const windows::kind k : {windows::arrivals, windows::calls}) {
+        for (const event& e : queue.events(k, n)) {
+          ++count;
+          ASSERT_FALSE(pending_.empty());
+          const auto [window, place, kind, at, far, number] = *pending_.begin();
+          pending_.erase(pending_.begin());
+          ASSERT_EQ(window, current_);
+          ASSERT_EQ(queue.place(n), place);
+          ASSERT_EQ(static_cast<int>(k), kind);
+          ASSERT_EQ(queue.time_of(e), at);
+          ASSERT_EQ(std::tuple(windows::what(e), e.place, e.a, e.b), std::tuple(number % 4, place, number, ~number));
+        }
+      }
+    }
+    EXPECT_EQ(queue.count(), count);
+    EXPECT_TRUE(pending_.empty() || std::get<0>(*pending_.begin()) > current_) << "an event of this window is missing";
+    handled += count;
+  }
+
+  // Takes what was scheduled in the open window before `when`.
+  void take_before(picoseconds when) {
+    event e{};
+    picoseconds last = 0;
+    while (queue.sooner(static_cast<std::uint32_t>(when - queue.begin()) << 2U, e)) {
+      EXPECT_LT(queue.time_of(e), when);
+      EXPECT_GE(queue.time_of(e), last);
+      last = queue.time_of(e);
+      EXPECT_EQ(inside_.erase({last, e.a}), 1U);
+      ++handled;
+    }
+    EXPECT_TRUE(inside_.empty() || inside_.begin()->first >= when) << "one that was due did not come";
+  }
+  void take_all() {
+    event e{};
+    while (queue.take(e)) {
+      EXPECT_EQ(inside_.erase({queue.time_of(e), e.a}), 1U);
+      ++handled;
+    }
+    EXPECT_TRUE(inside_.empty());
+  }
+
+ private:
+  unsigned bits_;
+  std::int64_t current_ = -1;
+  // window, place, arrivals before calls, time, far ones last, number
+  std::set<std::tuple<std::int64_t, std::uint32_t, int, picoseconds, bool, std::uint32_t>> pending_;
+  std::set<std::pair<picoseconds, std::uint32_t>> inside_;
+
+ public:
+  windows queue;
+  std::uint64_t scheduled = 0;
+  std::uint64_t handled = 0;
+};
+
+struct load {
+  std::uint32_t places;
+  unsigned bits;
+  std::uint64_t events;
+  unsigned at_first;
+  std::int64_t furthest;  // windows ahead, most often
+};
+
+// How far ahead: mostly near, sometimes around the end of the ring, sometimes very far.
+picoseconds some_time_later(generator& random, const load& l, picoseconds begin, picoseconds length) {
+  std::int64_t ahead = 1 + random.below(static_cast<std::uint32_t>(l.furthest));
+  if (random.below(16) == 0) ahead = ring - 2 + random.below(5);
+  if (random.below(64) == 0) ahead = 1 + random.below(20 * ring);
+  return begin + ahead * length + random.below(static_cast<std::uint32_t>(length));
+}
+
+void run_at_random(const load& l, std::uint64_t seed) {
+  generator random(seed);
+  twins both(l.places, l.bits);
+  const picoseconds length = both.queue.length();
+  for (unsigned i = 0; i < l.at_first; ++i)
+    both.schedule(random.below(static_cast<std::uint32_t>(length)) + random.below(1000) * length,
+                  random.below(l.places), random.below(2) == 0);
+  while (both.open() && !testing::Test::HasFailure()) {
+    for (std::size_t n = 0; n < both.queue.places(); ++n) {
+      const std::uint32_t here = both.queue.place(n);
+      for (const event& e : both.queue.events(windows::arrivals, n)) {
+        const picoseconds now = both.queue.time_of(e);
+        both.take_before(now);
+        for (unsigned more = random.below(3); more > 0 && both.scheduled < l.events; --more)
+          both.schedule(some_time_later(random, l, both.queue.begin(), length), random.below(l.places),
+                        random.below(2) == 0);
+        const picoseconds left = both.queue.begin() + length - now;
+        if (random.below(3) == 0 && both.scheduled < l.events)
+          both.schedule(now + random.below(static_cast<std::uint32_t>(left)), here, false);
+      }
+      both.take_all();
+      for ([[maybe_unused]] const event& e : both.queue.events(windows::calls, n))
+        if (both.scheduled < l.events)
+          both.schedule(some_time_later(random, l, both.queue.begin(), length), random.below(l.places), true);
+    }
+  }
+  EXPECT_EQ(both.handled, both.scheduled);
+  EXPECT_FALSE(both.queue.open());
+}
+
+TEST(windows, give_back_every_event_once_and_in_order_when_they_are_dense) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) run_at_random({3, 10, 60'000, 3000, 4}, seed);
+  run_at_random({1, 17, 60'000, 5000, 2}, 4);  // more at one place than are sorted by insertion
+}
+
+TEST(windows, give_back_every_event_once_and_in_order_when_they_are_sparse) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) run_at_random({2000, 17, 30'000, 2, 3 * ring}, seed);
+}
+
+TEST(windows, give_back_every_event_once_and_in_order_whatever_their_length_and_number_of_places) {
+  std::uint64_t seed = 10;
+  for (const unsigned bits : {1U, 5U, 10U, 13U, windows::most_bits})
+    for (const std::uint32_t places : {1U, 63U, 64U, 65U, 700U})
+      run_at_random({places, bits, 10'000, 100, 600}, seed++);
+}
+
+TEST(windows, come_in_turn_far_beyond_the_ring) {
+  twins both(10, 12);
+  const picoseconds length = both.queue.length();
+  for (const std::int64_t window :
+       {std::int64_t{0}, ring - 2, ring - 1, ring, ring + 1, 2 * ring - 1, 2 * ring, 5 * ring + 3, 1'000'000 * ring})
+    for (const std::uint32_t place : {9U, 0U}) both.schedule(window * length + length - 1, place, place == 0);
+  unsigned opened = 0;
+  while (both.open()) ++opened;
+  EXPECT_EQ(opened, 9U);
+}
+
+TEST(windows, put_a_far_event_behind_near_ones_of_its_place_and_time) {
+  twins both(1, 10);
+  const picoseconds late = 600 * both.queue.length() + 7;
+  both.schedule(late, 0, true);                       // far now
+  both.schedule(300 * both.queue.length(), 0, true);  // from which the same time is near
+  ASSERT_TRUE(both.open());
+  both.schedule(late, 0, true);
+  ASSERT_TRUE(both.open());
+  EXPECT_EQ(both.queue.events(windows::arrivals, 0)[0].a, 2U);
+  EXPECT_EQ(both.queue.events(windows::arrivals, 0)[1].a, 0U);
+}
+
+TEST(windows, forget_what_comes_after_the_end_and_keep_what_comes_at_it) {
+  windows queue(4, 10);
+  for (const picoseconds at : {5, 100, 101, 1000})
+    for (std::uint32_t place = 0; place < 4; ++place) {
+      queue.schedule<windows::arrivals>(at, place, 0, 0, 0);
+      if (place != 3) queue.schedule<windows::calls>(at + 1, place, 0, 0, 0);
+    }
+  queue.schedule<windows::calls>(500, 3, 0, 0, 0);
+  ASSERT_TRUE(queue.open());
+  queue.cut_off(101);
+  ASSERT_EQ(queue.places(), 4U);
+  EXPECT_EQ(queue.events(windows::arrivals, 0).size(), 3U);
+  EXPECT_EQ(queue.events(windows::calls, 0).size(), 2U);
+  EXPECT_EQ(queue.events(windows::calls, 3).size(), 0U);
+  EXPECT_EQ(queue.count(), 4U * 3 + 3U * 2);
+  queue.cut_off(4);
+  EXPECT_EQ(queue.places(), 0U);
+}
+
+TEST(windows, are_none_when_nothing_was_scheduled) {
+  windows queue(4, 10);
+  EXPECT_FALSE(queue.open());
+}
+
+}  // namespace
+}  // namespace lull::netsim
