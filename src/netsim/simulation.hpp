@@ -1,7 +1,7 @@
 // What a simulation is asked and what it answers: plain data, in SI units scaled to whole numbers (picoseconds, bytes).
 //
 // `simulate` runs one simulation to its end in the calling thread. It is a function of its argument alone: the same
-// simulation gives the same result, to the bit, on every machine. It throws lull::usage_error when the description
+// simulation gives the same result, to the bit. It throws lull::usage_error when the description
 // contradicts itself, naming the key in the user's file, and lull::error when the network deadlocks.
 #pragma once
 #include <cstdint>
@@ -75,10 +75,10 @@ struct job {
   std::int64_t message = 16384;       // bytes
   std::int64_t messages = 100;        // open loop: created per process, in all; 0: until `end`
   picoseconds start = 0;
-  // bursty: on for an exponential time of mean `on`, at nic_bandwidth while on; the mean load is `load`
+  // bursty: messages back to back for `burst` on average, then a pause such that the mean load is `load`
   picoseconds burst = 10'000'000;
-  // closed: `iterations` of: compute, then one message to each neighbour (all-to-all: to each other process), then wait
-  // until every own message is delivered and every message of this iteration meant for the process has arrived
+  // closed: `iterations` of: compute, then one message to each partner (all-to-all: each other process), then wait until
+  // they have been sent and the messages of this iteration meant for the process have arrived
   std::int64_t iterations = 10;
   picoseconds compute = 100'000'000;
   double hot_share = 0.1;             // hot_spot: of the messages that go to `targets` processes
@@ -105,10 +105,10 @@ struct state_of_run {
   std::uint64_t messages_expected;    // 0: not known
 };
 
-// Counts in bins that grow by 1/16 of an octave: a percentile read from them is right to 4.5 %.
+// Counts in bins of a sixteenth of an octave: a percentile read from them is right to 6 %. Bin b begins, for b < 32, at b
+// picoseconds, else at (16 + b mod 16) << (b / 16 - 1); statistics.hpp has both directions.
 struct histogram {
-  static constexpr unsigned per_octave = 16;
-  std::vector<std::uint64_t> counts;  // bin b holds [2^(b/16), 2^((b+1)/16)) ns approximately; see lower_edge
+  std::vector<std::uint64_t> counts;
   std::uint64_t count = 0;
   double sum = 0;   // picoseconds
   double sum_of_squares = 0;

@@ -1,0 +1,172 @@
+// What a link does between packets, and what that saves: accounted from time stamps when the next packet comes, and at the
+// end. No event of the queue is about power.
+//
+// States of one direction of a link after its last bit (IEEE 802.3 Energy Efficient Ethernet, as Georgakoudis et al. 2019
+// model it), with `gap` the time since then:
+//
+//   deep-sleep     gap <= hold: full power, no delay | < hold + Ts: sleep signalling, full power | then quiet for Tq and
+//                  refresh for Tr in turn; low power while quiet. A packet after `hold` waits Tw|DS.
+//   fast-wake      gap <= hold: full power, no delay | then low power. A packet after `hold` waits Tw|FW.
+//   hybrid         gap <= hold: full power, no delay | fast wake for hybrid_hold, then as deep-sleep from its signalling on.
+//   adaptive-rate  gap <= hold: full rate and power | then the slow rate, until raise_backlog bytes wait at the port.
+//
+// While a link wakes or changes rate it draws full power. Time in low power is what is counted as saved.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "netsim/simulation.hpp"
+
+namespace lull::netsim {
+
+// Of one link, kept apart from what moves packets: touched only after a pause longer than hold.
+struct link_rest {
+  picoseconds deep = 0;
+  picoseconds fast = 0;
+  picoseconds slow = 0;
+  picoseconds slow_since = never;  // adaptive-rate: the link is at its slow rate since then
+  std::uint64_t wakes = 0;
+};
+
+// A hold that a link learns from the pauses it sees (after Saravanan and Carpenter, PerfBound, 2018): the shortest one with
+// which the wake-ups of the last pauses would have cost no more than `bound` of the time they span.
+class learnt_hold {
+ public:
+  // Records a pause and the time since the one before; answers the hold from now on.
+  picoseconds after(picoseconds gap, picoseconds elapsed, picoseconds wake, double bound, picoseconds hold);
+
+ private:
+  static constexpr int finest = 16;  // bins are octaves from 2^16 ps = 66 ns to 2 s
+  static constexpr std::uint16_t review_after = 64;
+  std::array<std::uint16_t, 24> pauses_{};
+  std::uint16_t seen_ = 0;
+  picoseconds span_ = 0;
+};
+
+inline picoseconds learnt_hold::after(picoseconds gap, picoseconds elapsed, picoseconds wake, double bound, picoseconds hold) {
+  const int bin = std::clamp(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(gap))) - finest, 0, 23);
+  ++pauses_[static_cast<std::size_t>(bin)];
+  span_ += elapsed;
+  if (++seen_ < review_after) return hold;
+  // From the longest pauses down: each bin admitted to sleep adds its wake-ups.
+  const double allowed = bound * static_cast<double>(span_) / static_cast<double>(wake);
+  double wakes = 0;
+  int first = 24;
+  while (first > 0 && wakes + pauses_[static_cast<std::size_t>(first - 1)] <= allowed) wakes += pauses_[static_cast<std::size_t>(--first)];
+  for (std::uint16_t& p : pauses_) p /= 2;  // older pauses fade
+  span_ /= 2;
+  seen_ /= 2;
+  return first == 0 ? 0 : first == 24 ? never / 4 : picoseconds{1} << (first - 1 + finest);
+}
+
+class link_power {
+ public:
+  struct start {
+    picoseconds at;    // first bit
+    bool slow;         // at the slow rate
+  };
+
+  link_power(const power_parameters& given, std::size_t links)
+      : given_(given), on_(given.mode != power_mode::active), rests_(on_ ? links : 0), learns_(given.bound > 0) {
+    if (on_ && learns_) {
+      learnt_.resize(links);
+      holds_.assign(links, given.hold);
+      reviewed_.resize(links);
+    }
+  }
+
+  [[nodiscard]] bool on() const { return on_; }
+  [[nodiscard]] const std::vector<link_rest>& rests() const { return rests_; }
+  // After so long idle a port counts as asleep for routing.
+  [[nodiscard]] picoseconds awake_for() const { return on_ ? given_.hold : never / 4; }
+  [[nodiscard]] picoseconds wake_delay() const {
+    return given_.mode == power_mode::deep_sleep ? given_.wake_deep
+           : given_.mode == power_mode::adaptive_rate ? given_.rate_change : given_.wake_fast;
+  }
+
+  [[nodiscard]] picoseconds slowed(picoseconds time) const {
+    return static_cast<picoseconds>(static_cast<double>(time) / given_.slow_rate);
+  }
+
+  // A packet's turn at `now` on a link idle since `idle_since` <= now, with `waiting` bytes behind it.
+  [[nodiscard]] start wake(std::size_t link, picoseconds idle_since, picoseconds now, std::int64_t waiting) {
+    const picoseconds gap = now - idle_since;
+    if (given_.mode == power_mode::adaptive_rate) return change_rate(link, idle_since, now, waiting);
+    const picoseconds hold = learns_ ? learn(link, gap, now) : given_.hold;
+    if (gap <= hold) [[likely]]
+      return {now, false};
+    link_rest& rest = rests_[link];
+    ++rest.wakes;
+    const picoseconds delay = account(rest, gap, hold);
+    return {given_.wake_delays ? now + delay : now, false};
+  }
+
+  // The pause that lasts when the run ends.
+  void close(std::size_t link, picoseconds idle_since, picoseconds end) {
+    if (!on_) return;
+    link_rest& rest = rests_[link];
+    if (given_.mode == power_mode::adaptive_rate) {
+      if (rest.slow_since == never && end - idle_since > given_.hold) rest.slow_since = idle_since + given_.hold;
+      if (rest.slow_since < end) rest.slow += end - rest.slow_since;
+      return;
+    }
+    const picoseconds hold = learns_ ? holds_[link] : given_.hold;
+    if (end - idle_since > hold) account(rest, end - idle_since, hold);
+  }
+
+ private:
+  // Adds the time in low power of a pause longer than `hold`; answers the delay of the wake-up that ends it.
+  picoseconds account(link_rest& rest, picoseconds gap, picoseconds hold) const {
+    picoseconds signalling = hold;  // when it begins
+    if (given_.mode != power_mode::deep_sleep) {
+      const picoseconds fast = given_.mode == power_mode::hybrid ? std::min(gap - hold, given_.hybrid_hold) : gap - hold;
+      rest.fast += fast;
+      if (given_.mode == power_mode::fast_wake || gap - hold <= given_.hybrid_hold) return given_.wake_fast;
+      signalling += given_.hybrid_hold;
+    }
+    const picoseconds asleep = gap - signalling - given_.sleep_time;
+    if (asleep > 0) {
+      if (asleep <= given_.quiet_time) [[likely]] {
+        rest.deep += asleep;
+      } else {
+        const picoseconds period = given_.quiet_time + given_.refresh_time;
+        rest.deep += asleep / period * given_.quiet_time + std::min(asleep % period, given_.quiet_time);
+      }
+    }
+    return given_.wake_deep;
+  }
+
+  start change_rate(std::size_t link, picoseconds idle_since, picoseconds now, std::int64_t waiting) {
+    link_rest& rest = rests_[link];
+    if (rest.slow_since == never) {
+      if (now - idle_since <= given_.hold) return {now, false};
+      rest.slow_since = idle_since + given_.hold;
+    }
+    if (waiting < given_.raise_backlog) return {now, true};
+    rest.slow += now - rest.slow_since;
+    rest.slow_since = never;
+    ++rest.wakes;
+    return {given_.wake_delays ? now + given_.rate_change : now, false};
+  }
+
+  picoseconds learn(std::size_t link, picoseconds gap, picoseconds now) {
+    const picoseconds hold = holds_[link];
+    if (gap == 0) return hold;
+    holds_[link] = learnt_[link].after(gap, now - reviewed_[link], wake_delay(), given_.bound, hold);
+    reviewed_[link] = now;
+    return hold;
+  }
+
+  power_parameters given_;
+  bool on_;
+  std::vector<link_rest> rests_;
+  bool learns_;
+  std::vector<learnt_hold> learnt_;
+  std::vector<picoseconds> holds_;
+  std::vector<picoseconds> reviewed_;
+};
+
+}  // namespace lull::netsim

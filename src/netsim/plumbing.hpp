@@ -1,0 +1,261 @@
+// The records of ports, buffers and packets, and the wiring between them: what the engine's loop reads and writes.
+//
+// A link is one direction of a cable; its number is that of the port that sends into it: ports of switch 0, of switch 1, ...,
+// then one for each node. The two directions of a cable know each other as `far`. What a switch keeps of a link that ends at
+// it, the intake, is filed under the link that leaves by the same port, so all records of a switch lie side by side.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "netsim/simulation.hpp"
+#include "netsim/topology.hpp"
+
+namespace lull::netsim {
+
+using link_id = std::uint32_t;
+
+struct alignas(64) packet {
+  route_state way;
+  std::uint32_t next = nowhere;  // in the queue it stands in
+  std::uint32_t message = 0;
+  std::int32_t bytes = 0;
+  link_id in = 0;                // where it arrived
+  picoseconds tail = 0;          // when its last bit arrived there
+  picoseconds first_bit = 0;     // when it left its node
+  std::uint8_t channel = 0;      // of the intake
+  std::uint8_t hops = 0;         // links crossed
+};
+
+// The sending end of a link.
+struct alignas(64) port {
+  picoseconds busy_until = 0;
+  picoseconds called = never;   // when its next service is due; later ones scheduled before are void
+  std::uint64_t bytes = 0;      // sent
+  std::uint64_t packets = 0;
+  link_id far = 0;              // the other direction of the cable
+  std::uint32_t place = 0;      // where this end is
+  std::uint32_t far_place = 0;
+  std::uint16_t occupied = 0;   // channels with packets in the output buffer, a bit each
+  std::uint16_t crowded = 0;    // channels for which packets wait in input buffers
+  std::uint8_t turn = 0;        // the channel to be looked at first
+  bool to_node = false;
+  bool node_cable = false;      // to or from a node
+};
+
+// One virtual channel of a port: its output buffer, and the room its sender knows of at the other end.
+struct channel_queue {
+  std::uint32_t head = nowhere;
+  std::uint32_t tail = nowhere;
+  std::int32_t credit = 0;  // bytes
+  std::int32_t space = 0;   // bytes of the output buffer
+};
+
+// The receiving end of a link: credits on their way back that nobody has asked for yet.
+struct alignas(64) intake {
+  static constexpr unsigned most = 4;
+  std::array<picoseconds, most> at{};
+  std::array<std::uint32_t, most> what{};  // channel << 24 | bytes
+  std::uint16_t awaited = 0;               // channels whose sender waits for a credit, a bit each
+  std::uint8_t count = 0;
+};
+
+// Records of one kind, named by number; numbers are used again.
+template <class R>
+class pool {
+ public:
+  std::uint32_t take() {
+    if (free_.empty()) {
+      records_.emplace_back();
+      return static_cast<std::uint32_t>(records_.size() - 1);
+    }
+    const std::uint32_t index = free_.back();
+    free_.pop_back();
+    records_[index] = R{};
+    return index;
+  }
+  void put_back(std::uint32_t index) { free_.push_back(index); }
+  R& operator[](std::uint32_t index) { return records_[index]; }
+  const R& operator[](std::uint32_t index) const { return records_[index]; }
+  [[nodiscard]] std::size_t used() const { return records_.size() - free_.size(); }
+
+ private:
+  std::vector<R> records_;
+  std::vector<std::uint32_t> free_;
+};
+
+// Packets in input buffers whose output buffer is full, served round robin over the inputs. A room exists only while a
+// channel of a port is crowded.
+class waiting_rooms {
+ public:
+  explicit waiting_rooms(unsigned most_ports) : ports_(most_ports), words_((most_ports + 63) / 64) {}
+
+  void add(std::uint32_t& room, unsigned input, std::uint32_t index, pool<packet>& packets) {
+    if (room == nowhere) room = open();
+    const std::size_t at = std::size_t{room} * ports_ + input;
+    packets[index].next = nowhere;
+    if (heads_[at] == nowhere)
+      heads_[at] = index;
+    else
+      packets[tails_[at]].next = index;
+    tails_[at] = index;
+    bits_[std::size_t{room} * words_ + input / 64] |= std::uint64_t{1} << input % 64;
+  }
+  // The packet whose turn it is. The room must be one.
+  [[nodiscard]] std::uint32_t first(std::uint32_t room) const { return heads_[std::size_t{room} * ports_ + turn_input(room)]; }
+  // Takes it; closes the room behind the last.
+  void take(std::uint32_t& room, const pool<packet>& packets) {
+    const unsigned input = turn_input(room);
+    const std::size_t at = std::size_t{room} * ports_ + input;
+    heads_[at] = packets[heads_[at]].next;
+    std::uint64_t* bits = &bits_[std::size_t{room} * words_];
+    if (heads_[at] == nowhere) bits[input / 64] &= ~(std::uint64_t{1} << input % 64);
+    turns_[room] = input + 1 == ports_ ? 0 : input + 1;
+    if (std::all_of(bits, bits + words_, [](std::uint64_t w) { return w == 0; })) {
+      free_.push_back(room);
+      room = nowhere;
+    }
+  }
+
+ private:
+  [[nodiscard]] unsigned turn_input(std::uint32_t room) const {
+    const std::uint64_t* bits = &bits_[std::size_t{room} * words_];
+    const unsigned from = turns_[room];
+    std::uint64_t word = bits[from / 64] & (~std::uint64_t{0} << from % 64);
+    for (unsigned w = from / 64;;) {
+      if (word != 0) return w * 64 + static_cast<unsigned>(std::countr_zero(word));
+      w = w + 1 == words_ ? 0 : w + 1;
+      word = bits[w];
+    }
+  }
+  std::uint32_t open() {
+    if (free_.empty()) {
+      const auto room = static_cast<std::uint32_t>(turns_.size());
+      turns_.push_back(0);
+      heads_.resize(heads_.size() + ports_, nowhere);
+      tails_.resize(tails_.size() + ports_, nowhere);
+      bits_.resize(bits_.size() + words_);
+      return room;
+    }
+    const std::uint32_t room = free_.back();
+    free_.pop_back();
+    return room;
+  }
+
+  unsigned ports_, words_;
+  std::vector<std::uint32_t> heads_, tails_;  // room x input
+  std::vector<std::uint64_t> bits_;           // inputs with packets
+  std::vector<unsigned> turns_;
+  std::vector<std::uint32_t> free_;
+};
+
+class plumbing {
+ public:
+  template <topology_shape T>
+  plumbing(const T& topology, const simulation& asked);
+
+  [[nodiscard]] std::size_t count() const { return ports_.size(); }
+  [[nodiscard]] link_id first_port(std::uint32_t of_switch) const { return first_[of_switch]; }
+  [[nodiscard]] link_id node_link(std::uint32_t node) const { return first_.back() + node; }
+  [[nodiscard]] bool from_node(link_id link) const { return link >= first_.back(); }
+  [[nodiscard]] std::uint32_t node_of(link_id link) const { return link - first_.back(); }
+
+  [[nodiscard]] port& port_of(link_id link) { return ports_[link]; }
+  [[nodiscard]] const port& port_of(link_id link) const { return ports_[link]; }
+  [[nodiscard]] channel_queue& channel_of(link_id link, unsigned channel) { return channels_[std::size_t{link} * channels_per_link_ + channel]; }
+  [[nodiscard]] intake& intake_of(link_id link) { return intakes_[link]; }
+  [[nodiscard]] std::uint32_t& room_of(link_id link, unsigned channel) { return rooms_[std::size_t{link} * channels_per_link_ + channel]; }
+  // When the port has sent all that waits for it now, as routing estimates it.
+  [[nodiscard]] picoseconds* free_at(link_id link) { return &free_at_[link]; }
+
+  [[nodiscard]] picoseconds transfer_time(const port& o, std::int64_t bytes) const {
+    return static_cast<picoseconds>(static_cast<std::uint64_t>(bytes) * rates_[o.node_cable ? 1 : 0] >> rate_bits);
+  }
+  [[nodiscard]] unsigned lanes() const { return lanes_; }
+  [[nodiscard]] unsigned channels() const { return channels_per_link_; }
+  [[nodiscard]] unsigned window_bits() const { return window_bits_; }
+  [[nodiscard]] unsigned most_ports() const { return most_ports_; }
+
+ private:
+  static constexpr unsigned rate_bits = 20;
+  void check(const simulation& asked, unsigned classes);
+
+  std::vector<link_id> first_;  // of each switch; at the end, of the nodes
+  std::vector<port> ports_;
+  std::vector<channel_queue> channels_;
+  std::vector<intake> intakes_;  // of links that end at a switch
+  std::vector<std::uint32_t> rooms_;
+  std::vector<picoseconds> free_at_;
+  std::array<std::uint64_t, 2> rates_{};  // picoseconds per byte << rate_bits
+  unsigned channels_per_link_ = 1, lanes_ = 1, window_bits_ = 0, most_ports_ = 0;
+};
+
+inline void plumbing::check(const simulation& asked, unsigned classes) {
+  const network_parameters& n = asked.network;
+  const auto require = [](bool holds, const char* key, const std::string& rule) {
+    if (!holds) throw usage_error("build the network", fmt::format("{} must {}", key, rule));
+  };
+  require(n.packet >= 1 && n.packet < 1 << 24, "network.packet", "lie in 1..16777215 bytes");
+  require(n.bandwidth > 0, "network.bandwidth", "be above 0");
+  require(n.nic_bandwidth > 0, "network.nic_bandwidth", "be above 0");
+  require(n.input_buffer >= n.packet && n.input_buffer < 1 << 30, "network.input_buffer", fmt::format("hold a packet of {} bytes and be below 1 GiB", n.packet));
+  require(n.output_buffer >= n.packet && n.output_buffer < 1 << 30, "network.output_buffer", fmt::format("hold a packet of {} bytes and be below 1 GiB", n.packet));
+  channels_per_link_ = n.virtual_channels == 0 ? classes : n.virtual_channels;
+  require(channels_per_link_ >= classes && channels_per_link_ <= 16, "network.virtual_channels",
+          fmt::format("lie in {}..16 with this routing, whose freedom from deadlock needs {}", classes, classes));
+  lanes_ = channels_per_link_ / classes;
+  const picoseconds ahead = n.cable_delay + std::min(n.switch_delay, n.credit_delay);
+  require(n.cable_delay >= 0 && n.switch_delay >= 0 && n.credit_delay >= 0 && n.nic_delay >= 0, "network.*_delay", "not be negative");
+  require(ahead >= 1024, "network.cable_delay", "add up to 1.024 ns at least with switch_delay, and with credit_delay");
+  window_bits_ = std::min(static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(ahead))) - 1, 17U);
+}
+
+template <topology_shape T>
+plumbing::plumbing(const T& topology, const simulation& asked) {
+  check(asked, topology.channels(asked.routing.algorithm));
+  const auto fixed = [](double bytes_per_second) { return static_cast<std::uint64_t>(std::llround(1e12 / bytes_per_second * (1U << rate_bits))); };
+  rates_ = {fixed(asked.network.bandwidth), fixed(asked.network.nic_bandwidth)};
+  link_id links = 0;
+  for (std::uint32_t s = 0; s < topology.switches(); ++s) {
+    first_.push_back(links);
+    links += topology.ports(s);
+    most_ports_ = std::max(most_ports_, topology.ports(s));
+  }
+  first_.push_back(links);
+  links += topology.nodes();
+  ports_.resize(links);
+  intakes_.resize(first_.back());
+  channels_.resize(std::size_t{links} * channels_per_link_);
+  rooms_.resize(std::size_t{first_.back()} * channels_per_link_, nowhere);
+  free_at_.resize(first_.back());
+  const auto buffers = [&](link_id link, std::int64_t credit) {
+    for (unsigned c = 0; c < channels_per_link_; ++c)
+      channel_of(link, c) = {.credit = static_cast<std::int32_t>(credit), .space = static_cast<std::int32_t>(asked.network.output_buffer)};
+  };
+  for (std::uint32_t s = 0; s < topology.switches(); ++s)
+    for (unsigned p = 0; p < topology.ports(s); ++p) {
+      const endpoint other = topology.peer(s, p);
+      const link_id link = first_[s] + p;
+      port& o = ports_[link];
+      o.place = s;
+      o.far_place = other.node ? s : other.id;
+      o.far = other.node ? node_link(other.id) : first_[other.id] + other.port;
+      o.to_node = o.node_cable = other.node;
+      buffers(link, other.node ? std::numeric_limits<std::int32_t>::max() : asked.network.input_buffer);
+      if (!other.node) continue;
+      port& back = ports_[o.far];
+      back.place = back.far_place = s;
+      back.far = link;
+      back.node_cable = true;
+      buffers(o.far, asked.network.input_buffer);
+    }
+}
+
+}  // namespace lull::netsim
