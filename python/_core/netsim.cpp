@@ -96,7 +96,7 @@ netsim::result simulate(const std::string& description, const std::optional<nb::
   const netsim::simulation asked = read_simulation(description);
   const netsim::progress shown = shown_by(progress);
   const nb::gil_scoped_release unlocked;
-  return netsim::find_topology(asked.topology).simulate(asked, shown);
+  return netsim::simulate(asked, shown);
 }
 
 void bind_topologies(nb::module_& m) {

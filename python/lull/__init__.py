@@ -1,8 +1,8 @@
 """Lull: time and energy of moving data in parallel programs.
 
 The command `lull` is the front door (`lull --help`). As a library: `lull.simulate` simulates a network; `lull.record`
-reads and writes the record of a run, `lull.stats` and `lull.gpsup` compare two of them, and nothing else is shared between
-the commands.
+reads and writes the record of a run, `lull.stats` and `lull.gpsup` compare two of them, and nothing else is shared
+between the commands.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["__version__", "simulate"]
 
 
 def __getattr__(name: str) -> object:
-    """`lull.simulate`, imported when it is first asked for: `lull --version` needs neither numpy nor the native part."""
+    """`lull.simulate`, imported when first asked for: `lull --version` needs neither numpy nor the native part."""
     if name == "simulate":
         from lull.simulation.engine import simulate
 

@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, StrictBool, StrictStr, ValidationError, model_validator
 
 from lull.errors import UsageError, describe_os_error
-from lull.simulation.keys import Amount, Table, Whole, key, mistake, nearest, usage_error
+from lull.simulation.keys import Amount, Table, Whole, key, mistake, usage_error
 from lull.simulation.network_choice import NetworkChoice, read_choice
 from lull.simulation.power_presets import POWER_PRESETS, SLEEPING, default_preset
 from lull.simulation.units import POWER, RATE, SHARE, SIZE, TIME
@@ -30,25 +30,31 @@ LONGEST_S = 1e6  # of simulated time: eight digits below what 64 bits of picosec
 
 DELAY = Amount(TIME, most=LONGEST_S * 1e12)
 LENGTH_OF_TIME = Amount(TIME, above_least=True, most=LONGEST_S * 1e12)
-BYTES = Amount(SIZE, least=1, most=2**40)
+PACKET = Amount(SIZE, least=1, most=2**24 - 1)
+BUFFER = Amount(SIZE, least=1, most=2**30 - 1)
+MESSAGE = Amount(SIZE, least=1, most=2**31 - 1)
 BYTES_PER_SECOND = Amount(RATE, above_least=True, most=1e15)
 PART = Amount(SHARE, most=1)
 REAL_PART = Amount(SHARE, most=1, above_least=True)
 WATTS = Amount(POWER, above_least=True)
 NUMBER = Whole(0, 2**53)
 POSITIVE = Whole(1, 2**53)
+PROCESSES = Whole(2, 2**31 - 1)
 
 Delay = Annotated[int, BeforeValidator(DELAY), DELAY]
 Duration = Annotated[int, BeforeValidator(LENGTH_OF_TIME), LENGTH_OF_TIME]
-Bytes = Annotated[int, BeforeValidator(BYTES), BYTES]
+PacketSize = Annotated[int, BeforeValidator(PACKET), PACKET]
+BufferSize = Annotated[int, BeforeValidator(BUFFER), BUFFER]
+MessageSize = Annotated[int, BeforeValidator(MESSAGE), MESSAGE]
 Rate = Annotated[float, BeforeValidator(BYTES_PER_SECOND), BYTES_PER_SECOND]
 Part = Annotated[float, BeforeValidator(PART), PART]
 RealPart = Annotated[float, BeforeValidator(REAL_PART), REAL_PART]
 Watts = Annotated[float, BeforeValidator(WATTS), WATTS]
 Number = Annotated[int, BeforeValidator(NUMBER), NUMBER]
 Positive = Annotated[int, BeforeValidator(POSITIVE), POSITIVE]
+Processes = Annotated[int, BeforeValidator(PROCESSES), PROCESSES]
 
-CHANNELS = Whole(1, 64, word="auto")
+CHANNELS = Whole(1, 16, word="auto")
 RELUCTANCE = Amount(SHARE, most=1e6)
 ADAPTING = ("adaptive", "power-aware")
 OPEN = ("poisson", "periodic", "bursty")
@@ -57,7 +63,7 @@ OPEN = ("poisson", "periodic", "bursty")
 class Network(Table):
     """Links, switches and network interfaces."""
 
-    packet: Bytes = key("4 KiB", "largest packet; longer messages are split")
+    packet: PacketSize = key("4 KiB", "largest packet; longer messages are split")
     bandwidth: Rate = key("100 Gbit/s", "of a link between switches, in each direction")
     nic_bandwidth: Rate | None = key(None, "of a node's link, in each direction", shown="bandwidth")
     cable_delay: Delay = key("50 ns", "from one end of a cable to the other")
@@ -66,8 +72,8 @@ class Network(Table):
     )
     nic_delay: Delay = key("500 ns", "from a message's creation to its first bit, and from its last bit to its end")
     credit_delay: Delay = key("100 ns", "of a credit in the switches; the cable's delay comes on top")
-    input_buffer: Bytes = key("64 KiB", "for each port and virtual channel")
-    output_buffer: Bytes = key("16 KiB", "for each port and virtual channel")
+    input_buffer: BufferSize = key("64 KiB", "for each port and virtual channel")
+    output_buffer: BufferSize = key("16 KiB", "for each port and virtual channel")
     virtual_channels: Annotated[int, BeforeValidator(CHANNELS), CHANNELS] = key(
         "auto", "for each port; auto: as many as the routing needs"
     )
@@ -136,7 +142,9 @@ class Power(Table):
     slow_rate: RealPart = key(0.25, "the slow rate over the full one", only={"mode": ("adaptive-rate",)})
     slow_share: Part = key(0.8, "power at the slow rate over active power", only={"mode": ("adaptive-rate",)})
     rate_change: Delay = key("1 us", "to change the rate", only={"mode": ("adaptive-rate",)})
-    raise_backlog: Bytes = key("16 KiB", "waiting bytes at which the rate rises", only={"mode": ("adaptive-rate",)})
+    raise_backlog: BufferSize = key(
+        "16 KiB", "waiting bytes at which the rate rises", only={"mode": ("adaptive-rate",)}
+    )
     link_watts: Watts | None = key(
         None, "of one direction of a link, active; without it power is a share, and there are no joules", shown="none"
     )
@@ -172,7 +180,7 @@ class Job(Table):
     """Processes that send messages to one another."""
 
     name: StrictStr = key("", "name in tables", shown="job 1, job 2, ...")
-    processes: Positive | None = key(None, "how many, each on a node of its own", shown="all nodes not taken")
+    processes: Processes | None = key(None, "how many, each on a node of its own", shown="all nodes not taken")
     mapping: Literal["linear", "random"] | list[int] = key(
         "linear", "nodes of the processes: the next free ones, free ones at random, or a list"
     )
@@ -183,7 +191,7 @@ class Job(Table):
         "poisson", "when messages are created; closed: rounds of computing, sending and waiting for all"
     )
     load: RealPart = key(0.5, "offered bytes of a process over nic_bandwidth", only={"arrivals": OPEN})
-    message: Bytes = key("16 KiB", "size of a message")
+    message: MessageSize = key("16 KiB", "size of a message")
     messages: Number = key(100, "created by each process in all; 0: until end", only={"arrivals": OPEN})
     start: Delay = key(0, "when the job begins")
     burst: Duration = key("10 us", "mean length of a burst at full rate", only={"arrivals": ("bursty",)})
@@ -269,7 +277,7 @@ class Description(Table):
         return self
 
     def content(self) -> dict[str, Any]:
-        """The description as a user could have written it, with every default that applies; reading it gives the same."""
+        """The description as a user could have written it, with every default that applies; it reads as the same."""
         return {
             **_shown(self, ("seed", "end", "warmup")),
             "topology": self.topology.content(),
@@ -330,7 +338,7 @@ def _shown(table: Table, names: tuple[str, ...] = ()) -> dict[str, Any]:
         value = getattr(table, name)
         if value is None or not table.applies(name):
             continue
-        amount = next((m for m in _metadata(type(table), name) if isinstance(m, Amount | Whole)), None)
+        amount = next((m for m in metadata(type(table), name) if isinstance(m, Amount | Whole)), None)
         if isinstance(amount, Amount) and amount.of in (TIME, SIZE, RATE):
             value = amount.of.show(value)
         elif isinstance(amount, Whole) and amount.word and value == 0:
@@ -339,11 +347,8 @@ def _shown(table: Table, names: tuple[str, ...] = ()) -> dict[str, Any]:
     return shown
 
 
-def _metadata(table: type[Table], name: str) -> list[Any]:
+def metadata(table: type[Table], name: str) -> list[Any]:
     """What stands in the Annotated of a key, also of one that may be absent."""
     field = table.model_fields[name]
     inner = [part for arg in getattr(field.annotation, "__args__", ()) for part in getattr(arg, "__metadata__", ())]
     return [*field.metadata, *inner]
-
-
-__all__ = ["Description", "Job", "Network", "Power", "Routing", "nearest", "read_description", "read_file"]

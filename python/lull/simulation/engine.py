@@ -39,8 +39,9 @@ def simulate(
     """Simulate a network.
 
     Args:
-        config: The description: a dict as the TOML file would give, or the path of such a file (or of a simulation.json).
-        progress: Called some ten times a second of real time; when it answers False the simulation ends at once, with
+        config: The description: a dict as the TOML file would give, or the path of such a file (or of a
+        simulation.json). progress: Called some ten times a second of real time; when it answers False the simulation
+        ends at once, with
             what it has (`Result.stopped`).
         baseline: Simulate the same with links always active too, where the power mode is another; `Result.slowdown`
             needs it.

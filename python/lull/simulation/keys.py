@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -35,18 +35,25 @@ class Amount:
         if amount < self.least or (self.above_least and amount == self.least):
             raise ValueError(f"must be {self._least_in_words}")
         if self.most is not None and amount > self.most:
-            raise ValueError(f"must be at most {self.most:g}")
+            raise ValueError(f"must be at most {self._shown(self.most)}")
         return int(amount) if self.of.whole else float(amount)
 
     @property
     def _least_in_words(self) -> str:
-        return f"more than {self.least:g}" if self.above_least else f"{self.least:g} or more"
+        least = self._shown(self.least) if self.least else "0"
+        return f"more than {least}" if self.above_least else f"{least} or more"
+
+    def _shown(self, amount: float) -> str:
+        return f"{amount:g}" if self.of.plain == "" else self.of.show(amount)
 
     @property
     def words(self) -> str:
-        """The kind of quantity and its range."""
-        upper = f", at most {self.most:g}" if self.most is not None else ""
-        return f"{self.of.name.split(' ', 1)[1]}, {self._least_in_words}{upper}"
+        """The kind of quantity and its range; a time may be longer than anyone would simulate."""
+        upper = f", at most {self._shown(self.most)}" if self.most is not None else ""
+        name = self.of.name.removeprefix("a ")
+        if name == "time":
+            return f"{name}, more than 0" if self.above_least else name
+        return f"{name}, {self._least_in_words}{upper}"
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,6 @@ class Table(BaseModel):
     """A table of the TOML. A key it does not have, or that does not apply, is a mistake and not ignored."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-    presets_say: ClassVar[bool] = False
 
     @model_validator(mode="before")
     @classmethod

@@ -1,9 +1,9 @@
 """Latencies of a simulation: percentiles out of its histogram, and a confidence interval out of batch means.
 
-Neighbouring latencies depend on each other, so an interval from their scatter alone would be far too narrow. The simulator
-keeps means of consecutive batches; of batches long enough these are nearly independent, and Student's t gives the interval
-(the method of batch means: Law, Simulation Modeling and Analysis). A percentile is read from bins a sixteenth of an octave
-wide: right to 6 %.
+Neighbouring latencies depend on each other, so an interval from their scatter alone would be far too narrow. The
+simulator keeps means of consecutive batches; of batches long enough these are nearly independent, and Student's t gives
+the interval (the method of batch means: Law, Simulation Modeling and Analysis). A percentile is read from bins a
+sixteenth of an octave wide: right to 6 %.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FEWEST_BATCHES = 8  # below this an interval says more about the batches than ab
 
 @dataclass(frozen=True)
 class Latency:
-    """Latencies of one kind, in seconds. `mean_low_s` and `mean_high_s` hold 95 %; None when there are too few batches."""
+    """Latencies of one kind, in seconds. `mean_low_s` to `mean_high_s` holds 95 %; None with too few batches."""
 
     count: int
     mean_s: float

@@ -1,7 +1,8 @@
 """Which node each process of each job runs on: one process to a node, no node shared.
 
-Lists in the description come first. At most one job may leave out its number of processes: it gets what the others leave.
-Then the jobs take nodes in the order of the file: `linear` the next free ones, `random` free ones drawn from the seed.
+Lists in the description come first. At most one job may leave out its number of processes: it gets what the others
+leave. Then the jobs take nodes in the order of the file: `linear` the next free ones, `random` free ones drawn from the
+seed.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """What link technologies are known by name: their times and the shares of active power they draw in each state.
 
-The sleep states of backplane Ethernet are those of IEEE Std 802.3-2018 (Energy Efficient Ethernet) as Georgakoudis et al.
-2019 tabulate them: wake-up times of each speed in Table I; sleep signalling, wake-up and power of 100GBASE-R in Table VI.
-The sleep signalling of the other speeds is not given there: that of 100GBASE-R stands in. So do the quiet time and the
-refresh time, of which only the order is known: milliseconds and microseconds.
+The sleep states of backplane Ethernet are those of IEEE Std 802.3-2018 (Energy Efficient Ethernet) as Georgakoudis et
+al. 2019 tabulate them: wake-up times of each speed in Table I; sleep signalling, wake-up and power of 100GBASE-R in
+Table VI. The sleep signalling of the other speeds is not given there: that of 100GBASE-R stands in. So do the quiet
+time and the refresh time, of which only the order is known: milliseconds and microseconds.
 
-Adaptive rates: 4x QDR InfiniBand falls to SDR, a quarter of its rate, at 80 % of its power (the same paper, section VII,
-after Abts et al., ISCA 2010; its sentence names the slower links as the dearer, which cannot be meant), in nanoseconds to
-microseconds. Ethernet's Adaptive Link Rate (Gunaratne et al., IEEE Transactions on Computers 57(4), 2008) falls to a tenth
-and takes milliseconds; what that saves differs from one interface to the next, so the share must be given.
+Adaptive rates: 4x QDR InfiniBand falls to SDR, a quarter of its rate, at 80 % of its power (the same paper, section
+VII, after Abts et al., ISCA 2010; its sentence names the slower links as the dearer, which cannot be meant), in
+nanoseconds to microseconds. Ethernet's Adaptive Link Rate (Gunaratne et al., IEEE Transactions on Computers 57(4),
+2008) falls to a tenth and takes milliseconds; what that saves differs from one interface to the next, so the share must
+be given.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class JobResult:
 
 @dataclass(frozen=True)
 class Result:
-    """One simulation. `description` holds every setting that applies: `lull.simulate(result.description)` repeats it."""
+    """One simulation. `description` holds every setting that applies: `lull.simulate` repeats it from that."""
 
     description: dict[str, Any]
     simulated_s: float

@@ -1,7 +1,7 @@
 """Quantities as people write them, and back: "4 KiB", "100 Gbit/s", "1.1 us", "1 %".
 
-A plain number is in the SI unit: seconds, bytes, bytes per second, watts; a share is between 0 and 1. Times become whole
-picoseconds and sizes whole bytes, because the simulator counts in these.
+A plain number is in the SI unit: seconds, bytes, bytes per second, watts; a share is between 0 and 1. Times become
+whole picoseconds and sizes whole bytes, because the simulator counts in these.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Quantity:
         best = ""
         for unit, factor in self.units.items():
             text = _decimal(exact / factor)
-            if text is not None and unit.isascii() and (not best or len(text) < len(best.split()[0])):
+            if text is not None and unit.isascii() and (not best or len(text) < len(best.split(maxsplit=1)[0])):
                 best = f"{text} {unit}"
         return best or repr(amount)
 
