@@ -38,7 +38,7 @@ def extent(result: Result) -> str:
     """How much was simulated, and what it took."""
     cpu = result.simulator_cpu_s + (result.active.simulator_cpu_s if result.active else 0)
     return (
-        f"simulated {figures.si(result.simulated_s, 's')}, {result.packets:,} packets, {result.packet_links:,} links crossed, "
+        f"simulated {figures.si(result.simulated_s, 's')}: {result.packets:,} packets, {result.packet_links:,} hops, "
         f"in {figures.si(cpu, 's')} of CPU time ({result.queues} queues)"
     )
 
