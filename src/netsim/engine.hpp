@@ -10,8 +10,16 @@
 // Credits and idle links cost no events of their own: a port looks for credits that have come back when it needs them, and
 // only a port that found none, or is busy, is called again.
 //
-// Everything a packet touches at one hop is in a few lines of memory of that place: the packet, the intake it stands in, the
-// port it leaves by and that port's channels.
+// Everything a packet touches at one hop is in four lines of memory: the packet, the intake it stands in, the port it leaves
+// by and that port's channels. Which they are is known in time to fetch them before they are needed, because the events of a
+// place in a window are handled in three steps, the first while the place before is in its last:
+//
+//   look    fetch the packets and intakes of arrivals, the ports of services
+//   route   choose the ways of arrivals, in order of time; fetch their ports; fetch the packets that services will send
+//   act     everything else, in order of time
+//
+// So routing sees what was routed before it at once, but what became of it (a wait for credits, a wake-up) only from the next
+// window on.
 #pragma once
 #include <time.h>
 
@@ -58,15 +66,21 @@ class engine {
   enum what : unsigned { arrival, service, credit, computed };
 
   // A node's interface: cuts messages into packets, one message at a time.
-  struct injector {
+  struct alignas(64) injector {
     route_state way{};
     std::uint32_t message = nowhere;
     std::uint32_t unsent = 0;
     std::uint32_t packet = nowhere;  // cut, and waiting for credits
   };
 
+  void act_by_place(std::span<const event> due);
+  [[nodiscard]] std::span<const event> until_the_end(std::span<const event> due);
+  void look(const event* first, const event* last) const;
+  void route(const event* first, const event* last);
+  void act(const event* first, const event* last);
   void handle(const event& e);
-  void arrive(std::uint32_t at, link_id in, std::uint32_t index);
+  void choose_way(std::uint32_t at, packet& p);
+  void arrive(link_id in, std::uint32_t index);
   void release(const packet& p);
   void append(link_id out, unsigned channel, std::uint32_t index);
   void serve_when_due(link_id out);
@@ -77,7 +91,7 @@ class engine {
   void deliver(std::uint32_t index, picoseconds at, std::uint32_t place);
   void take_credit(link_id out, unsigned channel, std::int32_t bytes);
   [[nodiscard]] bool has_credit(link_id out, unsigned channel, std::int32_t bytes);
-  void collect_credits(link_id out, picoseconds until);
+  void collect_credits(intake& in, picoseconds until);
   void await_credit(link_id out, unsigned channel);
   void call(link_id out, picoseconds at);
   void call_node(std::uint32_t node);
@@ -99,6 +113,7 @@ class engine {
   pool<message> messages_;
   std::vector<injector> injectors_;
   tally tally_;
+  std::vector<event> last_events_;
   picoseconds now_ = 0;
   std::uint64_t events_ = 0;
 };
@@ -108,7 +123,7 @@ void engine<T>::handle(const event& e) {
   now_ = queue_.time_of(e);
   switch (windows::what(e)) {
     case arrival:
-      return arrive(e.place, e.a, e.b);
+      return arrive(e.a, e.b);
     case service:
       return serve_when_due(e.a);
     case credit:
@@ -120,15 +135,93 @@ void engine<T>::handle(const event& e) {
   }
 }
 
-// A packet stands in an input buffer of switch `at` and is routed.
+// The events of a window, sorted by place: while one place acts, the records of the next are fetched.
 template <topology_shape T>
-void engine<T>::arrive(std::uint32_t at, link_id in, std::uint32_t index) {
-  packet& p = packets_[index];
-  p.in = in;
+void engine<T>::act_by_place(std::span<const event> due) {
+  const event* const last = due.data() + due.size();
+  const auto end_of_place = [last](const event* e) {
+    const event* end = e;
+    while (end != last && end->place == e->place) ++end;
+    return end;
+  };
+  const event* ahead = due.data();  // up to where records are being fetched
+  const auto look_on = [&] {
+    if (ahead == last) return;
+    const event* const from = std::exchange(ahead, end_of_place(ahead));
+    look(from, ahead);
+  };
+  look_on();
+  for (const event* here = due.data(); here != last;) {
+    const event* const next = end_of_place(here);
+    look_on();
+    route(here, next);
+    act(here, next);
+    here = next;
+  }
+}
+
+// Those that are not after the end of the run.
+template <topology_shape T>
+std::span<const event> engine<T>::until_the_end(std::span<const event> due) {
+  last_events_.assign(due.begin(), due.end());
+  std::erase_if(last_events_, [&](const event& e) { return queue_.time_of(e) > asked_.end; });
+  return last_events_;
+}
+
+// Inlined always: GCC takes a function that only prefetches for one without effect, and drops the call.
+template <topology_shape T>
+[[gnu::always_inline]] inline void engine<T>::look(const event* first, const event* last) const {
+  links_.prefetch_free_at(first->place);
+  for (const event* e = first; e != last; ++e) {
+    if (windows::what(*e) == arrival) {
+      packets_.prefetch(e->b);
+      links_.prefetch_intake(e->a);
+    } else {
+      const link_id link = windows::what(*e) == computed ? links_.node_link(e->a) : e->a;
+      links_.prefetch_port(link);
+      links_.prefetch_channel(link, 0);
+      if (links_.from_node(link)) {
+        __builtin_prefetch(&injectors_[links_.node_of(link)]);
+        traffic_.prefetch(links_.node_of(link));
+      }
+    }
+  }
+}
+
+template <topology_shape T>
+void engine<T>::route(const event* first, const event* last) {
+  for (const event* e = first; e != last; ++e) {
+    if (windows::what(*e) == arrival) {
+      now_ = queue_.time_of(*e);
+      const intake& in = links_.intake_of(e->a);
+      if (in.count == intake::most) links_.prefetch_channel(in.sender, 0);
+      choose_way(e->place, packets_[e->b]);
+    } else if (windows::what(*e) == service && !links_.from_node(e->a)) {
+      for (unsigned left = links_.port_of(e->a).occupied; left != 0; left &= left - 1)
+        packets_.prefetch(links_.channel_of(e->a, static_cast<unsigned>(std::countr_zero(left))).head);
+    }
+  }
+}
+
+template <topology_shape T>
+void engine<T>::act(const event* first, const event* last) {
+  event sooner{};
+  for (const event* e = first; e != last; ++e) {
+    while (queue_.sooner(e->when, sooner)) handle(sooner);
+    handle(*e);
+  }
+  while (queue_.take(sooner))
+    if (queue_.time_of(sooner) <= asked_.end) handle(sooner);
+}
+
+template <topology_shape T>
+void engine<T>::choose_way(std::uint32_t at, packet& p) {
   const link_id first = links_.first_port(at);
   unsigned number = p.way.to_port;
   unsigned channel = p.way.lane;
-  if (at != p.way.to_switch) {
+  if (at == p.way.to_switch) {
+    messages_.prefetch(p.message);
+  } else {
     const chooser ports(asked_.routing.algorithm, links_.free_at(first), now_, power_.awake_for(), reluctance_,
                         asked_.routing.bias, random_);
     if (p.hops == 1) topology_.start(at, p.way, ports);
@@ -136,10 +229,23 @@ void engine<T>::arrive(std::uint32_t at, link_id in, std::uint32_t index) {
     number = h.port;
     channel += h.channel * links_.lanes();
   }
-  const link_id out = first + number;
+  p.out = first + number;
+  p.out_channel = static_cast<std::uint8_t>(channel);
+  links_.prefetch_port(p.out);
+  links_.prefetch_channel(p.out, channel);
+  if (power_.on()) power_.prefetch(p.out);
+  picoseconds& free = *links_.free_at(p.out);
+  free = std::max(free, now_) + links_.transfer_time(number == p.way.to_port && at == p.way.to_switch, p.bytes);
+}
+
+// A packet stands in an input buffer and goes where it was routed to.
+template <topology_shape T>
+void engine<T>::arrive(link_id in, std::uint32_t index) {
+  packet& p = packets_[index];
+  p.in = in;
+  const link_id out = p.out;
+  const unsigned channel = p.out_channel;
   port& o = links_.port_of(out);
-  picoseconds& free = *links_.free_at(out);
-  free = std::max(free, now_) + links_.transfer_time(o, p.bytes);
   if (o.busy_until <= now_ && o.occupied == 0 && has_credit(out, channel, p.bytes)) {
     release(p);
     return transmit(out, channel, index);
@@ -148,7 +254,7 @@ void engine<T>::arrive(std::uint32_t at, link_id in, std::uint32_t index) {
     release(p);
     append(out, channel, index);
   } else {
-    rooms_.add(links_.room_of(out, channel), in - first, index, packets_);
+    rooms_.add(links_.room_of(out, channel), in - links_.first_port(o.place), index, packets_);
     o.crowded = static_cast<std::uint16_t>(o.crowded | 1U << channel);
   }
   if (o.busy_until > now_)
@@ -164,10 +270,9 @@ void engine<T>::release(const packet& p) {
   intake& in = links_.intake_of(p.in);
   const picoseconds at = std::max(now_, p.tail) + asked_.network.credit_delay + asked_.network.cable_delay;
   const std::uint32_t what = std::uint32_t{p.channel} << 24U | static_cast<std::uint32_t>(p.bytes);
-  const link_id sender = links_.port_of(p.in).far;
   if ((in.awaited >> p.channel & 1U) == 0) [[likely]] {
     // Credits back by the window's begin can be handed over: nobody asks for an earlier time any more.
-    if (in.count == intake::most) collect_credits(sender, queue_.begin());
+    if (in.count == intake::most) collect_credits(in, queue_.begin());
     if (in.count < intake::most) [[likely]] {
       in.at[in.count] = at;
       in.what[in.count] = what;
@@ -175,7 +280,7 @@ void engine<T>::release(const packet& p) {
       return;
     }
   }
-  queue_.schedule(at, links_.port_of(sender).place, credit, sender, what);
+  queue_.schedule(at, links_.port_of(in.sender).place, credit, in.sender, what);
 }
 
 template <topology_shape T>
@@ -252,17 +357,16 @@ bool engine<T>::has_credit(link_id out, unsigned channel, std::int32_t bytes) {
   const channel_queue& q = links_.channel_of(out, channel);
   if (q.credit >= bytes) [[likely]]
     return true;
-  collect_credits(out, now_);
+  collect_credits(links_.intake_of(links_.port_of(out).far), now_);
   return q.credit >= bytes;
 }
 
 template <topology_shape T>
-void engine<T>::collect_credits(link_id out, picoseconds until) {
-  intake& in = links_.intake_of(links_.port_of(out).far);
+void engine<T>::collect_credits(intake& in, picoseconds until) {
   unsigned kept = 0;
   for (unsigned i = 0; i < in.count; ++i) {
     if (in.at[i] <= until) {
-      links_.channel_of(out, in.what[i] >> 24U).credit += static_cast<std::int32_t>(in.what[i] & 0xffffffU);
+      links_.channel_of(in.sender, in.what[i] >> 24U).credit += static_cast<std::int32_t>(in.what[i] & 0xffffffU);
     } else {
       in.at[kept] = in.at[i];
       in.what[kept] = in.what[i];
@@ -353,7 +457,7 @@ void engine<T>::transmit(link_id out, unsigned channel, std::uint32_t index) {
   channel_queue& q = links_.channel_of(out, channel);
   const network_parameters& net = asked_.network;
   picoseconds start = now_;
-  picoseconds time = links_.transfer_time(o, p.bytes);
+  picoseconds time = links_.transfer_time(o.node_cable, p.bytes);
   if (power_.on()) {
     const auto woken = power_.wake(out, o.busy_until, now_, net.output_buffer - q.space);
     start = woken.at;
@@ -415,18 +519,9 @@ result engine<T>::run(const progress& shown) {
   std::uint64_t look_at = 0;
   while (queue_.open()) {
     if (queue_.begin() > asked_.end) break;
-    const bool last = asked_.end - queue_.begin() < queue_.length();
-    const std::span<const event> due = queue_.events();
-    event sooner{};
-    for (std::size_t i = 0; i < due.size(); ++i) {
-      const event& e = due[i];
-      while (queue_.sooner(e.when, sooner)) handle(sooner);
-      if (last && queue_.time_of(e) > asked_.end) continue;
-      handle(e);
-      if (i + 1 == due.size() || due[i + 1].place != e.place)
-        while (queue_.take(sooner))
-          if (queue_.time_of(sooner) <= asked_.end) handle(sooner);
-    }
+    std::span<const event> due = queue_.events();
+    if (asked_.end - queue_.begin() < queue_.length()) due = until_the_end(due);
+    act_by_place(due);
     events_ += due.size();
     if (events_ < look_at) continue;
     look_at = events_ + 16384;
@@ -466,9 +561,9 @@ result engine<T>::finish(bool stopped) {
                        .bytes = o.bytes,
                        .wakes = rest.wakes,
                        .deep_sleep = rest.deep,
-                       .fast_wake = rest.fast,
-                       .slow = rest.slow,
-                       .busy = links_.transfer_time(o, static_cast<std::int64_t>(o.bytes))});
+                       .fast_wake = asked_.power.mode == power_mode::adaptive_rate ? 0 : rest.other,
+                       .slow = asked_.power.mode == power_mode::adaptive_rate ? rest.other : 0,
+                       .busy = links_.transfer_time(o.node_cable, static_cast<std::int64_t>(o.bytes))});
   }
   return r;
 }

@@ -22,11 +22,10 @@
 
 namespace lull::netsim {
 
-// Of one link, kept apart from what moves packets: touched only after a pause longer than hold.
-struct link_rest {
+// Of one link, kept apart from what moves packets.
+struct alignas(32) link_rest {
   picoseconds deep = 0;
-  picoseconds fast = 0;
-  picoseconds slow = 0;
+  picoseconds other = 0;           // fast wake, or at the slow rate
   picoseconds slow_since = never;  // adaptive-rate: the link is at its slow rate since then
   std::uint64_t wakes = 0;
 };
@@ -91,52 +90,53 @@ class link_power {
     return static_cast<picoseconds>(static_cast<double>(time) / given_.slow_rate);
   }
 
+  void prefetch(std::size_t link) const { __builtin_prefetch(&rests_[link], 1); }
+
   // A packet's turn at `now` on a link idle since `idle_since` <= now, with `waiting` bytes behind it.
   [[nodiscard]] start wake(std::size_t link, picoseconds idle_since, picoseconds now, std::int64_t waiting) {
-    const picoseconds gap = now - idle_since;
     if (given_.mode == power_mode::adaptive_rate) return change_rate(link, idle_since, now, waiting);
-    const picoseconds hold = learns_ ? learn(link, gap, now) : given_.hold;
-    if (gap <= hold) [[likely]]
-      return {now, false};
-    link_rest& rest = rests_[link];
-    ++rest.wakes;
-    const picoseconds delay = account(rest, gap, hold);
+    const picoseconds gap = now - idle_since;
+    const picoseconds delay = rest(rests_[link], gap, learns_ ? learn(link, gap, now) : given_.hold);
     return {given_.wake_delays ? now + delay : now, false};
   }
 
   // The pause that lasts when the run ends.
   void close(std::size_t link, picoseconds idle_since, picoseconds end) {
-    if (!on_) return;
-    link_rest& rest = rests_[link];
+    if (!on_ || end <= idle_since) return;
+    link_rest& r = rests_[link];
     if (given_.mode == power_mode::adaptive_rate) {
-      if (rest.slow_since == never && end - idle_since > given_.hold) rest.slow_since = idle_since + given_.hold;
-      if (rest.slow_since < end) rest.slow += end - rest.slow_since;
+      if (r.slow_since == never && end - idle_since > given_.hold) r.slow_since = idle_since + given_.hold;
+      if (r.slow_since < end) r.other += end - r.slow_since;
       return;
     }
-    const picoseconds hold = learns_ ? holds_[link] : given_.hold;
-    if (end - idle_since > hold) account(rest, end - idle_since, hold);
+    const std::uint64_t wakes = r.wakes;
+    rest(r, end - idle_since, learns_ ? holds_[link] : given_.hold);
+    r.wakes = wakes;  // nothing woke it
   }
 
  private:
-  // Adds the time in low power of a pause longer than `hold`; answers the delay of the wake-up that ends it.
-  picoseconds account(link_rest& rest, picoseconds gap, picoseconds hold) const {
-    picoseconds signalling = hold;  // when it begins
-    if (given_.mode != power_mode::deep_sleep) {
-      const picoseconds fast = given_.mode == power_mode::hybrid ? std::min(gap - hold, given_.hybrid_hold) : gap - hold;
-      rest.fast += fast;
-      if (given_.mode == power_mode::fast_wake || gap - hold <= given_.hybrid_hold) return given_.wake_fast;
-      signalling += given_.hybrid_hold;
+  // Adds the time in low power of a pause; answers the delay of the wake-up that ends it, 0 where none is due. Whether a
+  // pause is longer than hold cannot be predicted, so nothing here branches on it.
+  picoseconds rest(link_rest& r, picoseconds gap, picoseconds hold) const {
+    const picoseconds idle = gap - hold;  // since low power was allowed
+    r.wakes += idle > 0 ? 1 : 0;
+    if (given_.mode == power_mode::fast_wake) {
+      r.other += std::max(idle, picoseconds{0});
+      return idle > 0 ? given_.wake_fast : 0;
     }
-    const picoseconds asleep = gap - signalling - given_.sleep_time;
-    if (asleep > 0) {
-      if (asleep <= given_.quiet_time) [[likely]] {
-        rest.deep += asleep;
-      } else {
-        const picoseconds period = given_.quiet_time + given_.refresh_time;
-        rest.deep += asleep / period * given_.quiet_time + std::min(asleep % period, given_.quiet_time);
-      }
-    }
-    return given_.wake_deep;
+    const picoseconds in_fast = given_.mode == power_mode::hybrid ? given_.hybrid_hold : 0;
+    r.other += std::clamp(idle, picoseconds{0}, in_fast);
+    r.deep += quiet(idle - in_fast - given_.sleep_time);
+    const picoseconds delay = idle > in_fast ? given_.wake_deep : given_.wake_fast;
+    return idle > 0 ? delay : 0;
+  }
+
+  // Of a time since quiet began, the part that was not refreshing.
+  [[nodiscard]] picoseconds quiet(picoseconds time) const {
+    if (time <= given_.quiet_time) [[likely]]
+      return std::max(time, picoseconds{0});
+    const picoseconds period = given_.quiet_time + given_.refresh_time;
+    return time / period * given_.quiet_time + std::min(time % period, given_.quiet_time);
   }
 
   start change_rate(std::size_t link, picoseconds idle_since, picoseconds now, std::int64_t waiting) {
@@ -146,7 +146,7 @@ class link_power {
       rest.slow_since = idle_since + given_.hold;
     }
     if (waiting < given_.raise_backlog) return {now, true};
-    rest.slow += now - rest.slow_since;
+    rest.other += now - rest.slow_since;
     rest.slow_since = never;
     ++rest.wakes;
     return {given_.wake_delays ? now + given_.rate_change : now, false};

@@ -4,6 +4,8 @@
 // then one for each node. The two directions of a cable know each other as `far`. What a switch keeps of a link that ends at
 // it, the intake, is filed under the link that leaves by the same port, so all records of a switch lie side by side.
 #pragma once
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -30,9 +32,12 @@ struct alignas(64) packet {
   link_id in = 0;                // where it arrived
   picoseconds tail = 0;          // when its last bit arrived there
   picoseconds first_bit = 0;     // when it left its node
+  link_id out = 0;               // where it goes on
   std::uint8_t channel = 0;      // of the intake
+  std::uint8_t out_channel = 0;
   std::uint8_t hops = 0;         // links crossed
 };
+static_assert(sizeof(packet) == 64);
 
 // The sending end of a link.
 struct alignas(64) port {
@@ -63,9 +68,32 @@ struct alignas(64) intake {
   static constexpr unsigned most = 4;
   std::array<picoseconds, most> at{};
   std::array<std::uint32_t, most> what{};  // channel << 24 | bytes
+  link_id sender = 0;                      // the link that ends here
   std::uint16_t awaited = 0;               // channels whose sender waits for a credit, a bit each
   std::uint8_t count = 0;
 };
+static_assert(sizeof(port) == 64 && sizeof(intake) == 64 && sizeof(channel_queue) == 16);
+
+// Memory for large arrays: begins with a cache line, so that four channels share one, and asks for huge pages, because
+// a hop touches arrays all over.
+template <class R>
+struct large {
+  using value_type = R;
+  large() = default;
+  template <class Other>
+  explicit large(const large<Other>& /*other*/) {}
+  R* allocate(std::size_t n) {
+    constexpr std::size_t huge = std::size_t{2} << 20U;
+    const std::size_t bytes = n * sizeof(R);
+    void* p = ::operator new(bytes, std::align_val_t{bytes < huge ? 64 : huge});
+    if (bytes >= huge) madvise(p, bytes, MADV_HUGEPAGE);
+    return static_cast<R*>(p);
+  }
+  void deallocate(R* p, std::size_t n) { ::operator delete(p, std::align_val_t{n * sizeof(R) < std::size_t{2} << 20U ? 64 : std::size_t{2} << 20U}); }
+  bool operator==(const large& /*other*/) const { return true; }
+};
+template <class R>
+using large_vector = std::vector<R, large<R>>;
 
 // Records of one kind, named by number; numbers are used again.
 template <class R>
@@ -82,12 +110,13 @@ class pool {
     return index;
   }
   void put_back(std::uint32_t index) { free_.push_back(index); }
+  void prefetch(std::uint32_t index) const { __builtin_prefetch(&records_[index]); }
   R& operator[](std::uint32_t index) { return records_[index]; }
   const R& operator[](std::uint32_t index) const { return records_[index]; }
   [[nodiscard]] std::size_t used() const { return records_.size() - free_.size(); }
 
  private:
-  std::vector<R> records_;
+  large_vector<R> records_;
   std::vector<std::uint32_t> free_;
 };
 
@@ -175,8 +204,15 @@ class plumbing {
   // When the port has sent all that waits for it now, as routing estimates it.
   [[nodiscard]] picoseconds* free_at(link_id link) { return &free_at_[link]; }
 
-  [[nodiscard]] picoseconds transfer_time(const port& o, std::int64_t bytes) const {
-    return static_cast<picoseconds>(static_cast<std::uint64_t>(bytes) * rates_[o.node_cable ? 1 : 0] >> rate_bits);
+  void prefetch_port(link_id link) const { __builtin_prefetch(&ports_[link]); }
+  void prefetch_channel(link_id link, unsigned channel) const { __builtin_prefetch(&channels_[std::size_t{link} * channels_per_link_ + channel]); }
+  void prefetch_intake(link_id link) const { __builtin_prefetch(&intakes_[link]); }
+  void prefetch_free_at(std::uint32_t of_switch) const {
+    for (link_id link = first_[of_switch]; link < first_[of_switch + 1]; link += 8) __builtin_prefetch(&free_at_[link]);
+  }
+
+  [[nodiscard]] picoseconds transfer_time(bool node_cable, std::int64_t bytes) const {
+    return static_cast<picoseconds>(static_cast<std::uint64_t>(bytes) * rates_[node_cable ? 1 : 0] >> rate_bits);
   }
   [[nodiscard]] unsigned lanes() const { return lanes_; }
   [[nodiscard]] unsigned channels() const { return channels_per_link_; }
@@ -188,11 +224,11 @@ class plumbing {
   void check(const simulation& asked, unsigned classes);
 
   std::vector<link_id> first_;  // of each switch; at the end, of the nodes
-  std::vector<port> ports_;
-  std::vector<channel_queue> channels_;
-  std::vector<intake> intakes_;  // of links that end at a switch
+  large_vector<port> ports_;
+  large_vector<channel_queue> channels_;
+  large_vector<intake> intakes_;  // of links that end at a switch
   std::vector<std::uint32_t> rooms_;
-  std::vector<picoseconds> free_at_;
+  large_vector<picoseconds> free_at_;
   std::array<std::uint64_t, 2> rates_{};  // picoseconds per byte << rate_bits
   unsigned channels_per_link_ = 1, lanes_ = 1, window_bits_ = 0, most_ports_ = 0;
 };
@@ -248,6 +284,7 @@ plumbing::plumbing(const T& topology, const simulation& asked) {
       o.far_place = other.node ? s : other.id;
       o.far = other.node ? node_link(other.id) : first_[other.id] + other.port;
       o.to_node = o.node_cable = other.node;
+      intakes_[link].sender = o.far;
       buffers(link, other.node ? std::numeric_limits<std::int32_t>::max() : asked.network.input_buffer);
       if (!other.node) continue;
       port& back = ports_[o.far];

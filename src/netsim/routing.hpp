@@ -126,18 +126,18 @@ class chooser {
 };
 
 inline unsigned chooser::least_free_at(unsigned first, unsigned count) const {
-  const unsigned start = random_.below(count);
-  unsigned best = first + start;
-  picoseconds least = std::max(free_at_[best], now_);
-  const auto look = [&](unsigned from, unsigned to) {
+  const unsigned start = first + random_.below(count);
+  unsigned best = start;
+  picoseconds least = std::numeric_limits<picoseconds>::max();
+  for (unsigned part = 0; part < 2; ++part) {
+    const unsigned from = part == 0 ? start : first;
+    const unsigned to = part == 0 ? first + count : start;
     for (unsigned p = from; p < to; ++p) {
-      const picoseconds at = std::max(free_at_[p], now_);
-      best = at < least ? p : best;
-      least = std::min(at, least);
+      if (free_at_[p] <= now_) return p;
+      best = free_at_[p] < least ? p : best;
+      least = std::min(free_at_[p], least);
     }
-  };
-  look(first + start + 1, first + count);
-  look(first, first + start);
+  }
   return best;
 }
 

@@ -65,14 +65,20 @@ class shape {
   [[nodiscard]] virtual unsigned channels(algorithm a) const = 0;
   // Links (one direction) that a cut of the nodes into two equal halves severs, at the cut the topology is known for.
   [[nodiscard]] virtual std::uint64_t bisection() const = 0;
-  // The whole way of one packet, as if all queues were empty: the ports taken, with their channels.
+  // The whole way of one packet: the ports taken, with their channels. `busy` says how long a packet would wait at a
+  // port of a switch; without it all queues are empty.
+  using waits = std::function<picoseconds(std::uint32_t of_switch, unsigned port)>;
   [[nodiscard]] virtual std::vector<hop> way(std::uint32_t from_node, std::uint32_t to_node, algorithm a,
-                                             std::uint64_t seed) const = 0;
+                                             std::uint64_t seed, const waits& busy = {}) const = 0;
 };
 
 struct simulation;
 struct result;
 using progress = std::function<bool(const struct state_of_run&)>;
+
+// What every topology keeps to: so many nodes, numbered in 32 bits with room to spare, and ports, numbered in 16.
+inline constexpr std::int64_t most_nodes = 1 << 24;
+inline constexpr std::int64_t most_ports = 4096;
 
 // A row of the table of topologies.
 struct topology_entry {

@@ -34,6 +34,8 @@ class traffic {
   [[nodiscard]] std::uint64_t expected() const { return expected_; }  // messages in all; 0: not known
   [[nodiscard]] std::uint64_t created() const { return created_; }
 
+  void prefetch(std::uint32_t node) const { __builtin_prefetch(&processes_[node]); }
+
   // The node's next message, and when it is created. Nothing: no more for now; a later `computed` brings more.
   [[nodiscard]] std::optional<picoseconds> next_at(std::uint32_t node);
   [[nodiscard]] message take(std::uint32_t node);
@@ -59,7 +61,7 @@ class traffic {
     double mean_gap = 0;                         // between creations, picoseconds
     std::vector<picoseconds> iteration_ends;
   };
-  struct process {
+  struct alignas(64) process {
     std::uint32_t job = nowhere;
     std::uint32_t rank = 0;
     generator random{0};

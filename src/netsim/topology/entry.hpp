@@ -21,25 +21,27 @@ class shape_of final : public shape {
   [[nodiscard]] endpoint home(std::uint32_t node) const override { return of_.home(node); }
   [[nodiscard]] unsigned channels(algorithm a) const override { return of_.channels(a); }
   [[nodiscard]] std::uint64_t bisection() const override { return of_.bisection(); }
-  [[nodiscard]] std::vector<hop> way(std::uint32_t from, std::uint32_t to, algorithm a,
-                                     std::uint64_t seed) const override;
+  [[nodiscard]] std::vector<hop> way(std::uint32_t from, std::uint32_t to, algorithm a, std::uint64_t seed,
+                                     const waits& busy) const override;
 
  private:
   T of_;
 };
 
 template <class T>
-std::vector<hop> shape_of<T>::way(std::uint32_t from, std::uint32_t to, algorithm a, std::uint64_t seed) const {
+std::vector<hop> shape_of<T>::way(std::uint32_t from, std::uint32_t to, algorithm a, std::uint64_t seed,
+                                  const waits& busy) const {
   generator random(seed);
   const endpoint first = of_.home(from);
   const endpoint last = of_.home(to);
   route_state packet{.to_switch = last.id, .key = pair_key(from, to), .to_port = last.port};
   std::vector<hop> result;
-  std::vector<picoseconds> idle;
+  std::vector<picoseconds> free_at;
   std::uint32_t at = first.id;
   const auto ports = [&] {
-    idle.assign(of_.ports(at), 0);
-    return chooser(a, idle.data(), 0, 0, 0, 0, random);
+    free_at.assign(of_.ports(at), 0);
+    for (unsigned p = 0; busy && p < free_at.size(); ++p) free_at[p] = busy(at, p);
+    return chooser(a, free_at.data(), 0, 0, 0, 0, random);
   };
   if (at != packet.to_switch) of_.start(at, packet, ports());
   while (at != packet.to_switch) {
@@ -52,9 +54,10 @@ std::vector<hop> shape_of<T>::way(std::uint32_t from, std::uint32_t to, algorith
 
 template <topology_shape T>
 topology_entry make_entry(const char* name, const char* meaning, std::vector<parameter> parameters) {
-  return {name, meaning, std::move(parameters),
-          [](const netsim::parameters& given) -> std::unique_ptr<shape> { return std::make_unique<shape_of<T>>(T(given)); },
-          [](const simulation& asked, const progress& shown) { return run_engine(T(asked.parameters), asked, shown); }};
+  return {
+      name, meaning, std::move(parameters),
+      [](const netsim::parameters& given) -> std::unique_ptr<shape> { return std::make_unique<shape_of<T>>(T(given)); },
+      [](const simulation& asked, const progress& shown) { return run_engine(T(asked.parameters), asked, shown); }};
 }
 
 }  // namespace lull::netsim

@@ -1,0 +1,58 @@
+// The canonical dragonfly: groups of routers, each cabled to all others of its group, and a cable or more between any
+// two groups (Kim, Dally, Scott and Abts 2008). It is balanced when a group has twice as many routers as a router has
+// nodes, and twice as many as it has global cables.
+//
+// The ways between groups, the channels and the global cables are in groups.hpp.
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "netsim/topology/entry.hpp"
+#include "netsim/topology/groups.hpp"
+
+namespace lull::netsim {
+namespace {
+
+const std::vector<parameter> dragonfly_parameters{
+    {"routers", "routers of a group", {24}},
+    {"nodes_per_router", "nodes at a router", {12}},
+    {"globals", "cables of a router to other groups", {12}},
+    {"groups", "groups; 0: as many as the cables can join, each to each", {0}},
+};
+
+class all_to_all {
+ public:
+  explicit all_to_all(unsigned routers) : routers_(routers) {}
+  [[nodiscard]] unsigned routers() const { return routers_; }
+  [[nodiscard]] unsigned ports() const { return routers_ - 1; }
+  [[nodiscard]] static unsigned apart(unsigned a, unsigned b) { return a != b ? 1 : 0; }
+  [[nodiscard]] static bundle step(unsigned a, unsigned b) { return {b - (b > a ? 1 : 0), 1}; }
+  [[nodiscard]] static std::pair<unsigned, unsigned> peer(unsigned a, unsigned port) {
+    const unsigned other = port + (port >= a ? 1 : 0);
+    return {other, step(other, a).first};
+  }
+  // Half the routers against the others.
+  [[nodiscard]] std::uint64_t bisection() const { return std::uint64_t{routers_ / 2} * (routers_ - routers_ / 2); }
+
+ private:
+  unsigned routers_;
+};
+
+class dragonfly : public groups_of<all_to_all> {
+ public:
+  explicit dragonfly(const parameters& given) : dragonfly(reader("dragonfly", dragonfly_parameters, given)) {}
+
+ private:
+  explicit dragonfly(const reader& read) : dragonfly(read, all_to_all(read.one("routers", 1, 1024))) {}
+  dragonfly(const reader& read, all_to_all inside)
+      : groups_of(inside, read_outside(read, inside.routers(), inside.ports())) {}
+};
+
+}  // namespace
+
+topology_entry dragonfly_entry() {
+  return make_entry<dragonfly>("dragonfly", "groups of routers, all cabled to all within, groups cabled to each other",
+                               dragonfly_parameters);
+}
+
+}  // namespace lull::netsim

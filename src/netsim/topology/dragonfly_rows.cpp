@@ -1,0 +1,101 @@
+// The row-column dragonfly: groups of routers in rows and columns, each router cabled to all of its row and all of its
+// column (as Cray's Cascade, Faanes et al. 2012).
+//
+// Routers of a group are numbered row by row. Ports to a router's own row come before those to its column. Inside a
+// group a way goes along the row, then along the column. The ways between groups, the channels and the global cables
+// are in groups.hpp.
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "netsim/topology/entry.hpp"
+#include "netsim/topology/groups.hpp"
+
+namespace lull::netsim {
+namespace {
+
+const std::vector<parameter> dragonfly_rows_parameters{
+    {"rows", "rows of a group", {6}},
+    {"columns", "columns of a group", {16}},
+    {"row_cables", "cables between two routers of a row", {1}},
+    {"column_cables", "cables between two routers of a column", {3}},
+    {"nodes_per_router", "nodes at a router", {8}},
+    {"globals", "cables of a router to other groups", {10}},
+    {"groups", "groups; 0: as many as the cables can join, each to each", {6}},
+};
+
+class rows_and_columns {
+ public:
+  rows_and_columns(unsigned rows, unsigned columns, unsigned row_cables, unsigned column_cables)
+      : rows_(rows), columns_(columns), row_cables_(row_cables), column_cables_(column_cables) {
+    for (unsigned r = 0; r < rows; ++r) {
+      for (unsigned c = 0; c < columns; ++c) {
+        places_.push_back({static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(c)});
+      }
+    }
+  }
+
+  [[nodiscard]] unsigned routers() const { return rows_ * columns_; }
+  [[nodiscard]] unsigned ports() const { return first_of_column() + (rows_ - 1) * column_cables_; }
+  [[nodiscard]] unsigned apart(unsigned a, unsigned b) const {
+    return (places_[a].row != places_[b].row ? 1U : 0U) + (places_[a].column != places_[b].column ? 1U : 0U);
+  }
+  [[nodiscard]] bundle step(unsigned a, unsigned b) const {
+    const place from = places_[a];
+    const place to = places_[b];
+    if (from.column != to.column) return {(to.column - (to.column > from.column ? 1U : 0U)) * row_cables_, row_cables_};
+    return {first_of_column() + (to.row - (to.row > from.row ? 1U : 0U)) * column_cables_, column_cables_};
+  }
+  [[nodiscard]] std::pair<unsigned, unsigned> peer(unsigned a, unsigned port) const;
+  // Half the columns against the others, or half the rows, whichever severs less; a side of odd length is cut next to
+  // its middle, and only when the other cannot be halved either.
+  [[nodiscard]] std::uint64_t bisection() const {
+    const std::uint64_t across_rows = std::uint64_t{columns_ / 2} * (columns_ - columns_ / 2) * row_cables_ * rows_;
+    const std::uint64_t across_columns = std::uint64_t{rows_ / 2} * (rows_ - rows_ / 2) * column_cables_ * columns_;
+    if (columns_ % 2 != rows_ % 2) return columns_ % 2 == 0 ? across_rows : across_columns;
+    if (columns_ == 1 || rows_ == 1) return std::max(across_rows, across_columns);
+    return std::min(across_rows, across_columns);
+  }
+
+ private:
+  struct place {
+    std::uint16_t row, column;
+  };
+  [[nodiscard]] unsigned first_of_column() const { return (columns_ - 1) * row_cables_; }
+  unsigned rows_, columns_, row_cables_, column_cables_;
+  std::vector<place> places_;
+};
+
+std::pair<unsigned, unsigned> rows_and_columns::peer(unsigned a, unsigned port) const {
+  const place from = places_[a];
+  const bool along_row = port < first_of_column();
+  const unsigned cables = along_row ? row_cables_ : column_cables_;
+  const unsigned number = along_row ? port : port - first_of_column();
+  const unsigned mine = along_row ? from.column : from.row;
+  const unsigned other = number / cables + (number / cables >= mine ? 1 : 0);
+  const unsigned router = along_row ? from.row * columns_ + other : other * columns_ + from.column;
+  return {router, step(router, a).first + number % cables};
+}
+
+class dragonfly_rows : public groups_of<rows_and_columns> {
+ public:
+  explicit dragonfly_rows(const parameters& given)
+      : dragonfly_rows(reader("dragonfly-rows", dragonfly_rows_parameters, given)) {}
+
+ private:
+  explicit dragonfly_rows(const reader& read)
+      : dragonfly_rows(read, {read.one("rows", 1, 256), read.one("columns", 1, 255), read.one("row_cables", 1, 16),
+                              read.one("column_cables", 1, 16)}) {}
+  dragonfly_rows(const reader& read, const rows_and_columns& inside)
+      : groups_of(inside, read_outside(read, inside.routers(), inside.ports())) {}
+};
+
+}  // namespace
+
+topology_entry dragonfly_rows_entry() {
+  return make_entry<dragonfly_rows>("dragonfly-rows", "groups of routers in rows and columns, cabled to each other",
+                                    dragonfly_rows_parameters);
+}
+
+}  // namespace lull::netsim

@@ -1,0 +1,236 @@
+// HyperX: switches in a grid of any number of dimensions, cabled to every other switch of each line of the grid (Ahn,
+// Binkert, Davis, McLaren and Schreiber 2009).
+//
+// A switch has a coordinate in each dimension; one link changes one coordinate to any other value, so a shortest way
+// takes one link for each coordinate that differs. Ports: those to nodes first, then by dimension and by the coordinate
+// of the other end, parallel cables next to each other.
+//
+// Channels. `minimal` goes in dimension order: no cycle, one channel. `valiant` does so twice, with a channel for each
+// part. `minimal-random` and the adaptive algorithms take the dimensions in any order, and the channel is the number of
+// links taken so far, which only grows: as many channels as dimensions. An adaptive detour goes to its intermediate
+// switch in dimension order on channel 0, and on from there, in any order, on channels 1, 2, ...: one channel more.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "netsim/topology/entry.hpp"
+
+namespace lull::netsim {
+namespace {
+
+const std::vector<parameter> hyperx_parameters{
+    {"dimensions", "switches in a line of each dimension", {8, 8, 6}, true},
+    {"cables", "cables between two switches of a line, for each dimension or one number for all", {1}, true},
+    {"nodes_per_switch", "nodes at a switch", {12}},
+};
+
+constexpr std::size_t most_dimensions = 8;  // a byte of 64 bits each
+constexpr std::uint64_t low_bits = 0x0101010101010101U;
+
+// How many bytes are not zero.
+[[nodiscard]] constexpr unsigned bytes_set(std::uint64_t x) {
+  const std::uint64_t marks = (((x & 0x7f * low_bits) + 0x7f * low_bits) | x) >> 7U & low_bits;
+  return static_cast<unsigned>(marks * low_bits >> 56U);
+}
+
+class hyperx {
+ public:
+  explicit hyperx(const parameters& given);
+
+  [[nodiscard]] std::uint32_t nodes() const { return switches() * nodes_per_switch_; }
+  [[nodiscard]] std::uint32_t switches() const { return static_cast<std::uint32_t>(coordinates_.size()); }
+  [[nodiscard]] unsigned ports(std::uint32_t /*any*/) const { return ports_; }
+  [[nodiscard]] endpoint peer(std::uint32_t s, unsigned port) const;
+  [[nodiscard]] endpoint home(std::uint32_t node) const {
+    return {node / nodes_per_switch_, static_cast<std::uint16_t>(node % nodes_per_switch_), false};
+  }
+  [[nodiscard]] unsigned channels(algorithm a) const;
+  // A cut through the middle of the dimension where it severs least; a dimension of odd length is cut next to its
+  // middle, and only when none is even.
+  [[nodiscard]] std::uint64_t bisection() const;
+
+  void start(std::uint32_t at, route_state& packet, const chooser& ports) const {
+    if (ports.how() != algorithm::valiant && !ports.adapts()) return;
+    const std::uint32_t other = ports.random().below(switches());
+    if (other == at || other == packet.to_switch) return;
+    if (ports.how() == algorithm::valiant || prefers_detour(at, other, packet, ports)) packet.via = other;
+  }
+
+  [[nodiscard]] hop route(std::uint32_t at, route_state& packet, const chooser& ports) const {
+    if (packet.via == at) {
+      packet.via = nowhere;
+      packet.stage = 1;
+    }
+    const std::uint64_t here = coordinates_[at];
+    if (packet.via != nowhere) return {first_port(here, coordinates_[packet.via], packet.key, ports), 0};
+    const std::uint64_t there = coordinates_[packet.to_switch];
+    switch (ports.how()) {
+      case algorithm::minimal:
+      case algorithm::valiant:
+        return {first_port(here, there, packet.key, ports), packet.stage};
+      case algorithm::minimal_random:
+        return {drawn_port(here, there, packet.key, ports), packet.stage++};
+      case algorithm::adaptive:
+      case algorithm::power_aware:
+        break;
+    }
+    return {freest_port(here, there, packet.key, ports), packet.stage++};
+  }
+
+ private:
+  // A port to the switch of this line that has the coordinate of `there`.
+  [[nodiscard]] std::uint16_t port_in(unsigned dimension, std::uint64_t here, std::uint64_t there, std::uint32_t key,
+                                      const chooser& ports) const {
+    const unsigned mine = here >> 8U * dimension & 0xffU;
+    const unsigned other = there >> 8U * dimension & 0xffU;
+    const unsigned cables = cables_[dimension];
+    const unsigned first = first_of_[dimension] + (other - (other > mine ? 1 : 0)) * cables;
+    return static_cast<std::uint16_t>(ports.among(first, cables, key));
+  }
+  [[nodiscard]] static unsigned lowest(std::uint64_t difference) {
+    return static_cast<unsigned>(std::countr_zero(difference)) / 8U;
+  }
+  // In the first dimension that differs.
+  [[nodiscard]] std::uint16_t first_port(std::uint64_t here, std::uint64_t there, std::uint32_t key,
+                                         const chooser& ports) const {
+    return port_in(lowest(here ^ there), here, there, key, ports);
+  }
+  // In a dimension drawn from those that differ.
+  [[nodiscard]] std::uint16_t drawn_port(std::uint64_t here, std::uint64_t there, std::uint32_t key,
+                                         const chooser& ports) const {
+    std::uint64_t difference = here ^ there;
+    const unsigned differing = bytes_set(difference);
+    if (differing > 1) {
+      for (unsigned skipped = ports.random().below(differing); skipped > 0; --skipped) {
+        difference &= ~(std::uint64_t{0xff} << 8U * lowest(difference));
+      }
+    }
+    return port_in(lowest(difference), here, there, key, ports);
+  }
+  // In the dimension with the least wait. Among equals `adaptive` draws; `power-aware` takes the first, lest it wake
+  // links in every dimension.
+  [[nodiscard]] std::uint16_t freest_port(std::uint64_t here, std::uint64_t there, std::uint32_t key,
+                                          const chooser& ports) const {
+    std::uint64_t difference = here ^ there;
+    unsigned dimension = lowest(difference);
+    std::uint16_t best = port_in(dimension, here, there, key, ports);
+    difference &= ~(std::uint64_t{0xff} << 8U * dimension);
+    if (difference == 0) return best;
+    picoseconds least = ports.wait(best);
+    unsigned equals = 1;
+    do {
+      dimension = lowest(difference);
+      difference &= ~(std::uint64_t{0xff} << 8U * dimension);
+      const std::uint16_t port = port_in(dimension, here, there, key, ports);
+      const picoseconds wait = ports.wait(port);
+      if (wait < least) {
+        best = port;
+        least = wait;
+        equals = 1;
+      } else if (wait == least && ports.how() == algorithm::adaptive && ports.random().below(++equals) == 0) {
+        best = port;
+      }
+    } while (difference != 0);
+    return best;
+  }
+  [[nodiscard]] bool prefers_detour(std::uint32_t at, std::uint32_t other, const route_state& packet,
+                                    const chooser& ports) const {
+    const std::uint64_t here = coordinates_[at];
+    const std::uint64_t middle = coordinates_[other];
+    const std::uint64_t there = coordinates_[packet.to_switch];
+    const unsigned port = freest_port(here, there, packet.key, ports);
+    const unsigned hops = bytes_set(here ^ there);
+    if (!ports.prefers_detour(port, hops, port, 0)) return false;  // not even for a way that takes no time
+    return ports.prefers_detour(port, hops, first_port(here, middle, packet.key, ports),
+                                bytes_set(here ^ middle) + bytes_set(middle ^ there));
+  }
+
+  std::array<std::uint16_t, most_dimensions> first_of_{};  // port of each dimension
+  std::array<std::uint16_t, most_dimensions> cables_{};
+  std::vector<std::uint64_t> coordinates_;  // of each switch, a byte for each dimension
+  std::vector<unsigned> sizes_;
+  unsigned nodes_per_switch_, ports_;
+};
+
+hyperx::hyperx(const parameters& given) {
+  const reader read("hyperx", hyperx_parameters, given);
+  sizes_ = read.list("dimensions", 1, 256);
+  read.require(sizes_.size() <= most_dimensions, "dimensions", "be no longer than", most_dimensions);
+  const std::vector<unsigned> cables = read.list("cables", 1, 64, sizes_.size());
+  read.require(cables.size() == sizes_.size(), "cables", "be one number or as many as dimensions,",
+               static_cast<std::int64_t>(sizes_.size()));
+  nodes_per_switch_ = read.one("nodes_per_switch", 1, 1024);
+  ports_ = nodes_per_switch_;
+  std::int64_t count = 1;
+  for (std::size_t d = 0; d < sizes_.size(); ++d) {
+    first_of_[d] = static_cast<std::uint16_t>(ports_);
+    cables_[d] = static_cast<std::uint16_t>(cables[d]);
+    ports_ += (sizes_[d] - 1) * cables[d];
+    count = std::min<std::int64_t>(count * sizes_[d], most_nodes + 1);
+  }
+  read.require(ports_ <= most_ports, "cables", "leave a switch at most this many ports:", most_ports);
+  read.require(count * nodes_per_switch_ <= most_nodes, "dimensions", "leave at most this many nodes:", most_nodes);
+  coordinates_.resize(static_cast<std::size_t>(count));
+  for (std::uint32_t s = 0; s < count; ++s) {
+    std::uint32_t rest = s;
+    for (std::size_t d = 0; d < sizes_.size(); ++d) {
+      coordinates_[s] |= std::uint64_t{rest % sizes_[d]} << 8U * d;
+      rest /= sizes_[d];
+    }
+  }
+}
+
+endpoint hyperx::peer(std::uint32_t s, unsigned port) const {
+  if (port < nodes_per_switch_) return {s * nodes_per_switch_ + port, 0, true};
+  std::uint32_t stride = 1;
+  std::size_t d = 0;
+  while (d + 1 < sizes_.size() && port >= first_of_[d + 1]) stride *= sizes_[d++];
+  const unsigned mine = coordinates_[s] >> 8U * d & 0xffU;
+  const unsigned line = (port - first_of_[d]) / cables_[d];
+  const unsigned cable = (port - first_of_[d]) % cables_[d];
+  const unsigned other = line + (line >= mine ? 1 : 0);
+  const unsigned back = first_of_[d] + (mine - (mine > other ? 1 : 0)) * cables_[d] + cable;
+  return {s + other * stride - mine * stride, static_cast<std::uint16_t>(back), false};
+}
+
+unsigned hyperx::channels(algorithm a) const {
+  const auto lines = static_cast<unsigned>(std::ranges::count_if(sizes_, [](unsigned size) { return size > 1; }));
+  switch (a) {
+    case algorithm::minimal:
+      return 1;
+    case algorithm::minimal_random:
+      return std::max(lines, 1U);
+    case algorithm::valiant:
+      return 2;
+    case algorithm::adaptive:
+    case algorithm::power_aware:
+      break;
+  }
+  return lines + 1;
+}
+
+std::uint64_t hyperx::bisection() const {
+  std::uint64_t least = 0;
+  bool least_is_even = false;
+  for (std::size_t d = 0; d < sizes_.size(); ++d) {
+    const std::uint64_t half = sizes_[d] / 2;
+    if (half == 0) continue;
+    const bool even = sizes_[d] % 2 == 0;
+    const std::uint64_t severed = half * (sizes_[d] - half) * cables_[d] * (switches() / sizes_[d]);
+    if (least == 0 || (even == least_is_even ? severed < least : even)) {
+      least = severed;
+      least_is_even = even;
+    }
+  }
+  return least;
+}
+
+}  // namespace
+
+topology_entry hyperx_entry() {
+  return make_entry<hyperx>("hyperx", "a grid of switches, all cabled to all in each of its lines", hyperx_parameters);
+}
+
+}  // namespace lull::netsim

@@ -1,0 +1,96 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/error.hpp"
+#include "netsim/topology.hpp"
+
+namespace lull::netsim {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+std::string refusal(const std::string& topology, const parameters& given) {
+  try {
+    (void)find_topology(topology).build(given);
+  } catch (const usage_error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+struct mistake {
+  const char* topology;
+  parameters given;
+  const char* message;
+};
+
+TEST(parameters_of_a_topology, are_refused_in_one_line_that_names_the_key) {
+  const mistake mistakes[] = {
+      {"fat-tree", {{"radix", {1}}}, "topology.radix must lie in 2..1024, not be 1"},
+      {"fat-tree", {{"radix", {48, 64}}}, "topology.radix must be one number, not a list"},
+      {"fat-tree", {{"radix", {}}}, "topology.radix must be one number, not a list"},
+      {"dragonfly", {{"routers", {0}}}, "topology.routers must lie in 1..1024, not be 0"},
+      {"dragonfly", {{"nodes_per_router", {0}}}, "topology.nodes_per_router must lie in 1..1024, not be 0"},
+      {"dragonfly", {{"globals", {-1}}}, "topology.globals must lie in 0..255, not be -1"},
+      {"dragonfly",
+       {{"routers", {4}}, {"globals", {2}}, {"groups", {10}}},
+       "topology.groups must be at most routers x globals of a group + 1 = 9"},
+      {"dragonfly", {{"routers", {1024}}, {"globals", {255}}}, "topology.groups must be fewer"},
+      {"dragonfly",
+       {{"routers", {48}}, {"nodes_per_router", {1024}}},
+       "topology.groups must leave at most this many nodes: 16777216"},
+      {"dragonfly-rows", {{"rows", {0}}}, "topology.rows must lie in 1..256, not be 0"},
+      {"dragonfly-rows", {{"columns", {300}}}, "topology.columns must lie in 1..255, not be 300"},
+      {"dragonfly-rows", {{"row_cables", {0}}}, "topology.row_cables must lie in 1..16, not be 0"},
+      {"dragonfly-rows", {{"column_cables", {17}}}, "topology.column_cables must lie in 1..16, not be 17"},
+      {"dragonfly-rows",
+       {{"columns", {255}}, {"row_cables", {16}}},
+       "topology.nodes_per_router must leave a router at most this many ports: 4096"},
+      {"hyperx", {{"dimensions", {8, 0}}}, "topology.dimensions must lie in 1..256, not be 0"},
+      {"hyperx", {{"dimensions", {}}}, "topology.dimensions must not be empty"},
+      {"hyperx", {{"dimensions", {2, 2, 2, 2, 2, 2, 2, 2, 2}}}, "topology.dimensions must be no longer than 8"},
+      {"hyperx",
+       {{"dimensions", {8, 8}}, {"cables", {1, 1, 1}}},
+       "topology.cables must be one number or as many as dimensions, 2"},
+      {"hyperx",
+       {{"dimensions", {256}}, {"cables", {64}}},
+       "topology.cables must leave a switch at most this many ports: 4096"},
+      {"hyperx",
+       {{"dimensions", {256, 256, 256, 256, 256, 256, 256, 256}}},
+       "topology.dimensions must leave at most this many nodes: 16777216"},
+      {"hyperx", {{"nodes_per_switch", {0}}}, "topology.nodes_per_switch must lie in 1..1024, not be 0"},
+      {"torus", {{"dimensions", {257}}}, "topology.dimensions must lie in 1..256, not be 257"},
+      {"torus", {{"dimensions", {2, 2, 2, 2, 2, 2, 2, 2, 2}}}, "topology.dimensions must be no longer than 8"},
+      {"torus",
+       {{"dimensions", {256, 256, 256, 2}}},
+       "topology.dimensions must leave at most this many nodes: 16777216"},
+      {"torus", {{"nodes_per_switch", {2000}}}, "topology.nodes_per_switch must lie in 1..1024, not be 2000"},
+  };
+  for (const mistake& m : mistakes) {
+    EXPECT_THAT(refusal(m.topology, m.given), AllOf(StartsWith("build the " + std::string(m.topology) + ": "),
+                                                    HasSubstr(m.message), Not(HasSubstr("\n"))));
+  }
+}
+
+TEST(parameters_of_a_topology, have_defaults_that_build) {
+  for (const topology_entry& e : all_topologies()) EXPECT_GT(e.build({})->nodes(), 0U) << e.name;
+}
+
+TEST(parameters_of_a_topology, repeat_a_single_number_of_cables_for_every_dimension) {
+  const auto network =
+      find_topology("hyperx").build({{"dimensions", {3, 4}}, {"cables", {2}}, {"nodes_per_switch", {1}}});
+  EXPECT_EQ(network->ports(0), 1U + 2 * 2 + 2 * 3);
+}
+
+TEST(parameters_of_a_topology, of_an_unknown_name_are_refused_with_the_names_there_are) {
+  EXPECT_THAT([] { (void)find_topology("dragonfly-plus"); },
+              testing::ThrowsMessage<usage_error>(HasSubstr("dragonfly-rows")));
+}
+
+}  // namespace
+}  // namespace lull::netsim
