@@ -179,6 +179,11 @@ class Run(Model):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, populate_by_name=True)
 
 
+def is_simulated(run: Run) -> bool:
+    """Whether a record is of a simulation: nothing in it was measured."""
+    return bool(run.channels) and all(channel.kind is EnergyKind.SIMULATED for channel in run.channels)
+
+
 def write(folder: Path, run: Run, samples: pa.Table, beside: Mapping[str, bytes] | None = None) -> None:
     """Write a record so that it is whole or absent.
 

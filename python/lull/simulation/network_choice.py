@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic_core import PydanticCustomError
+
 from lull import _core
+from lull.errors import UsageError
 from lull.simulation.keys import mistake, nearest
 
 
@@ -78,3 +81,17 @@ def _numbers(key: str, value: object, as_list: bool) -> list[int]:
     if not given or any(isinstance(one, bool) or not isinstance(one, int) for one in given):
         raise mistake(key, f"is {value!r}", "it must be a whole number" + (" or a list of them" if as_list else ""))
     return given
+
+
+def read_table(content: Mapping[str, Any], asked: str) -> NetworkChoice:
+    """What a [topology] on its own means.
+
+    Raises:
+        UsageError: The first mistake in it.
+    """
+    try:
+        return read_choice(content)
+    except PydanticCustomError as error:
+        context = error.context or {}
+        name = f"topology.{context['name']}".rstrip(".")
+        raise UsageError(asked, f"{name} {context['found']}", context["remedy"]) from error

@@ -96,7 +96,7 @@ def latency_distribution(named: Named, ident: str = "latency") -> str:
         axes.set_ylim(max(fewest, 1e-6) / 2, 1.5)
         _log_time_axis(axes)
         axes.set_xlabel("packet latency, creation of the message to delivery")
-        axes.set_ylabel("share of packets that take longer")
+        axes.set_ylabel("share of packets slower")
         axes.grid(alpha=0.25, linewidth=0.5)
         if len(lines) > 1:
             figure.legend(loc="outside upper left", ncols=3)
@@ -120,7 +120,7 @@ def link_use(named: Named, ident: str = "use") -> str:
                     fill=len(named) == 1, alpha=0.75 if len(named) == 1 else 1, label=name,
                 )  # fmt: skip
             axes.set_title(f"links {KIND_WORDS[kind]}")
-            axes.set_xlim(0, 100)
+            axes.set_xlim(0, _most_used(named, kind))
             axes.set_ylim(bottom=0)
             axes.set_xlabel("time transmitting, %")
         panels[0].set_ylabel("links, %")
@@ -195,6 +195,13 @@ def _merged(repeats: Sequence[RepeatFigures]) -> LatencyFigures | None:
         most_s=most,
         bins=ordered,
     )
+
+
+def _most_used(named: Named, kind: str) -> float:
+    """The upper edge of the last bin that holds a link, in percent, and a bin more."""
+    last = max(int(np.flatnonzero(repeat.link_use[kind].histogram)[-1]) for _, file in named for repeat in file.repeats)
+    bins = len(named[0][1].repeats[0].link_use[kind].histogram)
+    return min(100.0, 100 * (last + 2) / bins)
 
 
 def _colour(place: int) -> str:

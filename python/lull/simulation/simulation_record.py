@@ -28,11 +28,6 @@ NETWORK = "network"  # the node that energies are of: the simulated network as a
 SOURCE = "links"
 
 
-def is_simulated(run: Run) -> bool:
-    """Whether a record is of a simulation."""
-    return bool(run.channels) and all(c.kind is EnergyKind.SIMULATED and c.source == SOURCE for c in run.channels)
-
-
 def repeat_of(figures: RepeatFigures, index: int, started: datetime) -> Repeat:
     """One simulation as a repeat of a record."""
     energy = []

@@ -152,8 +152,9 @@ def _points(
         content = changed(base, ())
         for key, value in factors.items():
             put(content, key, value, asked)
-        kept = {key: value for key, value in factors.items() if key not in _drop_meaningless(content, matrix)}
-        where = f"{asked}, at {', '.join(f'{key} {value}' for key, value in kept.items())}"
+        dropped = _drop_meaningless(content, matrix)
+        kept = {key: value for key, value in factors.items() if key not in dropped}
+        where = f"{asked}, at {', '.join(f'{key} {in_words(value)}' for key, value in kept.items())}"
         point = _point(point_name(kept, short), kept, read_description(content, where), where)
         found.setdefault(_identity(point.description), point)
     if not found:
@@ -218,9 +219,18 @@ def point_name(factors: Factors, short: Mapping[str, str]) -> str:
     return ".".join(f"{short[key]}-{_word(value)}" for key, value in factors.items()) or "only"
 
 
+def in_words(value: object) -> str:
+    """A value of the matrix as a person says it: a table by what it names, a list by its parts."""
+    if isinstance(value, dict):
+        named = [str(value[key]) for key in ("preset", "name") if key in value]
+        return " ".join([*named, *(f"{k} {in_words(v)}" for k, v in value.items() if k not in ("preset", "name"))])
+    if isinstance(value, list):
+        return " x ".join(in_words(one) for one in value)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def _word(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value)
-    return re.sub(r"[^A-Za-z0-9+-]+", "_", text).strip("_") or "0"
+    return re.sub(r"[^A-Za-z0-9+-]+", "_", in_words(value)).strip("_") or "0"
 
 
 def _short_names(keys: list[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lull import svg
-from lull.simulation.sweep import Sweep
+from lull.simulation.sweep import Sweep, in_words
 from lull.simulation.sweep_table import Figure, Row
 from lull.simulation.units import PICOSECONDS
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 HOLD, MODE = "power.hold", "power.mode"
-LOOKS = {
+LOOKS: dict[str, dict[str, Any]] = {
     "active": {"color": svg.INK, "marker": "D", "linestyle": "none"},
     "deep-sleep": {"color": svg.PALETTE[0], "marker": "o", "linestyle": "-"},
     "fast-wake": {"color": svg.PALETTE[1], "marker": "s", "linestyle": (0, (5, 2))},
@@ -41,7 +41,7 @@ def against_hold(sweep: Sweep, rows: Sequence[Row]) -> dict[str, str]:
         if modes[row.point] == "active":
             continue  # it has no hold, and is what the others are measured against
         rest = {key: value for key, value in row.factors.items() if key not in (HOLD, MODE)}
-        title = ", ".join(f"{key} {value}" for key, value in rest.items())
+        title = ", ".join(f"{key} {in_words(value)}" for key, value in rest.items())
         plots.setdefault(title, {}).setdefault(modes[row.point], []).append((holds[row.point], row))
     return {
         f"hold{'-' if title else ''}{re.sub(r'[^A-Za-z0-9]+', '-', title).strip('-')}.svg": _plot(title, lines, place)
@@ -71,7 +71,7 @@ def _line(axes: Axes, mode: str, points: Line, name: str) -> None:
     shown: list[tuple[float, Figure]] = [(hold, f) for hold, row in points if (f := row.figures[name]) is not None]
     if not shown:
         return
-    look: dict[str, Any] = dict(LOOKS[mode])
+    look = LOOKS[mode]
     axes.errorbar(
         [hold for hold, _ in shown],
         [figure.value for _, figure in shown],

@@ -23,7 +23,7 @@ from lull.errors import LullError
 from lull.interrupts import InterruptedBySignal, Interrupts
 from lull.simulation import simulation_record
 from lull.simulation.account import RepeatFigures, SimulationFile, read_simulation
-from lull.simulation.sweep import Point, Sweep
+from lull.simulation.sweep import Point, Sweep, in_words
 from lull.simulation.task import Outcome, Task
 from lull.simulation.workers import Workers
 from lull.study.progress import StudyProgress
@@ -113,7 +113,7 @@ def _write_record(sweep: Sweep, point: Point, state: State, command: list[str]) 
         links = pa.concat_tables([pq.read_table(path.with_suffix(".parquet")) for path in kept])
     except (OSError, pa.ArrowException) as error:
         raise LullError(f"take up {point.name}", f"what was kept in {folder} is damaged", "start --fresh") from error
-    factors = {key: v if isinstance(v, str | int | float) else json.dumps(v) for key, v in point.factors.items()}
+    factors = {key: v if isinstance(v, str | int | float) else in_words(v) for key, v in point.factors.items()}
     run = simulation_record.run_of(point.name, command, file, started, factors)
     simulation_record.write(state.out / point.name, run, file, links)
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from lull import figures
 from lull.simulation.account import RepeatFigures, SimulationFile
 from lull.simulation.latency import student_half_width
-from lull.simulation.sweep import Factors, Point, Sweep
+from lull.simulation.sweep import Factors, Point, Sweep, in_words
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def csv_text(sweep: Sweep, rows: Sequence[Row]) -> str:
     names = [name for column in COLUMNS for name in (column.name, f"{column.name}_low", f"{column.name}_high")]
     writer.writerow(["point", *factors, "seeds", *names])
     for row in rows:
-        cells: list[Any] = [row.point, *(row.factors.get(name, "") for name in factors), row.repeats]
+        cells: list[Any] = [row.point, *(in_words(row.factors.get(name, "")) for name in factors), row.repeats]
         for column in COLUMNS:
             figure = row.figures[column.name]
             if figure is None:
@@ -107,7 +107,7 @@ def table_of(sweep: Sweep, rows: Sequence[Row]) -> Table:
     for row in rows:
         time, mean, tail = (row.figures[n] for n in ("run_time_s", "packet_latency_mean_s", "packet_latency_p99_s"))
         table.add_row(
-            *(str(row.factors.get(name, "–")) for name in names),
+            *(in_words(row.factors.get(name, "–")) for name in names),
             percent(row.figures["power_saved_percent"]),
             percent(row.figures["slowdown_percent"]),
             *("–" if figure is None else figures.si(figure.value, "s") for figure in (time, mean, tail)),
