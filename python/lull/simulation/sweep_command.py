@@ -12,6 +12,7 @@ import click
 from rich.text import Text
 
 from lull.interrupts import Interrupts
+from lull.report import write_report
 from lull.simulation.account import read_simulation
 from lull.simulation.sweep import read_sweep
 from lull.simulation.sweep_run import beginning, run_tasks, tasks_left, write_records
@@ -63,7 +64,9 @@ def run_sweep(
         files = {point.name: read_simulation(folder / point.name) for point in sweep.points}
         rows = rows_of(sweep, files)
         state.write(folder / "sweep.csv", csv_text(sweep, rows).encode())
-        made = [f"table in {folder / 'sweep.csv'}"]
+        report = folder / "report.html"
+        write_report([folder / point.name for point in sweep.points], report, f"Sweep {sweep.name}")
+        made = [f"table in {folder / 'sweep.csv'}, report in {report}"]
         if plots is not None:
             from lull.simulation.plots import write_files, write_plots
             from lull.simulation.sweep_plots import against_hold
