@@ -15,7 +15,7 @@ from test_simulate_sweep import NET, POINTS, files
 distributed = pytest.importorskip("distributed")
 
 
-# What stands in for Slurm: it keeps the script, a job is a process of this machine, and its number is that of the process.
+# What stands in for Slurm: it keeps the script, a job is a process of this machine with the number of that process.
 SBATCH = """#!/bin/sh
 for script; do :; done
 kept=$(mktemp) && cp "$script" "$kept"
