@@ -63,22 +63,21 @@ class engine {
   result run(const progress& shown);
 
  private:
-  enum what : unsigned { arrival, service, credit, computed };
+  enum call : unsigned { service, credit, computed };
 
   // A node's interface: cuts messages into packets, one message at a time.
   struct alignas(64) injector {
     route_state way{};
     std::uint32_t message = nowhere;
     std::uint32_t unsent = 0;
-    std::uint32_t packet = nowhere;  // cut, and waiting for credits
   };
 
-  void act_by_place(std::span<const event> due);
-  [[nodiscard]] std::span<const event> until_the_end(std::span<const event> due);
-  void look(const event* first, const event* last) const;
-  void route(const event* first, const event* last);
-  void act(const event* first, const event* last);
-  void handle(const event& e);
+  void act_by_place();
+  void look(std::size_t n) const;
+  void route(std::size_t n);
+  void act(std::size_t n);
+  void answer_in_turn(const event& call);
+  void answer(const event& call);
   void choose_way(std::uint32_t at, packet& p);
   void arrive(link_id in, std::uint32_t index);
   void release(const packet& p);
@@ -86,9 +85,10 @@ class engine {
   void serve_when_due(link_id out);
   void serve(link_id out);
   void serve_node(link_id out);
-  void cut_packet(std::uint32_t node);
-  void transmit(link_id out, unsigned channel, std::uint32_t index);
-  void deliver(std::uint32_t index, picoseconds at, std::uint32_t place);
+  [[nodiscard]] std::uint32_t cut_packet(const injector& i, std::int32_t bytes);
+  template <bool from_node>
+  void transmit(link_id out, unsigned channel, std::uint32_t index, picoseconds at);
+  void deliver(std::uint32_t index, picoseconds at);
   void take_credit(link_id out, unsigned channel, std::int32_t bytes);
   [[nodiscard]] bool has_credit(link_id out, unsigned channel, std::int32_t bytes);
   void collect_credits(intake& in, picoseconds until);
@@ -113,17 +113,85 @@ class engine {
   pool<message> messages_;
   std::vector<injector> injectors_;
   tally tally_;
-  std::vector<event> last_events_;
   picoseconds now_ = 0;
   std::uint64_t events_ = 0;
 };
 
+// While one place acts, the records of the next are fetched.
 template <topology_shape T>
-void engine<T>::handle(const event& e) {
+void engine<T>::act_by_place() {
+  for (std::size_t n = 0, places = queue_.places(); n < places; ++n) {
+    if (n == 0) look(0);
+    if (n + 1 < places) look(n + 1);
+    route(n);
+    act(n);
+  }
+}
+
+// Inlined always: GCC takes a function that only prefetches for one without effect, and drops the call.
+template <topology_shape T>
+[[gnu::always_inline]] inline void engine<T>::look(std::size_t n) const {
+  links_.prefetch_free_at(queue_.place(n));
+  for (const event& e : queue_.events(windows::arrivals, n)) {
+    packets_.prefetch(e.b);
+    links_.prefetch_intake(e.a);
+  }
+  for (const event& e : queue_.events(windows::calls, n)) {
+    const link_id link = windows::what(e) == computed ? links_.node_link(e.a) : e.a;
+    links_.prefetch_port(link);
+    links_.prefetch_channel(link, 0);
+    if (links_.from_node(link)) {
+      __builtin_prefetch(&injectors_[links_.node_of(link)]);
+      traffic_.prefetch(links_.node_of(link));
+    }
+  }
+}
+
+template <topology_shape T>
+void engine<T>::route(std::size_t n) {
+  const std::uint32_t at = queue_.place(n);
+  for (const event& e : queue_.events(windows::calls, n)) {
+    if (windows::what(e) != service || links_.from_node(e.a)) continue;
+    for (unsigned left = links_.port_of(e.a).occupied; left != 0; left &= left - 1)
+      packets_.prefetch(links_.channel_of(e.a, static_cast<unsigned>(std::countr_zero(left))).head);
+  }
+  for (const event& e : queue_.events(windows::arrivals, n)) {
+    now_ = queue_.time_of(e);
+    const intake& in = links_.intake_of(e.a);
+    // A full intake will hand its credits over; whether it is full cannot be predicted, so something is fetched anyway.
+    __builtin_prefetch(in.count == intake::most ? static_cast<const void*>(&links_.channel_of(in.sender, 0)) : &in);
+    choose_way(at, packets_[e.b]);
+  }
+}
+
+template <topology_shape T>
+void engine<T>::act(std::size_t n) {
+  const std::span<const event> arriving = queue_.events(windows::arrivals, n);
+  const std::span<const event> calling = queue_.events(windows::calls, n);
+  auto call = calling.begin();
+  event sooner{};
+  for (const event& e : arriving) {
+    for (; call != calling.end() && (call->when >> 2U) < (e.when >> 2U); ++call) answer_in_turn(*call);
+    while (queue_.sooner(e.when, sooner)) answer(sooner);
+    now_ = queue_.time_of(e);
+    arrive(e.a, e.b);
+  }
+  for (; call != calling.end(); ++call) answer_in_turn(*call);
+  while (queue_.take(sooner))
+    if (queue_.time_of(sooner) <= asked_.end) answer(sooner);
+}
+
+template <topology_shape T>
+void engine<T>::answer_in_turn(const event& call) {
+  event sooner{};
+  while (queue_.sooner(call.when, sooner)) answer(sooner);
+  answer(call);
+}
+
+template <topology_shape T>
+void engine<T>::answer(const event& e) {
   now_ = queue_.time_of(e);
   switch (windows::what(e)) {
-    case arrival:
-      return arrive(e.a, e.b);
     case service:
       return serve_when_due(e.a);
     case credit:
@@ -135,85 +203,6 @@ void engine<T>::handle(const event& e) {
   }
 }
 
-// The events of a window, sorted by place: while one place acts, the records of the next are fetched.
-template <topology_shape T>
-void engine<T>::act_by_place(std::span<const event> due) {
-  const event* const last = due.data() + due.size();
-  const auto end_of_place = [last](const event* e) {
-    const event* end = e;
-    while (end != last && end->place == e->place) ++end;
-    return end;
-  };
-  const event* ahead = due.data();  // up to where records are being fetched
-  const auto look_on = [&] {
-    if (ahead == last) return;
-    const event* const from = std::exchange(ahead, end_of_place(ahead));
-    look(from, ahead);
-  };
-  look_on();
-  for (const event* here = due.data(); here != last;) {
-    const event* const next = end_of_place(here);
-    look_on();
-    route(here, next);
-    act(here, next);
-    here = next;
-  }
-}
-
-// Those that are not after the end of the run.
-template <topology_shape T>
-std::span<const event> engine<T>::until_the_end(std::span<const event> due) {
-  last_events_.assign(due.begin(), due.end());
-  std::erase_if(last_events_, [&](const event& e) { return queue_.time_of(e) > asked_.end; });
-  return last_events_;
-}
-
-// Inlined always: GCC takes a function that only prefetches for one without effect, and drops the call.
-template <topology_shape T>
-[[gnu::always_inline]] inline void engine<T>::look(const event* first, const event* last) const {
-  links_.prefetch_free_at(first->place);
-  for (const event* e = first; e != last; ++e) {
-    if (windows::what(*e) == arrival) {
-      packets_.prefetch(e->b);
-      links_.prefetch_intake(e->a);
-    } else {
-      const link_id link = windows::what(*e) == computed ? links_.node_link(e->a) : e->a;
-      links_.prefetch_port(link);
-      links_.prefetch_channel(link, 0);
-      if (links_.from_node(link)) {
-        __builtin_prefetch(&injectors_[links_.node_of(link)]);
-        traffic_.prefetch(links_.node_of(link));
-      }
-    }
-  }
-}
-
-template <topology_shape T>
-void engine<T>::route(const event* first, const event* last) {
-  for (const event* e = first; e != last; ++e) {
-    if (windows::what(*e) == arrival) {
-      now_ = queue_.time_of(*e);
-      const intake& in = links_.intake_of(e->a);
-      if (in.count == intake::most) links_.prefetch_channel(in.sender, 0);
-      choose_way(e->place, packets_[e->b]);
-    } else if (windows::what(*e) == service && !links_.from_node(e->a)) {
-      for (unsigned left = links_.port_of(e->a).occupied; left != 0; left &= left - 1)
-        packets_.prefetch(links_.channel_of(e->a, static_cast<unsigned>(std::countr_zero(left))).head);
-    }
-  }
-}
-
-template <topology_shape T>
-void engine<T>::act(const event* first, const event* last) {
-  event sooner{};
-  for (const event* e = first; e != last; ++e) {
-    while (queue_.sooner(e->when, sooner)) handle(sooner);
-    handle(*e);
-  }
-  while (queue_.take(sooner))
-    if (queue_.time_of(sooner) <= asked_.end) handle(sooner);
-}
-
 template <topology_shape T>
 void engine<T>::choose_way(std::uint32_t at, packet& p) {
   const link_id first = links_.first_port(at);
@@ -222,7 +211,7 @@ void engine<T>::choose_way(std::uint32_t at, packet& p) {
   if (at == p.way.to_switch) {
     messages_.prefetch(p.message);
   } else {
-    const chooser ports(asked_.routing.algorithm, links_.free_at(first), now_, power_.awake_for(), reluctance_,
+    const chooser ports(at, asked_.routing.algorithm, links_.free_at(first), now_, power_.awake_for(), reluctance_,
                         asked_.routing.bias, random_);
     if (p.hops == 1) topology_.start(at, p.way, ports);
     const hop h = topology_.route(at, p.way, ports);
@@ -248,7 +237,7 @@ void engine<T>::arrive(link_id in, std::uint32_t index) {
   port& o = links_.port_of(out);
   if (o.busy_until <= now_ && o.occupied == 0 && has_credit(out, channel, p.bytes)) {
     release(p);
-    return transmit(out, channel, index);
+    return transmit<false>(out, channel, index, now_);
   }
   if ((o.crowded >> channel & 1U) == 0 && links_.channel_of(out, channel).space >= p.bytes) {
     release(p);
@@ -280,7 +269,7 @@ void engine<T>::release(const packet& p) {
       return;
     }
   }
-  queue_.schedule(at, links_.port_of(in.sender).place, credit, in.sender, what);
+  queue_.schedule<windows::calls>(at, links_.port_of(in.sender).place, credit, in.sender, what);
 }
 
 template <topology_shape T>
@@ -303,7 +292,7 @@ void engine<T>::call(link_id out, picoseconds at) {
   port& o = links_.port_of(out);
   if (at >= o.called) return;
   o.called = at;
-  queue_.schedule(at, o.place, service, out, 0);
+  queue_.schedule<windows::calls>(at, o.place, service, out, 0);
 }
 
 template <topology_shape T>
@@ -333,7 +322,7 @@ void engine<T>::serve(link_id out) {
       q.space += p.bytes;
       if (q.head == nowhere) o.occupied = static_cast<std::uint16_t>(o.occupied & ~(1U << channel));
       o.turn = static_cast<std::uint8_t>(channel + 1 == links_.channels() ? 0 : channel + 1);
-      transmit(out, channel, index);
+      transmit<false>(out, channel, index, now_);
       if ((o.crowded >> channel & 1U) != 0) {
         std::uint32_t& room = links_.room_of(out, channel);
         while (room != nowhere) {
@@ -365,13 +354,13 @@ template <topology_shape T>
 void engine<T>::collect_credits(intake& in, picoseconds until) {
   unsigned kept = 0;
   for (unsigned i = 0; i < in.count; ++i) {
-    if (in.at[i] <= until) {
-      links_.channel_of(in.sender, in.what[i] >> 24U).credit += static_cast<std::int32_t>(in.what[i] & 0xffffffU);
-    } else {
-      in.at[kept] = in.at[i];
-      in.what[kept] = in.what[i];
-      ++kept;
-    }
+    const picoseconds at = in.at[i];
+    const std::uint32_t what = in.what[i];
+    const bool back = at <= until;  // cannot be predicted: no branch
+    links_.channel_of(in.sender, what >> 24U).credit += back ? static_cast<std::int32_t>(what & 0xffffffU) : 0;
+    in.at[kept] = at;
+    in.what[kept] = what;
+    kept += back ? 0 : 1;
   }
   in.count = static_cast<std::uint8_t>(kept);
 }
@@ -411,60 +400,66 @@ void engine<T>::call_node(std::uint32_t node) {
     call(out, std::max({o.busy_until, *created + asked_.network.nic_delay, now_}));
 }
 
+// A node sends a message at one go, as far as its credits reach: nothing else uses its link meanwhile.
 template <topology_shape T>
 void engine<T>::serve_node(link_id out) {
   const std::uint32_t node = links_.node_of(out);
   port& o = links_.port_of(out);
   injector& i = injectors_[node];
   if (o.busy_until > now_) return call_node(node);
-  if (i.packet == nowhere) {
-    if (i.unsent == 0) {
-      const auto created = traffic_.next_at(node);
-      if (!created || *created + asked_.network.nic_delay > now_) return call_node(node);
-      i.message = messages_.take();
-      message& m = messages_[i.message] = traffic_.take(node);
-      const endpoint home = topology_.home(m.to);
-      i.unsent = m.bytes;
-      i.way = {.to_switch = home.id, .key = pair_key(node, m.to), .to_port = home.port};
-      i.way.lane = static_cast<std::uint8_t>(std::uint64_t{mixed(i.way.key)} * links_.lanes() >> 32U);
-    }
-    cut_packet(node);
+  if (i.unsent == 0) {
+    const auto created = traffic_.next_at(node);
+    if (!created || *created + asked_.network.nic_delay > now_) return call_node(node);
+    i.message = messages_.take();
+    message& m = messages_[i.message] = traffic_.take(node);
+    const endpoint home = topology_.home(m.to);
+    i.unsent = m.bytes;
+    i.way = {.to_switch = home.id, .key = pair_key(node, m.to), .to_port = home.port};
+    i.way.lane = static_cast<std::uint8_t>(std::uint64_t{mixed(i.way.key)} * links_.lanes() >> 32U);
   }
-  packet& p = packets_[i.packet];
-  if (!has_credit(out, p.way.lane, p.bytes)) return await_credit(out, p.way.lane);
-  i.unsent -= static_cast<std::uint32_t>(p.bytes);
-  tally_.injected(p.bytes);
-  transmit(out, p.way.lane, std::exchange(i.packet, nowhere));
-  if (i.unsent == 0) schedule_computed(node, traffic_.sent(node, o.busy_until));
+  for (picoseconds at = now_; at <= asked_.end; at = o.busy_until) {
+    const auto bytes = static_cast<std::int32_t>(std::min<std::int64_t>(asked_.network.packet, i.unsent));
+    if (!has_credit(out, i.way.lane, bytes)) {
+      if (at > now_) break;  // by then there may be more
+      return await_credit(out, i.way.lane);
+    }
+    i.unsent -= static_cast<std::uint32_t>(bytes);
+    tally_.injected(bytes);
+    transmit<true>(out, i.way.lane, cut_packet(i, bytes), at);
+    if (i.unsent > 0) continue;
+    schedule_computed(node, traffic_.sent(node, o.busy_until));
+    break;
+  }
   call_node(node);
 }
 
 template <topology_shape T>
-void engine<T>::cut_packet(std::uint32_t node) {
-  injector& i = injectors_[node];
-  i.packet = packets_.take();
-  packet& p = packets_[i.packet];
+std::uint32_t engine<T>::cut_packet(const injector& i, std::int32_t bytes) {
+  const std::uint32_t index = packets_.take();
+  packet& p = packets_[index];
   p.way = i.way;
   p.message = i.message;
-  p.bytes = static_cast<std::int32_t>(std::min<std::int64_t>(asked_.network.packet, i.unsent));
+  p.bytes = bytes;
+  return index;
 }
 
-// The first bit leaves now, or when the link has woken up.
+// The first bit leaves at `at`, or when the link has woken up. The link must be idle then.
 template <topology_shape T>
-void engine<T>::transmit(link_id out, unsigned channel, std::uint32_t index) {
+template <bool from_node>
+void engine<T>::transmit(link_id out, unsigned channel, std::uint32_t index, picoseconds at) {
   packet& p = packets_[index];
   port& o = links_.port_of(out);
   channel_queue& q = links_.channel_of(out, channel);
   const network_parameters& net = asked_.network;
-  picoseconds start = now_;
+  picoseconds start = at;
   picoseconds time = links_.transfer_time(o.node_cable, p.bytes);
   if (power_.on()) {
-    const auto woken = power_.wake(out, o.busy_until, now_, net.output_buffer - q.space);
+    const auto woken = power_.wake(out, o.busy_until, at, net.output_buffer - q.space);
     start = woken.at;
     if (woken.slow) time = power_.slowed(time);
   }
   picoseconds end = start + time;
-  if (p.hops == 0)
+  if constexpr (from_node)
     p.first_bit = start;
   else if (net.cut_through)
     end = std::max(end, p.tail + net.switch_delay);  // the tail cannot leave before it came
@@ -472,20 +467,20 @@ void engine<T>::transmit(link_id out, unsigned channel, std::uint32_t index) {
   o.bytes += static_cast<std::uint64_t>(p.bytes);
   ++o.packets;
   ++p.hops;
-  if (!links_.from_node(out)) {
+  if constexpr (!from_node) {
     picoseconds& free = *links_.free_at(out);
     free = std::max(free, end);
+    if (o.to_node) return deliver(index, end + net.cable_delay);
   }
-  if (o.to_node) return deliver(index, end + net.cable_delay, o.place);
   q.credit -= p.bytes;
   p.channel = static_cast<std::uint8_t>(channel);
   p.tail = end + net.cable_delay;
-  queue_.schedule((net.cut_through ? start : end) + net.cable_delay + net.switch_delay, o.far_place, arrival, o.far, index);
+  queue_.schedule<windows::arrivals>((net.cut_through ? start : end) + net.cable_delay + net.switch_delay, o.far_place, 0, o.far, index);
 }
 
 // The last bit of a packet reaches its node at `at`. Nothing there depends on it but the end of its message.
 template <topology_shape T>
-void engine<T>::deliver(std::uint32_t index, picoseconds at, std::uint32_t /*place*/) {
+void engine<T>::deliver(std::uint32_t index, picoseconds at) {
   const packet& p = packets_[index];
   message& m = messages_[p.message];
   const picoseconds done = at + asked_.network.nic_delay;
@@ -498,7 +493,7 @@ void engine<T>::deliver(std::uint32_t index, picoseconds at, std::uint32_t /*pla
 
 template <topology_shape T>
 void engine<T>::schedule_computed(std::uint32_t node, std::optional<picoseconds> at) {
-  if (at) queue_.schedule(*at, links_.port_of(links_.node_link(node)).place, computed, node, 0);
+  if (at) queue_.schedule<windows::calls>(*at, links_.port_of(links_.node_link(node)).place, computed, node, 0);
 }
 
 template <topology_shape T>
@@ -519,10 +514,9 @@ result engine<T>::run(const progress& shown) {
   std::uint64_t look_at = 0;
   while (queue_.open()) {
     if (queue_.begin() > asked_.end) break;
-    std::span<const event> due = queue_.events();
-    if (asked_.end - queue_.begin() < queue_.length()) due = until_the_end(due);
-    act_by_place(due);
-    events_ += due.size();
+    if (asked_.end - queue_.begin() < queue_.length()) queue_.cut_off(asked_.end);
+    act_by_place();
+    events_ += queue_.count();
     if (events_ < look_at) continue;
     look_at = events_ + 16384;
     if (clock::now() < show_at) continue;

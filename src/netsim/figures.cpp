@@ -49,22 +49,27 @@ lengths search(const neighbourhoods& around, const std::vector<std::uint32_t>& n
                const std::vector<std::uint32_t>& sources, std::uint64_t nodes) {
   const std::size_t switches = nodes_of.size();
   std::vector<searches> seen(switches), here(switches), next(switches);
+  std::vector<std::uint8_t> is_here(switches), is_next(switches);  // whether any search is: small enough for the cache
   for (std::size_t i = 0; i < sources.size(); ++i) {
     here[sources[i]][i / 64] |= std::uint64_t{1} << i % 64;
     seen[sources[i]] = here[sources[i]];
+    is_here[sources[i]] = 1;
   }
   lengths result;
   bool any = true;
   for (unsigned links = 1; any; ++links) {
     for (std::size_t s = 0; s < switches; ++s) {
-      if (here[s] == searches{}) continue;
+      if (is_here[s] == 0) continue;
       for (std::size_t n = around.first[s]; n < around.first[s + 1]; ++n) {
-        searches& reached = next[around.switches[n]];
-        for (std::size_t w = 0; w < reached.size(); ++w) reached[w] |= here[s][w];
+        const std::uint32_t other = around.switches[n];
+        for (std::size_t w = 0; w < here[s].size(); ++w) next[other][w] |= here[s][w];
+        is_next[other] = 1;
       }
     }
     any = false;
+    is_here.assign(switches, 0);
     for (std::size_t s = 0; s < switches; ++s) {
+      if (is_next[s] == 0) continue;
       std::uint64_t count = 0;
       for (std::size_t w = 0; w < seen[s].size(); ++w) {
         here[s][w] = next[s][w] & ~seen[s][w];
@@ -72,7 +77,9 @@ lengths search(const neighbourhoods& around, const std::vector<std::uint32_t>& n
         count += static_cast<unsigned>(std::popcount(here[s][w]));
       }
       next[s] = {};
+      is_next[s] = 0;
       if (count == 0) continue;
+      is_here[s] = 1;
       any = true;
       const std::uint64_t pairs = count * nodes * nodes_of[s];
       result.pairs += pairs;

@@ -66,10 +66,11 @@ class generator {
 // The ports of one switch at one time, as routing sees them.
 class chooser {
  public:
-  // `free_at[p]`: when port p will have sent all that waits for it now; in the past, since when it has been idle.
-  chooser(algorithm a, const picoseconds* free_at, picoseconds now, picoseconds awake_for, picoseconds reluctance,
-          picoseconds bias, generator& random)
-      : algorithm_(a),
+  // At switch `at`. `free_at[p]`: when port p will have sent all that waits for it now; in the past, since when it has been idle.
+  chooser(std::uint32_t at, algorithm a, const picoseconds* free_at, picoseconds now, picoseconds awake_for,
+          picoseconds reluctance, picoseconds bias, generator& random)
+      : at_(at),
+        algorithm_(a),
         free_at_(free_at),
         now_(now),
         asleep_before_(now - awake_for),
@@ -93,7 +94,8 @@ class chooser {
     if (count == 1) return first;
     switch (algorithm_) {
       case algorithm::minimal:
-        return first + static_cast<unsigned>(std::uint64_t{key} * count >> 32U);
+        // Hashed anew at each switch: with the same hash everywhere, switches that a hash led to would use one port alone.
+        return first + static_cast<unsigned>(std::uint64_t{mixed(key + at_)} * count >> 32U);
       case algorithm::minimal_random:
       case algorithm::valiant:
         return first + random_.below(count);
@@ -116,6 +118,7 @@ class chooser {
   [[nodiscard]] unsigned least_free_at(unsigned first, unsigned count) const;
   [[nodiscard]] unsigned least_wait(unsigned first, unsigned count) const;
 
+  std::uint32_t at_;
   algorithm algorithm_;
   const picoseconds* free_at_;
   picoseconds now_;

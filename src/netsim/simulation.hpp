@@ -111,7 +111,6 @@ struct histogram {
   std::vector<std::uint64_t> counts;
   std::uint64_t count = 0;
   double sum = 0;   // picoseconds
-  double sum_of_squares = 0;
   picoseconds least = never;
   picoseconds most = 0;
   std::vector<double> batch_means;    // of consecutive parts of the run, for a confidence interval

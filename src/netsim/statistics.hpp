@@ -28,9 +28,7 @@ class latency_counter {
 
   void add(picoseconds latency) {
     ++counts_[bin_of(latency)];
-    const auto x = static_cast<double>(latency);
-    batch_sum_ += x;
-    squares_ += x * x;
+    batch_sum_ += latency;
     least_ = latency < least_ ? latency : least_;
     most_ = latency > most_ ? latency : most_;
     if (++in_batch_ == batch_size_) [[unlikely]]
@@ -41,8 +39,8 @@ class latency_counter {
  private:
   static constexpr std::size_t most_batches = 64;
   void end_batch() {
-    means_.push_back(batch_sum_ / static_cast<double>(batch_size_));
-    sum_ += batch_sum_;
+    means_.push_back(static_cast<double>(batch_sum_) / static_cast<double>(batch_size_));
+    sum_ += static_cast<double>(batch_sum_);
     count_ += batch_size_;
     batch_sum_ = 0;
     in_batch_ = 0;
@@ -54,7 +52,8 @@ class latency_counter {
 
   std::vector<std::uint64_t> counts_;
   std::vector<double> means_;
-  double batch_sum_ = 0, sum_ = 0, squares_ = 0;
+  picoseconds batch_sum_ = 0;
+  double sum_ = 0;
   std::uint64_t in_batch_ = 0, batch_size_ = 16, count_ = 0;
   picoseconds least_ = never, most_ = 0;
 };
@@ -64,8 +63,7 @@ inline histogram latency_counter::counted() const {
   h.counts = counts_;
   while (!h.counts.empty() && h.counts.back() == 0) h.counts.pop_back();
   h.count = count_ + in_batch_;
-  h.sum = sum_ + batch_sum_;
-  h.sum_of_squares = squares_;
+  h.sum = sum_ + static_cast<double>(batch_sum_);
   h.least = least_;
   h.most = most_;
   h.batch_means = means_;

@@ -46,8 +46,9 @@ std::span<const preset> all_presets() {
               {"groups", {6}}}},
       preset{"hyperx-4608",
              "hyperx",
-             "4,608 nodes: 8 x 8 x 6 switches of 12 nodes, cables 2, 2, 1, radix 45",
-             {{"dimensions", {8, 8, 6}}, {"cables", {2, 2, 1}}, {"nodes_per_switch", {12}}}},
+             // 1, 2, 3 uses all 48 ports and carries uniform traffic up to 2/3 load by minimal ways; 2, 2, 1 up to 1/2.
+             "4,608 nodes: 8 x 8 x 6 switches of 12 nodes, cables 1, 2, 3, radix 48",
+             {{"dimensions", {8, 8, 6}}, {"cables", {1, 2, 3}}, {"nodes_per_switch", {12}}}},
       preset{"torus-4608",
              "torus",
              "4,608 nodes: 16 x 16 x 18 switches of one node, radix 7",

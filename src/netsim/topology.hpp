@@ -112,7 +112,8 @@ class reader {
   // A whole number in [low, high]; the default where none was given.
   [[nodiscard]] unsigned one(const char* name, std::int64_t low, std::int64_t high) const;
   // A list of them; a single number stands for a list of `same` equal ones.
-  [[nodiscard]] std::vector<unsigned> list(const char* name, std::int64_t low, std::int64_t high, std::size_t same = 1) const;
+  [[nodiscard]] std::vector<unsigned> list(const char* name, std::int64_t low, std::int64_t high,
+                                           std::size_t same = 1) const;
   // "topology.NAME of fat-tree must RULE BOUND" unless it holds.
   void require(bool holds, const char* name, const char* rule, std::int64_t bound) const;
   void require(bool holds, const char* name, const std::string& rule) const;

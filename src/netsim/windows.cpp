@@ -1,14 +1,55 @@
 #include "netsim/windows.hpp"
 
 #include <bit>
+#include <utility>
 
 namespace lull::netsim {
+namespace {
+
+bool before(const event& x, const event& y) { return (x.when >> 2U) < (y.when >> 2U); }
+bool later(const event& x, const event& y) { return before(y, x); }
+
+}  // namespace
+
+windows::windows(std::uint32_t places, unsigned window_bits) : bits_(window_bits), has_events_((places + 63) / 64) {
+  for (stream& s : streams_) {
+    s.slots.resize(slot_count);
+    s.counts.resize(places);
+  }
+}
+
+void windows::schedule_elsewhere(kind k, std::int64_t window, const event& e) {
+  if (window == current_) {
+    assert(k == calls);
+    now_.push_back(e);
+    std::ranges::push_heap(now_, later);
+  } else {
+    assert(window > current_);
+    far_.push({window, far_order_++, k, e});
+  }
+}
+
+bool windows::take(event& e) {
+  if (now_.empty()) return false;
+  std::ranges::pop_heap(now_, later);
+  e = now_.back();
+  now_.pop_back();
+  return true;
+}
+
+// The memory of windows that are over serves those to come.
+void windows::make_room(std::vector<event>& events, unsigned slot) {
+  occupied_[slot / 64] |= std::uint64_t{1} << slot % 64;
+  if (events.capacity() > 0 || spare_.empty()) return events.reserve(std::max<std::size_t>(256, events.capacity() * 2));
+  events = std::move(spare_.back());
+  spare_.pop_back();
+}
 
 std::int64_t windows::next_occupied() const {
   // The slots after the current one, around the ring.
-  const unsigned first = (static_cast<unsigned>(current_) + 1) & slot_mask;
+  const unsigned first = (static_cast<unsigned>(current_) + 1) % slot_count;
   for (unsigned looked = 0; looked < slot_count + 64;) {
-    const unsigned at = (first + looked) & slot_mask;
+    const unsigned at = (first + looked) % slot_count;
     const std::uint64_t rest = occupied_[at / 64] >> at % 64;
     if (rest != 0) return current_ + 1 + looked + std::countr_zero(rest);
     looked += 64 - at % 64;
@@ -24,60 +65,67 @@ bool windows::open() {
     next = far_.top().window;
   }
   current_ = next;
-  const unsigned which = static_cast<unsigned>(current_) & slot_mask;
-  for (; !far_.empty() && far_.top().window == current_; far_.pop()) append(which, far_.top().what);
-  sort(slots_[which]);
-  occupied_[which / 64] &= ~(std::uint64_t{1} << which % 64);
+  begin_ = current_ << bits_;
+  const unsigned slot = static_cast<unsigned>(current_) % slot_count;
+  for (; !far_.empty() && far_.top().window == current_; far_.pop()) append(far_.top().k, slot, far_.top().what);
+  sort({streams_[arrivals].slots[slot], streams_[calls].slots[slot]});
+  for (stream& s : streams_) {
+    if (s.slots[slot].capacity() == 0) continue;
+    s.slots[slot].clear();
+    spare_.push_back(std::exchange(s.slots[slot], {}));
+  }
+  occupied_[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
   return true;
 }
 
-void windows::sort(slot& s) {
-  sorted_.resize(s.count);
-  // Chunks hang together from the last to the first: counting runs in any order, placing from the end keeps the order.
-  const auto release = [&] {
-    while (s.last != nullptr) {
-      chunk* c = s.last;
-      s.last = c->before;
-      c->before = free_;
-      free_ = c;
+// By counting: places are visited in order of number, and only those with events.
+void windows::sort(const std::array<std::span<const event>, 2>& due) {
+  for (const kind k : {arrivals, calls}) {
+    std::uint32_t* const counts = streams_[k].counts.data();
+    for (const event& e : due[k]) {
+      ++counts[e.place];
+      has_events_[e.place / 64] |= std::uint64_t{1} << e.place % 64;
     }
-    s.count = 0;
-  };
-  const auto from_the_last = [&](auto&& visit) {
-    for (const chunk* c = s.last; c != nullptr; c = c->before)
-      for (std::uint32_t i = c->used; i-- > 0;) visit(c->events[i]);
-  };
-  const auto before = [](const event& x, const event& y) { return (x.when >> 3U) < (y.when >> 3U); };
-  const std::size_t places = ends_.size() - 1;
-  if (s.count < places / 8) {
-    std::size_t to = s.count;
-    from_the_last([&](const event& e) { sorted_[--to] = e; });
-    std::ranges::stable_sort(sorted_, [&](const event& x, const event& y) {
-      return x.place != y.place ? x.place < y.place : before(x, y);
-    });
-    release();
+  }
+  active_.clear();
+  for (std::uint32_t word = 0; word < has_events_.size(); ++word)
+    for (std::uint64_t left = std::exchange(has_events_[word], 0); left != 0; left &= left - 1)
+      active_.push_back(word * 64 + static_cast<std::uint32_t>(std::countr_zero(left)));
+  for (const kind k : {arrivals, calls}) {
+    stream& s = streams_[k];
+    std::uint32_t* const counts = s.counts.data();
+    std::uint32_t sum = 0;
+    for (const std::uint32_t place : active_) sum += std::exchange(counts[place], sum);
+    s.sorted.resize(due[k].size());
+    event* const sorted = s.sorted.data();
+    for (const event& e : due[k]) sorted[counts[e.place]++] = e;
+    s.bounds.assign(1, 0);
+    for (const std::uint32_t place : active_) {
+      const std::uint32_t end = std::exchange(counts[place], 0);
+      sort_by_time({sorted + s.bounds.back(), sorted + end});
+      s.bounds.push_back(end);
+    }
+  }
+}
+
+void windows::sort_by_time(std::span<event> events) {
+  if (events.size() > 48) {
+    std::stable_sort(events.begin(), events.end(), before);
     return;
   }
-  std::ranges::fill(ends_, 0);
-  from_the_last([&](const event& e) { ++ends_[e.place + 1]; });
-  for (std::size_t p = 1; p <= places; ++p) ends_[p] += ends_[p - 1];
-  // ends_[p] is where place p begins; after placing backwards from ends_[p + 1], that has become its begin.
-  from_the_last([&](const event& e) { sorted_[--ends_[e.place + 1]] = e; });
-  release();
-  for (std::size_t p = 0; p < places; ++p) {
-    const std::size_t first = ends_[p + 1];
-    const std::size_t last = p + 2 <= places ? ends_[p + 2] : sorted_.size();
-    if (last - first > 48) {
-      std::stable_sort(sorted_.begin() + static_cast<std::ptrdiff_t>(first), sorted_.begin() + static_cast<std::ptrdiff_t>(last), before);
-      continue;
-    }
-    for (std::size_t i = first + 1; i < last; ++i) {
-      const event e = sorted_[i];
-      std::size_t j = i;
-      for (; j > first && before(e, sorted_[j - 1]); --j) sorted_[j] = sorted_[j - 1];
-      sorted_[j] = e;
-    }
+  for (std::size_t i = 1; i < events.size(); ++i) {
+    const event e = events[i];
+    std::size_t j = i;
+    for (; j > 0 && before(e, events[j - 1]); --j) events[j] = events[j - 1];
+    events[j] = e;
   }
+}
+
+void windows::cut_off(picoseconds end) {
+  std::array<std::vector<event>, 2> kept;
+  for (const kind k : {arrivals, calls})
+    std::ranges::copy_if(streams_[k].sorted, std::back_inserter(kept[k]), [&](const event& e) { return time_of(e) <= end; });
+  sort({kept[arrivals], kept[calls]});
 }
 
 }  // namespace lull::netsim

@@ -5,13 +5,15 @@
 // than the look-ahead, all events of one place in a window can be handled in a row, in order of time, and its records stay
 // in the nearest cache. Whatever an event causes elsewhere lies in a later window.
 //
-// Events of near windows are appended to chunks of their window, without order; far ones wait in a heap. Order among
-// events of one place and time is the order in which they were scheduled, so a run repeats to the bit.
+// There are two kinds of event, *arrivals* of packets and *calls* for everything else, kept apart so that loops over one
+// kind need not ask which it is. Events of near windows are appended to their window, without order; far ones wait in a
+// heap. What happens at one place and time is ordered by when it was scheduled (arrivals first, far ones last), so a run
+// repeats to the bit.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstdint>
-#include <memory>
 #include <queue>
 #include <span>
 #include <vector>
@@ -22,7 +24,7 @@ namespace lull::netsim {
 
 struct event {
   std::uint32_t place;
-  std::uint32_t when;  // picoseconds into the window << 3 | what
+  std::uint32_t when;  // picoseconds into the window << 2 | the caller's own two bits
   std::uint32_t a;
   std::uint32_t b;
 };
@@ -30,108 +32,90 @@ struct event {
 class windows {
  public:
   static constexpr unsigned most_bits = 20;  // the longest window: about a microsecond
+  enum kind : unsigned { arrivals, calls };
 
-  windows(std::uint32_t places, unsigned window_bits) : bits_(window_bits), ends_(places + 1), slots_(slot_count) {}
+  windows(std::uint32_t places, unsigned window_bits);
 
   [[nodiscard]] picoseconds length() const { return picoseconds{1} << bits_; }
-  [[nodiscard]] picoseconds begin() const { return current_ << bits_; }
-  [[nodiscard]] picoseconds time_of(const event& e) const { return begin() + (e.when >> 3U); }
-  [[nodiscard]] static unsigned what(const event& e) { return e.when & 7U; }
-  [[nodiscard]] std::uint64_t scheduled() const { return scheduled_; }
+  [[nodiscard]] picoseconds begin() const { return begin_; }
+  [[nodiscard]] picoseconds time_of(const event& e) const { return begin_ + (e.when >> 2U); }
+  [[nodiscard]] static unsigned what(const event& e) { return e.when & 3U; }
 
-  // Schedules in a later window, or in the window that is open, then for the place whose turn it is.
+  // Schedules in a later window. A call may also lie in the open window, for the place whose turn it is.
+  template <kind k>
   void schedule(picoseconds at, std::uint32_t place, unsigned what, std::uint32_t a, std::uint32_t b) {
     const std::int64_t window = at >> bits_;
-    const auto when = static_cast<std::uint32_t>(at & (length() - 1)) << 3U | what;
-    const event e{place, when, a, b};
+    const event e{place, (static_cast<std::uint32_t>(at & (length() - 1))) << 2U | what, a, b};
     if (static_cast<std::uint64_t>(window - current_ - 1) < slot_count - 1) [[likely]]
-      append(static_cast<unsigned>(window) & slot_mask, e);
-    else if (window == current_)
-      now_.push_back(e), std::ranges::push_heap(now_, later);
+      append(k, static_cast<unsigned>(window) % slot_count, e);
     else
-      far_.push({window, scheduled_, e});
-    ++scheduled_;
+      schedule_elsewhere(k, window, e);
   }
 
   // Opens the next window that has events; false when there is none.
   bool open();
 
-  // The events of the open window, by place and time. Those scheduled meanwhile for the place in turn come by `sooner`.
-  [[nodiscard]] std::span<const event> events() const { return sorted_; }
+  // The open window's events at the n-th place that has any, in order of time. Calls scheduled meanwhile for the place in
+  // turn come by `sooner`.
+  [[nodiscard]] std::size_t places() const { return active_.size(); }
+  [[nodiscard]] std::uint32_t place(std::size_t n) const { return active_[n]; }
+  [[nodiscard]] std::span<const event> events(kind k, std::size_t n) const {
+    const stream& s = streams_[k];
+    return {s.sorted.data() + s.bounds[n], s.sorted.data() + s.bounds[n + 1]};
+  }
+  [[nodiscard]] std::size_t count() const { return streams_[arrivals].sorted.size() + streams_[calls].sorted.size(); }
+  // Forgets events of the open window after `end`.
+  void cut_off(picoseconds end);
 
-  // Whether an event scheduled in this window for the place in turn comes before `when`; if so, takes it.
+  // Whether a call scheduled in this window for the place in turn comes before `when`; if so, takes it.
   bool sooner(std::uint32_t when, event& e) {
-    if (now_.empty() || (now_.front().when >> 3U) >= (when >> 3U)) [[likely]]
+    if (now_.empty() || (now_.front().when >> 2U) >= (when >> 2U)) [[likely]]
       return false;
     return take(e);
   }
-  bool take(event& e) {
-    if (now_.empty()) return false;
-    std::ranges::pop_heap(now_, later);
-    e = now_.back();
-    now_.pop_back();
-    return true;
-  }
+  bool take(event& e);
 
  private:
   static constexpr unsigned slot_count = 512;
-  static constexpr unsigned slot_mask = slot_count - 1;
-  static constexpr unsigned chunk_events = 255;
-  struct chunk {
-    chunk* before;
-    std::uint32_t used;
-    event events[chunk_events];
-  };
-  struct slot {
-    chunk* last = nullptr;
-    std::uint32_t count = 0;
-  };
   struct far_event {
     std::int64_t window;
     std::uint64_t order;
+    kind k;
     event what;
     bool operator<(const far_event& other) const {  // for a heap whose top is the earliest
       return window != other.window ? window > other.window : order > other.order;
     }
   };
-  static bool later(const event& x, const event& y) { return (x.when >> 3U) > (y.when >> 3U); }
+  struct stream {
+    std::vector<std::vector<event>> slots;  // of windows to come, unordered
+    std::vector<event> sorted;              // of the open window
+    std::vector<std::uint32_t> bounds;      // in sorted: where the events of each active place begin, and the end
+    std::vector<std::uint32_t> counts;      // by place; zero but while sorting
+  };
 
-  void append(unsigned which, const event& e) {
-    slot& s = slots_[which];
-    if (s.last == nullptr || s.last->used == chunk_events) [[unlikely]] {
-      s.last = fresh_chunk(s.last);
-      occupied_[which / 64] |= std::uint64_t{1} << which % 64;
-    }
-    s.last->events[s.last->used++] = e;
-    ++s.count;
+  void append(kind k, unsigned slot, const event& e) {
+    std::vector<event>& events = streams_[k].slots[slot];
+    if (events.size() == events.capacity()) [[unlikely]]
+      make_room(events, slot);
+    events.push_back(e);
   }
-  chunk* fresh_chunk(chunk* before) {
-    if (free_ == nullptr) {
-      owned_.push_back(std::make_unique<chunk>());
-      free_ = owned_.back().get();
-      free_->before = nullptr;
-    }
-    chunk* c = free_;
-    free_ = c->before;
-    c->before = before;
-    c->used = 0;
-    return c;
-  }
+  void make_room(std::vector<event>& events, unsigned slot);
+  void schedule_elsewhere(kind k, std::int64_t window, const event& e);
   [[nodiscard]] std::int64_t next_occupied() const;
-  void sort(slot& s);
+  void sort(const std::array<std::span<const event>, 2>& due);
+  static void sort_by_time(std::span<event> events);
 
   unsigned bits_;
   std::int64_t current_ = -1;
-  std::uint64_t scheduled_ = 0;
-  std::vector<std::uint32_t> ends_;  // by place, while sorting
-  std::vector<slot> slots_;
-  std::uint64_t occupied_[slot_count / 64] = {};
-  std::vector<event> sorted_;
-  std::vector<event> now_;  // heap
-  std::vector<std::uint64_t> keys_;
+  picoseconds begin_ = 0;
+  std::array<stream, 2> streams_;
+  std::vector<std::vector<event>> spare_;  // empty, with room
+  std::array<std::uint64_t, slot_count / 64> occupied_{};
+  std::vector<std::uint64_t> has_events_;  // places, a bit each
+  std::vector<std::uint32_t> active_;      // places with events in the open window
+  std::vector<event> now_;                 // heap
   std::priority_queue<far_event> far_;
-  std::vector<std::unique_ptr<chunk>> owned_;
-  chunk* free_ = nullptr;
+  std::uint64_t far_order_ = 0;
 };
 
 }  // namespace lull::netsim

@@ -41,7 +41,7 @@ std::vector<hop> shape_of<T>::way(std::uint32_t from, std::uint32_t to, algorith
   const auto ports = [&] {
     free_at.assign(of_.ports(at), 0);
     for (unsigned p = 0; busy && p < free_at.size(); ++p) free_at[p] = busy(at, p);
-    return chooser(a, free_at.data(), 0, 0, 0, 0, random);
+    return chooser(at, a, free_at.data(), 0, 0, 0, 0, random);
   };
   if (at != packet.to_switch) of_.start(at, packet, ports());
   while (at != packet.to_switch) {

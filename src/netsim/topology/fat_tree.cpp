@@ -1,8 +1,8 @@
 // The three-level fat tree: edge switches with the nodes, aggregation switches, core switches (Leiserson 1985).
 //
 // A pod is a set of edge and aggregation switches, each edge switch cabled to each aggregation switch of its pod. The
-// aggregation switches of one number in all pods share a group of core switches. Switches are numbered edges first, then
-// aggregation, then core, each by pod or group. Ports: those that lead down first, then those that lead up.
+// aggregation switches of one number in all pods share a group of core switches. Switches are numbered edges first,
+// then aggregation, then core, each by pod or group. Ports: those that lead down first, then those that lead up.
 //
 // A packet climbs only as far as it must and comes down: up, then down, has no cycle, so one channel is enough.
 #include "netsim/topology/entry.hpp"
@@ -16,7 +16,9 @@ const std::vector<parameter> fat_tree_parameters{
     {"nodes_per_edge", "nodes at an edge switch; 0: half its ports. More than half tapers the tree", {0}},
     {"edge_uplinks", "cables up from an edge switch; 0: all the ports its nodes leave", {0}},
     {"aggregations_per_pod", "aggregation switches of a pod; 0: one for each cable up from an edge switch", {0}},
-    {"aggregation_uplinks", "cables up from an aggregation switch; 0: half its ports. Fewer than half tapers the tree", {0}},
+    {"aggregation_uplinks",
+     "cables up from an aggregation switch; 0: half its ports. Fewer than half tapers the tree",
+     {0}},
     {"edges_per_pod", "edge switches of a pod; 0: as many as the aggregation switches have ports for", {0}},
 };
 
@@ -37,15 +39,18 @@ class fat_tree {
   [[nodiscard]] unsigned channels(algorithm /*any*/) const { return 1; }
   // Half the pods against the other half: what their aggregation switches can send up, if the edges can feed it.
   [[nodiscard]] std::uint64_t bisection() const {
-    return std::uint64_t{pods_ / 2} * std::min({edges_per_pod_ * nodes_per_edge_, edges_per_pod_ * edge_up_, aggregations_per_pod_ * aggregation_up_});
+    return std::uint64_t{pods_ / 2} * std::min({edges_per_pod_ * nodes_per_edge_, edges_per_pod_ * edge_up_,
+                                                aggregations_per_pod_ * aggregation_up_});
   }
 
   // The pod of the destination, which every switch on the way asks for.
-  void start(std::uint32_t /*at*/, route_state& packet, const chooser& /*ports*/) const { packet.via = pod_[packet.to_switch]; }
+  void start(std::uint32_t /*at*/, route_state& packet, const chooser& /*ports*/) const {
+    packet.via = pod_[packet.to_switch];
+  }
   [[nodiscard]] hop route(std::uint32_t at, route_state& packet, const chooser& ports) const {
     if (at < edges_) return to(ports.among(nodes_per_edge_, edge_up_, packet.key));
     if (at < edges_ + aggregations_) {
-      if (pod_[at] != packet.via) return to(ports.among(down_, aggregation_up_, mixed(packet.key)));
+      if (pod_[at] != packet.via) return to(ports.among(down_, aggregation_up_, packet.key));
       return to(ports.among((packet.to_switch - packet.via * edges_per_pod_) * edge_cables_, edge_cables_, packet.key));
     }
     return to(ports.among(packet.via * core_cables_, core_cables_, packet.key));
@@ -55,8 +60,8 @@ class fat_tree {
   static hop to(unsigned port) { return {static_cast<std::uint16_t>(port), 0}; }
 
   unsigned pods_, nodes_per_edge_, edge_up_, aggregations_per_pod_, aggregation_up_, edges_per_pod_;
-  unsigned edge_cables_;        // between an edge and an aggregation switch of one pod
-  unsigned down_;               // ports of an aggregation switch that lead down
+  unsigned edge_cables_;                    // between an edge and an aggregation switch of one pod
+  unsigned down_;                           // ports of an aggregation switch that lead down
   unsigned cores_per_group_, core_cables_;  // between an aggregation switch and each core switch of its group
   std::uint32_t edges_, aggregations_, cores_;
   std::vector<std::uint16_t> pod_;  // of each edge and aggregation switch
@@ -87,11 +92,14 @@ fat_tree::fat_tree(const parameters& given) {
   cores_ = pods_ == 1 ? 0 : aggregations_per_pod_ * cores_per_group_;
   if (pods_ == 1) aggregation_up_ = 0;
   for (std::uint32_t e = 0; e < edges_; ++e) pod_.push_back(static_cast<std::uint16_t>(e / edges_per_pod_));
-  for (std::uint32_t a = 0; a < aggregations_; ++a) pod_.push_back(static_cast<std::uint16_t>(a / aggregations_per_pod_));
+  for (std::uint32_t a = 0; a < aggregations_; ++a)
+    pod_.push_back(static_cast<std::uint16_t>(a / aggregations_per_pod_));
 }
 
 endpoint fat_tree::peer(std::uint32_t s, unsigned port) const {
-  const auto at = [](std::uint32_t other, unsigned its_port) { return endpoint{other, static_cast<std::uint16_t>(its_port), false}; };
+  const auto at = [](std::uint32_t other, unsigned its_port) {
+    return endpoint{other, static_cast<std::uint16_t>(its_port), false};
+  };
   if (s < edges_) {
     if (port < nodes_per_edge_) return {s * nodes_per_edge_ + port, 0, true};
     const unsigned cable = port - nodes_per_edge_;
@@ -100,14 +108,17 @@ endpoint fat_tree::peer(std::uint32_t s, unsigned port) const {
   }
   if (s < edges_ + aggregations_) {
     const std::uint32_t number = (s - edges_) % aggregations_per_pod_;
-    if (port < down_) return at(pod_[s] * edges_per_pod_ + port / edge_cables_, nodes_per_edge_ + number * edge_cables_ + port % edge_cables_);
+    if (port < down_)
+      return at(pod_[s] * edges_per_pod_ + port / edge_cables_,
+                nodes_per_edge_ + number * edge_cables_ + port % edge_cables_);
     const unsigned cable = port - down_;
     const std::uint32_t up = edges_ + aggregations_ + number * cores_per_group_ + cable / core_cables_;
     return at(up, pod_[s] * core_cables_ + cable % core_cables_);
   }
   const std::uint32_t core = s - edges_ - aggregations_;
   const unsigned pod = port / core_cables_;
-  return at(edges_ + pod * aggregations_per_pod_ + core / cores_per_group_, down_ + core % cores_per_group_ * core_cables_ + port % core_cables_);
+  return at(edges_ + pod * aggregations_per_pod_ + core / cores_per_group_,
+            down_ + core % cores_per_group_ * core_cables_ + port % core_cables_);
 }
 
 }  // namespace

@@ -129,21 +129,39 @@ class groups_of {
   static constexpr unsigned none = 0xffff;
   static std::uint32_t by(unsigned third, unsigned exit) { return third << 16U | exit; }
 
-  // Which of equally short ways: the least is taken.
-  [[nodiscard]] static std::uint64_t rank(unsigned port, std::uint32_t key, const chooser& ports) {
-    switch (ports.how()) {
-      case algorithm::minimal:
-        return mixed(key + port);
-      case algorithm::minimal_random:
-      case algorithm::valiant:
-        return ports.random()() >> 32U;
-      case algorithm::adaptive:  // random among equal waits
-        return static_cast<std::uint64_t>(ports.wait(port)) << 8U | (ports.random()() >> 56U);
-      case algorithm::power_aware:  // the first among them: traffic gathers in few ports
-        break;
+  // The best beginning of those offered: the shortest, then the one of least rank.
+  class choice {
+   public:
+    choice(std::uint32_t key, const chooser& ports) : key_(key), ports_(ports) {}
+    void offer(const beginning& one) {
+      if (one.links > best_.links) return;
+      const std::uint64_t its = rank(one.port);
+      if (one.links == best_.links && its >= rank_) return;
+      best_ = one;
+      rank_ = its;
     }
-    return static_cast<std::uint64_t>(ports.wait(port));
-  }
+    [[nodiscard]] const beginning& best() const { return best_; }
+
+   private:
+    [[nodiscard]] std::uint64_t rank(unsigned port) const {
+      switch (ports_.how()) {
+        case algorithm::minimal:
+          return mixed(key_ + port);
+        case algorithm::minimal_random:
+        case algorithm::valiant:
+          return ports_.random()() >> 32U;
+        case algorithm::adaptive:  // random among equal waits
+          return static_cast<std::uint64_t>(ports_.wait(port)) << 8U | (ports_.random()() >> 56U);
+        case algorithm::power_aware:  // the first among them: traffic gathers in few ports
+          break;
+      }
+      return static_cast<std::uint64_t>(ports_.wait(port));
+    }
+    std::uint32_t key_;
+    const chooser& ports_;
+    std::uint64_t rank_ = 0;
+    beginning best_;
+  };
 
   [[nodiscard]] unsigned port_inside(unsigned from, unsigned to, std::uint32_t key, const chooser& ports) const {
     const bundle parallel = inside_.step(from, to);
@@ -159,26 +177,16 @@ class groups_of {
   // Of the own cables to the group of the destination, one that ends nearest to it.
   [[nodiscard]] unsigned best_global(std::uint32_t at, place there, std::uint32_t key, const chooser& ports) const {
     const auto own = cables_.toward(at, there.group);
-    beginning best;
-    std::uint64_t best_rank = 0;
     if (own.count == 1) return first_global_ + own.first;
-    offer_own(at, own, there, key, ports, best, best_rank);
-    return best.port;
+    choice ways(key, ports);
+    offer_own(at, own, there, ways);
+    return ways.best().port;
   }
-  static void offer(const beginning& one, std::uint32_t key, const chooser& ports, beginning& best,
-                    std::uint64_t& best_rank) {
-    if (one.links > best.links) return;
-    const std::uint64_t its = rank(one.port, key, ports);
-    if (one.links == best.links && its >= best_rank) return;
-    best = one;
-    best_rank = its;
-  }
-  void offer_own(std::uint32_t at, global_cables::range own, place there, std::uint32_t key, const chooser& ports,
-                 beginning& best, std::uint64_t& best_rank) const {
+  void offer_own(std::uint32_t at, global_cables::range own, place there, choice& ways) const {
     const unsigned exit = places_[at].router;
     for (unsigned cable = own.first; cable < own.first + unsigned{own.count}; ++cable) {
       const unsigned entry = cables_.entry(at, cable);
-      offer({1 + inside_.apart(entry, there.router), first_global_ + cable, exit, entry}, key, ports, best, best_rank);
+      ways.offer({1 + inside_.apart(entry, there.router), first_global_ + cable, exit, entry});
     }
   }
 
@@ -206,18 +214,16 @@ auto groups_of<Group>::shortest(std::uint32_t at, const route_state& packet, con
   const place there = places_[packet.to_switch];
   const auto own = cables_.toward(at, there.group);
   const auto theirs = cables_.toward(packet.to_switch, here.group);
-  beginning best;
-  std::uint64_t best_rank = 0;
-  offer_own(at, own, there, packet.key, ports, best, best_rank);
+  choice ways(packet.key, ports);
+  offer_own(at, own, there, ways);
   for (unsigned cable = theirs.first; cable < theirs.first + unsigned{theirs.count}; ++cable) {
     const unsigned exit = cables_.entry(packet.to_switch, cable);
     const unsigned links = inside_.apart(here.router, exit) + 1;
-    if (links == 1 || links > best.links) continue;  // 1: offered as an own one
-    offer({links, port_inside(here.router, exit, packet.key, ports), exit, there.router}, packet.key, ports, best,
-          best_rank);
+    if (links == 1 || links > ways.best().links) continue;  // 1: offered as an own one
+    ways.offer({links, port_inside(here.router, exit, packet.key, ports), exit, there.router});
   }
   // One of these is shortest, as no group is more than two links wide; only without any must the others be looked at.
-  if (own.count + theirs.count > 0) return best;
+  if (own.count + theirs.count > 0) return ways.best();
 
   constexpr unsigned least = 3;
   const auto all = cables_.between(here.group, there.group);
@@ -233,9 +239,9 @@ auto groups_of<Group>::shortest(std::uint32_t at, const route_state& packet, con
       i = i + 1 == n ? 0 : i + 1;
     }
     found.port = port_inside(here.router, found.exit, packet.key, ports);
-    offer(found, packet.key, ports, best, best_rank);
+    ways.offer(found);
   }
-  return best;
+  return ways.best();
 }
 
 template <class Group>

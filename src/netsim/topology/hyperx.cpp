@@ -13,6 +13,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "netsim/topology/entry.hpp"
@@ -76,21 +77,25 @@ class hyperx {
       case algorithm::power_aware:
         break;
     }
-    return {freest_port(here, there, packet.key, ports), packet.stage++};
+    return {freest_port(here, there, ports), packet.stage++};
   }
 
  private:
-  // A port to the switch of this line that has the coordinate of `there`.
-  [[nodiscard]] std::uint16_t port_in(unsigned dimension, std::uint64_t here, std::uint64_t there, std::uint32_t key,
-                                      const chooser& ports) const {
+  // The first port to the switch of this line that has the coordinate of `there`.
+  [[nodiscard]] unsigned first_in(unsigned dimension, std::uint64_t here, std::uint64_t there) const {
     const unsigned mine = here >> 8U * dimension & 0xffU;
     const unsigned other = there >> 8U * dimension & 0xffU;
-    const unsigned cables = cables_[dimension];
-    const unsigned first = first_of_[dimension] + (other - (other > mine ? 1 : 0)) * cables;
-    return static_cast<std::uint16_t>(ports.among(first, cables, key));
+    return first_of_[dimension] + (other - (other > mine ? 1 : 0)) * cables_[dimension];
+  }
+  [[nodiscard]] std::uint16_t port_in(unsigned dimension, std::uint64_t here, std::uint64_t there, std::uint32_t key,
+                                      const chooser& ports) const {
+    return static_cast<std::uint16_t>(ports.among(first_in(dimension, here, there), cables_[dimension], key));
   }
   [[nodiscard]] static unsigned lowest(std::uint64_t difference) {
     return static_cast<unsigned>(std::countr_zero(difference)) / 8U;
+  }
+  [[nodiscard]] static std::uint64_t without(std::uint64_t difference, unsigned dimension) {
+    return difference & ~(std::uint64_t{0xff} << (8U * dimension & 63U));
   }
   // In the first dimension that differs.
   [[nodiscard]] std::uint16_t first_port(std::uint64_t here, std::uint64_t there, std::uint32_t key,
@@ -104,43 +109,37 @@ class hyperx {
     const unsigned differing = bytes_set(difference);
     if (differing > 1) {
       for (unsigned skipped = ports.random().below(differing); skipped > 0; --skipped) {
-        difference &= ~(std::uint64_t{0xff} << 8U * lowest(difference));
+        difference = without(difference, lowest(difference));
       }
     }
     return port_in(lowest(difference), here, there, key, ports);
   }
-  // In the dimension with the least wait. Among equals `adaptive` draws; `power-aware` takes the first, lest it wake
-  // links in every dimension.
-  [[nodiscard]] std::uint16_t freest_port(std::uint64_t here, std::uint64_t there, std::uint32_t key,
-                                          const chooser& ports) const {
+  // Of all ports of all dimensions that differ, the one with the least wait. Among equals `adaptive` draws, with a few
+  // bits for each port; `power-aware` takes the first, lest it wake links in every dimension.
+  [[nodiscard]] std::uint16_t freest_port(std::uint64_t here, std::uint64_t there, const chooser& ports) const {
+    std::uint64_t draws = ports.how() == algorithm::adaptive ? ports.random()() : 0;
+    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    unsigned best = 0;
     std::uint64_t difference = here ^ there;
-    unsigned dimension = lowest(difference);
-    std::uint16_t best = port_in(dimension, here, there, key, ports);
-    difference &= ~(std::uint64_t{0xff} << 8U * dimension);
-    if (difference == 0) return best;
-    picoseconds least = ports.wait(best);
-    unsigned equals = 1;
     do {
-      dimension = lowest(difference);
-      difference &= ~(std::uint64_t{0xff} << 8U * dimension);
-      const std::uint16_t port = port_in(dimension, here, there, key, ports);
-      const picoseconds wait = ports.wait(port);
-      if (wait < least) {
-        best = port;
-        least = wait;
-        equals = 1;
-      } else if (wait == least && ports.how() == algorithm::adaptive && ports.random().below(++equals) == 0) {
-        best = port;
+      const unsigned dimension = lowest(difference);
+      difference = without(difference, dimension);
+      const unsigned first = first_in(dimension, here, there);
+      for (unsigned port = first; port < first + cables_[dimension]; ++port) {
+        const std::uint64_t rank = static_cast<std::uint64_t>(ports.wait(port)) << 8U | (draws & 0xffU);
+        best = rank < least ? port : best;
+        least = std::min(least, rank);
+        draws = std::rotr(draws, 8);
       }
     } while (difference != 0);
-    return best;
+    return static_cast<std::uint16_t>(best);
   }
   [[nodiscard]] bool prefers_detour(std::uint32_t at, std::uint32_t other, const route_state& packet,
                                     const chooser& ports) const {
     const std::uint64_t here = coordinates_[at];
     const std::uint64_t middle = coordinates_[other];
     const std::uint64_t there = coordinates_[packet.to_switch];
-    const unsigned port = freest_port(here, there, packet.key, ports);
+    const unsigned port = freest_port(here, there, ports);
     const unsigned hops = bytes_set(here ^ there);
     if (!ports.prefers_detour(port, hops, port, 0)) return false;  // not even for a way that takes no time
     return ports.prefers_detour(port, hops, first_port(here, middle, packet.key, ports),
