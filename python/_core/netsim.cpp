@@ -194,7 +194,6 @@ void bind_results(nb::module_& m) {
                    })
       .def_ro("count", &histogram::count)
       .def_ro("sum_ps", &histogram::sum)
-      .def_ro("sum_of_squares", &histogram::sum_of_squares)
       .def_prop_ro("least_ps", [](const histogram& h) { return h.count == 0 ? 0 : h.least; })
       .def_ro("most_ps", &histogram::most)
       .def_prop_ro("batch_means_ps", column(&histogram::batch_means));

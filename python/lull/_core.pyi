@@ -184,7 +184,6 @@ class LatencyHistogram:
     lower_edges_ps: list[int]  # one more than counts
     count: int
     sum_ps: float
-    sum_of_squares: float
     least_ps: int
     most_ps: int
     batch_means_ps: NDArray[np.float64]  # of consecutive batches of equal size
