@@ -19,7 +19,9 @@ from lull import record
 from lull.errors import LullError, UsageError
 from lull.record import Domain, EnergyKind
 from lull.simulation.account import SimulationFile, read_simulation
+from lull.simulation.sweep import read_sweep
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "examples"
 SMALL = {
     "topology": {"name": "fat-tree", "radix": 4},
     "power": {"mode": "deep-sleep", "hold": "1 Ts"},
@@ -326,6 +328,15 @@ def test_a_taken_folder_is_refused_before_anything_runs(net: Lull):
     failed = net.run("simulate", "net.toml", "--out", "out")
     assert failed.returncode == 1
     assert "something is there already" in failed.stderr
+
+
+def test_the_examples_of_the_documentation_run(lull: Lull):
+    for name in ("net.toml", "holds.toml"):
+        (lull.folder / name).write_text((EXAMPLES / name).read_text())
+    done = lull.run("simulate", "net.toml", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert "halo" in done.stdout and "background" in done.stdout
+    assert len(read_sweep(lull.folder / "holds.toml").points) == 12, "the power configurations of the field"
 
 
 def test_a_damaged_simulation_is_told(two: Lull):
