@@ -188,7 +188,7 @@ class waiting_rooms {
 class plumbing {
  public:
   template <topology_shape T>
-  plumbing(const T& topology, const simulation& asked);
+  plumbing(const T& topology, const simulation& asked, bool with_channels);
 
   [[nodiscard]] std::size_t count() const { return ports_.size(); }
   [[nodiscard]] link_id first_port(std::uint32_t of_switch) const { return first_[of_switch]; }
@@ -254,7 +254,7 @@ inline void plumbing::check(const simulation& asked, unsigned classes) {
 }
 
 template <topology_shape T>
-plumbing::plumbing(const T& topology, const simulation& asked) {
+plumbing::plumbing(const T& topology, const simulation& asked, bool with_channels) {
   check(asked, topology.channels(asked.routing.algorithm));
   const auto fixed = [](double bytes_per_second) { return static_cast<std::uint64_t>(std::llround(1e12 / bytes_per_second * (1U << rate_bits))); };
   rates_ = {fixed(asked.network.bandwidth), fixed(asked.network.nic_bandwidth)};
@@ -267,11 +267,14 @@ plumbing::plumbing(const T& topology, const simulation& asked) {
   first_.push_back(links);
   links += topology.nodes();
   ports_.resize(links);
-  intakes_.resize(first_.back());
-  channels_.resize(std::size_t{links} * channels_per_link_);
-  rooms_.resize(std::size_t{first_.back()} * channels_per_link_, nowhere);
+  if (with_channels) {
+    intakes_.resize(first_.back());
+    channels_.resize(std::size_t{links} * channels_per_link_);
+    rooms_.resize(std::size_t{first_.back()} * channels_per_link_, nowhere);
+  }
   free_at_.resize(first_.back());
   const auto buffers = [&](link_id link, std::int64_t credit) {
+    if (!with_channels) return;
     for (unsigned c = 0; c < channels_per_link_; ++c)
       channel_of(link, c) = {.credit = static_cast<std::int32_t>(credit), .space = static_cast<std::int32_t>(asked.network.output_buffer)};
   };
@@ -284,7 +287,7 @@ plumbing::plumbing(const T& topology, const simulation& asked) {
       o.far_place = other.node ? s : other.id;
       o.far = other.node ? node_link(other.id) : first_[other.id] + other.port;
       o.to_node = o.node_cable = other.node;
-      intakes_[link].sender = o.far;
+      if (with_channels) intakes_[link].sender = o.far;
       buffers(link, other.node ? std::numeric_limits<std::int32_t>::max() : asked.network.input_buffer);
       if (!other.node) continue;
       port& back = ports_[o.far];

@@ -84,10 +84,11 @@ class chooser {
 
   // How long a packet queued at `port` now would wait; for power-aware, reluctance to wake a sleeping port included.
   [[nodiscard]] picoseconds wait(unsigned port) const {
-    const picoseconds free = free_at_[port];
-    if (free > now_) return free - now_;
-    return algorithm_ == algorithm::power_aware && free < asleep_before_ ? reluctance_ : 0;
+    const picoseconds busy = std::max(free_at_[port] - now_, picoseconds{0});
+    if (algorithm_ != algorithm::power_aware) return busy;
+    return busy == 0 && free_at_[port] < asleep_before_ ? reluctance_ : busy;
   }
+  [[nodiscard]] bool idle(unsigned port) const { return free_at_[port] <= now_; }
 
   // One of `count` > 0 ports from `first` on that are equally near; `key` decides where the algorithm is deterministic.
   [[nodiscard]] unsigned among(unsigned first, unsigned count, std::uint32_t key) const {

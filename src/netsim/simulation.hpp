@@ -35,7 +35,7 @@ struct network_parameters {
 struct routing_parameters {
   netsim::algorithm algorithm = netsim::algorithm::adaptive;
   picoseconds bias = 0;          // a detour must be this much better, queue x hops
-  double reluctance = 4;         // power-aware: a sleeping port counts as busy for so many wake-ups
+  double reluctance = 1;         // power-aware: a sleeping port counts as busy for so many wake-ups
 };
 
 enum class power_mode : std::uint8_t { active, deep_sleep, fast_wake, hybrid, adaptive_rate };

@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "netsim/topology/entry.hpp"
@@ -52,17 +53,31 @@ class hyperx {
   // middle, and only when none is even.
   [[nodiscard]] std::uint64_t bisection() const;
 
+  // The adaptive algorithms have looked at all ports here, so `route`, which comes next, finds its port in `via`.
   void start(std::uint32_t at, route_state& packet, const chooser& ports) const {
     if (ports.how() != algorithm::valiant && !ports.adapts()) return;
+    const std::uint64_t here = coordinates_[at];
+    const std::uint64_t there = coordinates_[packet.to_switch];
+    unsigned port = 0;
+    if (ports.adapts()) {
+      port = freest_port(here, there, ports);
+      packet.via = decided | port;
+      // Not even a way that takes no time would be better.
+      if (!ports.prefers_detour(port, most_dimensions, port, 0)) return;
+    }
     const std::uint32_t other = ports.random().below(switches());
     if (other == at || other == packet.to_switch) return;
-    if (ports.how() == algorithm::valiant || prefers_detour(at, other, packet, ports)) packet.via = other;
+    if (ports.how() == algorithm::valiant || prefers_detour(port, here, coordinates_[other], there, packet.key, ports)) {
+      packet.via = other;
+    }
   }
 
   [[nodiscard]] hop route(std::uint32_t at, route_state& packet, const chooser& ports) const {
     if (packet.via == at) {
       packet.via = nowhere;
       packet.stage = 1;
+    } else if (packet.via != nowhere && (packet.via & decided) != 0) {
+      return {static_cast<std::uint16_t>(std::exchange(packet.via, nowhere) & 0xffffU), packet.stage++};
     }
     const std::uint64_t here = coordinates_[at];
     if (packet.via != nowhere) return {first_port(here, coordinates_[packet.via], packet.key, ports), 0};
@@ -114,37 +129,33 @@ class hyperx {
     }
     return port_in(lowest(difference), here, there, key, ports);
   }
-  // Of all ports of all dimensions that differ, the one with the least wait. Among equals `adaptive` draws, with a few
-  // bits for each port; `power-aware` takes the first, lest it wake links in every dimension.
+  // Of all ports of all dimensions that differ, the one with the least wait. `adaptive` begins with a dimension it draws and
+  // takes the first idle port; `power-aware` takes the first of the best, lest it wake links in every dimension.
   [[nodiscard]] std::uint16_t freest_port(std::uint64_t here, std::uint64_t there, const chooser& ports) const {
-    std::uint64_t draws = ports.how() == algorithm::adaptive ? ports.random()() : 0;
-    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    const unsigned begin = ports.how() == algorithm::adaptive ? ports.random().below(static_cast<unsigned>(sizes_.size())) : 0;
+    const std::uint64_t from_begin = ~std::uint64_t{0} << 8U * begin;
+    picoseconds least = std::numeric_limits<picoseconds>::max();
     unsigned best = 0;
-    std::uint64_t difference = here ^ there;
-    do {
-      const unsigned dimension = lowest(difference);
-      difference = without(difference, dimension);
-      const unsigned first = first_in(dimension, here, there);
-      for (unsigned port = first; port < first + cables_[dimension]; ++port) {
-        const std::uint64_t rank = static_cast<std::uint64_t>(ports.wait(port)) << 8U | (draws & 0xffU);
-        best = rank < least ? port : best;
-        least = std::min(least, rank);
-        draws = std::rotr(draws, 8);
+    for (const std::uint64_t part : {(here ^ there) & from_begin, (here ^ there) & ~from_begin}) {
+      for (std::uint64_t left = part; left != 0; left = without(left, lowest(left))) {
+        const unsigned first = first_in(lowest(left), here, there);
+        for (unsigned port = first; port < first + cables_[lowest(left)]; ++port) {
+          const picoseconds wait = ports.wait(port);
+          if (wait == 0) return static_cast<std::uint16_t>(port);
+          best = wait < least ? port : best;
+          least = std::min(least, wait);
+        }
       }
-    } while (difference != 0);
+    }
     return static_cast<std::uint16_t>(best);
   }
-  [[nodiscard]] bool prefers_detour(std::uint32_t at, std::uint32_t other, const route_state& packet,
-                                    const chooser& ports) const {
-    const std::uint64_t here = coordinates_[at];
-    const std::uint64_t middle = coordinates_[other];
-    const std::uint64_t there = coordinates_[packet.to_switch];
-    const unsigned port = freest_port(here, there, ports);
-    const unsigned hops = bytes_set(here ^ there);
-    if (!ports.prefers_detour(port, hops, port, 0)) return false;  // not even for a way that takes no time
-    return ports.prefers_detour(port, hops, first_port(here, middle, packet.key, ports),
+  [[nodiscard]] bool prefers_detour(unsigned port, std::uint64_t here, std::uint64_t middle, std::uint64_t there,
+                                    std::uint32_t key, const chooser& ports) const {
+    return ports.prefers_detour(port, bytes_set(here ^ there), first_port(here, middle, key, ports),
                                 bytes_set(here ^ middle) + bytes_set(middle ^ there));
   }
+
+  static constexpr std::uint32_t decided = 1U << 31U;  // of `via`: the rest is a port
 
   std::array<std::uint16_t, most_dimensions> first_of_{};  // port of each dimension
   std::array<std::uint16_t, most_dimensions> cables_{};

@@ -1,0 +1,358 @@
+// What both models of the simulator share: nodes that cut messages into packets, ways, links that carry packets and sleep
+// between them, delivery, and the loop over windows and places. What happens inside a switch is `Self`:
+// explicit_queues.hpp or eager_queues.hpp.
+//
+// Which records a hop touches is known in time to fetch them before they are needed, because the events of a place in a
+// window are handled in three steps, the first while the place before is in its last:
+//
+//   look    fetch the packets of arrivals, and what calls will need
+//   route   choose the ways of arrivals, in order of time; fetch the ports they leave by
+//   act     everything else, in order of time
+//
+// So routing sees what was routed before it at once, but what became of it (a wait for credits, a wake-up) only from the next
+// window on.
+#pragma once
+#include <time.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "netsim/link_power.hpp"
+#include "netsim/plumbing.hpp"
+#include "netsim/simulation.hpp"
+#include "netsim/statistics.hpp"
+#include "netsim/tally.hpp"
+#include "netsim/topology.hpp"
+#include "netsim/traffic.hpp"
+#include "netsim/windows.hpp"
+
+namespace lull::netsim {
+
+// Self has: has_channels; look(n), route(n) for the n-th place of the window; arrive(in, packet), answer(call);
+// may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at) for nodes' links; and
+// report_deadlock().
+template <class Self, topology_shape T>
+class core {
+ public:
+  core(const T& topology, const simulation& asked)
+      : topology_(topology),
+        asked_(asked),
+        links_(topology, asked, Self::has_channels),
+        traffic_(asked, topology.nodes()),
+        power_(asked.power, links_.count()),
+        reluctance_(static_cast<picoseconds>(asked.routing.reluctance * static_cast<double>(power_.wake_delay()))),
+        queue_(topology.switches(), links_.window_bits()),
+        random_(asked.seed),
+        injectors_(topology.nodes()),
+        tally_(asked) {}
+
+  result run(const progress& shown);
+
+ protected:
+  enum reason : unsigned { service, credit, computed };
+
+  // A node's interface: cuts messages into packets, one message at a time.
+  struct alignas(64) injector {
+    route_state way{};
+    std::uint32_t message = nowhere;
+    std::uint32_t unsent = 0;
+  };
+
+  Self& self() { return static_cast<Self&>(*this); }
+  void act_by_place();
+  void act(std::size_t n);
+  void answer_in_turn(const event& call);
+  void choose_way(std::uint32_t at, packet& p);
+  void serve_node(link_id out);
+  [[nodiscard]] std::uint32_t cut_packet(const injector& i, std::int32_t bytes);
+  template <bool from_node>
+  void transmit(link_id out, std::uint32_t index, picoseconds at, std::int64_t waiting);
+  void deliver(std::uint32_t index, picoseconds at);
+  void end_computation(std::uint32_t node);
+  void prefetch_call(const event& call) const;
+  void call(link_id out, picoseconds at);
+  void call_node(std::uint32_t node);
+  void schedule_computed(std::uint32_t node, std::optional<picoseconds> at);
+  void begin();
+  [[nodiscard]] result finish(bool stopped);
+
+  const T& topology_;
+  const simulation& asked_;
+  plumbing links_;
+  traffic traffic_;
+  link_power power_;
+  picoseconds reluctance_;
+  windows queue_;
+  generator random_;
+  pool<packet> packets_;
+  pool<message> messages_;
+  std::vector<injector> injectors_;
+  tally tally_;
+  picoseconds now_ = 0;
+  std::uint64_t events_ = 0;
+};
+
+// While one place acts, the records of the next are fetched.
+template <class Self, topology_shape T>
+void core<Self, T>::act_by_place() {
+  for (std::size_t n = 0, places = queue_.places(); n < places; ++n) {
+    if (n == 0) self().look(0);
+    if (n + 1 < places) self().look(n + 1);
+    self().route(n);
+    act(n);
+  }
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::act(std::size_t n) {
+  const std::span<const event> arriving = queue_.events(windows::arrivals, n);
+  const std::span<const event> calling = queue_.events(windows::calls, n);
+  auto call = calling.begin();
+  event sooner{};
+  for (const event& e : arriving) {
+    for (; call != calling.end() && (call->when >> 2U) < (e.when >> 2U); ++call) answer_in_turn(*call);
+    while (queue_.sooner(e.when, sooner)) self().answer(sooner);
+    now_ = queue_.time_of(e);
+    self().arrive(e.a, e.b);
+  }
+  for (; call != calling.end(); ++call) answer_in_turn(*call);
+  while (queue_.take(sooner))
+    if (queue_.time_of(sooner) <= asked_.end) self().answer(sooner);
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::answer_in_turn(const event& call) {
+  event sooner{};
+  while (queue_.sooner(call.when, sooner)) self().answer(sooner);
+  self().answer(call);
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::call(link_id out, picoseconds at) {
+  port& o = links_.port_of(out);
+  if (at >= o.called) return;
+  o.called = at;
+  queue_.template schedule<windows::calls>(at, o.place, service, out, 0);
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::call_node(std::uint32_t node) {
+  const link_id out = links_.node_link(node);
+  const port& o = links_.port_of(out);
+  const injector& i = injectors_[node];
+  if (i.unsent > 0) return call(out, std::max(o.busy_until, now_));
+  if (const auto created = traffic_.next_at(node))
+    call(out, std::max({o.busy_until, *created + asked_.network.nic_delay, now_}));
+}
+
+// A node sends a message at one go, as far as its credits reach: nothing else uses its link meanwhile.
+template <class Self, topology_shape T>
+void core<Self, T>::serve_node(link_id out) {
+  const std::uint32_t node = links_.node_of(out);
+  port& o = links_.port_of(out);
+  injector& i = injectors_[node];
+  if (o.busy_until > now_) return call_node(node);
+  if (i.unsent == 0) {
+    const auto created = traffic_.next_at(node);
+    if (!created || *created + asked_.network.nic_delay > now_) return call_node(node);
+    i.message = messages_.take();
+    message& m = messages_[i.message] = traffic_.take(node);
+    const endpoint home = topology_.home(m.to);
+    i.unsent = m.bytes;
+    i.way = {.to_switch = home.id, .key = pair_key(node, m.to), .to_port = home.port};
+    i.way.lane = static_cast<std::uint8_t>(std::uint64_t{mixed(i.way.key)} * links_.lanes() >> 32U);
+  }
+  for (picoseconds at = now_; at <= asked_.end; at = o.busy_until) {
+    const auto bytes = static_cast<std::int32_t>(std::min<std::int64_t>(asked_.network.packet, i.unsent));
+    if (!self().may_send(out, i.way.lane, bytes)) {
+      if (at > now_) break;  // by then there may be credits
+      return self().await_credit(out, i.way.lane);
+    }
+    i.unsent -= static_cast<std::uint32_t>(bytes);
+    tally_.injected(bytes);
+    self().send(out, i.way.lane, cut_packet(i, bytes), at);
+    if (i.unsent > 0) continue;
+    schedule_computed(node, traffic_.sent(node, o.busy_until));
+    break;
+  }
+  call_node(node);
+}
+
+template <class Self, topology_shape T>
+std::uint32_t core<Self, T>::cut_packet(const injector& i, std::int32_t bytes) {
+  const std::uint32_t index = packets_.take();
+  packet& p = packets_[index];
+  p.way = i.way;
+  p.message = i.message;
+  p.bytes = bytes;
+  return index;
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::choose_way(std::uint32_t at, packet& p) {
+  const link_id first = links_.first_port(at);
+  unsigned number = p.way.to_port;
+  unsigned channel = p.way.lane;
+  if (at == p.way.to_switch) {
+    messages_.prefetch(p.message);
+  } else {
+    const chooser ports(at, asked_.routing.algorithm, links_.free_at(first), now_, power_.awake_for(), reluctance_,
+                        asked_.routing.bias, random_);
+    if (p.hops == 1) topology_.start(at, p.way, ports);
+    const hop h = topology_.route(at, p.way, ports);
+    number = h.port;
+    channel += h.channel * links_.lanes();
+  }
+  p.out = first + number;
+  p.out_channel = static_cast<std::uint8_t>(channel);
+  links_.prefetch_port(p.out);
+  if constexpr (Self::has_channels) links_.prefetch_channel(p.out, channel);
+  if (power_.on()) power_.prefetch(p.out);
+  picoseconds& free = *links_.free_at(p.out);
+  free = std::max(free, now_) + links_.transfer_time(number == p.way.to_port && at == p.way.to_switch, p.bytes);
+}
+
+// The first bit leaves at `at`, or when the link has woken up. The link must be idle then. `waiting`: bytes behind it.
+template <class Self, topology_shape T>
+template <bool from_node>
+void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, std::int64_t waiting) {
+  packet& p = packets_[index];
+  port& o = links_.port_of(out);
+  const network_parameters& net = asked_.network;
+  picoseconds start = at;
+  picoseconds time = links_.transfer_time(o.node_cable, p.bytes);
+  if (power_.on()) {
+    const auto woken = power_.wake(out, o.busy_until, at, waiting);
+    start = woken.at;
+    if (woken.slow) time = power_.slowed(time);
+  }
+  picoseconds end = start + time;
+  if constexpr (from_node)
+    p.first_bit = start;
+  else if (net.cut_through)
+    end = std::max(end, p.tail + net.switch_delay);  // the tail cannot leave before it came
+  o.busy_until = end;
+  o.bytes += static_cast<std::uint64_t>(p.bytes);
+  ++o.packets;
+  ++p.hops;
+  if constexpr (!from_node) {
+    picoseconds& free = *links_.free_at(out);
+    free = std::max(free, end);
+    if (o.to_node) return deliver(index, end + net.cable_delay);
+  }
+  p.tail = end + net.cable_delay;
+  queue_.template schedule<windows::arrivals>((net.cut_through ? start : end) + net.cable_delay + net.switch_delay,
+                                              o.far_place, 0, o.far, index);
+}
+
+// The last bit of a packet reaches its node at `at`. Nothing there depends on it but the end of its message.
+template <class Self, topology_shape T>
+void core<Self, T>::deliver(std::uint32_t index, picoseconds at) {
+  const packet& p = packets_[index];
+  message& m = messages_[p.message];
+  const picoseconds done = at + asked_.network.nic_delay;
+  if (tally_.delivered(p, m, at, done)) {
+    schedule_computed(m.to, traffic_.arrived(m, done));
+    messages_.put_back(p.message);
+  }
+  packets_.put_back(index);
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::schedule_computed(std::uint32_t node, std::optional<picoseconds> at) {
+  if (at) queue_.template schedule<windows::calls>(*at, links_.port_of(links_.node_link(node)).place, computed, node, 0);
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::begin() {
+  for (std::uint32_t node = 0; node < topology_.nodes(); ++node) {
+    schedule_computed(node, traffic_.first_computed(node));
+    call_node(node);
+  }
+}
+
+template <class Self, topology_shape T>
+result core<Self, T>::run(const progress& shown) {
+  using clock = std::chrono::steady_clock;
+  constexpr auto between = std::chrono::milliseconds(100);
+  auto show_at = clock::now() + between;
+  bool stopped = false;
+  begin();
+  std::uint64_t look_at = 0;
+  while (queue_.open()) {
+    if (queue_.begin() > asked_.end) break;
+    if (asked_.end - queue_.begin() < queue_.length()) queue_.cut_off(asked_.end);
+    act_by_place();
+    events_ += queue_.count();
+    if (events_ < look_at) continue;
+    look_at = events_ + 16384;
+    if (clock::now() < show_at) continue;
+    show_at = clock::now() + between;
+    if (shown && !shown({queue_.begin(), events_, tally_.messages_done(), traffic_.expected()})) {
+      stopped = true;
+      break;
+    }
+  }
+  if (!stopped && asked_.end == never && (packets_.used() > 0 || traffic_.waiting() > 0)) self().report_deadlock();
+  return finish(stopped);
+}
+
+template <class Self, topology_shape T>
+result core<Self, T>::finish(bool stopped) {
+  result r = tally_.counted(traffic_);
+  r.stopped = stopped;
+  r.events = events_;
+  r.messages_created = traffic_.created();
+  r.virtual_channels = links_.channels();
+  r.fifo = !Self::has_channels;
+  r.window = queue_.length();
+  r.ended = stopped ? queue_.begin() : asked_.end != never ? asked_.end : tally_.last;
+  r.links.reserve(links_.count());
+  for (link_id link = 0; link < links_.count(); ++link) {
+    const port& o = links_.port_of(link);
+    const bool from_node = links_.from_node(link);
+    power_.close(link, o.busy_until, r.ended);
+    const link_rest rest = power_.on() ? power_.rests()[link] : link_rest{};
+    r.packet_links += o.packets;
+    r.links.push_back({.from = from_node ? links_.node_of(link) : o.place,
+                       .to = o.to_node ? links_.node_of(o.far) : o.far_place,
+                       .kind = from_node   ? link_result::link_kind::injection
+                               : o.to_node ? link_result::link_kind::ejection
+                                           : link_result::link_kind::network,
+                       .packets = o.packets,
+                       .bytes = o.bytes,
+                       .wakes = rest.wakes,
+                       .deep_sleep = rest.deep,
+                       .fast_wake = asked_.power.mode == power_mode::adaptive_rate ? 0 : rest.other,
+                       .slow = asked_.power.mode == power_mode::adaptive_rate ? rest.other : 0,
+                       .busy = links_.transfer_time(o.node_cable, static_cast<std::int64_t>(o.bytes))});
+  }
+  return r;
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::end_computation(std::uint32_t node) {
+  tally_.last = std::max(tally_.last, now_);
+  schedule_computed(node, traffic_.computed(node, now_));
+  call_node(node);
+}
+
+template <class Self, topology_shape T>
+[[gnu::always_inline]] inline void core<Self, T>::prefetch_call(const event& call) const {
+  const link_id link = windows::what(call) == computed ? links_.node_link(call.a) : call.a;
+  links_.prefetch_port(link);
+  if constexpr (Self::has_channels) links_.prefetch_channel(link, 0);
+  if (links_.from_node(link)) {
+    __builtin_prefetch(&injectors_[links_.node_of(link)]);
+    traffic_.prefetch(links_.node_of(link));
+  }
+}
+
+}  // namespace lull::netsim

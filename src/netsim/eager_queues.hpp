@@ -1,0 +1,116 @@
+// The quick model of a switch: ports that send first come, first served, so that the departure of a packet is known when it
+// is routed, and a busy port needs neither a queue nor a second event.
+//
+// It is exact where every port has one channel and no buffer ever fills: then a packet moves to its output buffer when it
+// is routed, nobody waits for credits, and the order of arrival is the order of departure, as in explicit_queues.hpp. Whether
+// the buffers would have held is known at the end, from the longest wait at any port: `fits`.
+#pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "base/error.hpp"
+#include "netsim/core.hpp"
+
+namespace lull::netsim {
+
+template <topology_shape T>
+class eager_queues : public core<eager_queues<T>, T> {
+ public:
+  static constexpr bool has_channels = false;
+  using base = core<eager_queues<T>, T>;
+  using base::base;
+
+  // Why a run of this description would not be exact, known before it; empty: it may be.
+  [[nodiscard]] static std::string why_not(const T& topology, const simulation& asked);
+  // After the run: the same in hindsight.
+  [[nodiscard]] std::string why_not_exact() const;
+
+ private:
+  friend base;
+  using base::asked_, base::links_, base::queue_, base::packets_, base::now_, base::traffic_;
+  using base::choose_way, base::prefetch_call, base::serve_node, base::end_computation;
+  using base::service;
+
+  void look(std::size_t n) const;
+  void route(std::size_t n);
+  void answer(const event& call);
+  void arrive(link_id in, std::uint32_t index);
+  [[nodiscard]] static bool may_send(link_id /*out*/, unsigned /*channel*/, std::int32_t /*bytes*/) { return true; }
+  static void await_credit(link_id /*out*/, unsigned /*channel*/) {}
+  void send(link_id out, unsigned /*channel*/, std::uint32_t index, picoseconds at) {
+    this->template transmit<true>(out, index, at, 0);
+  }
+  [[noreturn]] void report_deadlock() const;
+
+  picoseconds longest_wait_ = 0;  // between a packet's routing and its first bit
+};
+
+template <topology_shape T>
+std::string eager_queues<T>::why_not(const T& topology, const simulation& asked) {
+  const network_parameters& n = asked.network;
+  if (topology.channels(asked.routing.algorithm) > 1) return "the routing needs more than one virtual channel";
+  if (n.virtual_channels > 1) return "there is more than one virtual channel";
+  if (asked.power.mode == power_mode::adaptive_rate) return "adaptive-rate links look at their queues";
+  // What a link can have sent before the first credit of it is back.
+  const double rate = std::max(n.bandwidth, n.nic_bandwidth) * 1e-12;
+  const auto round_trip = static_cast<double>(2 * n.cable_delay + n.switch_delay + n.credit_delay);
+  const double needed = 2 * static_cast<double>(n.packet) + rate * round_trip;
+  if (needed > static_cast<double>(n.input_buffer))
+    return fmt::format("an input buffer must hold {:.0f} bytes for its link never to wait for credits", std::ceil(needed));
+  return "";
+}
+
+template <topology_shape T>
+std::string eager_queues<T>::why_not_exact() const {
+  const network_parameters& n = asked_.network;
+  const double most = static_cast<double>(longest_wait_) * std::max(n.bandwidth, n.nic_bandwidth) * 1e-12 + static_cast<double>(n.packet);
+  if (most <= static_cast<double>(n.output_buffer)) return "";
+  return fmt::format("a packet waited {:.1f} us at a port, for which an output buffer may need {:.0f} bytes",
+                     static_cast<double>(longest_wait_) * 1e-6, std::ceil(most));
+}
+
+// Inlined always: GCC takes a function that only prefetches for one without effect, and drops the call.
+template <topology_shape T>
+[[gnu::always_inline]] inline void eager_queues<T>::look(std::size_t n) const {
+  links_.prefetch_free_at(queue_.place(n));
+  for (const event& e : queue_.events(windows::arrivals, n)) packets_.prefetch(e.b);
+  for (const event& e : queue_.events(windows::calls, n)) prefetch_call(e);
+}
+
+template <topology_shape T>
+void eager_queues<T>::route(std::size_t n) {
+  const std::uint32_t at = queue_.place(n);
+  for (const event& e : queue_.events(windows::arrivals, n)) {
+    now_ = queue_.time_of(e);
+    choose_way(at, packets_[e.b]);
+  }
+}
+
+template <topology_shape T>
+void eager_queues<T>::arrive(link_id /*in*/, std::uint32_t index) {
+  const link_id out = packets_[index].out;
+  const picoseconds at = std::max(now_, links_.port_of(out).busy_until);
+  longest_wait_ = std::max(longest_wait_, at - now_);
+  this->template transmit<false>(out, index, at, 0);
+}
+
+template <topology_shape T>
+void eager_queues<T>::answer(const event& e) {
+  now_ = queue_.time_of(e);
+  if (windows::what(e) != service) return end_computation(e.a);
+  port& o = links_.port_of(e.a);
+  if (o.called != now_) return;  // an earlier call was scheduled after this one
+  o.called = never;
+  serve_node(e.a);
+}
+
+template <topology_shape T>
+void eager_queues<T>::report_deadlock() const {
+  throw error("simulate the network", fmt::format("{} processes wait at {} ps for messages nobody sends", traffic_.waiting(), now_));
+}
+
+}  // namespace lull::netsim
