@@ -98,6 +98,13 @@ def test_the_slowdown_is_against_the_same_with_active_links():
     assert library.simulate(SMALL, baseline=False).slowdown is None
 
 
+def test_a_job_that_was_cut_off_has_no_slowdown():
+    result = library.simulate({**SMALL, "end": "5 us", "jobs": [{"messages": 0, "load": 0.2}]})
+    assert result.ended_early
+    (job,) = result.jobs
+    assert (job.finished, job.run_time_s, job.slowdown, result.slowdown) == (False, 5e-6, None, None)
+
+
 def test_a_progress_that_answers_false_stops_the_simulation():
     told = []
     result = library.simulate(

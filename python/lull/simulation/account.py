@@ -72,6 +72,7 @@ class JobFigures(Model):
     processes: int
     started_s: float
     ended_s: float
+    finished: bool  # false: cut off by `end`, after the run time given
     run_time_s: float
     active_run_time_s: float | None  # with links always active; null when that was not simulated
     slowdown: float | None  # run time over active run time, less 1
@@ -271,6 +272,7 @@ def _job(of: JobResult) -> JobFigures:
         processes=of.processes,
         started_s=of.started_s,
         ended_s=of.ended_s,
+        finished=of.finished,
         run_time_s=of.run_time_s,
         active_run_time_s=of.active_run_time_s,
         slowdown=of.slowdown,

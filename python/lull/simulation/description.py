@@ -104,7 +104,7 @@ class Routing(Table):
     )  # fmt: skip
     bias: Delay = key(0, "how much better a detour must be, in waiting time times hops", only={"algorithm": ADAPTING})
     reluctance: Annotated[float, BeforeValidator(RELUCTANCE), RELUCTANCE] = key(
-        4, "a sleeping port counts as busy for so many wake-ups", only={"algorithm": ("power-aware",)}
+        1, "a sleeping port counts as busy for so many wake-ups", only={"algorithm": ("power-aware",)}
     )
 
 

@@ -72,7 +72,8 @@ def run(description: Description, asked: str, *, progress: Progress | None = Non
     if active is None:
         return result
     jobs = tuple(
-        replace(job, active_run_time_s=other.run_time_s) for job, other in zip(result.jobs, active.jobs, strict=True)
+        replace(job, active_run_time_s=other.run_time_s) if job.finished and other.finished else job
+        for job, other in zip(result.jobs, active.jobs, strict=True)
     )
     return replace(result, jobs=jobs, active=active)
 
@@ -132,12 +133,14 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
     links = _links(found.links)
     power = description.power
     shares = {"fast wake": power.fast_share, "deep sleep": power.deep_share, "slow rate": power.slow_share}
+    cut_off = found.stopped or (description.end is not None and found.ended_ps >= description.end)
     jobs = tuple(
         JobResult(
             name=job.name,
             processes=len(processes),
             started_s=job.started_ps / PICOSECONDS,
-            ended_s=job.ended_ps / PICOSECONDS,
+            ended_s=max(found.ended_ps if cut_off else job.ended_ps, job.started_ps) / PICOSECONDS,
+            finished=not cut_off,
             messages=job.messages,
             bytes=job.bytes,
             latency=latency_of(job.message_latency),
@@ -155,7 +158,7 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
         messages_created=found.messages_created,
         messages_delivered=found.messages_delivered,
         stopped=found.stopped,
-        ended_early=description.end is not None and found.ended_ps >= description.end,
+        ended_early=cut_off and not found.stopped,
         virtual_channels=found.virtual_channels,
         queues="fifo" if found.fifo else "explicit",
         why_not_fifo=found.why_not_fifo,

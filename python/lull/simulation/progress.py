@@ -15,7 +15,7 @@ from lull.simulation.engine import State
 
 
 class SimulationProgress:
-    """Shows each state it is called with, and asks the simulation to stop when a signal did."""
+    """Shows each state it is called with; a signal that asked to stop is raised there, and so ends the simulation."""
 
     def __init__(self, interrupts: Interrupts) -> None:
         self._interrupts = interrupts
@@ -45,8 +45,13 @@ class SimulationProgress:
         if self._bar:
             self._bar.stop()
 
-    def __call__(self, state: State) -> bool:
-        """Show `state`; False when the simulation shall stop."""
+    def __call__(self, state: State) -> None:
+        """Show `state`.
+
+        Raises:
+            InterruptedBySignal: A signal asked to stop.
+        """
+        self._interrupts.check("simulate")
         if self._bar:
             if state.what != self._what:
                 self._what, self._begin = state.what, time.monotonic()
@@ -55,4 +60,3 @@ class SimulationProgress:
             rate = f", {figures.si(state.events / seconds, 'events/s')}" if seconds > 0 and state.events else ""
             shown = f"{figures.si(state.now_s, 's')} simulated{rate}"
             self._bar.update(self._task, completed=state.done, total=state.expected or None, state=shown)
-        return self._interrupts.stop is None

@@ -59,7 +59,8 @@ class JobResult:
     name: str
     processes: int
     started_s: float
-    ended_s: float
+    ended_s: float  # of one that is not finished: where the simulation was cut off
+    finished: bool  # False: cut off by `end`
     messages: int  # delivered
     bytes: int
     latency: Latency | None  # of messages: creation to the last byte delivered
@@ -73,7 +74,7 @@ class JobResult:
 
     @property
     def slowdown(self) -> float | None:
-        """How much longer than with active links, as a share: 0.03 is 3 %."""
+        """How much longer than with active links, as a share: 0.03 is 3 %. None where one of the two is not known."""
         return None if not self.active_run_time_s else self.run_time_s / self.active_run_time_s - 1
 
 

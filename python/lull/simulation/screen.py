@@ -50,7 +50,7 @@ def remarks(result: Result) -> list[str]:
         lost = result.messages_created - result.messages_delivered
         lines.append(f"it was stopped at its end, {result.description['end']}, with {lost:,} messages under way")
     if result.ended_early and result.active:
-        lines.append("run times end where the simulation does: they say nothing of the slowdown")
+        lines.append("no slowdown can be told: the jobs were cut off")
     if result.description["network"]["queues"] == "auto" and result.why_not_fifo:
         lines.append(f"explicit queues, because {result.why_not_fifo}")
     return lines
@@ -63,8 +63,9 @@ def jobs_table(result: Result) -> Table:
         slowdown = "–" if job.slowdown is None else figures.percent(job.slowdown)
         active = "–" if job.active_run_time_s is None else figures.si(job.active_run_time_s, "s")
         low, high = _percentiles(job.latency)
+        run_time = f"{'' if job.finished else 'over '}{figures.si(job.run_time_s, 's')}"
         table.add_row(
-            job.name, f"{job.processes:,}", f"{job.messages:,}", figures.si(job.run_time_s, "s"), active, slowdown,
+            job.name, f"{job.processes:,}", f"{job.messages:,}", run_time, active, slowdown,
             low, high,
         )  # fmt: skip
     return table

@@ -123,6 +123,9 @@ def against(file: SimulationFile, active: SimulationFile) -> RepeatFigures:
     one, other = file.repeats[0], active.repeats[0]
     jobs = []
     for job, same in zip(one.jobs, other.jobs, strict=True):
+        if not (job.finished and same.finished):
+            jobs.append(job)
+            continue
         slowdown = job.run_time_s / same.run_time_s - 1 if same.run_time_s else None
         jobs.append(job.model_copy(update={"active_run_time_s": same.run_time_s, "slowdown": slowdown}))
     found = [job.slowdown for job in jobs if job.slowdown is not None]
