@@ -36,7 +36,7 @@
 namespace lull::netsim {
 
 // Self has: has_channels; look(n), route(n) for the n-th place of the window; arrive(in, packet), answer(call);
-// may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at) for nodes' links; and
+// may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at, waiting) for nodes' links; and
 // report_deadlock().
 template <class Self, topology_shape T>
 class core {
@@ -177,7 +177,7 @@ void core<Self, T>::serve_node(link_id out) {
     }
     i.unsent -= static_cast<std::uint32_t>(bytes);
     tally_.injected(bytes);
-    self().send(out, i.way.lane, cut_packet(i, bytes), at);
+    self().send(out, i.way.lane, cut_packet(i, bytes), at, i.unsent);
     if (i.unsent > 0) continue;
     schedule_computed(node, traffic_.sent(node, o.busy_until));
     break;

@@ -41,8 +41,8 @@ class eager_queues : public core<eager_queues<T>, T> {
   void arrive(link_id in, std::uint32_t index);
   [[nodiscard]] static bool may_send(link_id /*out*/, unsigned /*channel*/, std::int32_t /*bytes*/) { return true; }
   static void await_credit(link_id /*out*/, unsigned /*channel*/) {}
-  void send(link_id out, unsigned /*channel*/, std::uint32_t index, picoseconds at) {
-    this->template transmit<true>(out, index, at, 0);
+  void send(link_id out, unsigned /*channel*/, std::uint32_t index, picoseconds at, std::int64_t waiting) {
+    this->template transmit<true>(out, index, at, waiting);
   }
   [[noreturn]] void report_deadlock() const;
 

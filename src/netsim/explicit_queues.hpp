@@ -47,7 +47,7 @@ class explicit_queues : public core<explicit_queues<T>, T> {
   void take_credit(link_id out, unsigned channel, std::int32_t bytes);
   [[nodiscard]] bool has_credit(link_id out, unsigned channel, std::int32_t bytes);
   [[nodiscard]] bool may_send(link_id out, unsigned channel, std::int32_t bytes) { return has_credit(out, channel, bytes); }
-  void send(link_id out, unsigned channel, std::uint32_t index, picoseconds at);
+  void send(link_id out, unsigned channel, std::uint32_t index, picoseconds at, std::int64_t waiting);
   void send_on(link_id out, unsigned channel, std::uint32_t index);
   void collect_credits(intake& in, picoseconds until);
   void await_credit(link_id out, unsigned channel);
@@ -271,11 +271,11 @@ void explicit_queues<T>::report_deadlock() const {
 }
 
 template <topology_shape T>
-void explicit_queues<T>::send(link_id out, unsigned channel, std::uint32_t index, picoseconds at) {
+void explicit_queues<T>::send(link_id out, unsigned channel, std::uint32_t index, picoseconds at, std::int64_t waiting) {
   packet& p = packets_[index];
   p.channel = static_cast<std::uint8_t>(channel);
   links_.channel_of(out, channel).credit -= p.bytes;
-  this->template transmit<true>(out, index, at, 0);
+  this->template transmit<true>(out, index, at, waiting);
 }
 
 template <topology_shape T>

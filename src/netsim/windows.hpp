@@ -14,6 +14,7 @@
 #include <array>
 #include <cassert>
 #include <cstdint>
+#include <memory>
 #include <queue>
 #include <span>
 #include <vector>
@@ -86,33 +87,50 @@ class windows {
       return window != other.window ? window > other.window : order > other.order;
     }
   };
+  // A piece of a window to come. They are used again, so that the memory is that of the events there are, and warm.
+  struct chunk {
+    static constexpr std::uint32_t room = 63;
+    chunk* next;
+    std::uint32_t used;
+    std::array<event, room> events;
+  };
+  struct slot {
+    chunk* first = nullptr;
+    chunk* last = nullptr;
+    std::uint32_t count = 0;
+  };
   struct stream {
-    std::vector<std::vector<event>> slots;  // of windows to come, unordered
+    std::vector<slot> slots;                // of windows to come, unordered
     std::vector<event> sorted;              // of the open window
     std::vector<std::uint32_t> bounds;      // in sorted: where the events of each active place begin, and the end
     std::vector<std::uint32_t> counts;      // by place; zero but while sorting
   };
 
-  void append(kind k, unsigned slot, const event& e) {
-    std::vector<event>& events = streams_[k].slots[slot];
-    if (events.size() == events.capacity()) [[unlikely]]
-      make_room(events, slot);
-    events.push_back(e);
+  void append(kind k, unsigned window, const event& e) {
+    slot& s = streams_[k].slots[window];
+    if (s.last == nullptr || s.last->used == chunk::room) [[unlikely]]
+      add_chunk(s, window);
+    s.last->events[s.last->used++] = e;
+    ++s.count;
   }
-  void make_room(std::vector<event>& events, unsigned slot);
+  void add_chunk(slot& s, unsigned window);
+  void release_chunks(slot& s);
   void schedule_elsewhere(kind k, std::int64_t window, const event& e);
   [[nodiscard]] std::int64_t next_occupied() const;
-  void sort(const std::array<std::span<const event>, 2>& due);
-  static void sort_by_time(std::span<event> events);
+  void sort(unsigned window);
+  void sort(kind k, const slot& due);
+  static void sort_by_time(std::span<const event> events, event* sorted);
 
   unsigned bits_;
   std::int64_t current_ = -1;
   picoseconds begin_ = 0;
   std::array<stream, 2> streams_;
-  std::vector<std::vector<event>> spare_;  // empty, with room
+  std::vector<std::unique_ptr<chunk[]>> owned_;  // NOLINT(modernize-avoid-c-arrays)
+  chunk* free_ = nullptr;
   std::array<std::uint64_t, slot_count / 64> occupied_{};
   std::vector<std::uint64_t> has_events_;  // places, a bit each
   std::vector<std::uint32_t> active_;      // places with events in the open window
+  std::vector<event> by_place_;            // while sorting
   std::vector<event> now_;                 // heap
   std::priority_queue<far_event> far_;
   std::uint64_t far_order_ = 0;
