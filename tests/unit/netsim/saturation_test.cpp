@@ -88,28 +88,44 @@ double channel_bound(const shape& network, const crowd& c) {
 
 class crowded : public testing::TestWithParam<crowd> {};
 
-TEST_P(crowded, carries_what_its_cables_allow_and_never_more) {
-  const crowd& c = GetParam();
-  const auto network = c.network.build();
-  const std::uint32_t n = network->nodes();
+simulation uniform_load(const crowd& c, const shape& network, double load) {
   simulation s;
   s.topology = c.network.topology;
   s.parameters = c.network.parameters;
   s.routing.algorithm = c.how;
-  s.network.virtual_channels = 4 * network->channels(c.how);
+  s.network.virtual_channels = 4 * network.channels(c.how);
   s.network.output_buffer = 32768;
   job& j = s.jobs.emplace_back();
-  j.nodes = first_nodes(n);
-  j.load = 1;
+  j.nodes = first_nodes(network.nodes());
+  j.load = load;
   j.message = 4096;
   j.messages = 0;
   s.end = 1'500'000'000;
-  const double carried = mean_rate(simulate(s, {}), n);
-  const double cut = 4.0 * static_cast<double>(network->bisection()) * (n - 1) / n / n;
-  const double bound = std::min(cut, c.shortest ? channel_bound(*network, c) : 1.0);
+  return s;
+}
+
+double bound_of(const crowd& c, const shape& network) {
+  const double n = network.nodes();
+  const double cut = 4.0 * static_cast<double>(network.bisection()) * (n - 1) / n / n;
+  return std::min(cut, c.shortest ? channel_bound(network, c) : 1.0);
+}
+
+TEST_P(crowded, carries_what_its_cables_allow_and_never_more) {
+  const crowd& c = GetParam();
+  const auto network = c.network.build();
+  const double carried = mean_rate(simulate(uniform_load(c, *network, 1), {}), network->nodes());
+  const double bound = bound_of(c, *network);
   RecordProperty("carried_of_bound", fmt::format("{:.3f} of {:.3f}", carried, bound));
   EXPECT_LE(carried, bound * 1.01);  // who sends to whom is drawn: the mean is right to a percent
   EXPECT_GE(carried, bound * c.least);
+}
+
+TEST_P(crowded, carries_all_it_is_offered_below_the_bound) {
+  const crowd& c = GetParam();
+  const auto network = c.network.build();
+  const double offered = bound_of(c, *network) * 0.8;
+  const double carried = mean_rate(simulate(uniform_load(c, *network, offered), {}), network->nodes());
+  EXPECT_NEAR(carried / offered, 1, 0.02);
 }
 
 std::vector<crowd> crowds() {
