@@ -22,6 +22,8 @@ from sphinx.errors import ExtensionError
 
 from lull import _core, comparison, record, stats
 from lull import cli as lull_cli
+from lull.simulation import account, explain
+from lull.simulation.power_presets import POWER_PRESETS
 from lull.study import description
 
 IN_RECORD = ("EnergyKind", "Domain")  # sections of reference/record.md that other pages refer to
@@ -192,6 +194,49 @@ def comparison_json() -> str:
     return "\n\n".join([*parts, model(stats.Interval), model(stats.Spread)])
 
 
+# Simulations
+
+
+def simulate_toml() -> str:
+    """The tables of a simulation's file: every key, from the same schema that checks it."""
+    headings = {
+        "": "## Above all tables",
+        "topology": "## topology",
+        "network": "## network",
+        "routing": "## routing",
+        "power": "## power",
+        "jobs": "## jobs\n\nOne `[[jobs]]` for each.",
+    }
+    parts = []
+    for name, heading in headings.items():
+        rows = [
+            (f"`{one.name}`", one.default, one.allowed, one.meaning + (f" *({one.only})*" if one.only else ""))
+            for one in explain.explained(name)
+        ]
+        parts.append(f"{heading}\n\n{table(['key', 'default', 'allowed', 'meaning'], rows)}")
+    return "\n\n".join(parts)
+
+
+def power_presets() -> str:
+    """What each preset of links gives to the keys of [power]."""
+    keys = list(dict.fromkeys(key for preset in POWER_PRESETS.values() for key in preset.values))
+    rows = []
+    for name, preset in POWER_PRESETS.items():
+        given = [str(preset.values.get(key, "to be given" if key in preset.must_be_given else "")) for key in keys]
+        rows.append((f"`{name}`", ", ".join(preset.modes), *given))
+    return table(["preset", "modes", *(f"`{key}`" for key in keys)], rows)
+
+
+def simulation_json() -> str:
+    """simulation.json and what `lull simulate --json` prints."""
+    return models_in(account.SimulationFile, account.Model)
+
+
+def simulation_links() -> str:
+    """The columns of links.parquet."""
+    return table(["column", "type"], [(f"`{field.name}`", str(field.type)) for field in account.LINKS_SCHEMA])
+
+
 # shmem.h
 
 
@@ -231,6 +276,10 @@ GENERATED: dict[str, Callable[[], str]] = {
     "samples": samples,
     "study-toml": study_toml,
     "comparison-json": comparison_json,
+    "simulate-toml": simulate_toml,
+    "power-presets": power_presets,
+    "simulation-json": simulation_json,
+    "simulation-links": simulation_links,
     "shmem-functions": shmem_functions,
     "shmem-types": shmem_types,
 }

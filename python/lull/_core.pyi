@@ -1,6 +1,6 @@
-"""The native part: the settings table and the energy meter (C++ rooms base/ and meter/)."""
+"""The native part: settings, the energy meter, the network simulator (C++ rooms base/, meter/ and netsim/)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,3 +98,141 @@ class Sampler:
 
 def now_ns() -> int:
     """CLOCK_MONOTONIC in nanoseconds: the clock of samples and regions."""
+
+class CoreUsageError(CoreError):
+    """A lull::usage_error: a mistake in what was asked."""
+
+class TopologyParameter:
+    """One parameter of a topology: a whole number, or a list of them."""
+
+    name: str
+    meaning: str
+    default: list[int]
+    list: bool
+
+class Topology:
+    """One topology the simulator knows."""
+
+    name: str
+    meaning: str
+    parameters: list[TopologyParameter]
+
+class TopologyPreset:
+    """A named set of parameters of a topology."""
+
+    name: str
+    topology: str
+    meaning: str
+    parameters: dict[str, list[int]]
+
+class TopologyFigures:
+    """What a network is, in numbers."""
+
+    nodes: int
+    switches: int
+    radix: int  # most ports of a switch
+    node_cables: int
+    switch_cables: int
+    diameter: int  # most links of a shortest way, those of the nodes included
+    mean_links: float  # of a shortest way, over all ordered pairs of different nodes
+    bisection: int  # links in one direction
+
+class TopologyLinks:
+    """The cables of a network, each once, and where nodes hang."""
+
+    from_switch: NDArray[np.uint32]
+    to_switch: NDArray[np.uint32]
+    home: NDArray[np.uint32]  # the switch of every node
+
+def topologies() -> list[Topology]:
+    """Every topology, in the table's order."""
+
+def topology_presets() -> list[TopologyPreset]:
+    """Every named set of parameters."""
+
+def topology_nodes(name: str, parameters: Mapping[str, Sequence[int]]) -> int:
+    """The number of nodes.
+
+    Raises:
+        CoreUsageError: There is no such topology, or its parameters contradict each other; so below.
+    """
+
+def topology_figures(name: str, parameters: Mapping[str, Sequence[int]]) -> TopologyFigures:
+    """Counts, diameter, mean links, bisection: found by walking the network."""
+
+def topology_links(name: str, parameters: Mapping[str, Sequence[int]]) -> TopologyLinks:
+    """The cables between switches, and the switch of each node."""
+
+class SimulatedLinks:
+    """What happened on every link, one direction each; times in picoseconds."""
+
+    from_end: NDArray[np.uint32]
+    to_end: NDArray[np.uint32]
+    kind: NDArray[np.uint8]  # 0 injection, 1 ejection, 2 network
+    packets: NDArray[np.uint64]
+    bytes: NDArray[np.uint64]
+    wakes: NDArray[np.uint64]
+    deep_sleep_ps: NDArray[np.int64]
+    fast_wake_ps: NDArray[np.int64]
+    slow_ps: NDArray[np.int64]
+    busy_ps: NDArray[np.int64]
+
+class LatencyHistogram:
+    """Latencies counted in bins; bin i holds lower_edges_ps[i] to lower_edges_ps[i + 1]."""
+
+    counts: NDArray[np.uint64]
+    lower_edges_ps: list[int]  # one more than counts
+    count: int
+    sum_ps: float
+    least_ps: int
+    most_ps: int
+    batch_means_ps: NDArray[np.float64]  # of consecutive batches of equal size
+
+class SimulatedJob:
+    """What became of one job."""
+
+    name: str
+    started_ps: int
+    ended_ps: int
+    messages: int  # delivered
+    bytes: int
+    message_latency: LatencyHistogram
+    iteration_ends_ps: NDArray[np.int64]
+
+class Simulated:
+    """What a simulation answers."""
+
+    ended_ps: int
+    events: int
+    packets: int
+    packet_links: int
+    packets_injected: int
+    bytes_injected: int
+    bytes_delivered: int
+    messages_created: int
+    messages_delivered: int
+    loop_cpu_s: float
+    setup_cpu_s: float
+    stopped: bool
+    virtual_channels: int
+    fifo: bool
+    why_not_fifo: str
+    window_ps: int
+    packet_latency: LatencyHistogram
+    network_latency: LatencyHistogram
+    hops: NDArray[np.uint64]
+    jobs: list[SimulatedJob]
+    links: SimulatedLinks
+
+def simulate(description: str, progress: Callable[[int, int, int, int], bool] | None = None) -> Simulated:
+    """Run one simulation to its end, without Python's lock.
+
+    Args:
+        description: JSON that mirrors the C++ `struct simulation` field by field.
+        progress: Called with (simulated picoseconds, events, messages done, messages expected or 0) some ten times a
+            second; when it answers False the simulation ends with what it has. A signal that raises ends it too.
+
+    Raises:
+        CoreUsageError: The description contradicts itself.
+        CoreError: The network deadlocks.
+    """

@@ -24,6 +24,8 @@ COMMANDS = {
     "report": "lull.report",
     "run": "lull.run",
     "study": "lull.study",
+    "simulate": "lull.simulation.command",
+    "topology": "lull.topology",
     "settings": "lull.settings",
 }
 
@@ -57,7 +59,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="lull", message="%(prog)s %(version)s")
 def lull() -> None:
-    """Measure, compare and study the time and energy of moving data in parallel programs."""
+    """Measure, compare, study and simulate the time and energy of moving data in parallel programs."""
 
 
 def main() -> NoReturn:

@@ -14,7 +14,8 @@ import click
 
 from lull import figures, record
 from lull.comparison import Comparison, compare_runs
-from lull.record import Run
+from lull.errors import UsageError
+from lull.record import Run, is_simulated
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,14 +38,25 @@ def compare(
 ) -> None:
     """Compare the record B with the record A, the baseline.
 
+    Of two simulations, it compares simulated time, power of links and latencies. Otherwise:
     Speedup is A's time over B's, Greenup A's energy over B's, Powerup B's mean power over A's; intervals hold 95 %.
     """
     first, second = distinct([baseline, candidate], [record.read(baseline), record.read(candidate)])
+    if is_simulated(first) and is_simulated(second):
+        from lull.simulation.comparison import compare_folders
+
+        if region or per:
+            asked = f"compare {first.label} with {second.label}"
+            raise UsageError(
+                asked, "simulations have no regions and no work to divide by", "leave out --region and --per"
+            )
+        compare_folders([baseline, candidate], [first.label, second.label], as_json)
+        return
     found = compare_runs(first, second, region=region, per=per, allow_mixed=allow_mixed)
     if as_json:
         click.echo(found.model_dump_json(indent=1))
     else:
-        render(found, _console())
+        render(found, console_for_tables())
 
 
 def distinct(folders: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
@@ -179,7 +191,8 @@ def _table(terminal: bool) -> Table:
     )
 
 
-def _console() -> Console:
+def console_for_tables() -> Console:
+    """A console as wide as the terminal, or wide enough where there is none."""
     import sys
 
     from rich.console import Console

@@ -11,9 +11,12 @@ from lull.errors import LullError, UsageError
 
 @contextmanager
 def native_errors() -> Iterator[None]:
-    """Turn a `CoreError` raised inside into the `LullError` that says the same."""
+    """Turn a `CoreError` raised inside into the `LullError` or `UsageError` that says the same."""
     try:
         yield
+    except _core.CoreUsageError as error:
+        asked, _, found = str(error).partition(": ")
+        raise UsageError(asked, found or "it is wrong") from error
     except _core.CoreError as error:
         asked, _, found = str(error).partition(": ")
         raise LullError(asked, found or "it failed") from error

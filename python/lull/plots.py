@@ -64,7 +64,7 @@ def energy_by_domain(named: Sequence[tuple[str, Sequence[Sequence[Energy]]]], id
         from matplotlib.patches import Patch
 
         bars = [(name, *_mean_parts(repeats)) for name, repeats in named]
-        lines = [row for name, node, wire in bars for row in ((name, node), ("", wire)) if row[1]]
+        lines = [row for name, node, wire in bars for row in ((name, node), ("" if node else name, wire)) if row[1]]
         figure, (axes,) = svg.panels(1, 1.1 + 0.34 * len(lines))
         most = max(sum(parts.values()) for _, parts in lines)
         seen: dict[tuple[Domain, EnergyKind], Patch] = {}

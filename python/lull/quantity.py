@@ -135,6 +135,8 @@ def _of_repeat(asked: str, repeat: Repeat) -> Sample:
     wire = [e for e in repeat.totals if e.domain is Domain.WIRE] or [
         e for e in repeat.energy if e.domain is Domain.WIRE
     ]
+    if not totals and wire and all(energy.kind is EnergyKind.SIMULATED for energy in wire):
+        totals, wire = wire, []  # a simulated network: its links are all there is
     return _sample(asked, repeat.index, repeat.wall_s, 1, totals, wire)
 
 

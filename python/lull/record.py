@@ -17,6 +17,7 @@ import os
 import shutil
 import socket
 import tempfile
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -178,13 +179,19 @@ class Run(Model):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, populate_by_name=True)
 
 
-def write(folder: Path, run: Run, samples: pa.Table) -> None:
+def is_simulated(run: Run) -> bool:
+    """Whether a record is of a simulation: nothing in it was measured."""
+    return bool(run.channels) and all(channel.kind is EnergyKind.SIMULATED for channel in run.channels)
+
+
+def write(folder: Path, run: Run, samples: pa.Table, beside: Mapping[str, bytes] | None = None) -> None:
     """Write a record so that it is whole or absent.
 
     Args:
         folder: Where the record shall stand; must not exist yet, or be an empty folder.
         run: What goes into run.json.
         samples: What goes into samples.parquet, in `SAMPLES_SCHEMA`.
+        beside: Further files by name, e.g. the simulation.json of a simulation.
 
     Raises:
         LullError: The folder is taken, cannot be written, or the disk is full.
@@ -200,10 +207,12 @@ def write(folder: Path, run: Run, samples: pa.Table) -> None:
     try:
         aside.chmod(0o755)
         pq.write_table(samples.cast(SAMPLES_SCHEMA), aside / SAMPLES_FILE, compression="zstd")
-        with (aside / RUN_FILE).open("w", encoding="utf-8") as file:
-            file.write(run.model_dump_json(by_alias=True, indent=1) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        run_json = (run.model_dump_json(by_alias=True, indent=1) + "\n").encode()
+        for name, content in {**(beside or {}), RUN_FILE: run_json}.items():
+            with (aside / name).open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
         aside.rename(folder)
     except OSError as error:
         raise LullError(asked, describe_os_error(error), "choose a folder with room with --out") from error

@@ -88,6 +88,14 @@ def write_report(
             found.insert(0, baseline)
         else:
             first = places.index(baseline.resolve())
+    if comparisons is None and all(record.is_simulated(record.read(folder)) for folder in found):
+        from lull.simulation.page import render_simulations
+
+        if region or per:
+            words = "simulations have no regions and no work to divide by"
+            raise UsageError(f"write the report {out}", words, "leave out --region and --per")
+        _write_aside(out, render_simulations(found, title=title, baseline=first))
+        return
     text = render_page(
         found,
         title=title,

@@ -1,5 +1,5 @@
-// What both models of the simulator share: nodes that cut messages into packets, ways, links that carry packets and sleep
-// between them, delivery, and the loop over windows and places. What happens inside a switch is `Self`:
+// What both models of the simulator share: nodes that cut messages into packets, ways, links that carry packets and
+// sleep between them, delivery, and the loop over windows and places. What happens inside a switch is `Self`:
 // explicit_queues.hpp or eager_queues.hpp.
 //
 // Which records a hop touches is known in time to fetch them before they are needed, because the events of a place in a
@@ -9,8 +9,8 @@
 //   route   choose the ways of arrivals, in order of time; fetch the ports they leave by
 //   act     everything else, in order of time
 //
-// So routing sees what was routed before it at once, but what became of it (a wait for credits, a wake-up) only from the next
-// window on.
+// So routing sees what was routed before it at once, but what became of it (a wait for credits, a wake-up) only from
+// the next window on.
 #pragma once
 #include <time.h>
 
@@ -36,8 +36,8 @@
 namespace lull::netsim {
 
 // Self has: has_channels; look(n), route(n) for the n-th place of the window; arrive(in, packet), answer(call);
-// may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at) for nodes' links; and
-// report_deadlock().
+// may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at) for nodes'
+// links; and report_deadlock().
 template <class Self, topology_shape T>
 class core {
  public:
@@ -219,8 +219,8 @@ void core<Self, T>::choose_way(std::uint32_t at, packet& p) {
   free = std::max(free, now_) + links_.transfer_time(number == p.way.to_port && at == p.way.to_switch, p.bytes);
 }
 
-// The first bit leaves at `at`, or when the link has woken up. The link must be idle then. `waiting`: bytes, its own included; of
-// use to power that follows the backlog.
+// The first bit leaves at `at`, or when the link has woken up. The link must be idle then. `waiting`: bytes, its own
+// included; of use to power that follows the backlog.
 template <class Self, topology_shape T>
 template <bool from_node>
 void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, std::int64_t waiting) {
@@ -268,7 +268,8 @@ void core<Self, T>::deliver(std::uint32_t index, picoseconds at) {
 
 template <class Self, topology_shape T>
 void core<Self, T>::schedule_computed(std::uint32_t node, std::optional<picoseconds> at) {
-  if (at) queue_.template schedule<windows::calls>(*at, links_.port_of(links_.node_link(node)).place, computed, node, 0);
+  if (at)
+    queue_.template schedule<windows::calls>(*at, links_.port_of(links_.node_link(node)).place, computed, node, 0);
 }
 
 template <class Self, topology_shape T>

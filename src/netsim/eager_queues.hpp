@@ -1,9 +1,10 @@
-// The quick model of a switch: ports that send first come, first served, so that the departure of a packet is known when it
-// is routed, and a busy port needs neither a queue nor a second event.
+// The quick model of a switch: ports that send first come, first served, so that the departure of a packet is known
+// when it is routed, and a busy port needs neither a queue nor a second event.
 //
-// It is exact where every port has one channel and no buffer ever fills: then a packet moves to its output buffer when it
-// is routed, nobody waits for credits, and the order of arrival is the order of departure, as in explicit_queues.hpp. Whether
-// the buffers would have held is known at the end, from the longest wait at any port: `fits`.
+// It is exact where every port has one channel and no buffer ever fills: then a packet moves to its output buffer when
+// it is routed, nobody waits for credits, and the order of arrival is the order of departure, as in
+// explicit_queues.hpp. Whether the buffers would have held is known at the end, from the longest wait at any port:
+// `fits`.
 #pragma once
 #include <fmt/format.h>
 
@@ -60,14 +61,16 @@ std::string eager_queues<T>::why_not(const T& topology, const simulation& asked)
   const auto round_trip = static_cast<double>(2 * n.cable_delay + n.switch_delay + n.credit_delay);
   const double needed = 2 * static_cast<double>(n.packet) + rate * round_trip;
   if (needed > static_cast<double>(n.input_buffer))
-    return fmt::format("an input buffer must hold {:.0f} bytes for its link never to wait for credits", std::ceil(needed));
+    return fmt::format("an input buffer must hold {:.0f} bytes for its link never to wait for credits",
+                       std::ceil(needed));
   return "";
 }
 
 template <topology_shape T>
 std::string eager_queues<T>::why_not_exact() const {
   const network_parameters& n = asked_.network;
-  const double most = static_cast<double>(longest_wait_) * std::max(n.bandwidth, n.nic_bandwidth) * 1e-12 + static_cast<double>(n.packet);
+  const double most = static_cast<double>(longest_wait_) * std::max(n.bandwidth, n.nic_bandwidth) * 1e-12 +
+                      static_cast<double>(n.packet);
   if (most <= static_cast<double>(n.output_buffer)) return "";
   return fmt::format("a packet waited {:.1f} us at a port, for which an output buffer may need {:.0f} bytes",
                      static_cast<double>(longest_wait_) * 1e-6, std::ceil(most));
@@ -110,7 +113,8 @@ void eager_queues<T>::answer(const event& e) {
 
 template <topology_shape T>
 void eager_queues<T>::report_deadlock() const {
-  throw error("simulate the network", fmt::format("{} processes wait at {} ps for messages nobody sends", traffic_.waiting(), now_));
+  throw error("simulate the network",
+              fmt::format("{} processes wait at {} ps for messages nobody sends", traffic_.waiting(), now_));
 }
 
 }  // namespace lull::netsim

@@ -44,7 +44,8 @@ result run_engine(const T& topology, const simulation& asked, const progress& sh
       if (why_not.empty() || r.stopped) return r;
     }
     if (wanted == model::fifo)
-      throw error("simulate with network.queues = fifo", why_not, "enlarge the buffer, or set network.queues to explicit or auto");
+      throw error("simulate with network.queues = fifo", why_not,
+                  "enlarge the buffer, or set network.queues to explicit or auto");
   }
   const double began = detail::cpu_seconds();
   explicit_queues<T> full(topology, asked);

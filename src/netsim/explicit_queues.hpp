@@ -1,15 +1,15 @@
 // The full model of a switch: finite buffers on both sides, virtual channels, credits, round-robin arbitration.
 //
-// A packet arrives in the input buffer of its port and virtual channel, where its sender had reserved room. `switch_delay`
-// after its head (cut-through) or its tail (store-and-forward) it is routed and moves to the output buffer of the port and
-// channel chosen as soon as there is room; then its input room is free and a credit travels back. Inputs that wait for the
-// same output buffer are served round robin. The link takes the channels of its port that have a packet and the credits for
-// it round robin, one packet at a time; a packet leaves the output buffer when its first bit does. The crossbar is never the
-// bottleneck. Nodes take from their link whatever comes.
+// A packet arrives in the input buffer of its port and virtual channel, where its sender had reserved room.
+// `switch_delay` after its head (cut-through) or its tail (store-and-forward) it is routed and moves to the output
+// buffer of the port and channel chosen as soon as there is room; then its input room is free and a credit travels
+// back. Inputs that wait for the same output buffer are served round robin. The link takes the channels of its port
+// that have a packet and the credits for it round robin, one packet at a time; a packet leaves the output buffer when
+// its first bit does. The crossbar is never the bottleneck. Nodes take from their link whatever comes.
 //
-// Credits and idle links cost no events of their own: a port looks for credits that have come back when it needs them, and
-// only a port that found none, or is busy, is called again. A hop touches four lines of memory: the packet, the intake it
-// stands in, the port it leaves by and that port's channels.
+// Credits and idle links cost no events of their own: a port looks for credits that have come back when it needs them,
+// and only a port that found none, or is busy, is called again. A hop touches four lines of memory: the packet, the
+// intake it stands in, the port it leaves by and that port's channels.
 #pragma once
 #include <fmt/format.h>
 
@@ -32,7 +32,8 @@ class explicit_queues : public core<explicit_queues<T>, T> {
  private:
   using base = core<explicit_queues<T>, T>;
   friend base;
-  using base::asked_, base::links_, base::queue_, base::packets_, base::now_, base::power_, base::traffic_, base::injectors_;
+  using base::asked_, base::links_, base::queue_, base::packets_, base::now_, base::power_, base::traffic_,
+      base::injectors_;
   using base::call, base::choose_way, base::prefetch_call, base::serve_node, base::end_computation;
   using base::service, base::credit;
 
@@ -46,7 +47,9 @@ class explicit_queues : public core<explicit_queues<T>, T> {
   void serve(link_id out);
   void take_credit(link_id out, unsigned channel, std::int32_t bytes);
   [[nodiscard]] bool has_credit(link_id out, unsigned channel, std::int32_t bytes);
-  [[nodiscard]] bool may_send(link_id out, unsigned channel, std::int32_t bytes) { return has_credit(out, channel, bytes); }
+  [[nodiscard]] bool may_send(link_id out, unsigned channel, std::int32_t bytes) {
+    return has_credit(out, channel, bytes);
+  }
   void send(link_id out, unsigned channel, std::uint32_t index, picoseconds at);
   void send_on(link_id out, unsigned channel, std::uint32_t index);
   // Bytes that wait for a link, those of the packet in turn included.
@@ -125,8 +128,8 @@ void explicit_queues<T>::arrive(link_id in, std::uint32_t index) {
     serve(out);
 }
 
-// The packet moves on inside the switch: its room in the input buffer is free when its tail is there, and its sender will
-// know when the credit has travelled back.
+// The packet moves on inside the switch: its room in the input buffer is free when its tail is there, and its sender
+// will know when the credit has travelled back.
 template <topology_shape T>
 void explicit_queues<T>::release(const packet& p) {
   intake& in = links_.intake_of(p.in);
@@ -203,7 +206,8 @@ void explicit_queues<T>::serve(link_id out) {
       return;
     }
   }
-  for (unsigned left = o.occupied; left != 0; left &= left - 1) await_credit(out, static_cast<unsigned>(std::countr_zero(left)));
+  for (unsigned left = o.occupied; left != 0; left &= left - 1)
+    await_credit(out, static_cast<unsigned>(std::countr_zero(left)));
 }
 
 template <topology_shape T>
@@ -258,6 +262,9 @@ void explicit_queues<T>::take_credit(link_id out, unsigned channel, std::int32_t
 // Names a few ports that wait for each other.
 template <topology_shape T>
 void explicit_queues<T>::report_deadlock() const {
+  if (packets_.used() == 0)
+    throw error("simulate the network",
+                fmt::format("{} processes wait at {} ps for messages nobody sends", traffic_.waiting(), now_));
   std::string where;
   unsigned named = 0;
   std::uint64_t stuck = 0;
@@ -268,8 +275,8 @@ void explicit_queues<T>::report_deadlock() const {
     if (named++ < 3) where += fmt::format("{} from switch {} to {}", named > 1 ? "," : "", o.place, o.far_place);
   }
   throw error("simulate the network",
-              fmt::format("it is deadlocked at {} ps: {} packets wait for room that will not come, at {} ports:{}{}", now_,
-                          packets_.used(), stuck, where, stuck > 3 ? ", ..." : ""),
+              fmt::format("it is deadlocked at {} ps: {} packets wait for room that will not come, at {} ports:{}{}",
+                          now_, packets_.used(), stuck, where, stuck > 3 ? ", ..." : ""),
               "the routing needs more virtual channels than it was given");
 }
 

@@ -1,14 +1,16 @@
-// What a link does between packets, and what that saves: accounted from time stamps when the next packet comes, and at the
-// end. No event of the queue is about power.
+// What a link does between packets, and what that saves: accounted from time stamps when the next packet comes, and at
+// the end. No event of the queue is about power.
 //
-// States of one direction of a link after its last bit (IEEE 802.3 Energy Efficient Ethernet, as Georgakoudis et al. 2019
-// model it), with `gap` the time since then:
+// States of one direction of a link after its last bit (IEEE 802.3 Energy Efficient Ethernet, as Georgakoudis et al.
+// 2019 model it), with `gap` the time since then:
 //
-//   deep-sleep     gap <= hold: full power, no delay | < hold + Ts: sleep signalling, full power | then quiet for Tq and
+//   deep-sleep     gap <= hold: full power, no delay | < hold + Ts: sleep signalling, full power | then quiet for Tq
+//   and
 //                  refresh for Tr in turn; low power while quiet. A packet after `hold` waits Tw|DS.
 //   fast-wake      gap <= hold: full power, no delay | then low power. A packet after `hold` waits Tw|FW.
-//   hybrid         gap <= hold: full power, no delay | fast wake for hybrid_hold, then as deep-sleep from its signalling on.
-//   adaptive-rate  gap <= hold: full rate and power | then the slow rate, until raise_backlog bytes wait at the port.
+//   hybrid         gap <= hold: full power, no delay | fast wake for hybrid_hold, then as deep-sleep from its
+//   signalling on. adaptive-rate  gap <= hold: full rate and power | then the slow rate, until raise_backlog bytes wait
+//   at the port.
 //
 // While a link wakes or changes rate it draws full power. Time in low power is what is counted as saved.
 #pragma once
@@ -30,9 +32,10 @@ struct alignas(32) link_rest {
   std::uint64_t wakes = 0;
 };
 
-// A hold that a link learns from the pauses it sees (after Saravanan and Carpenter, PerfBound, 2018): the shortest one with
-// which the wake-ups of the last pauses would have cost no more than `bound` of the time they span. The past does not
-// foretell every pause, so it also waits until `bound` of all time so far pays for one more wake-up: that makes it a bound.
+// A hold that a link learns from the pauses it sees (after Saravanan and Carpenter, PerfBound, 2018): the shortest one
+// with which the wake-ups of the last pauses would have cost no more than `bound` of the time they span. The past does
+// not foretell every pause, so it also waits until `bound` of all time so far pays for one more wake-up: that makes it
+// a bound.
 class learnt_hold {
  public:
   struct limits {
@@ -73,7 +76,8 @@ inline void learnt_hold::record(const pause& p, const limits& l) {
   const double allowed = l.bound * static_cast<double>(span_) / static_cast<double>(l.wake);
   double wakes = 0;
   int first = 24;
-  while (first > 0 && wakes + pauses_[static_cast<std::size_t>(first - 1)] <= allowed) wakes += pauses_[static_cast<std::size_t>(--first)];
+  while (first > 0 && wakes + pauses_[static_cast<std::size_t>(first - 1)] <= allowed)
+    wakes += pauses_[static_cast<std::size_t>(--first)];
   for (std::uint16_t& older : pauses_) older /= 2;  // they fade
   span_ /= 2;
   seen_ /= 2;
@@ -83,8 +87,8 @@ inline void learnt_hold::record(const pause& p, const limits& l) {
 class link_power {
  public:
   struct start {
-    picoseconds at;    // first bit
-    bool slow;         // at the slow rate
+    picoseconds at;  // first bit
+    bool slow;       // at the slow rate
   };
 
   link_power(const power_parameters& given, std::size_t links)
@@ -102,8 +106,9 @@ class link_power {
   // After so long idle a port counts as asleep for routing.
   [[nodiscard]] picoseconds awake_for() const { return on_ ? given_.hold : never / 4; }
   [[nodiscard]] picoseconds wake_delay() const {
-    return given_.mode == power_mode::deep_sleep ? given_.wake_deep
-           : given_.mode == power_mode::adaptive_rate ? given_.rate_change : given_.wake_fast;
+    return given_.mode == power_mode::deep_sleep      ? given_.wake_deep
+           : given_.mode == power_mode::adaptive_rate ? given_.rate_change
+                                                      : given_.wake_fast;
   }
 
   [[nodiscard]] picoseconds slowed(picoseconds time) const {
@@ -112,8 +117,8 @@ class link_power {
 
   void prefetch(std::size_t link) const { __builtin_prefetch(&rests_[link], 1); }
 
-  // A packet's turn at `now` on a link idle since `idle_since` <= now, when `waiting` bytes wait, the packet's included (looked at if
-  // it follows the backlog).
+  // A packet's turn at `now` on a link idle since `idle_since` <= now, when `waiting` bytes wait, the packet's included
+  // (looked at if it follows the backlog).
   [[nodiscard]] start wake(std::size_t link, picoseconds idle_since, picoseconds now, std::int64_t waiting) {
     if (given_.mode == power_mode::adaptive_rate) return change_rate(link, idle_since, now, waiting);
     const picoseconds gap = now - idle_since;
@@ -141,8 +146,8 @@ class link_power {
   }
 
  private:
-  // Adds the time in low power of a pause; answers the delay of the wake-up that ends it, 0 where none is due. Whether a
-  // pause is longer than hold cannot be predicted, so nothing here branches on it.
+  // Adds the time in low power of a pause; answers the delay of the wake-up that ends it, 0 where none is due. Whether
+  // a pause is longer than hold cannot be predicted, so nothing here branches on it.
   picoseconds rest(link_rest& r, picoseconds gap, picoseconds hold) const {
     const picoseconds idle = gap - hold;  // since low power was allowed
     r.wakes += idle > 0 ? 1 : 0;
@@ -181,7 +186,9 @@ class link_power {
   [[nodiscard]] learnt_hold::limits limits() const {
     return {given_.bound, given_.mode == power_mode::fast_wake ? given_.wake_fast : given_.wake_deep};
   }
-  [[nodiscard]] picoseconds hold_of(std::size_t link) const { return learns_ ? learnt_[link].hold(limits()) : given_.hold; }
+  [[nodiscard]] picoseconds hold_of(std::size_t link) const {
+    return learns_ ? learnt_[link].hold(limits()) : given_.hold;
+  }
 
   power_parameters given_;
   bool on_;

@@ -1,8 +1,9 @@
 // The records of ports, buffers and packets, and the wiring between them: what the engine's loop reads and writes.
 //
-// A link is one direction of a cable; its number is that of the port that sends into it: ports of switch 0, of switch 1, ...,
-// then one for each node. The two directions of a cable know each other as `far`. What a switch keeps of a link that ends at
-// it, the intake, is filed under the link that leaves by the same port, so all records of a switch lie side by side.
+// A link is one direction of a cable; its number is that of the port that sends into it: ports of switch 0, of switch
+// 1, ..., then one for each node. The two directions of a cable know each other as `far`. What a switch keeps of a link
+// that ends at it, the intake, is filed under the link that leaves by the same port, so all records of a switch lie
+// side by side.
 #pragma once
 #include <sys/mman.h>
 
@@ -29,30 +30,30 @@ struct alignas(64) packet {
   std::uint32_t next = nowhere;  // in the queue it stands in
   std::uint32_t message = 0;
   std::int32_t bytes = 0;
-  link_id in = 0;                // where it arrived
-  picoseconds tail = 0;          // when its last bit arrived there
-  picoseconds first_bit = 0;     // when it left its node
-  link_id out = 0;               // where it goes on
-  std::uint8_t channel = 0;      // of the intake
+  link_id in = 0;             // where it arrived
+  picoseconds tail = 0;       // when its last bit arrived there
+  picoseconds first_bit = 0;  // when it left its node
+  link_id out = 0;            // where it goes on
+  std::uint8_t channel = 0;   // of the intake
   std::uint8_t out_channel = 0;
-  std::uint8_t hops = 0;         // links crossed
+  std::uint8_t hops = 0;  // links crossed
 };
 static_assert(sizeof(packet) == 64);
 
 // The sending end of a link.
 struct alignas(64) port {
   picoseconds busy_until = 0;
-  picoseconds called = never;   // when its next service is due; later ones scheduled before are void
-  std::uint64_t bytes = 0;      // sent
+  picoseconds called = never;  // when its next service is due; later ones scheduled before are void
+  std::uint64_t bytes = 0;     // sent
   std::uint64_t packets = 0;
-  link_id far = 0;              // the other direction of the cable
-  std::uint32_t place = 0;      // where this end is
+  link_id far = 0;          // the other direction of the cable
+  std::uint32_t place = 0;  // where this end is
   std::uint32_t far_place = 0;
-  std::uint16_t occupied = 0;   // channels with packets in the output buffer, a bit each
-  std::uint16_t crowded = 0;    // channels for which packets wait in input buffers
-  std::uint8_t turn = 0;        // the channel to be looked at first
+  std::uint16_t occupied = 0;  // channels with packets in the output buffer, a bit each
+  std::uint16_t crowded = 0;   // channels for which packets wait in input buffers
+  std::uint8_t turn = 0;       // the channel to be looked at first
   bool to_node = false;
-  bool node_cable = false;      // to or from a node
+  bool node_cable = false;  // to or from a node
 };
 
 // One virtual channel of a port: its output buffer, and the room its sender knows of at the other end.
@@ -85,11 +86,13 @@ struct large {
   R* allocate(std::size_t n) {
     constexpr std::size_t huge = std::size_t{2} << 20U;
     const std::size_t bytes = n * sizeof(R);
-    void* p = ::operator new(bytes, std::align_val_t{bytes < huge ? 64 : huge});
+    void* p = ::operator new (bytes, std::align_val_t{bytes < huge ? 64 : huge});
     if (bytes >= huge) madvise(p, bytes, MADV_HUGEPAGE);
     return static_cast<R*>(p);
   }
-  void deallocate(R* p, std::size_t n) { ::operator delete(p, std::align_val_t{n * sizeof(R) < std::size_t{2} << 20U ? 64 : std::size_t{2} << 20U}); }
+  void deallocate(R* p, std::size_t n) {
+    ::operator delete (p, std::align_val_t{n * sizeof(R) < std::size_t{2} << 20U ? 64 : std::size_t{2} << 20U});
+  }
   bool operator==(const large& /*other*/) const { return true; }
 };
 template <class R>
@@ -138,7 +141,9 @@ class waiting_rooms {
     bits_[std::size_t{room} * words_ + input / 64] |= std::uint64_t{1} << input % 64;
   }
   // The packet whose turn it is. The room must be one.
-  [[nodiscard]] std::uint32_t first(std::uint32_t room) const { return heads_[std::size_t{room} * ports_ + turn_input(room)]; }
+  [[nodiscard]] std::uint32_t first(std::uint32_t room) const {
+    return heads_[std::size_t{room} * ports_ + turn_input(room)];
+  }
   // Takes it; closes the room behind the last.
   void take(std::uint32_t& room, const pool<packet>& packets) {
     const unsigned input = turn_input(room);
@@ -198,14 +203,20 @@ class plumbing {
 
   [[nodiscard]] port& port_of(link_id link) { return ports_[link]; }
   [[nodiscard]] const port& port_of(link_id link) const { return ports_[link]; }
-  [[nodiscard]] channel_queue& channel_of(link_id link, unsigned channel) { return channels_[std::size_t{link} * channels_per_link_ + channel]; }
+  [[nodiscard]] channel_queue& channel_of(link_id link, unsigned channel) {
+    return channels_[std::size_t{link} * channels_per_link_ + channel];
+  }
   [[nodiscard]] intake& intake_of(link_id link) { return intakes_[link]; }
-  [[nodiscard]] std::uint32_t& room_of(link_id link, unsigned channel) { return rooms_[std::size_t{link} * channels_per_link_ + channel]; }
+  [[nodiscard]] std::uint32_t& room_of(link_id link, unsigned channel) {
+    return rooms_[std::size_t{link} * channels_per_link_ + channel];
+  }
   // When the port has sent all that waits for it now, as routing estimates it.
   [[nodiscard]] picoseconds* free_at(link_id link) { return &free_at_[link]; }
 
   void prefetch_port(link_id link) const { __builtin_prefetch(&ports_[link]); }
-  void prefetch_channel(link_id link, unsigned channel) const { __builtin_prefetch(&channels_[std::size_t{link} * channels_per_link_ + channel]); }
+  void prefetch_channel(link_id link, unsigned channel) const {
+    __builtin_prefetch(&channels_[std::size_t{link} * channels_per_link_ + channel]);
+  }
   void prefetch_intake(link_id link) const { __builtin_prefetch(&intakes_[link]); }
   void prefetch_free_at(std::uint32_t of_switch) const {
     for (link_id link = first_[of_switch]; link < first_[of_switch + 1]; link += 8) __builtin_prefetch(&free_at_[link]);
@@ -241,14 +252,17 @@ inline void plumbing::check(const simulation& asked, unsigned classes) {
   require(n.packet >= 1 && n.packet < 1 << 24, "network.packet", "lie in 1..16777215 bytes");
   require(n.bandwidth > 0, "network.bandwidth", "be above 0");
   require(n.nic_bandwidth > 0, "network.nic_bandwidth", "be above 0");
-  require(n.input_buffer >= n.packet && n.input_buffer < 1 << 30, "network.input_buffer", fmt::format("hold a packet of {} bytes and be below 1 GiB", n.packet));
-  require(n.output_buffer >= n.packet && n.output_buffer < 1 << 30, "network.output_buffer", fmt::format("hold a packet of {} bytes and be below 1 GiB", n.packet));
+  require(n.input_buffer >= n.packet && n.input_buffer < 1 << 30, "network.input_buffer",
+          fmt::format("hold a packet of {} bytes and be below 1 GiB", n.packet));
+  require(n.output_buffer >= n.packet && n.output_buffer < 1 << 30, "network.output_buffer",
+          fmt::format("hold a packet of {} bytes and be below 1 GiB", n.packet));
   channels_per_link_ = n.virtual_channels == 0 ? classes : n.virtual_channels;
   require(channels_per_link_ >= classes && channels_per_link_ <= 16, "network.virtual_channels",
           fmt::format("lie in {}..16 with this routing, whose freedom from deadlock needs {}", classes, classes));
   lanes_ = channels_per_link_ / classes;
   const picoseconds ahead = n.cable_delay + std::min(n.switch_delay, n.credit_delay);
-  require(n.cable_delay >= 0 && n.switch_delay >= 0 && n.credit_delay >= 0 && n.nic_delay >= 0, "network.*_delay", "not be negative");
+  require(n.cable_delay >= 0 && n.switch_delay >= 0 && n.credit_delay >= 0 && n.nic_delay >= 0, "network.*_delay",
+          "not be negative");
   require(ahead >= 1024, "network.cable_delay", "add up to 1.024 ns at least with switch_delay, and with credit_delay");
   window_bits_ = std::min(static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(ahead))) - 1, 17U);
 }
@@ -256,7 +270,9 @@ inline void plumbing::check(const simulation& asked, unsigned classes) {
 template <topology_shape T>
 plumbing::plumbing(const T& topology, const simulation& asked, bool with_channels) {
   check(asked, topology.channels(asked.routing.algorithm));
-  const auto fixed = [](double bytes_per_second) { return static_cast<std::uint64_t>(std::llround(1e12 / bytes_per_second * (1U << rate_bits))); };
+  const auto fixed = [](double bytes_per_second) {
+    return static_cast<std::uint64_t>(std::llround(1e12 / bytes_per_second * (1U << rate_bits)));
+  };
   rates_ = {fixed(asked.network.bandwidth), fixed(asked.network.nic_bandwidth)};
   link_id links = 0;
   for (std::uint32_t s = 0; s < topology.switches(); ++s) {
@@ -276,7 +292,8 @@ plumbing::plumbing(const T& topology, const simulation& asked, bool with_channel
   const auto buffers = [&](link_id link, std::int64_t credit) {
     if (!with_channels) return;
     for (unsigned c = 0; c < channels_per_link_; ++c)
-      channel_of(link, c) = {.credit = static_cast<std::int32_t>(credit), .space = static_cast<std::int32_t>(asked.network.output_buffer)};
+      channel_of(link, c) = {.credit = static_cast<std::int32_t>(credit),
+                             .space = static_cast<std::int32_t>(asked.network.output_buffer)};
   };
   for (std::uint32_t s = 0; s < topology.switches(); ++s)
     for (unsigned p = 0; p < topology.ports(s); ++p) {

@@ -22,12 +22,12 @@ inline constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max
 
 // What a packet carries for its way.
 struct route_state {
-  std::uint32_t to_switch;       // where its node hangs
-  std::uint32_t via = nowhere;   // the intermediate switch (or group) still to be visited
-  std::uint32_t key = 0;         // a hash of the pair of nodes: deterministic choices follow it
-  std::uint16_t to_port = 0;     // of to_switch, to its node
-  std::uint8_t stage = 0;        // the topology's own: e.g. how many groups were left behind
-  std::uint8_t lane = 0;         // the engine's own: which of the parallel channels of a class
+  std::uint32_t to_switch;      // where its node hangs
+  std::uint32_t via = nowhere;  // the intermediate switch (or group) still to be visited
+  std::uint32_t key = 0;        // a hash of the pair of nodes: deterministic choices follow it
+  std::uint16_t to_port = 0;    // of to_switch, to its node
+  std::uint8_t stage = 0;       // the topology's own: e.g. how many groups were left behind
+  std::uint8_t lane = 0;        // the engine's own: which of the parallel channels of a class
 };
 
 struct hop {
@@ -66,7 +66,8 @@ class generator {
 // The ports of one switch at one time, as routing sees them.
 class chooser {
  public:
-  // At switch `at`. `free_at[p]`: when port p will have sent all that waits for it now; in the past, since when it has been idle.
+  // At switch `at`. `free_at[p]`: when port p will have sent all that waits for it now; in the past, since when it has
+  // been idle.
   chooser(std::uint32_t at, algorithm a, const picoseconds* free_at, picoseconds now, picoseconds awake_for,
           picoseconds reluctance, picoseconds bias, generator& random)
       : at_(at),
@@ -95,7 +96,8 @@ class chooser {
     if (count == 1) return first;
     switch (algorithm_) {
       case algorithm::minimal:
-        // Hashed anew at each switch: with the same hash everywhere, switches that a hash led to would use one port alone.
+        // Hashed anew at each switch: with the same hash everywhere, switches that a hash led to would use one port
+        // alone.
         return first + static_cast<unsigned>(std::uint64_t{mixed(key + at_)} * count >> 32U);
       case algorithm::minimal_random:
       case algorithm::valiant:

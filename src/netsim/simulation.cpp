@@ -2,6 +2,8 @@
 
 namespace lull::netsim {
 
-result simulate(const simulation& asked, const progress& shown) { return find_topology(asked.topology).simulate(asked, shown); }
+result simulate(const simulation& asked, const progress& shown) {
+  return find_topology(asked.topology).simulate(asked, shown);
+}
 
 }  // namespace lull::netsim

@@ -18,49 +18,49 @@ namespace lull::netsim {
 inline constexpr picoseconds never = std::numeric_limits<picoseconds>::max();
 
 struct network_parameters {
-  std::int64_t packet = 4096;                  // largest packet, bytes
-  double bandwidth = 12.5e9;                   // of a link in one direction, bytes/s
-  double nic_bandwidth = 12.5e9;               // of a node's link, both directions
-  picoseconds cable_delay = 50'000;            // first bit, end to end
-  picoseconds switch_delay = 100'000;          // from the head in the input buffer to the head in the output buffer
-  picoseconds nic_delay = 500'000;             // from a message's creation to its first bit, and from its last bit to its end
-  picoseconds credit_delay = 100'000;          // of a credit in the switches; the cable's delay comes on top
-  std::int64_t input_buffer = 65536;           // bytes per port and virtual channel
-  std::int64_t output_buffer = 16384;          // bytes per port and virtual channel
-  unsigned virtual_channels = 0;               // 0: as many as the routing needs
-  bool cut_through = true;                     // false: store and forward
+  std::int64_t packet = 4096;          // largest packet, bytes
+  double bandwidth = 12.5e9;           // of a link in one direction, bytes/s
+  double nic_bandwidth = 12.5e9;       // of a node's link, both directions
+  picoseconds cable_delay = 50'000;    // first bit, end to end
+  picoseconds switch_delay = 100'000;  // from the head in the input buffer to the head in the output buffer
+  picoseconds nic_delay = 500'000;     // from a message's creation to its first bit, and from its last bit to its end
+  picoseconds credit_delay = 100'000;  // of a credit in the switches; the cable's delay comes on top
+  std::int64_t input_buffer = 65536;   // bytes per port and virtual channel
+  std::int64_t output_buffer = 16384;  // bytes per port and virtual channel
+  unsigned virtual_channels = 0;       // 0: as many as the routing needs
+  bool cut_through = true;             // false: store and forward
   enum class queue_model : std::uint8_t { automatic, explicit_queues, fifo } queues = queue_model::explicit_queues;
 };
 
 struct routing_parameters {
   netsim::algorithm algorithm = netsim::algorithm::adaptive;
-  picoseconds bias = 0;          // a detour must be this much better, queue x hops
-  double reluctance = 1;         // power-aware: a sleeping port counts as busy for so many wake-ups
+  picoseconds bias = 0;   // a detour must be this much better, queue x hops
+  double reluctance = 1;  // power-aware: a sleeping port counts as busy for so many wake-ups
 };
 
 enum class power_mode : std::uint8_t { active, deep_sleep, fast_wake, hybrid, adaptive_rate };
 
 struct power_parameters {
   power_mode mode = power_mode::active;
-  picoseconds hold = 0;                 // idle at full power before the first low-power state; hybrid: before fast wake
-  picoseconds hybrid_hold = 0;          // hybrid: time in fast wake before the sleep signalling begins
-  picoseconds sleep_time = 1'100'000;   // Ts
-  picoseconds wake_deep = 5'500'000;    // Tw|DS
-  picoseconds wake_fast = 340'000;      // Tw|FW
+  picoseconds hold = 0;                // idle at full power before the first low-power state; hybrid: before fast wake
+  picoseconds hybrid_hold = 0;         // hybrid: time in fast wake before the sleep signalling begins
+  picoseconds sleep_time = 1'100'000;  // Ts
+  picoseconds wake_deep = 5'500'000;   // Tw|DS
+  picoseconds wake_fast = 340'000;     // Tw|FW
   picoseconds quiet_time = 1'700'000'000;  // Tq, between refreshes
   picoseconds refresh_time = 1'100'000;    // Tr, at full power
-  double deep_share = 0.1;              // P_DS / P_ACT
-  double fast_share = 0.6;              // P_FW / P_ACT
-  bool wake_delays = true;              // false: account for power, but let no packet wait for it
+  double deep_share = 0.1;                 // P_DS / P_ACT
+  double fast_share = 0.6;                 // P_FW / P_ACT
+  bool wake_delays = true;                 // false: account for power, but let no packet wait for it
   // Learnt hold (as PerfBound): each link chooses its own hold so that wake-ups delay it by at most this share of time.
-  double bound = 0;                     // 0: hold as given
-  // adaptive_rate: after `hold` idle the link falls to `slow_rate` of its bandwidth at `slow_share` of its power; it rises
-  // again, in `rate_change`, when `raise_backlog` bytes wait in its output buffer (a node's link: in the node).
+  double bound = 0;  // 0: hold as given
+  // adaptive_rate: after `hold` idle the link falls to `slow_rate` of its bandwidth at `slow_share` of its power; it
+  // rises again, in `rate_change`, when `raise_backlog` bytes wait in its output buffer (a node's link: in the node).
   double slow_rate = 0.25;
   double slow_share = 0.8;
   picoseconds rate_change = 1'000'000;
   std::int64_t raise_backlog = 16384;
-  double link_watts = 0;                // of one direction, active; 0: not given, no joules
+  double link_watts = 0;  // of one direction, active; 0: not given, no joules
 };
 
 enum class pattern : std::uint8_t { uniform, permutation, neighbours_2d, neighbours_3d, all_to_all, incast, hot_spot };
@@ -68,62 +68,63 @@ enum class arrivals : std::uint8_t { poisson, periodic, bursty, closed };
 
 struct job {
   std::string name;
-  std::vector<std::uint32_t> nodes;   // of each process
+  std::vector<std::uint32_t> nodes;  // of each process
   netsim::pattern pattern = netsim::pattern::uniform;
   netsim::arrivals arrivals = netsim::arrivals::poisson;
-  double load = 0.5;                  // open loop: offered bytes per process, as share of nic_bandwidth
-  std::int64_t message = 16384;       // bytes
-  std::int64_t messages = 100;        // open loop: created per process, in all; 0: until `end`
+  double load = 0.5;             // open loop: offered bytes per process, as share of nic_bandwidth
+  std::int64_t message = 16384;  // bytes
+  std::int64_t messages = 100;   // open loop: created per process, in all; 0: until `end`
   picoseconds start = 0;
   // bursty: messages back to back for `burst` on average, then a pause such that the mean load is `load`
   picoseconds burst = 10'000'000;
-  // closed: `iterations` of: compute, then one message to each partner (all-to-all: each other process), then wait until
-  // they have been sent and the messages of this iteration meant for the process have arrived
+  // closed: `iterations` of: compute, then one message to each partner (all-to-all: each other process), then wait
+  // until they have been sent and the messages of this iteration meant for the process have arrived
   std::int64_t iterations = 10;
   picoseconds compute = 100'000'000;
-  double hot_share = 0.1;             // hot_spot: of the messages that go to `targets` processes
-  std::uint32_t targets = 1;          // incast, hot_spot
-  std::vector<std::uint32_t> grid;    // neighbours: processes per dimension; empty: as cubic as can be
+  double hot_share = 0.1;           // hot_spot: of the messages that go to `targets` processes
+  std::uint32_t targets = 1;        // incast, hot_spot
+  std::vector<std::uint32_t> grid;  // neighbours: processes per dimension; empty: as cubic as can be
 };
 
 struct simulation {
   std::uint64_t seed = 1;
-  std::string topology;               // name in the table
+  std::string topology;  // name in the table
   netsim::parameters parameters;
   network_parameters network;
   routing_parameters routing;
   power_parameters power;
   std::vector<job> jobs;
-  picoseconds end = never;            // of simulated time
-  picoseconds warmup = 0;             // what was created before is simulated, but not in the latencies
+  picoseconds end = never;  // of simulated time
+  picoseconds warmup = 0;   // what was created before is simulated, but not in the latencies
 };
 
 struct state_of_run {
   picoseconds now;
   std::uint64_t events;
   std::uint64_t messages_done;
-  std::uint64_t messages_expected;    // 0: not known
+  std::uint64_t messages_expected;  // 0: not known
 };
 
-// Counts in bins of a sixteenth of an octave: a percentile read from them is right to 6 %. Bin b begins, for b < 32, at b
-// picoseconds, else at (16 + b mod 16) << (b / 16 - 1); statistics.hpp has both directions.
+// Counts in bins of a sixteenth of an octave: a percentile read from them is right to 6 %. Bin b begins, for b < 32, at
+// b picoseconds, else at (16 + b mod 16) << (b / 16 - 1); statistics.hpp has both directions.
 struct histogram {
   std::vector<std::uint64_t> counts;
   std::uint64_t count = 0;
-  double sum = 0;   // picoseconds
+  double sum = 0;  // picoseconds
   picoseconds least = never;
   picoseconds most = 0;
-  std::vector<double> batch_means;    // of consecutive parts of the run, for a confidence interval
+  std::vector<double> batch_means;  // of consecutive parts of the run, for a confidence interval
 };
 
 struct job_result {
   std::string name;
   picoseconds started = 0;
-  picoseconds ended = 0;              // last message delivered, or last iteration over
+  picoseconds ended = 0;  // last message delivered, or last iteration over
   std::uint64_t messages = 0;
-  std::uint64_t bytes = 0;            // delivered
-  histogram message_latency;          // creation to last byte delivered
-  std::vector<picoseconds> iteration_ends;  // closed: when the last process ended each; only of those that all have ended
+  std::uint64_t bytes = 0;    // delivered
+  histogram message_latency;  // creation to last byte delivered
+  std::vector<picoseconds>
+      iteration_ends;  // closed: when the last process ended each; only of those that all have ended
 };
 
 struct link_result {
@@ -136,36 +137,36 @@ struct link_result {
   std::uint64_t wakes;
   picoseconds deep_sleep;
   picoseconds fast_wake;
-  picoseconds slow;                   // adaptive_rate
-  picoseconds busy;                   // transmitting
+  picoseconds slow;  // adaptive_rate
+  picoseconds busy;  // transmitting
 };
 
 struct result {
   picoseconds ended = 0;
   std::uint64_t events = 0;
-  std::uint64_t packets = 0;          // delivered
-  std::uint64_t packet_links = 0;     // crossings of a link by a packet
+  std::uint64_t packets = 0;       // delivered
+  std::uint64_t packet_links = 0;  // crossings of a link by a packet
   std::uint64_t packets_injected = 0;
   std::uint64_t bytes_injected = 0;
   std::uint64_t bytes_delivered = 0;
   std::uint64_t messages_created = 0;
   std::uint64_t messages_delivered = 0;
-  double loop_cpu_s = 0;              // CPU time of the event loop alone
+  double loop_cpu_s = 0;  // CPU time of the event loop alone
   double setup_cpu_s = 0;
-  bool stopped = false;               // by the progress function
+  bool stopped = false;  // by the progress function
   unsigned virtual_channels = 0;
-  bool fifo = false;                  // which of the two models ran
+  bool fifo = false;  // which of the two models ran
   std::string why_not_fifo;
-  picoseconds window = 0;             // look-ahead
-  histogram packet_latency;           // creation of the message to delivery of the packet
-  histogram network_latency;          // first bit at the source to last bit at the destination
-  std::vector<std::uint64_t> hops;    // packets by number of links crossed
+  picoseconds window = 0;           // look-ahead
+  histogram packet_latency;         // creation of the message to delivery of the packet
+  histogram network_latency;        // first bit at the source to last bit at the destination
+  std::vector<std::uint64_t> hops;  // packets by number of links crossed
   std::vector<job_result> jobs;
   std::vector<link_result> links;
 };
 
-// `shown` is called some ten times a second of wall time; when it answers false the simulation ends at once, with what it
-// has (`stopped`).
+// `shown` is called some ten times a second of wall time; when it answers false the simulation ends at once, with what
+// it has (`stopped`).
 [[nodiscard]] result simulate(const simulation& asked, const progress& shown);
 
 }  // namespace lull::netsim

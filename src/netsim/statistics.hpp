@@ -1,5 +1,5 @@
-// Counting latencies as they come: a histogram with a bounded relative error, and means of consecutive batches, from which
-// a confidence interval follows although neighbouring latencies depend on each other.
+// Counting latencies as they come: a histogram with a bounded relative error, and means of consecutive batches, from
+// which a confidence interval follows although neighbouring latencies depend on each other.
 #pragma once
 #include <bit>
 #include <cstdint>

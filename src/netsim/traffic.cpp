@@ -53,7 +53,8 @@ void traffic::set_up(std::uint32_t index, const simulation& asked) {
   require(size >= 2, index, "processes", "be at least 2");
   require(a.message > 0 && a.message < std::int64_t{1} << 31, index, "message", "lie in 1..2147483647 bytes");
   require(is_closed || (a.load > 0 && a.load <= 1), index, "load", "be above 0 and at most 1");
-  require(is_closed || a.messages > 0 || asked.end != never, index, "messages", "be above 0 unless the simulation has an end");
+  require(is_closed || a.messages > 0 || asked.end != never, index, "messages",
+          "be above 0 unless the simulation has an end");
   require(a.targets >= 1 && a.targets < size, index, "targets", fmt::format("lie in 1..{}", size - 1));
   require(!is_closed || a.pattern != pattern::hot_spot, index, "arrivals", "be open-loop with the pattern hot-spot");
   require(!is_closed || a.iterations > 0, index, "iterations", "be above 0");
@@ -63,8 +64,9 @@ void traffic::set_up(std::uint32_t index, const simulation& asked) {
   if (a.pattern == pattern::neighbours_2d || a.pattern == pattern::neighbours_3d) {
     const unsigned dimensions = a.pattern == pattern::neighbours_2d ? 2 : 3;
     j.grid = a.grid.empty() ? cubic_grid(size, dimensions) : a.grid;
-    require(j.grid.size() == dimensions && std::accumulate(j.grid.begin(), j.grid.end(), std::uint64_t{1}, std::multiplies<>()) == size, index, "grid",
-            fmt::format("be {} numbers whose product is the number of processes, {}", dimensions, size));
+    require(j.grid.size() == dimensions &&
+                std::accumulate(j.grid.begin(), j.grid.end(), std::uint64_t{1}, std::multiplies<>()) == size,
+            index, "grid", fmt::format("be {} numbers whose product is the number of processes, {}", dimensions, size));
   }
   const double picoseconds_per_byte = 1e12 / asked.network.nic_bandwidth;
   const auto message_time = static_cast<double>(a.message) * picoseconds_per_byte;
@@ -79,7 +81,8 @@ void traffic::set_up(std::uint32_t index, const simulation& asked) {
   bool known = true;
   for (std::uint32_t rank = 0; rank < size; ++rank) {
     const std::uint32_t node = a.nodes[rank];
-    require(node < processes_.size(), index, "mapping", fmt::format("name nodes below {}, not {}", processes_.size(), node));
+    require(node < processes_.size(), index, "mapping",
+            fmt::format("name nodes below {}, not {}", processes_.size(), node));
     process& p = processes_[node];
     require(p.job == nowhere, index, "mapping", fmt::format("not name node {}, where another process runs", node));
     p = {.job = index, .rank = rank, .random = generator(random()), .turn = 0};
@@ -90,18 +93,24 @@ void traffic::set_up(std::uint32_t index, const simulation& asked) {
     }
     if (a.pattern == pattern::incast && rank < a.targets) continue;
     p.left = a.messages > 0 ? static_cast<std::uint64_t>(a.messages) : std::numeric_limits<std::uint64_t>::max();
-    if (a.messages == 0) known = false;
-    else expected_ += p.left;
+    if (a.messages == 0)
+      known = false;
+    else
+      expected_ += p.left;
     p.next = a.start;
     // A periodic source begins anywhere in its period, lest all send at once.
-    if (a.arrivals == arrivals::periodic) p.next += static_cast<picoseconds>(p.random.uniform() * j.mean_gap);
-    else draw_next(p, j);
+    if (a.arrivals == arrivals::periodic)
+      p.next += static_cast<picoseconds>(p.random.uniform() * j.mean_gap);
+    else
+      draw_next(p, j);
   }
   if (!known) expected_ = 0;
 }
 
 void traffic::draw_next(process& p, const running_job& j) {
-  const auto exponential = [&](double mean) { return static_cast<picoseconds>(std::llround(-std::log(p.random.uniform()) * mean)); };
+  const auto exponential = [&](double mean) {
+    return static_cast<picoseconds>(std::llround(-std::log(p.random.uniform()) * mean));
+  };
   switch (j.asked->arrivals) {
     case arrivals::poisson:
       p.next += exponential(j.mean_gap);
@@ -115,7 +124,8 @@ void traffic::draw_next(process& p, const running_job& j) {
       p.next += j.message_time;
       if (p.burst_left == 0) {
         p.next += exponential(mean * static_cast<double>(j.message_time) * (1 - j.asked->load) / j.asked->load);
-        p.burst_left = mean > 1 ? 1 + static_cast<std::uint64_t>(std::log(p.random.uniform()) / std::log1p(-1 / mean)) : 1;
+        p.burst_left =
+            mean > 1 ? 1 + static_cast<std::uint64_t>(std::log(p.random.uniform()) / std::log1p(-1 / mean)) : 1;
       }
       --p.burst_left;
       break;
@@ -140,7 +150,13 @@ std::optional<picoseconds> traffic::next_at(std::uint32_t node) {
 message traffic::take(std::uint32_t node) {
   process& p = processes_[node];
   const running_job& j = jobs_[p.job];
-  message m{.created = p.next, .from = node, .to = 0, .bytes = static_cast<std::uint32_t>(j.asked->message), .left = 0, .iteration = 0, .job = p.job};
+  message m{.created = p.next,
+            .from = node,
+            .to = 0,
+            .bytes = static_cast<std::uint32_t>(j.asked->message),
+            .left = 0,
+            .iteration = 0,
+            .job = p.job};
   m.left = m.bytes;
   ++created_;
   if (j.asked->arrivals == arrivals::closed) {
@@ -161,7 +177,8 @@ message traffic::take(std::uint32_t node) {
 std::int64_t traffic::waiting_bytes(std::uint32_t node, picoseconds now, std::int64_t enough) const {
   process p = processes_[node];
   const running_job& j = jobs_[p.job];
-  if (j.asked->arrivals == arrivals::closed) return static_cast<std::int64_t>(exchanges_[node].to.size()) * j.asked->message;
+  if (j.asked->arrivals == arrivals::closed)
+    return static_cast<std::int64_t>(exchanges_[node].to.size()) * j.asked->message;
   std::int64_t bytes = 0;
   for (; p.left > 0 && p.next <= now && bytes < enough; --p.left) {
     bytes += j.asked->message;
@@ -245,7 +262,8 @@ std::vector<std::uint32_t> traffic::partners(const running_job& j, std::uint32_t
 
 std::uint32_t traffic::expected_by(const running_job& j, std::uint32_t rank, std::uint32_t iteration) const {
   const job& a = *j.asked;
-  if (a.pattern != pattern::incast) return static_cast<std::uint32_t>(partners(j, rank, iteration).size());  // symmetric in number
+  if (a.pattern != pattern::incast)
+    return static_cast<std::uint32_t>(partners(j, rank, iteration).size());  // symmetric in number
   if (rank >= a.targets) return 0;
   const auto size = static_cast<std::uint32_t>(a.nodes.size());
   std::uint32_t count = 0;

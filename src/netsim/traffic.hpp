@@ -5,7 +5,8 @@
 // draws from a generator of its own, so the order of asking does not matter.
 //
 //   open loop   a process creates messages at its own times, whatever becomes of them; they wait at the source
-//   closed      a process computes, sends one message to each partner, waits until they have been sent and the messages of
+//   closed      a process computes, sends one message to each partner, waits until they have been sent and the messages
+//   of
 //               the same iteration meant for it have arrived, and begins again
 #pragma once
 #include <cstdint>
@@ -59,21 +60,21 @@ class traffic {
  private:
   struct running_job {
     const job* asked = nullptr;
-    std::vector<std::uint32_t> permutation;  // of ranks
-    std::vector<std::uint32_t> grid;         // processes per dimension
-    picoseconds message_time = 0;                // at nic_bandwidth
-    double mean_gap = 0;                         // between creations, picoseconds
-    std::vector<picoseconds> iteration_ends;     // of the last process that has ended each
-    std::vector<std::uint32_t> still_in;         // processes that have not, by iteration
+    std::vector<std::uint32_t> permutation;   // of ranks
+    std::vector<std::uint32_t> grid;          // processes per dimension
+    picoseconds message_time = 0;             // at nic_bandwidth
+    double mean_gap = 0;                      // between creations, picoseconds
+    std::vector<picoseconds> iteration_ends;  // of the last process that has ended each
+    std::vector<std::uint32_t> still_in;      // processes that have not, by iteration
   };
   struct alignas(64) process {
     std::uint32_t job = nowhere;
     std::uint32_t rank = 0;
     generator random{0};
-    picoseconds next = never;  // creation of the next message
+    picoseconds next = never;      // creation of the next message
     std::uint64_t burst_left = 0;  // bursty: messages still to come in this burst
-    std::uint64_t left = 0;    // messages or iterations still to create
-    std::uint32_t turn = 0;    // which partner is next
+    std::uint64_t left = 0;        // messages or iterations still to create
+    std::uint32_t turn = 0;        // which partner is next
     bool computing = true;
   };
   // What a process of a closed job waits for.
@@ -81,24 +82,25 @@ class traffic {
     std::uint32_t iteration = 0;
     std::uint32_t unsent = 0;
     std::uint32_t expected = 0;
-    std::vector<std::uint32_t> to;                                // ranks, still to be offered
-    std::vector<std::uint32_t> early{0};                          // arrived, by iterations after this one; [0]: this one
-    picoseconds ready = 0;   // when the computation ended
-    picoseconds latest = 0;  // of what it waited for
+    std::vector<std::uint32_t> to;        // ranks, still to be offered
+    std::vector<std::uint32_t> early{0};  // arrived, by iterations after this one; [0]: this one
+    picoseconds ready = 0;                // when the computation ended
+    picoseconds latest = 0;               // of what it waited for
   };
 
   void set_up(std::uint32_t index, const simulation& asked);
   [[nodiscard]] std::uint32_t partner(process& p) const;
   [[nodiscard]] std::vector<std::uint32_t> neighbours(const running_job& j, std::uint32_t rank) const;
-  [[nodiscard]] std::vector<std::uint32_t> partners(const running_job& j, std::uint32_t rank, std::uint32_t iteration) const;
+  [[nodiscard]] std::vector<std::uint32_t> partners(const running_job& j, std::uint32_t rank,
+                                                    std::uint32_t iteration) const;
   [[nodiscard]] std::uint32_t expected_by(const running_job& j, std::uint32_t rank, std::uint32_t iteration) const;
   static void draw_next(process& p, const running_job& j);
   [[nodiscard]] std::optional<picoseconds> end_iteration(std::uint32_t node);
 
   std::uint64_t seed_;
   std::vector<running_job> jobs_;
-  std::vector<process> processes_;    // by node
-  std::vector<exchange> exchanges_;   // by node, if there is a closed job
+  std::vector<process> processes_;   // by node
+  std::vector<exchange> exchanges_;  // by node, if there is a closed job
   std::uint64_t expected_ = 0;
   std::uint64_t created_ = 0;
   std::uint64_t unfinished_ = 0;

@@ -38,12 +38,23 @@ bool windows::take(event& e) {
   return true;
 }
 
-// The memory of windows that are over serves those to come.
-void windows::make_room(std::vector<event>& events, unsigned slot) {
-  occupied_[slot / 64] |= std::uint64_t{1} << slot % 64;
-  if (events.capacity() > 0 || spare_.empty()) return events.reserve(std::max<std::size_t>(256, events.capacity() * 2));
-  events = std::move(spare_.back());
-  spare_.pop_back();
+void windows::add_chunk(slot& s, unsigned window) {
+  if (free_ == nullptr) {
+    constexpr std::size_t together = 64;
+    owned_.push_back(std::make_unique_for_overwrite<chunk[]>(together));  // NOLINT(modernize-avoid-c-arrays)
+    for (std::size_t i = 0; i < together; ++i) free_ = &(owned_.back()[i].next = free_, owned_.back()[i]);
+  }
+  chunk* const fresh = std::exchange(free_, free_->next);
+  fresh->next = nullptr;
+  fresh->used = 0;
+  (s.first == nullptr ? s.first : s.last->next) = fresh;
+  s.last = fresh;
+  occupied_[window / 64] |= std::uint64_t{1} << window % 64;
+}
+
+void windows::release_chunks(slot& s) {
+  if (s.last != nullptr) s.last->next = std::exchange(free_, s.first);
+  s = {};
 }
 
 std::int64_t windows::next_occupied() const {
@@ -69,50 +80,48 @@ bool windows::open() {
   begin_ = current_ << bits_;
   const unsigned slot = static_cast<unsigned>(current_) % slot_count;
   for (; !far_.empty() && far_.top().window == current_; far_.pop()) append(far_.top().k, slot, far_.top().what);
-  sort({streams_[arrivals].slots[slot], streams_[calls].slots[slot]});
-  for (stream& s : streams_) {
-    if (s.slots[slot].capacity() == 0) continue;
-    s.slots[slot].clear();
-    spare_.push_back(std::exchange(s.slots[slot], {}));
-  }
+  sort(slot);
+  for (stream& s : streams_) release_chunks(s.slots[slot]);
   occupied_[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
   return true;
 }
 
 // By counting: places are visited in order of number, and only those with events.
-void windows::sort(const std::array<std::span<const event>, 2>& due) {
-  for (const kind k : {arrivals, calls}) {
-    std::uint32_t* const counts = streams_[k].counts.data();
-    for (const event& e : due[k]) {
-      ++counts[e.place];
-      has_events_[e.place / 64] |= std::uint64_t{1} << e.place % 64;
-    }
+void windows::sort(unsigned window) {
+  for (stream& s : streams_) {
+    std::uint32_t* const counts = s.counts.data();
+    for (const chunk* c = s.slots[window].first; c != nullptr; c = c->next)
+      for (const event& e : std::span(c->events.data(), c->used)) {
+        ++counts[e.place];
+        has_events_[e.place / 64] |= std::uint64_t{1} << e.place % 64;
+      }
   }
   active_.clear();
   for (std::uint32_t word = 0; word < has_events_.size(); ++word)
     for (std::uint64_t left = std::exchange(has_events_[word], 0); left != 0; left &= left - 1)
       active_.push_back(word * 64 + static_cast<std::uint32_t>(std::countr_zero(left)));
-  for (const kind k : {arrivals, calls}) {
-    stream& s = streams_[k];
-    std::uint32_t* const counts = s.counts.data();
-    std::uint32_t sum = 0;
-    for (const std::uint32_t place : active_) sum += std::exchange(counts[place], sum);
-    by_place_.resize(due[k].size());
-    s.sorted.resize(due[k].size());
-    event* const by_place = by_place_.data();
-    for (const event& e : due[k]) by_place[counts[e.place]++] = e;
-    s.bounds.assign(1, 0);
-    for (const std::uint32_t place : active_) {
-      const std::uint32_t end = std::exchange(counts[place], 0);
-      const std::uint32_t begin = s.bounds.back();
-      sort_by_time({by_place + begin, by_place + end}, s.sorted.data() + begin);
-      s.bounds.push_back(end);
-    }
+  for (const kind k : {arrivals, calls}) sort(k, streams_[k].slots[window]);
+}
+
+void windows::sort(kind k, const slot& due) {
+  stream& s = streams_[k];
+  std::uint32_t* const counts = s.counts.data();
+  std::uint32_t sum = 0;
+  for (const std::uint32_t place : active_) sum += std::exchange(counts[place], sum);
+  by_place_.resize(due.count);
+  s.sorted.resize(due.count);
+  event* const by_place = by_place_.data();
+  for (const chunk* c = due.first; c != nullptr; c = c->next)
+    for (const event& e : std::span(c->events.data(), c->used)) by_place[counts[e.place]++] = e;
+  s.bounds.assign(1, 0);
+  for (const std::uint32_t place : active_) {
+    const std::uint32_t end = std::exchange(counts[place], 0);
+    const std::uint32_t begin = s.bounds.back();
+    sort_by_time({by_place + begin, by_place + end}, s.sorted.data() + begin);
+    s.bounds.push_back(end);
   }
 }
 
-// A few events are placed by counting for each how many come before it: no branch depends on the times, which no processor
-// could predict, and the compiler makes vectors of it.
 void windows::sort_by_time(std::span<const event> events, event* sorted) {
   constexpr std::size_t few = 32;
   const std::size_t n = events.size();
@@ -133,10 +142,16 @@ void windows::sort_by_time(std::span<const event> events, event* sorted) {
 }
 
 void windows::cut_off(picoseconds end) {
-  std::array<std::vector<event>, 2> kept;
-  for (const kind k : {arrivals, calls})
-    std::ranges::copy_if(streams_[k].sorted, std::back_inserter(kept[k]), [&](const event& e) { return time_of(e) <= end; });
-  sort({kept[arrivals], kept[calls]});
+  for (stream& s : streams_) {
+    std::vector<event> kept;
+    std::uint32_t begin = 0;
+    for (std::size_t n = 0; n < active_.size(); ++n) {
+      for (std::uint32_t i = std::exchange(begin, s.bounds[n + 1]); i < s.bounds[n + 1]; ++i)
+        if (time_of(s.sorted[i]) <= end) kept.push_back(s.sorted[i]);
+      s.bounds[n + 1] = static_cast<std::uint32_t>(kept.size());
+    }
+    s.sorted = std::move(kept);
+  }
 }
 
 }  // namespace lull::netsim

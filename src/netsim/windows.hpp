@@ -1,19 +1,20 @@
 // The event queue: simulated time cut into windows, each sorted when it is opened, by place and then by time.
 //
 // A *place* is a switch together with the interfaces of its nodes. Nothing that happens at one place can change another
-// sooner than the look-ahead of the network (a cable and a switch away, or a credit's way back). So with windows no longer
-// than the look-ahead, all events of one place in a window can be handled in a row, in order of time, and its records stay
-// in the nearest cache. Whatever an event causes elsewhere lies in a later window.
+// sooner than the look-ahead of the network (a cable and a switch away, or a credit's way back). So with windows no
+// longer than the look-ahead, all events of one place in a window can be handled in a row, in order of time, and its
+// records stay in the nearest cache. Whatever an event causes elsewhere lies in a later window.
 //
-// There are two kinds of event, *arrivals* of packets and *calls* for everything else, kept apart so that loops over one
-// kind need not ask which it is. Events of near windows are appended to their window, without order; far ones wait in a
-// heap. What happens at one place and time is ordered by when it was scheduled (arrivals first, far ones last), so a run
-// repeats to the bit.
+// There are two kinds of event, *arrivals* of packets and *calls* for everything else, kept apart so that loops over
+// one kind need not ask which it is. Events of near windows are appended to their window, without order; far ones wait
+// in a heap. What happens at one place and time is ordered by when it was scheduled (arrivals first, far ones last), so
+// a run repeats to the bit.
 #pragma once
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstdint>
+#include <memory>
 #include <queue>
 #include <span>
 #include <vector>
@@ -55,8 +56,8 @@ class windows {
   // Opens the next window that has events; false when there is none.
   bool open();
 
-  // The open window's events at the n-th place that has any, in order of time. Calls scheduled meanwhile for the place in
-  // turn come by `sooner`.
+  // The open window's events at the n-th place that has any, in order of time. Calls scheduled meanwhile for the place
+  // in turn come by `sooner`.
   [[nodiscard]] std::size_t places() const { return active_.size(); }
   [[nodiscard]] std::uint32_t place(std::size_t n) const { return active_[n]; }
   [[nodiscard]] std::span<const event> events(kind k, std::size_t n) const {
@@ -86,30 +87,46 @@ class windows {
       return window != other.window ? window > other.window : order > other.order;
     }
   };
+  // A piece of a window to come. They are used again, so that the memory is that of the events there are, and warm.
+  struct chunk {
+    static constexpr std::uint32_t room = 63;
+    chunk* next;
+    std::uint32_t used;
+    std::array<event, room> events;
+  };
+  struct slot {
+    chunk* first = nullptr;
+    chunk* last = nullptr;
+    std::uint32_t count = 0;
+  };
   struct stream {
-    std::vector<std::vector<event>> slots;  // of windows to come, unordered
-    std::vector<event> sorted;              // of the open window
-    std::vector<std::uint32_t> bounds;      // in sorted: where the events of each active place begin, and the end
-    std::vector<std::uint32_t> counts;      // by place; zero but while sorting
+    std::vector<slot> slots;            // of windows to come, unordered
+    std::vector<event> sorted;          // of the open window
+    std::vector<std::uint32_t> bounds;  // in sorted: where the events of each active place begin, and the end
+    std::vector<std::uint32_t> counts;  // by place; zero but while sorting
   };
 
-  void append(kind k, unsigned slot, const event& e) {
-    std::vector<event>& events = streams_[k].slots[slot];
-    if (events.size() == events.capacity()) [[unlikely]]
-      make_room(events, slot);
-    events.push_back(e);
+  void append(kind k, unsigned window, const event& e) {
+    slot& s = streams_[k].slots[window];
+    if (s.last == nullptr || s.last->used == chunk::room) [[unlikely]]
+      add_chunk(s, window);
+    s.last->events[s.last->used++] = e;
+    ++s.count;
   }
-  void make_room(std::vector<event>& events, unsigned slot);
+  void add_chunk(slot& s, unsigned window);
+  void release_chunks(slot& s);
   void schedule_elsewhere(kind k, std::int64_t window, const event& e);
   [[nodiscard]] std::int64_t next_occupied() const;
-  void sort(const std::array<std::span<const event>, 2>& due);
+  void sort(unsigned window);
+  void sort(kind k, const slot& due);
   static void sort_by_time(std::span<const event> events, event* sorted);
 
   unsigned bits_;
   std::int64_t current_ = -1;
   picoseconds begin_ = 0;
   std::array<stream, 2> streams_;
-  std::vector<std::vector<event>> spare_;  // empty, with room
+  std::vector<std::unique_ptr<chunk[]>> owned_;  // NOLINT(modernize-avoid-c-arrays)
+  chunk* free_ = nullptr;
   std::array<std::uint64_t, slot_count / 64> occupied_{};
   std::vector<std::uint64_t> has_events_;  // places, a bit each
   std::vector<std::uint32_t> active_;      // places with events in the open window

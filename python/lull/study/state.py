@@ -24,7 +24,7 @@ from lull.record import Repeat
 
 STATE = ".state"
 BEGUN = "study.json"
-MADE = ("inputs", "report.html", STATE)  # what --fresh removes beside the records of points; the state last
+MADE = ("inputs", "report.html", "sweep.csv", STATE)  # what --fresh removes beside records of points; the state last
 
 
 class Begun(BaseModel):
@@ -48,7 +48,7 @@ class Begun(BaseModel):
         if self.quick != now.quick:
             words.append(f"it was begun with{'' if self.quick else 'out'} --quick")
         elif self.description != now.description:
-            words.append("the study's description has changed")
+            words.append("its description has changed")
         for variable in sorted({*self.settings, *now.settings}):
             before, after = self.settings.get(variable, ""), now.settings.get(variable, "")
             if before != after:
@@ -94,7 +94,7 @@ class State:
 
     def begin(self, begun: Begun) -> None:
         """Note what is begun."""
-        self._write(self.out / STATE / BEGUN, begun.model_dump_json(indent=1).encode())
+        self.write(self.out / STATE / BEGUN, begun.model_dump_json(indent=1).encode())
         self.begun = begun
 
     def clear(self) -> None:
@@ -153,8 +153,8 @@ class State:
         folder = self.out / STATE / point
         sink = pa.BufferOutputStream()
         pq.write_table(samples, sink, compression="zstd")
-        self._write(folder / f"{repeat.index:03}.parquet", sink.getvalue().to_pybytes())
-        self._write(folder / f"{repeat.index:03}.json", repeat.model_dump_json().encode())
+        self.write(folder / f"{repeat.index:03}.parquet", sink.getvalue().to_pybytes())
+        self.write(folder / f"{repeat.index:03}.json", repeat.model_dump_json().encode())
 
     def load(self, point: str, runs: int) -> tuple[list[Repeat], pa.Table]:
         """All repeats of a point and their samples.
@@ -170,7 +170,7 @@ class State:
             raise LullError(f"take up {point}", f"what was kept in {folder} is damaged", "start --fresh") from error
         return repeats, samples
 
-    def _write(self, path: Path, content: bytes) -> None:
+    def write(self, path: Path, content: bytes) -> None:
         """Write a file so that it is whole or absent."""
         aside = path.with_name(f".{path.name}")
         try:

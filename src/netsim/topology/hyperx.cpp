@@ -67,7 +67,8 @@ class hyperx {
     }
     const std::uint32_t other = ports.random().below(switches());
     if (other == at || other == packet.to_switch) return;
-    if (ports.how() == algorithm::valiant || prefers_detour(port, here, coordinates_[other], there, packet.key, ports)) {
+    if (ports.how() == algorithm::valiant ||
+        prefers_detour(port, here, coordinates_[other], there, packet.key, ports)) {
       packet.via = other;
     }
   }
@@ -129,10 +130,12 @@ class hyperx {
     }
     return port_in(lowest(difference), here, there, key, ports);
   }
-  // Of all ports of all dimensions that differ, the one with the least wait. `adaptive` begins with a dimension it draws and
-  // takes the first idle port; `power-aware` takes the first of the best, lest it wake links in every dimension.
+  // Of all ports of all dimensions that differ, the one with the least wait. `adaptive` begins with a dimension it
+  // draws and takes the first idle port; `power-aware` takes the first of the best, lest it wake links in every
+  // dimension.
   [[nodiscard]] std::uint16_t freest_port(std::uint64_t here, std::uint64_t there, const chooser& ports) const {
-    const unsigned begin = ports.how() == algorithm::adaptive ? ports.random().below(static_cast<unsigned>(sizes_.size())) : 0;
+    const unsigned begin =
+        ports.how() == algorithm::adaptive ? ports.random().below(static_cast<unsigned>(sizes_.size())) : 0;
     const std::uint64_t from_begin = ~std::uint64_t{0} << 8U * begin;
     picoseconds least = std::numeric_limits<picoseconds>::max();
     unsigned best = 0;

@@ -1,0 +1,297 @@
+"""What is written about a simulation: simulation.json, the same as `lull simulate --json` prints, and links.parquet.
+
+simulation.json holds the whole description with every default, so that the simulation can be repeated from it, and
+every figure of each repeat. A repeat has a seed of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import Field, ValidationError
+
+from lull import __version__
+from lull.errors import LullError, describe_os_error
+from lull.record import Metric, Model
+from lull.simulation.latency import Latency
+from lull.simulation.result import KINDS, JobResult, Links, Power, Result
+
+SCHEMA: Final = 1
+SIMULATION_FILE = "simulation.json"
+LINKS_FILE = "links.parquet"
+
+LINKS_SCHEMA = pa.schema(
+    [
+        ("repeat", pa.int32()),
+        ("kind", pa.dictionary(pa.int8(), pa.string())),
+        ("source", pa.int32()),
+        ("target", pa.int32()),
+        ("packets", pa.int64()),
+        ("bytes", pa.int64()),
+        ("wakes", pa.int64()),
+        ("busy_s", pa.float64()),
+        ("deep_sleep_s", pa.float64()),
+        ("fast_wake_s", pa.float64()),
+        ("slow_s", pa.float64()),
+    ]
+)
+
+
+class LatencyFigures(Model):
+    """Latencies, in seconds. Percentiles are read from bins a sixteenth of an octave wide: right to 6 %."""
+
+    count: int = Field(ge=0)
+    mean_s: float
+    mean_low_s: float | None  # 95 % interval of the mean, from batch means; null when there are too few
+    mean_high_s: float | None
+    median_s: float
+    p99_s: float
+    least_s: float
+    most_s: float
+    bins: list[tuple[float, float, int]]  # lower edge, upper edge, count; empty bins left out
+
+
+class PowerFigures(Model):
+    """Mean power of links over their active power, and the share of time in each state."""
+
+    share: float
+    saved: float  # 1 - share
+    states: dict[str, float]  # active, fast wake, deep sleep, slow rate
+    wakes: int
+
+
+class JobFigures(Model):
+    """What became of one job."""
+
+    name: str
+    processes: int
+    started_s: float
+    ended_s: float
+    finished: bool  # false: cut off by `end`, after the run time given
+    run_time_s: float
+    active_run_time_s: float | None  # with links always active; null when that was not simulated
+    slowdown: float | None  # run time over active run time, less 1
+    messages: int
+    bytes: int
+    message_latency: LatencyFigures | None
+
+
+class LinkUse(Model):
+    """Share of time that links transmit, over all links of a kind."""
+
+    links: int
+    mean: float
+    median: float
+    most: float
+    histogram: list[int]  # links by use, in 20 bins of 5 %
+
+
+class RepeatFigures(Model):
+    """One simulation."""
+
+    seed: int
+    simulated_s: float
+    ended_early: bool  # by `end`, before all was delivered
+    events: int
+    packets: int
+    packet_links: int
+    bytes_delivered: int
+    messages_created: int
+    messages_delivered: int
+    throughput: float  # bytes per second and process
+    virtual_channels: int
+    queues: str  # explicit or fifo: the model that ran
+    why_not_fifo: str
+    simulator_cpu_s: float  # of the machine that simulated
+    packet_latency: LatencyFigures | None
+    network_latency: LatencyFigures | None
+    active_packet_latency: LatencyFigures | None  # with links always active
+    hops: list[int]  # packets by the number of links they crossed
+    jobs: list[JobFigures]
+    slowdown: float | None  # of the job that lost most
+    power: PowerFigures  # of all links
+    network_power: PowerFigures  # of those between switches
+    link_use: dict[str, LinkUse]  # by kind: injection, ejection, network
+    joules: float | None  # null without power.link_watts
+
+
+class SimulationFile(Model):
+    """Everything in simulation.json."""
+
+    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
+    lull_version: str
+    description: dict[str, Any]  # the whole TOML with every default that applies
+    nodes: int
+    links: int  # one direction each
+    repeats: list[RepeatFigures] = Field(min_length=1)
+
+    model_config = Model.model_config | {"populate_by_name": True}
+
+
+def figures_of(result: Result) -> RepeatFigures:
+    """The figures of one simulation."""
+    kinds = {name: result.links.kind == place for place, name in enumerate(KINDS)}
+    return RepeatFigures(
+        seed=result.description["seed"],
+        simulated_s=result.simulated_s,
+        ended_early=result.ended_early,
+        events=result.events,
+        packets=result.packets,
+        packet_links=result.packet_links,
+        bytes_delivered=result.bytes_delivered,
+        messages_created=result.messages_created,
+        messages_delivered=result.messages_delivered,
+        throughput=result.throughput,
+        virtual_channels=result.virtual_channels,
+        queues=result.queues,
+        why_not_fifo=result.why_not_fifo,
+        simulator_cpu_s=result.simulator_cpu_s + (result.active.simulator_cpu_s if result.active else 0),
+        packet_latency=_latency(result.packet_latency),
+        network_latency=_latency(result.network_latency),
+        active_packet_latency=_latency(result.active.packet_latency) if result.active else None,
+        hops=[int(n) for n in result.hops],
+        jobs=[_job(job) for job in result.jobs],
+        slowdown=result.slowdown,
+        power=_power(result.power),
+        network_power=_power(result.network_power),
+        link_use={name: _use(result.link_use[chosen]) for name, chosen in kinds.items() if chosen.any()},
+        joules=result.joules,
+    )
+
+
+def file_of(result: Result, repeats: list[RepeatFigures] | None = None) -> SimulationFile:
+    """simulation.json of `result`; of several repeats of it where these are given."""
+    return SimulationFile(
+        lull_version=__version__,
+        description=result.description,
+        nodes=result.nodes,
+        links=len(result.links),
+        repeats=repeats or [figures_of(result)],
+    )
+
+
+def metrics_of(figures: RepeatFigures) -> dict[str, Metric]:
+    """The figures of run.json's metrics: one number each."""
+    found: dict[str, tuple[float | None, str]] = {}
+    for name, latency in (
+        ("packet_latency", figures.packet_latency),
+        ("network_latency", figures.network_latency),
+        *((f"message_latency.{job.name}", job.message_latency) for job in figures.jobs),
+    ):
+        if latency is not None:
+            found |= {
+                f"{name}_mean": (latency.mean_s, "s"),
+                f"{name}_mean_low": (latency.mean_low_s, "s"),
+                f"{name}_mean_high": (latency.mean_high_s, "s"),
+                f"{name}_median": (latency.median_s, "s"),
+                f"{name}_p99": (latency.p99_s, "s"),
+            }
+    for job in figures.jobs:
+        found |= {
+            f"run_time.{job.name}": (job.run_time_s, "s"),
+            f"active_run_time.{job.name}": (job.active_run_time_s, "s"),
+            f"slowdown.{job.name}": (_percent(job.slowdown), "%"),
+        }
+    found |= {
+        "throughput": (figures.throughput, "B/s"),
+        "packets": (figures.packets, ""),
+        "messages": (figures.messages_delivered, ""),
+        "slowdown": (_percent(figures.slowdown), "%"),
+        "power_share": (figures.power.share, ""),
+        "power_saved": (_percent(figures.power.saved), "%"),
+        "network_power_share": (figures.network_power.share, ""),
+        "network_power_saved": (_percent(figures.network_power.saved), "%"),
+        "wakes": (figures.power.wakes, ""),
+        "events": (figures.events, ""),
+    }
+    return {name: Metric(value=value, unit=unit) for name, (value, unit) in found.items() if value is not None}
+
+
+def links_table(links: Links, repeat: int) -> pa.Table:
+    """The links of one repeat as rows of links.parquet."""
+    names = pa.DictionaryArray.from_arrays(pa.array(links.kind), list(KINDS))
+    columns = {
+        name: getattr(links, name) for name in LINKS_SCHEMA.names if name not in ("repeat", "kind")
+    }  # fmt: skip
+    table = pa.table({"repeat": np.full(len(links), repeat, dtype=np.int32), "kind": names, **columns})
+    return table.cast(LINKS_SCHEMA)
+
+
+def read_simulation(folder: Path) -> SimulationFile:
+    """simulation.json of a record.
+
+    Raises:
+        LullError: It is missing or damaged.
+    """
+    asked = f"read the simulation {folder}"
+    try:
+        return SimulationFile.model_validate(json.loads((folder / SIMULATION_FILE).read_text(encoding="utf-8")))
+    except OSError as error:
+        raise LullError(asked, f"{SIMULATION_FILE}: {describe_os_error(error)}") from error
+    except (json.JSONDecodeError, UnicodeDecodeError, ValidationError) as error:
+        raise LullError(asked, f"{SIMULATION_FILE} is damaged", "simulate it again") from error
+
+
+def parquet_bytes(table: pa.Table) -> bytes:
+    """A table as the content of a parquet file."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    return bytes(sink.getvalue())
+
+
+def _latency(of: Latency | None) -> LatencyFigures | None:
+    if of is None:
+        return None
+    places = np.flatnonzero(of.counts)
+    bins = [(float(of.edges_s[i]), float(of.edges_s[i + 1]), int(of.counts[i])) for i in places]
+    return LatencyFigures(
+        count=of.count,
+        mean_s=of.mean_s,
+        mean_low_s=of.mean_low_s,
+        mean_high_s=of.mean_high_s,
+        median_s=of.median_s,
+        p99_s=of.p99_s,
+        least_s=of.least_s,
+        most_s=of.most_s,
+        bins=bins,
+    )
+
+
+def _power(of: Power) -> PowerFigures:
+    return PowerFigures(share=of.share, saved=of.saved, states=of.states, wakes=of.wakes)
+
+
+def _job(of: JobResult) -> JobFigures:
+    return JobFigures(
+        name=of.name,
+        processes=of.processes,
+        started_s=of.started_s,
+        ended_s=of.ended_s,
+        finished=of.finished,
+        run_time_s=of.run_time_s,
+        active_run_time_s=of.active_run_time_s,
+        slowdown=of.slowdown,
+        messages=of.messages,
+        bytes=of.bytes,
+        message_latency=_latency(of.latency),
+    )
+
+
+def _use(shares: np.ndarray[tuple[int], np.dtype[np.float64]]) -> LinkUse:
+    counts, _ = np.histogram(shares, bins=20, range=(0, 1))
+    return LinkUse(
+        links=len(shares),
+        mean=float(shares.mean()),
+        median=float(np.median(shares)),
+        most=float(shares.max()),
+        histogram=[int(n) for n in counts],
+    )
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share

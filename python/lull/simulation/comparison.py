@@ -1,0 +1,188 @@
+"""Two simulated records compared: time, power of links, latency, with intervals over seeds where there are several.
+
+Simulations repeat to the bit, so there is no noise of a machine: with one seed each the difference is exact for that
+seed, and says nothing of others. Greenup is told without watts too: energy is mean power times time, and the power of
+one link cancels where both sides have equally many links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lull import figures, stats
+from lull.compare import console_for_tables
+from lull.errors import LullError
+from lull.record import EnergyKind, Model
+from lull.simulation.account import RepeatFigures, SimulationFile, read_simulation
+
+
+class ComparedFigure(Model):
+    """One figure of both sides, medians over seeds; `ratio` is the candidate's over the baseline's."""
+
+    name: str
+    unit: str
+    baseline: float
+    candidate: float
+    ratio: float | None
+
+
+class SimulatedComparison(Model):
+    """What comparing two simulations gave. `speedup` and `greenup` are baseline over candidate."""
+
+    baseline: str
+    candidate: str
+    seeds: tuple[int, int]  # how many of each
+    paired: bool  # both with the same seeds: the same traffic
+    speedup: stats.Interval  # of simulated time; without ends where seeds are too few
+    greenup: stats.Interval | None  # of the energy of links; null where the sides have different numbers of them
+    powerup: stats.Interval | None
+    figures: list[ComparedFigure]
+    kind: EnergyKind = EnergyKind.SIMULATED
+    differ: dict[str, tuple[str, str]]  # keys of the descriptions that differ
+    warnings: list[str]
+
+
+# Name, unit, what: the rows of the table.
+ROWS: tuple[tuple[str, str, Callable[[RepeatFigures], float | None]], ...] = (
+    ("run time", "s", lambda one: max(job.run_time_s for job in one.jobs)),
+    ("simulated time", "s", lambda one: one.simulated_s),
+    ("power, of active", "", lambda one: one.power.share),
+    ("power between switches", "", lambda one: one.network_power.share),
+    ("packet latency, mean", "s", lambda one: one.packet_latency.mean_s if one.packet_latency else None),
+    ("packet latency, median", "s", lambda one: one.packet_latency.median_s if one.packet_latency else None),
+    ("packet latency, 99 %", "s", lambda one: one.packet_latency.p99_s if one.packet_latency else None),
+    ("throughput per process", "B/s", lambda one: one.throughput),
+    ("wake-ups", "", lambda one: float(one.power.wakes)),
+    ("energy of links", "J", lambda one: one.joules),
+)
+
+
+def compare_folders(folders: Sequence[Path], labels: Sequence[str], as_json: bool) -> None:
+    """Compare two simulated records and print the result."""
+    found = compare(labels[0], read_simulation(folders[0]), labels[1], read_simulation(folders[1]))
+    if as_json:
+        click.echo(found.model_dump_json(indent=1))
+    else:
+        render(found, console_for_tables())
+
+
+def compare(first: str, baseline: SimulationFile, second: str, candidate: SimulationFile) -> SimulatedComparison:
+    """Compare two simulations.
+
+    Raises:
+        LullError: One of them took no simulated time.
+    """
+    for name, side in ((first, baseline), (second, candidate)):
+        if any(one.simulated_s <= 0 for one in side.repeats):
+            raise LullError(f"compare {name}", "it simulated no time", "simulate it longer")
+    sides = (baseline.repeats, candidate.repeats)
+    in_joules = all(one.joules is not None for repeats in sides for one in repeats)
+    rows = [np.array([[one.simulated_s, _energy(one, in_joules)] for one in repeats]) for repeats in sides]
+    comparable = (in_joules or baseline.links == candidate.links) and all(bool((side[:, 1] > 0).all()) for side in rows)
+    medians = [np.median(side, axis=0) for side in rows]
+    speedup = stats.Interval(float(medians[0][0] / medians[1][0]))
+    greenup = stats.Interval(float(medians[0][1] / medians[1][1])) if comparable else None
+    powerup = stats.Interval(speedup.value / greenup.value) if greenup else None
+    if stats.enough_runs(len(rows[0]), len(rows[1])):
+        drawn = stats.resampled_ratios(*rows)
+        speedup = stats.percentile_interval(speedup.value, drawn[:, 0])
+        if greenup and powerup:
+            greenup = stats.percentile_interval(greenup.value, drawn[:, 1])
+            powerup = stats.percentile_interval(powerup.value, drawn[:, 0] / drawn[:, 1])
+    seeds = [[one.seed for one in repeats] for repeats in sides]
+    return SimulatedComparison(
+        baseline=first,
+        candidate=second,
+        seeds=(len(seeds[0]), len(seeds[1])),
+        paired=seeds[0] == seeds[1],
+        speedup=speedup,
+        greenup=greenup,
+        powerup=powerup,
+        figures=[figure for row in ROWS if (figure := _figure(row, *sides)) is not None],
+        differ=_differences(baseline.description, candidate.description),
+        warnings=_warnings(baseline, candidate, seeds),
+    )
+
+
+def render(found: SimulatedComparison, console: Console) -> None:
+    """Print one comparison."""
+    console.print(Text.assemble((found.candidate, "bold"), " against ", (found.baseline, "bold"), ": simulations"))
+    table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for heading in ("", found.baseline, found.candidate, "ratio"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    for row in found.figures:
+        values = [_words(value, row.unit) for value in (row.baseline, row.candidate)]
+        table.add_row(row.name, *values, "–" if row.ratio is None else figures.three_digits(row.ratio))
+    console.print(table)
+    ratios = [("Speedup", found.speedup), ("Greenup", found.greenup), ("Powerup", found.powerup)]
+    told = ", ".join(f"{name} {figures.ratio(ratio)}" for name, ratio in ratios if ratio is not None)
+    console.print(Text(f"{told}; energy of links, {found.kind.value}"), soft_wrap=True)
+    for key, (one, other) in list(found.differ.items())[:12]:
+        console.print(Text(f"  {key}: {one} → {other}", style="dim"), soft_wrap=True)
+    for warning in found.warnings:
+        console.print(Text.assemble(("note: ", "yellow"), warning), soft_wrap=True)
+
+
+def _energy(one: RepeatFigures, in_joules: bool) -> float:
+    """Joules, or the seconds that links were active for, had they drawn either all or nothing."""
+    return one.joules if in_joules and one.joules is not None else one.power.share * one.simulated_s
+
+
+def _figure(
+    row: tuple[str, str, Callable[[RepeatFigures], float | None]],
+    baseline: Sequence[RepeatFigures],
+    candidate: Sequence[RepeatFigures],
+) -> ComparedFigure | None:
+    name, unit, of = row
+    values = [[value for one in side if (value := of(one)) is not None] for side in (baseline, candidate)]
+    if not values[0] or not values[1]:
+        return None
+    first, second = median(values[0]), median(values[1])
+    ratio = second / first if first else None
+    return ComparedFigure(name=name, unit=unit, baseline=first, candidate=second, ratio=ratio)
+
+
+def _differences(first: object, second: object, name: str = "") -> dict[str, tuple[str, str]]:
+    """The keys at which two descriptions differ, as text."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        found: dict[str, tuple[str, str]] = {}
+        for key in dict.fromkeys([*first, *second]):
+            found |= _differences(first.get(key, "–"), second.get(key, "–"), f"{name}.{key}" if name else str(key))
+        return found
+    if isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
+        parts = [
+            _differences(one, other, f"{name}.{i}") for i, (one, other) in enumerate(zip(first, second, strict=True))
+        ]
+        return {key: value for part in parts for key, value in part.items()}
+    return {} if first == second else {name: (str(first), str(second))}
+
+
+def _warnings(baseline: SimulationFile, candidate: SimulationFile, seeds: list[list[int]]) -> list[str]:
+    lines = []
+    if not stats.enough_runs(len(seeds[0]), len(seeds[1])):
+        number = stats.runs_for_interval()
+        lines.append(f"no interval: it takes {number} seeds of each; the figures are those of these seeds alone")
+    if seeds[0] != seeds[1]:
+        lines.append("the seeds differ: part of the difference is that of the traffic")
+    if baseline.links != candidate.links and any(
+        one.joules is None for f in (baseline, candidate) for one in f.repeats
+    ):
+        found = f"the networks have {baseline.links:,} and {candidate.links:,} links"
+        lines.append(f"no Greenup: {found}; with power.link_watts there is one")
+    if any(one.ended_early for side in (baseline, candidate) for one in side.repeats):
+        lines.append("a simulation was stopped at its end: its run time is not that of its jobs")
+    return lines
+
+
+def _words(value: float, unit: str) -> str:
+    if unit:
+        return figures.si(value, unit)
+    return f"{value:,.0f}" if value >= 1000 else figures.three_digits(value)

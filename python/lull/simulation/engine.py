@@ -1,0 +1,193 @@
+"""Running a description in the simulator, and the same with links always active beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lull import _core
+from lull.native import native_errors
+from lull.simulation.description import Description, Power, read_description, read_file
+from lull.simulation.latency import latency_of
+from lull.simulation.mapping import place
+from lull.simulation.result import JobResult, Links, Result, power_of
+from lull.simulation.units import PICOSECONDS
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a simulation is."""
+
+    what: str  # "active links" while the baseline runs, else the power mode
+    now_s: float  # simulated
+    events: int
+    done: int  # messages delivered
+    expected: int  # 0: not known
+
+
+Progress = Callable[[State], bool | None]  # answers False to stop
+
+
+def simulate(
+    config: Mapping[str, Any] | str | Path, *, progress: Progress | None = None, baseline: bool = True
+) -> Result:
+    """Simulate a network.
+
+    Args:
+        config: The description: a dict as the TOML file would give, or the path of such a file (or of a
+        simulation.json). progress: Called some ten times a second of real time; when it answers False the simulation
+        ends at once, with
+            what it has (`Result.stopped`).
+        baseline: Simulate the same with links always active too, where the power mode is another; `Result.slowdown`
+            needs it.
+
+    Raises:
+        UsageError: The description is wrong; the line says where.
+        LullError: The network deadlocks.
+    """
+    if isinstance(config, Mapping):
+        asked = "read the description"
+        description = read_description(config, asked)
+    else:
+        asked = f"read {config}"
+        description = read_description(read_file(Path(config)), asked)
+    return run(description, asked, progress=progress, baseline=baseline)
+
+
+def run(description: Description, asked: str, *, progress: Progress | None = None, baseline: bool = True) -> Result:
+    """As `simulate`, of a description that has been checked; `asked` begins its errors."""
+    nodes = number_of_nodes(description)
+    placed = place(description.jobs, nodes, description.seed, asked)
+    active = None
+    if baseline and description.power.mode != "active":
+        active = _run_once(always_active(description), placed, nodes, "active links", progress)
+        if active.stopped:
+            return active
+    result = _run_once(description, placed, nodes, description.power.mode, progress)
+    if active is None:
+        return result
+    jobs = tuple(
+        replace(job, active_run_time_s=other.run_time_s) if job.finished and other.finished else job
+        for job, other in zip(result.jobs, active.jobs, strict=True)
+    )
+    return replace(result, jobs=jobs, active=active)
+
+
+def always_active(description: Description) -> Description:
+    """The same with links that never rest. A routing that asks whether they sleep has nothing to ask: it is kept."""
+    return description.model_copy(update={"power": Power(mode="active", link_watts=description.power.link_watts)})
+
+
+def number_of_nodes(description: Description) -> int:
+    """How many nodes the network has.
+
+    Raises:
+        UsageError: The parameters of the topology contradict each other.
+    """
+    with native_errors():
+        return _core.topology_nodes(description.topology.name, description.topology.parameters)
+
+
+def lowered(description: Description, placed: list[list[int]]) -> dict[str, Any]:
+    """The description as the simulator's own structure has it, field by field."""
+    network = description.network.model_dump(exclude={"switching"})
+    network["cut_through"] = description.network.switching == "cut-through"
+    power = description.power.model_dump(exclude={"preset"})
+    power["hybrid_hold"] = power["hybrid_hold"] or 0
+    power["link_watts"] = power["link_watts"] or 0
+    jobs = [
+        {**job.model_dump(exclude={"processes", "mapping"}), "nodes": nodes, "grid": job.grid or []}
+        for job, nodes in zip(description.jobs, placed, strict=True)
+    ]
+    return {
+        "seed": description.seed,
+        "end": description.end,
+        "warmup": description.warmup,
+        "topology": description.topology.name,
+        "parameters": description.topology.parameters,
+        "network": network,
+        "routing": description.routing.model_dump(),
+        "power": power,
+        "jobs": jobs,
+    }
+
+
+def _run_once(
+    description: Description, placed: list[list[int]], nodes: int, what: str, progress: Progress | None
+) -> Result:
+    def shown(now_ps: int, events: int, done: int, expected: int) -> bool:
+        return progress is None or progress(State(what, now_ps / PICOSECONDS, events, done, expected)) is not False
+
+    with native_errors():
+        found = _core.simulate(json.dumps(lowered(description, placed)), shown)
+    return _result(description, placed, nodes, found)
+
+
+def _result(description: Description, placed: list[list[int]], nodes: int, found: _core.Simulated) -> Result:
+    seconds = found.ended_ps / PICOSECONDS
+    links = _links(found.links)
+    power = description.power
+    shares = {"fast wake": power.fast_share, "deep sleep": power.deep_share, "slow rate": power.slow_share}
+    cut_off = found.stopped or (description.end is not None and found.ended_ps >= description.end)
+    jobs = tuple(
+        JobResult(
+            name=job.name,
+            processes=len(processes),
+            started_s=job.started_ps / PICOSECONDS,
+            ended_s=max(found.ended_ps if cut_off else job.ended_ps, job.started_ps) / PICOSECONDS,
+            finished=not cut_off,
+            messages=job.messages,
+            bytes=job.bytes,
+            latency=latency_of(job.message_latency),
+            iteration_ends_s=np.asarray(job.iteration_ends_ps, dtype=np.float64) / PICOSECONDS,
+        )
+        for job, processes in zip(found.jobs, placed, strict=True)
+    )
+    return Result(
+        description=description.content(),
+        simulated_s=seconds,
+        events=found.events,
+        packets=found.packets,
+        packet_links=found.packet_links,
+        bytes_delivered=found.bytes_delivered,
+        messages_created=found.messages_created,
+        messages_delivered=found.messages_delivered,
+        stopped=found.stopped,
+        ended_early=cut_off and not found.stopped,
+        virtual_channels=found.virtual_channels,
+        queues="fifo" if found.fifo else "explicit",
+        why_not_fifo=found.why_not_fifo,
+        simulator_cpu_s=found.loop_cpu_s + found.setup_cpu_s,
+        packet_latency=latency_of(found.packet_latency),
+        network_latency=latency_of(found.network_latency),
+        hops=np.array(found.hops, dtype=np.int64),
+        jobs=jobs,
+        links=links,
+        power=power_of(links, np.ones(len(links), dtype=np.bool_), seconds, shares),
+        network_power=power_of(links, links.between_switches, seconds, shares),
+        nodes=nodes,
+        link_watts=power.link_watts,
+    )
+
+
+def _links(found: _core.SimulatedLinks) -> Links:
+    def seconds(picoseconds: Any) -> Any:
+        return np.asarray(picoseconds, dtype=np.float64) / PICOSECONDS
+
+    return Links(
+        source=np.asarray(found.from_end, dtype=np.int64),
+        target=np.asarray(found.to_end, dtype=np.int64),
+        kind=np.asarray(found.kind, dtype=np.int8),
+        packets=np.asarray(found.packets, dtype=np.int64),
+        bytes=np.asarray(found.bytes, dtype=np.int64),
+        wakes=np.asarray(found.wakes, dtype=np.int64),
+        busy_s=seconds(found.busy_ps),
+        deep_sleep_s=seconds(found.deep_sleep_ps),
+        fast_wake_s=seconds(found.fast_wake_ps),
+        slow_s=seconds(found.slow_ps),
+    )

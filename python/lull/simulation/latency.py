@@ -1,0 +1,92 @@
+"""Latencies of a simulation: percentiles out of its histogram, and a confidence interval out of batch means.
+
+Neighbouring latencies depend on each other, so an interval from their scatter alone would be far too narrow. The
+simulator keeps means of consecutive batches; of batches long enough these are nearly independent, and Student's t gives
+the interval (the method of batch means: Law, Simulation Modeling and Analysis). A percentile is read from bins a
+sixteenth of an octave wide: right to 6 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lull import _core
+from lull.simulation.units import PICOSECONDS
+from lull.stats import CONFIDENCE, Interval
+
+FEWEST_BATCHES = 8  # below this an interval says more about the batches than about the mean
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Latencies of one kind, in seconds. `mean_low_s` to `mean_high_s` holds 95 %; None with too few batches."""
+
+    count: int
+    mean_s: float
+    mean_low_s: float | None
+    mean_high_s: float | None
+    median_s: float
+    p99_s: float
+    least_s: float
+    most_s: float
+    edges_s: NDArray[np.float64]  # of the bins, one more than counts
+    counts: NDArray[np.int64]
+
+    def percentile(self, share: float) -> float:
+        """The latency that `share` of all do not exceed, interpolated in its bin."""
+        return percentile(self.edges_s, self.counts, share, self.least_s, self.most_s)
+
+
+def latency_of(histogram: _core.LatencyHistogram) -> Latency | None:
+    """The latencies in a histogram of the simulator; None when there are none."""
+    if histogram.count == 0:
+        return None
+    edges = np.asarray(histogram.lower_edges_ps, dtype=np.float64) / PICOSECONDS
+    counts = np.array(histogram.counts, dtype=np.int64)
+    least, most = histogram.least_ps / PICOSECONDS, histogram.most_ps / PICOSECONDS
+    mean = histogram.sum_ps / histogram.count / PICOSECONDS
+    interval = batch_interval(mean, [batch / PICOSECONDS for batch in histogram.batch_means_ps])
+    return Latency(
+        count=histogram.count,
+        mean_s=mean,
+        mean_low_s=interval.low,
+        mean_high_s=interval.high,
+        median_s=percentile(edges, counts, 0.5, least, most),
+        p99_s=percentile(edges, counts, 0.99, least, most),
+        least_s=least,
+        most_s=most,
+        edges_s=edges,
+        counts=counts,
+    )
+
+
+def percentile(edges: NDArray[np.float64], counts: NDArray[np.int64], share: float, least: float, most: float) -> float:
+    """The value that `share` of all counted do not exceed."""
+    reached = np.cumsum(counts)
+    wanted = share * reached[-1]
+    place = int(np.searchsorted(reached, wanted))
+    before = reached[place] - counts[place]
+    inside = (wanted - before) / counts[place]
+    return float(min(max(edges[place] + inside * (edges[place + 1] - edges[place]), least), most))
+
+
+def batch_interval(mean: float, batches: Sequence[float]) -> Interval:
+    """A mean with its interval from the means of consecutive batches of equal size."""
+    if len(batches) < FEWEST_BATCHES:
+        return Interval(mean)
+    half = student_half_width(batches)
+    return Interval(mean, mean - half, mean + half)
+
+
+def student_half_width(values: Sequence[float]) -> float:
+    """Half the width of the 95 % interval of a mean of independent values, at least two."""
+    from scipy import stats
+
+    sample = np.asarray(values, dtype=np.float64)
+    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(sample) - 1))
+    return quantile * float(sample.std(ddof=1)) / math.sqrt(len(sample))

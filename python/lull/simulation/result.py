@@ -1,0 +1,156 @@
+"""What a simulation answers, in SI units: plain data, with one numpy array per quantity of the links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lull.simulation.latency import Latency
+
+KINDS = ("injection", "ejection", "network")  # of links; `Links.kind` holds indices into it
+STATES = ("active", "fast wake", "deep sleep", "slow rate")
+
+
+@dataclass(frozen=True)
+class Links:
+    """Every link, one direction each. Nodes and switches are numbered apart: `kind` says which end is a node."""
+
+    source: NDArray[np.int64]  # a node where kind is injection, else a switch
+    target: NDArray[np.int64]  # a node where kind is ejection, else a switch
+    kind: NDArray[np.int8]
+    packets: NDArray[np.int64]
+    bytes: NDArray[np.int64]
+    wakes: NDArray[np.int64]
+    busy_s: NDArray[np.float64]
+    deep_sleep_s: NDArray[np.float64]
+    fast_wake_s: NDArray[np.float64]
+    slow_s: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @property
+    def between_switches(self) -> NDArray[np.bool_]:
+        """Which links do not end at a node."""
+        return np.asarray(self.kind == KINDS.index("network"))
+
+
+@dataclass(frozen=True)
+class Power:
+    """Mean power of links as a share of their active power, and the share of time in each state."""
+
+    share: float  # 1: as if always active
+    states: dict[str, float]  # of STATES; they add up to 1
+    wakes: int
+
+    @property
+    def saved(self) -> float:
+        """The share of active power that was not drawn."""
+        return 1 - self.share
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """What became of one job."""
+
+    name: str
+    processes: int
+    started_s: float
+    ended_s: float  # of one that is not finished: where the simulation was cut off
+    finished: bool  # False: cut off by `end`
+    messages: int  # delivered
+    bytes: int
+    latency: Latency | None  # of messages: creation to the last byte delivered
+    iteration_ends_s: NDArray[np.float64]
+    active_run_time_s: float | None = None  # with links always active; None where that was not simulated
+
+    @property
+    def run_time_s(self) -> float:
+        """From the start of the job to its last message."""
+        return self.ended_s - self.started_s
+
+    @property
+    def slowdown(self) -> float | None:
+        """How much longer than with active links, as a share: 0.03 is 3 %. None where one of the two is not known."""
+        return None if not self.active_run_time_s else self.run_time_s / self.active_run_time_s - 1
+
+
+@dataclass(frozen=True)
+class Result:
+    """One simulation. `description` holds every setting that applies: `lull.simulate` repeats it from that."""
+
+    description: dict[str, Any]
+    simulated_s: float
+    events: int
+    packets: int  # delivered
+    packet_links: int
+    bytes_delivered: int
+    messages_created: int
+    messages_delivered: int
+    stopped: bool  # by the progress function
+    ended_early: bool  # by `end`, before all was delivered
+    virtual_channels: int
+    queues: str  # explicit or fifo: the model that ran
+    why_not_fifo: str
+    simulator_cpu_s: float
+    packet_latency: Latency | None  # creation of the message to delivery of the packet
+    network_latency: Latency | None  # first bit at the source to last bit at the destination
+    hops: NDArray[np.int64]  # packets by the number of links they crossed
+    jobs: tuple[JobResult, ...]
+    links: Links
+    power: Power  # of all links
+    network_power: Power  # of those between switches
+    nodes: int
+    link_watts: float | None
+    active: Result | None = field(default=None, repr=False)  # the same with links always active
+
+    @property
+    def mode(self) -> str:
+        """The power mode."""
+        return str(self.description["power"]["mode"])
+
+    @property
+    def slowdown(self) -> float | None:
+        """Of the job that lost most; None without a simulation of active links."""
+        found = [job.slowdown for job in self.jobs if job.slowdown is not None]
+        return max(found) if found else None
+
+    @property
+    def joules(self) -> float | None:
+        """Energy of all links, where their power was given."""
+        if self.link_watts is None:
+            return None
+        return self.power.share * len(self.links) * self.link_watts * self.simulated_s
+
+    @property
+    def throughput(self) -> float:
+        """Bytes delivered per second and node that sends or receives."""
+        processes = sum(job.processes for job in self.jobs)
+        return self.bytes_delivered / self.simulated_s / processes if self.simulated_s > 0 else 0.0
+
+    @property
+    def link_use(self) -> NDArray[np.float64]:
+        """Share of time each link transmits."""
+        return np.asarray(self.links.busy_s / self.simulated_s if self.simulated_s > 0 else self.links.busy_s)
+
+
+def power_of(links: Links, chosen: NDArray[np.bool_], seconds: float, shares: dict[str, float]) -> Power:
+    """Mean power of the `chosen` links over `seconds`.
+
+    Args:
+        links: All of them.
+        chosen: Which count.
+        seconds: Simulated time.
+        shares: Power over active power in `fast wake`, `deep sleep` and `slow rate`.
+    """
+    number = int(chosen.sum())
+    if number == 0 or seconds <= 0:
+        return Power(1.0, {state: float(state == "active") for state in STATES}, 0)
+    low = {"fast wake": links.fast_wake_s, "deep sleep": links.deep_sleep_s, "slow rate": links.slow_s}
+    states = {state: float(spent[chosen].sum()) / (seconds * number) for state, spent in low.items()}
+    active = 1 - sum(states.values())
+    share = active + sum(states[state] * shares[state] for state in states)
+    return Power(share, {"active": active, **states}, int(links.wakes[chosen].sum()))

@@ -1,0 +1,135 @@
+"""A simulation on one screen: what was simulated, the jobs, power, latencies and links."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lull import figures
+from lull.simulation.latency import Latency
+from lull.simulation.result import KINDS, STATES, Power, Result
+
+
+def show(result: Result, console: Console) -> None:
+    """Print the account of `result`."""
+    console.print(Text(heading(result), style="bold"), soft_wrap=True)
+    console.print(Text(extent(result)), soft_wrap=True)
+    for line in remarks(result):
+        console.print(Text(f"note: {line}", style="yellow"), soft_wrap=True)
+    for table in (jobs_table(result), power_table(result), latency_table(result), links_table(result)):
+        console.print()
+        console.print(table)
+
+
+def heading(result: Result) -> str:
+    """Network, power mode and routing in a line."""
+    power = result.description["power"]
+    topology = result.description["topology"]
+    hold = f", hold {power['hold']}" if "hold" in power else ""
+    algorithm = result.description["routing"]["algorithm"]
+    return (
+        f"{topology['name']}, {result.nodes:,} nodes, {len(result.links):,} links: {power['mode']}{hold}, "
+        f"{algorithm} routing, seed {result.description['seed']}"
+    )
+
+
+def extent(result: Result) -> str:
+    """How much was simulated, and what it took."""
+    cpu = result.simulator_cpu_s + (result.active.simulator_cpu_s if result.active else 0)
+    return (
+        f"simulated {figures.si(result.simulated_s, 's')}: {result.packets:,} packets, {result.packet_links:,} hops, "
+        f"in {figures.si(cpu, 's')} of CPU time ({result.queues} queues)"
+    )
+
+
+def remarks(result: Result) -> list[str]:
+    """What a reader must know to judge the figures."""
+    lines = []
+    if result.ended_early:
+        lost = result.messages_created - result.messages_delivered
+        lines.append(f"it was stopped at its end, {result.description['end']}, with {lost:,} messages under way")
+    if result.ended_early and result.active:
+        lines.append("no slowdown can be told: the jobs were cut off")
+    if result.description["network"]["queues"] == "auto" and result.why_not_fifo:
+        lines.append(f"explicit queues, because {result.why_not_fifo}")
+    return lines
+
+
+def jobs_table(result: Result) -> Table:
+    """A row for each job."""
+    table = _table("job", "processes", "messages", "run time", "with active links", "slowdown", "median", "99 %")
+    for job in result.jobs:
+        slowdown = "–" if job.slowdown is None else figures.percent(job.slowdown)
+        active = "–" if job.active_run_time_s is None else figures.si(job.active_run_time_s, "s")
+        low, high = _percentiles(job.latency)
+        run_time = f"{'' if job.finished else 'over '}{figures.si(job.run_time_s, 's')}"
+        table.add_row(
+            job.name, f"{job.processes:,}", f"{job.messages:,}", run_time, active, slowdown,
+            low, high,
+        )  # fmt: skip
+    return table
+
+
+def power_table(result: Result) -> Table:
+    """Power and time in each state, of all links and of those between switches."""
+    states = [state for state in STATES if state == "active" or result.power.states[state] > 0]
+    table = _table(
+        "power", "of active", "saved", *(f"time {state}" for state in states), "wake-ups", "energy, simulated"
+    )
+    joules = "–" if result.joules is None else figures.si(result.joules, "J")
+    _power_row(table, "all links", result.power, states, joules)
+    if result.links.between_switches.any():
+        _power_row(table, "between switches", result.network_power, states, "")
+    return table
+
+
+def latency_table(result: Result) -> Table:
+    """Latencies of packets: with the interval of the mean."""
+    table = _table("latency", "number", "mean (95 %)", "median", "99 %", "most")
+    rows = [("packet", result.packet_latency), ("packet in the network", result.network_latency)]
+    if result.active:
+        rows.insert(1, ("packet, active links", result.active.packet_latency))
+    for name, latency in rows:
+        if latency is not None:
+            table.add_row(
+                name, f"{latency.count:,}", mean(latency), *_percentiles(latency), figures.si(latency.most_s, "s")
+            )
+    return table
+
+
+def links_table(result: Result) -> Table:
+    """Share of time links transmit, by kind."""
+    table = _table("links", "number", "mean use", "most used")
+    for place, name in enumerate(KINDS):
+        use = result.link_use[result.links.kind == place]
+        if len(use):
+            table.add_row(name, f"{len(use):,}", figures.percent(float(use.mean())), figures.percent(float(use.max())))
+    return table
+
+
+def mean(latency: Latency) -> str:
+    """The mean with its interval: 3.51 µs (3.49–3.53)."""
+    factor, unit = figures.scale(latency.mean_s, "s")
+    words = figures.three_digits(latency.mean_s / factor)
+    if latency.mean_low_s is None or latency.mean_high_s is None:
+        return f"{words} {unit}"
+    low, high = (figures.three_digits(value / factor) for value in (latency.mean_low_s, latency.mean_high_s))
+    return f"{words} {unit} ({low}–{high})"
+
+
+def _power_row(table: Table, name: str, power: Power, states: list[str], joules: str) -> None:
+    shares = [figures.percent(power.states[state]) for state in states]
+    table.add_row(name, f"{power.share:.3f}", figures.percent(power.saved), *shares, f"{power.wakes:,}", joules)
+
+
+def _percentiles(latency: Latency | None) -> tuple[str, str]:
+    return ("–", "–") if latency is None else (figures.si(latency.median_s, "s"), figures.si(latency.p99_s, "s"))
+
+
+def _table(first: str, *others: str) -> Table:
+    table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column(first, no_wrap=True)
+    for heading in others:
+        table.add_column(heading, justify="right")
+    return table

@@ -1,0 +1,63 @@
+"""`--set key=value`: single keys of a description changed on the command line, and in the matrix of a sweep."""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lull.errors import UsageError
+
+
+def changed(content: Mapping[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
+    """A copy of `content` with every `key=value` set; a value is TOML, or a text where it is none.
+
+    Raises:
+        UsageError: An assignment has no `=`, or its key leads nowhere.
+    """
+    result = copy.deepcopy(dict(content))
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        name = name.strip()
+        asked = f"set {assignment}"
+        if not equals or not name:
+            raise UsageError(asked, "it is not KEY=VALUE", "write --set power.mode=hybrid")
+        put(result, name, value_of(text), asked)
+    return result
+
+
+def value_of(text: str) -> Any:
+    """A TOML value; what is none, such as a bare word, is a text."""
+    try:
+        content = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text.strip()
+    return content["value"] if list(content) == ["value"] else text.strip()
+
+
+def put(content: dict[str, Any], name: str, value: Any, asked: str) -> None:
+    """Set the key `name`, such as power.mode or jobs.0.load; tables on the way are made.
+
+    Raises:
+        UsageError: The way leads through a value that is no table, or past the end of a list.
+    """
+    *tables, last = name.split(".")
+    place: Any = content
+    for depth, step in enumerate([*tables, last]):
+        if isinstance(place, list):
+            if not step.isdigit() or int(step) >= len(place):
+                where = ".".join([*tables, last][:depth])
+                number = f"there are {len(place)}, counted from 0" if place else "there are none"
+                raise UsageError(asked, f"{where} has no number {step}", number)
+            if depth == len(tables):
+                place[int(step)] = value
+            else:
+                place = place[int(step)]
+        elif isinstance(place, dict):
+            if depth == len(tables):
+                place[step] = value
+            else:
+                place = place.setdefault(step, {})
+        else:
+            raise UsageError(asked, f"{'.'.join(tables[:depth])} is no table", "name a key of a table")

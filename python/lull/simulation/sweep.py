@@ -1,0 +1,239 @@
+"""What a sweep is: a base description, a matrix of values for some of its keys, and points left out of it.
+
+base        the description: a path relative to this file, or its tables inline
+repeats     simulations of each point, with seeds counted on from the base's
+[matrix]    key -> values; the points are all combinations: "power.hold" = ["0 us", "1 Ts"]
+[[exclude]] key -> value: a point that has them all is left out
+
+A key of the base or the matrix that a value of the matrix makes meaningless (a hold with links always active) is left
+out of that point; points that become the same are one. Slowdowns are against the point whose links are always active
+and which is otherwise equal; where the matrix has none, it is added.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lull.errors import UsageError, describe_os_error
+from lull.simulation.description import Description, Job, Power, Routing, read_description, read_file
+from lull.simulation.engine import always_active, number_of_nodes
+from lull.simulation.keys import Table, nearest
+from lull.simulation.mapping import place
+from lull.simulation.settings_by_key import changed, put
+
+KEYS = ("base", "repeats", "matrix", "exclude")
+MOST_POINTS = 100_000
+
+Factors = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point: its name (that of its record's folder), its values, its description, and its active counterpart."""
+
+    name: str
+    factors: Factors
+    description: Description
+    active: str  # the name of the point with links always active; its own for such a point, "" without baseline
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A whole sweep, checked."""
+
+    name: str
+    points: list[Point]
+    repeats: int
+    factors: list[str]  # keys of the matrix
+
+
+def read_sweep(path: Path, assignments: Sequence[str] = (), baseline: bool = True) -> Sweep:
+    """Read a sweep, and check the description of every point.
+
+    Args:
+        path: The TOML file.
+        assignments: `key=value` changes to the base.
+        baseline: Add the active points that slowdowns refer to.
+
+    Raises:
+        UsageError: The first mistake.
+    """
+    asked = f"read {path}"
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(asked, describe_os_error(error), "name a TOML file") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(asked, f"it is not TOML: {error}") from error
+    for key in content:
+        if key not in KEYS:
+            raise UsageError(asked, f"{key} is not a key here", nearest(key, KEYS))
+    base = changed(_base(content.get("base"), path, asked), assignments)
+    repeats = content.get("repeats", 1)
+    if type(repeats) is not int or repeats < 1:
+        raise UsageError(asked, f"repeats is {repeats!r}", "it must be a whole number, 1 or more")
+    matrix = _matrix(content.get("matrix"), asked)
+    excluded = _excluded(content.get("exclude", []), matrix, asked)
+    points = _points(base, matrix, excluded, asked, baseline)
+    return Sweep(path.stem, points, repeats, list(matrix))
+
+
+def _base(given: object, path: Path, asked: str) -> dict[str, Any]:
+    if isinstance(given, str):
+        return read_file(path.parent / given)
+    if isinstance(given, dict):
+        return given
+    raise UsageError(asked, "base is missing" if given is None else "base is no path and no table", 'base = "net.toml"')
+
+
+def _matrix(given: object, asked: str) -> dict[str, list[Any]]:
+    if not isinstance(given, dict) or not given:
+        raise UsageError(
+            asked, "matrix is missing", 'say what varies: [matrix] and "power.mode" = ["active", "hybrid"]'
+        )
+    flat = _flat(given)
+    size = 1
+    for key, values in flat.items():
+        if not isinstance(values, list) or not values:
+            raise UsageError(asked, f"matrix.{key} is {values!r}", "it must be a list of values")
+        if any(values.count(value) > 1 for value in values):
+            raise UsageError(asked, f"matrix.{key} has a value twice", "name each once")
+        size *= len(values)
+    if size > MOST_POINTS:
+        raise UsageError(
+            asked, f"the matrix has {size:,} points", f"at most {MOST_POINTS:,} are simulated in one sweep"
+        )
+    return flat
+
+
+def _excluded(given: object, matrix: Mapping[str, list[Any]], asked: str) -> list[Factors]:
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        raise UsageError(asked, "exclude is no list of tables", "head each with [[exclude]]")
+    excluded = [_flat(one) for one in given]
+    for place_, one in enumerate(excluded):
+        for key, value in one.items():
+            where = f"exclude.{place_}.{key}"
+            if key not in matrix:
+                raise UsageError(asked, f"{where} is no key of the matrix", nearest(key, list(matrix)))
+            if value not in matrix[key]:
+                raise UsageError(
+                    asked, f"{where} is {value!r}, which the matrix does not have", "name one of its values"
+                )
+    return excluded
+
+
+def _flat(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Tables in tables as dotted keys: [matrix] power.mode = [...] means "power.mode"."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{before}{key}.")
+        else:
+            flat[f"{before}{key}"] = value
+    return flat
+
+
+def _points(
+    base: dict[str, Any], matrix: dict[str, list[Any]], excluded: list[Factors], asked: str, baseline: bool
+) -> list[Point]:
+    short = _short_names(list(matrix))
+    found: dict[str, Point] = {}  # by what is simulated
+    for values in itertools.product(*matrix.values()):
+        factors = dict(zip(matrix, values, strict=True))
+        if any(all(factors[key] == value for key, value in one.items()) for one in excluded):
+            continue
+        content = changed(base, ())
+        for key, value in factors.items():
+            put(content, key, value, asked)
+        dropped = _drop_meaningless(content, matrix)
+        kept = {key: value for key, value in factors.items() if key not in dropped}
+        where = f"{asked}, at {', '.join(f'{key} {in_words(value)}' for key, value in kept.items())}"
+        point = _point(point_name(kept, short), kept, read_description(content, where), where)
+        found.setdefault(_identity(point.description), point)
+    if not found:
+        raise UsageError(asked, "every point is excluded", "exclude fewer")
+    if baseline:
+        for point in list(found.values()):
+            description = always_active(point.description)
+            factors = {**point.factors, "power.mode": "active"}
+            factors = {key: value for key, value in factors.items() if not _is_of_power(key) or key == "power.mode"}
+            active = Point(point_name(factors, {**short, "power.mode": "mode"}), factors, description, "")
+            found.setdefault(_identity(description), active)
+        names = {identity: point.name for identity, point in found.items()}
+        points = [
+            Point(p.name, p.factors, p.description, names[_identity(always_active(p.description))])
+            for p in found.values()
+        ]
+    else:
+        points = list(found.values())
+    names_taken = [point.name for point in points]
+    for name in names_taken:
+        if names_taken.count(name) > 1:
+            raise UsageError(asked, f"two points are both named {name}", "give the matrix other values")
+    return points
+
+
+def _point(name: str, factors: Factors, description: Description, where: str) -> Point:
+    place(description.jobs, number_of_nodes(description), description.seed, where)  # said before anything runs
+    return Point(name, factors, description, "")
+
+
+def _is_of_power(key: str) -> bool:
+    return key.startswith("power.") and key != "power.link_watts"
+
+
+def _identity(description: Description) -> str:
+    return json.dumps(description.content(), sort_keys=True)
+
+
+def _drop_meaningless(content: dict[str, Any], matrix: Mapping[str, list[Any]]) -> set[str]:
+    """Remove from `content` the keys that do not apply at the matrix's value of another; their dotted names."""
+    dropped: set[str] = set()
+    tables: list[tuple[str, type[Table], Any]] = [
+        ("power", Power, content.get("power")),
+        ("routing", Routing, content.get("routing")),
+    ]
+    jobs = content.get("jobs")
+    for index, job in enumerate(jobs if isinstance(jobs, list) else []):
+        tables.append((f"jobs.{index}", Job, job))
+    for where, model, table in tables:
+        if not isinstance(table, dict):
+            continue
+        for key in [key for key in table if key in model.model_fields]:
+            for other, values in model.conditions(key).items():
+                if f"{where}.{other}" in matrix and table.get(other) not in values and key in table:
+                    del table[key]
+                    dropped.add(f"{where}.{key}")
+    return dropped
+
+
+def point_name(factors: Factors, short: Mapping[str, str]) -> str:
+    """A folder's name out of the values, e.g. `mode-hybrid.hold-1_Ts`."""
+    return ".".join(f"{short[key]}-{_word(value)}" for key, value in factors.items()) or "only"
+
+
+def in_words(value: object) -> str:
+    """A value of the matrix as a person says it: a table by what it names, a list by its parts."""
+    if isinstance(value, dict):
+        named = [str(value[key]) for key in ("preset", "name") if key in value]
+        return " ".join([*named, *(f"{k} {in_words(v)}" for k, v in value.items() if k not in ("preset", "name"))])
+    if isinstance(value, list):
+        return " x ".join(in_words(one) for one in value)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _word(value: object) -> str:
+    return re.sub(r"[^A-Za-z0-9+-]+", "_", in_words(value)).strip("_") or "0"
+
+
+def _short_names(keys: list[str]) -> dict[str, str]:
+    """The last word of each key where that tells them apart, else all of it."""
+    last = [key.rpartition(".")[2] for key in keys]
+    return {key: word if last.count(word) == 1 else key.replace(".", "-") for key, word in zip(keys, last, strict=True)}

@@ -1,0 +1,150 @@
+"""Running a sweep: every simulation kept as soon as it is done, every point's record written when all of its own are.
+
+OUT/.state/<point>/000.json     a simulation, whole when it is there; 000.parquet its links
+OUT/<point>/                    the record of a point, written when it and its active counterpart are done
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections import deque
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import ValidationError
+
+from lull import _core
+from lull.errors import LullError
+from lull.interrupts import InterruptedBySignal, Interrupts
+from lull.simulation import simulation_record
+from lull.simulation.account import RepeatFigures, SimulationFile, read_simulation
+from lull.simulation.sweep import Point, Sweep, in_words
+from lull.simulation.task import Outcome, Task
+from lull.simulation.workers import Workers
+from lull.study.progress import StudyProgress
+from lull.study.state import STATE, Begun, State
+
+POLL_S = 0.2  # how long a signal may go unnoticed
+
+
+def beginning(sweep: Sweep) -> Begun:
+    """What this sweep starts from, as it is kept in its folder."""
+    content = [[point.name, point.active, point.description.content()] for point in sweep.points]
+    core = Path(_core.__file__)
+    status = core.stat()
+    return Begun(
+        study=sweep.name,
+        quick=False,
+        description=hashlib.sha256(json.dumps([sweep.repeats, content], sort_keys=True).encode()).hexdigest(),
+        settings={},
+        node="",  # the result is the same on every machine
+        programs={str(core): f"{status.st_size} bytes, {status.st_mtime_ns} ns"},
+        points=[point.name for point in sweep.points],
+    )
+
+
+def tasks_left(sweep: Sweep, state: State) -> list[Task]:
+    """Every simulation that is not there yet; all points once before any point again."""
+    left = []
+    for index in range(sweep.repeats):
+        for point in sweep.points:
+            if not state.has(point.name, index) and not (state.out / point.name).exists():
+                content = {**point.description.content(), "seed": point.description.seed + index}
+                left.append(Task(point.name, index, json.dumps(content)))
+    return left
+
+
+def run_tasks(tasks: list[Task], workers: Workers, state: State, interrupts: Interrupts) -> None:
+    """Run `tasks`, and keep each when it is done. However it ends, no process is left.
+
+    Raises:
+        InterruptedBySignal: A signal asked to stop; what was finished is kept.
+        LullError: A simulation failed; likewise.
+    """
+    waiting = deque(tasks)
+    running: dict[Task, float] = {}
+    with closing(workers), StudyProgress(len(tasks)) as progress:
+        while waiting or running:
+            if interrupts.stop is not None:
+                raise InterruptedBySignal("sweep", interrupts.stop, "the same command continues it")
+            while waiting and len(running) < workers.capacity:
+                task = waiting.popleft()
+                workers.submit(task)
+                running[task] = time.monotonic()
+                progress.begins(task.name)
+            for task, outcome in workers.finished(POLL_S):
+                began = running.pop(task)
+                if outcome.failure:
+                    raise LullError(f"simulate {task.name}", outcome.failure)
+                keep(state, task, outcome)
+                progress.ended(task.name, time.monotonic() - began)
+
+
+def keep(state: State, task: Task, outcome: Outcome) -> None:
+    """Write a finished simulation; the JSON last, which says that it is whole."""
+    folder = state.out / STATE / task.point
+    state.write(folder / f"{task.index:03}.parquet", outcome.links)
+    state.write(folder / f"{task.index:03}.json", outcome.file.encode())
+
+
+def write_records(sweep: Sweep, state: State, command: list[str]) -> None:
+    """Write the record of every point that has none yet."""
+    for point in sweep.points:
+        if not (state.out / point.name).exists():
+            _write_record(sweep, point, state, command)
+
+
+def _write_record(sweep: Sweep, point: Point, state: State, command: list[str]) -> None:
+    files = [_load(state, point.name, index) for index in range(sweep.repeats)]
+    active = [_load(state, point.active, index) for index in range(sweep.repeats)] if point.active else []
+    repeats = [file.repeats[0] for file in files]
+    if active and point.active != point.name:
+        repeats = [against(one, other) for one, other in zip(files, active, strict=True)]
+    file = files[0].model_copy(update={"repeats": repeats})
+    folder = state.out / STATE / point.name
+    kept = [folder / f"{index:03}" for index in range(sweep.repeats)]
+    started = [datetime.fromtimestamp(path.with_suffix(".json").stat().st_mtime, UTC) for path in kept]
+    try:
+        links = pa.concat_tables([pq.read_table(path.with_suffix(".parquet")) for path in kept])
+    except (OSError, pa.ArrowException) as error:
+        raise LullError(f"take up {point.name}", f"what was kept in {folder} is damaged", "start --fresh") from error
+    factors = {key: v if isinstance(v, str | int | float) else in_words(v) for key, v in point.factors.items()}
+    run = simulation_record.run_of(point.name, command, file, started, factors)
+    simulation_record.write(state.out / point.name, run, file, links)
+
+
+def against(file: SimulationFile, active: SimulationFile) -> RepeatFigures:
+    """The figures of a simulation with its slowdown against the one whose links are always active."""
+    one, other = file.repeats[0], active.repeats[0]
+    jobs = []
+    for job, same in zip(one.jobs, other.jobs, strict=True):
+        if not (job.finished and same.finished):
+            jobs.append(job)
+            continue
+        slowdown = job.run_time_s / same.run_time_s - 1 if same.run_time_s else None
+        jobs.append(job.model_copy(update={"active_run_time_s": same.run_time_s, "slowdown": slowdown}))
+    found = [job.slowdown for job in jobs if job.slowdown is not None]
+    return one.model_copy(
+        update={
+            "jobs": jobs,
+            "slowdown": max(found) if found else None,
+            "active_packet_latency": other.packet_latency,
+        }
+    )
+
+
+def _load(state: State, point: str, index: int) -> SimulationFile:
+    """A kept simulation; of a point whose record stands, the repeat in it."""
+    path = state.out / STATE / point / f"{index:03}.json"
+    try:
+        return SimulationFile.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        whole = read_simulation(state.out / point)
+        return whole.model_copy(update={"repeats": [whole.repeats[index]]})
+    except (OSError, ValidationError) as error:
+        raise LullError(f"take up {point}", f"what was kept in {path.parent} is damaged", "start --fresh") from error

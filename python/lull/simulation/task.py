@@ -1,0 +1,45 @@
+"""One simulation of a sweep, as a worker runs it: text in, text and bytes out, so that it can run anywhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lull.errors import LullError
+
+
+@dataclass(frozen=True)
+class Task:
+    """Repeat `index` of the point `point`; `content` is its description as JSON, seed included."""
+
+    point: str
+    index: int
+    content: str
+
+    @property
+    def name(self) -> str:
+        """The point and the repeat, for people."""
+        return f"{self.point} repeat {self.index + 1}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a simulation gave: a SimulationFile as JSON and links.parquet; or why it failed, in one line."""
+
+    file: str = ""
+    links: bytes = b""
+    failure: str = ""
+
+
+def simulate_task(task: Task) -> Outcome:
+    """Simulate one task; an expected failure is told in the outcome."""
+    import json
+
+    from lull.simulation import account
+    from lull.simulation.engine import simulate
+
+    try:
+        result = simulate(json.loads(task.content), baseline=False)
+    except LullError as error:
+        return Outcome(failure=str(error))
+    table = account.links_table(result.links, task.index)
+    return Outcome(account.file_of(result).model_dump_json(by_alias=True), account.parquet_bytes(table))

@@ -1,0 +1,81 @@
+"""One link against theory: an M/D/1 queue whose first packet after a pause waits for the link to wake (Welch 1964).
+
+Two nodes at one switch send each other messages of one packet, created by Poisson processes: the link of each node is
+such a queue, whatever the rest of the network does.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import lull
+
+PACKET_S = 4096 / 12.5e9
+SLEEP_S, DEEP_S, FAST_S = 1.1e-6, 5.5e-6, 0.34e-6
+
+
+MESSAGES = 200_000  # of both links
+
+
+def scatter(load: float, share: float) -> float:
+    """Three standard deviations of a share of time that consists of exponential pieces of mean 1 / rate, and a little.
+
+    It scatters with the number of pieces, and with the idle time as a whole, as the number of messages does.
+    """
+    pieces = share * MESSAGES
+    return 0.01 + 3 * (math.sqrt(2 / pieces) + load / (1 - load) / math.sqrt(MESSAGES))
+
+
+def injection(load: float, power: dict[str, object]) -> dict[str, float]:
+    """The share of time that the links from nodes spend in each low-power state."""
+    result = lull.simulate(
+        {
+            "end": MESSAGES / 2 * PACKET_S / load,  # cut off, lest a link that is done sleep while the other goes on
+            "topology": {"name": "hyperx", "dimensions": [1], "nodes_per_switch": 2},
+            "power": {"refresh_time": 0, **power} if power["mode"] != "fast-wake" else power,
+            "jobs": [{"message": 4096, "messages": 0, "load": load}],
+        },
+        baseline=False,
+    )
+    chosen = result.links.kind == 0
+    return {
+        "deep": float(np.mean(result.links.deep_sleep_s[chosen]) / result.simulated_s),
+        "fast": float(np.mean(result.links.fast_wake_s[chosen]) / result.simulated_s),
+    }
+
+
+@pytest.mark.parametrize("load", [0.01, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("hold", [0, 1.1e-6])
+def test_deep_sleep_lasts_as_long_as_theory_says(load, hold):
+    seen = injection(load, {"mode": "deep-sleep", "hold": hold})
+    rate = load / PACKET_S
+    waking = math.exp(-rate * hold) * DEEP_S
+    expected = math.exp(-rate * (hold + SLEEP_S)) * (1 - load) / (1 + rate * waking)
+    assert seen["deep"] == pytest.approx(expected, rel=scatter(load, expected))
+
+
+@pytest.mark.parametrize("load", [0.01, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("hold", [0, 1.1e-6])
+def test_fast_wake_lasts_as_long_as_theory_says(load, hold):
+    seen = injection(load, {"mode": "fast-wake", "hold": hold})
+    rate = load / PACKET_S
+    waking = math.exp(-rate * hold) * FAST_S
+    expected = math.exp(-rate * hold) * (1 - load) / (1 + rate * waking)
+    assert seen["fast"] == pytest.approx(expected, rel=scatter(load, expected))
+
+
+@pytest.mark.parametrize("load", [0.01, 0.1, 0.3])
+def test_hybrid_shares_the_pause_between_fast_wake_and_deep_sleep(load):
+    hold = 1.1e-6
+    seen = injection(load, {"mode": "hybrid", "hold": hold})
+    rate = load / PACKET_S
+    past_hold, past_fast = math.exp(-rate * hold), math.exp(-rate * 2 * hold)
+    waking = (past_hold - past_fast) * FAST_S + past_fast * DEEP_S
+    per_cycle = rate * (1 - load) / (1 + rate * waking)
+    fast = (past_hold - past_fast) / rate * per_cycle
+    deep = math.exp(-rate * (2 * hold + SLEEP_S)) / rate * per_cycle
+    assert seen["fast"] == pytest.approx(fast, rel=scatter(load, fast))
+    assert seen["deep"] == pytest.approx(deep, rel=scatter(load, deep))

@@ -1,0 +1,54 @@
+"""Which node each process runs on."""
+
+from __future__ import annotations
+
+import pytest
+
+from lull.errors import UsageError
+from lull.simulation.description import Job
+from lull.simulation.mapping import place
+
+
+def jobs(*described):
+    return [Job.model_validate({"name": f"job {i}", **one}) for i, one in enumerate(described)]
+
+
+def placed(*described, nodes=16, seed=1):
+    return place(jobs(*described), nodes, seed, "read net.toml")
+
+
+def test_linear_takes_the_next_free_nodes():
+    assert placed({"processes": 3}, {"processes": 2}) == [[0, 1, 2], [3, 4]]
+
+
+def test_a_job_without_a_number_gets_what_others_leave():
+    first, second = placed({}, {"processes": 4})
+    assert (len(first), second) == (12, [12, 13, 14, 15])
+
+
+def test_lists_come_before_all_others():
+    assert placed({"processes": 2}, {"mapping": [0, 5]}) == [[1, 2], [0, 5]]
+
+
+def test_random_is_drawn_from_the_seed_and_shares_no_node():
+    one = placed({"processes": 6, "mapping": "random"}, {"mapping": "random"})
+    assert one == placed({"processes": 6, "mapping": "random"}, {"mapping": "random"})
+    assert sorted(one[0] + one[1]) == list(range(16))
+    assert one != placed({"processes": 6, "mapping": "random"}, {"mapping": "random"}, seed=2)
+
+
+@pytest.mark.parametrize(
+    ("described", "words"),
+    [
+        ([{"processes": 17}], "jobs.0.processes is 17, and 16 of 16 nodes are free"),
+        ([{}, {}], "jobs.0 and jobs.1 both leave out processes"),
+        ([{"processes": 16}, {}], "jobs.1 would have no node"),
+        ([{"mapping": [1, 16]}], "jobs.0.mapping names node 16; the network has nodes 0 to 15"),
+        ([{"mapping": [1, 2]}, {"mapping": [2, 3]}], "jobs.1.mapping names node 2, which another job has"),
+        ([{"processes": 8, "pattern": "neighbours-2d", "grid": [3, 3]}], "holds 9 processes, and the job has 8"),
+    ],
+)
+def test_what_does_not_fit_names_the_job(described, words):
+    with pytest.raises(UsageError, match=r".*") as caught:
+        placed(*described)
+    assert words in str(caught.value)
