@@ -1,0 +1,303 @@
+"""How fast is the network simulator, what does accounting for power cost it, and how does it compare? (`make
+bench-netsim`)
+
+Uniform random traffic at half of what the nodes' links carry: 460,800 messages of 16 KiB in packets of 4 KiB, on
+networks of 4,608 nodes at 100 Gbit/s; 4 virtual channels, round robin. Each run is a process of its own; all runs take
+turns, in several rounds, so that a drift of the machine falls on all of them. Prints one line of JSON: medians.
+
+A packet-link is a packet that crosses a link; CPU seconds are those of the event loop. With links that sleep, their
+power is accounted for (deep sleep, hold 0) but no packet waits for them: so the traffic is the same, and the cost is
+that of the accounting. `details` has every case, with its quartiles, also with the waits, and CPU time of the process.
+
+    fattree_links_per_cpu_s    packet-links per CPU second, fat-tree-4608, adaptive routing, power accounted for
+    dragonfly_links_per_cpu_s  the same, dragonfly-rows-4608
+    hyperx_links_per_cpu_s     the same, hyperx-4608
+    fattree65k_links_per_cpu_s   the same, fat-tree-65536, 10 messages a node instead of 100
+    fattree_fifo_links_per_cpu_s the same, fat-tree-4608 with minimal routing, one channel, queues = "fifo"
+    peak_rss_mb                largest peak memory of a process that simulated a network of 4,608 nodes
+    power_model_cost_pct       CPU time per packet-link, power accounted for over not: of all pairs of runs, in percent
+    simgrid_messages_ratio     messages per CPU second, this simulator over SimGrid, which simulates flows, not packets:
+                               4,608 messages of 16 KiB on fat-tree-4608, the same ones at the same times
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lull import _core
+
+ROUNDS = 5
+TOP = Path(__file__).resolve().parent.parent
+BUILD = TOP / "build" / "bench-netsim"
+SIMGRID_LIMIT_S = 300
+PEERS_LATENCY_US = {"fat-tree-4608": 3.5, "dragonfly-rows-4608": 3.7}
+
+NETWORK = {
+    "packet": 4096,
+    "bandwidth": 12.5e9,
+    "nic_bandwidth": 12.5e9,
+    "cable_delay": 50_000,
+    "switch_delay": 100_000,
+    "nic_delay": 500_000,
+    "credit_delay": 100_000,
+    "input_buffer": 65536,
+    "output_buffer": 16384,
+    "virtual_channels": 4,
+    "cut_through": True,
+    "queues": "explicit",
+}
+POWER = {
+    "mode": "active",
+    "hold": 0,
+    "hybrid_hold": 0,
+    "sleep_time": 1_100_000,
+    "wake_deep": 5_500_000,
+    "wake_fast": 340_000,
+    "quiet_time": 1_700_000_000,
+    "refresh_time": 1_100_000,
+    "deep_share": 0.1,
+    "fast_share": 0.6,
+    "wake_delays": True,
+    "bound": 0.0,
+    "slow_rate": 0.25,
+    "slow_share": 0.8,
+    "rate_change": 1_000_000,
+    "raise_backlog": 16384,
+    "link_watts": 0.0,
+}
+JOB = {
+    "name": "uniform",
+    "pattern": "uniform",
+    "arrivals": "poisson",
+    "load": 0.5,
+    "message": 16384,
+    "messages": 100,
+    "start": 0,
+    "burst": 10_000_000,
+    "iterations": 1,
+    "compute": 0,
+    "hot_share": 0.1,
+    "targets": 1,
+    "grid": [],
+}
+POWER_SETTINGS: dict[str, dict[str, Any]] = {
+    "off": {},
+    "accounted": {"mode": "deep-sleep", "wake_delays": False},
+    "waited-for": {"mode": "deep-sleep"},
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One simulation that is timed."""
+
+    preset: str
+    algorithm: str
+    power: str  # a key of POWER_SETTINGS
+    messages: int = 100  # of each node
+    network: dict[str, Any] = field(default_factory=dict)  # what differs from NETWORK
+
+    @property
+    def name(self) -> str:
+        """Its key in the details."""
+        parts = [self.preset, self.algorithm, self.power]
+        return " ".join([*parts, "fifo"] if self.network.get("queues") == "fifo" else parts)
+
+    def description(self) -> dict[str, Any]:
+        """What the simulator reads."""
+        jobs = [{**JOB, "messages": self.messages, "nodes": list(range(nodes_of(self.preset)))}]
+        return describe(self.preset, self.algorithm, self.power, jobs, self.network)
+
+
+def describe(
+    preset: str, algorithm: str, power: str, jobs: list[dict[str, Any]], network: dict[str, Any]
+) -> dict[str, Any]:
+    """A description, all fields given."""
+    known = next(p for p in _core.topology_presets() if p.name == preset)
+    return {
+        "seed": 1,
+        "end": None,
+        "warmup": 0,
+        "topology": known.topology,
+        "parameters": known.parameters,
+        "network": {**NETWORK, **network},
+        "routing": {"algorithm": algorithm, "bias": 0, "reluctance": 1.0},
+        "power": {**POWER, **POWER_SETTINGS[power]},
+        "jobs": jobs,
+    }
+
+
+def nodes_of(preset: str) -> int:
+    """How many nodes a preset has."""
+    known = next(p for p in _core.topology_presets() if p.name == preset)
+    return _core.topology_nodes(known.topology, known.parameters)
+
+
+def cases() -> list[Case]:
+    """All of them, those that are compared side by side."""
+    # Departures are known on arrival only if no buffer fills, so these runs get more room.
+    fifo = {"queues": "fifo", "virtual_channels": 1, "input_buffer": 1 << 20, "output_buffer": 1 << 20}
+    result = [
+        Case(preset, algorithm, power)
+        for preset in ("fat-tree-4608", "dragonfly-rows-4608", "hyperx-4608")
+        for algorithm in ("minimal", "adaptive")
+        for power in POWER_SETTINGS
+    ]
+    result += [Case("fat-tree-4608", "minimal", power, network=fifo) for power in ("off", "accounted")]
+    return [*result, *(Case("fat-tree-65536", "adaptive", power, messages=10) for power in ("off", "accounted"))]
+
+
+def simulate_once(description: dict[str, Any]) -> dict[str, Any]:
+    """One run in a fresh process."""
+    command = [sys.executable, str(TOP / "benchmarks" / "netsim" / "once.py")]
+    ended = subprocess.run(command, input=json.dumps(description), capture_output=True, text=True, check=False)
+    if ended.returncode != 0:
+        raise SystemExit(f"time the simulator: a run failed: {ended.stderr.strip().splitlines()[-1]}")
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+def links_per_cpu_s(run: dict[str, Any]) -> float:
+    """Packet-links for each CPU second of the event loop."""
+    return float(run["packet_links"] / run["loop_cpu_s"])
+
+
+def spread(values: list[float]) -> dict[str, float | list[float]]:
+    """The median and the quartiles."""
+    low, middle, high = statistics.quantiles(values, n=4)
+    return {"median": middle, "quartiles": [low, high]}
+
+
+def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Of one case: what varies as median and quartiles, the rest once."""
+    first = runs[0]
+    same = (
+        "packet_links",
+        "packets",
+        "messages",
+        "simulated_us",
+        "latency_from_creation_us",
+        "latency_from_first_bit_us",
+        "why_not_fifo",
+    )
+    return {
+        "links_per_cpu_s": spread([links_per_cpu_s(r) for r in runs]),
+        "process_cpu_s": statistics.median(r["process_cpu_s"] for r in runs),
+        "loop_cpu_s": statistics.median(r["loop_cpu_s"] for r in runs),
+        "peak_rss_mb": max(r["peak_rss_mb"] for r in runs),
+        "rss_before_mb": max(r["rss_before_mb"] for r in runs),
+        **{key: first[key] for key in same},
+        "links_per_packet": first["packet_links"] / first["packets"],
+    }
+
+
+# Against SimGrid. Nodes are paired at random; the two of a pair send each other a message, at a time drawn from those
+# in which half of what a link carries is one message. A closed job of one iteration sends at a time that is given.
+def pairs_that_exchange(nodes: int) -> list[dict[str, Any]]:
+    """A job for each pair."""
+    draw = random.Random(1)
+    order = list(range(nodes))
+    draw.shuffle(order)
+    period = 2 * 16384 * 80  # picoseconds
+    return [
+        {
+            **JOB,
+            "nodes": [one, other],
+            "pattern": "permutation",
+            "arrivals": "closed",
+            "start": draw.randrange(period),
+        }
+        for one, other in zip(order[::2], order[1::2], strict=True)
+    ]
+
+
+def build_simgrid() -> Path:
+    """The other simulator's program."""
+    subprocess.run([str(TOP / "scripts" / "setup"), "packages-bench-netsim.txt"], check=True, stdout=sys.stderr)
+    BUILD.mkdir(parents=True, exist_ok=True)
+    program = BUILD / "simgrid"
+    source = TOP / "benchmarks" / "netsim" / "simgrid.cpp"
+    subprocess.run(["g++", "-std=c++17", "-O2", str(source), "-o", str(program), "-lsimgrid"], check=True)
+    return program
+
+
+def write_messages(jobs: list[dict[str, Any]]) -> Path:
+    """The messages of jobs of two nodes, as SimGrid's program reads them."""
+    path = BUILD / "messages"
+    lines = [(job["start"], *ends) for job in jobs for ends in (job["nodes"], job["nodes"][::-1])]
+    path.write_text("".join(f"{a} {b} {time} {JOB['message']}\n" for time, a, b in sorted(lines)))
+    return path
+
+
+def simgrid_once(program: Path, messages: Path) -> dict[str, Any]:
+    """One run of SimGrid."""
+    command = [str(program), str(messages), "--log=root.thres:error"]
+    try:
+        text = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SIMGRID_LIMIT_S).stdout
+    except subprocess.TimeoutExpired:
+        raise SystemExit(f"time SimGrid: it did not end within {SIMGRID_LIMIT_S} s; give it fewer messages") from None
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def against_simgrid(rounds: int) -> tuple[list[float], dict[str, Any]]:
+    """Ratios of messages per CPU second, a round each, and what they come from."""
+    jobs = pairs_that_exchange(nodes_of("fat-tree-4608"))
+    program = build_simgrid()
+    path = write_messages(jobs)
+    description = describe("fat-tree-4608", "minimal", "off", jobs, {})
+    ratios = []
+    for _ in range(rounds):
+        ours = simulate_once(description)
+        theirs = simgrid_once(program, path)
+        if ours["messages"] != theirs["messages"]:
+            raise SystemExit(f"time SimGrid: it delivered {theirs['messages']} messages, not {ours['messages']}")
+        ratios.append((ours["messages"] / ours["loop_cpu_s"]) / (theirs["messages"] / theirs["cpu_s"]))
+    return ratios, {"this simulator": ours, "SimGrid": theirs, "ratio": spread(ratios)}
+
+
+def main() -> None:
+    """Print the figures as JSON."""
+    runs: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    all_cases = cases()
+    for round_number in range(ROUNDS):
+        for case in all_cases:
+            runs[case.name].append(simulate_once(case.description()))
+        print(f"round {round_number + 1}/{ROUNDS}", file=sys.stderr)
+    ratios, beside_simgrid = against_simgrid(ROUNDS)
+
+    costs = [
+        100 * (links_per_cpu_s(off) / links_per_cpu_s(on) - 1)
+        for case in all_cases
+        if case.power == "off"
+        for off, on in zip(runs[case.name], runs[case.name.replace(" off", " accounted")], strict=True)
+    ]
+    details: dict[str, Any] = {name: summary(found) for name, found in runs.items()}
+    for name, entry in details.items():
+        entry["peers_latency_us"] = PEERS_LATENCY_US.get(name.split()[0])
+    rate = {name: entry["links_per_cpu_s"]["median"] for name, entry in details.items()}
+    result = {
+        "fattree_links_per_cpu_s": round(rate["fat-tree-4608 adaptive accounted"]),
+        "dragonfly_links_per_cpu_s": round(rate["dragonfly-rows-4608 adaptive accounted"]),
+        "hyperx_links_per_cpu_s": round(rate["hyperx-4608 adaptive accounted"]),
+        "fattree65k_links_per_cpu_s": round(rate["fat-tree-65536 adaptive accounted"]),
+        "fattree_fifo_links_per_cpu_s": round(rate["fat-tree-4608 minimal accounted fifo"]),
+        "peak_rss_mb": round(max(e["peak_rss_mb"] for name, e in details.items() if "4608" in name), 1),
+        "power_model_cost_pct": round(statistics.median(costs), 1),
+        "simgrid_messages_ratio": round(statistics.median(ratios), 1),
+        "rounds": ROUNDS,
+        "details": {**details, "power_model_cost_pct": spread(costs), "against SimGrid": beside_simgrid},
+    }
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""One simulation in a process of its own, so that its peak memory is its own (for benchmarks/netsim.py).
+
+Reads a description as the native part takes it from standard input; prints one line of JSON. Imports nothing that the
+simulator does not need.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+
+from lull import _core
+
+
+def mean_us(latency: _core.LatencyHistogram) -> float:
+    """The mean of a latency, in microseconds."""
+    return latency.sum_ps / latency.count * 1e-6
+
+
+def main() -> None:
+    """Simulate and print what it took and what came out."""
+    text = sys.stdin.read()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    run = _core.simulate(text)
+    print(
+        json.dumps(
+            {
+                "loop_cpu_s": run.loop_cpu_s,
+                "setup_cpu_s": run.setup_cpu_s,
+                "process_cpu_s": time.process_time(),
+                "rss_before_mb": before / 1024,
+                "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+                "packet_links": run.packet_links,
+                "packets": run.packets,
+                "messages": run.messages_delivered,
+                "simulated_us": run.ended_ps * 1e-6,
+                "fifo": run.fifo,
+                "why_not_fifo": run.why_not_fifo,
+                "latency_from_creation_us": mean_us(run.packet_latency),
+                "latency_from_first_bit_us": mean_us(run.network_latency),
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

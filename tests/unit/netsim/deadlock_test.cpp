@@ -1,0 +1,85 @@
+// A routing that can deadlock does, when buffers are small, and the run ends with one line that says so.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/error.hpp"
+#include "netsim/engine.hpp"
+#include "netsim/runs.hpp"
+
+namespace lull::netsim {
+namespace {
+
+// A ring on which packets go one way round on one channel: each link waits for the next, all around.
+class one_way_ring {
+ public:
+  explicit one_way_ring(std::uint32_t size) : size_(size) {}
+  [[nodiscard]] std::uint32_t nodes() const { return size_; }
+  [[nodiscard]] std::uint32_t switches() const { return size_; }
+  [[nodiscard]] static unsigned ports(std::uint32_t /*any*/) { return 3; }
+  [[nodiscard]] endpoint peer(std::uint32_t s, unsigned port) const {
+    if (port == 0) return {s, 0, true};
+    return port == 1 ? endpoint{(s + 1) % size_, 2, false} : endpoint{(s + size_ - 1) % size_, 1, false};
+  }
+  [[nodiscard]] static endpoint home(std::uint32_t node) { return {node, 0, false}; }
+  [[nodiscard]] static unsigned channels(algorithm /*any*/) { return 1; }
+  static void start(std::uint32_t /*at*/, route_state& /*packet*/, const chooser& /*ports*/) {}
+  [[nodiscard]] static hop route(std::uint32_t /*at*/, route_state& /*packet*/, const chooser& /*ports*/) {
+    return {1, 0};
+  }
+
+ private:
+  std::uint32_t size_;
+};
+
+simulation crowded(std::uint32_t nodes) {
+  simulation s;
+  s.network.input_buffer = s.network.output_buffer = s.network.packet;
+  job& j = s.jobs.emplace_back();
+  j.nodes = first_nodes(nodes);
+  j.load = 1;
+  return s;
+}
+
+std::string failure_of(const simulation& s, std::uint32_t nodes) {
+  try {
+    (void)run_engine(one_way_ring(nodes), s, {});
+  } catch (const error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(a_deadlock, is_reported_in_one_line_that_names_ports_that_wait) {
+  for (const std::uint32_t nodes : {5U, 8U, 20U}) {
+    EXPECT_THAT(failure_of(crowded(nodes), nodes),
+                testing::AllOf(testing::StartsWith("simulate the network: it is deadlocked at "),
+                               testing::HasSubstr("packets wait for room that will not come"),
+                               testing::HasSubstr(" from switch "), testing::HasSubstr("virtual channels"),
+                               testing::Not(testing::HasSubstr("\n"))));
+  }
+}
+
+TEST(a_deadlock, of_a_closed_job_is_reported) {
+  simulation s = crowded(8);
+  s.jobs[0].arrivals = arrivals::closed;
+  s.jobs[0].pattern = pattern::all_to_all;
+  s.jobs[0].compute = 0;
+  EXPECT_THAT(failure_of(s, 8), testing::HasSubstr("deadlocked"));
+}
+
+TEST(a_deadlock, comes_at_the_same_time_in_every_run) {
+  EXPECT_EQ(failure_of(crowded(8), 8), failure_of(crowded(8), 8));
+}
+
+TEST(a_deadlock, does_not_befall_the_same_ring_with_little_traffic) {
+  simulation s = crowded(8);
+  s.jobs[0].load = 0.01;
+  s.jobs[0].message = 4096;
+  s.jobs[0].messages = 50;
+  EXPECT_EQ(failure_of(s, 8), "");
+}
+
+}  // namespace
+}  // namespace lull::netsim
