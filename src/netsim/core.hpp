@@ -96,6 +96,7 @@ class core {
   std::vector<injector> injectors_;
   tally tally_;
   picoseconds now_ = 0;
+  std::uint32_t here_ = 0;  // the place in turn
   std::uint64_t events_ = 0;
 };
 
@@ -103,6 +104,7 @@ class core {
 template <class Self, topology_shape T>
 void core<Self, T>::act_by_place() {
   for (std::size_t n = 0, places = queue_.places(); n < places; ++n) {
+    here_ = queue_.place(n);
     if (n == 0) self().look(0);
     if (n + 1 < places) self().look(n + 1);
     self().route(n);
@@ -139,7 +141,7 @@ void core<Self, T>::call(link_id out, picoseconds at) {
   port& o = links_.port_of(out);
   if (at >= o.called) return;
   o.called = at;
-  queue_.template schedule<windows::calls>(at, o.place, service, out, 0);
+  queue_.template schedule<windows::calls>(at, here_, service, out, 0);
 }
 
 template <class Self, topology_shape T>
@@ -214,7 +216,6 @@ void core<Self, T>::choose_way(std::uint32_t at, packet& p) {
   p.out_channel = static_cast<std::uint8_t>(channel);
   links_.prefetch_port(p.out);
   if constexpr (Self::has_channels) links_.prefetch_channel(p.out, channel);
-  if (power_.on()) power_.prefetch(p.out);
   picoseconds& free = *links_.free_at(p.out);
   free = std::max(free, now_) + links_.transfer_time(number == p.way.to_port && at == p.way.to_switch, p.bytes);
 }
@@ -230,7 +231,7 @@ void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, s
   picoseconds start = at;
   picoseconds time = links_.transfer_time(o.node_cable, p.bytes);
   if (power_.on()) {
-    const auto woken = power_.wake(out, o.busy_until, at, waiting);
+    const auto woken = power_.wake(o, out, o.busy_until, at, waiting);
     start = woken.at;
     if (woken.slow) time = power_.slowed(time);
   }
@@ -269,12 +270,13 @@ void core<Self, T>::deliver(std::uint32_t index, picoseconds at) {
 template <class Self, topology_shape T>
 void core<Self, T>::schedule_computed(std::uint32_t node, std::optional<picoseconds> at) {
   if (at)
-    queue_.template schedule<windows::calls>(*at, links_.port_of(links_.node_link(node)).place, computed, node, 0);
+    queue_.template schedule<windows::calls>(*at, links_.port_of(links_.node_link(node)).far_place, computed, node, 0);
 }
 
 template <class Self, topology_shape T>
 void core<Self, T>::begin() {
   for (std::uint32_t node = 0; node < topology_.nodes(); ++node) {
+    here_ = links_.port_of(links_.node_link(node)).far_place;
     schedule_computed(node, traffic_.first_computed(node));
     call_node(node);
   }
@@ -318,22 +320,21 @@ result core<Self, T>::finish(bool stopped) {
   r.ended = stopped ? queue_.begin() : asked_.end != never ? asked_.end : tally_.last;
   r.links.reserve(links_.count());
   for (link_id link = 0; link < links_.count(); ++link) {
-    const port& o = links_.port_of(link);
+    port& o = links_.port_of(link);
     const bool from_node = links_.from_node(link);
-    power_.close(link, o.busy_until, r.ended);
-    const link_rest rest = power_.on() ? power_.rests()[link] : link_rest{};
+    power_.close(o, link, o.busy_until, r.ended);
     r.packet_links += o.packets;
-    r.links.push_back({.from = from_node ? links_.node_of(link) : o.place,
+    r.links.push_back({.from = from_node ? links_.node_of(link) : links_.switch_of(link),
                        .to = o.to_node ? links_.node_of(o.far) : o.far_place,
                        .kind = from_node   ? link_result::link_kind::injection
                                : o.to_node ? link_result::link_kind::ejection
                                            : link_result::link_kind::network,
                        .packets = o.packets,
                        .bytes = o.bytes,
-                       .wakes = rest.wakes,
-                       .deep_sleep = rest.deep,
-                       .fast_wake = asked_.power.mode == power_mode::adaptive_rate ? 0 : rest.other,
-                       .slow = asked_.power.mode == power_mode::adaptive_rate ? rest.other : 0,
+                       .wakes = o.wakes,
+                       .deep_sleep = o.deep,
+                       .fast_wake = asked_.power.mode == power_mode::adaptive_rate ? 0 : o.other,
+                       .slow = asked_.power.mode == power_mode::adaptive_rate ? o.other : 0,
                        .busy = links_.transfer_time(o.node_cable, static_cast<std::int64_t>(o.bytes))});
   }
   return r;

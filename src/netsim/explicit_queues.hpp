@@ -32,7 +32,7 @@ class explicit_queues : public core<explicit_queues<T>, T> {
  private:
   using base = core<explicit_queues<T>, T>;
   friend base;
-  using base::asked_, base::links_, base::queue_, base::packets_, base::now_, base::power_, base::traffic_,
+  using base::asked_, base::links_, base::queue_, base::packets_, base::now_, base::here_, base::power_, base::traffic_,
       base::injectors_;
   using base::call, base::choose_way, base::prefetch_call, base::serve_node, base::end_computation;
   using base::service, base::credit;
@@ -119,7 +119,7 @@ void explicit_queues<T>::arrive(link_id in, std::uint32_t index) {
     release(p);
     append(out, channel, index);
   } else {
-    rooms_.add(links_.room_of(out, channel), in - links_.first_port(o.place), index, packets_);
+    rooms_.add(links_.room_of(out, channel), in - links_.first_port(here_), index, packets_);
     o.crowded = static_cast<std::uint16_t>(o.crowded | 1U << channel);
   }
   if (o.busy_until > now_)
@@ -145,7 +145,7 @@ void explicit_queues<T>::release(const packet& p) {
       return;
     }
   }
-  queue_.template schedule<windows::calls>(at, links_.port_of(in.sender).place, credit, in.sender, what);
+  queue_.template schedule<windows::calls>(at, links_.port_of(p.in).far_place, credit, in.sender, what);
 }
 
 template <topology_shape T>
@@ -272,7 +272,8 @@ void explicit_queues<T>::report_deadlock() const {
     const port& o = links_.port_of(link);
     if (o.occupied == 0 || links_.from_node(link)) continue;
     ++stuck;
-    if (named++ < 3) where += fmt::format("{} from switch {} to {}", named > 1 ? "," : "", o.place, o.far_place);
+    if (named++ < 3)
+      where += fmt::format("{} from switch {} to {}", named > 1 ? "," : "", links_.switch_of(link), o.far_place);
   }
   throw error("simulate the network",
               fmt::format("it is deadlocked at {} ps: {} packets wait for room that will not come, at {} ports:{}{}",

@@ -24,12 +24,12 @@
 
 namespace lull::netsim {
 
-// Of one link, kept apart from what moves packets.
-struct alignas(32) link_rest {
+// What a link has rested so far. A port has these members too: they lie in the line of memory that a packet touches
+// anyway.
+struct link_rest {
   picoseconds deep = 0;
-  picoseconds other = 0;           // fast wake, or at the slow rate
-  picoseconds slow_since = never;  // adaptive-rate: the link is at its slow rate since then
-  std::uint64_t wakes = 0;
+  picoseconds other = 0;  // fast wake, or at the slow rate
+  std::uint32_t wakes = 0;
 };
 
 // A hold that a link learns from the pauses it sees (after Saravanan and Carpenter, PerfBound, 2018): the shortest one
@@ -92,7 +92,13 @@ class link_power {
   };
 
   link_power(const power_parameters& given, std::size_t links)
-      : given_(given), on_(given.mode != power_mode::active), rests_(on_ ? links : 0), learns_(given.bound > 0) {
+      : given_(given),
+        fast_for_(given.mode == power_mode::deep_sleep  ? 0
+                  : given.mode == power_mode::fast_wake ? never / 4
+                                                        : given.hybrid_hold),
+        on_(given.mode != power_mode::active),
+        learns_(given.bound > 0) {
+    if (given.mode == power_mode::adaptive_rate) slow_since_.assign(links, never);
     if (on_ && learns_) {
       learnt_.assign(links, learnt_hold(given.hold));
       reviewed_.resize(links);
@@ -102,7 +108,6 @@ class link_power {
   [[nodiscard]] bool on() const { return on_; }
   [[nodiscard]] bool follows_backlog() const { return given_.mode == power_mode::adaptive_rate; }
   [[nodiscard]] std::int64_t raise_backlog() const { return given_.raise_backlog; }
-  [[nodiscard]] const std::vector<link_rest>& rests() const { return rests_; }
   // After so long idle a port counts as asleep for routing.
   [[nodiscard]] picoseconds awake_for() const { return on_ ? given_.hold : never / 4; }
   [[nodiscard]] picoseconds wake_delay() const {
@@ -115,14 +120,13 @@ class link_power {
     return static_cast<picoseconds>(static_cast<double>(time) / given_.slow_rate);
   }
 
-  void prefetch(std::size_t link) const { __builtin_prefetch(&rests_[link], 1); }
-
   // A packet's turn at `now` on a link idle since `idle_since` <= now, when `waiting` bytes wait, the packet's included
   // (looked at if it follows the backlog).
-  [[nodiscard]] start wake(std::size_t link, picoseconds idle_since, picoseconds now, std::int64_t waiting) {
-    if (given_.mode == power_mode::adaptive_rate) return change_rate(link, idle_since, now, waiting);
+  template <class Rest>
+  [[nodiscard]] start wake(Rest& r, std::size_t link, picoseconds idle_since, picoseconds now, std::int64_t waiting) {
+    if (given_.mode == power_mode::adaptive_rate) return change_rate(r, link, idle_since, now, waiting);
     const picoseconds gap = now - idle_since;
-    const picoseconds delay = rest(rests_[link], gap, hold_of(link));
+    const picoseconds delay = rest(r, gap, hold_of(link));
     if (learns_ && gap > 0) {
       learnt_[link].record({gap, now - reviewed_[link], delay}, limits());
       reviewed_[link] = now;
@@ -131,16 +135,17 @@ class link_power {
   }
 
   // The pause that lasts when the run ends.
-  void close(std::size_t link, picoseconds idle_since, picoseconds end) {
+  template <class Rest>
+  void close(Rest& r, std::size_t link, picoseconds idle_since, picoseconds end) {
     if (!on_) return;
-    link_rest& r = rests_[link];
     if (given_.mode == power_mode::adaptive_rate) {  // it may be slow although it is sending
-      if (r.slow_since == never && end - idle_since > given_.hold) r.slow_since = idle_since + given_.hold;
-      if (r.slow_since < end) r.other += end - r.slow_since;
+      picoseconds& slow_since = slow_since_[link];
+      if (slow_since == never && end - idle_since > given_.hold) slow_since = idle_since + given_.hold;
+      if (slow_since < end) r.other += end - slow_since;
       return;
     }
     if (end <= idle_since) return;
-    const std::uint64_t wakes = r.wakes;
+    const std::uint32_t wakes = r.wakes;
     rest(r, end - idle_since, hold_of(link));
     r.wakes = wakes;  // nothing woke it
   }
@@ -148,17 +153,13 @@ class link_power {
  private:
   // Adds the time in low power of a pause; answers the delay of the wake-up that ends it, 0 where none is due. Whether
   // a pause is longer than hold cannot be predicted, so nothing here branches on it.
-  picoseconds rest(link_rest& r, picoseconds gap, picoseconds hold) const {
+  template <class Rest>
+  picoseconds rest(Rest& r, picoseconds gap, picoseconds hold) const {
     const picoseconds idle = gap - hold;  // since low power was allowed
     r.wakes += idle > 0 ? 1 : 0;
-    if (given_.mode == power_mode::fast_wake) {
-      r.other += std::max(idle, picoseconds{0});
-      return idle > 0 ? given_.wake_fast : 0;
-    }
-    const picoseconds in_fast = given_.mode == power_mode::hybrid ? given_.hybrid_hold : 0;
-    r.other += std::clamp(idle, picoseconds{0}, in_fast);
-    r.deep += quiet(idle - in_fast - given_.sleep_time);
-    const picoseconds delay = idle > in_fast ? given_.wake_deep : given_.wake_fast;
+    r.other += std::clamp(idle, picoseconds{0}, fast_for_);
+    r.deep += quiet(idle - fast_for_ - given_.sleep_time);
+    const picoseconds delay = idle > fast_for_ ? given_.wake_deep : given_.wake_fast;
     return idle > 0 ? delay : 0;
   }
 
@@ -170,16 +171,17 @@ class link_power {
     return time / period * given_.quiet_time + std::min(time % period, given_.quiet_time);
   }
 
-  start change_rate(std::size_t link, picoseconds idle_since, picoseconds now, std::int64_t waiting) {
-    link_rest& rest = rests_[link];
-    if (rest.slow_since == never) {
+  template <class Rest>
+  start change_rate(Rest& r, std::size_t link, picoseconds idle_since, picoseconds now, std::int64_t waiting) {
+    picoseconds& slow_since = slow_since_[link];
+    if (slow_since == never) {
       if (now - idle_since <= given_.hold) return {now, false};
-      rest.slow_since = idle_since + given_.hold;
+      slow_since = idle_since + given_.hold;
     }
     if (waiting < given_.raise_backlog) return {now, true};
-    rest.other += now - rest.slow_since;
-    rest.slow_since = never;
-    ++rest.wakes;
+    r.other += now - slow_since;
+    slow_since = never;
+    ++r.wakes;
     return {given_.wake_delays ? now + given_.rate_change : now, false};
   }
 
@@ -191,8 +193,9 @@ class link_power {
   }
 
   power_parameters given_;
+  picoseconds fast_for_;  // the longest time in fast wake: none in deep-sleep, any in fast-wake
   bool on_;
-  std::vector<link_rest> rests_;
+  std::vector<picoseconds> slow_since_;  // adaptive-rate: never while at full rate
   bool learns_;
   std::vector<learnt_hold> learnt_;
   std::vector<picoseconds> reviewed_;

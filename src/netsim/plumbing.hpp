@@ -45,13 +45,15 @@ struct alignas(64) port {
   picoseconds busy_until = 0;
   picoseconds called = never;  // when its next service is due; later ones scheduled before are void
   std::uint64_t bytes = 0;     // sent
-  std::uint64_t packets = 0;
-  link_id far = 0;          // the other direction of the cable
-  std::uint32_t place = 0;  // where this end is
-  std::uint32_t far_place = 0;
-  std::uint16_t occupied = 0;  // channels with packets in the output buffer, a bit each
-  std::uint16_t crowded = 0;   // channels for which packets wait in input buffers
-  std::uint8_t turn = 0;       // the channel to be looked at first
+  picoseconds deep = 0;        // of link_rest
+  picoseconds other = 0;
+  std::uint32_t wakes = 0;
+  std::uint32_t packets = 0;    // sent
+  link_id far = 0;              // the other direction of the cable
+  std::uint32_t far_place = 0;  // where the link ends; of a cable to a node, the node's place
+  std::uint16_t occupied = 0;   // channels with packets in the output buffer, a bit each
+  std::uint16_t crowded = 0;    // channels for which packets wait in input buffers
+  std::uint8_t turn = 0;        // the channel to be looked at first
   bool to_node = false;
   bool node_cable = false;  // to or from a node
 };
@@ -201,6 +203,11 @@ class plumbing {
   [[nodiscard]] bool from_node(link_id link) const { return link >= first_.back(); }
   [[nodiscard]] std::uint32_t node_of(link_id link) const { return link - first_.back(); }
 
+  // The switch that sends into it.
+  [[nodiscard]] std::uint32_t switch_of(link_id link) const {
+    return static_cast<std::uint32_t>(std::ranges::upper_bound(first_, link) - first_.begin() - 1);
+  }
+
   [[nodiscard]] port& port_of(link_id link) { return ports_[link]; }
   [[nodiscard]] const port& port_of(link_id link) const { return ports_[link]; }
   [[nodiscard]] channel_queue& channel_of(link_id link, unsigned channel) {
@@ -300,7 +307,6 @@ plumbing::plumbing(const T& topology, const simulation& asked, bool with_channel
       const endpoint other = topology.peer(s, p);
       const link_id link = first_[s] + p;
       port& o = ports_[link];
-      o.place = s;
       o.far_place = other.node ? s : other.id;
       o.far = other.node ? node_link(other.id) : first_[other.id] + other.port;
       o.to_node = o.node_cable = other.node;
@@ -308,7 +314,7 @@ plumbing::plumbing(const T& topology, const simulation& asked, bool with_channel
       buffers(link, other.node ? std::numeric_limits<std::int32_t>::max() : asked.network.input_buffer);
       if (!other.node) continue;
       port& back = ports_[o.far];
-      back.place = back.far_place = s;
+      back.far_place = s;
       back.far = link;
       back.node_cable = true;
       buffers(o.far, asked.network.input_buffer);

@@ -10,6 +10,23 @@
 namespace lull::netsim {
 namespace {
 
+// Links with what they have rested.
+class watched_links {
+ public:
+  watched_links(const power_parameters& given, std::size_t links) : power_(given, links), rests_(links) {}
+  link_power::start wake(std::size_t link, picoseconds idle_since, picoseconds now, std::int64_t waiting) {
+    return power_.wake(rests_[link], link, idle_since, now, waiting);
+  }
+  void close(std::size_t link, picoseconds idle_since, picoseconds end) {
+    power_.close(rests_[link], link, idle_since, end);
+  }
+  [[nodiscard]] const std::vector<link_rest>& rests() const { return rests_; }
+
+ private:
+  link_power power_;
+  std::vector<link_rest> rests_;
+};
+
 constexpr picoseconds hold = 700, fast_for = 500, sleep_time = 110, quiet_time = 1000, refresh_time = 90;
 
 power_parameters short_times(power_mode mode, picoseconds held) {
@@ -67,7 +84,7 @@ class every_mode : public testing::TestWithParam<std::tuple<power_mode, picoseco
 
 TEST_P(every_mode, spends_a_pause_in_its_states_and_delays_the_packet_that_ends_it) {
   for (const picoseconds gap : pauses_to_try()) {
-    link_power links(given, 3);
+    watched_links links(given, 3);
     const picoseconds since = 123'456;
     const auto woken = links.wake(1, since, since + gap, 0);
     const spent want = walked(given, gap);
@@ -82,21 +99,21 @@ TEST_P(every_mode, spends_a_pause_in_its_states_and_delays_the_packet_that_ends_
 
 TEST_P(every_mode, counts_the_pause_that_lasts_at_the_end_but_no_wake_up) {
   for (const picoseconds gap : pauses_to_try()) {
-    link_power links(given, 1);
+    watched_links links(given, 1);
     links.close(0, 1000, 1000 + gap);
     const spent want = walked(given, gap);
     ASSERT_EQ(links.rests()[0].deep, want.deep) << gap;
     ASSERT_EQ(links.rests()[0].other, want.fast) << gap;
     ASSERT_EQ(links.rests()[0].wakes, 0U);
   }
-  link_power busy(given, 1);
+  watched_links busy(given, 1);
   busy.close(0, 2000, 1000);  // it was still sending when the run ended
   EXPECT_EQ(busy.rests()[0].deep + busy.rests()[0].other, 0);
 }
 
 TEST_P(every_mode, adds_pause_to_pause) {
   generator random(5);
-  link_power links(given, 1);
+  watched_links links(given, 1);
   spent sum;
   picoseconds now = 0;
   std::uint64_t wakes = 0;
@@ -116,7 +133,7 @@ TEST_P(every_mode, adds_pause_to_pause) {
 
 TEST_P(every_mode, lets_no_packet_wait_when_only_power_is_accounted_for) {
   given.wake_delays = false;
-  link_power links(given, 1);
+  watched_links links(given, 1);
   EXPECT_EQ(links.wake(0, 0, 5000, 0).at, 5000);
   EXPECT_EQ(links.rests()[0].deep, walked(given, 5000).deep);
   EXPECT_EQ(links.rests()[0].other, walked(given, 5000).fast);
@@ -137,7 +154,7 @@ outcome learn_from(power_mode mode, double bound, picoseconds mean_gap, bool mix
   p.mode = mode;
   p.bound = bound;
   p.hybrid_hold = 2'000'000;
-  link_power links(p, 1);
+  watched_links links(p, 1);
   generator random(seed);
   outcome o;
   picoseconds idle_since = 0;
@@ -196,7 +213,7 @@ power_parameters adaptive() {
 }
 
 TEST(adaptive_rate, falls_after_the_hold_and_rises_when_enough_waits) {
-  link_power links(adaptive(), 1);
+  watched_links links(adaptive(), 1);
   EXPECT_FALSE(links.wake(0, 0, 1000, 0).slow);  // within the hold
   const auto slow = links.wake(0, 2000, 3001, 8191);
   EXPECT_TRUE(slow.slow);
@@ -212,12 +229,12 @@ TEST(adaptive_rate, falls_after_the_hold_and_rises_when_enough_waits) {
 }
 
 TEST(adaptive_rate, counts_the_slow_time_that_lasts_at_the_end) {
-  link_power fallen(adaptive(), 1);
+  watched_links fallen(adaptive(), 1);
   EXPECT_TRUE(fallen.wake(0, 0, 5000, 0).slow);
   fallen.close(0, 9000, 20'000);
   EXPECT_EQ(fallen.rests()[0].other, 20'000 - 1000);
 
-  link_power falling(adaptive(), 1);
+  watched_links falling(adaptive(), 1);
   falling.close(0, 9000, 10'000);
   EXPECT_EQ(falling.rests()[0].other, 0);
   falling.close(0, 9000, 10'001);
@@ -227,12 +244,12 @@ TEST(adaptive_rate, counts_the_slow_time_that_lasts_at_the_end) {
 TEST(adaptive_rate, raises_without_delay_when_only_power_is_accounted_for) {
   power_parameters p = adaptive();
   p.wake_delays = false;
-  link_power links(p, 1);
+  watched_links links(p, 1);
   EXPECT_EQ(links.wake(0, 0, 5000, 8192).at, 5000);
 }
 
 TEST(links_always_active, keep_no_account) {
-  link_power links({}, 5);
+  watched_links links({}, 5);
   EXPECT_FALSE(links.on());
   links.close(0, 0, 1000);
   EXPECT_TRUE(links.rests().empty());
