@@ -52,7 +52,7 @@ class learnt_hold {
   // The hold from now on.
   [[nodiscard]] picoseconds hold(const limits& l) const {
     const double unpaid = (static_cast<double>(l.wake) - budget_) / l.bound;
-    return std::max(learnt_, static_cast<picoseconds>(std::min(unpaid, static_cast<double>(never / 4))));
+    return std::max(learnt_, static_cast<picoseconds>(std::min(unpaid, 0.25 * static_cast<double>(never))));
   }
   void record(const pause& p, const limits& l);
 

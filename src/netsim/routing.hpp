@@ -20,14 +20,17 @@ enum class algorithm : std::uint8_t { minimal, minimal_random, valiant, adaptive
 
 inline constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
+inline constexpr std::uint16_t no_port = 0xffff;
+
 // What a packet carries for its way.
 struct route_state {
-  std::uint32_t to_switch;      // where its node hangs
-  std::uint32_t via = nowhere;  // the intermediate switch (or group) still to be visited
-  std::uint32_t key = 0;        // a hash of the pair of nodes: deterministic choices follow it
-  std::uint16_t to_port = 0;    // of to_switch, to its node
-  std::uint8_t stage = 0;       // the topology's own: e.g. how many groups were left behind
-  std::uint8_t lane = 0;        // the engine's own: which of the parallel channels of a class
+  std::uint32_t to_switch;          // where its node hangs
+  std::uint32_t via = nowhere;      // the intermediate switch (or group) still to be visited
+  std::uint32_t key = 0;            // a hash of the pair of nodes: deterministic choices follow it
+  std::uint16_t to_port = 0;        // of to_switch, to its node
+  std::uint16_t decided = no_port;  // the topology's own: a port that `start` has chosen already
+  std::uint8_t stage = 0;           // the topology's own: e.g. how many groups were left behind
+  std::uint8_t lane = 0;            // the engine's own: which of the parallel channels of a class
 };
 
 struct hop {

@@ -83,20 +83,23 @@ class groups_of {
     const bool can_detour = groups_ > 2;
     if (ports.how() == algorithm::valiant && can_detour) {
       const unsigned third = draw_third(here.group, there.group, ports);
-      packet.via = by(third, leave_for(at, here, third, packet.key, ports).exit);
-      return;
+      return decide(packet, third, leave_for(at, here, third, packet.key, ports));
     }
     const beginning minimal = shortest(at, packet, ports);
-    packet.via = by(none, minimal.exit);
+    decide(packet, none, minimal);
     // The second test is whether even a way that takes no time would not be better.
     if (!ports.adapts() || !can_detour || !ports.prefers_detour(minimal.port, minimal.links, minimal.port, 0)) return;
     const unsigned third = draw_third(here.group, there.group, ports);
     const beginning other = leave_for(at, here, third, packet.key, ports);
     const unsigned links = other.links + distance(third * inside_.routers() + other.entry, packet.to_switch);
-    if (ports.prefers_detour(minimal.port, minimal.links, other.port, links)) packet.via = by(third, other.exit);
+    if (ports.prefers_detour(minimal.port, minimal.links, other.port, links)) decide(packet, third, other);
   }
 
   [[nodiscard]] hop route(std::uint32_t at, route_state& packet, const chooser& ports) const {
+    if (packet.decided != no_port) {
+      const std::uint16_t port = std::exchange(packet.decided, no_port);
+      return {port, port < first_global_ ? packet.stage : packet.stage++};
+    }
     const place here = places_[at];
     const place there = places_[packet.to_switch];
     unsigned bound_for = packet.via >> 16U;
@@ -128,6 +131,11 @@ class groups_of {
   // `via` holds the third group still to be reached and the router where this one is left.
   static constexpr unsigned none = 0xffff;
   static std::uint32_t by(unsigned third, unsigned exit) { return third << 16U | exit; }
+  // In `start`: the way, and the port it begins with, which `route` need not look for again.
+  static void decide(route_state& packet, unsigned third, const beginning& way) {
+    packet.via = by(third, way.exit);
+    packet.decided = static_cast<std::uint16_t>(way.port);
+  }
 
   // The best beginning of those offered: the shortest, then the one of least rank.
   class choice {

@@ -53,7 +53,6 @@ class hyperx {
   // middle, and only when none is even.
   [[nodiscard]] std::uint64_t bisection() const;
 
-  // The adaptive algorithms have looked at all ports here, so `route`, which comes next, finds its port in `via`.
   void start(std::uint32_t at, route_state& packet, const chooser& ports) const {
     if (ports.how() != algorithm::valiant && !ports.adapts()) return;
     const std::uint64_t here = coordinates_[at];
@@ -61,7 +60,7 @@ class hyperx {
     unsigned port = 0;
     if (ports.adapts()) {
       port = freest_port(here, there, ports);
-      packet.via = decided | port;
+      packet.decided = static_cast<std::uint16_t>(port);
       // Not even a way that takes no time would be better.
       if (!ports.prefers_detour(port, most_dimensions, port, 0)) return;
     }
@@ -70,6 +69,7 @@ class hyperx {
     if (ports.how() == algorithm::valiant ||
         prefers_detour(port, here, coordinates_[other], there, packet.key, ports)) {
       packet.via = other;
+      packet.decided = no_port;
     }
   }
 
@@ -77,8 +77,8 @@ class hyperx {
     if (packet.via == at) {
       packet.via = nowhere;
       packet.stage = 1;
-    } else if (packet.via != nowhere && (packet.via & decided) != 0) {
-      return {static_cast<std::uint16_t>(std::exchange(packet.via, nowhere) & 0xffffU), packet.stage++};
+    } else if (packet.decided != no_port) {
+      return {std::exchange(packet.decided, no_port), packet.stage++};
     }
     const std::uint64_t here = coordinates_[at];
     if (packet.via != nowhere) return {first_port(here, coordinates_[packet.via], packet.key, ports), 0};
@@ -157,8 +157,6 @@ class hyperx {
     return ports.prefers_detour(port, bytes_set(here ^ there), first_port(here, middle, key, ports),
                                 bytes_set(here ^ middle) + bytes_set(middle ^ there));
   }
-
-  static constexpr std::uint32_t decided = 1U << 31U;  // of `via`: the rest is a port
 
   std::array<std::uint16_t, most_dimensions> first_of_{};  // port of each dimension
   std::array<std::uint16_t, most_dimensions> cables_{};

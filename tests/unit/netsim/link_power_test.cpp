@@ -21,6 +21,8 @@ class watched_links {
     power_.close(rests_[link], link, idle_since, end);
   }
   [[nodiscard]] const std::vector<link_rest>& rests() const { return rests_; }
+  [[nodiscard]] picoseconds slowed(picoseconds time) const { return power_.slowed(time); }
+  [[nodiscard]] bool on() const { return power_.on(); }
 
  private:
   link_power power_;
