@@ -1,13 +1,25 @@
 #include "fabric/remote.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "base/error.hpp"
 
 namespace lull::fabric {
 namespace {
+
+// A transfer has failed. OpenSHMEM has no error to return, and no exception may cross its C interface: the PE ends, and
+// with it the job. Nearly always the other PE has died; then the launcher is about to end this one and to say which
+// died, so this PE leaves the word to it for a while.
+[[noreturn]] void end_after_lost_transfer(pe_id me, ucs_status_t status) {
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  std::fprintf(stderr, "lull: PE %d: cannot send to another node: UCX answered %s\n", me.index(),
+               ucs_status_string(status));
+  std::_Exit(1);
+}
 
 enum message_id : unsigned { id_put = 1, id_get, id_reply, id_update, id_acknowledge, id_arrive };
 
@@ -215,18 +227,13 @@ void remote::send(peer& to, unsigned id, message& m, std::size_t header_bytes, c
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   param.user_data = &m;
   param.cb.send = [](void* request, ucs_status_t status, void* user) {
-    if (status != UCS_OK && status != UCS_ERR_CANCELED)
-      std::fprintf(stderr, "lull: a transfer to another node failed: %s\n", ucs_status_string(status));
-    static_cast<message*>(user)->finished();
+    auto* const m = static_cast<message*>(user);
+    if (status != UCS_OK && status != UCS_ERR_CANCELED) end_after_lost_transfer(m->owner->me_, status);
+    m->finished();
     ucp_request_free(request);
   };
   void* const request = ucp_am_send_nbx(to.endpoint, id, m.header, header_bytes, data, bytes, &param);
-  if (UCS_PTR_IS_ERR(request)) {
-    // OpenSHMEM has no error to return, and no exception may cross its C interface: the PE ends, and with it the job.
-    std::fprintf(stderr, "lull: PE %d: cannot send to another node: UCX answered %s\n", me_.index(),
-                 ucs_status_string(UCS_PTR_STATUS(request)));
-    std::_Exit(1);
-  }
+  if (UCS_PTR_IS_ERR(request)) end_after_lost_transfer(me_, UCS_PTR_STATUS(request));
   if (request == nullptr) m.finished();
 }
 

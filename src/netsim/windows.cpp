@@ -142,16 +142,24 @@ void windows::sort_by_time(std::span<const event> events, event* sorted) {
 }
 
 void windows::cut_off(picoseconds end) {
-  for (stream& s : streams_) {
-    std::vector<event> kept;
-    std::uint32_t begin = 0;
-    for (std::size_t n = 0; n < active_.size(); ++n) {
-      for (std::uint32_t i = std::exchange(begin, s.bounds[n + 1]); i < s.bounds[n + 1]; ++i)
-        if (time_of(s.sorted[i]) <= end) kept.push_back(s.sorted[i]);
-      s.bounds[n + 1] = static_cast<std::uint32_t>(kept.size());
+  std::size_t places = 0;
+  std::array<std::uint32_t, 2> seen{};  // of sorted
+  std::array<std::uint32_t, 2> kept{};
+  for (std::size_t n = 0; n < active_.size(); ++n) {
+    bool any = false;
+    for (const kind k : {arrivals, calls}) {
+      stream& s = streams_[k];
+      for (std::uint32_t i = std::exchange(seen[k], s.bounds[n + 1]); i < seen[k]; ++i) {
+        if (time_of(s.sorted[i]) > end) break;
+        s.sorted[kept[k]++] = s.sorted[i];
+        any = true;
+      }
+      s.bounds[places + 1] = kept[k];
     }
-    s.sorted = std::move(kept);
+    if (any) active_[places++] = active_[n];
   }
+  active_.resize(places);
+  for (const kind k : {arrivals, calls}) streams_[k].sorted.resize(kept[k]);
 }
 
 }  // namespace lull::netsim

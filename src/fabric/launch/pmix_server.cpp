@@ -1,5 +1,6 @@
 #include "fabric/launch/pmix_server.hpp"
 
+#include <dlfcn.h>
 #include <pmix.h>
 #include <pmix_server.h>
 #include <sys/eventfd.h>
@@ -42,6 +43,15 @@ void await(const char* asked, Call call) {
   if (accepted == PMIX_OPERATION_SUCCEEDED) return;
   check(accepted, asked);
   check(future.get(), asked);
+}
+
+// The event library inside PMIx writes a warning to stderr when a client ends while an answer to it is being written,
+// which is nobody's concern: whatever ended it is told by the launcher. The library is reached as PMIx has loaded it.
+void silence_event_library() {
+  using log_callback = void (*)(int severity, const char* text);
+  using set_log_callback = void (*)(log_callback);
+  void* const found = dlsym(RTLD_DEFAULT, "event_set_log_callback");
+  if (found != nullptr) reinterpret_cast<set_log_callback>(found)([](int, const char*) {});
 }
 
 pmix_status_t on_connected(const pmix_proc_t* proc, void*, pmix_info_t*, std::size_t, pmix_op_cbfunc_t done,
@@ -148,6 +158,7 @@ pmix_server::pmix_server(int pes, const std::filesystem::path& folder) {
   const pmix_status_t started = PMIx_server_init(&module, info, 2);
   PMIX_INFO_FREE(info, 2);
   check(started, "start the PMIx server");
+  silence_event_library();
   register_job(pes);
   for (int rank = 0; rank < pes; ++rank) {
     pmix_proc_t proc;

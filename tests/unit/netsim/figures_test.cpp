@@ -83,7 +83,8 @@ INSTANTIATE_TEST_SUITE_P(
         known{"dragonfly-4608", 4608, 16 * 24, 47, 16 * (24 * 23 / 2) + 16 * 288 / 2, 5, 64 * 19 + 2 + 8},
         // 6 rows with 16 x 15 / 2 cables, 16 columns with 3 x 6 x 5 / 2; 960 / 5 = 192 between two groups
         known{"dragonfly-rows-4608", 4608, 576, 48, 6 * (6 * 120 + 16 * 45) + 15 * 192, 5, 9 * 192},
-        // 48 lines of 8 in either of the first dimensions, 28 pairs in each; 64 of 6, 15 pairs; cut where cables are single
+        // 48 lines of 8 in either of the first dimensions, 28 pairs in each; 64 of 6, 15 pairs; cut where cables are
+        // single
         known{"hyperx-4608", 4608, 384, 48, 48 * 28 + 2 * 48 * 28 + 3 * 64 * 15, 5, 48 * 4 * 4},
         known{"torus-4608", 4608, 4608, 7, 3 * 4608, 2 + 8 + 8 + 9, 2 * 256}),
     [](const auto& tested) {
