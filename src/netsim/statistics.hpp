@@ -13,7 +13,7 @@ namespace lull::netsim {
 [[nodiscard]] constexpr std::size_t bin_of(picoseconds value) {
   const auto v = static_cast<std::uint64_t>(value);
   if (v < 16) return v;
-  const auto octave = static_cast<unsigned>(std::bit_width(v)) - 5;
+  const auto octave = static_cast<std::size_t>(std::bit_width(v)) - 5;
   return 16 * octave + (v >> octave);
 }
 [[nodiscard]] constexpr picoseconds lower_edge(std::size_t bin) {

@@ -254,7 +254,8 @@ TEST(links_always_active, keep_no_account) {
   watched_links links({}, 5);
   EXPECT_FALSE(links.on());
   links.close(0, 0, 1000);
-  EXPECT_TRUE(links.rests().empty());
+  EXPECT_EQ(links.rests()[0].deep + links.rests()[0].other, 0);
+  EXPECT_EQ(links.rests()[0].wakes, 0U);
 }
 
 }  // namespace
