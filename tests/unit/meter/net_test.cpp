@@ -38,7 +38,8 @@ TEST_F(net_test, only_physical_interfaces_are_read) {
 TEST_F(net_test, named_interfaces_replace_the_physical_ones) {
   const fixture_tree tree("eth");
   set("LULL_WIRE_INTERFACES", "lo, bond0,lo");
-  EXPECT_THAT(channel_names(*make("net", tree.files())), ElementsAre("net:lo", "net:lo-nic", "net:bond0", "net:bond0-nic"));
+  EXPECT_THAT(channel_names(*make("net", tree.files())),
+              ElementsAre("net:lo", "net:lo-nic", "net:bond0", "net:bond0-nic"));
 }
 
 TEST_F(net_test, a_named_interface_that_is_not_there_is_refused_with_those_that_are) {
