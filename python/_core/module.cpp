@@ -7,6 +7,7 @@
 NB_MODULE(_core, m) {
   m.doc() = "The native part of Lull: the settings table and the energy meter.";
   const nanobind::exception<lull::error> core_error(m, "CoreError");
+  const nanobind::exception<lull::usage_error> core_usage_error(m, "CoreUsageError", core_error);
   m.def("now_ns", lull::now_ns, "CLOCK_MONOTONIC in nanoseconds: the clock of samples and regions.");
   lull::python::bind_settings(m);
   lull::python::bind_meter(m);

@@ -11,12 +11,13 @@ from lull.errors import LullError, UsageError
 
 @contextmanager
 def native_errors() -> Iterator[None]:
-    """Turn a `CoreError` raised inside into the `LullError` that says the same."""
+    """Turn a `CoreError` raised inside into the `LullError` or `UsageError` that says the same."""
     try:
         yield
     except _core.CoreError as error:
         asked, _, found = str(error).partition(": ")
-        raise LullError(asked, found or "it failed") from error
+        kind = UsageError if isinstance(error, _core.CoreUsageError) else LullError
+        raise kind(asked, found or "it failed") from error
 
 
 def checked_settings() -> dict[str, str]:

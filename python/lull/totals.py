@@ -1,9 +1,9 @@
 """The energy of a node that counts nothing twice, out of channels that overlap.
 
-A meter of the whole node already holds its parts: the controller's (pm_counters, ipmi, redfish), the outlet's (snmp), or
-the platform counter psys, the most direct of them. Without one, the parts are packages, memory and accelerators. Packages
-and memory come from one source each: two sources of one domain read the same silicon twice. Accelerators of different
-makers have different sources and are added, with these exceptions:
+A meter of the whole node already holds its parts: the controller's (pm_counters, ipmi, redfish), the outlet's (snmp),
+or the platform counter psys, the most direct of them. Without one, the parts are packages, memory and accelerators.
+Packages and memory come from one source each: two sources of one domain read the same silicon twice. Accelerators of
+different makers have different sources and are added, with these exceptions:
 
 - pm_counters counts accelerators of any maker, so nothing else does beside it;
 - rocm and hwmon's amdgpu show the same cards;

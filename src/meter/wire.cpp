@@ -85,14 +85,14 @@ wires named_wires(const sysroot& root, const std::vector<std::string>& names, co
       std::vector<std::string> all = present.net;
       all.insert(all.end(), present.infiniband.begin(), present.infiniband.end());
       all.insert(all.end(), present.cxi.begin(), present.cxi.end());
-      throw error("read setting LULL_WIRE_INTERFACES", "there is no network interface '" + name + "'",
-                  all.empty() ? "unset it" : fmt::format("there are {}", fmt::join(all, ", ")));
+      throw usage_error("read setting LULL_WIRE_INTERFACES", "there is no network interface '" + name + "'",
+                        all.empty() ? "unset it" : fmt::format("there are {}", fmt::join(all, ", ")));
     }
   }
   for (const auto& [interface, device] : twins(root, chosen))
     if (contains(chosen.net, interface))
-      throw error("read setting LULL_WIRE_INTERFACES", interface + " is the wire that " + device + " counts",
-                  "name one of the two");
+      throw usage_error("read setting LULL_WIRE_INTERFACES", interface + " is the wire that " + device + " counts",
+                        "name one of the two");
   return chosen;
 }
 
