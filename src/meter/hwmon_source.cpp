@@ -118,6 +118,7 @@ std::vector<hwmon_sensor> find_hwmon_sensors(const sysroot& root) {
 std::unique_ptr<source> make_hwmon_source(const sysroot& root, const hwmon_source& what,
                                           const std::vector<hwmon_channel>& channels) {
   std::vector<held_sensor> sensors;
+  sensors.reserve(channels.size());
   for (const hwmon_channel& c : channels)
     sensors.push_back(
         {held_file(root, c.sensor.path), c.sensor.is_power ? std::optional(power_integral(longest_ns)) : std::nullopt});
