@@ -58,7 +58,8 @@ pipe_ends make_pipe() {
 }
 
 // Starts `/bin/sh -c line` as the leader of a new process group; an errno when it cannot.
-int start(const std::string& line, const pipe_ends& output, const pipe_ends& complaints, pid_t& child) {
+int start(const std::string& line, const std::vector<std::string>& environment, const pipe_ends& output,
+          const pipe_ends& complaints, pid_t& child) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
@@ -70,7 +71,12 @@ int start(const std::string& line, const pipe_ends& output, const pipe_ends& com
   posix_spawnattr_setpgroup(&attributes, 0);
   std::string shell = "sh", option = "-c", text = line;
   const std::array<char*, 4> arguments{shell.data(), option.data(), text.data(), nullptr};
-  const int status = posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments.data(), environ);
+  std::vector<std::string> variables = environment;
+  std::vector<char*> pointers;
+  pointers.reserve(variables.size() + 1);
+  for (std::string& variable : variables) pointers.push_back(variable.data());
+  pointers.push_back(nullptr);
+  const int status = posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments.data(), pointers.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return status;
@@ -98,11 +104,15 @@ std::string failure_of(int status, const std::string& complaint) {
 
 }  // namespace
 
-command_result run_command(const std::string& line, std::chrono::milliseconds longest, const std::stop_token& stop) {
+command::command(std::string line) : line_(std::move(line)) {
+  for (char** variable = environ; *variable != nullptr; ++variable) environment_.emplace_back(*variable);
+}
+
+command_result command::run(std::chrono::milliseconds longest, const std::stop_token& stop) const {
   const auto deadline = clock::now() + longest;
   pipe_ends output = make_pipe(), complaints = make_pipe();
   pid_t child = -1;
-  if (const int status = start(line, output, complaints, child)) return {"", describe_errno(status)};
+  if (const int status = start(line_, environment_, output, complaints, child)) return {"", describe_errno(status)};
   output.write.close();
   complaints.write.close();
 

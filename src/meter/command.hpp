@@ -6,6 +6,7 @@
 #include <chrono>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace lull::meter {
 
@@ -14,7 +15,16 @@ struct command_result {
   std::string failure;  // empty when it ended with 0; else one line: its first line of complaint, time-out, signal
 };
 
-[[nodiscard]] command_result run_command(const std::string& line, std::chrono::milliseconds longest,
-                                         const std::stop_token& stop = {});
+// Its environment is that of the process when it was made: another thread may change the process's own while it runs.
+class command {
+ public:
+  explicit command(std::string line);
+  [[nodiscard]] const std::string& line() const { return line_; }
+  [[nodiscard]] command_result run(std::chrono::milliseconds longest, const std::stop_token& stop = {}) const;
+
+ private:
+  std::string line_;
+  std::vector<std::string> environment_;
+};
 
 }  // namespace lull::meter

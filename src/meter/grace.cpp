@@ -39,6 +39,7 @@ std::unique_ptr<source> make_grace(const sysroot& root) {
     }
   }
   std::vector<hwmon_channel> channels;
+  channels.reserve(by_socket.size());
   for (auto& [number, channel] : by_socket) channels.push_back(std::move(channel));
   return make_hwmon_source(root,
                            {.name = "grace",

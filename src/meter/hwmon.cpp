@@ -48,6 +48,7 @@ std::map<std::string, domain> named_domains(const std::vector<hwmon_sensor>& pre
     const std::string sensor = entry.substr(0, equals);
     if (std::ranges::find(present, sensor, id_of) == present.end()) {
       std::vector<std::string> ids;
+      ids.reserve(present.size());
       for (const hwmon_sensor& s : present) ids.push_back(id_of(s));
       throw usage_error("read setting LULL_HWMON_CHANNELS", fmt::format("there is no sensor '{}'", sensor),
                         ids.empty() ? "unset it" : fmt::format("there are {}", fmt::join(ids, ", ")));

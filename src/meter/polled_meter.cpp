@@ -78,8 +78,9 @@ reading polled_meter::read() {
 
 namespace {
 
-meter_answer ask_once(const command_meter& meter, milliseconds longest, const std::stop_token& stop) {
-  const command_result result = run_command(meter.command, longest, stop);
+meter_answer ask_once(const command_meter& meter, const command& how, milliseconds longest,
+                      const std::stop_token& stop) {
+  const command_result result = how.run(longest, stop);
   if (!result.failure.empty()) return {{}, fmt::format("{}: {}", meter.command, result.failure), ""};
   meter_answer answer = meter.parse(result.output);
   if (answer.number && !(*answer.number >= 0 && std::isfinite(*answer.number)))
@@ -115,10 +116,11 @@ source_description describe(const command_meter& meter, availability state) {
 
 class command_source final : public source {
  public:
-  command_source(const command_meter& meter, milliseconds longest, const meter_answer& first, const sysroot& root)
+  command_source(const command_meter& meter, const command& how, milliseconds longest, const meter_answer& first,
+                 const sysroot& root)
       : source(describe(meter, {true, "", ""})),
-        polled_([meter, longest](const std::stop_token& stop) { return ask_once(meter, longest, stop); }, meter.unit,
-                first, root) {}
+        polled_([meter, how, longest](const std::stop_token& stop) { return ask_once(meter, how, longest, stop); },
+                meter.unit, first, root) {}
 
   void read(std::span<reading> into) override { into[0] = polled_.read(); }
 
@@ -140,9 +142,10 @@ std::unique_ptr<source> make_absent_meter(const command_meter& meter, availabili
 
 std::unique_ptr<source> make_command_meter(const command_meter& meter, const sysroot& root) {
   const milliseconds longest = milliseconds_in("LULL_COMMAND_TIMEOUT_S");
-  const meter_answer first = ask_once(meter, longest, {});
+  const command how(meter.command);
+  const meter_answer first = ask_once(meter, how, longest, {});
   if (!first.number) return make_absent_meter(meter, {false, first.failure, first.remedy});
-  return std::make_unique<command_source>(meter, longest, first, root);
+  return std::make_unique<command_source>(meter, how, longest, first, root);
 }
 
 }  // namespace lull::meter

@@ -91,8 +91,8 @@ wires named_wires(const sysroot& root, const std::vector<std::string>& names, co
   }
   for (const auto& [interface, device] : twins(root, chosen))
     if (contains(chosen.net, interface))
-      throw usage_error("read setting LULL_WIRE_INTERFACES", interface + " is the wire that " + device + " counts",
-                        "name one of the two");
+      throw usage_error("read setting LULL_WIRE_INTERFACES",
+                        fmt::format("{} is the wire that {} counts", interface, device), "name one of the two");
   return chosen;
 }
 

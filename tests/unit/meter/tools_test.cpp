@@ -32,14 +32,21 @@ class tools_test : public meter_test {
 // A command
 
 TEST_F(tools_test, a_command_gives_its_output_or_one_line_of_what_went_wrong) {
-  EXPECT_EQ(run_command("echo 430; echo not this >&2", 5s).output, "430\n");
-  EXPECT_EQ(run_command("echo no device >&2; echo more >&2; exit 3", 5s).failure, "exit status 3: no device");
-  EXPECT_THAT(run_command("kill -9 $$", 5s).failure, HasSubstr("signal 9"));
+  EXPECT_EQ(command("echo 430; echo not this >&2").run(5s).output, "430\n");
+  EXPECT_EQ(command("echo no device >&2; echo more >&2; exit 3").run(5s).failure, "exit status 3: no device");
+  EXPECT_THAT(command("kill -9 $$").run(5s).failure, HasSubstr("signal 9"));
+}
+
+TEST_F(tools_test, a_command_has_the_environment_of_when_it_was_made) {
+  setenv("FAKE_NVML", "before", 1);
+  const command said("echo $FAKE_NVML");
+  setenv("FAKE_NVML", "after", 1);
+  EXPECT_EQ(said.run(5s).output, "before\n");
 }
 
 TEST_F(tools_test, a_command_that_hangs_is_killed_with_all_it_started) {
   const std::int64_t before = now_ns();
-  const command_result hung = run_command("sleep 60 & sleep 60", 200ms);
+  const command_result hung = command("sleep 60 & sleep 60").run(200ms);
   EXPECT_EQ(hung.failure, "no answer within 0.2 s");
   EXPECT_LT(now_ns() - before, 5'000'000'000);
 }
@@ -51,7 +58,7 @@ TEST_F(tools_test, a_command_can_be_stopped_at_once) {
     stop.request_stop();
   });
   const std::int64_t before = now_ns();
-  EXPECT_EQ(run_command("sleep 60", 60s, stop.get_token()).failure, "stopped");
+  EXPECT_EQ(command("sleep 60").run(60s, stop.get_token()).failure, "stopped");
   EXPECT_LT(now_ns() - before, 5'000'000'000);
 }
 
@@ -96,7 +103,7 @@ TEST_F(tools_test, redfish_reads_both_forms) {
 
 TEST_F(tools_test, redfish_asks_a_url_with_curl) {
   set("LULL_REDFISH_URL", ("file://" + tree_.root() + "/redfish_power.json").c_str());
-  if (!run_command("command -v curl", 5s).failure.empty()) GTEST_SKIP() << "curl is not installed";
+  if (!command("command -v curl").run(5s).failure.empty()) GTEST_SKIP() << "curl is not installed";
   EXPECT_TRUE(made("redfish")->description().state.readable) << made("redfish")->description().state.reason;
 }
 
