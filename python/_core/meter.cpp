@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "meter/calibration.hpp"
 #include "meter/choice.hpp"
 #include "meter/sampler.hpp"
 
@@ -68,6 +69,14 @@ void bind_sources(nb::module_& m) {
       .def_prop_ro("channels", [](const source_found& s) { return with_owner(s.description.channels); });
   m.def("sources", sources, "sysroot"_a = "/",
         "All sources Lull knows, in order of preference, as found below `sysroot`.");
+  m.def(
+      "calibration_toml",
+      [](std::pair<double, double> idle, std::pair<double, double> full, const std::string& meter,
+         const std::string& when) {
+        return as_toml(meter::fit({idle.first, idle.second}, {full.first, full.second}, meter, when));
+      },
+      "idle"_a, "full"_a, "meter"_a, "when"_a,
+      "The table [calibration] of a site file: the line through two points (utilisation 0 to 1, watts) of `meter`.");
 }
 
 void bind_samples(nb::module_& m) {

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 class CoreError(Exception):
     """A lull::error: one line saying what was asked, what was found, what to do."""
 
+class CoreUsageError(CoreError):
+    """A lull::usage_error: a setting, a file that a setting names, or what was asked is not valid."""
+
 class Setting:
     """One row of the settings table."""
 
@@ -39,7 +42,7 @@ class Channel:
 class Source:
     """One energy source of this machine, readable or not."""
 
-    name: str  # "powercap", "net", "estimate"
+    name: str  # "powercap", "nvml", "net", ...
     kind: str
     unit: str  # of its raw values, e.g. "uJ", "bytes"
     interval_s: float
@@ -53,6 +56,13 @@ class Source:
 
 def sources(sysroot: str = "/") -> list[Source]:
     """All sources Lull knows, in order of preference, as found below `sysroot`."""
+
+def calibration_toml(idle: tuple[float, float], full: tuple[float, float], meter: str, when: str) -> str:
+    """The table [calibration] of a site file: the line through two points (utilisation 0 to 1, watts) of `meter`.
+
+    Raises:
+        CoreError: The two loads are less than a tenth apart, or make no rising line.
+    """
 
 class ChannelTotal:
     """What one channel counted between start() and stop()."""
@@ -98,9 +108,6 @@ class Sampler:
 
 def now_ns() -> int:
     """CLOCK_MONOTONIC in nanoseconds: the clock of samples and regions."""
-
-class CoreUsageError(CoreError):
-    """A lull::usage_error: a mistake in what was asked."""
 
 class TopologyParameter:
     """One parameter of a topology: a whole number, or a list of them."""

@@ -88,7 +88,9 @@ def what_a_measurement_uses(found: Sequence[_core.Source]) -> str:
         for source in used
     )
     line = f"A measurement here uses: {named}."
-    kinds = {channel.kind for source in used for channel in source.channels if channel.domain != "wire"}
-    if kinds <= {EnergyKind.ESTIMATED.value}:
+    kinds = {channel.kind for source in used for channel in source.channels if channel.domain not in ("wire", "nic")}
+    if not kinds:
+        line += " Only traffic is counted: nothing here says what the node consumes."
+    elif kinds <= {EnergyKind.ESTIMATED.value}:
         line += " No meter can be read: the energy of the node is an estimate from CPU time, with a wide band."
     return line

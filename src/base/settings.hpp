@@ -26,6 +26,8 @@ struct setting {
 
 // The text in force: the environment's, else the default. Throws for a variable that is not in the table.
 [[nodiscard]] std::string setting_text(std::string_view variable);
+// Whether the environment gives it a value.
+[[nodiscard]] bool setting_is_set(std::string_view variable);
 [[nodiscard]] std::int64_t setting_integer(std::string_view variable);
 [[nodiscard]] double setting_real(std::string_view variable);
 // Bytes; accepts 4096, 64K, 16M, 1G (powers of 1024) and decimals as in 1.5G.
@@ -40,5 +42,8 @@ struct unknown_variable {
   std::string nearest;
 };
 [[nodiscard]] std::vector<unknown_variable> unknown_variables();
+
+// How many letters apart two names are, to find the one that was meant.
+[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace lull

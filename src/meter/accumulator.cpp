@@ -13,7 +13,7 @@ double accumulator::missing_at_most() const {
   return missing_ + possible_in(latest_ns_ - (base_ ? base_->time_ns : first_gap_ns_));
 }
 
-step accumulator::push(std::optional<std::uint64_t> value, std::int64_t time_ns) {
+step accumulator::push(std::optional<std::uint64_t> value, std::int64_t time_ns, continuity since) {
   latest_ns_ = time_ns;
   if (!value) {
     if (gaps_++ == 0) first_gap_ns_ = time_ns;
@@ -45,6 +45,16 @@ step accumulator::push(std::optional<std::uint64_t> value, std::int64_t time_ns)
     }
     base_ = known_value{*value, time_ns};
   };
+  const auto start_again = [&] {
+    ++resets_;
+    lower_bound_ = true;
+    missing_ += possible;
+    base_ = known_value{*value, time_ns};
+    return reset{};
+  };
+
+  if (since == continuity::broken) return start_again();
+  if (since == continuity::doubtful) lower_bound_ = true;
 
   if (*value == before && !limits_.may_rest) {
     // The time of the last change stays, so that the catching up which follows is not taken for a jump.
@@ -61,16 +71,13 @@ step accumulator::push(std::optional<std::uint64_t> value, std::int64_t time_ns)
   } else if (rate_known && before <= limits_.range) {
     const std::uint64_t amount = limits_.range - before + *value;
     if (static_cast<double>(amount) <= possible) {
+      before_wraps_ += limits_.range - before;
       accept(amount);
       ++wraps_;
       return wrapped{amount};
     }
   }
-  ++resets_;
-  lower_bound_ = true;
-  missing_ += possible;
-  base_ = known_value{*value, time_ns};
-  return reset{};
+  return start_again();
 }
 
 }  // namespace lull::meter

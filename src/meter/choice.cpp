@@ -3,23 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "meter/words.hpp"
 
 namespace lull::meter {
 namespace {
 
 std::vector<std::string> names_in_force(std::span<const std::string> asked) {
   std::vector<std::string> names(asked.begin(), asked.end());
-  if (names.empty()) {
-    const std::string text = setting_text("LULL_METER_SOURCES");
-    for (std::size_t at = 0; at < text.size();) {
-      const auto end = std::min(text.find_first_of(", ", at), text.size());
-      if (end > at) names.push_back(text.substr(at, end - at));
-      at = end + 1;
-    }
-  }
+  if (names.empty()) names = words_in(setting_text("LULL_METER_SOURCES"));
   for (const std::string& name : names)
     if (std::ranges::find(source_table(), name, &source_entry::name) == source_table().end()) {
       std::vector<std::string_view> known;
@@ -28,6 +23,13 @@ std::vector<std::string> names_in_force(std::span<const std::string> asked) {
                   fmt::format("there are {}", fmt::join(known, ", ")));
     }
   return names;
+}
+
+// Ways to the same RAPL registers: the first that can be read counts.
+constexpr std::array<std::string_view, 3> same_registers{"powercap", "perf", "amd_energy"};
+
+bool reads_the_registers(std::string_view name) {
+  return std::ranges::find(same_registers, name) != same_registers.end();
 }
 
 bool covers_the_processors(const source_description& description) {
@@ -41,7 +43,7 @@ bool covers_the_processors(const source_description& description) {
 std::vector<found_source> find_sources(const sysroot& root, std::span<const std::string> asked) {
   const std::vector<std::string> names = names_in_force(asked);
   std::vector<found_source> found;
-  std::string covered_by;
+  std::string covered_by, registers_read_by;
   for (const source_entry& entry : source_table()) {
     found_source next{.source = entry.make(root), .used = false, .reason = {}};
     const source_description& description = next.source->description();
@@ -50,11 +52,14 @@ std::vector<found_source> find_sources(const sysroot& root, std::span<const std:
     } else if (!names.empty()) {
       next.used = std::ranges::find(names, entry.name) != names.end();
       if (!next.used) next.reason = fmt::format("only {} asked for", fmt::join(names, ", "));
+    } else if (reads_the_registers(entry.name) && !registers_read_by.empty()) {
+      next.reason = registers_read_by + " reads the same counters";
     } else if (description.kind == kind::estimated && !covered_by.empty()) {
       next.reason = covered_by + " counts what it would estimate";
     } else {
       next.used = true;
       if (covered_by.empty() && covers_the_processors(description)) covered_by = entry.name;
+      if (reads_the_registers(entry.name)) registers_read_by = entry.name;
     }
     found.push_back(std::move(next));
   }

@@ -1,8 +1,14 @@
 // Which of the sources found on a machine are used, and why the others are not.
 //
-// By default all that are readable, but the estimate only where no source covers the packages or the whole node: a
-// figure from coefficients never stands beside one from a counter unasked. Names, from the caller or else from
-// LULL_METER_SOURCES, replace the default.
+// By default all that are readable, but
+//
+//   - of powercap, perf and amd_energy only the first: they are ways to the same registers;
+//   - the estimate only where no source covers the packages or the whole node: a figure from coefficients never stands
+//     beside one from a counter unasked.
+//
+// Names, from the caller or else from LULL_METER_SOURCES, replace the default. Two rules more live elsewhere: one wire
+// is counted by one of net, infiniband and cxi (wire.hpp), and what overlaps in a total is left out of it
+// (python/lull/totals.py).
 #pragma once
 #include <memory>
 #include <span>

@@ -131,13 +131,15 @@ source_description describe(std::vector<zone>& zones, const sysroot& root) {
 
 class powercap final : public source {
  public:
-  powercap(std::vector<zone> zones, const sysroot& root) : source(describe(zones, root)), zones_(std::move(zones)) {}
+  powercap(std::vector<zone> zones, const sysroot& root)
+      : source(describe(zones, root)), root_(root), zones_(std::move(zones)) {}
 
   void read(std::span<reading> into) override {
-    for (std::size_t i = 0; i < zones_.size(); ++i) into[i] = stamped(zones_[i].energy.read_number());
+    for (std::size_t i = 0; i < zones_.size(); ++i) into[i] = stamped(zones_[i].energy.read_number(), root_.now());
   }
 
  private:
+  sysroot root_;
   std::vector<zone> zones_;
 };
 

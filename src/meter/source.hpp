@@ -52,16 +52,24 @@ struct channel {
   band joules_per_unit;
   band watts;
   bool counts_bytes = false;
+  double most_watts = 0;    // its joules are never more than this times the time that passed; 0: no such limit
+  bool integrated = false;  // made of power readings by power_integral.hpp: its readings state their own doubt
 };
 
 struct reading {
   std::optional<std::uint64_t> value;  // nothing when the reading failed, never 0 in its place
   int error = 0;                       // errno of a failed reading
-  std::int64_t time_ns = 0;            // CLOCK_MONOTONIC when the value was read
+  std::int64_t time_ns = 0;            // CLOCK_MONOTONIC when the value was true
+  continuity since = continuity::kept;
+  // Of an integrated channel, in raw units: by how much the value may be off because of what lies between the power
+  // readings so far (it only grows), and because of the time since the last of them (of this reading alone).
+  double doubt = 0;
+  double pending = 0;
+  int bridged = 0;  // gaps so far that no reading showed, because they were over before the next one
 };
 
-// The reading that a file gave just now.
-[[nodiscard]] reading stamped(const number_read& read);
+// The reading that a file gave at `time_ns`.
+[[nodiscard]] reading stamped(const number_read& read, std::int64_t time_ns);
 
 struct availability {
   bool readable = false;

@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/clock.hpp"
+
 namespace lull::meter {
 namespace {
 
@@ -22,9 +24,12 @@ std::string_view without_space_around(std::string_view text) {
 
 }  // namespace
 
-sysroot::sysroot(std::string root, fault inject) : root_(std::move(root)), inject_(std::move(inject)) {
+sysroot::sysroot(std::string root, fault inject, clock now)
+    : root_(std::move(root)), inject_(std::move(inject)), now_(std::move(now)) {
   while (root_.ends_with('/')) root_.pop_back();
 }
+
+std::int64_t sysroot::now() const { return now_ ? now_() : now_ns(); }
 
 std::string sysroot::locate(std::string_view path) const { return root_ + std::string(path); }
 

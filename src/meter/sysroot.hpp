@@ -1,5 +1,6 @@
-// The files of the system as the meter sees them: below a root that tests can move, with faults that tests can inject
-// (root may read a file of mode 0400, so permissions alone cannot be tested by root).
+// The machine as the meter sees it: its files, below a root that tests can move, with faults that tests can inject
+// (root may read a file of mode 0400, so permissions alone cannot be tested by root), and its clock, which tests can
+// step.
 //
 // Paths are absolute, as on a real system ("/sys/class/net"); the root is put before them here and nowhere else.
 #pragma once
@@ -17,7 +18,13 @@ class sysroot {
   // Asked with the path before every opening and reading of a file; anything but 0 is the errno it then fails with.
   using fault = std::function<int(std::string_view path)>;
 
-  explicit sysroot(std::string root = "/", fault inject = {});
+  using clock = std::function<std::int64_t()>;  // CLOCK_MONOTONIC in nanoseconds
+
+  explicit sysroot(std::string root = "/", fault inject = {}, clock now = {});
+
+  // Whether the root is this machine's own: libraries and system calls answer for no other.
+  [[nodiscard]] bool is_this_machine() const { return root_.empty(); }
+  [[nodiscard]] std::int64_t now() const;
 
   [[nodiscard]] std::string locate(std::string_view path) const;
   [[nodiscard]] bool exists(std::string_view path) const;
@@ -30,6 +37,7 @@ class sysroot {
  private:
   std::string root_;
   fault inject_;
+  clock now_;
 };
 
 // What reading gave: an errno, or 0 and the result.

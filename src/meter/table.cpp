@@ -1,10 +1,11 @@
 #include <array>
 
-#include "base/clock.hpp"
 #include "meter/source.hpp"
 
 // The sources, in order of preference: a new one is a file with make_NAME() in it, and its name in this line.
-#define LULL_ENERGY_SOURCES(each) each(powercap) each(net) each(estimate)
+#define LULL_ENERGY_SOURCES(each)                                                                            \
+  each(pm_counters) each(powercap) each(perf) each(amd_energy) each(grace) each(hwmon) each(nvml) each(rocm) \
+      each(ipmi) each(redfish) each(snmp) each(cxi) each(infiniband) each(net) each(estimate)
 
 namespace lull::meter {
 
@@ -51,9 +52,9 @@ std::string_view name_of(kind k) {
   return "";
 }
 
-reading stamped(const number_read& read) {
-  if (read.error != 0) return {.value = {}, .error = read.error, .time_ns = now_ns()};
-  return {.value = read.number, .error = 0, .time_ns = now_ns()};
+reading stamped(const number_read& read, std::int64_t time_ns) {
+  if (read.error != 0) return {.value = {}, .error = read.error, .time_ns = time_ns};
+  return {.value = read.number, .error = 0, .time_ns = time_ns};
 }
 
 }  // namespace lull::meter

@@ -3,35 +3,55 @@
 #include <algorithm>
 
 namespace lull::meter {
+namespace {
+
+double edge_of(const channel& c) {
+  const bool read_off = c.kind == kind::measured || c.kind == kind::vendor_model;
+  return read_off && !c.integrated ? 2 * c.interval.value() : 0;
+}
+
+}  // namespace
 
 tally::tally(const channel& c)
     : counted_(c.limits),
       joules_per_unit_(c.joules_per_unit),
       watts_(c.watts),
-      edge_s_(c.kind == kind::measured || c.kind == kind::vendor_model ? 2 * c.interval.value() : 0),
+      most_watts_(c.most_watts),
+      edge_s_(edge_of(c)),
       counts_bytes_(c.counts_bytes) {}
 
 void tally::add(const reading& r) {
-  const step happened = counted_.push(r.value, r.time_ns);
-  if (std::holds_alternative<first>(happened)) first_ns_ = last_ns_ = r.time_ns;
-  if (r.value) last_ns_ = r.time_ns;
+  const step happened = counted_.push(r.value, r.time_ns, r.since);
+  if (std::holds_alternative<first>(happened)) first_ = last_ = r;
+  if (r.value) last_ = r;
 }
 
 double tally::with(double band::*bound) const {
   return joules_per_unit_.*bound * static_cast<double>(counted_.total()) + watts_.*bound * elapsed_s();
 }
 
+double tally::joules() const {
+  const double joules = with(&band::mid);
+  return most_watts_ > 0 ? std::min(joules, most_watts_ * elapsed_s()) : joules;
+}
+
+double tally::doubted_units() const { return last_.doubt - first_.doubt + first_.pending + last_.pending; }
+
 channel_total tally::total() const {
-  const double edge = elapsed_s() > 0 ? std::min(1.0, edge_s_ / elapsed_s()) * joules() : 0;
-  return {.joules = joules(),
-          .low_j = std::max(0.0, with(&band::low) - edge),
-          .high_j = with(&band::high) + edge + joules_per_unit_.high * counted_.missing_at_most(),
-          .bytes = counts_bytes_ ? std::optional(counted_.total()) : std::nullopt,
-          .wraps = counted_.wraps(),
-          .gaps = counted_.gaps(),
-          .resets = counted_.resets(),
-          .stale = counted_.stales(),
-          .lower_bound = counted_.lower_bound()};
+  const double middle = joules();
+  const double edge = elapsed_s() > 0 ? std::min(1.0, edge_s_ / elapsed_s()) * middle : 0;
+  const double doubt = edge + joules_per_unit_.high * doubted_units();
+  return {
+      .joules = middle,
+      .low_j = std::clamp(
+          with(&band::low) - doubt - joules_per_unit_.high * static_cast<double>(counted_.before_wraps()), 0.0, middle),
+      .high_j = std::max(middle, with(&band::high) + doubt + joules_per_unit_.high * counted_.missing_at_most()),
+      .bytes = counts_bytes_ ? std::optional(counted_.total()) : std::nullopt,
+      .wraps = counted_.wraps(),
+      .gaps = counted_.gaps() + last_.bridged - first_.bridged,
+      .resets = counted_.resets(),
+      .stale = counted_.stales(),
+      .lower_bound = counted_.lower_bound()};
 }
 
 }  // namespace lull::meter

@@ -2,8 +2,9 @@
 // time alone.
 //
 // Contract: joules() never decreases. The band [low_j, high_j] holds the systematic uncertainty of the source: that of
-// its coefficients; for real meters that of reading them off at either end (2 * update interval of T); and above, when
-// the total is a lower bound, what may have been missed if that is known.
+// its coefficients; for real meters that of reading them off at either end (2 * update interval of T), or, where the
+// source integrates power itself, the doubt its readings state; below, what was not counted if a wrap was none; and
+// above, when the total is a lower bound, what may have been missed if that is known.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -25,18 +26,20 @@ class tally {
  public:
   explicit tally(const channel& c);
   void add(const reading& r);
-  [[nodiscard]] double joules() const { return with(&band::mid); }
+  [[nodiscard]] double joules() const;
   [[nodiscard]] channel_total total() const;
 
  private:
   [[nodiscard]] double with(double band::*bound) const;
-  [[nodiscard]] double elapsed_s() const { return from_ns(last_ns_ - first_ns_).value(); }
+  [[nodiscard]] double elapsed_s() const { return from_ns(last_.time_ns - first_.time_ns).value(); }
+  [[nodiscard]] double doubted_units() const;
 
   accumulator counted_;
   band joules_per_unit_, watts_;
+  double most_watts_;
   double edge_s_;  // time by which the energy at the two ends together may be misplaced
   bool counts_bytes_;
-  std::int64_t first_ns_ = 0, last_ns_ = 0;  // of the readings that succeeded
+  reading first_, last_;  // of those that succeeded
 };
 
 }  // namespace lull::meter

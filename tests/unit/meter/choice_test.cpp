@@ -46,6 +46,18 @@ TEST_F(choice_test, the_estimate_steps_in_where_the_counter_may_not_be_read) {
   EXPECT_THAT(used(server.files(denied)), ElementsAre("estimate"));
 }
 
+TEST_F(choice_test, one_of_the_ways_to_the_same_registers_is_used) {
+  const fixture_tree amd("amd_2s");
+  EXPECT_THAT(used(amd.files()), ElementsAre("powercap", "hwmon"));
+  const auto found = find_sources(amd.files());
+  const auto reason = [&](std::string_view name) {
+    return std::ranges::find(found, name, [](const auto& f) { return f.source->description().name; })->reason;
+  };
+  EXPECT_EQ(reason("amd_energy"), "powercap reads the same counters");
+  const auto denied = [](std::string_view path) { return path.ends_with("/energy_uj") ? EACCES : 0; };
+  EXPECT_THAT(used(amd.files(denied)), ElementsAre("amd_energy", "hwmon"));
+}
+
 TEST_F(choice_test, a_machine_with_nothing_is_estimated) {
   const fixture_tree tree("vm_nothing");
   EXPECT_THAT(used(tree.files()), ElementsAre("estimate"));
@@ -70,7 +82,9 @@ TEST_F(choice_test, a_name_that_is_not_readable_or_not_known_is_refused) {
     return "";
   };
   EXPECT_THAT(refusal("powercap"), HasSubstr("no powercap class"));
-  EXPECT_THAT(refusal("rapl"), HasSubstr("there are powercap, net, estimate"));
+  EXPECT_THAT(refusal("rapl"),
+              HasSubstr("there are pm_counters, powercap, perf, amd_energy, grace, hwmon, nvml, rocm, ipmi, "
+                        "redfish, snmp, cxi, infiniband, net, estimate"));
 }
 
 TEST_F(choice_test, a_machine_where_nothing_can_be_read_is_refused) {

@@ -30,7 +30,7 @@ class net_test : public meter_test {
 TEST_F(net_test, only_physical_interfaces_are_read) {
   const fixture_tree tree("eth");
   const auto net = make("net", tree.files());
-  EXPECT_THAT(channel_names(*net), ElementsAre("net:eth0"));
+  EXPECT_THAT(channel_names(*net), ElementsAre("net:eth0", "net:eth0-nic"));
   EXPECT_EQ(net->description().channels[0].covers, domain::wire);
   EXPECT_EQ(net->description().channels[0].kind, kind::derived);
 }
@@ -38,7 +38,8 @@ TEST_F(net_test, only_physical_interfaces_are_read) {
 TEST_F(net_test, named_interfaces_replace_the_physical_ones) {
   const fixture_tree tree("eth");
   set("LULL_WIRE_INTERFACES", "lo, bond0,lo");
-  EXPECT_THAT(channel_names(*make("net", tree.files())), ElementsAre("net:lo", "net:bond0"));
+  EXPECT_THAT(channel_names(*make("net", tree.files())),
+              ElementsAre("net:lo", "net:lo-nic", "net:bond0", "net:bond0-nic"));
 }
 
 TEST_F(net_test, a_named_interface_that_is_not_there_is_refused_with_those_that_are) {
@@ -76,6 +77,43 @@ TEST_F(net_test, the_full_duplex_convention_charges_half_in_the_same_band) {
   EXPECT_NEAR(total.joules, 2 * 0.30e-3, 1e-12);
   EXPECT_NEAR(total.low_j, 2 * 0.30e-3, 1e-12);
   EXPECT_NEAR(total.high_j, 2 * 0.60e-3, 1e-12);
+}
+
+TEST_F(net_test, the_clamped_convention_never_charges_more_than_power_times_time) {
+  const fixture_tree tree("eth");
+  set("LULL_WIRE_CONVENTION", "clamped");
+  const auto net = make("net", tree.files());
+  tally wire(net->description().channels.at(0));
+  // 25 GB each way in a second: the paper charges twice what the card can draw.
+  wire.add({.value = 0, .time_ns = 0});
+  wire.add({.value = 50'000'000'000, .time_ns = 1'000'000'000});
+  EXPECT_NEAR(wire.total().joules, 15, 1e-9);
+  EXPECT_NEAR(wire.total().low_j, 15, 1e-9);
+  EXPECT_NEAR(wire.total().high_j, 30, 1e-9);
+  // Later silence lets the same bytes cost what the paper says.
+  wire.add({.value = 50'000'000'000, .time_ns = 10'000'000'000});
+  EXPECT_NEAR(wire.total().joules, 30, 1e-9);
+}
+
+TEST_F(net_test, per_delivered_byte_only_what_is_received_counts_with_the_cost_of_both_ends) {
+  const fixture_tree tree("eth");
+  set("LULL_WIRE_PER", "delivered");
+  const channel_total total = two_megabytes(tree);
+  EXPECT_EQ(total.bytes, 1'000'000U);
+  EXPECT_NEAR(total.joules, 1.20e-3, 1e-12);
+}
+
+TEST_F(net_test, beside_the_wire_stands_what_the_card_draws_in_any_case) {
+  const fixture_tree tree("eth");
+  const auto net = make("net", tree.files());
+  const channel& card = net->description().channels.at(1);
+  EXPECT_EQ(card.covers, domain::nic);
+  EXPECT_EQ(card.kind, kind::estimated);
+  tally drawn(card);
+  drawn.add({.value = 5, .time_ns = 0});
+  drawn.add({.value = 7, .time_ns = 2'000'000'000});
+  EXPECT_NEAR(drawn.total().joules, 30, 1e-9);
+  EXPECT_FALSE(drawn.total().bytes);
 }
 
 TEST_F(net_test, the_basis_says_formula_numbers_and_settings) {
