@@ -43,10 +43,24 @@ def ratio(interval: Interval) -> str:
     return f"{three_digits(interval.value)} ({three_digits(interval.low)}–{three_digits(interval.high)})"
 
 
+def si_range(low: float, high: float, unit: str) -> str:
+    """A range in one prefixed unit: 9.93–10.2 s."""
+    factor, name = scale(high if abs(high) >= abs(low) else low, unit)
+    ends = [three_digits(end / factor) for end in (low, high)]
+    between = " to " if low < 0 else "–"
+    return f"{between.join(ends)} {name}"
+
+
+def shift(value: float, unit: str) -> str:
+    """A difference with its sign: +1.20 s, −800 mJ."""
+    return f"{'−' if value < 0 else '+' if value > 0 else ''}{si(abs(value), unit)}"
+
+
 def percent(share: float) -> str:
     """A share in percent, one digit below ten: 0.0312 -> 3.1 %."""
     value = share * 100
-    return f"{value:.1f} %" if abs(value) < 9.95 else f"{value:.0f} %"
+    digits = f"{abs(value):.1f}" if abs(value) < 9.95 else f"{abs(value):.0f}"
+    return f"{'−' if value < 0 and float(digits) else ''}{digits} %"
 
 
 def probability(p: float | None) -> str:

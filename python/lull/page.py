@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull import __version__, figures, gpsup, plots, record, stats
-from lull.compare import Row, distinct, rows
-from lull.comparison import Comparison, compare_runs
+from lull.compare import distinct
+from lull.comparing import compare_runs
+from lull.comparison import Comparison
+from lull.comparison_table import Row, rows
 from lull.errors import LullError
 from lull.quantity import Quantity, Sample, quantity
 from lull.record import Channel, Energy, EnergyKind, Run

@@ -39,5 +39,13 @@ def test_ratios_and_shares():
     assert figures.ratio(Interval(2.1)) == "2.10"
     assert figures.percent(0.0312) == "3.1 %"
     assert figures.percent(0.5) == "50 %"
+    assert [figures.percent(v) for v in (-0.05, -0.3891, -0.0001)] == ["−5.0 %", "−39 %", "0.0 %"]
     assert [figures.probability(p) for p in (None, 0.0002, 0.0123, 0.5)] == ["–", "< 0.001", "0.012", "0.50"]
     assert [figures.count(1, "gap"), figures.count(2, "gap")] == ["1 gap", "2 gaps"]
+
+
+def test_ranges_share_a_unit_and_differences_have_a_sign():
+    assert figures.si_range(9.93, 10.25, "s") == "9.93–10.2 s"
+    assert figures.si_range(950, 1050, "J") == "0.950–1.05 kJ"
+    assert figures.si_range(-2.0, 3.0, "J") == "-2.00 to 3.00 J"
+    assert [figures.shift(v, "s") for v in (1.2, -0.0123, 0.0)] == ["+1.20 s", "−12.3 ms", "0 s"]
