@@ -73,7 +73,7 @@ def compare_all(
     others = [quantity(run, region=region, per=per) for run in candidates]
     if not allow_mixed:
         for second in others:
-            _refuse_mixed(first, second)
+            refuse_mixed(first, second)
     of_first = measures(first, seed=seed, stream=0)
     of_others = [measures(second, seed=seed, stream=1) for second in others]
     tests = [ranks.mann_whitney(of_first.values[name], of.values[name]) for of in of_others for name in TESTED]
@@ -138,7 +138,12 @@ def _powerup(first: Measures, second: Measures, speedup: Interval, greenup: Inte
     return stats.percentile_interval(value, times / energies)
 
 
-def _refuse_mixed(first: Quantity, second: Quantity) -> None:
+def refuse_mixed(first: Quantity, second: Quantity) -> None:
+    """Make sure that the energies of both are of one kind.
+
+    Raises:
+        LullError: They are not.
+    """
     kinds = [sorted({sample.kind.value for sample in side.samples}) for side in (first, second)]
     if kinds[0] != kinds[1] or len(kinds[0]) > 1:
         raise LullError(
