@@ -42,6 +42,7 @@ class Compared:
     tone: str  # saves, wastes or neither: class and marker
     mark: str
     sensor: str
+    warnings: list[str]  # those not of all
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ def render_page(
     if comparisons is None:
         against = runs[baseline].label if len(runs) > 1 else None
         comparisons, refused = _compare(runs, quantities, baseline, region=region, per=per, allow_mixed=allow_mixed)
+    common = _common_warnings([found for _, found in comparisons])
     grown = scaling([(quantity(run, region=region), run) for run in runs])
     drawn = Drawn()
     environment = jinja2.Environment(
@@ -113,7 +115,8 @@ def render_page(
         records=len(runs),
         baseline=against,
         commands=list(dict.fromkeys(" ".join(run.command) for run in runs)),
-        compared=[_compared(name, found) for name, found in comparisons],
+        compared=[_compared(name, found, common) for name, found in comparisons],
+        common_warnings=common,
         refused=refused,
         claims=claims,
         source=source,
@@ -173,9 +176,17 @@ def _compare(
     return [(run.label, one) for run, one in zip(candidates, found, strict=True)], refused
 
 
-def _compared(name: str, found: Comparison) -> Compared:
+def _common_warnings(comparisons: Sequence[Comparison]) -> list[str]:
+    """What is to be minded of every one of several comparisons."""
+    if len(comparisons) < 2:
+        return []
+    return [line for line in comparisons[0].warnings if all(line in one.warnings for one in comparisons)]
+
+
+def _compared(name: str, found: Comparison, common: list[str]) -> Compared:
     tone, mark = {True: ("saves", "●"), False: ("wastes", "■"), None: ("neither", "◆")}[found.saves]
-    return Compared(name, found, rows(found), tone, mark, sensor_words(found))
+    own = [line for line in found.warnings if line not in common]
+    return Compared(name, found, rows(found), tone, mark, sensor_words(found), own)
 
 
 def _energies(of: Quantity, region: str | None) -> list[list[Energy]]:

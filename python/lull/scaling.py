@@ -52,7 +52,7 @@ class Scaling:
 
     unit: str  # what one of it is called
     units: str  # what several are called
-    lines: list[tuple[str, list[Step]]]  # named by the factors that stay the same along it
+    lines: list[tuple[str, list[Step]]]  # named by the factors and settings that tell it from the others
 
 
 def scaling(named: Sequence[tuple[Quantity, Run]]) -> Scaling | None:
@@ -66,14 +66,16 @@ def scaling(named: Sequence[tuple[Quantity, Run]]) -> Scaling | None:
     if chosen is None:
         return None
     factor, sizes = chosen
-    lines: dict[tuple[tuple[str, str], ...], dict[float, Quantity]] = {}
+    lines: dict[tuple[tuple[str, str], ...], list[tuple[float, Quantity]]] = {}
     for (of, run), size in zip(named, sizes, strict=True):
-        fixed = tuple((name, str(value)) for name, value in run.factors.items() if name != factor)
-        lines.setdefault(fixed, {}).setdefault(size, of)
-    found = [(fixed, by_size) for fixed, by_size in lines.items() if len(by_size) > 1]
+        alike = {name: str(value) for name, value in run.factors.items() if name != factor} | run.settings
+        lines.setdefault(tuple(alike.items()), []).append((size, of))
+    # Two records of one size and alike in all else: nobody can say which of them the line goes through, so none does.
+    found = [(fixed, dict(at)) for fixed, at in lines.items() if len(dict(at)) == len(at) > 1]
     if not found:
         return None
-    varying = {name for name, _ in found[0][0] if len({dict(fixed).get(name) for fixed, _ in found}) > 1}
+    names = {name for fixed, _ in found for name, _ in fixed}
+    varying = {name for name in names if len({dict(fixed).get(name) for fixed, _ in found}) > 1}
     return Scaling(
         *SIZES[factor],
         [(_words(fixed, varying), _steps(by_size)) for fixed, by_size in found],
@@ -86,7 +88,7 @@ def scaling_plot(of: Scaling) -> svg.Plot:
     kind = weakest([step.kind for _, steps in of.lines for step in steps])
     with svg.drawing():
         figure, axes = svg.panels(3, 3.0)
-        titles = (f"Energy per {of.unit}, {kind.value}", ENERGY_RATIO, TIME_RATIO)
+        titles = (f"Energy per {of.unit},\n{kind.value}", ENERGY_RATIO, TIME_RATIO)
         for panel, title, name in zip(axes, titles, ("energy_each", "energy", "time"), strict=True):
             for place, (line, steps) in enumerate(of.lines):
                 _line(panel, place, line, steps, name, tips)

@@ -188,9 +188,17 @@ class TestScaling:
         assert scaling([grown()[0], grown()[3]]) is None
         assert scaling([(quantity(BASE), BASE), (quantity(WIDE), WIDE)]) is None
 
+    def test_two_records_of_one_size_that_nothing_tells_apart_make_no_line(self):
+        assert scaling([*grown()[:3], grown()[0]]) is None
+
+    def test_settings_tell_lines_apart_too(self):
+        calm = [(of, one.model_copy(update={"settings": {"LULL_WAIT": "interrupt"}})) for of, one in grown()[:3]]
+        names = [name for name, _ in scaling([*grown()[:3], *calm]).lines]
+        assert names == ["LULL_WAIT poll", "LULL_WAIT interrupt"]
+
     def test_lines_are_told_apart_by_what_differs(self):
         text = words(scaling_plot(scaling(grown())).svg("p"))
-        assert {"mode direct", "mode aggregated", "Energy per node, vendor-model", "Tₙ / T₁"} <= set(text)
+        assert {"mode direct", "mode aggregated", "Energy per node,", "vendor-model", "Tₙ / T₁"} <= set(text)
 
 
 def test_power_shows_regions_and_is_absent_without_samples():
