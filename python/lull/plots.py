@@ -7,6 +7,7 @@ Every plot that shows energy says its kind. Kinds that no meter stands behind ar
 
 from __future__ import annotations
 
+import textwrap
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ ORDER = (Domain.PACKAGE, Domain.DRAM, Domain.NODE, Domain.GPU, Domain.WIRE, Doma
 COLOURS = dict(zip(ORDER, svg.PALETTE, strict=True))
 MOST_LINEAR = 20  # largest ratio of two runs that one linear axis still shows
 MOST_POINTS = 400  # of a line over time: more than a page can show
+LONGEST_NAME = 26  # letters of a record's name on one line beside a plot
 MOST_TIPS = 250  # runs: more are too dense to point at, and make the page heavy
 
 
@@ -40,7 +42,9 @@ def runs_of_each(named: Sequence[tuple[str, Quantity]]) -> svg.Plot:
         figure, axes = svg.panels(2, 0.9 + 0.5 * len(named))
         kinds = list(dict.fromkeys(quantity.kind.value for _, quantity in named))
         energy = f"Energy, {kinds[0]}" if len(kinds) == 1 else "Energy"
-        rows = [name if len(kinds) == 1 else f"{name}\n{quantity.kind.value} energy" for name, quantity in named]
+        rows = [_folded(name) for name, _ in named]
+        if len(kinds) > 1:
+            rows = [f"{row}\n{of.kind.value} energy" for row, (_, of) in zip(rows, named, strict=True)]
         pointed = sum(len(quantity.samples) for _, quantity in named) <= MOST_TIPS
         for panel, column, title, unit in ((axes[0], 0, "Time", "s"), (axes[1], 1, energy, "J")):
             everything = np.concatenate([np.array(quantity.rows)[:, column] for _, quantity in named])
@@ -100,7 +104,7 @@ def energy_by_domain(named: Sequence[tuple[str, Sequence[Sequence[Energy]]]]) ->
             words = f"wire {figures.si(reached, 'J')}" if only_wire else figures.si(reached, "J")
             axes.text(reached + most * 0.01, place, f"{words}, {kind.value}", va="center", fontsize=8.5)
         axes.set_ylim(place + 0.6, 0.4)
-        axes.set_yticks([at for at, _ in ticks], [name for _, name in ticks])
+        axes.set_yticks([at for at, _ in ticks], [_folded(name) for _, name in ticks])
         axes.set_xlim(0, most * 1.34)
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
@@ -141,6 +145,11 @@ def typical_repeat(run: Run) -> int | None:
         return None
     middle = stats.median([repeat.wall_s for repeat in good])
     return min(good, key=lambda repeat: abs(repeat.wall_s - middle)).index
+
+
+def _folded(name: str) -> str:
+    """A long name on several lines, so that it leaves the plot its room."""
+    return "\n".join(textwrap.wrap(name, LONGEST_NAME)) if len(name) > LONGEST_NAME else name
 
 
 def _violin(axes: Axes, row: int, values: np.ndarray, *, logarithmic: bool) -> None:

@@ -43,7 +43,10 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
             },
             **options,
         )
-        records.write(folder / name.replace(" ", "-"), of.model_copy(update={"idle": records.idle(90.0)}))
+        records.write(
+            folder / name.replace(" ", "-"),
+            of.model_copy(update={"idle": [one for i in range(nodes) for one in records.idle(90.0, node=f"n{i}")]}),
+        )
     write_report([folder], folder / "report.html", baseline=folder / "poll")
     return folder / "report.html"
 
