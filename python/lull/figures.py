@@ -6,7 +6,22 @@ import math
 
 from lull.stats import Interval
 
-PREFIXES = {-5: "f", -4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T", 5: "P"}
+PREFIXES = {
+    -8: "y",
+    -7: "z",
+    -6: "a",
+    -5: "f",
+    -4: "p",
+    -3: "n",
+    -2: "µ",
+    -1: "m",
+    0: "",
+    1: "k",
+    2: "M",
+    3: "G",
+    4: "T",
+    5: "P",
+}
 
 
 def three_digits(value: float) -> str:
@@ -26,7 +41,7 @@ def scale(value: float, unit: str) -> tuple[float, str]:
     power = math.floor(math.log10(abs(value)) / 3 + 1e-12)
     if float(three_digits(value / 1000.0**power)) >= 1000:
         power += 1
-    power = min(max(power, -5), 0 if unit == "s" else 5)
+    power = min(max(power, -8), 0 if unit == "s" else 5)
     return 1000.0**power, PREFIXES[power] + unit
 
 
@@ -57,8 +72,10 @@ def shift(value: float, unit: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent, one digit below ten: 0.0312 -> 3.1 %."""
+    """A share in percent, one digit below ten: 0.0312 -> 3.1 %; not quite all is not 100 %: 0.9966 -> 99.7 %."""
     value = share * 100
+    if 99.5 <= value < 100:
+        return f"{value:.1f} %" if value < 99.95 else "> 99.9 %"
     digits = f"{abs(value):.1f}" if abs(value) < 9.95 else f"{abs(value):.0f}"
     return f"{'−' if value < 0 and float(digits) else ''}{digits} %"
 

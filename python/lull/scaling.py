@@ -164,7 +164,7 @@ def _line(axes: Axes, place: int, line: str, steps: list[Step], name: str, tips:
         ends = None if of.low is None or of.high is None else [[of.value - of.low], [of.high - of.value]]
         drawn = axes.errorbar([step.size], [of.value], yerr=ends, fmt=look[0], color=colour, markersize=5, capsize=2.5)
         shown = figures.si(of.value, "J") if name == "energy_each" else figures.ratio(of)
-        what = {"energy_each": f"energy each, {step.kind.value}", "energy": ENERGY_RATIO, "time": TIME_RATIO}[name]
+        what = {"energy_each": f"energy each, {step.kind.value},", "energy": ENERGY_RATIO, "time": TIME_RATIO}[name]
         tips.add(drawn.lines[0], f"{line + ', ' if line else ''}N = {step.size:g}: {what} {shown}")
 
 

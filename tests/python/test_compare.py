@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from datetime import timedelta
 
@@ -10,6 +11,7 @@ import pytest
 from rich.console import Console
 
 import records
+from lull import record
 from lull.compare import distinct, render, render_table
 from lull.comparing import compare_all, compare_runs
 from lull.errors import LullError
@@ -283,6 +285,17 @@ class TestEnergyAboveIdle:
         found = compare_runs(*self.with_idle(watts=210.0))
         assert found.dynamic_greenup is None
         assert any("no more than that of an idle node" in line for line in found.warnings)
+
+    def test_it_is_kept_in_the_record(self, tmp_path):
+        a, _ = self.with_idle()
+        assert record.read(records.write(tmp_path / "a", a)).idle == records.idle(100.0)
+
+    def test_records_from_before_there_was_idle_power_still_read(self, tmp_path):
+        folder = records.write(tmp_path / "a", run("A"))
+        content = json.loads((folder / "run.json").read_text())
+        del content["idle"]
+        (folder / "run.json").write_text(json.dumps(content))
+        assert record.read(folder).idle == []
 
     def test_old_records_have_none(self):
         found = compare_runs(*pair())

@@ -108,7 +108,7 @@ def test_a_mark_speaks_when_it_is_pointed_at(shown: Browser):
 
 def test_a_mark_speaks_when_the_keyboard_reaches_it(shown: Browser):
     shown.run("document.querySelector('#scaling svg .tip').focus()")
-    assert "N = 1: energy each, vendor-model 2.00 kJ" in shown.run("document.getElementById('tip').textContent")
+    assert "N = 1: energy each, vendor-model, 2.00 kJ" in shown.run("document.getElementById('tip').textContent")
     shown.press("Escape")
     assert shown.run("document.getElementById('tip').hidden")
 
