@@ -190,7 +190,7 @@ def study_toml() -> str:
 
 def comparison_json() -> str:
     """What `lull compare --json` prints."""
-    parts = [models_in(comparison.Comparison, record.Model, "record.md")]
+    parts = [models_in(comparison.Comparisons, record.Model, "record.md")]
     return "\n\n".join([*parts, model(stats.Interval), model(stats.Spread)])
 
 

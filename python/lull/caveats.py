@@ -19,6 +19,7 @@ def caveats(first: Quantity, second: Quantity, outcome: Outcome | None, time_p: 
         *_kinds(first, second),
         *_tests(outcome, time_p, energy_p),
         *(line for side in _apart(first, second) for line in (*_sensor(side), *_faults(side))),
+        *_idle(first, second),
         *_hosts(first, second),
         *_order(first, second),
     ]
@@ -116,6 +117,24 @@ def _faults(side: Quantity) -> list[str]:
     ]
     if counted:
         lines.append(f"{name}: {' and '.join(counted)} in the counters' readings")
+    return lines
+
+
+def _idle(first: Quantity, second: Quantity) -> list[str]:
+    """What keeps the energy above idle from being compared, where anyone measured idle power at all."""
+    sides = _apart(first, second)
+    known = [side for side in sides if all(sample.idle is not None for sample in side.samples)]
+    if not any(side.run.idle for side in sides):
+        return []
+    unknown = [side.run.label for side in sides if side not in known]
+    lines = []
+    if unknown:
+        lines.append(f"no idle power of what was compared in {' and '.join(unknown)}: no energy above idle there")
+    lines += [
+        f"{side.run.label}: the energy of a run is no more than that of an idle node; no ratio of energies above idle"
+        for side in known
+        if any((sample.dynamic_j or 0.0) <= 0 for sample in side.samples)
+    ]
     return lines
 
 

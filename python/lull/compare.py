@@ -1,62 +1,117 @@
-"""`lull compare A B`: is B faster, and does it use less energy? One screen, or JSON.
+"""`lull compare A B...`: is B faster, and does it use less energy? One screen, Markdown or JSON; fails builds if told.
 
-The comparison itself is `lull.comparison`; here it is shown.
+What is compared is in `lull.comparing`, how it is shown in `lull.comparison_screen` and `lull.comparison_markdown`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from lull import figures, record
-from lull.comparison import Comparison, compare_runs
+from lull import __version__, conditions, record
+from lull.comparing import compare_all, compare_runs
+from lull.comparison import Comparison, Comparisons, ConditionFinding
+from lull.comparison_screen import console_for_tables, render, render_several, render_table
+from lull.comparison_table import rows
+from lull.conditions import Condition
 from lull.errors import UsageError
 from lull.record import Run, is_simulated
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
+__all__ = [
+    "Comparison",
+    "compare",
+    "compare_runs",
+    "console_for_tables",
+    "distinct",
+    "render",
+    "render_table",
+    "rows",
+]
 
-__all__ = ["Comparison", "compare", "compare_runs", "distinct", "render", "render_table", "rows"]
 
-PIPED_WIDTH = 160  # columns when nobody's terminal sets them: no line of a table is folded
+@dataclass(frozen=True)
+class Asked:
+    """The records to compare, the baseline first, and how to show what comes out."""
+
+    folders: list[Path]
+    runs: list[Run]
+    region: str | None
+    per: str | None
+    allow_mixed: bool
+    as_json: bool
+    as_markdown: bool
+    fail_if: list[Condition]
+    fail_on_median: bool
 
 
-@click.command(short_help="Compare two records: Speedup, Greenup, Powerup.")
-@click.argument("baseline", metavar="A", type=click.Path(path_type=Path))
-@click.argument("candidate", metavar="B", type=click.Path(path_type=Path))
+@click.command(short_help="Compare records: Speedup, Greenup, Powerup.")
+@click.argument("folders", metavar="A B...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--baseline", metavar="A", type=click.Path(path_type=Path), help="What the others are compared with.  [default: A]"
+)
 @click.option("--region", metavar="R", help="Compare this region of the program instead of whole runs.")
-@click.option("--per", metavar="METRIC", help="Divide time and energy by this metric the program reported.")
+@click.option(
+    "--per",
+    metavar="METRIC",
+    help="Divide time and energy by this metric the program reported; one in bytes gives energy per MB, too.",
+)
 @click.option("--allow-mixed", is_flag=True, help="Compare energies of different kinds, e.g. measured with estimated.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print a table in Markdown.")
+@click.option(
+    "--fail-if",
+    metavar="CONDITION",
+    multiple=True,
+    help="Exit with 3 if it holds of a whole interval, e.g. 'greenup<0.98'; may be repeated. METRIC OPERATOR NUMBER,"
+    f" of {', '.join(conditions.METRICS)} and {' '.join(conditions.OPERATORS)}.",
+)
+@click.option("--fail-on-median", is_flag=True, help="Let --fail-if look at the ratio of medians, not at its interval.")
+@click.pass_context
 def compare(
-    baseline: Path, candidate: Path, region: str | None, per: str | None, allow_mixed: bool, as_json: bool
+    context: click.Context,
+    folders: tuple[Path, ...],
+    baseline: Path | None,
+    region: str | None,
+    per: str | None,
+    allow_mixed: bool,
+    as_json: bool,
+    as_markdown: bool,
+    fail_if: tuple[str, ...],
+    fail_on_median: bool,
 ) -> None:
-    """Compare the record B with the record A, the baseline.
+    """Compare the records B... with the record A, the baseline.
 
-    Of two simulations, it compares simulated time, power of links and latencies. Otherwise:
+    Of simulations, it compares simulated time, power of links and latencies. Otherwise:
     Speedup is A's time over B's, Greenup A's energy over B's, Powerup B's mean power over A's; intervals hold 95 %.
     """
-    first, second = distinct([baseline, candidate], [record.read(baseline), record.read(candidate)])
-    if is_simulated(first) and is_simulated(second):
-        from lull.simulation.comparison import compare_folders
+    parsed = [conditions.parse(text) for text in fail_if]
+    if as_json and as_markdown:
+        raise UsageError("compare", "both --json and --markdown are asked for", "choose one")
+    if fail_on_median and not parsed:
+        raise UsageError("compare --fail-on-median", "there is no condition", "add one with --fail-if")
+    ordered = baseline_first(folders, baseline)
+    if len(ordered) < 2:
+        raise UsageError("compare", "one record alone is compared with nothing", "name a second one")
+    runs = distinct(ordered, [record.read(folder) for folder in ordered])
+    asked = Asked(ordered, runs, region, per, allow_mixed, as_json, as_markdown, parsed, fail_on_median)
+    simulated = all(is_simulated(run) for run in runs)
+    findings = _compare_simulations(asked) if simulated else _compare_measurements(asked)
+    for line in filter(None, map(conditions.sentence, findings)):
+        print(f"lull: {line}", file=sys.stderr)
+    if any(finding.met for finding in findings):
+        context.exit(conditions.MET_EXIT_CODE)
 
-        if region or per:
-            asked = f"compare {first.label} with {second.label}"
-            raise UsageError(
-                asked, "simulations have no regions and no work to divide by", "leave out --region and --per"
-            )
-        compare_folders([baseline, candidate], [first.label, second.label], as_json)
-        return
-    found = compare_runs(first, second, region=region, per=per, allow_mixed=allow_mixed)
-    if as_json:
-        click.echo(found.model_dump_json(indent=1))
-    else:
-        render(found, console_for_tables())
+
+def baseline_first(folders: Sequence[Path], baseline: Path | None) -> list[Path]:
+    """The folders with the baseline before all others: the one named, or the first."""
+    if baseline is None:
+        return list(folders)
+    others = [folder for folder in folders if folder.resolve() != baseline.resolve()]
+    return [baseline, *others]
 
 
 def distinct(folders: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
@@ -67,134 +122,49 @@ def distinct(folders: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
     return [run.model_copy(update={"label": name}) for run, name in zip(runs, names, strict=True)]
 
 
-def render(found: Comparison, console: Console) -> None:
-    """Print one comparison: what was compared, a table, the verdict, and what to mind."""
-    from rich.text import Text
+def _compare_measurements(asked: Asked) -> list[ConditionFinding]:
+    first, *others = asked.runs
+    found = compare_all(first, others, region=asked.region, per=asked.per, allow_mixed=asked.allow_mixed)
+    candidates = [(one.candidate.label, conditions.metrics_of(one)) for one in found]
+    findings = conditions.judge(asked.fail_if, candidates, on_median=asked.fail_on_median)
+    if asked.as_json:
+        told = Comparisons(lull_version=__version__, baseline=first.label, comparisons=found, conditions=findings)
+        click.echo(told.model_dump_json(by_alias=True, indent=1))
+    elif asked.as_markdown:
+        from lull.comparison_markdown import markdown
 
-    first, second = found.baseline, found.candidate
-    console.print(
-        Text.assemble((second.label, "bold"), " against ", (first.label, "bold"), f": {found.quantity}"),
-        Text(f"Medians. Energy of {_scope(found)}", "dim"),
-        sep="\n",
-    )
-    console.print(_figures(found, console.is_terminal))
-    console.print(Text(_sentence(found.verdict), _colour(found)), soft_wrap=not console.is_terminal)
-    for warning in found.warnings:
-        console.print(Text.assemble(("note: ", "yellow"), warning), soft_wrap=not console.is_terminal)
-
-
-def render_table(named: list[tuple[str, Comparison]], console: Console) -> None:
-    """Print one row per named comparison, for a study."""
-    table = _table(console.is_terminal)
-    table.add_column("", no_wrap=True)
-    for heading in ("Speedup", "Greenup", "Powerup"):
-        table.add_column(heading, no_wrap=True, justify="left")
-    table.add_column("category")
-    table.add_column("energy", no_wrap=True)
-    for name, found in named:
-        ratios = [figures.ratio(ratio) for ratio in (found.speedup, found.greenup, found.powerup)]
-        table.add_row(name, *ratios, category_words(found), found.kind.value, style=_colour(found))
-    console.print(table)
+        click.echo(markdown(found), nl=False)
+    elif len(found) == 1:
+        render(found[0], console_for_tables())
+    else:
+        render_several(found, console_for_tables())
+    return findings
 
 
-def category_words(found: Comparison) -> str:
-    """The category with its number, or why there is none."""
-    return f"{found.category}: {found.outcome}" if found.category else found.outcome
+def _compare_simulations(asked: Asked) -> list[ConditionFinding]:
+    """Simulations in their own figures: each candidate against the baseline, in turn."""
+    from lull.simulation.account import read_simulation
+    from lull.simulation.comparison import compare as compare_two
+    from lull.simulation.comparison import render as render_two
 
-
-def _figures(found: Comparison, terminal: bool) -> Table:
-    table = _table(terminal)
-    table.add_column("", no_wrap=True)
-    for side in (found.baseline, found.candidate):
-        table.add_column(side.label, justify="right", overflow="fold", min_width=12)
-    table.add_column("", no_wrap=True)
-    table.add_column("ratio (95 %)", no_wrap=True)
-    table.add_column("p", no_wrap=True)
-    for row in rows(found):
-        table.add_row(row.name, *row.values, row.ratio_name, row.ratio, row.p)
-    return table
-
-
-@dataclass(frozen=True)
-class Row:
-    """One quantity of a comparison as text, for a table on the terminal or in a report."""
-
-    name: str
-    values: tuple[str, str]  # baseline, candidate
-    ratio_name: str = ""
-    ratio: str = ""
-    p: str = ""
-
-
-def rows(found: Comparison) -> list[Row]:
-    """Time, energy, power and EDP of both sides with their ratios, the kind of the energies, and the wire."""
-    first, second = found.baseline, found.candidate
-
-    def values(of: str, unit: str) -> tuple[str, str]:
-        return figures.si(getattr(first, of).median, unit), figures.si(getattr(second, of).median, unit)
-
-    p = [figures.probability(value) for value in (found.mann_whitney.time_p, found.mann_whitney.energy_p)]
-    return [
-        Row("runs", (str(first.runs), str(second.runs))),
-        Row("time", values("time_s", "s"), "Speedup", figures.ratio(found.speedup), p[0]),
-        Row("energy", values("energy_j", "J"), "Greenup", figures.ratio(found.greenup), p[1]),
-        Row("power", values("power_w", "W"), "Powerup", figures.ratio(found.powerup)),
-        Row("EDP", values("edp_js", "J·s"), "ratio", figures.ratio(found.edp_ratio)),
-        Row("energy is", (first.kind.value, second.kind.value)),
-        *_wire_rows(found),
+    if asked.region or asked.per:
+        words = "simulations have no regions and no work to divide by"
+        raise UsageError("compare simulations", words, "leave out --region and --per")
+    if asked.as_markdown:
+        raise UsageError("compare simulations", "their figures are not told in Markdown", "leave out --markdown")
+    first, *others = [
+        (run.label, read_simulation(folder)) for run, folder in zip(asked.runs, asked.folders, strict=True)
     ]
-
-
-def _wire_rows(found: Comparison) -> list[Row]:
-    wires = (found.baseline.wire, found.candidate.wire)
-    made = []
-    for name, of, unit, kind_of in (
-        ("wire bytes", "bytes", "B", ""),
-        ("energy per MB", "node_j_per_mb", "J/MB", ""),
-        ("wire", "joules", "J", "kind"),
-        ("node + wire", "node_and_wire_j", "J", "node_and_wire_kind"),
-    ):
-        values = [getattr(wire, of) if wire else None for wire in wires]
-        if all(value is None for value in values):
-            continue
-        left, right = (figures.si(value, unit) if value is not None else "–" for value in values)
-        kinds = [getattr(wire, kind_of) for wire in wires if wire and kind_of]
-        label = ", ".join([name, *dict.fromkeys(kind.value for kind in kinds if kind is not None)])
-        made.append(Row(label, (left, right)))
-    return made
-
-
-def _scope(found: Comparison) -> str:
-    scopes = dict.fromkeys((found.baseline.scope, found.candidate.scope))
-    wire = found.baseline.wire or found.candidate.wire
-    return "; ".join(scopes) + (". Wire bytes are those sent and received, over all nodes" if wire else "")
-
-
-def _sentence(words: str) -> str:
-    return words if words.endswith(".") else f"{words}."
-
-
-def _colour(found: Comparison) -> str:
-    return {True: "cyan", False: "red", None: "default"}[found.saves]
-
-
-def _table(terminal: bool) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    return Table(
-        box=box.SIMPLE_HEAD if terminal else None,
-        pad_edge=False,
-        show_edge=False,
-        collapse_padding=terminal,
-        header_style="bold",
-    )
-
-
-def console_for_tables() -> Console:
-    """A console as wide as the terminal, or wide enough where there is none."""
-    import sys
-
-    from rich.console import Console
-
-    return Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH)
+    found = [compare_two(*first, *other) for other in others]
+    candidates = [(one.candidate, conditions.metrics_of_ratios(one.speedup, one.greenup, one.powerup)) for one in found]
+    findings = conditions.judge(asked.fail_if, candidates, on_median=asked.fail_on_median)
+    if asked.as_json:
+        parts = [one.model_dump_json(indent=1) for one in found]
+        click.echo(parts[0] if len(parts) == 1 else f"[{', '.join(parts)}]")
+    else:
+        console = console_for_tables()
+        for place, one in enumerate(found):
+            if place:
+                console.print()
+            render_two(one, console)
+    return findings

@@ -6,7 +6,22 @@ import math
 
 from lull.stats import Interval
 
-PREFIXES = {-5: "f", -4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T", 5: "P"}
+PREFIXES = {
+    -8: "y",
+    -7: "z",
+    -6: "a",
+    -5: "f",
+    -4: "p",
+    -3: "n",
+    -2: "µ",
+    -1: "m",
+    0: "",
+    1: "k",
+    2: "M",
+    3: "G",
+    4: "T",
+    5: "P",
+}
 
 
 def three_digits(value: float) -> str:
@@ -26,7 +41,7 @@ def scale(value: float, unit: str) -> tuple[float, str]:
     power = math.floor(math.log10(abs(value)) / 3 + 1e-12)
     if float(three_digits(value / 1000.0**power)) >= 1000:
         power += 1
-    power = min(max(power, -5), 0 if unit == "s" else 5)
+    power = min(max(power, -8), 0 if unit == "s" else 5)
     return 1000.0**power, PREFIXES[power] + unit
 
 
@@ -43,10 +58,26 @@ def ratio(interval: Interval) -> str:
     return f"{three_digits(interval.value)} ({three_digits(interval.low)}–{three_digits(interval.high)})"
 
 
+def si_range(low: float, high: float, unit: str) -> str:
+    """A range in one prefixed unit: 9.93–10.2 s."""
+    factor, name = scale(high if abs(high) >= abs(low) else low, unit)
+    ends = [three_digits(end / factor) for end in (low, high)]
+    between = " to " if low < 0 else "–"
+    return f"{between.join(ends)} {name}"
+
+
+def shift(value: float, unit: str) -> str:
+    """A difference with its sign: +1.20 s, −800 mJ."""
+    return f"{'−' if value < 0 else '+' if value > 0 else ''}{si(abs(value), unit)}"
+
+
 def percent(share: float) -> str:
-    """A share in percent, one digit below ten: 0.0312 -> 3.1 %."""
+    """A share in percent, one digit below ten: 0.0312 -> 3.1 %; not quite all is not 100 %: 0.9966 -> 99.7 %."""
     value = share * 100
-    return f"{value:.1f} %" if abs(value) < 9.95 else f"{value:.0f} %"
+    if 99.5 <= value < 100:
+        return f"{value:.1f} %" if value < 99.95 else "> 99.9 %"
+    digits = f"{abs(value):.1f}" if abs(value) < 9.95 else f"{abs(value):.0f}"
+    return f"{'−' if value < 0 and float(digits) else ''}{digits} %"
 
 
 def probability(p: float | None) -> str:

@@ -124,3 +124,9 @@ def energy_delay(energy_j: float, time_s: float, exponent: int = 1) -> float:
 def reduction(ratio: float) -> float:
     """The share saved, from Speedup or Greenup: 1 - 1/ratio; negative when more is used."""
     return 1 - 1 / ratio
+
+
+def reduction_interval(ratio: Interval) -> Interval:
+    """The share saved with its interval, from that of Speedup or Greenup."""
+    ends = [None if end is None else reduction(end) for end in (ratio.low, ratio.high)]
+    return Interval(reduction(ratio.value), *ends)

@@ -1,16 +1,24 @@
-"""What a report says: gathered from records into plain rows, which `templates/report.html.j2` sets as a page."""
+"""What a report says: gathered from records and set as a page by `templates/report.html.j2`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lull import __version__, figures, gpsup, plots, record, stats
-from lull.compare import Row, distinct, rows
-from lull.comparison import Comparison, compare_runs
+from lull import page_tables as tables
+from lull.compare import distinct
+from lull.comparing import compare_all, refuse_mixed
+from lull.comparison import Comparison
+from lull.comparison_table import Row, rows, sensor_words
 from lull.errors import LullError
-from lull.quantity import Quantity, Sample, quantity
-from lull.record import Channel, Energy, EnergyKind, Run
+from lull.quadrant import gps_up
+from lull.quantity import Quantity, quantity
+from lull.record import Energy, EnergyKind, Run
+from lull.scaling import scaling, scaling_plot
+from lull.svg import Plot
 
 TEMPLATES = Path(__file__).parent / "templates"
 OPEN_POWER = 2  # plots of power over time that stand open at once; the rest unfold
@@ -25,15 +33,6 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A cell of a sortable table: what is shown, and the number it is sorted by when it is one."""
-
-    text: str
-    sort: float | str | None = None
-    kind: str = ""
-
-
-@dataclass(frozen=True)
 class Compared:
     """One comparison as the page shows it."""
 
@@ -42,6 +41,8 @@ class Compared:
     rows: list[Row]
     tone: str  # saves, wastes or neither: class and marker
     mark: str
+    sensor: str
+    warnings: list[str]  # those not of all
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,26 @@ class Fold:
     name: str
     svg: str
     opened: bool
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page as HTML text, and its plots by the names that their files would have."""
+
+    text: str
+    plots: dict[str, Plot] = field(default_factory=dict)
+
+
+@dataclass
+class Drawn:
+    """The plots of a page, gathered as they are set into it."""
+
+    plots: dict[str, Plot] = field(default_factory=dict)
+
+    def svg(self, name: str, plot: Plot) -> str:
+        """Keep the plot under its name; its SVG text, every id in it begun with the name."""
+        self.plots[name] = plot
+        return plot.svg(name)
 
 
 def render_page(
@@ -64,8 +85,8 @@ def render_page(
     region: str | None,
     per: str | None,
     allow_mixed: bool,
-) -> str:
-    """The report on the records in `folders` as HTML text; see `lull.report.write_report` for the arguments."""
+) -> Page:
+    """The report on the records in `folders`; see `lull.report.write_report` for the arguments."""
     import jinja2
 
     runs = distinct(folders, [record.read(folder) for folder in folders])
@@ -73,16 +94,11 @@ def render_page(
     refused: list[str] = []
     against = None
     if comparisons is None:
-        comparisons = []
         against = runs[baseline].label if len(runs) > 1 else None
-        for place, run in enumerate(runs):
-            if place == baseline:
-                continue
-            try:
-                found = compare_runs(runs[baseline], run, region=region, per=per, allow_mixed=allow_mixed)
-                comparisons.append((run.label, found))
-            except LullError as error:
-                refused.append(f"{run.label} is not compared: {str(error).partition(': ')[2]}")
+        comparisons, refused = _compare(runs, quantities, baseline, region=region, per=per, allow_mixed=allow_mixed)
+    common = _common_warnings([found for _, found in comparisons])
+    grown = scaling([(quantity(run, region=region), run) for run in runs])
+    drawn = Drawn()
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -90,31 +106,39 @@ def render_page(
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    commands = list(dict.fromkeys(" ".join(run.command) for run in runs))
     days = sorted({f"{run.created:%Y-%m-%d}" for run in runs})
-    return environment.get_template("report.html.j2").render(
+    text = environment.get_template("report.html.j2").render(
         title=title or ("Time and energy of " + ", ".join(run.label for run in runs[:4]) + (" …" * (len(runs) > 4))),
         version=__version__,
         days=days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}",
         words=quantities[0][1].words,
         records=len(runs),
         baseline=against,
-        commands=commands,
-        compared=[_compared(name, found) for name, found in comparisons],
+        commands=list(dict.fromkeys(" ".join(run.command) for run in runs)),
+        compared=[_compared(name, found, common) for name, found in comparisons],
+        common_warnings=common,
         refused=refused,
         claims=claims,
         source=source,
         claim_columns=list(dict.fromkeys(key for claim in claims for key in claim)),
-        gps_up=plots.gps_up(comparisons) if comparisons else "",
-        runs_plot=plots.runs_of_each(quantities),
-        domains_plot=plots.energy_by_domain([(name, _energies(q, region)) for name, q in quantities]),
-        power_plots=_power_plots(folders, runs),
-        run_rows=[_run_row(name, q, sample) for name, q in quantities for sample in q.samples],
+        energy_words=tables.energy_words(quantities),
+        gps_up=drawn.svg("gps-up", gps_up(comparisons)) if comparisons else "",
+        runs_plot=drawn.svg("runs", plots.runs_of_each(quantities)),
+        domains_plot=drawn.svg("domains", plots.energy_by_domain([(n, _energies(q, region)) for n, q in quantities])),
+        scaling_plot=drawn.svg("scaling", scaling_plot(grown)) if grown else "",
+        scaling_unit=grown.unit if grown else "",
+        scaling_rows=tables.scaling_rows(grown) if grown else [],
+        power_plots=_power_plots(folders, runs, drawn),
+        run_rows=[tables.run_row(name, q, sample) for name, q in quantities for sample in q.samples],
         failed=[(name, [index + 1 for index in q.failed]) for name, q in quantities if q.failed],
-        settings=_settings(runs),
-        hosts=_hosts(runs),
-        channels=_channels(runs),
-        faults=_faults(quantities),
+        settings=tables.settings(runs),
+        hosts=tables.hosts(runs),
+        channels=tables.channels(runs),
+        faults=tables.faults(quantities),
+        idle=[(run.label, idle) for run in runs for idle in run.idle],
+        origins=tables.origins(runs),
+        versions=tables.versions(),
+        seeds=sorted({(found.seed, found.resamples) for _, found in comparisons}),
         kinds=[(kind.value, KINDS[kind]) for kind in EnergyKind],
         kinds_of={kind.value: KINDS[kind] for kind in EnergyKind},
         categories=gpsup.CATEGORIES,
@@ -122,12 +146,47 @@ def render_page(
         least_runs=stats.runs_for_interval(),
         ratio=figures.ratio,
         probability=figures.probability,
+        si=figures.si,
+        si_range=figures.si_range,
     )
+    return Page(text, drawn.plots)
 
 
-def _compared(name: str, found: Comparison) -> Compared:
+def _compare(
+    runs: Sequence[Run],
+    quantities: Sequence[tuple[str, Quantity]],
+    baseline: int,
+    *,
+    region: str | None,
+    per: str | None,
+    allow_mixed: bool,
+) -> tuple[list[tuple[str, Comparison]], list[str]]:
+    """Every record against the baseline, and in words those that cannot be compared with it."""
+    candidates, refused = [], []
+    for place, run in enumerate(runs):
+        if place == baseline:
+            continue
+        try:
+            if not allow_mixed:
+                refuse_mixed(quantities[baseline][1], quantities[place][1])
+            candidates.append(run)
+        except LullError as error:
+            refused.append(f"{run.label} is not compared: {str(error).partition(': ')[2]}")
+    found = compare_all(runs[baseline], candidates, region=region, per=per, allow_mixed=allow_mixed)
+    return [(run.label, one) for run, one in zip(candidates, found, strict=True)], refused
+
+
+def _common_warnings(comparisons: Sequence[Comparison]) -> list[str]:
+    """What is to be minded of every one of several comparisons."""
+    if len(comparisons) < 2:
+        return []
+    return [line for line in comparisons[0].warnings if all(line in one.warnings for one in comparisons)]
+
+
+def _compared(name: str, found: Comparison, common: list[str]) -> Compared:
     tone, mark = {True: ("saves", "●"), False: ("wastes", "■"), None: ("neither", "◆")}[found.saves]
-    return Compared(name, found, rows(found), tone, mark)
+    own = [line for line in found.warnings if line not in common]
+    return Compared(name, found, rows(found), tone, mark, sensor_words(found), own)
 
 
 def _energies(of: Quantity, region: str | None) -> list[list[Energy]]:
@@ -139,107 +198,14 @@ def _energies(of: Quantity, region: str | None) -> list[list[Energy]]:
     return [part.energy for repeat in repeats for part in repeat.regions if part.name == region]
 
 
-def _power_plots(folders: list[Path], runs: list[Run]) -> list[Fold]:
+def _power_plots(folders: list[Path], runs: list[Run], drawn: Drawn) -> list[Fold]:
     made: list[Fold] = []
     for place, (folder, run) in enumerate(zip(folders, runs, strict=True)):
         repeat = plots.typical_repeat(run)
-        drawn = (
-            plots.power_over_time(run, record.read_samples(folder), repeat, f"power-{place}")
-            if repeat is not None
-            else None
-        )
-        if repeat is not None and drawn is not None:
-            made.append(Fold(f"{run.label}, repeat {repeat + 1}", drawn, len(made) < OPEN_POWER))
-    return made
-
-
-def _run_row(name: str, of: Quantity, sample: Sample) -> list[Cell]:
-    time, energy = sample.time_s / sample.work, sample.energy_j / sample.work
-    low, high = sample.low_j / sample.work, sample.high_j / sample.work
-    kind = sample.kind.value
-    scope = " and ".join(dict.fromkeys(part.channel for part in sample.parts))
-    sources = sorted({channel.source for channel in of.channels})
-    wire = sample.wire
-    return [
-        Cell(name, name),
-        Cell(str(sample.index + 1), sample.index),
-        Cell(figures.si(time, "s"), time),
-        Cell(figures.si(energy, "J"), energy, kind),
-        Cell(f"{figures.si(low, 'J')} – {figures.si(high, 'J')}", high - low),
-        Cell(figures.si(energy / time, "W"), energy / time, kind),
-        Cell(scope + (f" ({', '.join(sources)})" if sources else ""), scope),
-        Cell(figures.si(wire.joules / sample.work, "J"), wire.joules, wire.kind.value) if wire else Cell("–", 0.0),
-    ]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings and factors: those that differ between the records, as a table, and those alike in all."""
-
-    names: list[str]
-    rows: list[tuple[str, list[str]]]  # record and its values
-    alike: list[tuple[str, str]]
-
-
-def _settings(runs: list[Run]) -> Settings:
-    tables = [{**{name: str(value) for name, value in run.factors.items()}, **run.settings} for run in runs]
-    names = list(dict.fromkeys(name for table in tables for name in table))
-    differ = [name for name in names if len({table.get(name) for table in tables}) > 1]
-    return Settings(
-        differ,
-        [(run.label, [table.get(name, "default") for name in differ]) for run, table in zip(runs, tables, strict=True)],
-        [(name, tables[0][name]) for name in names if name not in differ],
-    )
-
-
-def _which(labels: list[str], runs: list[Run]) -> str:
-    """The records in a few words: all, all but x, a list, or how many."""
-    there = list(dict.fromkeys(labels))
-    missing = [run.label for run in runs if run.label not in there]
-    if not missing:
-        return "all"
-    if len(there) <= 3:
-        return ", ".join(there)
-    return f"all but {', '.join(missing)}" if len(missing) <= 2 else f"{len(there)} of {len(runs)}"
-
-
-def _hosts(runs: list[Run]) -> list[tuple[list[str], str]]:
-    """Each host once, with the records made on it."""
-    seen: dict[tuple[str, ...], list[str]] = {}
-    for run in runs:
-        for host in run.hosts:
-            memory = f"{host.memory_bytes / 2**30:.0f} GiB"
-            key = (host.node, host.processor, str(host.cores), memory, host.kernel)
-            seen.setdefault(key, []).append(run.label)
-    return [(list(key), _which(labels, runs)) for key, labels in seen.items()]
-
-
-def _channels(runs: list[Run]) -> list[tuple[Channel, str, list[str], str]]:
-    """Each channel once over the nodes that have it, with how often it changes, and the records."""
-    seen: dict[tuple[str, ...], tuple[Channel, list[str], list[str]]] = {}
-    for run in runs:
-        for channel in run.channels:
-            key = (channel.name, channel.domain, channel.kind, channel.basis, str(channel.interval_s))
-            _, nodes, labels = seen.setdefault(key, (channel, [], []))
-            nodes.append(channel.node)
-            labels.append(run.label)
-    return [
-        (
-            channel,
-            figures.si(channel.interval_s, "s") if channel.interval_s else "at every reading",
-            list(dict.fromkeys(nodes)),
-            _which(labels, runs),
-        )
-        for channel, nodes, labels in seen.values()
-    ]
-
-
-def _faults(quantities: list[tuple[str, Quantity]]) -> list[tuple[str, list[int], bool]]:
-    """Wraps, gaps, resets and stale readings of each record, and whether its energy is a lower bound."""
-    made = []
-    for name, of in quantities:
-        parts = [part for sample in of.samples for part in sample.parts]
-        counts = [sum(getattr(part, what) for part in parts) for what in ("wraps", "gaps", "resets", "stale")]
-        unread = any(sample.unread_nodes for sample in of.samples)
-        made.append((name, counts, unread or any(part.lower_bound for part in parts)))
+        if repeat is None:
+            continue
+        plot = plots.power_over_time(run, record.read_samples(folder), repeat)
+        if plot is not None:
+            name = f"power-{place + 1}-{re.sub('[^A-Za-z0-9]+', '-', run.label).strip('-').lower()}".strip("-")
+            made.append(Fold(f"{run.label}, repeat {repeat + 1}", drawn.svg(name, plot), len(made) < OPEN_POWER))
     return made

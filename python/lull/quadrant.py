@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lull import svg
+from lull import figures, svg
 from lull.comparison import Comparison
+from lull.comparison_table import category_words
 from lull.gpsup import DELTA
 from lull.stats import Interval
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
@@ -31,8 +33,9 @@ LEGEND_ROWS = 26
 Range = tuple[float, float]
 
 
-def gps_up(named: Sequence[tuple[str, Comparison]], ident: str = "gps-up") -> str:
-    """The GPS-UP plot of named comparisons, as SVG."""
+def gps_up(named: Sequence[tuple[str, Comparison]]) -> svg.Plot:
+    """The GPS-UP plot of named comparisons."""
+    tips = svg.Tips()
     with svg.drawing():
         figure, (axes,) = svg.panels(1, 4.9)
         across = _range([found.speedup for _, found in named])
@@ -43,15 +46,21 @@ def gps_up(named: Sequence[tuple[str, Comparison]], ident: str = "gps-up") -> st
             letters = [_letters(place) for place in range(len(named))]
             _legend(figure, letters, labels)
             labels = letters
-        for _, found in named:
-            _point(axes, found)
+        for name, found in named:
+            tips.add(_point(axes, found), _tip(name, found))
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # from here on pixels are final
         boxes = _obstacles(axes, [found for _, found in named])
         _numbers(axes, across, up, boxes)
         _names(figure, axes, [found for _, found in named], labels, boxes)
         words = "; ".join(f"{name}: {found.verdict}" for name, found in named)
-        return svg.text_of(figure, ident, f"Speedup and Powerup of each comparison. {words}")
+        return svg.Plot(figure, f"Speedup and Powerup of each comparison. {words}", tips.words)
+
+
+def _tip(name: str, found: Comparison) -> str:
+    ratios = (("Speedup", found.speedup), ("Greenup", found.greenup), ("Powerup", found.powerup))
+    words = ", ".join(f"{what} {figures.ratio(ratio)}" for what, ratio in ratios)
+    return f"{name}: {words}. {category_words(found)}. Energy {found.kind.value}."
 
 
 def _range(ratios: Sequence[Interval]) -> Range:
@@ -91,13 +100,14 @@ def _ticks(axes: Axes, across: Range, up: Range) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
-def _point(axes: Axes, found: Comparison) -> None:
+def _point(axes: Axes, found: Comparison) -> Artist:
+    """Draw one comparison with its intervals; returns its marker."""
     marker, colour = _look(found)
     errors = [
         None if ratio.low is None or ratio.high is None else [[ratio.value - ratio.low], [ratio.high - ratio.value]]
         for ratio in (found.speedup, found.powerup)
     ]
-    axes.errorbar(
+    drawn = axes.errorbar(
         found.speedup.value,
         found.powerup.value,
         xerr=errors[0],
@@ -111,6 +121,7 @@ def _point(axes: Axes, found: Comparison) -> None:
         capsize=2.5,
         zorder=4,
     )
+    return drawn.lines[0]
 
 
 def _look(found: Comparison) -> tuple[str, str]:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from lull.errors import LullError
+from lull.idle import IdleOfNodes, IdlePowers
+from lull.moved import bytes_of, bytes_per_unit
 from lull.record import Channel, Domain, Energy, EnergyKind, Repeat, Run, weakest
 from lull.totals import PARTS, node_totals
-
-BYTES_PER_MB = 1e6
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,14 @@ class Sample:
     parts: tuple[Energy, ...]
     wire: Wire | None
     work: float = 1.0  # what time and energy are divided by in a comparison
+    moved_bytes: float | None = None  # not divided by the work
+    idle: IdleOfNodes | None = None  # of the nodes whose energy this is
     unread_nodes: tuple[str, ...] = ()  # hosts of the run without a total: the sum is too low by theirs
+
+    @property
+    def dynamic_j(self) -> float | None:
+        """Energy above idle; None without an idle power of every node."""
+        return None if self.idle is None else self.energy_j - self.idle.watts * self.time_s
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,7 @@ class Quantity:
     words: str
     samples: tuple[Sample, ...]
     failed: tuple[int, ...] = ()
+    moved: str = ""  # whose bytes `moved_bytes` are, in words; empty when there are none
 
     @property
     def rows(self) -> list[tuple[float, float]]:
@@ -104,7 +112,8 @@ def quantity(run: Run, *, region: str | None = None, per: str | None = None) -> 
     if not good:
         found = f"none of its {len(run.repeats)} repeats succeeded" if run.repeats else "it has no repeats"
         raise LullError(asked, found, "look at what the command printed, and measure again")
-    samples = []
+    samples: list[Sample] = []
+    idle = IdlePowers(run.idle)
     for repeat in good:
         sample = _of_region(asked, repeat, region) if region is not None else _of_repeat(asked, repeat)
         if sample.time_s <= 0 or sample.energy_j <= 0:
@@ -115,14 +124,37 @@ def quantity(run: Run, *, region: str | None = None, per: str | None = None) -> 
                 "make it longer: the clock or the sensor saw nothing in it",
             )
         unread = {host.node for host in run.hosts} - {part.node for part in sample.parts}
-        samples.append(replace(sample, work=_work(asked, repeat, per), unread_nodes=tuple(sorted(unread))))
+        samples.append(
+            replace(
+                sample,
+                work=_work(asked, repeat, per),
+                moved_bytes=_moved_bytes(repeat, per, sample.wire),
+                idle=idle.of(sample.parts),
+                unread_nodes=tuple(sorted(unread)),
+            )
+        )
     words = f"region {region}" if region is not None else "whole runs"
     return Quantity(
         run,
         f"{words}, per {per}" if per is not None else words,
         tuple(samples),
         tuple(repeat.index for repeat in run.repeats if repeat.exit_code != 0),
+        _moved_words(good, samples, per),
     )
+
+
+def _moved_bytes(repeat: Repeat, per: str | None, wire: Wire | None) -> float | None:
+    """Bytes that a repeat moved: those of the metric it is compared by when that counts bytes, else of the wire."""
+    if per is not None and bytes_per_unit(repeat.metrics[per].unit) is not None:
+        return bytes_of(repeat.metrics[per])
+    return wire.bytes if wire is not None and wire.bytes > 0 else None
+
+
+def _moved_words(good: list[Repeat], samples: list[Sample], per: str | None) -> str:
+    if any(sample.moved_bytes is None for sample in samples):
+        return ""
+    by_metric = per is not None and bytes_per_unit(good[0].metrics[per].unit) is not None
+    return f"metric {per}" if by_metric else "wire bytes, sent and received"
 
 
 def nodes_of(energies: list[Energy]) -> list[Energy]:

@@ -123,6 +123,19 @@ class Energy(Model):
     lower_bound: bool = False  # a reset hid part of it: the truth is at least this
 
 
+class IdlePower(Model):
+    """Power of one channel, or of a labelled sum of channels, while nothing of the program ran on the node."""
+
+    node: str
+    domain: Domain
+    channel: str  # as in an energy: a channel's name, or the sum in words: "package + dram"
+    kind: EnergyKind
+    watts: float = Field(ge=0)
+    low_w: float = Field(ge=0)  # systematic band of the source
+    high_w: float = Field(ge=0)
+    seconds: float = Field(gt=0)  # how long it was measured
+
+
 class Metric(Model):
     """A figure the program reported itself, e.g. the number of updates it made."""
 
@@ -174,6 +187,7 @@ class Run(Model):
     factors: dict[str, str | int | float] = {}  # the point of a study's matrix this run stands for
     hosts: list[Host]
     channels: list[Channel]
+    idle: list[IdlePower] = []  # per node and channel, when it was measured; node totals may stand among them
     repeats: list[Repeat]
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, populate_by_name=True)

@@ -7,15 +7,30 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from lull import record
+from lull.compare import distinct
 from lull.comparison import Comparison
 from lull.errors import LullError, UsageError, describe_os_error
 
-__all__ = ["records_in", "report", "write_report"]
+if TYPE_CHECKING:
+    from lull.svg import Plot
+
+__all__ = ["PlotFiles", "records_in", "report", "write_report"]
+
+
+@dataclass(frozen=True)
+class PlotFiles:
+    """Where the plots of a report are written as files, and in which format: svg or pdf."""
+
+    folder: Path
+    format: str
 
 
 @click.command(short_help="Write records and their comparisons into one HTML file.")
@@ -31,6 +46,16 @@ __all__ = ["records_in", "report", "write_report"]
 @click.option("--region", metavar="R", help="Report this region of the program instead of whole runs.")
 @click.option("--per", metavar="METRIC", help="Divide time and energy by this metric the program reported.")
 @click.option("--allow-mixed", is_flag=True, help="Compare energies of different kinds, e.g. measured with estimated.")
+@click.option(
+    "--plots",
+    "plots_to",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Write every plot here, too, as a file.",
+)
+@click.option(
+    "--format", "plots_format", type=click.Choice(["svg", "pdf"]), help="Of the files of --plots.  [default: svg]"
+)
 def report(
     folders: tuple[Path, ...],
     out: Path,
@@ -39,13 +64,28 @@ def report(
     region: str | None,
     per: str | None,
     allow_mixed: bool,
+    plots_to: Path | None,
+    plots_format: str | None,
 ) -> None:
     """Write the records DIR... and their comparisons into one HTML file.
 
     A folder that holds records, as of a study, stands for all of them. The file needs no network.
     """
-    write_report(list(folders), out, title, baseline=baseline, region=region, per=per, allow_mixed=allow_mixed)
-    click.echo(out)
+    if plots_format is not None and plots_to is None:
+        raise UsageError(f"report --format {plots_format}", "no plots are asked for", "name a folder with --plots")
+    chosen = PlotFiles(plots_to, plots_format or "svg") if plots_to is not None else None
+    made = write_report(
+        list(folders),
+        out,
+        title,
+        baseline=baseline,
+        region=region,
+        per=per,
+        allow_mixed=allow_mixed,
+        plot_files=chosen,
+    )
+    for path in [out, *made]:
+        click.echo(path)
 
 
 def write_report(
@@ -60,7 +100,8 @@ def write_report(
     region: str | None = None,
     per: str | None = None,
     allow_mixed: bool = False,
-) -> None:
+    plot_files: PlotFiles | None = None,
+) -> list[Path]:
     """Write one HTML file about the records in `folders`.
 
     Args:
@@ -74,6 +115,10 @@ def write_report(
         region: Report this region instead of whole runs.
         per: Divide time and energy by this metric.
         allow_mixed: Compare energies of different kinds too.
+        plot_files: Where to write the plots as files of their own.
+
+    Returns:
+        The files of plots that were written.
 
     Raises:
         LullError: A record cannot be read, or the file cannot be written.
@@ -94,9 +139,11 @@ def write_report(
         if region or per:
             words = "simulations have no regions and no work to divide by"
             raise UsageError(f"write the report {out}", words, "leave out --region and --per")
-        _write_aside(out, render_simulations(found, title=title, baseline=first))
-        return
-    text = render_page(
+        text = render_simulations(found, title=title, baseline=first)
+        made = _plots_of_simulations(found, plot_files) if plot_files else []
+        _write_aside(out, text.encode())
+        return made
+    page = render_page(
         found,
         title=title,
         comparisons=comparisons,
@@ -107,7 +154,29 @@ def write_report(
         per=per,
         allow_mixed=allow_mixed,
     )
-    _write_aside(out, text)
+    made = _write_plots(page.plots, plot_files) if plot_files else []
+    _write_aside(out, page.text.encode())
+    return made
+
+
+def _write_plots(plots: Mapping[str, Plot], to: PlotFiles) -> list[Path]:
+    """Write plots that stand alone, one file each, named after what they show."""
+    made = []
+    for name, plot in plots.items():
+        made.append(to.folder / f"{name}.{to.format}")
+        _write_aside(made[-1], plot.pdf() if to.format == "pdf" else plot.svg(name).encode(), what="plot")
+    return made
+
+
+def _plots_of_simulations(folders: list[Path], to: PlotFiles) -> list[Path]:
+    from lull.simulation.account import read_simulation
+    from lull.simulation.plots import write_plots
+
+    if to.format != "svg":
+        words = "the plots of simulations are SVG only"
+        raise UsageError(f"report --format {to.format}", words, "choose --format svg")
+    runs = distinct(folders, [record.read(folder) for folder in folders])
+    return write_plots(to.folder, [(run.label, read_simulation(f)) for run, f in zip(runs, folders, strict=True)])
 
 
 def records_in(folders: list[Path]) -> list[Path]:
@@ -130,23 +199,24 @@ def records_in(folders: list[Path]) -> list[Path]:
     return found
 
 
-def _write_aside(out: Path, text: str) -> None:
-    asked = f"write the report {out}"
+def _write_aside(out: Path, content: bytes, what: str = "report") -> None:
+    asked = f"write the {what} {out}"
+    option = "--out" if what == "report" else "--plots"
     if out.is_dir():
-        raise LullError(asked, "it is a folder", "name a file with --out")
+        raise LullError(asked, "it is a folder", f"name another place with {option}")
     aside: Path | None = None
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
         aside = Path(name)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         aside.chmod(0o644)
         aside.replace(out)
     except OSError as error:
-        raise LullError(asked, describe_os_error(error), "choose a folder you may write with --out") from error
+        raise LullError(asked, describe_os_error(error), f"choose a folder you may write with {option}") from error
     finally:
         if aside is not None:
             aside.unlink(missing_ok=True)

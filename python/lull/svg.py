@@ -1,4 +1,4 @@
-"""Plots as SVG text that can be inlined: one style, reproducible bytes, identifiers that never collide in a page.
+"""Plots as SVG text that can be inlined, or as PDF: one style, reproducible bytes, identifiers that never collide.
 
 Text and axes are drawn in `currentColor`, so that a plot follows the page into dark mode and prints black on its own.
 Nothing here touches matplotlib's global settings.
@@ -11,9 +11,11 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -27,6 +29,7 @@ FONTS = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
 _STYLE: Any = {  # matplotlib types its settings one literal at a time
     "svg.fonttype": "none",
+    "pdf.fonttype": 42,  # text stays text: publishers refuse the bitmaps and outlines of type 3
     "font.family": "DejaVu Sans",  # comes with matplotlib: the layout is the same on every machine
     "font.size": 9,
     "axes.labelsize": 9,
@@ -60,6 +63,44 @@ def drawing() -> Iterator[None]:
 
     with mpl.rc_context(_STYLE):
         yield
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A drawn figure, what it shows in words, and what each of its marks says when it is pointed at."""
+
+    figure: Figure
+    description: str
+    tips: list[str] = field(default_factory=list)
+
+    def svg(self, ident: str) -> str:
+        """The plot as SVG text; see `text_of`. Marks with a tip can be reached with the keyboard."""
+        with drawing():
+            text = text_of(self.figure, ident, self.description)
+        for place, words in enumerate(self.tips):
+            tip = html.escape(words, quote=True)
+            opened = f'<g id="{ident}-tip-{place}" class="tip" tabindex="0" role="img" aria-label="{tip}">'
+            text = text.replace(f'<g id="{ident}-tip-{place}">', f"{opened}<title>{tip}</title>", 1)
+        return text.replace('role="img"', 'role="group"', 1) if self.tips else text
+
+    def pdf(self) -> bytes:
+        """The plot as a PDF of one page, black where the SVG has the colour of the text around it."""
+        out = io.BytesIO()
+        with drawing():
+            self.figure.savefig(out, format="pdf", metadata={"CreationDate": None, "Title": self.description[:200]})
+        return out.getvalue()
+
+
+class Tips:
+    """What marks say, gathered while they are drawn."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+
+    def add(self, mark: Artist, words: str) -> None:
+        """Let `mark` say `words` when it is pointed at."""
+        mark.set_gid(f"tip-{len(self.words)}")
+        self.words.append(words)
 
 
 def panels(count: int, height_in: float) -> tuple[Figure, list[Axes]]:

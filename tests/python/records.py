@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from lull import record
-from lull.record import Channel, Domain, Energy, EnergyKind, Host, Metric, Region, Repeat, Run
+from lull.record import Channel, Domain, Energy, EnergyKind, Host, IdlePower, Metric, Region, Repeat, Run
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TIMES = [10.0, 10.2, 9.9, 10.1, 10.3, 9.8, 10.05, 9.95, 10.15, 10.0]
@@ -47,6 +47,23 @@ def energy(
     )
 
 
+def idle(watts: float, *, node: str = "n1", seconds: float = 30.0, band: float = 0.05) -> list[IdlePower]:
+    """Idle power of the channels of `run`, split between them as its energies are."""
+    return [
+        IdlePower(
+            node=node,
+            domain=domain,
+            channel=f"powercap:{domain.value}",
+            kind=EnergyKind.VENDOR_MODEL,
+            watts=watts * share,
+            low_w=watts * share * (1 - band),
+            high_w=watts * share * (1 + band),
+            seconds=seconds,
+        )
+        for domain, share in SPLIT.items()
+    ]
+
+
 def repeat(
     index: int,
     wall_s: float,
@@ -59,6 +76,7 @@ def repeat(
     wire_bytes: int = 0,
     regions: dict[str, float] | None = None,
     metrics: dict[str, float] | None = None,
+    unit: str = "",
     gaps: int = 0,
     resets: int = 0,
     whole: bool = False,
@@ -118,7 +136,7 @@ def repeat(
         energy=parts(1.0),
         totals=totals,
         regions=made,
-        metrics={name: Metric(value=value) for name, value in (metrics or {}).items()},
+        metrics={name: Metric(value=value, unit=unit) for name, value in (metrics or {}).items()},
     )
 
 
@@ -138,6 +156,7 @@ def run(
     wire_bytes: int = 0,
     regions: dict[str, float] | None = None,
     metrics: dict[str, float] | None = None,
+    unit: str = "",
     gaps: int = 0,
     resets: int = 0,
     whole: bool = False,
@@ -193,6 +212,7 @@ def run(
                 wire_bytes=wire_bytes,
                 regions=regions,
                 metrics=metrics,
+                unit=unit,
                 gaps=gaps,
                 resets=resets,
                 whole=whole,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import io
+import json
+import re
 from datetime import timedelta
 
 import pytest
-from click.testing import CliRunner
 from rich.console import Console
 
 import records
-from lull.compare import compare, compare_runs, distinct, render, render_table
-from lull.comparison import Comparison
+from lull import record
+from lull.compare import distinct, render, render_table
+from lull.comparing import compare_all, compare_runs
 from lull.errors import LullError
 from lull.quantity import nodes_of
 from lull.record import Domain, EnergyKind
@@ -26,8 +28,8 @@ def pair(by=2.0, watts=240.0, **options):
 
 def shown(found, width=120):
     out = io.StringIO()
-    render(found, Console(file=out, width=width))
-    return out.getvalue()
+    render(found, Console(file=out, width=width, force_terminal=True, no_color=True, highlight=False))
+    return re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
 
 
 def test_twice_as_fast_at_more_power_is_category_3():
@@ -43,18 +45,25 @@ def test_twice_as_fast_at_more_power_is_category_3():
 
 def test_shifts_point_from_baseline_to_candidate():
     found = compare_runs(*pair())
-    assert found.hodges_lehmann.time_s == pytest.approx(-5, abs=0.1)
-    assert found.hodges_lehmann.energy_j < 0
+    assert found.hodges_lehmann.time_s.value == pytest.approx(-5, abs=0.1)
+    assert found.hodges_lehmann.time_s.low < -5 < found.hodges_lehmann.time_s.high
+    assert found.hodges_lehmann.energy_j.high < 0
     assert found.mann_whitney.time_p < 0.001
 
 
-def test_energy_and_time_golden_values():
-    a = run("A", [100.0] * 6, 200.0)
-    b = run("B", [25.0] * 6, 400.0)
-    found = compare_runs(a, b)
-    assert (found.speedup.value, found.greenup.value, found.powerup.value) == pytest.approx((4, 2, 2))
+@pytest.mark.parametrize(
+    ("seconds", "watts", "ratios", "category"), [(25.0, 400.0, (4, 2, 2), 3), (50.0, 100.0, (2, 4, 0.5), 1)]
+)
+def test_energy_and_time_golden_values(seconds, watts, ratios, category):
+    """From 100 s and 20 kJ to 25 s and 10 kJ, and to 50 s and 5 kJ."""
+    found = compare_runs(run("A", [100.0] * 6, 200.0), run("B", [seconds] * 6, watts))
+    assert (found.speedup.value, found.greenup.value, found.powerup.value) == pytest.approx(ratios)
     assert found.candidate.edp_js.median == pytest.approx(250e3)
-    assert found.category == 3
+    assert found.edp_ratio.value == pytest.approx(8)
+    assert found.ed2p_ratio.value == pytest.approx(8 * ratios[0])
+    assert found.time_reduction.value == pytest.approx(1 - 1 / ratios[0])
+    assert found.energy_reduction.value == pytest.approx(1 - 1 / ratios[1])
+    assert found.category == category
 
 
 def test_three_runs_a_side_give_ratios_but_no_verdict():
@@ -196,6 +205,118 @@ def test_a_run_without_energy_is_an_error_not_a_zero():
         compare_runs(run("A", powers=0.0), a)
 
 
+def test_medians_have_intervals_from_six_runs_on():
+    of = compare_runs(run("A", TIMES[:6]), run("B", TIMES[:5])).baseline.time_s
+    assert of.smallest <= of.low < of.median < of.high <= of.largest
+    assert compare_runs(run("A", TIMES[:6]), run("B", TIMES[:5])).candidate.time_s.low is None
+
+
+def test_several_candidates_share_one_family_of_tests():
+    base, others = run("A"), [run(name, faster(TIMES, by), start=SOON) for name, by in (("B", 1.004), ("C", 2.0))]
+    together = compare_all(base, others)
+    apart = [compare_runs(base, other) for other in others]
+    assert [one.candidate.label for one in together] == ["B", "C"]
+    assert together[1].speedup == apart[1].speedup
+    assert together[1].mann_whitney.time_p == pytest.approx(2 * apart[1].mann_whitney.time_p), "four tests, not two"
+
+
+class TestEnergyPerMegabyte:
+    def test_wire_bytes_are_the_default(self):
+        found = compare_runs(*pair(wire_bytes=10**9))
+        assert found.baseline.moved.basis == "wire bytes, sent and received"
+        assert found.baseline.moved.j_per_mb.median == pytest.approx(2.005)
+        assert found.j_per_mb_ratio.value == pytest.approx(found.greenup.value), "the same bytes on both sides"
+
+    def test_a_metric_in_bytes_takes_their_place(self):
+        a, b = run("A", metrics={"sent": 2.0}, unit="GB"), run("B", metrics={"sent": 1.0}, unit="GB", start=SOON)
+        found = compare_runs(a, b, per="sent")
+        assert found.baseline.moved.basis == "metric sent"
+        assert found.baseline.moved.j_per_mb.median == pytest.approx(2005 / 2000)
+        assert found.j_per_mb_ratio.value == pytest.approx(0.5)
+
+    def test_without_bytes_there_is_none(self):
+        found = compare_runs(*pair(metrics={"updates": 5.0}), per="updates")
+        assert found.baseline.moved is None
+        assert found.j_per_mb_ratio is None
+
+    def test_bytes_of_one_side_give_no_ratio(self):
+        found = compare_runs(run("A", wire_bytes=10**9), run("B", start=SOON))
+        assert found.candidate.moved is None
+        assert found.j_per_mb_ratio is None
+
+
+class TestEnergyAboveIdle:
+    def with_idle(self, watts=100.0, **options):
+        return [
+            of.model_copy(update={"idle": records.idle(watts, **options)})
+            for of in (run("A"), run("B", faster(TIMES, 2), 240, start=SOON))
+        ]
+
+    def test_it_stands_beside_the_total(self):
+        found = compare_runs(*self.with_idle())
+        assert found.baseline.dynamic.idle_w == pytest.approx(100)
+        assert found.baseline.dynamic.joules.median == pytest.approx(1002.5)
+        assert found.candidate.dynamic.joules.median == pytest.approx(140 * 5.0125)
+        assert found.dynamic_greenup.value == pytest.approx(1002.5 / (140 * 5.0125))
+        assert found.greenup.value == pytest.approx(2 * 200 / 240), "the total is as it was"
+        assert "above idle " in shown(found)
+
+    def test_its_band_holds_the_errors_of_both(self):
+        dynamic = compare_runs(*self.with_idle(band=0.1)).baseline.dynamic
+        assert dynamic.low_j == pytest.approx(2005 * 0.95 - 1002.5 * 1.1)
+        assert dynamic.high_j == pytest.approx(2005 * 1.05 - 1002.5 * 0.9)
+
+    def test_idle_power_of_one_side_gives_no_ratio_and_is_said(self):
+        a, b = self.with_idle()
+        found = compare_runs(a, b.model_copy(update={"idle": []}))
+        assert found.dynamic_greenup is None
+        assert any("no idle power of what was compared in B" in line for line in found.warnings)
+
+    def test_a_node_without_idle_power_makes_it_unknown(self):
+        a = run("A", nodes=["n1", "n2"]).model_copy(update={"idle": records.idle(50.0)})
+        assert compare_runs(a, a).baseline.dynamic is None
+
+    def test_several_measurements_are_averaged_by_their_length(self):
+        a, b = self.with_idle()
+        twice = a.model_copy(update={"idle": records.idle(100.0, seconds=30) + records.idle(140.0, seconds=10)})
+        assert compare_runs(twice, b).baseline.dynamic.idle_w == pytest.approx(110)
+
+    def test_less_than_idle_gives_no_ratio_and_is_said(self):
+        found = compare_runs(*self.with_idle(watts=210.0))
+        assert found.dynamic_greenup is None
+        assert any("no more than that of an idle node" in line for line in found.warnings)
+
+    def test_it_is_kept_in_the_record(self, tmp_path):
+        a, _ = self.with_idle()
+        assert record.read(records.write(tmp_path / "a", a)).idle == records.idle(100.0)
+
+    def test_records_from_before_there_was_idle_power_still_read(self, tmp_path):
+        folder = records.write(tmp_path / "a", run("A"))
+        content = json.loads((folder / "run.json").read_text())
+        del content["idle"]
+        (folder / "run.json").write_text(json.dumps(content))
+        assert record.read(folder).idle == []
+
+    def test_old_records_have_none(self):
+        found = compare_runs(*pair())
+        assert found.baseline.dynamic is None
+        assert "idle" not in shown(found)
+
+
+class TestSensorBand:
+    def test_it_is_not_narrowed_by_runs_and_cancels_on_one_node(self):
+        few, many = (compare_runs(run("A", TIMES * n), run("B", TIMES * n, start=SOON)) for n in (1, 5))
+        assert few.sensor == many.sensor
+        assert few.sensor.cancels
+        assert (few.sensor.greenup_low, few.sensor.greenup_high) == pytest.approx((0.95 / 1.05, 1.05 / 0.95))
+        assert "largely cancels" in shown(few)
+
+    def test_on_another_node_it_does_not_cancel(self):
+        found = compare_runs(run("A", nodes=["n1"]), run("B", nodes=["n2"], start=SOON))
+        assert not found.sensor.cancels
+        assert "does not cancel: by it alone Greenup may be 0.905 to 1.11" in " ".join(shown(found).split())
+
+
 class TestNodeEnergy:
     def test_package_and_dram_add_up_and_carry_the_weaker_kind(self):
         total = nodes_of(
@@ -224,28 +345,14 @@ class TestNodeEnergy:
         assert nodes_of([records.energy(20, Domain.DRAM)]) == []
 
 
-def test_json_is_a_comparison(tmp_path):
-    folders = [records.write(tmp_path / of.label, of) for of in pair(wire_bytes=10**9)]
-    result = CliRunner().invoke(compare, [*map(str, folders), "--json"])
-    assert result.exit_code == 0
-    found = Comparison.model_validate_json(result.stdout)
-    assert found == compare_runs(*pair(wire_bytes=10**9))
-
-
-def test_the_screen_says_what_how_much_and_which_kind(tmp_path):
-    folders = [records.write(tmp_path / of.label, of) for of in pair(wire_bytes=10**9)]
-    text = CliRunner().invoke(compare, [str(folder) for folder in folders]).stdout
-    for words in ("B against A: whole runs", "2.01 kJ", "vendor-model", "Speedup", "wire, derived", "category 3"):
-        assert words in text
-    assert "\x1b" not in text, "plain when piped"
-
-
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_screen_shows_kinds_of_both_sides_at_any_width(width):
-    a, b = run("A", kind=EnergyKind.MEASURED), run("B", kind=EnergyKind.ESTIMATED, start=SOON)
+    a, b = run("A", kind=EnergyKind.MEASURED), run("B", faster(TIMES, 2), kind=EnergyKind.ESTIMATED, start=SOON)
     text = shown(compare_runs(a, b, allow_mixed=True), width)
     assert "measured" in text
     assert "estimated" in text
+    assert "< 0.001" in text, "p is never left out"
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= width
 
 
 def test_a_study_is_one_row_per_comparison():

@@ -116,3 +116,45 @@ def test_delta_sets_what_counts_as_no_difference():
 def test_reduction_is_the_share_saved():
     assert gpsup.reduction(2) == 0.5
     assert gpsup.reduction(0.8) == pytest.approx(-0.25)
+
+
+EXACTLY = Interval(1.0)
+WITHIN = Interval(1.0, 0.985, 1.015)
+MORE, LESS = Interval(1.5, 1.4, 1.6), Interval(0.7, 0.65, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("speedup", "greenup", "powerup", "name"),
+    [
+        (WITHIN, WITHIN, WITHIN, "neutral"),
+        (EXACTLY, EXACTLY, EXACTLY, "neutral"),
+        (WITHIN, MORE, LESS, "saves energy at the same speed"),
+        (WITHIN, LESS, MORE, "wastes energy at the same speed"),
+        (MORE, WITHIN, MORE, "faster at the same energy"),
+        (LESS, WITHIN, LESS, "slower at the same energy"),
+        (Interval(1.1, 0.9, 1.3), WITHIN, Interval(1.1, 0.9, 1.3), "undecided"),
+        (Interval(1.1, 0.9, 1.3), Interval(1.1, 0.9, 1.3), WITHIN, "undecided"),
+    ],
+)
+def test_on_the_borders_of_time_and_energy_there_is_no_category(speedup, greenup, powerup, name):
+    found = gpsup.classify(speedup, greenup, powerup)
+    assert (found.category, found.name) == (None, name)
+
+
+@pytest.mark.parametrize("power", [EXACTLY, WITHIN, Interval(1.1, 0.95, 1.25)])
+def test_on_the_border_of_power_the_category_is_2_or_7(power):
+    assert gpsup.classify(MORE, MORE, power).category == 2
+    assert gpsup.classify(LESS, LESS, power).category == 7
+
+
+def test_the_band_around_one_includes_its_ends():
+    assert gpsup.side_of_one(Interval(1 + gpsup.DELTA)) is Side.SAME
+    assert gpsup.side_of_one(Interval(1 - gpsup.DELTA)) is Side.SAME
+    assert gpsup.side_of_one(Interval(1.0201)) is Side.ABOVE
+    assert gpsup.side_of_one(Interval(1.03, 1.001, 1.05)) is Side.ABOVE, "decided, though it begins within the band"
+
+
+def test_a_reduction_has_the_interval_of_its_ratio():
+    found = gpsup.reduction_interval(Interval(2.0, 1.6, 2.5))
+    assert (found.value, found.low, found.high) == pytest.approx((0.5, 0.375, 0.6))
+    assert gpsup.reduction_interval(Interval(2.0)) == Interval(0.5)

@@ -105,6 +105,78 @@ def test_what_it_was_measured_with_is_there(study, tmp_path):
         assert words in text
 
 
+def test_versions_seeds_and_when_it_ran_are_there(study, tmp_path):
+    text = written([study], tmp_path / "out.html")
+    for words in ("Bootstrap: seed 1, 9999 resamples", "numpy ", "2026-03-01 12:18:30", "10 Hz", "mpirun -n 8"):
+        assert words in text
+
+
+def test_every_plot_says_its_kind_and_source(study, tmp_path):
+    text = written([study], tmp_path / "out.html")
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", text, flags=re.DOTALL)
+    assert len(captions) == 3
+    assert all("Energy is vendor-model, package + dram from powercap." in caption for caption in captions)
+
+
+def test_what_is_to_be_minded_of_all_is_said_once(study, tmp_path):
+    text = written([study], tmp_path / "out.html")
+    assert text.count("these are whole runs, start and end included") == 1
+    assert "Of all these comparisons" in text
+
+
+def test_idle_power_is_a_table(tmp_path):
+    folders = [
+        records.write(tmp_path / name, run(name).model_copy(update={"idle": records.idle(90.0)})) for name in "ab"
+    ]
+    text = written(folders, tmp_path / "out.html")
+    assert "Idle power" in text
+    assert "72.0 W" in text
+    assert "above idle" in text
+
+
+def test_sizes_make_lines_of_scaling(tmp_path):
+    for nodes in (1, 2):
+        of = run(f"n{nodes}", TIMES, 200.0 * nodes, nodes=[f"n{i}" for i in range(nodes)], factors={"nodes": nodes})
+        records.write(tmp_path / "study" / f"{nodes}", of)
+    text = written([tmp_path / "study"], tmp_path / "out.html")
+    assert "Energy per node" in text
+    assert 'id="scaling-' in text
+
+
+@pytest.mark.parametrize(("chosen", "begins"), [((), b"<svg "), (("--format", "pdf"), b"%PDF-")])
+def test_plots_are_files_on_demand(study, tmp_path, chosen, begins):
+    out, plots = tmp_path / "out.html", tmp_path / "deep" / "plots"
+    result = CliRunner().invoke(report, [str(study), "--out", str(out), "--plots", str(plots), *chosen])
+    assert result.exit_code == 0, result.output
+    ending = "pdf" if chosen else "svg"
+    names = {f"{name}.{ending}" for name in ("gps-up", "runs", "domains", "power-1-poll", "power-2-adaptive")}
+    made = {path.name for path in plots.iterdir()}
+    assert names <= made
+    assert all(path.read_bytes().startswith(begins) for path in plots.iterdir())
+    assert result.stdout.splitlines() == [str(out), *(str(plots / name) for name in _in_order(result.stdout))]
+    assert len(made) == 6
+
+
+def _in_order(told):
+    return [line.rpartition("/")[2] for line in told.splitlines()[1:]]
+
+
+def test_a_format_without_plots_is_a_mistake(study, tmp_path):
+    result = CliRunner().invoke(report, [str(study), "--out", str(tmp_path / "x.html"), "--format", "pdf"])
+    assert isinstance(result.exception, UsageError)
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_plots_where_a_file_stands_are_refused_before_the_report_is_written(study, tmp_path):
+    (tmp_path / "plots").write_text("in the way")
+    result = CliRunner().invoke(
+        report, [str(study), "--out", str(tmp_path / "x.html"), "--plots", str(tmp_path / "plots")]
+    )
+    assert isinstance(result.exception, LullError)
+    assert "--plots" in str(result.exception)
+    assert not (tmp_path / "x.html").exists()
+
+
 def test_tables_sort_by_keyboard(study, tmp_path):
     page = Page(written([study], tmp_path / "out.html"))
     assert set(page.heads) == {"none"}

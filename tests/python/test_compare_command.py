@@ -1,0 +1,159 @@
+"""`lull compare` as it is called: one candidate or several; on a screen, in Markdown, in JSON; as a gate of a build."""
+
+from __future__ import annotations
+
+import json
+import resource
+from datetime import timedelta
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import records
+from conftest import Lull
+from lull import record
+from lull.comparing import compare_all
+from lull.comparison import Comparisons
+from lull.record import EnergyKind
+from records import TIMES, faster, run
+
+SOON = records.NOON + timedelta(seconds=30)
+
+
+def made() -> dict[str, record.Run]:
+    """A baseline, a candidate that saves, one that wastes and one of few runs."""
+    return {
+        "a": run("poll", wire_bytes=10**9),
+        "b": run("adaptive", faster(TIMES, 2), 240, start=SOON, wire_bytes=10**9),
+        "c": run("busy", faster(TIMES, 0.9), 250, start=SOON, wire_bytes=10**9),
+        "few": run("few", faster(TIMES, 0.5)[:3], start=SOON),
+        "guess": run("guess", kind=EnergyKind.ESTIMATED, start=SOON),
+    }
+
+
+@pytest.fixture
+def three(lull: Lull) -> Lull:
+    for name, of in made().items():
+        records.write(lull.folder / name, of)
+    return lull
+
+
+def test_the_screen_says_what_how_much_and_which_kind(three: Lull):
+    done = three.run("compare", "a", "b")
+    assert done.returncode == 0, done.stderr
+    for words in ("adaptive against poll: whole runs", "2.00 kJ", "vendor-model", "Speedup", "wire, derived"):
+        assert words in done.stdout
+    for words in ("category 3", "ED²P", "energy per MB", "saved", "50 %", "−5.0", "largely cancels"):
+        assert words in done.stdout
+    assert "\x1b" not in done.stdout, "plain when piped"
+    assert len(done.stdout.splitlines()) <= 24, "one screen"
+
+
+def test_json_is_by_its_schema(three: Lull):
+    told = Comparisons.model_validate_json(three.run("compare", "a", "b", "c", "--json").stdout)
+    runs = made()
+    assert told.baseline == "poll"
+    assert told.comparisons == compare_all(runs["a"], [runs["b"], runs["c"]])
+    assert json.loads(three.run("compare", "a", "b", "--json").stdout)["schema"] == 1
+
+
+def test_several_are_rows_of_one_table(three: Lull):
+    text = three.run("compare", "a", "b", "c").stdout
+    assert "2 records against poll: whole runs" in text
+    rows = [line.split() for line in text.splitlines()]
+    assert ["poll", "10.0", "s", "2.00", "kJ", "vendor-model"] in rows
+    assert "adaptive is 2.00× faster and uses 1.67× less energy (category 3" in text
+    assert "busy is 11 % slower and uses 1.39× more energy (category 8" in text
+    assert len(text.splitlines()) <= 24
+
+
+def test_any_record_may_be_the_baseline(three: Lull):
+    assert "poll is 2.00× slower" in three.run("compare", "a", "b", "--baseline", "b").stdout
+    assert "2 records against busy" in three.run("compare", "a", "b", "--baseline", "./c").stdout, "one more record"
+
+
+def test_markdown_is_a_table_of_github(three: Lull):
+    text = three.run("compare", "a", "b", "--markdown").stdout
+    lines = text.splitlines()
+    assert lines[0] == "|  | poll | adaptive |  | ratio (95 %) | saved | shift | p |"
+    assert lines[1] == "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    table = [line for line in lines if line.startswith("|")]
+    assert {line.replace("\\|", "").count("|") for line in table} == {9}
+    assert any(line.startswith("| time | 10.0 s (9.95") for line in table)
+    assert "category 3" in text
+    several = three.run("compare", "a", "b", "c", "--markdown").stdout
+    assert "| busy | 10 |" in several
+    assert "8: slower and hotter" in several
+
+
+def test_a_pipe_in_a_label_does_not_break_the_table(lull: Lull):
+    records.write(lull.folder / "a", run("a|b"))
+    records.write(lull.folder / "b", run("c", start=SOON))
+    assert "| a\\|b | c |" in lull.run("compare", "a", "b", "--markdown").stdout
+
+
+def test_a_condition_that_holds_fails_with_3_and_says_which(three: Lull):
+    done = three.run("compare", "a", "b", "c", "--fail-if", "greenup<0.98", "--fail-if", "speedup<0.5")
+    assert done.returncode == 3
+    assert done.stderr.splitlines() == ["lull: --fail-if greenup<0.98: met, busy has 0.720 (0.709–0.731)"]
+    assert "category 3" in done.stdout, "the comparison is shown all the same"
+
+
+def test_a_condition_that_does_not_hold_passes(three: Lull):
+    done = three.run("compare", "a", "b", "--fail-if", "greenup<0.98", "--fail-if", "j_per_mb_ratio<1", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [one["met"] for one in json.loads(done.stdout)["conditions"]] == [False, False]
+
+
+def test_too_few_runs_pass_with_a_line_unless_medians_decide(three: Lull):
+    done = three.run("compare", "a", "few", "--fail-if", "speedup<0.9")
+    assert done.returncode == 0
+    assert "--fail-if speedup<0.9: not decided, few has 0.499 without an interval" in done.stderr
+    assert three.run("compare", "a", "few", "--fail-if", "speedup<0.9", "--fail-on-median").returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["a", "b", "--fail-if", "greenup"], 2, "not METRIC OPERATOR NUMBER; write it like greenup<0.98"),
+        (["a", "b", "--fail-if", "x<1"], 2, "no metric 'x'"),
+        (["a", "b", "--fail-on-median"], 2, "there is no condition; add one with --fail-if"),
+        (["a", "b", "--json", "--markdown"], 2, "choose one"),
+        (["a"], 2, "one record alone is compared with nothing; name a second one"),
+        (["a", "--baseline", "a"], 2, "one record alone"),
+        (["a", "guess"], 1, "--allow-mixed"),
+        (["a", "nowhere"], 1, "no run.json there"),
+        (["a", "few", "--fail-if", "j_per_mb_ratio<1"], 1, "few has no j_per_mb_ratio"),
+    ],
+)
+def test_mistakes_are_one_line(three: Lull, arguments, code, words):
+    done = three.run("compare", *arguments)
+    assert done.returncode == code
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_mixed_kinds_are_labelled_by_the_weakest(three: Lull):
+    told = json.loads(three.run("compare", "a", "guess", "--allow-mixed", "--json").stdout)
+    assert told["comparisons"][0]["kind"] == "estimated"
+
+
+def test_two_records_of_a_thousand_runs_compare_within_two_seconds(lull: Lull):
+    """Of processor time, start-up included: others on the machine do not count."""
+    generator = np.random.default_rng(1)
+    nothing = pa.Table.from_pylist([], schema=record.SAMPLES_SCHEMA)
+    for name, scale in (("a", 10.0), ("b", 9.0)):
+        seconds = generator.normal(scale, 0.2, 1000)
+        of = run(name, seconds.tolist(), generator.normal(200, 5, 1000).tolist(), wire_bytes=10**9)
+        record.write(lull.folder / name, of, nothing)
+    took = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = lull.run("compare", "a", "b")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        assert done.returncode == 0, done.stderr
+    assert "1000" in done.stdout
+    assert min(took) <= 2.0, took

@@ -1,0 +1,78 @@
+"""`lull compare` and `lull report` of simulations: several against one, conditions, plots as files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conftest import Lull
+
+NET = """
+[topology]
+name = "fat-tree"
+radix = 4
+[power]
+mode = "active"
+[[jobs]]
+message = "4 KiB"
+messages = 20
+load = 0.2
+"""
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Lull:
+    lull = Lull(tmp_path_factory.mktemp("simulations"))
+    (lull.folder / "net.toml").write_text(NET)
+    for name, *more in (("a",), ("b", "power.mode=deep-sleep", "power.hold=1 us"), ("c", "jobs.0.messages=40")):
+        options = [word for one in more for word in ("--set", one)]
+        done = lull.run("simulate", "net.toml", "--out", name, *options)
+        assert done.returncode == 0, done.stderr
+    return lull
+
+
+def test_several_simulations_are_compared_in_turn(three: Lull):
+    done = three.run("compare", "a", "b", "c")
+    assert done.returncode == 0, done.stderr
+    assert "b against a: simulations" in done.stdout
+    assert "c against a: simulations" in done.stdout
+    assert len(json.loads(three.run("compare", "a", "b", "c", "--json").stdout)) == 2
+
+
+def test_any_simulation_may_be_the_baseline(three: Lull):
+    assert "a against b: simulations" in three.run("compare", "a", "b", "--baseline", "b").stdout
+
+
+def test_conditions_hold_of_their_ratios(three: Lull):
+    done = three.run("compare", "a", "b", "--fail-if", "energy_reduction>0.1")
+    assert done.returncode == 0
+    assert "not decided, b has" in done.stderr, "of one seed there is no interval"
+    done = three.run("compare", "a", "b", "--fail-if", "energy_reduction>0.1", "--fail-on-median")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "--fail-if energy_reduction>0.1: met, b has" in done.stderr
+    assert three.run("compare", "a", "b", "--fail-if", "greenup<0.98", "--fail-on-median").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--fail-if", "edp_ratio<1"], 1, "b has no edp_ratio: simulations have no EDP"),
+        (["--markdown"], 2, "leave out --markdown"),
+        (["--region", "x"], 2, "leave out --region and --per"),
+    ],
+)
+def test_what_simulations_do_not_have_is_one_line(three: Lull, arguments, code, words):
+    done = three.run("compare", "a", "b", *arguments)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_their_plots_are_svg_files_on_demand(three: Lull):
+    done = three.run("report", "a", "b", "--out", "page.html", "--plots", "plots")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (three.folder / "plots").iterdir()} == {"latency.svg", "link-use.svg", "states.svg"}
+    refused = three.run("report", "a", "b", "--out", "page.html", "--plots", "plots", "--format", "pdf")
+    assert refused.returncode == 2
+    assert "choose --format svg" in refused.stderr
