@@ -92,7 +92,6 @@ class chooser {
     if (algorithm_ != algorithm::power_aware) return busy;
     return busy == 0 && free_at_[port] < asleep_before_ ? reluctance_ : busy;
   }
-  [[nodiscard]] bool idle(unsigned port) const { return free_at_[port] <= now_; }
 
   // One of `count` > 0 ports from `first` on that are equally near; `key` decides where the algorithm is deterministic.
   [[nodiscard]] unsigned among(unsigned first, unsigned count, std::uint32_t key) const {

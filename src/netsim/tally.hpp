@@ -41,7 +41,6 @@ class tally {
     ++j.messages;
     j.bytes += m.bytes;
     ++messages_;
-    j.first = std::min(j.first, m.created);
     j.last = std::max(j.last, done);
     last = std::max(last, done);
     if (counts) j.latency.add(done - m.created);
@@ -80,7 +79,6 @@ class tally {
   struct job {
     std::uint64_t messages = 0;
     std::uint64_t bytes = 0;
-    picoseconds first = never;
     picoseconds last = 0;
     latency_counter latency;
   };
