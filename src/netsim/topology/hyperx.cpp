@@ -14,10 +14,12 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "netsim/topology/entry.hpp"
+#include "netsim/topology/grid.hpp"
 
 namespace lull::netsim {
 namespace {
@@ -183,14 +185,7 @@ hyperx::hyperx(const parameters& given) {
   }
   read.require(ports_ <= most_ports, "cables", "leave a switch at most this many ports:", most_ports);
   read.require(count * nodes_per_switch_ <= most_nodes, "dimensions", "leave at most this many nodes:", most_nodes);
-  coordinates_.resize(static_cast<std::size_t>(count));
-  for (std::uint32_t s = 0; s < count; ++s) {
-    std::uint32_t rest = s;
-    for (std::size_t d = 0; d < sizes_.size(); ++d) {
-      coordinates_[s] |= std::uint64_t{rest % sizes_[d]} << 8U * d;
-      rest /= sizes_[d];
-    }
-  }
+  coordinates_ = grid_coordinates(std::span<const unsigned>(sizes_));
 }
 
 endpoint hyperx::peer(std::uint32_t s, unsigned port) const {
@@ -223,19 +218,10 @@ unsigned hyperx::channels(algorithm a) const {
 }
 
 std::uint64_t hyperx::bisection() const {
-  std::uint64_t least = 0;
-  bool least_is_even = false;
-  for (std::size_t d = 0; d < sizes_.size(); ++d) {
+  return least_middle_cut(std::span<const unsigned>(sizes_), [&](std::size_t d) {
     const std::uint64_t half = sizes_[d] / 2;
-    if (half == 0) continue;
-    const bool even = sizes_[d] % 2 == 0;
-    const std::uint64_t severed = half * (sizes_[d] - half) * cables_[d] * (switches() / sizes_[d]);
-    if (least == 0 || (even == least_is_even ? severed < least : even)) {
-      least = severed;
-      least_is_even = even;
-    }
-  }
-  return least;
+    return half * (sizes_[d] - half) * cables_[d] * (switches() / sizes_[d]);
+  });
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "netsim/topology/entry.hpp"
+#include "netsim/topology/grid.hpp"
 
 namespace lull::netsim {
 namespace {
@@ -160,14 +161,7 @@ torus::torus(const parameters& given) {
     count = std::min<std::int64_t>(count * sizes[d], most_nodes + 1);
   }
   read.require(count * nodes_per_switch_ <= most_nodes, "dimensions", "leave at most this many nodes:", most_nodes);
-  coordinates_.resize(static_cast<std::size_t>(count));
-  for (std::uint32_t s = 0; s < count; ++s) {
-    std::uint32_t rest = s;
-    for (std::size_t d = 0; d < sizes.size(); ++d) {
-      coordinates_[s] |= std::uint64_t{rest % sizes[d]} << 8U * d;
-      rest /= sizes[d];
-    }
-  }
+  coordinates_ = grid_coordinates(std::span<const unsigned>(sizes));
 }
 
 endpoint torus::peer(std::uint32_t s, unsigned port) const {
@@ -183,18 +177,9 @@ endpoint torus::peer(std::uint32_t s, unsigned port) const {
 }
 
 std::uint64_t torus::bisection() const {
-  std::uint64_t least = 0;
-  bool least_is_even = false;
-  for (unsigned d = 0; d < dimensions_; ++d) {
-    if (sizes_[d] == 1) continue;
-    const bool even = sizes_[d] % 2 == 0;
-    const std::uint64_t severed = std::uint64_t{switches() / sizes_[d]} * (sizes_[d] == 2 ? 1 : 2);
-    if (least == 0 || (even == least_is_even ? severed < least : even)) {
-      least = severed;
-      least_is_even = even;
-    }
-  }
-  return least;
+  return least_middle_cut(std::span(sizes_).first(dimensions_), [&](std::size_t d) {
+    return std::uint64_t{switches() / sizes_[d]} * (sizes_[d] == 2 ? 1 : 2);
+  });
 }
 
 }  // namespace
