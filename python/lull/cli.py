@@ -19,7 +19,7 @@ from lull.errors import LullError
 # Subcommand -> the module whose click command of the same name it is; imported only when it is called or listed.
 COMMANDS = {
     "sources": "lull.sources",
-    "measure": "lull.measure",
+    "measure": "lull.measure.command",
     "compare": "lull.compare",
     "report": "lull.report",
     "run": "lull.run",

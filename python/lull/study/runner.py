@@ -18,7 +18,7 @@ from lull import record
 from lull.errors import LullError
 from lull.guard import CannotExecuteError, run_guarded
 from lull.interrupts import InterruptedBySignal, Interrupts
-from lull.measure import Measured, compose_run, measure_repeat
+from lull.measure.repeat import Measured, compose_run, measure_repeat
 from lull.meter import Meter
 from lull.native import checked_settings
 from lull.study.description import Description

@@ -1,0 +1,113 @@
+"""One repeat of a command, measured; and the record that repeats of one command make together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pyarrow as pa
+
+from lull import __version__, record
+from lull.guard import Stream, run_guarded
+from lull.interrupts import Interrupts
+from lull.meter import Meter
+from lull.record import Repeat
+from lull.regions import merge_metrics, merge_regions, read_accounts
+from lull.scratch import scratch_folder
+from lull.totals import node_totals
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One repeat: its part of run.json, its rows of samples.parquet, and what was wrong, in words."""
+
+    repeat: Repeat
+    samples: pa.Table
+    warnings: list[str] = field(default_factory=list)
+
+
+def measure_repeat(
+    command: Sequence[str],
+    meter: Meter,
+    index: int,
+    *,
+    env: Mapping[str, str],
+    interrupts: Interrupts | None = None,
+    stdin: Stream = None,
+    stdout: Stream = None,
+    stderr: Stream = None,
+) -> Measured:
+    """Run `command` once and measure it.
+
+    Time and energy are those between the guard's two stamps around the command; starting the meter and Python itself
+    lie outside.
+
+    Args:
+        command: Program and arguments.
+        meter: A meter that is not running.
+        index: The repeat's number, from 0.
+        env: The command's whole environment; LULL_RECORD is set on top.
+        interrupts: Signals to pass on to the command.
+        stdin: As for `subprocess.Popen`; None inherits ours.
+        stdout: Likewise.
+        stderr: Likewise.
+
+    Raises:
+        CannotExecuteError: The command is not there or not executable.
+        InterruptedBySignal: A signal asked to stop; this repeat is void.
+        LullError: The meter or the guard failed.
+    """
+    with scratch_folder() as folder:
+        started = datetime.now(UTC)
+        meter.start()
+        try:
+            ending = run_guarded(
+                command,
+                env={**env, "LULL_RECORD": str(folder)},
+                interrupts=interrupts,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+            )
+        finally:
+            series = meter.stop()
+        found = read_accounts(folder)
+    energy = series.energy([(ending.begin_ns, ending.end_ns)])
+    repeat = Repeat(
+        index=index,
+        started=started,
+        wall_s=(ending.end_ns - ending.begin_ns) / 1e9,
+        cpu_s=ending.user_s + ending.system_s,
+        max_rss_bytes=ending.max_rss_bytes,
+        exit_code=ending.exit_code,
+        energy=energy,
+        totals=node_totals(energy),
+        regions=merge_regions(found.accounts, series, ending.begin_ns),
+        metrics=merge_metrics(found.accounts),
+    )
+    return Measured(repeat, series.table(index, ending.begin_ns), found.warnings)
+
+
+def compose_run(
+    label: str,
+    command: Sequence[str],
+    meter: Meter,
+    hz: float,
+    settings: Mapping[str, str],
+    repeats: Sequence[Repeat],
+    factors: Mapping[str, str | int | float] | None = None,
+) -> record.Run:
+    """The content of run.json for `repeats` of one command on this machine."""
+    return record.Run(
+        lull_version=__version__,
+        label=label,
+        command=list(command),
+        created=datetime.now(UTC),
+        sampling_hz=hz,
+        settings={variable: value for variable, value in settings.items() if variable != "LULL_RECORD"},
+        factors=dict(factors or {}),
+        hosts=[record.this_host()],
+        channels=meter.channels,
+        repeats=list(repeats),
+    )
