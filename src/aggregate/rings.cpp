@@ -108,7 +108,7 @@ bool rings::anything_arrived() const {
 
 void rings::open_slot(int pe) {
   while (!room(pe)) {
-    if (!consume()) world_.wait().until([&] { return room(pe) || anything_arrived(); });
+    if (!consume()) world_.wait().until({fabric::operation::aggregate}, [&] { return room(pe) || anything_arrived(); });
   }
   const auto i = static_cast<std::size_t>(pe);
   std::byte* const items = slot_of(pe) + sizeof(slot_header);
@@ -192,7 +192,7 @@ void rings::finish() {
     return true;
   };
   while (!over()) {
-    if (!consume()) world_.wait().until([&] { return over() || anything_arrived(); });
+    if (!consume()) world_.wait().until({fabric::operation::aggregate}, [&] { return over() || anything_arrived(); });
   }
   for (from_pe& from : from_) from.finished = false;
 }

@@ -151,7 +151,7 @@ std::optional<std::size_t> world::size_of(const void* symmetric) const {
 }
 
 void world::wait_for_room(pe_id pe) {
-  wait().until([&] { return remote_->unacknowledged(pe) < unacknowledged_limit_; });
+  wait().until({operation::put, 0, pe.index()}, [&] { return remote_->unacknowledged(pe) < unacknowledged_limit_; });
 }
 
 void world::put_remote(void* target, const void* source, std::size_t bytes, pe_id pe, const signal_update* signal,
@@ -160,7 +160,7 @@ void world::put_remote(void* target, const void* source, std::size_t bytes, pe_i
   if (!blocking) return remote_->put(pe, offset_of(target), source, bytes, signal, nullptr);
   std::atomic<bool> sent{false};
   remote_->put(pe, offset_of(target), source, bytes, signal, &sent);
-  wait().until([&] { return sent.load(std::memory_order_acquire); });
+  wait().until({operation::put, bytes, pe.index()}, [&] { return sent.load(std::memory_order_acquire); });
 }
 
 void world::put_signal(void* target, const void* source, std::size_t bytes, std::uint64_t* signal, std::uint64_t value,
@@ -178,7 +178,7 @@ void world::put_signal(void* target, const void* source, std::size_t bytes, std:
 void world::get_remote(void* destination, const void* source, std::size_t bytes, pe_id pe) {
   reply answer{.destination = destination, .bytes = bytes};
   remote_->get(pe, offset_of(source), answer);
-  wait().until([&] { return answer.done.load(std::memory_order_acquire); });
+  wait().until({operation::get, bytes, pe.index()}, [&] { return answer.done.load(std::memory_order_acquire); });
 }
 
 void world::change_remote(void* target, update u, pe_id pe) {
@@ -192,7 +192,7 @@ std::uint64_t world::fetch_remote(void* target, update u, pe_id pe) {
   reply answer{.destination = &old, .bytes = u.width};
   u.offset = offset_of(target);
   remote_->fetch(pe, u, answer);
-  wait().until([&] { return answer.done.load(std::memory_order_acquire); });
+  wait().until({operation::atomic, u.width, pe.index()}, [&] { return answer.done.load(std::memory_order_acquire); });
   return old;
 }
 
@@ -204,7 +204,7 @@ void world::fence() {
 
 void world::quiet() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (remote_) wait().until([&] { return remote_->quiet(); });
+  if (remote_) wait().until({operation::quiet}, [&] { return remote_->quiet(); });
 }
 
 void world::ring_node() {
@@ -216,14 +216,14 @@ void world::barrier() {
   const std::uint64_t epoch = ++barrier_epoch_;
   const auto here = layout_->members(layout_->my_node()).size();
   if (leader_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < epoch * here) {
-    wait().until([&] { return leader_->completed.load(std::memory_order_acquire) >= epoch; });
+    wait().until({operation::barrier}, [&] { return leader_->completed.load(std::memory_order_acquire) >= epoch; });
     return;
   }
   // The last of this node: tell the other nodes, wait for them, let the node go.
   for (int node = 0; node < layout_->nodes(); ++node) {
     if (node_id{node} != layout_->my_node()) remote_->arrive(layout_->leader(node_id{node}), layout_->my_node(), epoch);
   }
-  wait().until([&] {
+  wait().until({operation::barrier}, [&] {
     for (int node = 0; node < layout_->nodes(); ++node) {
       if (node_id{node} != layout_->my_node() && leader_->node_arrived(node).load(std::memory_order_acquire) < epoch)
         return false;

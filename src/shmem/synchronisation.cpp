@@ -4,6 +4,7 @@
 #include "shmem.h"
 #include "shmem/current.hpp"
 
+using lull::fabric::operation;
 using lull::shmem::here;
 
 namespace {
@@ -29,15 +30,17 @@ bool holds(T* variable, int comparison, T value) {
 
 }  // namespace
 
-#define LULL_WAIT(NAME, TYPE)                                                                       \
-  void shmem_##NAME##_wait_until(TYPE* ivar, int cmp, TYPE value) {                                 \
-    here("shmem_" #NAME "_wait_until").wait().until([&] { return holds<TYPE>(ivar, cmp, value); }); \
-  }                                                                                                 \
-  int shmem_##NAME##_test(TYPE* ivar, int cmp, TYPE value) {                                        \
-    auto& world = here("shmem_" #NAME "_test");                                                     \
-    if (holds<TYPE>(ivar, cmp, value)) return 1;                                                    \
-    world.drive();                                                                                  \
-    return holds<TYPE>(ivar, cmp, value) ? 1 : 0;                                                   \
+#define LULL_WAIT(NAME, TYPE)                                                      \
+  void shmem_##NAME##_wait_until(TYPE* ivar, int cmp, TYPE value) {                \
+    here("shmem_" #NAME "_wait_until").wait().until({operation::wait_until}, [&] { \
+      return holds<TYPE>(ivar, cmp, value);                                        \
+    });                                                                            \
+  }                                                                                \
+  int shmem_##NAME##_test(TYPE* ivar, int cmp, TYPE value) {                       \
+    auto& world = here("shmem_" #NAME "_test");                                    \
+    if (holds<TYPE>(ivar, cmp, value)) return 1;                                   \
+    world.drive();                                                                 \
+    return holds<TYPE>(ivar, cmp, value) ? 1 : 0;                                  \
   }
 LULL_AMO_TYPES(LULL_WAIT)
 

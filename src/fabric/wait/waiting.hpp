@@ -1,19 +1,19 @@
 // The only place where a PE waits: for a barrier, a signal, a reply, room in a buffer.
 //
-// until(ready) returns when ready() holds. Meanwhile it drives the transfers (`progress`), spins, yields or sleeps as
-// the policy says, and counts. A sleep is always bounded: after the time-out it looks again by itself, and a time-out
-// that finds ready() true is counted as a missed wake-up (`statistics::missed`), which should stay 0 in shared memory.
+// until(what, ready) returns when ready() holds; `what` says what is awaited, for policies and statistics. Meanwhile it
+// drives the transfers (`progress`), spins, yields or sleeps as the policy says, and counts. A sleep is always bounded:
+// after the time-out it looks again by itself, and a time-out that finds ready() true is counted as a missed wake-up
+// (`statistics::missed`), which should stay 0 in shared memory.
 #pragma once
 #include <sched.h>
 
 #include <cstdint>
 
+#include "fabric/wait/awaited.hpp"
 #include "fabric/wait/doorbell.hpp"
 #include "fabric/wait/policy.hpp"
 
 namespace lull::fabric {
-
-enum class wait_policy { poll, interrupt };
 
 // What drives transfers while a PE waits actively. begin() takes that duty over from the agent, end() hands it back.
 class progress_source {
@@ -41,10 +41,10 @@ class waiting {
   waiting(doorbell& bell, progress_source* source, bool oversubscribed);
 
   template <class Ready>
-  void until(Ready&& ready) {
+  void until(const awaited& what, Ready&& ready) {
     if (ready()) [[likely]]
       return;
-    if (policy_ == wait_policy::poll)
+    if (what.policy.value_or(policy_) == wait_policy::poll)
       wait_with(poll_policy{limits_}, ready);
     else
       wait_with(interrupt_policy{limits_}, ready);
