@@ -4,9 +4,11 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -132,9 +134,9 @@ void bind_meter(nb::module_& m) {
           "latest",
           [](const sampler& s) {
             meter::latest_sample newest = s.latest();
-            return std::pair(newest.time_ns, std::move(newest.joules));
+            return std::tuple(newest.time_ns, std::move(newest.joules), std::move(newest.bytes));
           },
-          "(time_ns, cumulative joules per channel) of the newest sample, while it runs.");
+          "(time_ns, joules and bytes per channel since start()) of the newest sample, while it runs.");
 }
 
 }  // namespace lull::python

@@ -103,8 +103,8 @@ class Sampler:
         """Begin a new series; the first sample is taken before it returns."""
     def stop(self) -> Samples:
         """Take the last sample, end the thread and hand over the series. A sampler can be started again."""
-    def latest(self) -> tuple[int, list[float]]:
-        """(time_ns, cumulative joules per channel) of the newest sample, while it runs."""
+    def latest(self) -> tuple[int, list[float], list[int | None]]:
+        """(time_ns, joules and bytes per channel since start()) of the newest sample, while it runs."""
 
 def now_ns() -> int:
     """CLOCK_MONOTONIC in nanoseconds: the clock of samples and regions."""

@@ -14,6 +14,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -53,6 +54,7 @@ def run_guarded(
     command: Sequence[str],
     *,
     env: Mapping[str, str],
+    cwd: Path | None = None,
     interrupts: Interrupts | None = None,
     stdin: Stream = None,
     stdout: Stream = None,
@@ -63,6 +65,7 @@ def run_guarded(
     Args:
         command: Program and arguments.
         env: Its whole environment.
+        cwd: The folder it runs in; None: ours.
         interrupts: Signals to pass on meanwhile; None leaves signals alone.
         stdin: As for `subprocess.Popen`; None inherits ours.
         stdout: Likewise.
@@ -83,6 +86,7 @@ def run_guarded(
             process = subprocess.Popen(
                 [guard, "--report-fd", str(report_writer), "--watch-fd", str(watch_reader), "--", *command],
                 env=dict(env),
+                cwd=cwd,
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,

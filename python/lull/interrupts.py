@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import time
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -61,16 +62,25 @@ class Interrupts:
         if signum in STOPPING and self.stop is None:
             self.stop = signum
 
-    def wait(self, descriptor: int, seconds: float | None) -> list[int]:
-        """Sleep until `descriptor` is readable, a signal arrives, or `seconds` have passed; None: no limit.
+    def wait(self, descriptor: int | None, seconds: float | None) -> list[int]:
+        """Sleep until `descriptor` (if any) is readable, a signal arrives, or `seconds` have passed; None: no limit.
 
         Returns the signals that arrived since the last call.
         """
-        readable, _, _ = select.select([descriptor, self._reader], [], [], seconds)
+        watched = [self._reader] if descriptor is None else [descriptor, self._reader]
+        readable, _, _ = select.select(watched, [], [], seconds)
         if self._reader in readable:
             os.read(self._reader, 4096)
         arrived, self._arrived = self._arrived, []
         return arrived
+
+    def sleep(self, asked: str, seconds: float) -> None:
+        """Do nothing for that long, or raise `InterruptedBySignal` as soon as a signal asks to stop."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self.check(asked)
+            self.wait(None, left)
+        self.check(asked)
 
     def check(self, asked: str) -> None:
         """Raise `InterruptedBySignal` when a signal asked to stop."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -100,22 +102,32 @@ class Series:
         )
 
 
+@dataclass(frozen=True)
+class Counted:
+    """What every channel has counted since its meter was made, at one moment."""
+
+    series: int  # how many times the meter was started: between two series nothing is counted
+    time_ns: int  # CLOCK_MONOTONIC
+    joules: tuple[float, ...]
+    bytes: tuple[int | None, ...]  # None of channels that count none
+
+
 class Meter:
     """The meter of this node, started and stopped around each repeat.
 
     Args:
         node: The name this node has in records.
         hz: Readings per second, 0.1 to 100.
-
-    The sources are those that `lull sources` marks as used.
+        sysroot: Root below which sys/ and proc/ are read.
+        sources: Names of the sources to read; by default those that `lull sources` marks as used.
 
     Raises:
-        LullError: A source that LULL_METER_SOURCES names cannot be read, or `hz` is out of range.
+        LullError: A source that is named, or that LULL_METER_SOURCES names, cannot be read, or `hz` is out of range.
     """
 
-    def __init__(self, node: str, hz: float) -> None:
+    def __init__(self, node: str, hz: float, *, sysroot: Path = Path("/"), sources: Sequence[str] = ()) -> None:
         with native_errors():
-            self._sampler = _core.Sampler(hz=hz)
+            self._sampler = _core.Sampler(sysroot=str(sysroot), hz=hz, sources=sources)
             self.channels = [
                 Channel(
                     name=channel.name,
@@ -128,14 +140,39 @@ class Meter:
                 )
                 for channel in self._sampler.channels
             ]
+        self._before: list[tuple[float, int | None]] = [(0.0, None) for _ in self.channels]  # of earlier series
+        self._lock = threading.Lock()  # what was counted is either in the running series or before it, never in both
+        self._runs = False
+        self._series = 0
 
     def start(self) -> None:
         """Begin a new series; the first reading is taken before this returns."""
-        with native_errors():
+        with self._lock, native_errors():
             self._sampler.start()
+            self._runs = True
+            self._series += 1
 
     def stop(self) -> Series:
         """Take the last reading and hand over the series."""
-        with native_errors():
-            samples = self._sampler.stop()
+        with self._lock:
+            self._runs = False
+            with native_errors():
+                samples = self._sampler.stop()
+            now = [(total.joules, total.bytes) for total in samples.totals]
+            self._before = [_sum(before, one) for before, one in zip(self._before, now, strict=True)]
         return Series(self.channels, samples.time_ns, samples.joules, samples.totals)
+
+    def latest(self) -> Counted | None:
+        """What was counted up to the newest reading, over all series; None while none is running. From any thread."""
+        with self._lock:
+            if not self._runs:
+                return None
+            with native_errors():
+                time_ns, joules, octets = self._sampler.latest()
+            now = zip(self._before, zip(joules, octets, strict=True), strict=True)
+            sums = [_sum(before, one) for before, one in now]
+        return Counted(self._series, time_ns, tuple(joules for joules, _ in sums), tuple(octets for _, octets in sums))
+
+
+def _sum(before: tuple[float, int | None], now: tuple[float, int | None]) -> tuple[float, int | None]:
+    return before[0] + now[0], None if now[1] is None else (before[1] or 0) + now[1]

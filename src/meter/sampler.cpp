@@ -40,7 +40,11 @@ void sampler::take_sample() {
   for (std::size_t i = 0; i < tallies_.size(); ++i) tallies_[i].add(readings_[i]);
   const std::scoped_lock lock(series_lock_);
   series_.time_ns.push_back(time_ns);
-  for (const tally& t : tallies_) series_.joules.push_back(t.joules());
+  newest_bytes_.clear();
+  for (const tally& t : tallies_) {
+    series_.joules.push_back(t.joules());
+    newest_bytes_.push_back(t.bytes());
+  }
 }
 
 void sampler::start() {
@@ -94,7 +98,7 @@ latest_sample sampler::latest() const {
   const std::scoped_lock lock(series_lock_);
   if (!running_) throw error("read the energy meter", "it is not running", "start it first");
   const auto newest = series_.joules.end() - static_cast<std::ptrdiff_t>(channels_.size());
-  return {.time_ns = series_.time_ns.back(), .joules = {newest, series_.joules.end()}};
+  return {.time_ns = series_.time_ns.back(), .joules = {newest, series_.joules.end()}, .bytes = newest_bytes_};
 }
 
 }  // namespace lull::meter

@@ -14,6 +14,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -37,6 +38,7 @@ struct series {
 struct latest_sample {
   std::int64_t time_ns = 0;
   std::vector<double> joules;
+  std::vector<std::optional<std::uint64_t>> bytes;  // of channels that count them
 };
 
 class sampler {
@@ -70,6 +72,7 @@ class sampler {
   mutable std::mutex series_lock_;  // for what latest() sees
   bool running_ = false;
   series series_;
+  std::vector<std::optional<std::uint64_t>> newest_bytes_;
 
   std::jthread thread_;  // last, so that it has ended before anything it uses is destroyed
 };

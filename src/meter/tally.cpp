@@ -35,6 +35,10 @@ double tally::joules() const {
   return most_watts_ > 0 ? std::min(joules, most_watts_ * elapsed_s()) : joules;
 }
 
+std::optional<std::uint64_t> tally::bytes() const {
+  return counts_bytes_ ? std::optional(counted_.total()) : std::nullopt;
+}
+
 double tally::doubted_units() const { return last_.doubt - first_.doubt + first_.pending + last_.pending; }
 
 channel_total tally::total() const {
@@ -46,7 +50,7 @@ channel_total tally::total() const {
       .low_j = std::clamp(
           with(&band::low) - doubt - joules_per_unit_.high * static_cast<double>(counted_.before_wraps()), 0.0, middle),
       .high_j = std::max(middle, with(&band::high) + doubt + joules_per_unit_.high * counted_.missing_at_most()),
-      .bytes = counts_bytes_ ? std::optional(counted_.total()) : std::nullopt,
+      .bytes = bytes(),
       .wraps = counted_.wraps(),
       .gaps = counted_.gaps() + last_.bridged - first_.bridged,
       .resets = counted_.resets(),

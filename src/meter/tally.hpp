@@ -27,6 +27,7 @@ class tally {
   explicit tally(const channel& c);
   void add(const reading& r);
   [[nodiscard]] double joules() const;
+  [[nodiscard]] std::optional<std::uint64_t> bytes() const;  // so far, of a channel that counts them
   [[nodiscard]] channel_total total() const;
 
  private:

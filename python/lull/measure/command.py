@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 import click
-import pyarrow as pa
 
-from lull import record
-from lull.errors import LullError
+from lull import record, stats
+from lull.errors import LullError, UsageError
 from lull.guard import CannotExecuteError
 from lull.interrupts import Interrupts
 from lull.measure.folder import check_free, default_folder
-from lull.measure.repeat import Measured, compose_run, measure_repeat
+from lull.measure.idle_power import measure_idle
+from lull.measure.live_line import LiveLine, is_wanted
+from lull.measure.precision import Precision
+from lull.measure.repeat import Measured
+from lull.measure.telling import say, tell_comparison, tell_repeat, tell_way
+from lull.measure.turns import Plan, Turn, take_turns
+from lull.measure.watch import Onlooker, Watch
+from lull.measure.way import Way
+from lull.measure.way_file import read_ways
 from lull.meter import Meter
 from lull.native import checked_settings, unknown_variables
-from lull.record import Repeat
-from lull.summary import summary_table
-from lull.terminal import output
+from lull.published import Publisher
+from lull.record import IdlePower
+
+MOST_RUNS = 100
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line asks for, beside the commands themselves."""
+
+    plan: Plan
+    idle_s: float | None
+    hz: float
+    settings: Mapping[str, str]
+    quiet: bool
+    publish: Path | None  # the record, or the folder of records, beside which readings are published
 
 
 @click.command(
@@ -34,72 +54,161 @@ from lull.terminal import output
 @click.option("--label", help="Name of this run in tables and plots.  [default: the name of CMD]")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the record.  [default: results/LABEL-TIME]")
 @click.option("--hz", type=click.FloatRange(0.1, 100), help="Meter readings per second.  [default: LULL_METER_HZ, 10]")
+@click.option(
+    "--interleave",
+    is_flag=True,
+    help="CMD are TOML files, each describing a command: they take turns, each gets a record in a folder of its label"
+    " below --out, and at the end they are compared with the first.",
+)
+@click.option("--seed", type=int, help="Of the order of the commands in each round of --interleave.  [default: 1]")
+@click.option(
+    "--until-ci",
+    metavar="PCT",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Repeat until the 95 % intervals of the medians of time and energy are within ±PCT %; --runs are the fewest.",
+)
+@click.option("--max-runs", type=click.IntRange(min=1), help=f"The most runs with --until-ci.  [default: {MOST_RUNS}]")
+@click.option(
+    "--idle",
+    "idle_s",
+    metavar="SECONDS",
+    type=click.FloatRange(min=1),
+    help="First measure the power of the idle machine for so long; comparisons then show the energy above idle.",
+)
+@click.option("--publish", is_flag=True, help="Let lull top and lull export follow the measurement by its --out.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no power while CMD runs, and no line for each repeat.")
 @click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)
-def measure(runs: int, warmup: int, label: str | None, out: Path | None, hz: float | None, cmd: tuple[str, ...]) -> int:
+def measure(
+    runs: int,
+    warmup: int,
+    label: str | None,
+    out: Path | None,
+    hz: float | None,
+    interleave: bool,
+    seed: int | None,
+    until_ci: float | None,
+    max_runs: int | None,
+    idle_s: float | None,
+    publish: bool,
+    quiet: bool,
+    cmd: tuple[str, ...],
+) -> int:
     """Run CMD and record its time and energy; options after CMD are its own.
 
-    Standard input and output, signals and the exit code are those of CMD; what Lull has to say goes to stderr.
+    Standard input and output, signals and the exit code are those of CMD; what Lull has to say goes to stderr. On a
+    terminal the power is shown in its last line meanwhile.
     """
     settings = checked_settings()
     for line in unknown_variables():
-        _say(line)
-    name = label or Path(cmd[0]).name
-    if not name or "/" in name:
-        raise LullError(
-            "name the run", f"the label {name!r} cannot be part of a folder's name", "choose one with --label"
-        )
-    folder = out or default_folder(name, datetime.now())
+        say(line)
+    until = _precision(until_ci, runs, max_runs)
+    if interleave:
+        folder = out or default_folder("interleaved", datetime.now())
+        ways = _interleaved(cmd, label, folder, warmup)
+    else:
+        if seed is not None:
+            raise UsageError("measure --seed", "one command alone has no order", "add --interleave, or leave it out")
+        name = label or Path(cmd[0]).name
+        if not name or "/" in name:
+            words = f"the label {name!r} cannot be part of a folder's name"
+            raise LullError("name the run", words, "choose one with --label")
+        folder = out or default_folder(name, datetime.now())
+        ways = [Way(name, cmd, folder, warmup)]
     check_free(folder)
+    plan = Plan(runs, until, 1 if seed is None else seed)
     rate = hz if hz is not None else float(settings["LULL_METER_HZ"])
-    meter = Meter(record.this_host().node, rate)
+    asked = Asked(plan, idle_s, rate, settings, quiet, folder if publish else None)
+    return _measure(ways, asked, may_rename=out is None and not interleave)
 
+
+def _precision(percent: float | None, runs: int, most: int | None) -> Precision | None:
+    if percent is None:
+        if most is not None:
+            raise UsageError(
+                "measure --max-runs", "without --until-ci there are --runs runs", "add it, or leave it out"
+            )
+        return None
+    asked = Precision(percent, runs, MOST_RUNS if most is None else most)
+    if asked.most < asked.first_look:
+        words = f"{asked.most} runs at most are fewer than {asked.first_look}"
+        why = f"an interval needs {stats.runs_for_interval()} runs" if asked.first_look > runs else "those of --runs"
+        raise UsageError("measure --until-ci", f"{words}, {why}", "raise --max-runs")
+    return asked
+
+
+def _interleaved(cmd: Sequence[str], label: str | None, out: Path, warmup: int) -> list[Way]:
+    if label is not None:
+        raise UsageError("measure --interleave", "--label names one command", "give each file its own label")
+    options = [text for text in cmd if text.startswith("-")]
+    if options:
+        raise UsageError("measure --interleave", f"{options[0]} stands behind a file", "put options before the files")
+    return read_ways([Path(text) for text in cmd], out, warmup)
+
+
+def _measure(ways: Sequence[Way], asked: Asked, *, may_rename: bool) -> int:
+    """Measure, write the records of what finished, and tell; the exit code."""
+    node = record.this_host().node
+    meter = Meter(node, asked.hz)
+    idle: list[IdlePower] = []
+    reason = ""
     stopped: LullError | None = None
-    finished: list[Measured] = []
+    cannot: CannotExecuteError | None = None
     with Interrupts() as interrupts:
         try:
-            for number in range(-warmup, runs):
-                interrupts.check("measure")
-                measured = measure_repeat(cmd, meter, max(number, 0), env=os.environ, interrupts=interrupts)
-                for line in measured.warnings:
-                    _say(line)
-                if number >= 0:
-                    finished.append(measured)
-                _show_progress(measured, number, warmup, runs)
+            if asked.idle_s is not None:
+                idle = _idle(meter, asked.idle_s, interrupts)
+            with Watch(node, meter, asked.plan.runs, _onlookers(asked)) as watch:
+                reason = take_turns(
+                    ways, asked.plan, meter, interrupts, begins=watch.begins, ended=_teller(ways, asked)
+                )
         except CannotExecuteError as error:
-            return error.exit_code
+            cannot = error
         except LullError as error:  # a signal, or the meter failed: the whole repeats so far are worth keeping
             stopped = error
-        if finished:
-            repeats = [measured.repeat for measured in finished]
-            samples = pa.concat_tables([measured.samples for measured in finished])
-            if out is None and folder.exists():  # another measurement took the name meanwhile
-                folder = default_folder(name, datetime.now())
-            record.write(folder, compose_run(name, cmd, meter, rate, settings, repeats), samples)
-    if stopped is not None:
-        if finished:
-            _say(f"the whole repeats so far, {len(finished)} of {runs}, are in {folder}")
-        raise stopped
-    return _report(repeats, folder)
+        finished = [way for way in ways if way.finished]
+        if cannot is not None and len(finished) < len(ways):  # it never ran: a mistake in the command line
+            return cannot.exit_code
+        for way in finished:
+            if may_rename and way.folder.exists():  # another measurement took the name meanwhile
+                way.folder = default_folder(way.label, datetime.now())
+            way.write(meter, asked.hz, asked.settings, idle)
+    if stopped is not None or cannot is not None:
+        for way in finished:
+            say(f"the whole repeats so far, {len(way.finished)} of {asked.plan.runs}, are in {way.folder}")
+        if stopped is not None:
+            raise stopped
+    if cannot is not None:
+        return cannot.exit_code
+    codes = [tell_way(way) for way in ways]
+    if reason:
+        say(reason)
+    if len(ways) > 1:
+        tell_comparison([record.read(way.folder) for way in ways])
+    return next((code for code in codes if code), 0)
 
 
-def _show_progress(measured: Measured, number: int, warmup: int, runs: int) -> None:
-    if not sys.stderr.isatty() or runs + warmup == 1:
-        return
-    which = f"{number + 1}/{runs}" if number >= 0 else f"warm-up {number + warmup + 1}/{warmup}"
-    energy = ", ".join(f"{total.domain.value} {total.joules:.4g} J" for total in measured.repeat.totals)
-    _say(f"{which}: {measured.repeat.wall_s:.4g} s" + (f", {energy}" if energy else ""))
+def _idle(meter: Meter, seconds: float, interrupts: Interrupts) -> list[IdlePower]:
+    say(f"measuring idle power for {seconds:g} s: leave the machine alone")
+    found = measure_idle(meter, seconds, interrupts)
+    if found.warning:
+        say(found.warning)
+    return found.power
 
 
-def _report(repeats: Sequence[Repeat], folder: Path) -> int:
-    """Print the summary on stderr; the first exit code that is not 0, else 0."""
-    console = output(stderr=True)
-    console.print(summary_table(repeats))
-    failed = [repeat for repeat in repeats if repeat.exit_code != 0]
-    if failed:
-        _say(f"{len(failed)} of {len(repeats)} repeats failed, the first with exit code {failed[0].exit_code}")
-    _say(f"record in {folder}")
-    return failed[0].exit_code if failed else 0
+def _onlookers(asked: Asked) -> list[Onlooker]:
+    shown: list[Onlooker] = [] if asked.quiet or not is_wanted() else [LiveLine()]
+    return [*shown, *([Publisher(asked.publish)] if asked.publish is not None else [])]
 
 
-def _say(line: str) -> None:
-    print(f"lull: {line}", file=sys.stderr, flush=True)
+def _teller(ways: Sequence[Way], asked: Asked) -> Callable[[Turn, Measured], None]:
+    """What is said after each repeat: what was wrong with it, and on a terminal what it cost."""
+    several = asked.plan.runs + max(way.warmup for way in ways) > 1 or len(ways) > 1 or asked.plan.until is not None
+    shows = several and sys.stderr.isatty() and not asked.quiet
+
+    def tell(turn: Turn, measured: Measured) -> None:
+        for line in measured.warnings:
+            say(line)
+        if shows:
+            tell_repeat(turn, measured, asked.plan.runs)
+
+    return tell

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -12,7 +13,7 @@ from lull import __version__, record
 from lull.guard import Stream, run_guarded
 from lull.interrupts import Interrupts
 from lull.meter import Meter
-from lull.record import Repeat
+from lull.record import IdlePower, Repeat
 from lull.regions import merge_metrics, merge_regions, read_accounts
 from lull.scratch import scratch_folder
 from lull.totals import node_totals
@@ -33,6 +34,7 @@ def measure_repeat(
     index: int,
     *,
     env: Mapping[str, str],
+    cwd: Path | None = None,
     interrupts: Interrupts | None = None,
     stdin: Stream = None,
     stdout: Stream = None,
@@ -48,6 +50,7 @@ def measure_repeat(
         meter: A meter that is not running.
         index: The repeat's number, from 0.
         env: The command's whole environment; LULL_RECORD is set on top.
+        cwd: The folder it runs in; None: ours.
         interrupts: Signals to pass on to the command.
         stdin: As for `subprocess.Popen`; None inherits ours.
         stdout: Likewise.
@@ -65,6 +68,7 @@ def measure_repeat(
             ending = run_guarded(
                 command,
                 env={**env, "LULL_RECORD": str(folder)},
+                cwd=cwd,
                 interrupts=interrupts,
                 stdin=stdin,
                 stdout=stdout,
@@ -97,6 +101,7 @@ def compose_run(
     settings: Mapping[str, str],
     repeats: Sequence[Repeat],
     factors: Mapping[str, str | int | float] | None = None,
+    idle: Sequence[IdlePower] = (),
 ) -> record.Run:
     """The content of run.json for `repeats` of one command on this machine."""
     return record.Run(
@@ -109,5 +114,6 @@ def compose_run(
         factors=dict(factors or {}),
         hosts=[record.this_host()],
         channels=meter.channels,
+        idle=list(idle),
         repeats=list(repeats),
     )

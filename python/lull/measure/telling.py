@@ -1,0 +1,58 @@
+"""What a measurement says, on stderr: each repeat, the summary, and how the commands compare."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from lull.errors import LullError
+from lull.measure.repeat import Measured
+from lull.measure.turns import Turn
+from lull.measure.way import Way
+from lull.record import Run
+from lull.summary import summary_table
+from lull.terminal import output
+
+
+def say(line: str) -> None:
+    """One line of Lull's own."""
+    print(f"lull: {line}", file=sys.stderr, flush=True)
+
+
+def tell_repeat(turn: Turn, measured: Measured, runs: int) -> None:
+    """The time and energy of a repeat that ended."""
+    warmup = turn.way.warmup
+    which = f"{turn.number + 1}/{max(runs, turn.number + 1)}"
+    if turn.number < 0:
+        which = f"warm-up {turn.number + warmup + 1}/{warmup}"
+    energy = ", ".join(f"{total.domain.value} {total.joules:.4g} J" for total in measured.repeat.totals)
+    say(f"{turn.way.label} {which}: {measured.repeat.wall_s:.4g} s" + (f", {energy}" if energy else ""))
+
+
+def tell_way(way: Way) -> int:
+    """The summary of one command and where its record is; its first exit code that is not 0, else 0."""
+    output(stderr=True).print(summary_table(way.repeats))
+    failed = [repeat for repeat in way.repeats if repeat.exit_code != 0]
+    if failed:
+        say(f"{len(failed)} of {len(way.repeats)} repeats failed, the first with exit code {failed[0].exit_code}")
+    say(f"record in {way.folder}")
+    return failed[0].exit_code if failed else 0
+
+
+def tell_comparison(runs: Sequence[Run]) -> None:
+    """The screen of `lull compare`, the first being the baseline; why there is none where there can be none."""
+    from lull.comparing import compare_all
+    from lull.comparison_screen import render, render_several
+
+    first, *others = runs
+    try:
+        found = compare_all(first, others)
+    except LullError as error:
+        say(str(error))
+        return
+    console = output(stderr=True)
+    console.print()
+    if len(found) == 1:
+        render(found[0], console)
+    else:
+        render_several(found, console)

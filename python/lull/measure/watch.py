@@ -1,0 +1,85 @@
+"""Looking on while repeats run: twice a second the meter's newest reading goes to whoever shows or publishes it.
+
+The sampler reads the sources; this only looks at what it has read. Without anyone to tell there is no thread at all.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Protocol
+
+from lull.errors import LullError
+from lull.measure.turns import Turn
+from lull.meter import Meter
+from lull.node_reading import NodeReading, Progress, Recent
+
+EVERY_S = 0.5
+
+
+class Onlooker(Protocol):
+    """Somebody who is told the newest reading."""
+
+    def show(self, reading: NodeReading) -> None:
+        """Show it, in a thread of the watch."""
+
+    def close(self) -> None:
+        """Leave nothing behind; `show` is not called any more."""
+
+
+class Watch:
+    """Tells onlookers how the measurement stands, from `with` to its end."""
+
+    def __init__(self, node: str, meter: Meter, runs: int, onlookers: Sequence[Onlooker]) -> None:
+        self._meter, self._runs, self._onlookers = meter, runs, onlookers
+        self._recent = Recent(node, meter.channels)
+        self._turn: tuple[Turn, float] | None = None
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._look, name="watch", daemon=True)
+
+    def __enter__(self) -> Watch:
+        if self._onlookers:
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end.set()
+        if self._onlookers:
+            self._thread.join()
+        for onlooker in self._onlookers:
+            onlooker.close()
+
+    def begins(self, turn: Turn) -> None:
+        """From now on, this is what runs."""
+        self._turn = (turn, time.monotonic())
+
+    def _look(self) -> None:
+        while not self._end.wait(EVERY_S):
+            try:
+                counted = self._meter.latest()
+            except LullError:  # the sampler's own thread failed; stop() will say it where it can be handled
+                return
+            if counted is None:
+                continue
+            self._recent.add(counted)
+            reading = self._recent.reading(self._progress())
+            if reading is not None:
+                for onlooker in self._onlookers:
+                    onlooker.show(reading)
+
+    def _progress(self) -> Progress | None:
+        if self._turn is None:
+            return None
+        turn, began = self._turn
+        warmup = turn.number < 0
+        return Progress(
+            label=turn.way.label,
+            run=turn.number + 1 + (turn.way.warmup if warmup else 0),
+            runs=turn.way.warmup if warmup else max(self._runs, turn.number + 1),
+            warmup=warmup,
+            elapsed_s=time.monotonic() - began,
+        )
