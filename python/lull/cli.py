@@ -20,8 +20,10 @@ from lull.errors import LullError
 COMMANDS = {
     "sources": "lull.sources",
     "measure": "lull.measure.command",
+    "top": "lull.top.command",
     "compare": "lull.compare",
     "report": "lull.report",
+    "export": "lull.export.command",
     "run": "lull.run",
     "study": "lull.study",
     "simulate": "lull.simulation.command",

@@ -5,8 +5,6 @@ What the page holds is gathered in `lull.page`; how it looks is `templates/repor
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +13,10 @@ from typing import TYPE_CHECKING
 import click
 
 from lull import record
+from lull.aside import write_whole
 from lull.compare import distinct
 from lull.comparison import Comparison
-from lull.errors import LullError, UsageError, describe_os_error
+from lull.errors import LullError, UsageError
 
 if TYPE_CHECKING:
     from lull.svg import Plot
@@ -200,23 +199,4 @@ def records_in(folders: list[Path]) -> list[Path]:
 
 
 def _write_aside(out: Path, content: bytes, what: str = "report") -> None:
-    asked = f"write the {what} {out}"
-    option = "--out" if what == "report" else "--plots"
-    if out.is_dir():
-        raise LullError(asked, "it is a folder", f"name another place with {option}")
-    aside: Path | None = None
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
-        aside = Path(name)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.chmod(0o644)
-        aside.replace(out)
-    except OSError as error:
-        raise LullError(asked, describe_os_error(error), f"choose a folder you may write with {option}") from error
-    finally:
-        if aside is not None:
-            aside.unlink(missing_ok=True)
+    write_whole(out, content, what, "--out" if what == "report" else "--plots")

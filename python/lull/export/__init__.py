@@ -1,0 +1,1 @@
+"""`lull export`: readings for Prometheus, and records as tables for other programs."""

@@ -1,0 +1,1 @@
+"""`lull top`: the power of nodes now, in a screen or once as a table."""
