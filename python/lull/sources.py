@@ -12,7 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from lull import _core
-from lull.native import native_errors
+from lull.aside import write_whole
+from lull.errors import LullError, UsageError
+from lull.interrupts import Interrupts
+from lull.native import checked_settings, native_errors
 from lull.record import EnergyKind
 from lull.terminal import output
 
@@ -28,8 +31,30 @@ CHANNEL_FIELDS = ("name", "domain", "kind", "interval_s", "basis")
     default=Path("/"),
     help="Look below this folder instead of /, for a copy of another machine's sys/ and proc/.",
 )
-def sources(as_json: bool, sysroot: Path) -> None:
-    """List the energy sources: readable or not, why not, and the one line that mends it."""
+@click.option(
+    "--calibrate",
+    "seconds",
+    metavar="[SECONDS]",
+    type=click.FloatRange(1, 3600),
+    is_flag=False,
+    flag_value=30.0,
+    help="Calibrate the estimate by a meter: idle for so long (30 unless said), then under full load for as long.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write the calibration to this site file instead of printing it."
+)
+def sources(as_json: bool, sysroot: Path, seconds: float | None, out: Path | None) -> None:
+    """List the energy sources: readable or not, why not, and the one line that mends it.
+
+    With --calibrate, make the table [calibration] of a site file (LULL_SITE) instead.
+    """
+    if seconds is not None:
+        if as_json:
+            raise UsageError("sources --calibrate", "a calibration is TOML, not JSON", "leave out --json")
+        _calibrate(seconds, sysroot, out)
+        return
+    if out is not None:
+        raise UsageError("sources --out", "the list is printed", "leave it out, or add --calibrate")
     with native_errors():
         found = _core.sources(str(sysroot))
     if as_json:
@@ -44,6 +69,25 @@ def sources(as_json: bool, sysroot: Path) -> None:
             console.print(Text(f"  {source.name}: {source.remedy}"), soft_wrap=True)
     console.print()
     console.print(Text(what_a_measurement_uses(found)), soft_wrap=True)
+
+
+def _calibrate(seconds: float, sysroot: Path, out: Path | None) -> None:
+    from lull.calibration import calibrate
+
+    def say(line: str) -> None:
+        click.echo(f"lull: {line}", err=True)
+
+    if out is not None and out.exists():  # a site file may hold other tables, written by hand
+        words = "something is there already"
+        raise LullError(f"write the site file {out}", words, "name another with --out and copy the table over")
+    checked_settings()
+    with Interrupts() as interrupts:
+        text = calibrate(sysroot, seconds, interrupts, say)
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    write_whole(out, text.encode(), "site file", "--out")
+    say(f"calibration in {out}; LULL_SITE={out} lets the estimate use it")
 
 
 def as_dict(source: _core.Source) -> dict[str, object]:

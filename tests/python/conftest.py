@@ -55,6 +55,19 @@ def lull(tmp_path: Path) -> Iterator[Lull]:
     yield Lull(tmp_path)
 
 
+class Counter:
+    """A counter file that moves under a reader who holds it open: rewritten in place, in one piece."""
+
+    def __init__(self, path: Path) -> None:
+        self.value = int(path.read_text())
+        self._file = path.open("r+b", buffering=0)
+        self.add(0)
+
+    def add(self, amount: int) -> None:
+        self.value += amount
+        os.pwrite(self._file.fileno(), f"{self.value:020d}\n".encode(), 0)
+
+
 def processes_with(mark: str) -> list[int]:
     """Process ids whose environment or arguments contain `mark`, this process left out."""
     found = []

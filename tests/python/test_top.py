@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import DataTable
 
-from conftest import Lull
+from conftest import Counter, Lull
 from lull import node_reading
 from lull.errors import LullError
 from lull.meter import Counted
@@ -140,14 +140,15 @@ def test_json_holds_channels_and_totals(lull: Lull) -> None:
 
 
 def test_a_tree_that_moves_shows_its_power(lull: Lull, trees: Path) -> None:
-    counter = trees / "range_zero" / "sys" / "class" / "powercap"
-    [file] = [path for path in counter.glob("*/energy_uj")][:1]
+    counter = Counter(next((trees / "range_zero" / "sys" / "class" / "powercap").glob("*/energy_uj")))
     end = threading.Event()
 
     def move() -> None:
-        begin, first = time.monotonic(), int(file.read_text())
+        before = time.monotonic()
         while not end.wait(0.02):
-            file.write_text(f"{first + round((time.monotonic() - begin) * 25e6)}\n")
+            passed = time.monotonic() - before
+            before += passed
+            counter.add(round(passed * 25e6))
 
     mover = threading.Thread(target=move)
     mover.start()
