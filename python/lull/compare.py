@@ -145,13 +145,12 @@ def _compare_simulations(asked: Asked) -> list[ConditionFinding]:
     """Simulations in their own figures: each candidate against the baseline, in turn."""
     from lull.simulation.account import read_simulation
     from lull.simulation.comparison import compare as compare_two
+    from lull.simulation.comparison import markdown as markdown_of_two
     from lull.simulation.comparison import render as render_two
 
     if asked.region or asked.per:
         words = "simulations have no regions and no work to divide by"
         raise UsageError("compare simulations", words, "leave out --region and --per")
-    if asked.as_markdown:
-        raise UsageError("compare simulations", "their figures are not told in Markdown", "leave out --markdown")
     first, *others = [
         (run.label, read_simulation(folder)) for run, folder in zip(asked.runs, asked.folders, strict=True)
     ]
@@ -161,6 +160,8 @@ def _compare_simulations(asked: Asked) -> list[ConditionFinding]:
     if asked.as_json:
         parts = [one.model_dump_json(indent=1) for one in found]
         click.echo(parts[0] if len(parts) == 1 else f"[{', '.join(parts)}]")
+    elif asked.as_markdown:
+        click.echo("\n".join(map(markdown_of_two, found)), nl=False)
     else:
         console = console_for_tables()
         for place, one in enumerate(found):

@@ -13,19 +13,19 @@ from lull.gpsup import reduction
 def markdown(comparisons: Sequence[Comparison]) -> str:
     """One comparison with every figure of both sides; of several a row each."""
     lines = [_one(comparisons[0])] if len(comparisons) == 1 else [_several(comparisons)]
-    lines += ["", *(f"{'' if len(comparisons) == 1 else '- '}{_escaped(found.verdict)}." for found in comparisons)]
+    lines += ["", *(f"{'' if len(comparisons) == 1 else '- '}{escaped(found.verdict)}." for found in comparisons)]
     scopes = dict.fromkeys(scope_words(found) for found in comparisons)
-    lines += ["", _escaped(f"Medians with 95 % intervals. Energy of {'; '.join(scopes)}. {_sensors(comparisons)}")]
+    lines += ["", escaped(f"Medians with 95 % intervals. Energy of {'; '.join(scopes)}. {_sensors(comparisons)}")]
     notes = list(dict.fromkeys(line for found in comparisons for line in found.warnings))
     if notes:
-        lines += ["", *(f"- note: {_escaped(line)}" for line in notes)]
+        lines += ["", *(f"- note: {escaped(line)}" for line in notes)]
     return "\n".join(lines) + "\n"
 
 
 def table(headings: Sequence[str], body: Iterable[Sequence[str]]) -> str:
     """A Markdown table; the first column holds words, the others figures."""
     line = ["---", *["---:"] * (len(headings) - 1)]
-    return "\n".join(f"| {' | '.join(_escaped(cell) for cell in row)} |" for row in [headings, line, *body])
+    return "\n".join(f"| {' | '.join(escaped(cell) for cell in row)} |" for row in [headings, line, *body])
 
 
 def _one(found: Comparison) -> str:
@@ -63,5 +63,6 @@ def _sensors(comparisons: Sequence[Comparison]) -> str:
     )
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Text that stays text in Markdown, on one line."""
     return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())

@@ -171,11 +171,9 @@ def _plots_of_simulations(folders: list[Path], to: PlotFiles) -> list[Path]:
     from lull.simulation.account import read_simulation
     from lull.simulation.plots import write_plots
 
-    if to.format != "svg":
-        words = "the plots of simulations are SVG only"
-        raise UsageError(f"report --format {to.format}", words, "choose --format svg")
     runs = distinct(folders, [record.read(folder) for folder in folders])
-    return write_plots(to.folder, [(run.label, read_simulation(f)) for run, f in zip(runs, folders, strict=True)])
+    named = [(run.label, read_simulation(f)) for run, f in zip(runs, folders, strict=True)]
+    return write_plots(to.folder, named, to.format)
 
 
 def records_in(folders: list[Path]) -> list[Path]:

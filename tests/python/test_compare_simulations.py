@@ -58,7 +58,6 @@ def test_conditions_hold_of_their_ratios(three: Lull):
     ("arguments", "code", "words"),
     [
         (["--fail-if", "edp_ratio<1"], 1, "b has no edp_ratio: simulations have no EDP"),
-        (["--markdown"], 2, "leave out --markdown"),
         (["--region", "x"], 2, "leave out --region and --per"),
     ],
 )
@@ -69,10 +68,19 @@ def test_what_simulations_do_not_have_is_one_line(three: Lull, arguments, code, 
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_their_plots_are_svg_files_on_demand(three: Lull):
-    done = three.run("report", "a", "b", "--out", "page.html", "--plots", "plots")
+def test_markdown_has_a_table_for_each_comparison(three: Lull):
+    done = three.run("compare", "a", "b", "c", "--markdown")
     assert done.returncode == 0, done.stderr
-    assert {path.name for path in (three.folder / "plots").iterdir()} == {"latency.svg", "link-use.svg", "states.svg"}
-    refused = three.run("report", "a", "b", "--out", "page.html", "--plots", "plots", "--format", "pdf")
-    assert refused.returncode == 2
-    assert "choose --format svg" in refused.stderr
+    assert "|  | a | b | ratio |" in done.stdout
+    assert "|  | a | c | ratio |" in done.stdout
+    assert "Speedup" in done.stdout
+    assert "- power.mode: active → deep-sleep" in done.stdout
+
+
+@pytest.mark.parametrize(("form", "begin"), [("svg", b"<svg "), ("pdf", b"%PDF-")])
+def test_their_plots_are_files_on_demand(three: Lull, form: str, begin: bytes):
+    done = three.run("report", "a", "b", "--out", "page.html", "--plots", f"plots-{form}", "--format", form)
+    assert done.returncode == 0, done.stderr
+    paths = list((three.folder / f"plots-{form}").iterdir())
+    assert {path.name for path in paths} == {f"{name}.{form}" for name in ("latency", "link-use", "states")}
+    assert all(path.read_bytes().startswith(begin) for path in paths)

@@ -19,6 +19,8 @@ from rich.text import Text
 
 from lull import figures, stats
 from lull.compare import console_for_tables
+from lull.comparison_markdown import escaped
+from lull.comparison_markdown import table as table_in_markdown
 from lull.errors import LullError
 from lull.record import EnergyKind, Model
 from lull.simulation.account import RepeatFigures, SimulationFile, read_simulation
@@ -120,15 +122,36 @@ def render(found: SimulatedComparison, console: Console) -> None:
         table.add_column(heading, justify="left" if not heading else "right")
     for row in found.figures:
         values = [_words(value, row.unit) for value in (row.baseline, row.candidate)]
-        table.add_row(row.name, *values, "–" if row.ratio is None else figures.three_digits(row.ratio))
+        table.add_row(row.name, *values, _ratio_of(row))
     console.print(table)
-    ratios = [("Speedup", found.speedup), ("Greenup", found.greenup), ("Powerup", found.powerup)]
-    told = ", ".join(f"{name} {figures.ratio(ratio)}" for name, ratio in ratios if ratio is not None)
-    console.print(Text(f"{told}; energy of links, {found.kind.value}"), soft_wrap=True)
+    console.print(Text(_told(found)), soft_wrap=True)
     for key, (one, other) in list(found.differ.items())[:12]:
         console.print(Text(f"  {key}: {one} → {other}", style="dim"), soft_wrap=True)
     for warning in found.warnings:
         console.print(Text.assemble(("note: ", "yellow"), warning), soft_wrap=True)
+
+
+def markdown(found: SimulatedComparison) -> str:
+    """One comparison in Markdown: a table of its figures, the ratios, what differs and what to mind."""
+    body = [(row.name, *(_words(value, row.unit) for value in (row.baseline, row.candidate)), _ratio_of(row))
+            for row in found.figures]  # fmt: skip
+    lines = [table_in_markdown(("", found.baseline, found.candidate, "ratio"), body), "", f"{_told(found)}."]
+    lines += [
+        "",
+        *(f"- {escaped(key)}: {escaped(one)} → {escaped(other)}" for key, (one, other) in found.differ.items()),
+    ]
+    lines += [f"- note: {escaped(warning)}" for warning in found.warnings]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _told(found: SimulatedComparison) -> str:
+    ratios = [("Speedup", found.speedup), ("Greenup", found.greenup), ("Powerup", found.powerup)]
+    told = ", ".join(f"{name} {figures.ratio(ratio)}" for name, ratio in ratios if ratio is not None)
+    return f"{told}; energy of links, {found.kind.value}"
+
+
+def _ratio_of(row: ComparedFigure) -> str:
+    return "–" if row.ratio is None else figures.three_digits(row.ratio)
 
 
 def _energy(one: RepeatFigures, in_joules: bool) -> float:

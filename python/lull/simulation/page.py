@@ -65,6 +65,7 @@ def render_simulations(folders: list[Path], *, title: str | None, baseline: int)
     named = [(run.label, read_simulation(folder)) for run, folder in zip(runs, order, strict=True)]
     drawn = named[:MOST_IN_A_PLOT]
     differing, settings, alike = _settings(named)
+    latency = plots.latency_distribution(drawn)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -82,9 +83,9 @@ def render_simulations(folders: list[Path], *, title: str | None, baseline: int)
         columns=[("Simulation", False), ("Seeds", True), *((c.name, True) for c in COLUMNS), ("Speedup", True)],
         rows=[_row(name, file, named[0][1]) for name, file in named],
         notes=_notes(named),
-        states=plots.time_in_states(named),
-        latency=plots.latency_distribution(drawn),
-        use=plots.link_use(drawn),
+        states=plots.time_in_states(named).svg("states"),
+        latency="" if latency is None else latency.svg("latency"),
+        use=plots.link_use(drawn).svg("use"),
         job_columns=JOB_COLUMNS,
         job_rows=[row for name, file in named for row in _job_rows(name, file)],
         differing=differing,

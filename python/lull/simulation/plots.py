@@ -1,4 +1,4 @@
-"""Plots of simulations, as SVG text: latencies, link use, time in each power state; of sweeps, savings against hold.
+"""Plots of simulations: latencies, link use, time in each power state; of sweeps, savings against hold.
 
 Colours are those of Lull's other plots. Where colour tells things apart, so does a marker, a line style or a label.
 """
@@ -32,33 +32,36 @@ LINES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1, 
 KIND_WORDS = {"injection": "from nodes", "ejection": "to nodes", "network": "between switches"}
 
 
-def write_plots(folder: Path, named: Named) -> list[Path]:
-    """Write every plot of these simulations into `folder` as SVG files.
+def write_plots(folder: Path, named: Named, form: str = "svg") -> list[Path]:
+    """Write every plot of these simulations into `folder`, as files of the format `form`: svg or pdf.
 
     Raises:
         LullError: The folder cannot be written.
     """
-    made = {
-        "latency.svg": latency_distribution(named),
-        "link-use.svg": link_use(named),
-        "states.svg": time_in_states(named),
-    }
-    return write_files(folder, {name: text for name, text in made.items() if text})
+    made = {"latency": latency_distribution(named), "link-use": link_use(named), "states": time_in_states(named)}
+    there = {name: plot for name, plot in made.items() if plot is not None}
+    if form == "pdf":
+        return _write(folder, {f"{name}.pdf": plot.pdf() for name, plot in there.items()})
+    return write_files(folder, {f"{name}.svg": plot.svg(name) for name, plot in there.items()})
 
 
 def write_files(folder: Path, texts: dict[str, str]) -> list[Path]:
-    """Write SVG files that stand alone: black on no ground.
+    """Write SVG files that stand alone: black on white.
 
     Raises:
         LullError: The folder cannot be written.
     """
+    return _write(folder, {name: alone(text).encode() for name, text in texts.items()})
+
+
+def _write(folder: Path, contents: dict[str, bytes]) -> list[Path]:
     paths = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
+        for name, content in contents.items():
             path = folder / name
             aside = path.with_name(f".{name}")
-            aside.write_text(alone(text), encoding="utf-8")
+            aside.write_bytes(content)
             aside.replace(path)
             paths.append(path)
     except OSError as error:
@@ -73,14 +76,14 @@ def alone(text: str) -> str:
     return text.replace("<svg ", '<svg style="background:#fff;color:#000" ', 1)
 
 
-def latency_distribution(named: Named, ident: str = "latency") -> str:
+def latency_distribution(named: Named) -> svg.Plot | None:
     """The share of packets that take longer than each latency, both axes logarithmic: the tail is what hurts.
 
-    "" when nothing was delivered.
+    None when nothing was delivered.
     """
     lines = [(name, latency) for name, file in named if (latency := _merged(file.repeats)) is not None]
     if not lines:
-        return ""
+        return None
     with svg.drawing():
         figure, (axes,) = svg.panels(1, 3.0)
         for place, (name, latency) in enumerate(lines):
@@ -103,10 +106,10 @@ def latency_distribution(named: Named, ident: str = "latency") -> str:
         words = "; ".join(
             f"{n}: median {figures.si(v.median_s, 's')}, 99 % {figures.si(v.p99_s, 's')}" for n, v in lines
         )
-        return svg.text_of(figure, ident, f"Distribution of packet latency. {words}")
+        return svg.Plot(figure, f"Distribution of packet latency. {words}")
 
 
-def link_use(named: Named, ident: str = "use") -> str:
+def link_use(named: Named) -> svg.Plot:
     """How many links transmit for which share of the time, a panel for each kind of link."""
     kinds = [kind for kind in KIND_WORDS if all(kind in repeat.link_use for _, f in named for repeat in f.repeats)]
     with svg.drawing():
@@ -131,10 +134,10 @@ def link_use(named: Named, ident: str = "use") -> str:
             f"{name}: " + ", ".join(f"{KIND_WORDS[k]} {figures.percent(f.repeats[0].link_use[k].mean)}" for k in kinds)
             for name, f in named
         )
-        return svg.text_of(figure, ident, f"Use of links. Means: {words}")
+        return svg.Plot(figure, f"Use of links. Means: {words}")
 
 
-def time_in_states(named: Named, ident: str = "states") -> str:
+def time_in_states(named: Named) -> svg.Plot:
     """Share of time that links spend in each power state, stacked, with the power saved at the end of the bar."""
     order = ("deep sleep", "fast wake", "slow rate", "active")
     means = [
@@ -167,7 +170,7 @@ def time_in_states(named: Named, ident: str = "states") -> str:
             loc="outside upper left", ncols=4,
         )  # fmt: skip
         words = "; ".join(f"{name} saves {figures.percent(saved)}" for name, _, saved in means)
-        return svg.text_of(figure, ident, f"Time of links in each power state, simulated. {words}")
+        return svg.Plot(figure, f"Time of links in each power state, simulated. {words}")
 
 
 def _merged(repeats: Sequence[RepeatFigures]) -> LatencyFigures | None:
