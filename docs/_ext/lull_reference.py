@@ -22,6 +22,7 @@ from sphinx.errors import ExtensionError
 
 from lull import _core, comparison, record, stats
 from lull import cli as lull_cli
+from lull.export.tidy import COLUMNS
 from lull.simulation import account, explain
 from lull.simulation.power_presets import POWER_PRESETS
 from lull.study import description
@@ -183,6 +184,11 @@ def samples() -> str:
     return table(["column", "type"], [(f"`{field.name}`", str(field.type)) for field in record.SAMPLES_SCHEMA])
 
 
+def export_columns() -> str:
+    """The columns of `lull export --format`."""
+    return table(["column", "type", "meaning"], [(f"`{n}`", str(kind), words) for n, (kind, words) in COLUMNS.items()])
+
+
 def study_toml() -> str:
     """The tables of a study's file."""
     return models_in(description.Description, description.Part)
@@ -274,6 +280,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "settings": settings,
     "run-json": run_json,
     "samples": samples,
+    "export-columns": export_columns,
     "study-toml": study_toml,
     "comparison-json": comparison_json,
     "simulate-toml": simulate_toml,

@@ -10,8 +10,10 @@ import subprocess
 import termios
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
+import pyte
 import pytest
 
 from conftest import Lull
@@ -197,16 +199,35 @@ def test_a_measurement_in_progress_publishes_its_readings_and_takes_them_back(lu
     assert (lull.folder / "r" / "run.json").exists()
 
 
-def on_a_terminal(lull: Lull, *args: str) -> tuple[int, str]:
-    """Exit code of `lull ARGS` and everything it and its program wrote to a terminal of 24 rows."""
+@dataclass
+class Terminal:
+    """What a terminal of 24 rows showed while a command ran and when it had ended, and all that was written to it."""
+
+    code: int
+    during: list[list[str]]
+    after: list[str]
+    written: str
+
+    @property
+    def feet(self) -> set[str]:
+        return {screen[-1].strip() for screen in self.during}
+
+
+def on_a_terminal(lull: Lull, *args: str) -> Terminal:
+    """Run `lull ARGS` as the foreground of a terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
     seen: list[bytes] = []
+    screen = pyte.Screen(120, 24)
+    stream = pyte.ByteStream(screen)
+    during: list[list[str]] = []
 
     def collect() -> None:
         try:
             while chunk := os.read(ours, 65536):
                 seen.append(chunk)
+                stream.feed(chunk)
+                during.append(list(screen.display))
         except OSError:
             return
 
@@ -219,7 +240,7 @@ def on_a_terminal(lull: Lull, *args: str) -> tuple[int, str]:
     process = subprocess.Popen(
         lull.argv(*args),
         cwd=lull.folder,
-        env={**lull.environment(), "TERM": "xterm-256color"},
+        env={**lull.environment(), "TERM": "xterm-256color", "COLUMNS": ""},
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -229,27 +250,36 @@ def on_a_terminal(lull: Lull, *args: str) -> tuple[int, str]:
     code = process.wait(timeout=60)
     reader.join(timeout=10)
     os.close(ours)
-    return code, b"".join(seen).decode(errors="replace")
+    return Terminal(code, during, [line.rstrip() for line in screen.display], b"".join(seen).decode(errors="replace"))
 
 
-def test_on_a_terminal_the_power_is_shown_in_the_last_line_and_the_line_is_given_back(lull: Lull) -> None:
-    code, text = on_a_terminal(lull, "measure", "--runs", "2", "--out", "r", "sh", "-c", "echo hello; sleep 1.5")
-    assert code == 0
-    assert text.count("hello\r\n") == 2
-    assert "\x1b[1;23r" in text  # all lines but the last scroll
-    assert "sh 1/2, " in text
-    assert "W" in text
-    assert text.rindex("\x1b[r") > text.rindex("\x1b[24;1H") - 10  # and in the end all of them
-    assert "2/2: " in text
+def test_on_a_terminal_the_last_line_shows_the_power_and_is_given_back(lull: Lull) -> None:
+    seen = on_a_terminal(lull, "measure", "--runs", "2", "--out", "r", "sh", "-c", "echo hello; sleep 1.5")
+    assert seen.code == 0
+    assert any(foot.startswith("sh 1/2, 1 s  ") and " W" in foot for foot in seen.feet), seen.feet
+    assert not any(" 1 s  " in line for line in seen.after)
+    assert seen.after[0] == "hello"
+    assert seen.after[1].startswith("lull: sh 1/2: ")
+    assert any(line == "lull: record in r" for line in seen.after)
+
+
+def test_what_the_program_prints_stays_whole_around_the_line(lull: Lull) -> None:
+    script = (
+        'i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo line $i; done; printf half; sleep 1.3; echo " done"; sleep 0.7'
+    )
+    seen = on_a_terminal(lull, "measure", "--out", "r", "sh", "-c", script)
+    assert "half done" in seen.after
+    last = seen.after.index("half done")
+    assert seen.after[last - 3 : last] == ["line 38", "line 39", "line 40"]
 
 
 @pytest.mark.parametrize("quiet", ["-q", "--quiet"])
 def test_quiet_draws_nothing_on_a_terminal(lull: Lull, quiet: str) -> None:
-    code, text = on_a_terminal(lull, "measure", quiet, "--runs", "2", "--out", "r", "sleep", "1")
-    assert code == 0
-    assert "\x1b[1;23r" not in text
-    assert "1/2: " not in text
-    assert "record in r" in text
+    seen = on_a_terminal(lull, "measure", quiet, "--runs", "2", "--out", "r", "sleep", "1")
+    assert seen.code == 0
+    assert "\x1b[1;23r" not in seen.written
+    assert "1/2: " not in seen.written
+    assert "record in r" in seen.written
 
 
 def test_without_a_terminal_nothing_is_drawn(lull: Lull) -> None:

@@ -18,7 +18,8 @@ from lull import figures
 from lull.node_reading import NodeReading, parts, totals
 from lull.record import Domain, EnergyKind
 
-SAVE, RESTORE, CLEAR_LINE, UP = "\x1b7", "\x1b8", "\x1b[2K", "\x1b[A"
+SAVE, RESTORE, CLEAR_LINE = "\x1b7", "\x1b8", "\x1b[2K"
+ALL_SCROLL, OFF_THE_LAST_LINE = "\x1b[r", "\x1bD\x1b[A"  # one down, scrolling if need be, and up: the column stays
 LEAST_ROWS, LEAST_COLUMNS = 5, 30
 COLOURS = {EnergyKind.MEASURED: "green", EnergyKind.ESTIMATED: "yellow", EnergyKind.DERIVED: "cyan"}
 
@@ -59,14 +60,14 @@ class LiveLine:
         lines = self._size.lines
         self._size = None
         try:
-            self._write(f"{SAVE}\x1b[r\x1b[{lines};1H{CLEAR_LINE}{RESTORE}")
+            self._write(f"{SAVE}{ALL_SCROLL}\x1b[{lines};1H{CLEAR_LINE}{RESTORE}")
         except OSError:
             return
 
     def _keep_foot_free(self, size: os.terminal_size) -> str:
         """What makes all lines but the last scroll; setting it moves the cursor, so that is put back."""
         self._size = size
-        return f"\n{SAVE}\x1b[1;{size.lines - 1}r{RESTORE}{UP}"
+        return f"{SAVE}{ALL_SCROLL}{RESTORE}{OFF_THE_LAST_LINE}{SAVE}\x1b[1;{size.lines - 1}r{RESTORE}"
 
     def _write(self, text: str) -> None:
         sys.stderr.flush()
