@@ -16,9 +16,11 @@ from lull import __version__, conditions, record
 from lull.comparing import compare_all, compare_runs
 from lull.comparison import Comparison, Comparisons, ConditionFinding
 from lull.comparison_screen import console_for_tables, render, render_several, render_table
-from lull.comparison_table import rows
+from lull.comparison_table import marginal_words, rows
 from lull.conditions import Condition
 from lull.errors import UsageError
+from lull.marginal import marginal
+from lull.quantity import quantity
 from lull.record import Run, is_simulated
 
 __all__ = [
@@ -125,19 +127,26 @@ def distinct(folders: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
 def _compare_measurements(asked: Asked) -> list[ConditionFinding]:
     first, *others = asked.runs
     found = compare_all(first, others, region=asked.region, per=asked.per, allow_mixed=asked.allow_mixed)
+    slope = marginal([quantity(run, region=asked.region, per=asked.per) for run in asked.runs])
     candidates = [(one.candidate.label, conditions.metrics_of(one)) for one in found]
     findings = conditions.judge(asked.fail_if, candidates, on_median=asked.fail_on_median)
     if asked.as_json:
-        told = Comparisons(lull_version=__version__, baseline=first.label, comparisons=found, conditions=findings)
+        told = Comparisons(
+            lull_version=__version__, baseline=first.label, comparisons=found, marginal=slope, conditions=findings
+        )
         click.echo(told.model_dump_json(by_alias=True, indent=1))
     elif asked.as_markdown:
         from lull.comparison_markdown import markdown
 
-        click.echo(markdown(found), nl=False)
-    elif len(found) == 1:
-        render(found[0], console_for_tables())
+        click.echo(markdown(found, slope), nl=False)
     else:
-        render_several(found, console_for_tables())
+        console = console_for_tables()
+        if len(found) == 1:
+            render(found[0], console)
+        else:
+            render_several(found, console)
+        if slope is not None:
+            console.print(marginal_words(slope), soft_wrap=not console.is_terminal, highlight=False)
     return findings
 
 

@@ -119,6 +119,20 @@ class Comparison(Model):
     warnings: list[str]
 
 
+class Marginal(Model):
+    """What one more megabyte costs: the slope of energy over bytes, across the records of a sweep."""
+
+    factor: str  # the one in which the records differ
+    basis: str  # whose bytes, as in `Moved`
+    records: int
+    runs: int  # of all records together
+    least_mb: float  # bytes of the record that moves the fewest, and of the one that moves the most
+    most_mb: float
+    j_per_mb: Interval
+    without_j: float  # energy of a run that moves nothing, by the same line
+    kind: EnergyKind
+
+
 class ConditionFinding(Model):
     """One condition of `--fail-if`, looked up for one candidate."""
 
@@ -138,4 +152,5 @@ class Comparisons(Model):
     lull_version: str
     baseline: str
     comparisons: list[Comparison]
+    marginal: Marginal | None = None  # null unless the records are a sweep of the bytes moved
     conditions: list[ConditionFinding]  # one for each `--fail-if` and candidate

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from lull import figures
-from lull.comparison import Comparison
-from lull.comparison_table import Row, category_words, rows, scope_words, sensor_words
+from lull.comparison import Comparison, Marginal
+from lull.comparison_table import Row, category_words, marginal_words, rows, scope_words, sensor_words
 from lull.gpsup import reduction
 
 
-def markdown(comparisons: Sequence[Comparison]) -> str:
+def markdown(comparisons: Sequence[Comparison], marginal: Marginal | None = None) -> str:
     """One comparison with every figure of both sides; of several a row each."""
     lines = [_one(comparisons[0])] if len(comparisons) == 1 else [_several(comparisons)]
     lines += ["", *(f"{'' if len(comparisons) == 1 else '- '}{escaped(found.verdict)}." for found in comparisons)]
+    lines += ["", escaped(marginal_words(marginal))] if marginal else []
     scopes = dict.fromkeys(scope_words(found) for found in comparisons)
     lines += ["", escaped(f"Medians with 95 % intervals. Energy of {'; '.join(scopes)}. {_sensors(comparisons)}")]
     notes = list(dict.fromkeys(line for found in comparisons for line in found.warnings))

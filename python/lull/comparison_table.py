@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lull import figures
-from lull.comparison import Comparison, SideOfComparison
+from lull.comparison import Comparison, Marginal, SideOfComparison
 from lull.gpsup import reduction
+from lull.moved import BYTES_PER_MB
 from lull.record import EnergyKind
 from lull.stats import Interval, Spread
 
@@ -68,6 +69,18 @@ def sensor_words(found: Comparison) -> str:
     high = found.sensor.greenup_high
     ends = f"{figures.three_digits(found.sensor.greenup_low)} to {figures.three_digits(high) if high else 'any'}"
     return f"{words} Nodes or channels differ, so it does not cancel: by it alone Greenup may be {ends}."
+
+
+def marginal_words(found: Marginal) -> str:
+    """What one more megabyte costs, as a sentence."""
+    cost = figures.si(found.j_per_mb.value, "J")
+    if found.j_per_mb.low is not None and found.j_per_mb.high is not None:
+        cost += f" ({figures.si_range(found.j_per_mb.low, found.j_per_mb.high, 'J')})"
+    moved = figures.si_range(found.least_mb * BYTES_PER_MB, found.most_mb * BYTES_PER_MB, "B")
+    return (
+        f"Each further MB costs {cost}, {found.kind.value}: least squares over {found.runs} runs of {found.records}"
+        f" records that differ in {found.factor} and move {moved} ({found.basis})."
+    )
 
 
 def _row(

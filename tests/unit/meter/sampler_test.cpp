@@ -87,6 +87,20 @@ TEST_F(sampler_test, latest_is_the_newest_sample_and_safe_from_other_threads) {
   EXPECT_THROW((void)meter.latest(), error);
 }
 
+TEST_F(sampler_test, latest_has_the_bytes_of_channels_that_count_them_and_of_no_others) {
+  const fixture_tree tree("eth");
+  tree.set("/sys/class/net/eth0/statistics/tx_bytes", "1000");
+  sampler meter(tree.files(), 100);
+  meter.start();
+  EXPECT_EQ(meter.latest().bytes.at(0), 0U);
+  tree.set("/sys/class/net/eth0/statistics/tx_bytes", "5000");
+  for (int i = 0; i < 200 && meter.latest().bytes.at(0) != 4000U; ++i) std::this_thread::sleep_for(10ms);
+  const latest_sample newest = meter.latest();
+  EXPECT_EQ(newest.bytes.at(0), 4000U);
+  for (std::size_t i = 1; i < newest.bytes.size(); ++i) EXPECT_EQ(newest.bytes[i], std::nullopt);
+  EXPECT_EQ(meter.stop().totals[0].bytes, 4000U);
+}
+
 TEST_F(sampler_test, failures_while_it_runs_are_gaps_and_the_series_goes_on) {
   std::atomic<int> error = 0;
   sampler meter(tree_.files([&](std::string_view) { return error.load(); }), 100);
