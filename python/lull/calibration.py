@@ -62,9 +62,8 @@ def choose_reference(found: Sequence[_core.Source]) -> Reference:
                 # Two meters of one node show the same power; packages are parts, to be added.
                 return Reference(source.name, tuple(channels[:1] if domain is Domain.NODE else channels))
     known = [source.name for source in found if source.kind in OF_METERS]
-    remedy = next((f"e.g. {s.name}: {s.remedy}" for s in found if s.remedy and s.kind in OF_METERS), "see lull sources")
-    words = f"no meter of the node or its processors can be read here, of {', '.join(known)}"
-    raise LullError("calibrate the estimate", words, remedy)
+    words = f"none of {', '.join(known)} shows the power of the node or its processors here"
+    raise LullError("calibrate the estimate", words, "lull sources says what is missing")
 
 
 def calibrate(sysroot: Path, seconds: float, interrupts: Interrupts, say: Callable[[str], None]) -> str:

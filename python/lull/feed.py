@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
 from lull import record
+from lull.errors import UsageError
 from lull.meter import Meter
 from lull.node_reading import WINDOW_S, NodeReading, Recent
 from lull.published import read_published
@@ -31,7 +33,7 @@ class Feed(Protocol):
 
 
 class ThisNode:
-    """The meter of this node, running for as long as this lives.
+    """The meter of this node, running for as long as this lives. It may be read from several threads.
 
     Raises:
         LullError: A source that LULL_METER_SOURCES names cannot be read.
@@ -41,19 +43,21 @@ class ThisNode:
         node = record.this_host().node
         self._meter = Meter(node, READINGS_PER_SECOND, sysroot=sysroot)
         self._recent = Recent(node, self._meter.channels)
+        self._lock = threading.Lock()
         self._meter.start()
         self._began = time.monotonic()
 
     def read(self) -> list[NodeReading]:
         """The newest reading."""
-        if time.monotonic() - self._began > SERIES_S:
-            self._meter.stop()
-            self._meter.start()
-            self._began = time.monotonic()
-        counted = self._meter.latest()
-        if counted is not None:
-            self._recent.add(counted)
-        reading = self._recent.reading()
+        with self._lock:
+            if time.monotonic() - self._began > SERIES_S:
+                self._meter.stop()
+                self._meter.start()
+                self._began = time.monotonic()
+            counted = self._meter.latest()
+            if counted is not None:
+                self._recent.add(counted)
+            reading = self._recent.reading()
         return [] if reading is None else [reading]
 
     def close(self) -> None:
@@ -75,13 +79,18 @@ class Published:
         """Nothing is held."""
 
 
-def feed_of(records: Sequence[Path], sysroot: Path = Path("/")) -> Feed:
+def feed_of(records: Sequence[Path], sysroot: Path | None) -> Feed:
     """What the measurements that will write `records` publish; without any, the meter of this node.
 
     Raises:
+        UsageError: There are both records and a root for the meter.
         LullError: The meter cannot be read.
     """
-    return Published(records) if records else ThisNode(sysroot)
+    if records and sysroot is not None:
+        raise UsageError(
+            "read below --sysroot", "a measurement publishes its readings, no meter is read", "leave it out"
+        )
+    return Published(records) if records else ThisNode(sysroot or Path("/"))
 
 
 def read_with_power(feed: Feed) -> list[NodeReading]:

@@ -7,9 +7,8 @@ that was killed it may stay, and is told by its age.
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -44,15 +43,10 @@ class Publisher:
 
     def show(self, reading: NodeReading) -> None:
         """Replace the file of the node; a full disk costs the reading and nothing else."""
-        handle, name = tempfile.mkstemp(prefix=".new.", dir=self._folder)
-        aside = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(reading.model_dump_json(by_alias=True))
-            aside.chmod(0o644)
+        aside = self._folder / f".{reading.node}.new"
+        with suppress(OSError):
+            aside.write_text(reading.model_dump_json(by_alias=True), encoding="utf-8")
             aside.replace(self._folder / f"{reading.node}.json")
-        except OSError:
-            aside.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Remove what was published: the measurement has ended."""

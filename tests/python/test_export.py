@@ -181,6 +181,7 @@ def test_records_with_different_factors_make_one_table(tmp_path: Path) -> None:
         ["--format", "csv", "--every", "3", "app"],
         ["--format", "csv", "--sysroot", "/", "app"],
         ["--format", "xlsx", "app"],
+        ["--listen", ":1", "--sysroot", "/", "app"],
     ],
 )
 def test_wrong_usage_exits_2_with_one_line(lull: Lull, args: list[str]) -> None:

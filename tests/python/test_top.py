@@ -128,6 +128,13 @@ def test_once_prints_a_table_with_kinds_and_ends(lull: Lull) -> None:
     assert " W" in done.stdout
 
 
+@pytest.mark.parametrize("args", [["--once", "--every", "2"], ["--sysroot", "/", "r"], ["--every", "0"]])
+def test_wrong_usage_exits_2_with_one_line(lull: Lull, args: list[str]) -> None:
+    done = lull.run("top", *args)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_without_a_terminal_it_prints_once(lull: Lull) -> None:
     assert lull.run("top").stdout.startswith("node ")
 

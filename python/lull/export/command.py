@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
 
 from lull.aside import write_whole
-from lull.errors import UsageError
+from lull.errors import LullError, UsageError
 from lull.feed import Feed, feed_of, read_with_power
 from lull.interrupts import Interrupts
 from lull.native import checked_settings
 
 STDOUT = Path("-")
+UNASKED_S = 60.0  # the feed is read this often though nobody asks, so that the meter's memory stays bounded
 
 
 @click.command(short_help="Readings as metrics for Prometheus; records as CSV or Parquet.")
@@ -75,16 +76,17 @@ def export(
         _export_table(records, form, out or STDOUT, regions)
         return
     checked_settings()
-    with _open(feed_of(records, sysroot or Path("/"))) as feed, Interrupts() as interrupts:
+    with _open(feed_of(records, sysroot)) as feed, Interrupts() as interrupts:
         from lull.export.prometheus import serve, write_textfile
 
-        feed.read()  # a mistake is a line now, not a failing target later
-        read_with_power(feed)
+        read_with_power(feed)  # a mistake is a line now, not a failing target later
         if listen is not None:
             url = serve(feed, listen)
             click.echo(f"lull: metrics at {url}; Ctrl-C ends it", err=True)
             while interrupts.stop is None:
-                interrupts.wait(None, None)
+                interrupts.wait(None, UNASKED_S)
+                with suppress(LullError):  # a measurement that ended; the metrics say so
+                    feed.read()
         elif textfile is not None:
             write_textfile(feed, textfile, 15.0 if every_s is None else every_s, interrupts)
 

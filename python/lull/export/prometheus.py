@@ -11,7 +11,6 @@ lull_info{version}                                          1
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -34,13 +33,11 @@ class Readings(Collector):
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
-        self._lock = threading.Lock()  # the server asks from several threads
 
     def collect(self) -> Iterable[Metric]:
         """The metrics of every node; without any reading `lull_up` is 0 and alone."""
         try:
-            with self._lock:
-                found = self._feed.read()
+            found = self._feed.read()
         except LullError:
             found = []
         yield GaugeMetricFamily("lull_up", "1 while there are readings.", value=1 if found else 0)

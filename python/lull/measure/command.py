@@ -151,6 +151,8 @@ def _measure(ways: Sequence[Way], asked: Asked, *, may_rename: bool) -> int:
     meter = Meter(node, asked.hz)
     idle: list[IdlePower] = []
     reason = ""
+    if asked.publish is not None:
+        say(f"lull top {asked.publish} follows this measurement")
     stopped: LullError | None = None
     cannot: CannotExecuteError | None = None
     with Interrupts() as interrupts:
@@ -179,7 +181,12 @@ def _measure(ways: Sequence[Way], asked: Asked, *, may_rename: bool) -> int:
             raise stopped
     if cannot is not None:
         return cannot.exit_code
-    codes = [tell_way(way) for way in ways]
+    return _tell(ways, reason)
+
+
+def _tell(ways: Sequence[Way], reason: str) -> int:
+    """The summaries, why it stopped, and how several compare; the first exit code of a command that is not 0."""
+    codes = [tell_way(way, heading=len(ways) > 1) for way in ways]
     if reason:
         say(reason)
     if len(ways) > 1:

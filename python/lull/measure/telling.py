@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from rich.text import Text
+
 from lull.errors import LullError
 from lull.measure.repeat import Measured
 from lull.measure.turns import Turn
@@ -29,9 +31,12 @@ def tell_repeat(turn: Turn, measured: Measured, runs: int) -> None:
     say(f"{turn.way.label} {which}: {measured.repeat.wall_s:.4g} s" + (f", {energy}" if energy else ""))
 
 
-def tell_way(way: Way) -> int:
+def tell_way(way: Way, *, heading: bool) -> int:
     """The summary of one command and where its record is; its first exit code that is not 0, else 0."""
-    output(stderr=True).print(summary_table(way.repeats))
+    console = output(stderr=True)
+    if heading:
+        console.print(Text(f"\n{way.label}", "bold"))
+    console.print(summary_table(way.repeats))
     failed = [repeat for repeat in way.repeats if repeat.exit_code != 0]
     if failed:
         say(f"{len(failed)} of {len(way.repeats)} repeats failed, the first with exit code {failed[0].exit_code}")

@@ -11,11 +11,14 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from lull.errors import UsageError
 from lull.feed import feed_of, read_with_power
 from lull.native import checked_settings
 from lull.node_reading import NodeReading, totals
 from lull.terminal import output
 from lull.top.rows import HEADINGS, History, rows, what_is_measured
+
+EVERY_S = 1.0
 
 
 @click.command(short_help="Power now: per domain and source, of this node or of a measurement's.")
@@ -27,21 +30,20 @@ from lull.top.rows import HEADINGS, History, rows, what_is_measured
     "every_s",
     metavar="SECONDS",
     type=click.FloatRange(0.2, 60),
-    default=1.0,
-    show_default=True,
-    help="How often the screen is renewed.",
+    help="How often the screen is renewed.  [default: 1]",
 )
 @click.option(
     "--sysroot",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default=Path("/"),
     help="Read below this folder instead of /.",
 )
-def top(records: tuple[Path, ...], once: bool, as_json: bool, every_s: float, sysroot: Path) -> None:
+def top(records: tuple[Path, ...], once: bool, as_json: bool, every_s: float | None, sysroot: Path | None) -> None:
     """Show the power of every domain and source of this node, with its kind, until q is pressed.
 
     Of a RECORD that `lull measure --publish` is making, it shows all nodes that take part.
     """
+    if every_s is not None and (once or as_json):
+        raise UsageError("top --every", "it shows power once", "leave it out")
     checked_settings()
     feed = feed_of(records, sysroot)
     try:
@@ -55,7 +57,7 @@ def top(records: tuple[Path, ...], once: bool, as_json: bool, every_s: float, sy
         feed.read()  # a mistake is a line, not a screen
         from lull.top.screen import PowerScreen
 
-        PowerScreen(feed, every_s).run()
+        PowerScreen(feed, every_s or EVERY_S).run()
     finally:
         feed.close()
 
