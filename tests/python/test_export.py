@@ -44,8 +44,8 @@ def test_metrics_are_served_and_counters_grow(lull: Lull) -> None:
     time.sleep(1.0)
     second = scrape(match[0])
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=20)
-    assert process.returncode == 0
+    _, left = process.communicate(timeout=20)
+    assert (process.returncode, left) == (0, "")
     assert first["lull_up"][0][1] == 1
     labels, joules = first["lull_energy_joules_total"][-1]
     assert set(labels) == {"host", "source", "channel", "domain", "kind"}

@@ -77,16 +77,16 @@ def export(
         return
     checked_settings()
     with _open(feed_of(records, sysroot)) as feed, Interrupts() as interrupts:
-        from lull.export.prometheus import serve, write_textfile
+        from lull.export.prometheus import serving, write_textfile
 
         read_with_power(feed)  # a mistake is a line now, not a failing target later
         if listen is not None:
-            url = serve(feed, listen)
-            click.echo(f"lull: metrics at {url}; Ctrl-C ends it", err=True)
-            while interrupts.stop is None:
-                interrupts.wait(None, UNASKED_S)
-                with suppress(LullError):  # a measurement that ended; the metrics say so
-                    feed.read()
+            with serving(feed, listen) as url:
+                click.echo(f"lull: metrics at {url}; Ctrl-C ends it", err=True)
+                while interrupts.stop is None:
+                    interrupts.wait(None, UNASKED_S)
+                    with suppress(LullError):  # a measurement that ended; the metrics say so
+                        feed.read()
         elif textfile is not None:
             write_textfile(feed, textfile, 15.0 if every_s is None else every_s, interrupts)
 

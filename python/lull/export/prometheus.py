@@ -12,6 +12,7 @@ lull_info{version}                                          1
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, generate_latest, start_http_server
@@ -80,10 +81,11 @@ def registry_of(feed: Feed) -> CollectorRegistry:
     return registry
 
 
-def serve(feed: Feed, address: str) -> str:
-    """Begin to serve at HOST:PORT; it goes on until this process ends.
+@contextmanager
+def serving(feed: Feed, address: str) -> Iterator[str]:
+    """Serve at HOST:PORT from `with` to its end.
 
-    Returns:
+    Yields:
         The URL, with the port that was given by the system where 0 was asked for.
 
     Raises:
@@ -93,11 +95,16 @@ def serve(feed: Feed, address: str) -> str:
     host, port = parsed_address(address)
     asked = f"listen at {address}"
     try:
-        server, _ = start_http_server(port, addr=host, registry=registry_of(feed))
+        server, thread = start_http_server(port, addr=host, registry=registry_of(feed))
     except OSError as error:
         raise LullError(asked, describe_os_error(error), "choose another --listen HOST:PORT") from error
     shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{server.server_port}/metrics"
+    try:
+        yield f"http://{shown}:{server.server_port}/metrics"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 def parsed_address(address: str) -> tuple[str, int]:
