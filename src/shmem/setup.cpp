@@ -95,7 +95,7 @@ int shmem_n_pes() { return here("shmem_n_pes").pes(); }
 int shmem_pe_accessible(int pe) { return pe >= 0 && pe < here("shmem_pe_accessible").pes() ? 1 : 0; }
 
 int shmem_addr_accessible(const void* addr, int pe) {
-  return shmem_pe_accessible(pe) && here("shmem_addr_accessible").in_heap(addr) ? 1 : 0;
+  return shmem_pe_accessible(pe) && here("shmem_addr_accessible").is_symmetric(addr) ? 1 : 0;
 }
 
 void* shmem_ptr(const void* dest, int pe) {

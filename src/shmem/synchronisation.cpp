@@ -1,6 +1,7 @@
 // Ordering, barriers, and waiting for a value: all waiting itself is in fabric/wait/.
 #include <atomic>
 
+#include "fabric/team.hpp"
 #include "shmem.h"
 #include "shmem/current.hpp"
 
@@ -53,11 +54,11 @@ uint64_t shmem_signal_wait_until(uint64_t* sig_addr, int cmp, uint64_t value) {
   return shmem_signal_fetch(sig_addr);
 }
 
-void shmem_fence() { here("shmem_fence").fence(); }
-void shmem_quiet() { here("shmem_quiet").quiet(); }
-void shmem_sync_all() { here("shmem_sync_all").barrier(); }
+void shmem_fence() { here("shmem_fence").fence(here("shmem_fence").default_context()); }
+void shmem_quiet() { here("shmem_quiet").quiet(here("shmem_quiet").default_context()); }
+void shmem_sync_all() { here("shmem_sync_all").everybody().sync(); }
 void shmem_barrier_all() {
   auto& world = here("shmem_barrier_all");
-  world.quiet();
-  world.barrier();
+  world.quiet(world.default_context());
+  world.everybody().sync();
 }
