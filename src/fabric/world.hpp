@@ -30,6 +30,7 @@
 namespace lull::fabric {
 
 class team;
+class team_slots;
 
 // What stands at the beginning of every PE's segment, before its heap.
 struct pe_header {
@@ -142,7 +143,7 @@ class world {
   void quiet(context& c);
 
   [[nodiscard]] std::byte* team_blocks() const { return team_blocks_; }  // symmetric; see team.hpp
-  [[nodiscard]] int team_slots() const { return team_slots_; }
+  team_slots& slots() { return *slots_; }
   team& everybody() { return *everybody_; }    // all PEs; slot 0
   team& neighbours() { return *neighbours_; }  // those that share memory with this one; slot 1
 
@@ -151,6 +152,7 @@ class world {
   void ring_node();  // wakes all that share memory with this PE
   waiting& wait() { return *waiting_; }
   void drive() {  // one round of progress, for a caller that tests instead of waiting
+    if (oversubscribed_) wait().pass_on();
     if (!remote_) return;
     remote_->flush();
     remote_->progress();
@@ -188,9 +190,10 @@ class world {
   std::unique_ptr<remote> remote_;  // null when all PEs share memory
   std::unique_ptr<agent> agent_;
   std::unique_ptr<waiting> waiting_;
-  int team_slots_;
+  int most_teams_;
   std::byte* team_blocks_ = nullptr;
   std::unique_ptr<team> everybody_, neighbours_;
+  std::unique_ptr<team_slots> slots_;
 };
 
 }  // namespace lull::fabric
