@@ -1,55 +1,64 @@
-/* OpenSHMEM for Lull.
+/* OpenSHMEM 1.5 for Lull.
  *
  * A drop-in <shmem.h>: names, types and meanings are those of the OpenSHMEM 1.5 specification (openshmem.org), which is
- * the reference for every function here. Present: set-up, the symmetric heap, put/get (blocking, non-blocking, single
- * elements), put with signal, atomics on the standard types, fence/quiet, barrier, point-to-point waits.
+ * the reference for every function here; all of it is present, the deprecated names and the C11 generics included.
+ * What Lull adds is in <shmemx.h>.
  *
- * How a PE waits is a setting, not a call: LULL_WAIT=poll|interrupt (`lull settings` lists them all). */
+ * How a PE waits is a setting, not a call: LULL_WAIT (`lull settings` lists them all). */
 #ifndef LULL_SHMEM_H
 #define LULL_SHMEM_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include <lull/shmem_types.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define LULL_API __attribute__((visibility("default")))
+#define LULL_DEPRECATED_API LULL_API
 
+/* Constants */
 #define SHMEM_MAJOR_VERSION 1
 #define SHMEM_MINOR_VERSION 5
 #define SHMEM_MAX_NAME_LEN 64
 #define SHMEM_VENDOR_STRING "Lull"
-#define _SHMEM_MAJOR_VERSION SHMEM_MAJOR_VERSION
-#define _SHMEM_MINOR_VERSION SHMEM_MINOR_VERSION
-#define _SHMEM_MAX_NAME_LEN SHMEM_MAX_NAME_LEN
-#define _SHMEM_VENDOR_STRING SHMEM_VENDOR_STRING
 
+enum { SHMEM_THREAD_SINGLE = 0, SHMEM_THREAD_FUNNELED, SHMEM_THREAD_SERIALIZED, SHMEM_THREAD_MULTIPLE };
 enum { SHMEM_CMP_EQ = 1, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT, SHMEM_CMP_LE };
 enum { SHMEM_SIGNAL_SET = 1, SHMEM_SIGNAL_ADD };
-enum { SHMEM_THREAD_SINGLE = 0, SHMEM_THREAD_FUNNELED, SHMEM_THREAD_SERIALIZED, SHMEM_THREAD_MULTIPLE };
+enum { SHMEM_CTX_SERIALIZED = 1, SHMEM_CTX_PRIVATE = 2, SHMEM_CTX_NOSTORE = 4 };
+enum { SHMEM_MALLOC_ATOMICS_REMOTE = 1, SHMEM_MALLOC_SIGNAL_REMOTE = 2 };
+enum { SHMEM_TEAM_NUM_CONTEXTS = 1 };
 
-/* The type tables of the specification: X(name in function names, C type). */
-/* clang-format off */
-#define LULL_RMA_TYPES(X)                                                                                          \
-  X(float, float) X(double, double) X(longdouble, long double) X(char, char) X(schar, signed char) X(short, short) \
-  X(int, int) X(long, long) X(longlong, long long) X(uchar, unsigned char) X(ushort, unsigned short)               \
-  X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long) X(int8, int8_t)                   \
-  X(int16, int16_t) X(int32, int32_t) X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t)                      \
-  X(uint32, uint32_t) X(uint64, uint64_t) X(size, size_t) X(ptrdiff, ptrdiff_t)
-#define LULL_AMO_TYPES(X)                                                                                          \
-  X(int, int) X(long, long) X(longlong, long long) X(uint, unsigned int) X(ulong, unsigned long)                   \
-  X(ulonglong, unsigned long long) X(int32, int32_t) X(int64, int64_t) X(uint32, uint32_t) X(uint64, uint64_t)     \
-  X(size, size_t) X(ptrdiff, ptrdiff_t)
-#define LULL_BITWISE_TYPES(X)                                                                                      \
-  X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long) X(int32, int32_t)                 \
-  X(int64, int64_t) X(uint32, uint32_t) X(uint64, uint64_t)
-/* clang-format on */
+/* Work arrays of collectives over active sets (deprecated) */
+#define SHMEM_SYNC_VALUE 0L
+#define SHMEM_SYNC_SIZE 8
+#define SHMEM_BARRIER_SYNC_SIZE SHMEM_SYNC_SIZE
+#define SHMEM_BCAST_SYNC_SIZE SHMEM_SYNC_SIZE
+#define SHMEM_REDUCE_SYNC_SIZE SHMEM_SYNC_SIZE
+#define SHMEM_COLLECT_SYNC_SIZE SHMEM_SYNC_SIZE
+#define SHMEM_ALLTOALL_SYNC_SIZE SHMEM_SYNC_SIZE
+#define SHMEM_ALLTOALLS_SYNC_SIZE SHMEM_SYNC_SIZE
+#define SHMEM_REDUCE_MIN_WRKDATA_SIZE 1
+
+/* Handles */
+typedef struct lull_context* shmem_ctx_t;
+typedef struct lull_team* shmem_team_t;
+#define SHMEM_CTX_INVALID ((shmem_ctx_t)0)
+#define SHMEM_CTX_DEFAULT ((shmem_ctx_t)1)
+#define SHMEM_TEAM_INVALID ((shmem_team_t)0)
+#define SHMEM_TEAM_WORLD ((shmem_team_t)1)
+#define SHMEM_TEAM_SHARED ((shmem_team_t)2)
+typedef struct {
+  int num_contexts;
+} shmem_team_config_t;
 
 /* Set-up and query */
 LULL_API void shmem_init(void);
-LULL_API int shmem_init_thread(int requested, int* provided); /* provides up to SHMEM_THREAD_SERIALIZED */
+LULL_API int shmem_init_thread(int requested, int* provided);
 LULL_API void shmem_query_thread(int* provided);
 LULL_API void shmem_finalize(void);
 LULL_API void shmem_global_exit(int status);
@@ -60,73 +69,203 @@ LULL_API int shmem_addr_accessible(const void* addr, int pe);
 LULL_API void* shmem_ptr(const void* dest, int pe);
 LULL_API void shmem_info_get_version(int* major, int* minor);
 LULL_API void shmem_info_get_name(char* name);
+LULL_API void shmem_pcontrol(int level, ...); /* 0: stop counting for LULL_STATS; 1: go on; 2: also start anew */
 
 /* The symmetric heap; NULL when it is exhausted (SHMEM_SYMMETRIC_SIZE) */
 LULL_API void* shmem_malloc(size_t size);
+LULL_API void* shmem_malloc_with_hints(size_t size, long hints);
 LULL_API void* shmem_calloc(size_t count, size_t size);
 LULL_API void* shmem_align(size_t alignment, size_t size);
 LULL_API void* shmem_realloc(void* ptr, size_t size);
 LULL_API void shmem_free(void* ptr);
 
-/* Remote memory access */
-LULL_API void shmem_putmem(void* dest, const void* source, size_t nelems, int pe);
-LULL_API void shmem_getmem(void* dest, const void* source, size_t nelems, int pe);
-LULL_API void shmem_putmem_nbi(void* dest, const void* source, size_t nelems, int pe);
-LULL_API void shmem_getmem_nbi(void* dest, const void* source, size_t nelems, int pe);
-#define LULL_RMA(NAME, TYPE)                                                                   \
-  LULL_API void shmem_##NAME##_put(TYPE* dest, const TYPE* source, size_t nelems, int pe);     \
-  LULL_API void shmem_##NAME##_get(TYPE* dest, const TYPE* source, size_t nelems, int pe);     \
-  LULL_API void shmem_##NAME##_put_nbi(TYPE* dest, const TYPE* source, size_t nelems, int pe); \
-  LULL_API void shmem_##NAME##_get_nbi(TYPE* dest, const TYPE* source, size_t nelems, int pe); \
-  LULL_API void shmem_##NAME##_p(TYPE* dest, TYPE value, int pe);                              \
-  LULL_API TYPE shmem_##NAME##_g(const TYPE* source, int pe);
-LULL_RMA_TYPES(LULL_RMA)
+/* Teams */
+LULL_API int shmem_team_my_pe(shmem_team_t team);
+LULL_API int shmem_team_n_pes(shmem_team_t team);
+LULL_API int shmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t* config);
+LULL_API int shmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team);
+LULL_API int shmem_team_split_strided(shmem_team_t parent_team, int start, int stride, int size,
+                                      const shmem_team_config_t* config, long config_mask, shmem_team_t* new_team);
+LULL_API int shmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_config_t* xaxis_config,
+                                 long xaxis_mask, shmem_team_t* xaxis_team, const shmem_team_config_t* yaxis_config,
+                                 long yaxis_mask, shmem_team_t* yaxis_team);
+LULL_API void shmem_team_destroy(shmem_team_t team);
+
+/* Communication contexts */
+LULL_API int shmem_ctx_create(long options, shmem_ctx_t* ctx);
+LULL_API int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t* ctx);
+LULL_API void shmem_ctx_destroy(shmem_ctx_t ctx);
+LULL_API int shmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t* team);
+
+/* Remote memory access: blocking, non-blocking, strided, single elements, with a signal */
+/* clang-format off */
+#define LULL_RMA(PUT, GET, ELEMENT)                                                                                   \
+  LULL_API void shmem_##PUT(ELEMENT* dest, const ELEMENT* source, size_t nelems, int pe);                             \
+  LULL_API void shmem_##GET(ELEMENT* dest, const ELEMENT* source, size_t nelems, int pe);                             \
+  LULL_API void shmem_##PUT##_nbi(ELEMENT* dest, const ELEMENT* source, size_t nelems, int pe);                       \
+  LULL_API void shmem_##GET##_nbi(ELEMENT* dest, const ELEMENT* source, size_t nelems, int pe);                       \
+  LULL_API void shmem_ctx_##PUT(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, size_t nelems, int pe);        \
+  LULL_API void shmem_ctx_##GET(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, size_t nelems, int pe);        \
+  LULL_API void shmem_ctx_##PUT##_nbi(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, size_t nelems, int pe);  \
+  LULL_API void shmem_ctx_##GET##_nbi(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, size_t nelems, int pe);  \
+  LULL_API void shmem_##PUT##_signal(ELEMENT* dest, const ELEMENT* source, size_t nelems, uint64_t* sig_addr,         \
+                                     uint64_t signal, int sig_op, int pe);                                            \
+  LULL_API void shmem_##PUT##_signal_nbi(ELEMENT* dest, const ELEMENT* source, size_t nelems, uint64_t* sig_addr,     \
+                                         uint64_t signal, int sig_op, int pe);                                        \
+  LULL_API void shmem_ctx_##PUT##_signal(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, size_t nelems,        \
+                                         uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);                    \
+  LULL_API void shmem_ctx_##PUT##_signal_nbi(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, size_t nelems,    \
+                                             uint64_t* sig_addr, uint64_t signal, int sig_op, int pe);
+#define LULL_STRIDED(IPUT, IGET, ELEMENT)                                                                             \
+  LULL_API void shmem_##IPUT(ELEMENT* dest, const ELEMENT* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,       \
+                             int pe);                                                                                 \
+  LULL_API void shmem_##IGET(ELEMENT* dest, const ELEMENT* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,       \
+                             int pe);                                                                                 \
+  LULL_API void shmem_ctx_##IPUT(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, ptrdiff_t dst, ptrdiff_t sst, \
+                                 size_t nelems, int pe);                                                              \
+  LULL_API void shmem_ctx_##IGET(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, ptrdiff_t dst, ptrdiff_t sst, \
+                                 size_t nelems, int pe);
+#define LULL_ELEMENT(NAME, TYPE)                                                                                      \
+  LULL_API void shmem_##NAME##_p(TYPE* dest, TYPE value, int pe);                                                     \
+  LULL_API TYPE shmem_##NAME##_g(const TYPE* source, int pe);                                                         \
+  LULL_API void shmem_ctx_##NAME##_p(shmem_ctx_t ctx, TYPE* dest, TYPE value, int pe);                                \
+  LULL_API TYPE shmem_ctx_##NAME##_g(shmem_ctx_t ctx, const TYPE* source, int pe);
+#define LULL_OF_TYPE(NAME, TYPE, A) \
+  LULL_RMA(NAME##_put, NAME##_get, TYPE) LULL_STRIDED(NAME##_iput, NAME##_iget, TYPE) LULL_ELEMENT(NAME, TYPE)
+LULL_RMA_TYPES(LULL_OF_TYPE, )
+LULL_RMA(putmem, getmem, void)
+#undef LULL_OF_TYPE
+#undef LULL_ELEMENT
+/* Elements of 8 to 128 bits: shmem_put8(), shmem_get8_nbi(), shmem_put8_signal(), shmem_iput8() ... */
+#define LULL_SIZED(SIZE) LULL_RMA(put##SIZE, get##SIZE, void) LULL_STRIDED(iput##SIZE, iget##SIZE, void)
+LULL_SIZES(LULL_SIZED)
+#undef LULL_SIZED
 #undef LULL_RMA
+#undef LULL_STRIDED
 
 /* Atomic memory operations */
-#define LULL_AMO(NAME, TYPE)                                                                   \
-  LULL_API TYPE shmem_##NAME##_atomic_fetch(const TYPE* source, int pe);                       \
-  LULL_API void shmem_##NAME##_atomic_set(TYPE* dest, TYPE value, int pe);                     \
-  LULL_API TYPE shmem_##NAME##_atomic_swap(TYPE* dest, TYPE value, int pe);                    \
-  LULL_API TYPE shmem_##NAME##_atomic_compare_swap(TYPE* dest, TYPE cond, TYPE value, int pe); \
-  LULL_API void shmem_##NAME##_atomic_add(TYPE* dest, TYPE value, int pe);                     \
-  LULL_API void shmem_##NAME##_atomic_inc(TYPE* dest, int pe);                                 \
-  LULL_API TYPE shmem_##NAME##_atomic_fetch_add(TYPE* dest, TYPE value, int pe);               \
-  LULL_API TYPE shmem_##NAME##_atomic_fetch_inc(TYPE* dest, int pe);
-LULL_AMO_TYPES(LULL_AMO)
+#define LULL_AMO_READ_WRITE(NAME, TYPE, A)                                                                          \
+  LULL_API TYPE shmem_##NAME##_atomic_fetch(const TYPE* source, int pe);                                              \
+  LULL_API void shmem_##NAME##_atomic_set(TYPE* dest, TYPE value, int pe);                                            \
+  LULL_API TYPE shmem_##NAME##_atomic_swap(TYPE* dest, TYPE value, int pe);                                           \
+  LULL_API void shmem_##NAME##_atomic_fetch_nbi(TYPE* fetch, const TYPE* source, int pe);                             \
+  LULL_API void shmem_##NAME##_atomic_swap_nbi(TYPE* fetch, TYPE* dest, TYPE value, int pe);                          \
+  LULL_API TYPE shmem_ctx_##NAME##_atomic_fetch(shmem_ctx_t ctx, const TYPE* source, int pe);                         \
+  LULL_API void shmem_ctx_##NAME##_atomic_set(shmem_ctx_t ctx, TYPE* dest, TYPE value, int pe);                       \
+  LULL_API TYPE shmem_ctx_##NAME##_atomic_swap(shmem_ctx_t ctx, TYPE* dest, TYPE value, int pe);                      \
+  LULL_API void shmem_ctx_##NAME##_atomic_fetch_nbi(shmem_ctx_t ctx, TYPE* fetch, const TYPE* source, int pe);        \
+  LULL_API void shmem_ctx_##NAME##_atomic_swap_nbi(shmem_ctx_t ctx, TYPE* fetch, TYPE* dest, TYPE value, int pe);
+LULL_EXTENDED_AMO_TYPES(LULL_AMO_READ_WRITE, )
+#undef LULL_AMO_READ_WRITE
+#define LULL_AMO(NAME, TYPE, A)                                                                                     \
+  LULL_API TYPE shmem_##NAME##_atomic_compare_swap(TYPE* dest, TYPE cond, TYPE value, int pe);                        \
+  LULL_API TYPE shmem_##NAME##_atomic_fetch_inc(TYPE* dest, int pe);                                                  \
+  LULL_API TYPE shmem_##NAME##_atomic_fetch_add(TYPE* dest, TYPE value, int pe);                                      \
+  LULL_API void shmem_##NAME##_atomic_inc(TYPE* dest, int pe);                                                        \
+  LULL_API void shmem_##NAME##_atomic_add(TYPE* dest, TYPE value, int pe);                                            \
+  LULL_API void shmem_##NAME##_atomic_compare_swap_nbi(TYPE* fetch, TYPE* dest, TYPE cond, TYPE value, int pe);       \
+  LULL_API void shmem_##NAME##_atomic_fetch_inc_nbi(TYPE* fetch, TYPE* dest, int pe);                                 \
+  LULL_API void shmem_##NAME##_atomic_fetch_add_nbi(TYPE* fetch, TYPE* dest, TYPE value, int pe);                     \
+  LULL_API TYPE shmem_ctx_##NAME##_atomic_compare_swap(shmem_ctx_t ctx, TYPE* dest, TYPE cond, TYPE value, int pe);   \
+  LULL_API TYPE shmem_ctx_##NAME##_atomic_fetch_inc(shmem_ctx_t ctx, TYPE* dest, int pe);                             \
+  LULL_API TYPE shmem_ctx_##NAME##_atomic_fetch_add(shmem_ctx_t ctx, TYPE* dest, TYPE value, int pe);                 \
+  LULL_API void shmem_ctx_##NAME##_atomic_inc(shmem_ctx_t ctx, TYPE* dest, int pe);                                   \
+  LULL_API void shmem_ctx_##NAME##_atomic_add(shmem_ctx_t ctx, TYPE* dest, TYPE value, int pe);                       \
+  LULL_API void shmem_ctx_##NAME##_atomic_compare_swap_nbi(shmem_ctx_t ctx, TYPE* fetch, TYPE* dest, TYPE cond,       \
+                                                           TYPE value, int pe);                                       \
+  LULL_API void shmem_ctx_##NAME##_atomic_fetch_inc_nbi(shmem_ctx_t ctx, TYPE* fetch, TYPE* dest, int pe);            \
+  LULL_API void shmem_ctx_##NAME##_atomic_fetch_add_nbi(shmem_ctx_t ctx, TYPE* fetch, TYPE* dest, TYPE value, int pe);
+LULL_AMO_TYPES(LULL_AMO, )
 #undef LULL_AMO
-#define LULL_BITWISE(NAME, TYPE)                                                 \
-  LULL_API void shmem_##NAME##_atomic_and(TYPE* dest, TYPE value, int pe);       \
-  LULL_API void shmem_##NAME##_atomic_or(TYPE* dest, TYPE value, int pe);        \
-  LULL_API void shmem_##NAME##_atomic_xor(TYPE* dest, TYPE value, int pe);       \
-  LULL_API TYPE shmem_##NAME##_atomic_fetch_and(TYPE* dest, TYPE value, int pe); \
-  LULL_API TYPE shmem_##NAME##_atomic_fetch_or(TYPE* dest, TYPE value, int pe);  \
-  LULL_API TYPE shmem_##NAME##_atomic_fetch_xor(TYPE* dest, TYPE value, int pe);
-LULL_BITWISE_TYPES(LULL_BITWISE)
+#define LULL_BITWISE_OF(NAME, TYPE, OP)                                                                               \
+  LULL_API void shmem_##NAME##_atomic_##OP(TYPE* dest, TYPE value, int pe);                                           \
+  LULL_API TYPE shmem_##NAME##_atomic_fetch_##OP(TYPE* dest, TYPE value, int pe);                                     \
+  LULL_API void shmem_##NAME##_atomic_fetch_##OP##_nbi(TYPE* fetch, TYPE* dest, TYPE value, int pe);                  \
+  LULL_API void shmem_ctx_##NAME##_atomic_##OP(shmem_ctx_t ctx, TYPE* dest, TYPE value, int pe);                      \
+  LULL_API TYPE shmem_ctx_##NAME##_atomic_fetch_##OP(shmem_ctx_t ctx, TYPE* dest, TYPE value, int pe);                \
+  LULL_API void shmem_ctx_##NAME##_atomic_fetch_##OP##_nbi(shmem_ctx_t ctx, TYPE* fetch, TYPE* dest, TYPE value, int pe);
+#define LULL_BITWISE(NAME, TYPE, A) \
+  LULL_BITWISE_OF(NAME, TYPE, and) LULL_BITWISE_OF(NAME, TYPE, or) LULL_BITWISE_OF(NAME, TYPE, xor)
+LULL_BITWISE_TYPES(LULL_BITWISE, )
 #undef LULL_BITWISE
+#undef LULL_BITWISE_OF
 
-/* Signalled puts */
-LULL_API void shmem_putmem_signal(void* dest, const void* source, size_t nelems, uint64_t* sig_addr, uint64_t signal,
-                                  int sig_op, int pe);
-LULL_API void shmem_putmem_signal_nbi(void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
-                                      uint64_t signal, int sig_op, int pe);
+/* Signals */
 LULL_API uint64_t shmem_signal_fetch(const uint64_t* sig_addr);
 LULL_API uint64_t shmem_signal_wait_until(uint64_t* sig_addr, int cmp, uint64_t cmp_value);
 
-/* Waiting for a value in this PE's memory */
-#define LULL_WAIT(NAME, TYPE)                                                   \
-  LULL_API void shmem_##NAME##_wait_until(TYPE* ivar, int cmp, TYPE cmp_value); \
-  LULL_API int shmem_##NAME##_test(TYPE* ivar, int cmp, TYPE cmp_value);
-LULL_AMO_TYPES(LULL_WAIT)
+/* Waiting for values in this PE's memory. any returns an index, SIZE_MAX for none; some returns how many indices */
+#define LULL_WAIT(NAME, TYPE, A)                                                                                    \
+  LULL_API void shmem_##NAME##_wait_until(TYPE* ivar, int cmp, TYPE cmp_value);                                       \
+  LULL_API void shmem_##NAME##_wait_until_all(TYPE* ivars, size_t nelems, const int* status, int cmp, TYPE cmp_value); \
+  LULL_API size_t shmem_##NAME##_wait_until_any(TYPE* ivars, size_t nelems, const int* status, int cmp, TYPE cmp_value); \
+  LULL_API size_t shmem_##NAME##_wait_until_some(TYPE* ivars, size_t nelems, size_t* indices, const int* status,      \
+                                                 int cmp, TYPE cmp_value);                                            \
+  LULL_API void shmem_##NAME##_wait_until_all_vector(TYPE* ivars, size_t nelems, const int* status, int cmp,          \
+                                                     TYPE* cmp_values);                                               \
+  LULL_API size_t shmem_##NAME##_wait_until_any_vector(TYPE* ivars, size_t nelems, const int* status, int cmp,        \
+                                                       TYPE* cmp_values);                                             \
+  LULL_API size_t shmem_##NAME##_wait_until_some_vector(TYPE* ivars, size_t nelems, size_t* indices,                  \
+                                                        const int* status, int cmp, TYPE* cmp_values);                \
+  LULL_API int shmem_##NAME##_test(TYPE* ivar, int cmp, TYPE cmp_value);                                              \
+  LULL_API int shmem_##NAME##_test_all(TYPE* ivars, size_t nelems, const int* status, int cmp, TYPE cmp_value);       \
+  LULL_API size_t shmem_##NAME##_test_any(TYPE* ivars, size_t nelems, const int* status, int cmp, TYPE cmp_value);    \
+  LULL_API size_t shmem_##NAME##_test_some(TYPE* ivars, size_t nelems, size_t* indices, const int* status, int cmp,   \
+                                           TYPE cmp_value);                                                           \
+  LULL_API int shmem_##NAME##_test_all_vector(TYPE* ivars, size_t nelems, const int* status, int cmp,                 \
+                                              TYPE* cmp_values);                                                      \
+  LULL_API size_t shmem_##NAME##_test_any_vector(TYPE* ivars, size_t nelems, const int* status, int cmp,              \
+                                                 TYPE* cmp_values);                                                   \
+  LULL_API size_t shmem_##NAME##_test_some_vector(TYPE* ivars, size_t nelems, size_t* indices, const int* status,     \
+                                                  int cmp, TYPE* cmp_values);
+LULL_WAIT_TYPES(LULL_WAIT, )
 #undef LULL_WAIT
 
-/* Ordering and synchronisation */
+/* Ordering */
 LULL_API void shmem_fence(void);
 LULL_API void shmem_quiet(void);
+LULL_API void shmem_ctx_fence(shmem_ctx_t ctx);
+LULL_API void shmem_ctx_quiet(shmem_ctx_t ctx);
+
+/* Collectives over teams; 0 on success */
 LULL_API void shmem_barrier_all(void);
 LULL_API void shmem_sync_all(void);
+LULL_API int shmem_team_sync(shmem_team_t team);
+#define LULL_COLLECTIVES(BROADCAST, COLLECT, FCOLLECT, ALLTOALL, ALLTOALLS, ELEMENT)                                  \
+  LULL_API int shmem_##BROADCAST(shmem_team_t team, ELEMENT* dest, const ELEMENT* source, size_t nelems, int PE_root); \
+  LULL_API int shmem_##COLLECT(shmem_team_t team, ELEMENT* dest, const ELEMENT* source, size_t nelems);               \
+  LULL_API int shmem_##FCOLLECT(shmem_team_t team, ELEMENT* dest, const ELEMENT* source, size_t nelems);              \
+  LULL_API int shmem_##ALLTOALL(shmem_team_t team, ELEMENT* dest, const ELEMENT* source, size_t nelems);              \
+  LULL_API int shmem_##ALLTOALLS(shmem_team_t team, ELEMENT* dest, const ELEMENT* source, ptrdiff_t dst,              \
+                                 ptrdiff_t sst, size_t nelems);
+#define LULL_COLLECTIVES_OF_TYPE(NAME, TYPE, A) \
+  LULL_COLLECTIVES(NAME##_broadcast, NAME##_collect, NAME##_fcollect, NAME##_alltoall, NAME##_alltoalls, TYPE)
+LULL_RMA_TYPES(LULL_COLLECTIVES_OF_TYPE, )
+LULL_COLLECTIVES(broadcastmem, collectmem, fcollectmem, alltoallmem, alltoallsmem, void)
+#undef LULL_COLLECTIVES_OF_TYPE
+#undef LULL_COLLECTIVES
+#define LULL_REDUCE(NAME, TYPE, OP) \
+  LULL_API int shmem_##NAME##_##OP##_reduce(shmem_team_t team, TYPE* dest, const TYPE* source, size_t nreduce);
+LULL_BITWISE_REDUCE_TYPES(LULL_REDUCE, and)
+LULL_BITWISE_REDUCE_TYPES(LULL_REDUCE, or)
+LULL_BITWISE_REDUCE_TYPES(LULL_REDUCE, xor)
+LULL_COMPARE_REDUCE_TYPES(LULL_REDUCE, max)
+LULL_COMPARE_REDUCE_TYPES(LULL_REDUCE, min)
+LULL_ARITHMETIC_REDUCE_TYPES(LULL_REDUCE, sum)
+LULL_ARITHMETIC_REDUCE_TYPES(LULL_REDUCE, prod)
+#undef LULL_REDUCE
 
+/* Locks: a symmetric long, at first 0 */
+LULL_API void shmem_set_lock(long* lock);
+LULL_API void shmem_clear_lock(long* lock);
+LULL_API int shmem_test_lock(long* lock);
+
+#include <lull/shmem_deprecated.h>
+
+/* clang-format on */
 #ifdef __cplusplus
 }
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#include <lull/shmem_generic.h>
 #endif
 #endif

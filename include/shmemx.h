@@ -27,6 +27,35 @@ LULL_API int shmemx_node_of(int pe);
 /* Nonzero when PEs outnumber the cores they may use on this host. */
 LULL_API int shmemx_oversubscribed(void);
 
+/* Accumulate, after ARMCI: dest[i] += *scale * source[i] in the memory of `pe`, each element once and whole whoever
+ * else accumulates there. Complete at shmem_quiet; source and scale may be reused on return. */
+/* clang-format off */
+#define LULL_ACCUMULATE(NAME, TYPE, A)                                                                                \
+  LULL_API void shmemx_##NAME##_accumulate(TYPE* dest, const TYPE* source, size_t nelems, const TYPE* scale, int pe); \
+  LULL_API void shmemx_##NAME##_accumulate_strided(TYPE* dest, const ptrdiff_t dest_strides[], const TYPE* source,    \
+                                                   const ptrdiff_t source_strides[], const size_t counts[],           \
+                                                   int levels, const TYPE* scale, int pe);
+LULL_ACCUMULATE_TYPES(LULL_ACCUMULATE, )
+#undef LULL_ACCUMULATE
+/* clang-format on */
+
+/* Strided blocks of several dimensions: counts[0] bytes stand together; level l, from 1 to `levels` (at most 8), repeats
+ * the level below counts[l] times, strides[l - 1] bytes apart. They travel packed, in as few messages as possible, and
+ * are put in place by the agent of the target. A put completes at shmem_quiet and its source may be reused on return; a
+ * get has arrived on return. */
+LULL_API void shmemx_put_strided(void* dest, const ptrdiff_t dest_strides[], const void* source,
+                                 const ptrdiff_t source_strides[], const size_t counts[], int levels, int pe);
+LULL_API void shmemx_get_strided(void* dest, const ptrdiff_t dest_strides[], const void* source,
+                                 const ptrdiff_t source_strides[], const size_t counts[], int levels, int pe);
+
+/* Pieces of one size at any places: dest[i] in the memory of `pe` for a put, in that of the caller for a get. */
+LULL_API void shmemx_put_vector(void* const dest[], const void* const source[], size_t npieces, size_t bytes, int pe);
+LULL_API void shmemx_get_vector(void* const dest[], const void* const source[], size_t npieces, size_t bytes, int pe);
+
+/* How waits on operations of a context are spent, as a value of LULL_WAIT; NULL: as the PE's. 0 on success, nonzero for
+ * an unknown name. SHMEM_CTX_DEFAULT is a context too. */
+LULL_API int shmemx_ctx_set_wait(shmem_ctx_t ctx, const char* policy);
+
 #ifdef __cplusplus
 }
 #endif

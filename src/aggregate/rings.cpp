@@ -50,7 +50,7 @@ rings::rings(fabric::world& world, std::size_t item_bytes, apply_batch apply, vo
   }
   std::fill_n(published_, pes, line{0});
   std::fill_n(consumed_, pes, line{0});
-  world_.barrier();  // the counters are zero everywhere
+  world_.everybody().sync();  // the counters are zero everywhere
 
   cursors_.resize(pes);
   to_.resize(pes);
@@ -74,8 +74,8 @@ rings::rings(fabric::world& world, std::size_t item_bytes, apply_batch apply, vo
 }
 
 rings::~rings() {
-  world_.quiet();
-  world_.barrier();  // nobody sends into memory that is given back
+  world_.quiet(traffic_);
+  world_.everybody().sync();  // nobody sends into memory that is given back
   release_all();
 }
 
@@ -135,8 +135,8 @@ void rings::send_slot(int pe, bool last) {
     ++counted_.remote_buffers;
     const auto mine = static_cast<std::size_t>(world_.me().index());
     // The staging slot is not written again before the target has consumed it.
-    world_.put_signal(incoming_ + mine * ring_bytes() + to.sent % slots_ * slot_bytes_, slot, bytes,
-                      &published_[mine].value, number, false, pe_id{pe}, false);
+    world_.put_signal(traffic_, incoming_ + mine * ring_bytes() + to.sent % slots_ * slot_bytes_, slot, bytes,
+                      {.word = &published_[mine].value, .value = number}, pe_id{pe}, false);
   }
   to.sent = number;
   to.open = false;
@@ -173,7 +173,7 @@ bool rings::consume() {
       store(from.consumed->value, from.read);
       world_.bell_of(sender).ring();
     } else {
-      world_.change(&consumed_[mine].value, {fabric::update_op::set, 8, 0, from.read, 0}, sender);
+      world_.change(traffic_, &consumed_[mine].value, {fabric::update_op::set, 8, 0, from.read, 0}, sender);
     }
   }
   return any;

@@ -14,6 +14,7 @@
 #pragma once
 #include <vector>
 
+#include "fabric/team.hpp"
 #include "fabric/world.hpp"
 #include "lull/aggregate.hpp"
 
@@ -62,6 +63,7 @@ class rings {
   void release_all();
 
   fabric::world& world_;
+  fabric::context traffic_;
   apply_batch apply_;
   void* handler_;
   std::size_t item_bytes_;

@@ -37,6 +37,7 @@ agent::agent(remote& transfers)
   if (stop_fd_ < 0 || epoll_fd_ < 0) throw error("start the agent", describe_errno(errno));
   watch(epoll_fd_, stop_fd_);
   watch(epoll_fd_, transfers_.event_fd());
+  watch(epoll_fd_, transfers_.deadline_fd());
   // Signals are the program's: they must reach its own threads.
   sigset_t all, before;
   sigfillset(&all);
@@ -55,7 +56,10 @@ agent::~agent() {
   close(epoll_fd_);
 }
 
-void agent::begin() { main_drives_.store(1, std::memory_order_relaxed); }
+void agent::begin() {
+  main_drives_.store(1, std::memory_order_relaxed);
+  transfers_.flush();  // what the caller waits for may depend on it
+}
 
 void agent::end() {
   main_drives_.store(0, std::memory_order_seq_cst);
@@ -81,7 +85,7 @@ void agent::stand_back_while_main_streams() {
 
 void agent::serve() {
   const auto timeout_ms = static_cast<int>(timeout_ns_ / 1'000'000);
-  std::array<epoll_event, 2> events;
+  std::array<epoll_event, 3> events;
   while (!stopping_.load(std::memory_order_relaxed)) {
     park_while_main_drives();
     stand_back_while_main_streams();

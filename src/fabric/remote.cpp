@@ -1,12 +1,19 @@
+// The sending half, and the life of the worker.
 #include "fabric/remote.hpp"
 
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <thread>
+#include <utility>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "fabric/remote_messages.hpp"
 
 namespace lull::fabric {
 namespace {
@@ -21,110 +28,36 @@ namespace {
   std::_Exit(1);
 }
 
-enum message_id : unsigned { id_put = 1, id_get, id_reply, id_update, id_acknowledge, id_arrive };
-
-struct put_header {
-  std::int32_t from;
-  std::uint8_t has_signal, signal_adds;
-  std::uint64_t offset, signal_offset, signal_value;
-};
-struct get_header {
-  std::int32_t from;
-  std::uint64_t offset, bytes, token;
-};
-struct reply_header {
-  std::uint64_t token;
-};
-struct update_header {
-  std::int32_t from;
-  update_op op;
-  std::uint8_t width;
-  std::uint64_t offset, operand, compare, token;  // token 0: no answer wanted
-};
-struct acknowledge_header {
-  std::int32_t from;
-  std::uint32_t count;
-};
-struct arrive_header {
-  std::int32_t node;
-  std::uint64_t epoch;
-};
-
 // Rendezvous costs three sleeps per transfer instead of one and is slower even when polling; up to this size messages
 // go eagerly. Larger ones may overtake each other, so a fence after one waits for it.
 constexpr std::size_t eager_limit = std::size_t{1} << 20;
+
+constexpr std::size_t kept_payload = 64 * 1024;  // a message keeps its payload's memory for the next one up to this
 
 void check(ucs_status_t status, const char* asked) {
   if (status != UCS_OK) throw error(asked, std::string("UCX answered ") + ucs_status_string(status));
 }
 
-template <class Header>
-Header read_header(const void* bytes) {
-  Header header;
-  std::memcpy(&header, bytes, sizeof header);
-  return header;
-}
-
-template <class Word>
-std::uint64_t apply_word(const update& u, void* where) {
-  const std::atomic_ref<Word> word(*static_cast<Word*>(where));
-  const auto operand = static_cast<Word>(u.operand);
-  switch (u.op) {
-    case update_op::add:
-      return word.fetch_add(operand);
-    case update_op::set:
-      return word.exchange(operand);
-    case update_op::fetch:
-      return word.load();
-    case update_op::bit_and:
-      return word.fetch_and(operand);
-    case update_op::bit_or:
-      return word.fetch_or(operand);
-    case update_op::bit_xor:
-      return word.fetch_xor(operand);
-    case update_op::compare_swap: {
-      auto expected = static_cast<Word>(u.compare);
-      word.compare_exchange_strong(expected, operand);
-      return expected;
-    }
-  }
-  return 0;
-}
-
 }  // namespace
 
-std::uint64_t apply_update(const update& u, void* where) {
-  return u.width == 4 ? apply_word<std::uint32_t>(u, where) : apply_word<std::uint64_t>(u, where);
+void remote::message::finished() {
+  if (sent) {
+    sent->store(true, std::memory_order_release);
+    owner->hooks_.memory_changed();
+  }
+  payload_bytes = 0;
+  if (payload.capacity() > kept_payload) std::vector<std::byte>().swap(payload);
+  owner->free_.push_back(this);
 }
 
-struct remote::message {
-  remote* owner;
-  std::atomic<bool>* sent;
-  alignas(8) std::byte header[64];
-
-  template <class Header>
-  std::size_t set(const Header& content) {
-    static_assert(sizeof(Header) <= sizeof header && std::is_trivially_copyable_v<Header>);
-    std::memcpy(header, &content, sizeof content);
-    return sizeof content;
-  }
-  // Called with the owner's lock held: the header and the source are no longer needed.
-  void finished() {
-    if (sent) {
-      sent->store(true, std::memory_order_release);
-      owner->hooks_.memory_changed();
-    }
-    owner->free_.push_back(this);
-  }
-};
-
-struct remote::arrival {
-  remote* owner;
-  put_header header;
-};
-
-remote::remote(pe_id me, int pes, std::span<std::byte> heap, remote_hooks hooks)
-    : me_(me), heap_(heap), hooks_(std::move(hooks)), peers_(static_cast<std::size_t>(pes)) {
+remote::remote(pe_id me, int pes, std::span<std::byte> memory, shared_lock& accumulating, const remote_limits& limits,
+               remote_hooks hooks)
+    : me_(me),
+      memory_(memory),
+      accumulating_(accumulating),
+      limits_(limits),
+      hooks_(std::move(hooks)),
+      peers_(static_cast<std::size_t>(pes)) {
   ucp_config_t* config = nullptr;
   check(ucp_config_read(nullptr, nullptr, &config), "read UCX's settings");
   if (!std::getenv("UCX_RNDV_THRESH"))  // NOLINT(concurrency-mt-unsafe): before any thread starts
@@ -143,17 +76,22 @@ remote::remote(pe_id me, int pes, std::span<std::byte> heap, remote_hooks hooks)
   check(ucp_worker_create(context_, &worker, &worker_), "open a UCX worker");
   check(ucp_worker_get_efd(worker_, &event_fd_),
         "get UCX's event descriptor (UCX_TLS may name a transport without one)");
+  deadline_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (deadline_fd_ < 0) throw error("make a timer", describe_errno(errno));
   listen<&remote::on_put>(id_put);
+  listen<&remote::on_combined>(id_combined);
+  listen<&remote::on_scatter>(id_scatter);
   listen<&remote::on_get>(id_get);
+  listen<&remote::on_gather>(id_gather);
   listen<&remote::on_reply>(id_reply);
   listen<&remote::on_update>(id_update);
   listen<&remote::on_acknowledge>(id_acknowledge);
-  listen<&remote::on_arrive>(id_arrive);
 }
 
 remote::~remote() {
   if (worker_) ucp_worker_destroy(worker_);
   if (context_) ucp_cleanup(context_);
+  if (deadline_fd_ >= 0) close(deadline_fd_);
 }
 
 template <ucs_status_t (remote::*Member)(const void*, std::size_t, void*, std::size_t, bool)>
@@ -222,6 +160,33 @@ remote::message& remote::new_message(std::atomic<bool>* sent) {
   return m;
 }
 
+reply& remote::new_reply(ledger& book, void* destination, std::size_t bytes) {
+  if (free_replies_.empty()) {
+    replies_.push_back(std::make_unique<reply>());
+    free_replies_.push_back(replies_.back().get());
+  }
+  reply& answer = *free_replies_.back();
+  free_replies_.pop_back();
+  answer.destination = destination;
+  answer.bytes = bytes;
+  answer.book = &book;
+  book.replies_due_.fetch_add(1, std::memory_order_relaxed);
+  book.dirty_.store(true, std::memory_order_release);
+  return answer;
+}
+
+std::uint64_t remote::enter(ledger& book, pe_id pe) {
+  const auto index = static_cast<std::size_t>(pe.index());
+  if (book.last_.empty()) book.last_.resize(peers_.size());
+  if (book.last_[index] == 0) book.touched_.push_back(pe);
+  peer& to = peers_[index];
+  const std::uint64_t number = to.issued.load(std::memory_order_relaxed) + 1;
+  to.issued.store(number, std::memory_order_relaxed);
+  issued_.fetch_add(1, std::memory_order_relaxed);
+  book.dirty_.store(true, std::memory_order_release);
+  return book.last_[index] = number;
+}
+
 void remote::send(peer& to, unsigned id, message& m, std::size_t header_bytes, const void* data, std::size_t bytes) {
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
@@ -237,39 +202,154 @@ void remote::send(peer& to, unsigned id, message& m, std::size_t header_bytes, c
   if (request == nullptr) m.finished();
 }
 
-void remote::put(pe_id pe, std::size_t offset, const void* source, std::size_t bytes, const signal_update* signal,
-                 std::atomic<bool>* sent) {
-  put_header header{
-      .from = me_.index(), .has_signal = 0, .signal_adds = 0, .offset = offset, .signal_offset = 0, .signal_value = 0};
+void remote::put(ledger& book, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
+                 const signal_update* signal, std::atomic<bool>* sent) {
+  const bool small = bytes <= combined_put::most_bytes && !signal && !sent && offset < combined_put::most_offset;
+  const std::lock_guard hold(lock_);
+  if (small && limits_.combine_bytes != 0) return combine(book, pe, offset, source, bytes);
+  put_header header{.from = me_.index(),
+                    .has_signal = 0,
+                    .signal_how = update_op::set,
+                    .signal_whole_node = 0,
+                    .offset = offset,
+                    .signal_offset = 0,
+                    .signal_value = 0};
   if (signal) {
     header.has_signal = 1;
-    header.signal_adds = signal->add ? 1 : 0;
+    header.signal_how = signal->how;
+    header.signal_whole_node = signal->whole_node ? 1 : 0;
     header.signal_offset = signal->offset;
     header.signal_value = signal->value;
   }
-  if (bytes >= eager_limit) large_put_.store(true, std::memory_order_relaxed);
+  if (bytes >= eager_limit) book.overtakable_.store(true, std::memory_order_relaxed);
+  peer& to = peer_of(pe);
+  send_combined(to);
+  message& m = new_message(sent);
+  enter(book, pe);
+  send(to, id_put, m, m.set(header), source, bytes);
+  progress_in_passing();
+}
+
+void remote::combine(ledger& book, pe_id pe, std::size_t offset, const void* source, std::size_t bytes) {
+  peer& to = peer_of(pe);
+  const std::size_t needed = sizeof(combined_put) + combined_put::padded(bytes);
+  if (to.combining && to.combining->payload_bytes + needed > to.combining->payload.size()) {
+    send_combined(to);
+    progress_in_passing();
+  }
+  if (!to.combining) {
+    to.combining = &new_message(nullptr);
+    to.combining->payload.resize(std::max(limits_.combine_bytes, needed));
+    combining_.push_back(pe);
+    any_combining_.store(true, std::memory_order_relaxed);
+    enter(book, pe);
+    if (deadline_ns_ == 0) {
+      deadline_ns_ = now_ns() + limits_.combine_ns;
+      const itimerspec at{
+          .it_interval = {},
+          .it_value = {.tv_sec = deadline_ns_ / 1'000'000'000, .tv_nsec = deadline_ns_ % 1'000'000'000}};
+      timerfd_settime(deadline_fd_, TFD_TIMER_ABSTIME, &at, nullptr);
+    }
+  } else if (book.last_.empty() ||
+             book.last_[static_cast<std::size_t>(pe.index())] != to.issued.load(std::memory_order_relaxed)) {
+    // Another context opened the message: it concerns this one too, under the same number.
+    if (book.last_.empty()) book.last_.resize(peers_.size());
+    auto& last = book.last_[static_cast<std::size_t>(pe.index())];
+    if (last == 0) book.touched_.push_back(pe);
+    last = to.issued.load(std::memory_order_relaxed);
+    book.dirty_.store(true, std::memory_order_release);
+  }
+  std::byte* const at = to.combining->payload.data() + to.combining->payload_bytes;
+  const combined_put record(offset, bytes);
+  std::memcpy(at, &record, sizeof record);
+  std::memcpy(at + sizeof record, source, bytes);
+  to.combining->payload_bytes += needed;
+}
+
+void remote::send_combined(peer& to) {
+  if (!to.combining) return;
+  message& m = *std::exchange(to.combining, nullptr);
+  std::erase(combining_, pe_id{static_cast<int>(&to - peers_.data())});
+  if (combining_.empty()) any_combining_.store(false, std::memory_order_relaxed);
+  send(to, id_combined, m, m.set(combined_header{me_.index()}), m.payload.data(), m.payload_bytes);
+}
+
+void remote::flush_locked() {
+  while (!combining_.empty()) send_combined(peer_of(combining_.back()));
+}
+
+void remote::flush() {
+  if (!any_combining_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard hold(lock_);
+  flush_locked();
+}
+
+void remote::scatter(ledger& book, pe_id pe, std::size_t offset, const shape& there, std::size_t first,
+                     std::size_t count, std::vector<std::byte> packed, const scaled* add) {
+  pieces_header header{};
+  header.from = me_.index();
+  header.offset = offset;
+  header.first = first;
+  header.count = count;
+  if (add) {
+    header.accumulates = 1;
+    header.type = add->type;
+    header.factor = add->factor;
+  }
+  const auto* const begin = reinterpret_cast<const std::byte*>(&there);
+  packed.insert(packed.begin(), begin, begin + sizeof there);
   const std::lock_guard hold(lock_);
   peer& to = peer_of(pe);
-  message& m = new_message(sent);
-  ++to.issued;
-  issued_.fetch_add(1, std::memory_order_relaxed);
-  send(to, id_put, m, m.set(header), source, bytes);
+  send_combined(to);
+  message& m = new_message(nullptr);
+  m.payload = std::move(packed);
+  enter(book, pe);
+  send(to, id_scatter, m, m.set(header), m.payload.data(), m.payload.size());
   progress_in_passing();
 }
 
 void remote::get(pe_id pe, std::size_t offset, reply& answer) {
   const std::lock_guard hold(lock_);
+  peer& to = peer_of(pe);
+  send_combined(to);
   message& m = new_message(nullptr);
   const get_header header{me_.index(), offset, answer.bytes, reinterpret_cast<std::uint64_t>(&answer)};
-  send(peer_of(pe), id_get, m, m.set(header), nullptr, 0);
+  send(to, id_get, m, m.set(header), nullptr, 0);
 }
 
-void remote::change(pe_id pe, const update& u) {
+void remote::get_nbi(ledger& book, pe_id pe, std::size_t offset, void* destination, std::size_t bytes) {
   const std::lock_guard hold(lock_);
   peer& to = peer_of(pe);
+  send_combined(to);
   message& m = new_message(nullptr);
-  ++to.issued;
-  issued_.fetch_add(1, std::memory_order_relaxed);
+  const auto token = reinterpret_cast<std::uint64_t>(&new_reply(book, destination, bytes));
+  send(to, id_get, m, m.set(get_header{me_.index(), offset, bytes, token}), nullptr, 0);
+  progress_in_passing();
+}
+
+void remote::gather(pe_id pe, std::size_t offset, const shape& there, std::size_t first, std::size_t count,
+                    reply& answer) {
+  pieces_header header{};
+  header.from = me_.index();
+  header.offset = offset;
+  header.first = first;
+  header.count = count;
+  header.token = reinterpret_cast<std::uint64_t>(&answer);
+  const std::lock_guard hold(lock_);
+  peer& to = peer_of(pe);
+  send_combined(to);
+  message& m = new_message(nullptr);
+  const auto* const begin = reinterpret_cast<const std::byte*>(&there);
+  m.payload.assign(begin, begin + sizeof there);
+  send(to, id_gather, m, m.set(header), m.payload.data(), m.payload.size());
+}
+
+void remote::change(ledger& book, pe_id pe, const update& u) {
+  const std::lock_guard hold(lock_);
+  peer& to = peer_of(pe);
+  send_combined(to);
+  message& m = new_message(nullptr);
+  enter(book, pe);
   send(to, id_update, m, m.set(update_header{me_.index(), u.op, u.width, u.offset, u.operand, u.compare, 0}), nullptr,
        0);
   progress_in_passing();
@@ -277,141 +357,61 @@ void remote::change(pe_id pe, const update& u) {
 
 void remote::fetch(pe_id pe, const update& u, reply& answer) {
   const std::lock_guard hold(lock_);
+  peer& to = peer_of(pe);
+  send_combined(to);
   message& m = new_message(nullptr);
   const auto token = reinterpret_cast<std::uint64_t>(&answer);
-  send(peer_of(pe), id_update, m,
-       m.set(update_header{me_.index(), u.op, u.width, u.offset, u.operand, u.compare, token}), nullptr, 0);
+  send(to, id_update, m, m.set(update_header{me_.index(), u.op, u.width, u.offset, u.operand, u.compare, token}),
+       nullptr, 0);
 }
 
-void remote::arrive(pe_id leader, node_id my_node, std::uint64_t epoch) {
+void remote::fetch_nbi(ledger& book, pe_id pe, const update& u, void* old_value) {
   const std::lock_guard hold(lock_);
+  peer& to = peer_of(pe);
+  send_combined(to);
   message& m = new_message(nullptr);
-  send(peer_of(leader), id_arrive, m, m.set(arrive_header{my_node.index(), epoch}), nullptr, 0);
+  const auto token = reinterpret_cast<std::uint64_t>(&new_reply(book, old_value, u.width));
+  send(to, id_update, m, m.set(update_header{me_.index(), u.op, u.width, u.offset, u.operand, u.compare, token}),
+       nullptr, 0);
+  progress_in_passing();
+}
+
+void remote::due(ledger& book, std::vector<receipt>& result) {
+  const std::lock_guard hold(lock_);
+  flush_locked();
+  for (const pe_id pe : book.touched_) result.push_back({pe, book.last_[static_cast<std::size_t>(pe.index())]});
+}
+
+bool remote::arrived(const ledger& book, std::vector<receipt>& waiting) const {
+  while (!waiting.empty()) {
+    const receipt& one = waiting.back();
+    if (peers_[static_cast<std::size_t>(one.pe.index())].acknowledged.load(std::memory_order_acquire) < one.number)
+      return false;
+    waiting.pop_back();
+  }
+  return book.replies_due_.load(std::memory_order_acquire) == 0;
+}
+
+void remote::settle(ledger& book) {
+  const std::lock_guard hold(lock_);
+  std::erase_if(book.touched_, [&](pe_id pe) {
+    auto& last = book.last_[static_cast<std::size_t>(pe.index())];
+    if (peer_of(pe).acknowledged.load(std::memory_order_relaxed) < last) return false;
+    last = 0;
+    return true;
+  });
+  if (!book.touched_.empty() || book.replies_due_.load(std::memory_order_relaxed) != 0) return;
+  book.overtakable_.store(false, std::memory_order_relaxed);
+  book.dirty_.store(false, std::memory_order_release);
 }
 
 bool remote::quiet() const {
-  if (acknowledged_.load(std::memory_order_acquire) != issued_.load(std::memory_order_relaxed)) return false;
-  large_put_.store(false, std::memory_order_relaxed);
-  return true;
+  return acknowledged_.load(std::memory_order_acquire) == issued_.load(std::memory_order_relaxed);
 }
 
 std::uint64_t remote::unacknowledged(pe_id pe) const {
   const peer& other = peers_[static_cast<std::size_t>(pe.index())];
-  return other.issued - other.acknowledged.load(std::memory_order_acquire);
-}
-
-std::byte* remote::at(std::size_t offset, std::size_t bytes, const char* what) const {
-  if (offset <= heap_.size() && bytes <= heap_.size() - offset) [[likely]]
-    return heap_.data() + offset;
-  // The sender's mistake, found here; there is nobody to return it to.
-  std::fprintf(stderr,
-               "lull: PE %d: a %s of %zu bytes at heap offset %zu lies outside the symmetric heap of %zu bytes\n",
-               me_.index(), what, bytes, offset, heap_.size());
-  std::_Exit(1);
-}
-
-void remote::put_applied(const void* header) {
-  const auto put = read_header<put_header>(header);
-  if (put.has_signal) {
-    const update signal{put.signal_adds ? update_op::add : update_op::set, 8, put.signal_offset, put.signal_value, 0};
-    apply_update(signal, at(signal.offset, 8, "signal"));
-  }
-  peer& from = peer_of(pe_id{put.from});
-  if (from.owed++ == 0) owing_.emplace_back(put.from);
-  hooks_.memory_changed();
-}
-
-ucs_status_t remote::on_put(const void* header, std::size_t, void* data, std::size_t bytes, bool rendezvous) {
-  const auto put = read_header<put_header>(header);
-  std::byte* const destination = at(put.offset, bytes, "put");
-  if (!rendezvous) {
-    deliver(destination, data, bytes);
-    put_applied(header);
-    return UCS_OK;
-  }
-  auto pending = std::make_unique<arrival>(arrival{this, put});
-  ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  param.user_data = pending.get();
-  param.cb.recv_am = [](void* request, ucs_status_t, std::size_t, void* user) {
-    const std::unique_ptr<arrival> done(static_cast<arrival*>(user));
-    done->owner->put_applied(&done->header);
-    ucp_request_free(request);
-  };
-  void* const request = ucp_am_recv_data_nbx(worker_, data, destination, bytes, &param);
-  if (UCS_PTR_IS_PTR(request))
-    (void)pending.release();  // the callback takes it
-  else if (request == nullptr)
-    put_applied(header);
-  return UCS_OK;
-}
-
-ucs_status_t remote::on_get(const void* header, std::size_t, void*, std::size_t, bool) {
-  const auto get = read_header<get_header>(header);
-  (void)at(get.offset, get.bytes, "get");
-  answers_.push_back({pe_id{get.from}, get.token, get.offset, get.bytes, false, 0});
-  return UCS_OK;
-}
-
-ucs_status_t remote::on_update(const void* header, std::size_t, void*, std::size_t, bool) {
-  const auto u = read_header<update_header>(header);
-  const update wanted{u.op, u.width, u.offset, u.operand, u.compare};
-  const std::uint64_t old = apply_update(wanted, at(u.offset, u.width, "atomic"));
-  if (u.token != 0) {
-    answers_.push_back({pe_id{u.from}, u.token, 0, u.width, true, old});
-  } else if (peer_of(pe_id{u.from}).owed++ == 0) {
-    owing_.emplace_back(u.from);
-  }
-  if (u.op != update_op::fetch) hooks_.memory_changed();
-  return UCS_OK;
-}
-
-ucs_status_t remote::on_reply(const void* header, std::size_t, void* data, std::size_t bytes, bool rendezvous) {
-  // The token is an address of this process that came back.
-  auto& answer =
-      *reinterpret_cast<reply*>(read_header<reply_header>(header).token);  // NOLINT(performance-no-int-to-ptr)
-  if (!rendezvous) {
-    std::memcpy(answer.destination, data, bytes);
-    answer.done.store(true, std::memory_order_release);
-    hooks_.memory_changed();
-    return UCS_OK;
-  }
-  struct receiving {
-    remote* owner;
-    reply* answer;
-  };
-  auto pending = std::make_unique<receiving>(receiving{this, &answer});
-  ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  param.user_data = pending.get();
-  param.cb.recv_am = [](void* request, ucs_status_t, std::size_t, void* user) {
-    const std::unique_ptr<receiving> done(static_cast<receiving*>(user));
-    done->answer->done.store(true, std::memory_order_release);
-    done->owner->hooks_.memory_changed();
-    ucp_request_free(request);
-  };
-  void* const request = ucp_am_recv_data_nbx(worker_, data, answer.destination, bytes, &param);
-  if (UCS_PTR_IS_PTR(request)) {
-    (void)pending.release();  // the callback takes it
-  } else if (request == nullptr) {
-    answer.done.store(true, std::memory_order_release);
-    hooks_.memory_changed();
-  }
-  return UCS_OK;
-}
-
-ucs_status_t remote::on_acknowledge(const void* header, std::size_t, void*, std::size_t, bool) {
-  const auto ack = read_header<acknowledge_header>(header);
-  peer_of(pe_id{ack.from}).acknowledged.fetch_add(ack.count, std::memory_order_release);
-  acknowledged_.fetch_add(ack.count, std::memory_order_release);
-  hooks_.memory_changed();
-  return UCS_OK;
-}
-
-ucs_status_t remote::on_arrive(const void* header, std::size_t, void*, std::size_t, bool) {
-  const auto arrived = read_header<arrive_header>(header);
-  hooks_.barrier_arrival(node_id{arrived.node}, arrived.epoch);
-  return UCS_OK;
+  return other.issued.load(std::memory_order_relaxed) - other.acknowledged.load(std::memory_order_acquire);
 }
 
 void remote::progress() {
@@ -430,26 +430,37 @@ void remote::progress_in_passing() {
 
 void remote::progress_locked() {
   // Bounded, so that a flood of messages cannot keep the caller from looking at what it waits for.
-  for (int round = 0; round < 64 && ucp_worker_progress(worker_) != 0; ++round) {
-  }
+  for (int round = 0; round < 64 && ucp_worker_progress(worker_) != 0; ++round)
+    handled_.fetch_add(1, std::memory_order_relaxed);
   // Answers are sent here and not in the handlers: a handler runs inside UCX's progress.
-  for (const answer_due& due : answers_) {
+  for (answer_due& due : answers_) {
     message& m = new_message(nullptr);
+    const std::size_t header_bytes = m.set(reply_header{due.token});
     if (due.immediate) {  // the value travels in the message's own memory, behind its header
-      std::memcpy(m.header + sizeof(reply_header), &due.value, sizeof due.value);
-      send(peer_of(due.to), id_reply, m, m.set(reply_header{due.token}), m.header + sizeof(reply_header), due.bytes);
+      std::memcpy(m.header + header_bytes, &due.value, sizeof due.value);
+      send(peer_of(due.to), id_reply, m, header_bytes, m.header + header_bytes, due.bytes);
+    } else if (!due.packed.empty()) {
+      m.payload = std::move(due.packed);
+      send(peer_of(due.to), id_reply, m, header_bytes, m.payload.data(), m.payload.size());
     } else {
-      send(peer_of(due.to), id_reply, m, m.set(reply_header{due.token}), heap_.data() + due.offset, due.bytes);
+      send(peer_of(due.to), id_reply, m, header_bytes, memory_.data() + due.offset, due.bytes);
     }
   }
   answers_.clear();
-  for (const pe_id pe : owing_) {
+  std::erase_if(owing_, [&](pe_id pe) {
     peer& to = peer_of(pe);
+    if (to.large_arriving != 0) return false;
     message& m = new_message(nullptr);
     send(to, id_acknowledge, m, m.set(acknowledge_header{me_.index(), to.owed}), nullptr, 0);
     to.owed = 0;
+    return true;
+  });
+  if (deadline_ns_ != 0 && now_ns() >= deadline_ns_) {
+    flush_locked();
+    std::uint64_t expirations = 0;
+    (void)!read(deadline_fd_, &expirations, sizeof expirations);
+    deadline_ns_ = 0;
   }
-  owing_.clear();
 }
 
 bool remote::arm() {

@@ -2,20 +2,23 @@
 //
 // Every operation on a PE of another node becomes one message that the other process applies to its own heap, whoever
 // drives its progress there: its waiting main thread or its agent. So a transfer progresses while its target computes
-// or sleeps. Offsets are into the symmetric heap; they are checked where they arrive.
+// or sleeps. Offsets are into the symmetric memory; they are checked where they arrive.
 //
-//   put, update        complete at quiet(): the target acknowledges, many at a time
-//   get, fetch         complete when `reply::done` turns true, which this process's progress does
+//   put, change, scatter, accumulate   complete when settled(): the target acknowledges, many messages at a time
+//   get, fetch, gather                 complete when `reply::done` turns true, or, with no reply of the caller's own,
+//                                      when settled()
+//
+// Small non-blocking puts to one PE are combined into one message, which leaves when it is full, when anything else is
+// sent to that PE, at flush(), or after LULL_COMBINE_US. Messages to one PE are applied in the order of the calls,
+// except that a large put may be overtaken.
 //
 // May be called from any thread of the process. No call waits; the callers wait in fabric/wait/.
 #pragma once
 #include <ucp/api/ucp.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,63 +26,53 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "fabric/accumulate.hpp"
+#include "fabric/shape.hpp"
+#include "fabric/update.hpp"
 
 namespace lull::fabric {
 
-enum class update_op : std::uint8_t { add, set, compare_swap, fetch, bit_and, bit_or, bit_xor };
-
-// An atomic operation on a 4- or 8-byte word at `offset`.
-struct update {
-  update_op op;
-  std::uint8_t width;
-  std::size_t offset;
-  std::uint64_t operand = 0;
-  std::uint64_t compare = 0;
-};
-
-// Applies `u` to the word at `where`; the old value. The one implementation, for local and remote callers alike.
-std::uint64_t apply_update(const update& u, void* where);
-
-// Copies a block into a heap in which somebody may be waiting for it: a block that is one aligned word arrives as a
-// whole and after everything written before it, so a put of a word may serve as a flag.
-inline void deliver(void* target, const void* source, std::size_t bytes) {
-  const auto store = [&]<class Word>(Word word) {
-    std::memcpy(&word, source, sizeof word);
-    std::atomic_ref<Word>(*static_cast<Word*>(target)).store(word, std::memory_order_release);
-  };
-  const bool aligned = reinterpret_cast<std::uintptr_t>(target) % std::max<std::size_t>(bytes, 1) == 0;
-  if (bytes == 8 && aligned)
-    store(std::uint64_t{});
-  else if (bytes == 4 && aligned)
-    store(std::uint32_t{});
-  else if (bytes == 2 && aligned)
-    store(std::uint16_t{});
-  else
-    std::memcpy(target, source, bytes);
-}
-
-// Written beside the data, after it: how a receiver learns that a put is complete.
-struct signal_update {
-  std::size_t offset;
-  std::uint64_t value;
-  bool add;  // else set
-};
+class ledger;
 
 // Where the answer of a get or a fetch arrives. Must stay where it is until done.
 struct reply {
   void* destination = nullptr;
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;  // that arrive
   std::atomic<bool> done{false};
+  // With a shape the bytes are pieces, from the number `first` on, that are scattered from `destination`.
+  const shape* pieces = nullptr;
+  std::size_t first = 0, count = 0;
+  ledger* book = nullptr;  // set by `remote` in replies of its own, which count there and are recycled when done
+};
+
+// What a context has under way towards other nodes. Its members are guarded by the lock of `remote`, save the atomics.
+class ledger {
+ public:
+  [[nodiscard]] bool settled() const { return !dirty_.load(std::memory_order_acquire); }
+
+ private:
+  friend class remote;
+  std::vector<std::uint64_t> last_;            // by PE: the number of the last message to it; empty before the first
+  std::vector<pe_id> touched_;                 // those that may not have acknowledged all
+  std::atomic<std::uint64_t> replies_due_{0};  // of gets and fetches without a reply of the caller's
+  std::atomic<bool> dirty_{false};             // something may be under way
+  std::atomic<bool> overtakable_{false};       // a put that later ones may overtake
 };
 
 struct remote_hooks {
-  std::function<void()> memory_changed;                                    // this PE's heap was written
-  std::function<void(node_id from, std::uint64_t epoch)> barrier_arrival;  // another node arrived at a barrier
+  std::function<void()> memory_changed;       // this PE's memory was written, or a message of its own went or came
+  std::function<void()> node_memory_changed;  // as a signal that concerns all PEs of this node
+};
+
+struct remote_limits {
+  std::size_t combine_bytes = 16384;    // of one message of combined puts; 0: none are combined
+  std::int64_t combine_ns = 1'000'000;  // the longest that a combined put may wait
 };
 
 class remote {
  public:
-  remote(pe_id me, int pes, std::span<std::byte> heap, remote_hooks hooks);
+  remote(pe_id me, int pes, std::span<std::byte> memory, shared_lock& accumulating, const remote_limits& limits,
+         remote_hooks hooks);
   ~remote();
   remote(const remote&) = delete;
   remote& operator=(const remote&) = delete;
@@ -88,40 +81,65 @@ class remote {
   void connect(pe_id pe, std::vector<std::byte> address);  // before the first operation on that PE
   void disconnect();                                       // collective in effect: call when no peer will send any more
 
-  // `sent`, when given, turns true as soon as the source may be reused; without it the source must stay until quiet.
-  void put(pe_id pe, std::size_t offset, const void* source, std::size_t bytes, const signal_update* signal,
-           std::atomic<bool>* sent);
+  // `sent`, when given, turns true as soon as the source may be reused; without it the source must stay until settled.
+  void put(ledger& book, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
+           const signal_update* signal, std::atomic<bool>* sent);
   void get(pe_id pe, std::size_t offset, reply& answer);
-  void change(pe_id pe, const update& u);                // no answer
+  void get_nbi(ledger& book, pe_id pe, std::size_t offset, void* destination, std::size_t bytes);
+  void change(ledger& book, pe_id pe, const update& u);  // no answer
   void fetch(pe_id pe, const update& u, reply& answer);  // the old value, u.width bytes
-  void arrive(pe_id leader, node_id my_node, std::uint64_t epoch);
+  void fetch_nbi(ledger& book, pe_id pe, const update& u, void* old_value);
 
-  [[nodiscard]] bool quiet() const;  // everything sent has been applied
+  // `count` pieces of `there` from the number `first` on, at `offset` of `pe`; packed one behind the other. The packed
+  // bytes are copied before return. At most message_bytes of them, or one piece.
+  static constexpr std::size_t message_bytes = 256 * 1024;
+  void scatter(ledger& book, pe_id pe, std::size_t offset, const shape& there, std::size_t first, std::size_t count,
+               std::vector<std::byte> packed, const scaled* add);
+  void gather(pe_id pe, std::size_t offset, const shape& there, std::size_t first, std::size_t count, reply& answer);
+
+  // Whether everything that `book` held at the call of due() has been applied.
+  struct receipt {
+    pe_id pe;
+    std::uint64_t number;
+  };
+  void due(ledger& book, std::vector<receipt>& result);  // also sends what was still being combined
+  [[nodiscard]] bool arrived(const ledger& book, std::vector<receipt>& waiting) const;  // drops those that have
+  void settle(ledger& book);                                                            // after arrived()
+  [[nodiscard]] bool must_settle_to_order(const ledger& book) const {
+    return book.overtakable_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool quiet() const;  // everything ever sent has been applied
   [[nodiscard]] std::uint64_t unacknowledged(pe_id pe) const;
-  [[nodiscard]] bool ordered() const { return !large_put_.load(std::memory_order_relaxed); }
 
   void progress();  // handles what has arrived, sends what is due
+  void flush();     // sends what is being combined
   // Grows while a caller that sends one message after the other also drives the progress itself, in passing.
   [[nodiscard]] std::uint64_t rounds_in_passing() const { return rounds_in_passing_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t handled() const { return handled_.load(std::memory_order_relaxed); }  // messages so far
   [[nodiscard]] int event_fd() const { return event_fd_; }
+  [[nodiscard]] int deadline_fd() const { return deadline_fd_; }  // readable when a combined put has waited too long
   [[nodiscard]] bool arm();  // true: event_fd() will become readable at the next event; false: progress first
 
  private:
+  struct message;  // one on its way, with the header and payload UCX reads until it is sent
   struct peer {
     ucp_ep_h endpoint = nullptr;
     std::vector<std::byte> address;
-    std::uint64_t issued = 0;  // under the lock
+    std::atomic<std::uint64_t> issued{0};  // changed under the lock
     std::atomic<std::uint64_t> acknowledged{0};
-    std::uint32_t owed = 0;  // acknowledgements this process owes it, under the lock
+    std::uint32_t owed = 0;  // acknowledgements this process owes it
+    std::uint32_t large_arriving =
+        0;                         // puts whose data is still under way: later ones are not acknowledged before them
+    message* combining = nullptr;  // the open message of combined puts
   };
-  struct message;  // a message on its way, with the header UCX reads until it is sent
-  struct arrival;  // a large put being received
+  struct arrival;  // data on its way after its header
   struct answer_due {
     pe_id to;
     std::uint64_t token;
-    std::size_t offset, bytes;  // of the heap, or bytes ≤ 8 of `value`
+    std::size_t offset, bytes;  // of the memory, or bytes ≤ 8 of `value`
     bool immediate;
     std::uint64_t value;
+    std::vector<std::byte> packed;  // or these
   };
 
   template <ucs_status_t (remote::*Member)(const void*, std::size_t, void*, std::size_t, bool)>
@@ -130,38 +148,61 @@ class remote {
   template <ucs_status_t (remote::*Member)(const void*, std::size_t, void*, std::size_t, bool)>
   void listen(unsigned id);
 
+  // Handlers of messages, called inside UCX's progress.
   ucs_status_t on_put(const void* header, std::size_t header_bytes, void* data, std::size_t bytes, bool rendezvous);
+  ucs_status_t on_combined(const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                           bool rendezvous);
+  ucs_status_t on_scatter(const void* header, std::size_t header_bytes, void* data, std::size_t bytes, bool rendezvous);
   ucs_status_t on_get(const void* header, std::size_t header_bytes, void* data, std::size_t bytes, bool rendezvous);
+  ucs_status_t on_gather(const void* header, std::size_t header_bytes, void* data, std::size_t bytes, bool rendezvous);
   ucs_status_t on_reply(const void* header, std::size_t header_bytes, void* data, std::size_t bytes, bool rendezvous);
   ucs_status_t on_update(const void* header, std::size_t header_bytes, void* data, std::size_t bytes, bool rendezvous);
   ucs_status_t on_acknowledge(const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                               bool rendezvous);
-  ucs_status_t on_arrive(const void* header, std::size_t header_bytes, void* data, std::size_t bytes, bool rendezvous);
+  template <class Then>
+  void receive(void* data, std::size_t bytes, void* destination, int from, Then&& then);
+  void apply_combined(std::int32_t from, const std::byte* data, std::size_t bytes);
+  void apply_scatter(const void* header, const std::byte* data, std::size_t bytes);
 
   void progress_locked();
   void progress_in_passing();  // after a message of the caller's own
   message& new_message(std::atomic<bool>* sent);
+  reply& new_reply(ledger& book, void* destination, std::size_t bytes);
+  std::uint64_t enter(ledger& book, pe_id pe);  // numbers a message that will be acknowledged
+  void combine(ledger& book, pe_id pe, std::size_t offset, const void* source, std::size_t bytes);
+  void send_combined(peer& to);
+  void flush_locked();
   void send(peer& to, unsigned id, message& m, std::size_t header_bytes, const void* data, std::size_t bytes);
   void put_applied(const void* header);
+  void owe(std::int32_t from);
+  void answered(reply& answer);
   [[nodiscard]] std::byte* at(std::size_t offset, std::size_t bytes, const char* what) const;
+  [[nodiscard]] std::byte* at(std::size_t offset, const shape& there, const char* what) const;
   peer& peer_of(pe_id pe) { return peers_[static_cast<std::size_t>(pe.index())]; }
 
   mutable std::mutex lock_;  // guards the worker and everything below but the atomics
   pe_id me_;
-  std::span<std::byte> heap_;
+  std::span<std::byte> memory_;
+  shared_lock& accumulating_;
+  remote_limits limits_;
   remote_hooks hooks_;
   ucp_context_h context_ = nullptr;
   ucp_worker_h worker_ = nullptr;
   int event_fd_ = -1;
+  int deadline_fd_ = -1;
   std::vector<peer> peers_;
   std::vector<std::unique_ptr<message>> messages_;  // all ever made; the free ones are also in free_
   std::vector<message*> free_;
+  std::vector<std::unique_ptr<reply>> replies_;  // all ever made for non-blocking gets and fetches
+  std::vector<reply*> free_replies_;
   std::vector<answer_due> answers_;
   std::vector<pe_id> owing_;
+  std::vector<pe_id> combining_;  // PEs with an open message of combined puts
+  std::atomic<bool> any_combining_{false};
+  std::int64_t deadline_ns_ = 0;  // of the timer behind deadline_fd_; 0: not set
   unsigned sent_since_progress_ = 0;
-  std::atomic<std::uint64_t> rounds_in_passing_{0};
+  std::atomic<std::uint64_t> rounds_in_passing_{0}, handled_{0};
   std::atomic<std::uint64_t> issued_{0}, acknowledged_{0};
-  mutable std::atomic<bool> large_put_{false};  // one large enough to overtake later ones may be under way
 };
 
 }  // namespace lull::fabric

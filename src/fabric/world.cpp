@@ -9,6 +9,8 @@
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "fabric/team.hpp"
+#include "fabric/team_slots.hpp"
 
 namespace lull::fabric {
 namespace {
@@ -19,16 +21,13 @@ constexpr const char* key = "lull.pe";
 struct introduction {
   segment_name heap;
   std::uint64_t heap_bytes;
+  std::uint64_t static_bytes, static_identity;
   place where;
   cpu_set_t cores;
 };
 
+constexpr std::size_t page = 4096;
 constexpr std::size_t round_up(std::size_t value, std::size_t step) { return (value + step - 1) / step * step; }
-
-std::size_t header_size(int pes) {
-  constexpr std::size_t page = 4096;
-  return round_up(sizeof(pe_header) + static_cast<std::size_t>(pes) * sizeof(std::atomic<std::uint64_t>), page);
-}
 
 place place_of(const bootstrap& boot) {
   const auto& here = boot.host_ranks();
@@ -44,20 +43,39 @@ place place_of(const bootstrap& boot) {
 }  // namespace
 
 world::world()
-    : header_bytes_(header_size(boot_.size())),
-      heap_bytes_(round_up(setting_size("SHMEM_SYMMETRIC_SIZE"), 4096)),
-      own_(segment_.map_own(header_bytes_ + heap_bytes_)),
+    : checks_(setting_integer("LULL_CHECK") != 0),
+      header_bytes_(round_up(sizeof(pe_header), page)),
+      static_(setting_text("LULL_STATIC_DATA") == "symmetric" ? find_static_data() : static_range{}),
       peers_(static_cast<std::size_t>(boot_.size())),
-      heap_base_(own_.data() + header_bytes_),
-      heap_of_(static_cast<std::size_t>(boot_.size())),
+      memory_of_(static_cast<std::size_t>(boot_.size())),
       headers_(static_cast<std::size_t>(boot_.size())),
-      allocator_(heap_bytes_),
-      unacknowledged_limit_(static_cast<std::uint64_t>(setting_integer("LULL_UNACKNOWLEDGED"))) {
+      allocator_(0),
+      unacknowledged_limit_(static_cast<std::uint64_t>(setting_integer("LULL_UNACKNOWLEDGED"))),
+      most_teams_(static_cast<int>(setting_integer("LULL_TEAMS"))) {
+  const std::size_t team_bytes = team::bytes_for(*this, most_teams_);
+  const std::size_t slot_words = team_slots::words_for(most_teams_);
+  const std::size_t slot_bytes = round_up(slot_words * sizeof(std::uint64_t), 64);
+  heap_bytes_ = round_up(setting_size("SHMEM_SYMMETRIC_SIZE") + team_bytes + 2 * slot_bytes + 64, page);
+  symmetric_bytes_ = heap_bytes_ + static_.bytes;
+  own_ = segment_.map_own(header_bytes_ + symmetric_bytes_);
+  heap_base_ = own_.data() + header_bytes_;
+  allocator_ = heap(heap_bytes_);
+  reinterpret_cast<pe_header*>(own_.data())->accumulating.open();
+  team_blocks_ = static_cast<std::byte*>(allocate(team_bytes));
+  if (static_.bytes != 0) move_static_data(static_, segment_.name().fd, header_bytes_ + heap_bytes_);
   if (boot_.spans_hosts() || setting_integer("LULL_NODES") > 1) start_remote();
   exchange_and_map();
   const auto mine = static_cast<std::size_t>(me().index());
   if (remote_) agent_ = std::make_unique<agent>(*remote_);
   waiting_ = std::make_unique<waiting>(headers_[mine]->bell, agent_.get(), oversubscribed_);
+  std::vector<pe_id> all;
+  for (int pe = 0; pe < pes(); ++pe) all.emplace_back(pe);
+  const auto near = layout_->members(layout_->my_node());
+  everybody_ = std::make_unique<team>(*this, 0, std::move(all), me());
+  neighbours_ = std::make_unique<team>(*this, 1, std::vector(near.begin(), near.end()), me());
+  const auto masks = static_cast<std::uint64_t*>(allocate(2 * slot_bytes));
+  slots_ = std::make_unique<team_slots>(std::span(masks, slot_words), std::span(masks + slot_bytes / 8, slot_words),
+                                        most_teams_);
   boot_.fence();  // everybody has mapped everybody: the descriptors have done their duty
   segment_.close();
 }
@@ -67,19 +85,19 @@ world::~world() = default;
 void world::start_remote() {
   // UCX would use shared memory between emulated nodes too, where it loses wake-ups and where no wire is emulated.
   if (setting_integer("LULL_NODES") > 1) setenv("UCX_TLS", "tcp,self", 0);  // NOLINT(concurrency-mt-unsafe)
-  remote_ = std::make_unique<remote>(
-      me(), pes(), std::span(heap_base_, heap_bytes_),
-      remote_hooks{.memory_changed = [bell = &reinterpret_cast<pe_header*>(own_.data())->bell] { bell->ring(); },
-                   .barrier_arrival =
-                       [this](node_id from, std::uint64_t epoch) {
-                         auto& seen = leader_->node_arrived(from.index());
-                         if (seen.load(std::memory_order_relaxed) < epoch) seen.store(epoch, std::memory_order_release);
-                         ring_node();
-                       }});
+  // Larger pieces than UCX's 8 KiB save most of the system calls of a large message.
+  setenv("UCX_TCP_TX_SEG_SIZE", "64k", 0);  // NOLINT(concurrency-mt-unsafe)
+  setenv("UCX_TCP_RX_SEG_SIZE", "64k", 0);  // NOLINT(concurrency-mt-unsafe)
+  auto* const header = reinterpret_cast<pe_header*>(own_.data());
+  remote_ = std::make_unique<remote>(me(), pes(), std::span(heap_base_, symmetric_bytes_), header->accumulating,
+                                     remote_limits{.combine_bytes = setting_size("LULL_COMBINE"),
+                                                   .combine_ns = setting_integer("LULL_COMBINE_US") * 1000},
+                                     remote_hooks{.memory_changed = [bell = &header->bell] { bell->ring(); },
+                                                  .node_memory_changed = [this] { ring_node(); }});
 }
 
 void world::exchange_and_map() {
-  introduction mine{segment_.name(), heap_bytes_, place_of(boot_), {}};
+  introduction mine{segment_.name(), heap_bytes_, static_.bytes, static_.identity, place_of(boot_), {}};
   sched_getaffinity(0, sizeof mine.cores, &mine.cores);
   std::vector<std::byte> blob(sizeof mine);
   std::memcpy(blob.data(), &mine, sizeof mine);
@@ -93,6 +111,7 @@ void world::exchange_and_map() {
   std::vector<introduction> all(static_cast<std::size_t>(pes()));
   std::vector<place> places;
   std::vector<std::vector<std::byte>> addresses;
+  bool one_program = true;
   for (int pe = 0; pe < pes(); ++pe) {
     const auto theirs = pes() == 1 ? blob : boot_.lookup(key, pe_id{pe});
     auto& other = all[static_cast<std::size_t>(pe)];
@@ -102,6 +121,7 @@ void world::exchange_and_map() {
                   "PE " + std::to_string(pe) + " has " + std::to_string(other.heap_bytes) + " bytes, this PE " +
                       std::to_string(heap_bytes_),
                   "give SHMEM_SYMMETRIC_SIZE the same value everywhere");
+    if (other.static_bytes != static_.bytes || other.static_identity != static_.identity) one_program = false;
     places.push_back(other.where);
     addresses.emplace_back(theirs.begin() + sizeof other, theirs.end());
   }
@@ -116,20 +136,27 @@ void world::exchange_and_map() {
       CPU_OR(&cores, &cores, &all[i].cores);
       ++pes_here;
     }
-    if (pe != me() && layout_->shares_memory(pe)) peers_[i] = map_peer(all[i].heap, header_bytes_ + heap_bytes_);
+    if (pe != me() && layout_->shares_memory(pe))
+      peers_[i] = map_peer(all[i].heap, header_bytes_ + heap_bytes_ + all[i].static_bytes);
     std::byte* const start = pe == me() ? own_.data() : peers_[i].data();
     headers_[i] = reinterpret_cast<pe_header*>(start);
-    heap_of_[i] = start ? start + header_bytes_ : nullptr;
+    memory_of_[i] = start ? start + header_bytes_ : nullptr;
   }
   oversubscribed_ = pes_here > CPU_COUNT(&cores);
-  leader_ = headers_[static_cast<std::size_t>(layout_->leader(layout_->my_node()).index())];
+  if (!one_program) {  // the PEs run different programs: their variables have nothing to do with each other
+    static_ = {};
+    symmetric_bytes_ = heap_bytes_;
+  }
   if (remote_)
     for (std::size_t i = 0; i < all.size(); ++i) remote_->connect(pe_id{static_cast<int>(i)}, std::move(addresses[i]));
 }
 
 void world::finalize() {
-  quiet();
-  barrier();
+  if (remote_) {
+    remote_->flush();
+    wait().until({operation::quiet}, [&] { return remote_->quiet(); });
+  }
+  everybody_->sync();
   boot_.fence();
   if (remote_) {
     agent_.reset();
@@ -150,88 +177,86 @@ std::optional<std::size_t> world::size_of(const void* symmetric) const {
   return allocator_.size_of(offset_of(symmetric));
 }
 
-void world::wait_for_room(pe_id pe) {
-  wait().until({operation::put, 0, pe.index()}, [&] { return remote_->unacknowledged(pe) < unacknowledged_limit_; });
+void world::wait_for_room(const context& c, pe_id pe) {
+  wait().until({operation::put, 0, pe.index(), c.policy},
+               [&] { return remote_->unacknowledged(pe) < unacknowledged_limit_; });
 }
 
-void world::put_remote(void* target, const void* source, std::size_t bytes, pe_id pe, const signal_update* signal,
-                       bool blocking) {
-  wait_for_room(pe);
-  if (!blocking) return remote_->put(pe, offset_of(target), source, bytes, signal, nullptr);
+void world::put_remote(context& c, void* target, const void* source, std::size_t bytes, pe_id pe,
+                       const signal_update* signal, bool blocking) {
+  wait_for_room(c, pe);
+  if (!blocking) return remote_->put(c.book_, pe, offset_of(target), source, bytes, signal, nullptr);
   std::atomic<bool> sent{false};
-  remote_->put(pe, offset_of(target), source, bytes, signal, &sent);
-  wait().until({operation::put, bytes, pe.index()}, [&] { return sent.load(std::memory_order_acquire); });
+  remote_->put(c.book_, pe, offset_of(target), source, bytes, signal, &sent);
+  wait().until({operation::put, bytes, pe.index(), c.policy}, [&] { return sent.load(std::memory_order_acquire); });
 }
 
-void world::put_signal(void* target, const void* source, std::size_t bytes, std::uint64_t* signal, std::uint64_t value,
-                       bool add, pe_id pe, bool blocking) {
+void world::put_signal(context& c, void* target, const void* source, std::size_t bytes, const signal& then, pe_id pe,
+                       bool blocking) {
   if (void* const there = direct(target, pe)) {
-    std::memcpy(there, source, bytes);
-    apply_update({add ? update_op::add : update_op::set, 8, 0, value, 0}, direct(signal, pe));
-    bell_of(pe).ring_after_atomic();
+    if (bytes != 0) std::memcpy(there, source, bytes);
+    apply_update({then.how, 8, 0, then.value, 0}, direct(then.word, pe));
+    if (then.whole_node)
+      ring_node();
+    else
+      bell_of(pe).ring_after_atomic();
     return;
   }
-  const signal_update wanted{offset_of(signal), value, add};
-  put_remote(target, source, bytes, pe, &wanted, blocking);
+  const signal_update wanted{offset_of(then.word), then.value, then.how, then.whole_node};
+  put_remote(c, target, source, bytes, pe, &wanted, blocking);
 }
 
-void world::get_remote(void* destination, const void* source, std::size_t bytes, pe_id pe) {
+void world::get_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe) {
   reply answer{.destination = destination, .bytes = bytes};
   remote_->get(pe, offset_of(source), answer);
-  wait().until({operation::get, bytes, pe.index()}, [&] { return answer.done.load(std::memory_order_acquire); });
+  wait().until({operation::get, bytes, pe.index(), c.policy},
+               [&] { return answer.done.load(std::memory_order_acquire); });
 }
 
-void world::change_remote(void* target, update u, pe_id pe) {
-  wait_for_room(pe);
+void world::change_remote(context& c, void* target, update u, pe_id pe) {
+  wait_for_room(c, pe);
   u.offset = offset_of(target);
-  remote_->change(pe, u);
+  remote_->change(c.book_, pe, u);
 }
 
-std::uint64_t world::fetch_remote(void* target, update u, pe_id pe) {
+std::uint64_t world::fetch_remote(context& c, void* target, update u, pe_id pe) {
   std::uint64_t old = 0;
   reply answer{.destination = &old, .bytes = u.width};
   u.offset = offset_of(target);
   remote_->fetch(pe, u, answer);
-  wait().until({operation::atomic, u.width, pe.index()}, [&] { return answer.done.load(std::memory_order_acquire); });
+  wait().until({operation::atomic, u.width, pe.index(), c.policy},
+               [&] { return answer.done.load(std::memory_order_acquire); });
   return old;
 }
 
-void world::fence() {
-  std::atomic_thread_fence(std::memory_order_release);
-  // Small messages to one PE arrive in order; a large one may be overtaken.
-  if (remote_ && !remote_->ordered()) quiet();
+void world::fetch_nbi(context& c, void* old_value, void* target, update u, pe_id pe) {
+  if (direct(target, pe)) {
+    const std::uint64_t old = fetch(c, target, u, pe);
+    std::memcpy(old_value, &old, u.width);  // the low bytes come first on the machines Lull runs on
+    return;
+  }
+  u.offset = offset_of(target);
+  remote_->fetch_nbi(c.book_, pe, u, old_value);
 }
 
-void world::quiet() {
+void world::fence(context& c) {
+  std::atomic_thread_fence(std::memory_order_release);
+  // Messages to one PE are applied in order, but a large one may be overtaken.
+  if (remote_ && remote_->must_settle_to_order(c.book_)) quiet(c);
+}
+
+void world::quiet(context& c) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (remote_) wait().until({operation::quiet}, [&] { return remote_->quiet(); });
+  if (c.book_.settled()) return;
+  std::vector<remote::receipt> waiting;
+  remote_->due(c.book_, waiting);
+  wait().until({operation::quiet, 0, -1, c.policy}, [&] { return remote_->arrived(c.book_, waiting); });
+  remote_->settle(c.book_);
 }
 
 void world::ring_node() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (const pe_id pe : layout_->members(layout_->my_node())) bell_of(pe).ring_after_atomic();
-}
-
-void world::barrier() {
-  const std::uint64_t epoch = ++barrier_epoch_;
-  const auto here = layout_->members(layout_->my_node()).size();
-  if (leader_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < epoch * here) {
-    wait().until({operation::barrier}, [&] { return leader_->completed.load(std::memory_order_acquire) >= epoch; });
-    return;
-  }
-  // The last of this node: tell the other nodes, wait for them, let the node go.
-  for (int node = 0; node < layout_->nodes(); ++node) {
-    if (node_id{node} != layout_->my_node()) remote_->arrive(layout_->leader(node_id{node}), layout_->my_node(), epoch);
-  }
-  wait().until({operation::barrier}, [&] {
-    for (int node = 0; node < layout_->nodes(); ++node) {
-      if (node_id{node} != layout_->my_node() && leader_->node_arrived(node).load(std::memory_order_acquire) < epoch)
-        return false;
-    }
-    return true;
-  });
-  leader_->completed.store(epoch, std::memory_order_release);
-  ring_node();
 }
 
 }  // namespace lull::fabric

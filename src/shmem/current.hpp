@@ -1,7 +1,28 @@
-// The world of this process between shmem_init() and shmem_finalize(): the only global of the runtime, because the
-// OpenSHMEM interface has no handle to carry it.
+// What every OpenSHMEM function begins with: the world of this process, and what the handles stand for.
+//
+// The world exists between shmem_init() and shmem_finalize(). It is the only global of the runtime, because the
+// interface has no handle to carry it. With LULL_CHECK=1 arguments are examined here, where the name of the call is
+// known.
 #pragma once
+#include <memory>
+#include <vector>
+
+#include "fabric/team.hpp"
 #include "fabric/world.hpp"
+#include "shmem.h"
+
+struct lull_team {
+  lull_team(std::unique_ptr<lull::fabric::team> t, const shmem_team_config_t& c) : team(std::move(t)), config(c) {}
+  std::unique_ptr<lull::fabric::team> team;
+  shmem_team_config_t config;
+  std::vector<shmem_ctx_t> contexts;  // made from it, not yet destroyed
+};
+
+struct lull_context {
+  lull::fabric::context traffic;
+  shmem_team_t team;  // whose numbering of PEs it uses
+  long options;
+};
 
 namespace lull::shmem {
 
@@ -14,5 +35,40 @@ inline fabric::world& here(const char* call) {
     not_initialised(call);
   return *current_world;
 }
+
+// LULL_CHECK: ends the job with a line that names the call.
+[[noreturn]] void mistake(const char* call, const std::string& found);
+void examine_pe(const fabric::world& w, const char* call, int pe);
+void examine_range(const fabric::world& w, const char* call, const char* what, const void* symmetric,
+                   std::size_t bytes);
+void examine_overlap(const char* call, const void* a, const void* b, std::size_t bytes);
+
+// A transfer's way: through which context, to which PE of the job.
+struct stream {
+  fabric::world& world;
+  fabric::context& context;
+  pe_id pe;
+};
+stream through_context(const char* call, shmem_ctx_t ctx, int pe);  // for contexts other than the default
+
+// For a transfer of `bytes` at `symmetric` of the PE that is number `pe` in the context's team.
+inline stream through(const char* call, shmem_ctx_t ctx, const void* symmetric, std::size_t bytes, int pe) {
+  fabric::world& world = here(call);
+  if (world.checks()) [[unlikely]] {
+    if (ctx == SHMEM_CTX_DEFAULT) examine_pe(world, call, pe);
+    examine_range(world, call, "the remote address", symmetric, bytes);
+  }
+  if (ctx == SHMEM_CTX_DEFAULT) [[likely]]
+    return {world, world.default_context(), pe_id{pe}};
+  return through_context(call, ctx, pe);
+}
+
+// Null for SHMEM_TEAM_INVALID.
+inline fabric::team* team_of(fabric::world& world, shmem_team_t team) {
+  if (team == SHMEM_TEAM_WORLD) return &world.everybody();
+  if (team == SHMEM_TEAM_SHARED) return &world.neighbours();
+  return team == SHMEM_TEAM_INVALID ? nullptr : team->team.get();
+}
+fabric::team& team_for(const char* call, shmem_team_t team);  // of a collective call: ends the job for an invalid one
 
 }  // namespace lull::shmem

@@ -11,12 +11,17 @@ using lull::shmem::here;
 
 namespace {
 
+// What all PEs must pass alike, for LULL_CHECK.
+std::uint64_t request(std::size_t bytes, std::size_t alignment) { return bytes * 64 + alignment + 1; }
+
 void* allocate(std::size_t bytes, std::size_t alignment, bool zero, const char* call) {
   if (bytes == 0) return nullptr;
   auto& world = here(call);
   void* const piece = world.allocate(bytes, alignment);
   if (piece && zero) std::memset(piece, 0, bytes);
-  if (piece) shmem_barrier_all();
+  if (!piece) return nullptr;
+  shmem_quiet();
+  world.everybody().sync(world.checks() ? request(bytes, alignment) : 0);
   return piece;
 }
 
@@ -54,6 +59,16 @@ void* shmem_realloc(void* ptr, size_t size) {
 void shmem_free(void* ptr) {
   if (!ptr) return;
   auto& world = here("shmem_free");
+  if (world.checks() && !world.size_of(ptr))
+    lull::shmem::mistake("shmem_free", "the address is not one that shmem_malloc or its relatives returned");
   shmem_barrier_all();
   world.release(ptr);
 }
+
+// All of the heap is alike to atomics and signals.
+void* shmem_malloc_with_hints(size_t size, long) { return allocate(size, 0, false, "shmem_malloc_with_hints"); }
+
+void* shmalloc(size_t size) { return shmem_malloc(size); }
+void* shmemalign(size_t alignment, size_t size) { return shmem_align(alignment, size); }
+void* shrealloc(void* ptr, size_t size) { return shmem_realloc(ptr, size); }
+void shfree(void* ptr) { shmem_free(ptr); }

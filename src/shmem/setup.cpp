@@ -11,11 +11,8 @@
 #include "base/settings.hpp"
 #include "shmem.h"
 #include "shmem/current.hpp"
-#include "shmemx.h"
 
 namespace lull::shmem {
-
-fabric::world* current_world = nullptr;
 
 namespace {
 
@@ -35,11 +32,6 @@ void warn_of_misspelt_settings() {
 }
 
 }  // namespace
-
-void not_initialised(const char* call) {
-  std::fprintf(stderr, "lull: %s was called before shmem_init or after shmem_finalize\n", call);
-  std::_Exit(1);
-}
 
 }  // namespace lull::shmem
 
@@ -65,7 +57,7 @@ int shmem_init_thread(int requested, int* provided) {
       std::fprintf(stderr, "lull: %s\n", failure.what());
       std::_Exit(1);
     }
-    thread_level = requested < SHMEM_THREAD_SERIALIZED ? requested : SHMEM_THREAD_SERIALIZED;
+    thread_level = requested < SHMEM_THREAD_MULTIPLE ? requested : SHMEM_THREAD_MULTIPLE;
   }
   if (provided) *provided = thread_level;
   return requested > thread_level ? 1 : 0;
@@ -95,12 +87,30 @@ int shmem_n_pes() { return here("shmem_n_pes").pes(); }
 int shmem_pe_accessible(int pe) { return pe >= 0 && pe < here("shmem_pe_accessible").pes() ? 1 : 0; }
 
 int shmem_addr_accessible(const void* addr, int pe) {
-  return shmem_pe_accessible(pe) && here("shmem_addr_accessible").in_heap(addr) ? 1 : 0;
+  return shmem_pe_accessible(pe) && here("shmem_addr_accessible").is_symmetric(addr) ? 1 : 0;
 }
 
 void* shmem_ptr(const void* dest, int pe) {
   return shmem_addr_accessible(dest, pe) ? here("shmem_ptr").direct(dest, lull::pe_id{pe}) : nullptr;
 }
+
+void shmem_pcontrol(int, ...) {}
+
+void start_pes(int) {
+  if (current_world) return;
+  shmem_init();
+  std::atexit(shmem_finalize);  // programs of that age do not call it
+}
+int _my_pe() { return shmem_my_pe(); }
+int _num_pes() { return shmem_n_pes(); }
+
+// Caches are coherent on every machine Lull runs on.
+void shmem_set_cache_inv() {}
+void shmem_clear_cache_inv() {}
+void shmem_set_cache_line_inv(void*) {}
+void shmem_clear_cache_line_inv(void*) {}
+void shmem_udcflush() {}
+void shmem_udcflush_line(void*) {}
 
 void shmem_info_get_version(int* major, int* minor) {
   *major = SHMEM_MAJOR_VERSION;
@@ -108,12 +118,3 @@ void shmem_info_get_version(int* major, int* minor) {
 }
 
 void shmem_info_get_name(char* name) { std::snprintf(name, SHMEM_MAX_NAME_LEN, "%s", SHMEM_VENDOR_STRING); }
-
-void shmemx_wait_stats(shmemx_wait_stats_t* stats) {
-  const auto& s = here("shmemx_wait_stats").wait().statistics();
-  *stats = {s.waits, s.sleeps, s.timeouts, s.missed, s.ns_waited, s.ns_asleep};
-}
-
-int shmemx_n_nodes() { return here("shmemx_n_nodes").places().nodes(); }
-int shmemx_node_of(int pe) { return here("shmemx_node_of").places().node_of(lull::pe_id{pe}).index(); }
-int shmemx_oversubscribed() { return here("shmemx_oversubscribed").oversubscribed() ? 1 : 0; }

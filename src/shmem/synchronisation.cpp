@@ -1,63 +1,40 @@
-// Ordering, barriers, and waiting for a value: all waiting itself is in fabric/wait/.
-#include <atomic>
-
-#include "shmem.h"
+// Ordering, and the barriers of all PEs.
 #include "shmem/current.hpp"
 
-using lull::fabric::operation;
 using lull::shmem::here;
+using lull::shmem::through_context;
 
-namespace {
-
-template <class T>
-bool holds(T* variable, int comparison, T value) {
-  const T now = std::atomic_ref<T>(*variable).load(std::memory_order_acquire);
-  switch (comparison) {
-    case SHMEM_CMP_EQ:
-      return now == value;
-    case SHMEM_CMP_NE:
-      return now != value;
-    case SHMEM_CMP_GT:
-      return now > value;
-    case SHMEM_CMP_GE:
-      return now >= value;
-    case SHMEM_CMP_LT:
-      return now < value;
-    default:
-      return now <= value;
-  }
+void shmem_fence() {
+  auto& world = here("shmem_fence");
+  world.fence(world.default_context());
 }
 
-}  // namespace
-
-#define LULL_WAIT(NAME, TYPE)                                                      \
-  void shmem_##NAME##_wait_until(TYPE* ivar, int cmp, TYPE value) {                \
-    here("shmem_" #NAME "_wait_until").wait().until({operation::wait_until}, [&] { \
-      return holds<TYPE>(ivar, cmp, value);                                        \
-    });                                                                            \
-  }                                                                                \
-  int shmem_##NAME##_test(TYPE* ivar, int cmp, TYPE value) {                       \
-    auto& world = here("shmem_" #NAME "_test");                                    \
-    if (holds<TYPE>(ivar, cmp, value)) return 1;                                   \
-    world.drive();                                                                 \
-    return holds<TYPE>(ivar, cmp, value) ? 1 : 0;                                  \
-  }
-LULL_AMO_TYPES(LULL_WAIT)
-
-uint64_t shmem_signal_fetch(const uint64_t* sig_addr) {
-  return std::atomic_ref<uint64_t>(*const_cast<uint64_t*>(sig_addr)).load(std::memory_order_acquire);
+void shmem_quiet() {
+  auto& world = here("shmem_quiet");
+  world.quiet(world.default_context());
 }
 
-uint64_t shmem_signal_wait_until(uint64_t* sig_addr, int cmp, uint64_t value) {
-  shmem_uint64_wait_until(sig_addr, cmp, value);
-  return shmem_signal_fetch(sig_addr);
+void shmem_ctx_fence(shmem_ctx_t ctx) {
+  if (ctx == SHMEM_CTX_INVALID) return;
+  if (ctx == SHMEM_CTX_DEFAULT) return shmem_fence();
+  here("shmem_ctx_fence").fence(ctx->traffic);
 }
 
-void shmem_fence() { here("shmem_fence").fence(); }
-void shmem_quiet() { here("shmem_quiet").quiet(); }
-void shmem_sync_all() { here("shmem_sync_all").barrier(); }
+void shmem_ctx_quiet(shmem_ctx_t ctx) {
+  if (ctx == SHMEM_CTX_INVALID) return;
+  if (ctx == SHMEM_CTX_DEFAULT) return shmem_quiet();
+  here("shmem_ctx_quiet").quiet(ctx->traffic);
+}
+
+void shmem_sync_all() { here("shmem_sync_all").everybody().sync(); }
+
 void shmem_barrier_all() {
   auto& world = here("shmem_barrier_all");
-  world.quiet();
-  world.barrier();
+  world.quiet(world.default_context());
+  world.everybody().sync();
+}
+
+int shmem_team_sync(shmem_team_t team) {
+  lull::shmem::team_for("shmem_team_sync", team).sync();
+  return 0;
 }

@@ -6,7 +6,7 @@ namespace {
 constexpr int rounds = 500;
 
 void sums_are_exact(int me, int pes) {
-#define ONE_TYPE(NAME, TYPE)                                                                               \
+#define ONE_TYPE(NAME, TYPE, A)                                                                               \
   {                                                                                                        \
     auto* const cell = static_cast<TYPE*>(shmem_calloc(2, sizeof(TYPE)));                                  \
     for (int i = 0; i < rounds; ++i) {                                                                     \
@@ -26,7 +26,7 @@ void sums_are_exact(int me, int pes) {
     CHECK(*cell == static_cast<TYPE>(6));                                                                  \
     shmem_free(cell);                                                                                      \
   }
-  LULL_AMO_TYPES(ONE_TYPE)
+  LULL_AMO_TYPES(ONE_TYPE, )
 }
 
 void tickets_are_unique(int me, int pes) {

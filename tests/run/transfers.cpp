@@ -47,7 +47,7 @@ void puts_and_gets_of_every_size(int me, int pes, unsigned char* area) {
 
 void single_elements_of_every_type(int me, int pes) {
   const int next = (me + 1) % pes, before = (me + pes - 1) % pes;
-#define ONE_TYPE(NAME, TYPE)                                                                 \
+#define ONE_TYPE(NAME, TYPE, A)                                                                 \
   {                                                                                          \
     auto* const cell = static_cast<TYPE*>(shmem_calloc(4, sizeof(TYPE)));                    \
     shmem_##NAME##_p(cell, static_cast<TYPE>(me + 3), next);                                 \
@@ -59,7 +59,7 @@ void single_elements_of_every_type(int me, int pes) {
     CHECK(shmem_##NAME##_g(cell, next) == static_cast<TYPE>(me + 3));                        \
     shmem_free(cell);                                                                        \
   }
-  LULL_RMA_TYPES(ONE_TYPE)
+  LULL_RMA_TYPES(ONE_TYPE, )
 }
 
 // All PEs flood PE 0 with small non-blocking puts while it only computes: memory stays bounded, nothing is lost.

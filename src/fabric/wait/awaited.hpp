@@ -10,6 +10,13 @@ namespace lull::fabric {
 
 enum class wait_policy : std::uint8_t { poll, interrupt };
 
+// As LULL_WAIT spells them.
+inline std::optional<wait_policy> policy_named(std::string_view name) {
+  if (name == "poll") return wait_policy::poll;
+  if (name == "interrupt") return wait_policy::interrupt;
+  return std::nullopt;
+}
+
 enum class operation : std::uint8_t {
   put,
   get,

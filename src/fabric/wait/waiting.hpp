@@ -50,6 +50,9 @@ class waiting {
       wait_with(interrupt_policy{limits_}, ready);
   }
 
+  // For a caller that tests again and again instead of waiting, when PEs outnumber cores: another PE gets its turn.
+  static void pass_on() { sched_yield(); }
+
   [[nodiscard]] const wait_statistics& statistics() const { return statistics_; }
   [[nodiscard]] wait_policy policy() const { return policy_; }
 

@@ -1,0 +1,78 @@
+// The places of a non-contiguous block of memory: equal pieces at regular distances, on up to 8 levels, as ARMCI and
+// multi-dimensional arrays have them.
+//
+// counts[0] is the length of a piece in bytes, counts[l] for l ≥ 1 how often the level below is repeated, strides[l -
+// 1] bytes apart. Pieces are numbered in memory order of their indices, the lowest level fastest.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace lull::fabric {
+
+struct shape {
+  static constexpr int most_levels = 8;
+  std::uint32_t levels = 0;  // of strides; 0: one contiguous piece
+  std::array<std::uint64_t, most_levels + 1> counts{};
+  std::array<std::int64_t, most_levels> strides{};
+
+  [[nodiscard]] std::size_t piece_bytes() const { return counts[0]; }
+  [[nodiscard]] std::size_t pieces() const {
+    std::size_t product = 1;
+    for (std::uint32_t level = 1; level <= levels; ++level) product *= counts[level];
+    return product;
+  }
+  [[nodiscard]] std::size_t bytes() const { return piece_bytes() * pieces(); }
+
+  // Calls visit(offset in bytes) for `count` pieces from the number `first` on.
+  template <class Visit>
+  void for_pieces(std::size_t first, std::size_t count, Visit&& visit) const {
+    std::array<std::uint64_t, most_levels + 1> index{};
+    std::int64_t offset = 0;
+    for (std::uint32_t level = 1; level <= levels; ++level) {
+      index[level] = first % counts[level];
+      first /= counts[level];
+      offset += static_cast<std::int64_t>(index[level]) * strides[level - 1];
+    }
+    while (count-- != 0) {
+      visit(offset);
+      for (std::uint32_t level = 1; level <= levels; ++level) {
+        offset += strides[level - 1];
+        if (++index[level] < counts[level]) break;
+        offset -= static_cast<std::int64_t>(counts[level]) * strides[level - 1];
+        index[level] = 0;
+      }
+    }
+  }
+
+  // The lowest and one past the highest byte it touches, relative to its beginning.
+  struct extent {
+    std::int64_t low, high;
+  };
+  [[nodiscard]] extent reach() const {
+    extent range{0, static_cast<std::int64_t>(counts[0])};
+    for (std::uint32_t level = 1; level <= levels; ++level) {
+      const std::int64_t last = (static_cast<std::int64_t>(counts[level]) - 1) * strides[level - 1];
+      (last < 0 ? range.low : range.high) += last;
+    }
+    return range;
+  }
+
+  void gather(void* packed, const void* from, std::size_t first, std::size_t count) const {
+    auto* to = static_cast<std::byte*>(packed);
+    for_pieces(first, count, [&](std::int64_t offset) {
+      std::memcpy(to, static_cast<const std::byte*>(from) + offset, piece_bytes());
+      to += piece_bytes();
+    });
+  }
+  void scatter(void* into, const void* packed, std::size_t first, std::size_t count) const {
+    const auto* from = static_cast<const std::byte*>(packed);
+    for_pieces(first, count, [&](std::int64_t offset) {
+      std::memcpy(static_cast<std::byte*>(into) + offset, from, piece_bytes());
+      from += piece_bytes();
+    });
+  }
+};
+
+}  // namespace lull::fabric

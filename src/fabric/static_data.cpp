@@ -1,0 +1,117 @@
+#include "fabric/static_data.hpp"
+
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/error.hpp"
+
+namespace lull::fabric {
+namespace {
+
+constexpr std::size_t page = 4096;
+
+// What a forked child needs to make its copy; set once, before any fork that could matter.
+struct moved {
+  std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+  int fd = -1;
+  std::size_t offset = 0;
+} shared_now;
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) { return (hash ^ value) * 0x9E3779B97F4A7C15ULL; }
+
+// Library calls on the program's variables as bytes are avoided: a sanitizer would see its red zones read.
+bool copy_to_file(int fd, std::size_t at, const std::byte* from, std::size_t bytes) {
+  return syscall(SYS_pwrite64, fd, from, bytes, at) == static_cast<long>(bytes);
+}
+
+// Copies what the file initialises, and of the rest only pages this process has ever touched: a large .bss must not
+// become memory.
+bool copy_touched(const static_range& where, int fd, std::size_t offset) {
+  const int map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  bool copied = true;
+  for (std::size_t at = 0; at < where.bytes && copied; at += page) {
+    constexpr std::uint64_t present_or_swapped = 3ULL << 62U;
+    std::uint64_t entry = present_or_swapped;
+    const auto place = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(where.begin + at) / page * sizeof entry);
+    if (at >= where.from_file && map >= 0 && pread(map, &entry, sizeof entry, place) != sizeof entry)
+      entry = present_or_swapped;
+    if ((entry & present_or_swapped) != 0) copied = copy_to_file(fd, offset + at, where.begin + at, page);
+  }
+  if (map >= 0) close(map);
+  return copied;
+}
+
+void make_private_copy() {
+  if (shared_now.bytes == 0) return;
+  void* const fresh = mmap(nullptr, shared_now.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (fresh == MAP_FAILED) _exit(1);  // nobody to tell: the child of a fork that ran out of memory
+  const auto begin = static_cast<off_t>(shared_now.offset);
+  const auto end = begin + static_cast<off_t>(shared_now.bytes);
+  for (off_t data = lseek(shared_now.fd, begin, SEEK_DATA); data >= 0 && data < end;) {
+    const off_t hole = std::min(lseek(shared_now.fd, data, SEEK_HOLE), end);
+    syscall(SYS_pread64, shared_now.fd, static_cast<std::byte*>(fresh) + (data - begin), hole - data, data);
+    data = lseek(shared_now.fd, hole, SEEK_DATA);
+  }
+  if (mremap(fresh, shared_now.bytes, shared_now.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, shared_now.begin) == MAP_FAILED)
+    _exit(1);
+}
+
+}  // namespace
+
+static_range find_static_data() {
+  static_range found;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* result) {
+        auto& range = *static_cast<static_range*>(result);
+        std::uintptr_t begin = 0, end = 0, file_end = 0, read_only_end = 0;
+        std::uint64_t identity = 0;
+        for (int i = 0; i < object->dlpi_phnum; ++i) {
+          const auto& part = object->dlpi_phdr[i];
+          identity = mix(mix(mix(identity, part.p_vaddr), part.p_memsz), part.p_filesz);
+          const std::uintptr_t from = object->dlpi_addr + part.p_vaddr;
+          if (part.p_type == PT_LOAD && (part.p_flags & PF_W) != 0) {
+            begin = from;
+            end = from + part.p_memsz;
+            file_end = from + part.p_filesz;
+          } else if (part.p_type == PT_GNU_RELRO) {
+            read_only_end = from + part.p_memsz;
+          }
+        }
+        begin = std::max(begin, read_only_end) / page * page;
+        end = (end + page - 1) / page * page;
+        if (begin < end) {
+          range.begin = reinterpret_cast<std::byte*>(begin);  // NOLINT(performance-no-int-to-ptr)
+          range.bytes = end - begin;
+          range.from_file = file_end > begin ? file_end - begin : 0;
+          range.identity = identity;
+        }
+        return 1;  // the first object is the executable
+      },
+      &found);
+  return found;
+}
+
+void move_static_data(const static_range& where, int fd, std::size_t offset) {
+  const int kept = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (kept < 0) throw error("share the program's static variables", describe_errno(errno));
+  // From here on until mmap has returned, a write by another thread of the program would be lost; OpenSHMEM programs
+  // start their threads after shmem_init.
+  if (!copy_touched(where, fd, offset) || mmap(where.begin, where.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                                               fd, static_cast<off_t>(offset)) == MAP_FAILED) {
+    close(kept);
+    throw error("share the program's static variables", describe_errno(errno), "set LULL_STATIC_DATA=private");
+  }
+  const bool first = shared_now.bytes == 0;
+  shared_now = {where.begin, where.bytes, kept, offset};
+  if (first) pthread_atfork(nullptr, nullptr, make_private_copy);
+}
+
+}  // namespace lull::fabric

@@ -1,0 +1,52 @@
+// What happens at the target of a transfer, whoever does it there: the sender itself through shared memory, or the
+// target's process on the arrival of a message. The one implementation of each, for local and remote callers alike.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace lull::fabric {
+
+enum class update_op : std::uint8_t { add, set, compare_swap, fetch, bit_and, bit_or, bit_xor, raise };
+
+// An atomic operation on a 4- or 8-byte word at `offset`; raise never lowers it.
+struct update {
+  update_op op;
+  std::uint8_t width;
+  std::size_t offset;
+  std::uint64_t operand = 0;
+  std::uint64_t compare = 0;
+};
+
+// Applies `u` to the word at `where`; the old value.
+std::uint64_t apply_update(const update& u, void* where);
+
+// Copies a block into a heap in which somebody may be waiting for it: a block that is one aligned word arrives as a
+// whole and after everything written before it, so a put of a word may serve as a flag.
+inline void deliver(void* target, const void* source, std::size_t bytes) {
+  const auto store = [&]<class Word>(Word word) {
+    std::memcpy(&word, source, sizeof word);
+    std::atomic_ref<Word>(*static_cast<Word*>(target)).store(word, std::memory_order_release);
+  };
+  const bool aligned = reinterpret_cast<std::uintptr_t>(target) % std::max<std::size_t>(bytes, 1) == 0;
+  if (bytes == 8 && aligned)
+    store(std::uint64_t{});
+  else if (bytes == 4 && aligned)
+    store(std::uint32_t{});
+  else if (bytes == 2 && aligned)
+    store(std::uint16_t{});
+  else
+    std::memcpy(target, source, bytes);
+}
+
+// Written beside the data, after it: how a receiver learns that a put is complete.
+struct signal_update {
+  std::size_t offset;
+  std::uint64_t value;
+  update_op how;            // add, set or raise
+  bool whole_node = false;  // wakes all PEs of the target's node, not only the target
+};
+
+}  // namespace lull::fabric

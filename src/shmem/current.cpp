@@ -1,0 +1,53 @@
+#include "shmem/current.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace lull::shmem {
+
+fabric::world* current_world = nullptr;
+
+void not_initialised(const char* call) {
+  std::fprintf(stderr, "lull: %s was called before shmem_init or after shmem_finalize\n", call);
+  std::_Exit(1);
+}
+
+void mistake(const char* call, const std::string& found) {
+  std::fprintf(stderr, "lull: PE %d: %s: %s\n", current_world->me().index(), call, found.c_str());
+  std::_Exit(1);
+}
+
+void examine_pe(const fabric::world& w, const char* call, int pe) {
+  if (pe < 0 || pe >= w.pes())
+    mistake(call, "there is no PE " + std::to_string(pe) + "; PEs are 0 to " + std::to_string(w.pes() - 1));
+}
+
+void examine_range(const fabric::world& w, const char* call, const char* what, const void* symmetric,
+                   std::size_t bytes) {
+  if (bytes != 0 && !w.is_symmetric(symmetric, bytes))
+    mistake(call, std::string(what) + " with its " + std::to_string(bytes) + " bytes does not lie in symmetric memory");
+}
+
+void examine_overlap(const char* call, const void* a, const void* b, std::size_t bytes) {
+  const auto x = reinterpret_cast<std::uintptr_t>(a), y = reinterpret_cast<std::uintptr_t>(b);
+  if (bytes != 0 && x != y && (x < y ? y - x : x - y) < bytes)
+    mistake(call, "dest and source overlap in a block of " + std::to_string(bytes) + " bytes");
+}
+
+stream through_context(const char* call, shmem_ctx_t ctx, int pe) {
+  fabric::world& world = here(call);
+  if (ctx == SHMEM_CTX_INVALID) mistake(call, "the context is SHMEM_CTX_INVALID");
+  const fabric::team& team = *team_of(world, ctx->team);
+  if (world.checks() && (pe < 0 || pe >= team.size()))
+    mistake(call, "there is no PE " + std::to_string(pe) + " in the context's team of " + std::to_string(team.size()));
+  return {world, ctx->traffic, team.pe(pe)};
+}
+
+fabric::team& team_for(const char* call, shmem_team_t team) {
+  fabric::team* const found = team_of(here(call), team);
+  if (!found) mistake(call, "the team is SHMEM_TEAM_INVALID");
+  return *found;
+}
+
+}  // namespace lull::shmem

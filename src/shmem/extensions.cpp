@@ -1,0 +1,121 @@
+// What Lull adds to OpenSHMEM: accumulate, strided and vector transfers, and what a PE can ask about itself.
+#include <cstring>
+#include <string_view>
+
+#include "shmem/current.hpp"
+#include "shmemx.h"
+
+using lull::pe_id;
+using lull::fabric::number;
+using lull::fabric::scaled;
+using lull::fabric::shape;
+using lull::shmem::here;
+using lull::shmem::stream;
+using lull::shmem::through;
+
+namespace {
+
+shape shape_of(const char* call, const std::ptrdiff_t strides[], const std::size_t counts[], int levels) {
+  here(call);
+  if (levels < 0 || levels > shape::most_levels)
+    lull::shmem::mistake(call,
+                         std::to_string(levels) + " levels; there may be 0 to " + std::to_string(shape::most_levels));
+  shape s{.levels = static_cast<std::uint32_t>(levels)};
+  for (int level = 0; level <= levels; ++level) s.counts[static_cast<std::size_t>(level)] = counts[level];
+  for (int level = 0; level < levels; ++level) s.strides[static_cast<std::size_t>(level)] = strides[level];
+  return s;
+}
+
+// The transfer's way, when there is something to transfer.
+stream way(const char* call, const void* remote, const shape& there, int pe) {
+  const auto [low, high] = there.reach();
+  return through(call, SHMEM_CTX_DEFAULT, static_cast<const std::byte*>(remote) + low,
+                 static_cast<std::size_t>(high - low), pe);
+}
+
+template <class T>
+void accumulate(const char* call, number type, T* dest, const shape& there, const T* source, const shape& here,
+                const T* scale, int pe) {
+  if (there.bytes() == 0) return;
+  scaled how{type, {}};
+  std::memcpy(how.factor.data(), scale, sizeof *scale);
+  const stream to = way(call, dest, there, pe);
+  to.world.accumulate(to.context, dest, there, source, here, how, to.pe);
+}
+
+constexpr number int_ = number::int_, long_ = number::long_, float_ = number::float_, double_ = number::double_,
+                 complexf_ = number::complex_float, complexd_ = number::complex_double;
+
+}  // namespace
+
+// clang-format off
+#define LULL_ACCUMULATE(NAME, TYPE, A)                                                                               \
+  void shmemx_##NAME##_accumulate(TYPE* dest, const TYPE* source, size_t nelems, const TYPE* scale, int pe) {        \
+    shape block{};                                                                                                   \
+    block.counts[0] = nelems * sizeof(TYPE);                                                                         \
+    accumulate("shmemx_" #NAME "_accumulate", NAME##_, dest, block, source, block, scale, pe);                       \
+  }                                                                                                                  \
+  void shmemx_##NAME##_accumulate_strided(TYPE* dest, const ptrdiff_t dest_strides[], const TYPE* source,            \
+                                          const ptrdiff_t source_strides[], const size_t counts[], int levels,       \
+                                          const TYPE* scale, int pe) {                                               \
+    constexpr const char* call = "shmemx_" #NAME "_accumulate_strided";                                              \
+    accumulate(call, NAME##_, dest, shape_of(call, dest_strides, counts, levels), source,                            \
+               shape_of(call, source_strides, counts, levels), scale, pe);                                           \
+  }
+LULL_ACCUMULATE_TYPES(LULL_ACCUMULATE, )
+// clang-format on
+
+void shmemx_put_strided(void* dest, const ptrdiff_t dest_strides[], const void* source,
+                        const ptrdiff_t source_strides[], const size_t counts[], int levels, int pe) {
+  constexpr const char* call = "shmemx_put_strided";
+  const shape there = shape_of(call, dest_strides, counts, levels);
+  if (there.bytes() == 0) return;
+  const stream to = way(call, dest, there, pe);
+  to.world.put_pieces(to.context, dest, there, source, shape_of(call, source_strides, counts, levels), to.pe);
+}
+
+void shmemx_get_strided(void* dest, const ptrdiff_t dest_strides[], const void* source,
+                        const ptrdiff_t source_strides[], const size_t counts[], int levels, int pe) {
+  constexpr const char* call = "shmemx_get_strided";
+  const shape there = shape_of(call, source_strides, counts, levels);
+  if (there.bytes() == 0) return;
+  const stream from = way(call, source, there, pe);
+  from.world.get_pieces(from.context, dest, shape_of(call, dest_strides, counts, levels), source, there, from.pe);
+}
+
+// Small pieces are combined on their way by the transfers themselves.
+void shmemx_put_vector(void* const dest[], const void* const source[], size_t npieces, size_t bytes, int pe) {
+  for (std::size_t i = 0; i < npieces && bytes != 0; ++i) {
+    const stream to = through("shmemx_put_vector", SHMEM_CTX_DEFAULT, dest[i], bytes, pe);
+    to.world.put(to.context, dest[i], source[i], bytes, to.pe, false);
+  }
+}
+
+void shmemx_get_vector(void* const dest[], const void* const source[], size_t npieces, size_t bytes, int pe) {
+  lull::fabric::context traffic;
+  for (std::size_t i = 0; i < npieces && bytes != 0; ++i) {
+    const stream from = through("shmemx_get_vector", SHMEM_CTX_DEFAULT, source[i], bytes, pe);
+    from.world.get_nbi(traffic, dest[i], source[i], bytes, from.pe);
+  }
+  here("shmemx_get_vector").quiet(traffic);
+}
+
+int shmemx_ctx_set_wait(shmem_ctx_t ctx, const char* policy) {
+  auto& world = here("shmemx_ctx_set_wait");
+  if (ctx == SHMEM_CTX_INVALID) return 1;
+  auto& chosen = ctx == SHMEM_CTX_DEFAULT ? world.default_context().policy : ctx->traffic.policy;
+  if (!policy) return chosen.reset(), 0;
+  const auto named = lull::fabric::policy_named(policy);
+  if (!named) return 1;
+  chosen = named;
+  return 0;
+}
+
+void shmemx_wait_stats(shmemx_wait_stats_t* stats) {
+  const auto& s = here("shmemx_wait_stats").wait().statistics();
+  *stats = {s.waits, s.sleeps, s.timeouts, s.missed, s.ns_waited, s.ns_asleep};
+}
+
+int shmemx_n_nodes() { return here("shmemx_n_nodes").places().nodes(); }
+int shmemx_node_of(int pe) { return here("shmemx_node_of").places().node_of(pe_id{pe}).index(); }
+int shmemx_oversubscribed() { return here("shmemx_oversubscribed").oversubscribed() ? 1 : 0; }

@@ -1,0 +1,75 @@
+// Locks: a queue of PEs in which each sleeps on a word of its own until its predecessor wakes it.
+//
+// The lock is a symmetric long, at first 0. Of its two halves the first, at the lock's home PE, holds the end of the
+// queue; the second, at each PE, is that PE's place in it: who comes next, and whether it is its turn. PEs are numbered
+// from 1 there, 0 is nobody.
+#include <atomic>
+
+#include "shmem/current.hpp"
+
+using lull::pe_id;
+using lull::fabric::context;
+using lull::fabric::operation;
+using lull::fabric::update_op;
+using lull::fabric::world;
+using lull::shmem::here;
+
+namespace {
+
+constexpr std::uint32_t granted = std::uint32_t{1} << 31U;
+
+class queue_lock {
+ public:
+  queue_lock(const char* call, long* lock) : world_(here(call)), words_(reinterpret_cast<std::uint32_t*>(lock)) {
+    if (world_.checks()) lull::shmem::examine_range(world_, call, "the lock", lock, sizeof *lock);
+    // Locks side by side live with different PEs.
+    home_ = pe_id{static_cast<int>(world_.offset_of(lock) / sizeof *lock % static_cast<std::size_t>(world_.pes()))};
+    me_ = static_cast<std::uint32_t>(world_.me().index()) + 1;
+  }
+
+  void set() {
+    const std::uint32_t before = end_of_queue(update_op::set, me_, 0);
+    if (before == 0) return;
+    place(me_, before);
+    await([](std::uint32_t mine) { return (mine & granted) != 0; });
+    mine().fetch_and(~granted);
+  }
+  bool test() { return end_of_queue(update_op::compare_swap, me_, 0) == 0; }
+  void clear() {
+    world_.quiet(world_.default_context());
+    std::uint32_t next = mine().load(std::memory_order_acquire);
+    if (next == 0) {
+      if (end_of_queue(update_op::compare_swap, 0, me_) == me_) return;  // nobody waits
+      await([](std::uint32_t now) { return now != 0; });                 // somebody is about to say so
+      next = mine().load(std::memory_order_acquire);
+    }
+    mine().store(0, std::memory_order_relaxed);
+    place(granted, next);
+  }
+
+ private:
+  std::uint32_t end_of_queue(update_op op, std::uint32_t value, std::uint32_t compare) {
+    return static_cast<std::uint32_t>(
+        world_.fetch(world_.default_context(), &words_[0], {op, 4, 0, value, compare}, home_));
+  }
+  void place(std::uint32_t value, std::uint32_t pe) {
+    world_.change(world_.default_context(), &words_[1], {update_op::add, 4, 0, value, 0},
+                  pe_id{static_cast<int>(pe) - 1});
+  }
+  template <class Is>
+  void await(Is is) {
+    world_.wait().until({operation::lock}, [&] { return is(mine().load(std::memory_order_acquire)); });
+  }
+  [[nodiscard]] std::atomic_ref<std::uint32_t> mine() const { return std::atomic_ref<std::uint32_t>(words_[1]); }
+
+  world& world_;
+  std::uint32_t* words_;
+  pe_id home_;
+  std::uint32_t me_;
+};
+
+}  // namespace
+
+void shmem_set_lock(long* lock) { queue_lock("shmem_set_lock", lock).set(); }
+void shmem_clear_lock(long* lock) { queue_lock("shmem_clear_lock", lock).clear(); }
+int shmem_test_lock(long* lock) { return queue_lock("shmem_test_lock", lock).test() ? 0 : 1; }

@@ -1,0 +1,154 @@
+// put, get and their relatives: the specification's names over the byte-level operations of fabric.
+#include "shmem/current.hpp"
+
+using lull::fabric::shape;
+using lull::fabric::update_op;
+using lull::shmem::examine_overlap;
+using lull::shmem::stream;
+using lull::shmem::through;
+
+namespace {
+
+inline void put(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::size_t bytes, int pe,
+                bool blocking) {
+  const stream to = through(call, ctx, dest, bytes, pe);
+  if (to.world.checks() && to.pe == to.world.me()) [[unlikely]]
+    examine_overlap(call, dest, source, bytes);
+  to.world.put(to.context, dest, source, bytes, to.pe, blocking);
+}
+
+inline void get(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::size_t bytes, int pe) {
+  const stream from = through(call, ctx, source, bytes, pe);
+  if (from.world.checks() && from.pe == from.world.me()) [[unlikely]]
+    examine_overlap(call, dest, source, bytes);
+  from.world.get(from.context, dest, source, bytes, from.pe);
+}
+
+inline void get_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::size_t bytes, int pe) {
+  const stream from = through(call, ctx, source, bytes, pe);
+  from.world.get_nbi(from.context, dest, source, bytes, from.pe);
+}
+
+inline void put_signal(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::size_t bytes,
+                       std::uint64_t* word, std::uint64_t value, int op, int pe, bool blocking) {
+  const stream to = through(call, ctx, dest, bytes, pe);
+  if (to.world.checks()) [[unlikely]] {
+    lull::shmem::examine_range(to.world, call, "the signal", word, sizeof *word);
+    if (op != SHMEM_SIGNAL_SET && op != SHMEM_SIGNAL_ADD)
+      lull::shmem::mistake(call, "sig_op is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD");
+  }
+  to.world.put_signal(to.context, dest, source, bytes,
+                      {.word = word, .value = value, .how = op == SHMEM_SIGNAL_ADD ? update_op::add : update_op::set},
+                      to.pe, blocking);
+}
+
+// `count` elements `stride` elements apart.
+shape strided(std::size_t element_bytes, std::ptrdiff_t stride, std::size_t count) {
+  shape s{.levels = 1};
+  s.counts = {element_bytes, count};
+  s.strides = {static_cast<std::int64_t>(element_bytes) * stride};
+  return s;
+}
+
+const void* lowest(const void* at, const shape& s) { return static_cast<const std::byte*>(at) + s.reach().low; }
+std::size_t span(const shape& s) { return static_cast<std::size_t>(s.reach().high - s.reach().low); }
+
+void iput(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst, std::ptrdiff_t sst,
+          std::size_t bytes, std::size_t count, int pe) {
+  if (count == 0) return;
+  const shape there = strided(bytes, dst, count);
+  const stream to = through(call, ctx, lowest(dest, there), span(there), pe);
+  to.world.put_pieces(to.context, dest, there, source, strided(bytes, sst, count), to.pe);
+}
+
+void iget(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst, std::ptrdiff_t sst,
+          std::size_t bytes, std::size_t count, int pe) {
+  if (count == 0) return;
+  const shape there = strided(bytes, sst, count);
+  const stream from = through(call, ctx, lowest(source, there), span(there), pe);
+  from.world.get_pieces(from.context, dest, strided(bytes, dst, count), source, there, from.pe);
+}
+
+}  // namespace
+
+// clang-format off
+#define LULL_RMA(PUT, GET, ELEMENT, BYTES)                                                                             \
+  void shmem_##PUT(ELEMENT* dest, const ELEMENT* source, size_t n, int pe) {                                           \
+    put("shmem_" #PUT, SHMEM_CTX_DEFAULT, dest, source, n * (BYTES), pe, true);                                        \
+  }                                                                                                                    \
+  void shmem_##GET(ELEMENT* dest, const ELEMENT* source, size_t n, int pe) {                                           \
+    get("shmem_" #GET, SHMEM_CTX_DEFAULT, dest, source, n * (BYTES), pe);                                              \
+  }                                                                                                                    \
+  void shmem_##PUT##_nbi(ELEMENT* dest, const ELEMENT* source, size_t n, int pe) {                                     \
+    put("shmem_" #PUT "_nbi", SHMEM_CTX_DEFAULT, dest, source, n * (BYTES), pe, false);                                \
+  }                                                                                                                    \
+  void shmem_##GET##_nbi(ELEMENT* dest, const ELEMENT* source, size_t n, int pe) {                                     \
+    get_nbi("shmem_" #GET "_nbi", SHMEM_CTX_DEFAULT, dest, source, n * (BYTES), pe);                                   \
+  }                                                                                                                    \
+  void shmem_ctx_##PUT(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, size_t n, int pe) {                      \
+    put("shmem_ctx_" #PUT, ctx, dest, source, n * (BYTES), pe, true);                                                  \
+  }                                                                                                                    \
+  void shmem_ctx_##GET(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, size_t n, int pe) {                      \
+    get("shmem_ctx_" #GET, ctx, dest, source, n * (BYTES), pe);                                                        \
+  }                                                                                                                    \
+  void shmem_ctx_##PUT##_nbi(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, size_t n, int pe) {                \
+    put("shmem_ctx_" #PUT "_nbi", ctx, dest, source, n * (BYTES), pe, false);                                          \
+  }                                                                                                                    \
+  void shmem_ctx_##GET##_nbi(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, size_t n, int pe) {                \
+    get_nbi("shmem_ctx_" #GET "_nbi", ctx, dest, source, n * (BYTES), pe);                                             \
+  }                                                                                                                    \
+  LULL_PUT_SIGNAL(PUT##_signal, ELEMENT, BYTES, true)                                                                  \
+  LULL_PUT_SIGNAL(PUT##_signal_nbi, ELEMENT, BYTES, false)
+#define LULL_PUT_SIGNAL(NAME, ELEMENT, BYTES, BLOCKING)                                                                \
+  void shmem_##NAME(ELEMENT* dest, const ELEMENT* source, size_t n, uint64_t* sig_addr, uint64_t signal, int sig_op,   \
+                    int pe) {                                                                                          \
+    put_signal("shmem_" #NAME, SHMEM_CTX_DEFAULT, dest, source, n * (BYTES), sig_addr, signal, sig_op, pe, BLOCKING);  \
+  }                                                                                                                    \
+  void shmem_ctx_##NAME(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, size_t n, uint64_t* sig_addr,           \
+                        uint64_t signal, int sig_op, int pe) {                                                         \
+    put_signal("shmem_ctx_" #NAME, ctx, dest, source, n * (BYTES), sig_addr, signal, sig_op, pe, BLOCKING);            \
+  }
+#define LULL_STRIDED(IPUT, IGET, ELEMENT, BYTES)                                                                       \
+  void shmem_##IPUT(ELEMENT* dest, const ELEMENT* source, ptrdiff_t dst, ptrdiff_t sst, size_t n, int pe) {            \
+    iput("shmem_" #IPUT, SHMEM_CTX_DEFAULT, dest, source, dst, sst, BYTES, n, pe);                                     \
+  }                                                                                                                    \
+  void shmem_##IGET(ELEMENT* dest, const ELEMENT* source, ptrdiff_t dst, ptrdiff_t sst, size_t n, int pe) {            \
+    iget("shmem_" #IGET, SHMEM_CTX_DEFAULT, dest, source, dst, sst, BYTES, n, pe);                                     \
+  }                                                                                                                    \
+  void shmem_ctx_##IPUT(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, ptrdiff_t dst, ptrdiff_t sst, size_t n, \
+                        int pe) {                                                                                      \
+    iput("shmem_ctx_" #IPUT, ctx, dest, source, dst, sst, BYTES, n, pe);                                               \
+  }                                                                                                                    \
+  void shmem_ctx_##IGET(shmem_ctx_t ctx, ELEMENT* dest, const ELEMENT* source, ptrdiff_t dst, ptrdiff_t sst, size_t n, \
+                        int pe) {                                                                                      \
+    iget("shmem_ctx_" #IGET, ctx, dest, source, dst, sst, BYTES, n, pe);                                               \
+  }
+#define LULL_ELEMENT(NAME, TYPE) /* its value need not outlive the call: a blocking put */                             \
+  void shmem_##NAME##_p(TYPE* dest, TYPE value, int pe) {                                                              \
+    put("shmem_" #NAME "_p", SHMEM_CTX_DEFAULT, dest, &value, sizeof value, pe, true);                                 \
+  }                                                                                                                    \
+  TYPE shmem_##NAME##_g(const TYPE* source, int pe) {                                                                  \
+    TYPE value;                                                                                                        \
+    get("shmem_" #NAME "_g", SHMEM_CTX_DEFAULT, &value, source, sizeof value, pe);                                     \
+    return value;                                                                                                      \
+  }                                                                                                                    \
+  void shmem_ctx_##NAME##_p(shmem_ctx_t ctx, TYPE* dest, TYPE value, int pe) {                                         \
+    put("shmem_ctx_" #NAME "_p", ctx, dest, &value, sizeof value, pe, true);                                           \
+  }                                                                                                                    \
+  TYPE shmem_ctx_##NAME##_g(shmem_ctx_t ctx, const TYPE* source, int pe) {                                             \
+    TYPE value;                                                                                                        \
+    get("shmem_ctx_" #NAME "_g", ctx, &value, source, sizeof value, pe);                                               \
+    return value;                                                                                                      \
+  }
+
+#define LULL_OF_TYPE(NAME, TYPE, A)                       \
+  LULL_RMA(NAME##_put, NAME##_get, TYPE, sizeof(TYPE))     \
+  LULL_STRIDED(NAME##_iput, NAME##_iget, TYPE, sizeof(TYPE)) \
+  LULL_ELEMENT(NAME, TYPE)
+LULL_RMA_TYPES(LULL_OF_TYPE, )
+LULL_RMA(putmem, getmem, void, 1)
+
+#define LULL_SIZED(SIZE) \
+  LULL_RMA(put##SIZE, get##SIZE, void, (SIZE) / 8) LULL_STRIDED(iput##SIZE, iget##SIZE, void, (SIZE) / 8)
+LULL_SIZES(LULL_SIZED)
+// clang-format on
