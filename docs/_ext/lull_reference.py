@@ -29,6 +29,7 @@ from lull.study import description
 
 IN_RECORD = ("EnergyKind", "Domain")  # sections of reference/record.md that other pages refer to
 HEADER = Path(__file__).resolve().parents[2] / "include" / "shmem.h"
+TYPES = Path(__file__).resolve().parents[2] / "include" / "lull" / "shmem_types.h"
 MARK = re.compile(r"^<!-- generated: ([a-z-]+) -->$", re.MULTILINE)
 
 
@@ -251,27 +252,35 @@ def shmem_functions() -> str:
     groups: dict[str, list[str]] = {}
     heading = ""
     for line in HEADER.read_text(encoding="utf-8").splitlines():
-        if match := re.fullmatch(r"/\* (.*?) \*/", line):
-            heading = match[1]
+        if match := re.match(r"/\* ([^.;:]*)", line):
+            heading = match[1].removesuffix("*/").strip()
         if match := re.search(r"LULL_API .*?\b(shmem_[\w#]+)\(", line):
             groups.setdefault(heading, []).append(f"`{match[1].replace('##', '')}`")
     return table(["group", "functions"], ((name, ", ".join(functions)) for name, functions in groups.items()))
 
 
 def shmem_types() -> str:
-    """The type tables of shmem.h: names and C types."""
-    text = HEADER.read_text(encoding="utf-8").replace("\\\n", " ")
+    """The type tables of OpenSHMEM: names of types, by the functions that have them."""
+    text = TYPES.read_text(encoding="utf-8").replace("\\\n", " ")
+    tables = dict(re.findall(r"#define (LULL_\w+_TYPES\w*)\(X, A\)(.*)", text))
+
+    def names(macro: str) -> list[str]:
+        found: list[str] = []
+        for inner, name in re.findall(r"(LULL_\w+)\(X, A\)|X\((\w+),", tables[macro]):
+            found += names(inner) if inner else [name]
+        return found
+
     wanted = {
-        "LULL_RMA_TYPES": "put, get, p, g",
-        "LULL_AMO_TYPES": "atomics, wait_until, test",
+        "LULL_RMA_TYPES": "put, get, p, g, iput, iget, put_signal, broadcast, collect, fcollect, alltoall, alltoalls",
+        "LULL_AMO_TYPES": "atomics",
+        "LULL_EXTENDED_AMO_TYPES": "atomic fetch, set and swap",
         "LULL_BITWISE_TYPES": "bitwise atomics",
+        "LULL_WAIT_TYPES": "wait_until, test and their relatives",
+        "LULL_BITWISE_REDUCE_TYPES": "reductions and, or, xor",
+        "LULL_COMPARE_REDUCE_TYPES": "reductions max, min",
+        "LULL_ARITHMETIC_REDUCE_TYPES": "reductions sum, prod",
     }
-    rows = []
-    for macro, functions in wanted.items():
-        found = re.search(rf"#define {macro}\(X\)(.*)", text)
-        if found is None:
-            raise ExtensionError(f"{HEADER} has no {macro}")
-        rows.append((functions, ", ".join(f"`{name}`" for name in re.findall(r"X\((\w+),", found[1]))))
+    rows = [(functions, ", ".join(f"`{name}`" for name in names(macro))) for macro, functions in wanted.items()]
     return table(["functions", "NAME is one of"], rows)
 
 

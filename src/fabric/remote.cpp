@@ -32,7 +32,7 @@ namespace {
 // go eagerly. Larger ones may overtake each other, so a fence after one waits for it.
 constexpr std::size_t eager_limit = std::size_t{1} << 20;
 
-constexpr std::size_t kept_payload = 64 * 1024;  // a message keeps its payload's memory for the next one up to this
+constexpr std::size_t kept_payload = std::size_t{64} << 10U;  // a message keeps its payload's memory for the next one up to this
 
 void check(ucs_status_t status, const char* asked) {
   if (status != UCS_OK) throw error(asked, std::string("UCX answered ") + ucs_status_string(status));

@@ -92,7 +92,7 @@ class remote {
 
   // `count` pieces of `there` from the number `first` on, at `offset` of `pe`; packed one behind the other. The packed
   // bytes are copied before return. At most message_bytes of them, or one piece.
-  static constexpr std::size_t message_bytes = 256 * 1024;
+  static constexpr std::size_t message_bytes = std::size_t{256} << 10U;
   void scatter(ledger& book, pe_id pe, std::size_t offset, const shape& there, std::size_t first, std::size_t count,
                std::vector<std::byte> packed, const scaled* add);
   void gather(pe_id pe, std::size_t offset, const shape& there, std::size_t first, std::size_t count, reply& answer);
