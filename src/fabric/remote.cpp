@@ -414,9 +414,9 @@ ucs_status_t remote::on_arrive(const void* header, std::size_t, void*, std::size
   return UCS_OK;
 }
 
-void remote::progress() {
+bool remote::progress() {
   const std::lock_guard hold(lock_);
-  progress_locked();
+  return progress_locked();
 }
 
 // Who sends a stream of messages has the lock at hand anyway: handling what arrives here, every few messages, spares a
@@ -428,10 +428,11 @@ void remote::progress_in_passing() {
   rounds_in_passing_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void remote::progress_locked() {
+bool remote::progress_locked() {
   // Bounded, so that a flood of messages cannot keep the caller from looking at what it waits for.
-  for (int round = 0; round < 64 && ucp_worker_progress(worker_) != 0; ++round) {
-  }
+  int rounds = 0;
+  while (rounds < 64 && ucp_worker_progress(worker_) != 0) ++rounds;
+  const bool traffic = rounds > 0 || !answers_.empty() || !owing_.empty();
   // Answers are sent here and not in the handlers: a handler runs inside UCX's progress.
   for (const answer_due& due : answers_) {
     message& m = new_message(nullptr);
@@ -450,6 +451,7 @@ void remote::progress_locked() {
     to.owed = 0;
   }
   owing_.clear();
+  return traffic;
 }
 
 bool remote::arm() {

@@ -100,7 +100,7 @@ class remote {
   [[nodiscard]] std::uint64_t unacknowledged(pe_id pe) const;
   [[nodiscard]] bool ordered() const { return !large_put_.load(std::memory_order_relaxed); }
 
-  void progress();  // handles what has arrived, sends what is due
+  bool progress();  // handles what has arrived, sends what is due; whether there was any
   // Grows while a caller that sends one message after the other also drives the progress itself, in passing.
   [[nodiscard]] std::uint64_t rounds_in_passing() const { return rounds_in_passing_.load(std::memory_order_relaxed); }
   [[nodiscard]] int event_fd() const { return event_fd_; }
@@ -138,7 +138,7 @@ class remote {
                               bool rendezvous);
   ucs_status_t on_arrive(const void* header, std::size_t header_bytes, void* data, std::size_t bytes, bool rendezvous);
 
-  void progress_locked();
+  bool progress_locked();
   void progress_in_passing();  // after a message of the caller's own
   message& new_message(std::atomic<bool>* sent);
   void send(peer& to, unsigned id, message& m, std::size_t header_bytes, const void* data, std::size_t bytes);

@@ -57,7 +57,11 @@ world::world()
   exchange_and_map();
   const auto mine = static_cast<std::size_t>(me().index());
   if (remote_) agent_ = std::make_unique<agent>(*remote_);
-  waiting_ = std::make_unique<waiting>(headers_[mine]->bell, agent_.get(), oversubscribed_);
+  serving_.store(agent_.get(), std::memory_order_release);
+  const bool alone = layout_->members(layout_->my_node()).size() == 1;
+  waiting_ = std::make_unique<waiting>(
+      headers_[mine]->bell, agent_.get(),
+      wait_surroundings{.oversubscribed = oversubscribed_, .alone = alone, .speaks = me().index() == 0});
   boot_.fence();  // everybody has mapped everybody: the descriptors have done their duty
   segment_.close();
 }
@@ -67,15 +71,20 @@ world::~world() = default;
 void world::start_remote() {
   // UCX would use shared memory between emulated nodes too, where it loses wake-ups and where no wire is emulated.
   if (setting_integer("LULL_NODES") > 1) setenv("UCX_TLS", "tcp,self", 0);  // NOLINT(concurrency-mt-unsafe)
-  remote_ = std::make_unique<remote>(
-      me(), pes(), std::span(heap_base_, heap_bytes_),
-      remote_hooks{.memory_changed = [bell = &reinterpret_cast<pe_header*>(own_.data())->bell] { bell->ring(); },
-                   .barrier_arrival =
-                       [this](node_id from, std::uint64_t epoch) {
-                         auto& seen = leader_->node_arrived(from.index());
-                         if (seen.load(std::memory_order_relaxed) < epoch) seen.store(epoch, std::memory_order_release);
-                         ring_node();
-                       }});
+  remote_ = std::make_unique<remote>(me(), pes(), std::span(heap_base_, heap_bytes_),
+                                     remote_hooks{.memory_changed =
+                                                      [this, bell = &reinterpret_cast<pe_header*>(own_.data())->bell] {
+                                                        bell->ring();
+                                                        wake_sleeper();
+                                                      },
+                                                  .barrier_arrival =
+                                                      [this](node_id from, std::uint64_t epoch) {
+                                                        auto& seen = leader_->node_arrived(from.index());
+                                                        if (seen.load(std::memory_order_relaxed) < epoch)
+                                                          seen.store(epoch, std::memory_order_release);
+                                                        ring_node();
+                                                        wake_sleeper();
+                                                      }});
 }
 
 void world::exchange_and_map() {
@@ -132,6 +141,7 @@ void world::finalize() {
   barrier();
   boot_.fence();
   if (remote_) {
+    serving_.store(nullptr, std::memory_order_release);
     agent_.reset();
     boot_.fence();  // nobody serves any more, so nobody is disturbed by a connection that ends
     remote_->disconnect();
@@ -151,16 +161,18 @@ std::optional<std::size_t> world::size_of(const void* symmetric) const {
 }
 
 void world::wait_for_room(pe_id pe) {
-  wait().until({operation::put, 0, pe.index()}, [&] { return remote_->unacknowledged(pe) < unacknowledged_limit_; });
+  wait().until({operation::put, 0, pe.index(), {}, true},
+               [&] { return remote_->unacknowledged(pe) < unacknowledged_limit_; });
 }
 
 void world::put_remote(void* target, const void* source, std::size_t bytes, pe_id pe, const signal_update* signal,
                        bool blocking) {
   wait_for_room(pe);
+  unconfirmed_.add(bytes, pe);
   if (!blocking) return remote_->put(pe, offset_of(target), source, bytes, signal, nullptr);
   std::atomic<bool> sent{false};
   remote_->put(pe, offset_of(target), source, bytes, signal, &sent);
-  wait().until({operation::put, bytes, pe.index()}, [&] { return sent.load(std::memory_order_acquire); });
+  wait().until({operation::put, bytes, pe.index(), {}, true}, [&] { return sent.load(std::memory_order_acquire); });
 }
 
 void world::put_signal(void* target, const void* source, std::size_t bytes, std::uint64_t* signal, std::uint64_t value,
@@ -178,7 +190,8 @@ void world::put_signal(void* target, const void* source, std::size_t bytes, std:
 void world::get_remote(void* destination, const void* source, std::size_t bytes, pe_id pe) {
   reply answer{.destination = destination, .bytes = bytes};
   remote_->get(pe, offset_of(source), answer);
-  wait().until({operation::get, bytes, pe.index()}, [&] { return answer.done.load(std::memory_order_acquire); });
+  wait().until({operation::get, bytes, pe.index(), {}, true},
+               [&] { return answer.done.load(std::memory_order_acquire); });
 }
 
 void world::change_remote(void* target, update u, pe_id pe) {
@@ -192,7 +205,8 @@ std::uint64_t world::fetch_remote(void* target, update u, pe_id pe) {
   reply answer{.destination = &old, .bytes = u.width};
   u.offset = offset_of(target);
   remote_->fetch(pe, u, answer);
-  wait().until({operation::atomic, u.width, pe.index()}, [&] { return answer.done.load(std::memory_order_acquire); });
+  wait().until({operation::atomic, u.width, pe.index(), {}, true},
+               [&] { return answer.done.load(std::memory_order_acquire); });
   return old;
 }
 
@@ -204,7 +218,9 @@ void world::fence() {
 
 void world::quiet() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (remote_) wait().until({operation::quiet}, [&] { return remote_->quiet(); });
+  if (!remote_) return;
+  const auto [bytes, peer] = unconfirmed_.take();
+  wait().until({operation::quiet, bytes, peer, {}, true}, [&] { return remote_->quiet(); });
 }
 
 void world::ring_node() {
@@ -223,7 +239,7 @@ void world::barrier() {
   for (int node = 0; node < layout_->nodes(); ++node) {
     if (node_id{node} != layout_->my_node()) remote_->arrive(layout_->leader(node_id{node}), layout_->my_node(), epoch);
   }
-  wait().until({operation::barrier}, [&] {
+  wait().until({operation::barrier, 0, -1, {}, true}, [&] {
     for (int node = 0; node < layout_->nodes(); ++node) {
       if (node_id{node} != layout_->my_node() && leader_->node_arrived(node).load(std::memory_order_acquire) < epoch)
         return false;

@@ -36,6 +36,29 @@ struct pe_header {
   }
 };
 
+// What has been put to other nodes since the last quiet, so that quiet can tell how long it may take.
+class unconfirmed_puts {
+ public:
+  void add(std::size_t bytes, pe_id to) {
+    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    const int before = peer_.load(std::memory_order_relaxed);
+    if (before != to.index()) peer_.store(before == nobody ? to.index() : several, std::memory_order_relaxed);
+  }
+  struct sum {
+    std::size_t bytes;
+    int peer;  // -1: several, or none
+  };
+  sum take() {
+    const int peer = peer_.exchange(nobody, std::memory_order_relaxed);
+    return {bytes_.exchange(0, std::memory_order_relaxed), peer == nobody ? several : peer};
+  }
+
+ private:
+  static constexpr int several = -1, nobody = -2;
+  std::atomic<std::size_t> bytes_{0};
+  std::atomic<int> peer_{nobody};
+};
+
 class world {
  public:
   world();
@@ -120,6 +143,9 @@ class world {
   std::uint64_t fetch_remote(void* target, update u, pe_id pe);
   void wait_for_room(pe_id pe);
   void ring_node();
+  void wake_sleeper() {
+    if (agent* const serving = serving_.load(std::memory_order_acquire)) serving->wake_sleeper();
+  }
 
   bootstrap boot_;
   std::size_t header_bytes_;
@@ -138,6 +164,8 @@ class world {
   pe_header* leader_ = nullptr;     // of this node
   std::unique_ptr<remote> remote_;  // null when all PEs share memory
   std::unique_ptr<agent> agent_;
+  std::atomic<agent*> serving_{nullptr};  // agent_, once it is complete
+  unconfirmed_puts unconfirmed_;
   std::unique_ptr<waiting> waiting_;
 };
 
