@@ -239,7 +239,7 @@ void world::barrier() {
   for (int node = 0; node < layout_->nodes(); ++node) {
     if (node_id{node} != layout_->my_node()) remote_->arrive(layout_->leader(node_id{node}), layout_->my_node(), epoch);
   }
-  wait().until({operation::barrier, 0, -1, {}, true}, [&] {
+  wait().until({operation::barrier}, [&] {  // messages arrive at the leader, which may be another PE
     for (int node = 0; node < layout_->nodes(); ++node) {
       if (node_id{node} != layout_->my_node() && leader_->node_arrived(node).load(std::memory_order_acquire) < epoch)
         return false;
