@@ -67,6 +67,9 @@ class world {
   world& operator=(const world&) = delete;
 
   void finalize();
+  // Collective: PE 0 gets what every PE gives here, in their order; the others get nothing. Once for each key.
+  [[nodiscard]] std::vector<std::vector<std::byte>> tell_first_pe(const std::string& key,
+                                                                  std::span<const std::byte> mine);
   [[noreturn]] void abort(int exit_code, const std::string& why) { boot_.abort(exit_code, why); }
 
   [[nodiscard]] pe_id me() const { return boot_.rank(); }
