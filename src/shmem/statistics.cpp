@@ -68,6 +68,7 @@ struct domain_energy {
 struct job_sums {
   fabric::wait_table table;
   double seconds = 0;
+  int hosts = 0;            // whose meters were read
   std::int64_t ns_cpu = 0;  // of the PEs, their agents included
   std::array<domain_energy, 6> energy;
 
@@ -101,7 +102,7 @@ std::string row_words(std::string_view what, std::string_view size, const wait_c
                      c.sleeps, c.timeouts, c.missed, joules);
 }
 
-std::string energy_words(const job_sums& sums, int nodes) {
+std::string energy_words(const job_sums& sums) {
   std::string text;
   for (const auto d : {meter::domain::node, meter::domain::package, meter::domain::dram, meter::domain::gpu,
                        meter::domain::nic, meter::domain::wire}) {
@@ -113,9 +114,9 @@ std::string energy_words(const job_sums& sums, int nodes) {
   if (text.empty()) return "energy: no meter is readable (lull sources says why)\n";
   const auto kind = std::max(meter::kind::derived, sums.processors().kind);
   return fmt::format(
-      "energy of {} node{} as a whole: {}\n"
+      "energy of {} host{} as a whole: {}\n"
       "energy of an operation: the processors' energy by its share of the PEs' CPU time ({})\n",
-      nodes, nodes == 1 ? "" : "s", text, meter::name_of(kind));
+      sums.hosts, sums.hosts == 1 ? "" : "s", text, meter::name_of(kind));
 }
 
 std::string table_words(const job_sums& sums, fabric::world& world) {
@@ -141,7 +142,7 @@ std::string table_words(const job_sums& sums, fabric::world& world) {
     text += fmt::format("frequency: {} changes of {:.1f} us\n", sums.table.frequency_changes,
                         static_cast<double>(sums.table.ns_changing_frequency) * 1e-3 /
                             static_cast<double>(sums.table.frequency_changes));
-  return text + energy_words(sums, world.places().nodes());
+  return text + energy_words(sums);
 }
 
 }  // namespace
@@ -203,6 +204,7 @@ void job_statistics::report() {
     sums.table.ns_agent_cpu += theirs.ns_agent_cpu;
     sums.table.ns_changing_frequency += theirs.ns_changing_frequency;
     sums.table.frequency_changes += theirs.frequency_changes;
+    if (theirs.channels > 0) ++sums.hosts;
     wait_counts total;
     for (std::uint32_t i = 0; i < theirs.rows; ++i) {
       const auto row = take<told_row>(left);

@@ -1,6 +1,6 @@
 // What a job's waiting has cost, printed once at its end (LULL_STATS).
 //
-// One PE of each node reads the energy meters from shmem_init to shmem_finalize. report() is collective: every PE tells
+// One PE of each host reads the energy meters from shmem_init to shmem_finalize. report() is collective: every PE tells
 // its counts, PE 0 adds them up and prints one table to stderr. The energy of an operation is its share of the energy
 // of the processors, by CPU time: never better than derived, and estimated where the energy itself is.
 #pragma once
@@ -29,7 +29,7 @@ class job_statistics {
   fabric::world& world_;
   std::int64_t begin_ns_;
   std::int64_t cpu_begin_ns_;
-  std::unique_ptr<meter::sampler> meter_;  // of a node's first PE
+  std::unique_ptr<meter::sampler> meter_;  // of a host's first PE
 };
 
 }  // namespace lull::shmem
