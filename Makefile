@@ -1,7 +1,7 @@
 # make study   everything a newcomer needs: sets up, builds, runs the aggregation study in its quick form
 # make test    sets up, builds, runs all tests
 #
-# make setup | build | lint | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | build | stress-waiting | lint | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -16,7 +16,7 @@ native := $(shell find src include apps python/_core cmake tests/unit tests/run 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup build study test lint docs clean
+.PHONY: setup build study test stress-waiting lint docs clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup
 	@scripts/setup packages.txt
@@ -42,6 +42,12 @@ test: build
 	@ctest --test-dir $(BUILD) --output-on-failure --progress
 	@echo "==> Python tests"
 	@$(VENV)/bin/python -m pytest
+
+# A million sleeps of 8 PEs, none of which may end by its time-out; some minutes on two cores.
+stress-waiting: build
+	@cmake --build $(BUILD) --target run_stress_waiting lull-launch
+	@LULL_WAIT=interrupt LULL_WAIT_YIELDS=0 LULL_WAIT_TIMEOUT_MS=10000 SHMEM_SYMMETRIC_SIZE=16M \
+	  $(VENV)/bin/lull run -n 8 $(BUILD)/tests/run/run_stress_waiting 1000000
 
 lint: build
 	@scripts/setup packages-lint.txt

@@ -1,15 +1,17 @@
 // The agent: a thread that serves what other nodes ask of this process, so that it need not take part.
 //
-// It sleeps in epoll on UCX's event descriptor and costs nothing while nothing arrives. While the main thread waits
-// actively it drives the transfers itself (begin, progress, end) and the agent keeps out of its way: an agent woken by
-// a message then parks until end(). Its sleeps are bounded by the time-out of LULL_WAIT_TIMEOUT_MS.
+// It sleeps in epoll on UCX's event descriptor and costs nothing while nothing arrives. While a thread of the program
+// drives the transfers itself (begin, progress, end), the agent does not even look at the descriptor: a message then
+// wakes nobody but who waits for it. Its sleeps are bounded by the time-out of LULL_WAIT_TIMEOUT_MS.
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <thread>
 
 #include "fabric/remote.hpp"
-#include "fabric/wait/waiting.hpp"
+#include "fabric/wait/progress_source.hpp"
 
 namespace lull::fabric {
 
@@ -21,22 +23,43 @@ class agent final : public progress_source {
   agent& operator=(const agent&) = delete;
 
   void begin() override;
-  void progress() override { transfers_.progress(); }
+  bool progress() override { return transfers_.progress(); }
   void end() override;
 
+  announcement announce_sleep() override;
+  wake sleep(std::int64_t timeout_ns) override;
+  void retract_sleep() override;
+  // Call whenever the process's progress has changed what a wait may look at, after the change, a fence between them
+  // (a ring of the doorbell is one): the thread that sleeps on the transport may not be the one that handled it.
+  void wake_sleeper() {
+    if (sleeper_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      signal(nudge_fd_);
+  }
+
+  void serve_at_full(std::shared_ptr<core_frequency> frequency) override;
+  [[nodiscard]] std::int64_t serving_cpu_ns() const override;
+
  private:
+  static void signal(int event_fd);
+  static void settle(int event_fd);
   void serve();
-  void park_while_main_drives();
+  void serve_what_has_arrived();
   void stand_back_while_main_streams();
+  void watch_or_not();
 
   remote& transfers_;
   std::int64_t timeout_ns_;
-  int stop_fd_;
+  int kick_fd_;   // the agent shall look, by itself: at the transport, or at stopping_
+  int nudge_fd_;  // who sleeps on the transport shall look
   int epoll_fd_;
   std::atomic<bool> stopping_{false};
-  std::atomic<std::uint32_t> main_drives_{0};
-  std::atomic<std::uint32_t> parked_{0};
+  std::atomic<int> driving_{0};  // threads of the program that drive
+  std::atomic<int> sleeper_{0};  // 1: one of them sleeps on the transport
+  std::mutex watch_lock_;
+  bool watched_ = true;            // the event descriptor, by epoll_fd_; under watch_lock_
   std::uint64_t rounds_seen_ = 0;  // of remote::rounds_in_passing(), by the agent's thread
+  std::shared_ptr<core_frequency> kept_;
+  std::atomic<core_frequency*> frequency_{nullptr};
   std::thread thread_;
 };
 

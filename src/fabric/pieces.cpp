@@ -68,7 +68,7 @@ void world::get_pieces(context& c, void* destination, const shape& here, const v
     const std::size_t count = std::min(per_message, pieces - first);
     reply answer{.destination = into, .bytes = count * bytes, .pieces = &here, .first = first, .count = count};
     remote_->gather(pe, offset_of(source), there, first, count, answer);
-    wait().until({operation::strided, answer.bytes, pe.index(), c.policy},
+    wait().until({operation::strided, answer.bytes, pe.index(), c.policy, true},
                  [&] { return answer.done.load(std::memory_order_acquire); });
   }
 }
@@ -105,6 +105,7 @@ void world::send_pieces(context& c, void* target, const shape& there, const void
     packed.resize(count * bytes);
     from.gather(packed.data(), source, first, count);
     wait_for_room(c, pe);
+    unconfirmed_.add(packed.size(), pe);
     remote_->scatter(c.book_, pe, offset_of(target), small, first, count, std::move(packed), how);
   }
 }

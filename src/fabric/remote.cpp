@@ -32,7 +32,8 @@ namespace {
 // go eagerly. Larger ones may overtake each other, so a fence after one waits for it.
 constexpr std::size_t eager_limit = std::size_t{1} << 20;
 
-constexpr std::size_t kept_payload = std::size_t{64} << 10U;  // a message keeps its payload's memory for the next one up to this
+constexpr std::size_t kept_payload = std::size_t{64}
+                                     << 10U;  // a message keeps its payload's memory for the next one up to this
 
 void check(ucs_status_t status, const char* asked) {
   if (status != UCS_OK) throw error(asked, std::string("UCX answered ") + ucs_status_string(status));
@@ -414,9 +415,9 @@ std::uint64_t remote::unacknowledged(pe_id pe) const {
   return other.issued.load(std::memory_order_relaxed) - other.acknowledged.load(std::memory_order_acquire);
 }
 
-void remote::progress() {
+bool remote::progress() {
   const std::lock_guard hold(lock_);
-  progress_locked();
+  return progress_locked();
 }
 
 // Who sends a stream of messages has the lock at hand anyway: handling what arrives here, every few messages, spares a
@@ -428,10 +429,11 @@ void remote::progress_in_passing() {
   rounds_in_passing_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void remote::progress_locked() {
+bool remote::progress_locked() {
   // Bounded, so that a flood of messages cannot keep the caller from looking at what it waits for.
-  for (int round = 0; round < 64 && ucp_worker_progress(worker_) != 0; ++round)
-    handled_.fetch_add(1, std::memory_order_relaxed);
+  int rounds = 0;
+  while (rounds < 64 && ucp_worker_progress(worker_) != 0) ++rounds;
+  const bool traffic = rounds > 0 || !answers_.empty() || !owing_.empty();
   // Answers are sent here and not in the handlers: a handler runs inside UCX's progress.
   for (answer_due& due : answers_) {
     message& m = new_message(nullptr);
@@ -461,6 +463,7 @@ void remote::progress_locked() {
     (void)!read(deadline_fd_, &expirations, sizeof expirations);
     deadline_ns_ = 0;
   }
+  return traffic;
 }
 
 bool remote::arm() {

@@ -111,11 +111,10 @@ class remote {
   [[nodiscard]] bool quiet() const;  // everything ever sent has been applied
   [[nodiscard]] std::uint64_t unacknowledged(pe_id pe) const;
 
-  void progress();  // handles what has arrived, sends what is due
+  bool progress();  // handles what has arrived, sends what is due; whether there was any
   void flush();     // sends what is being combined
   // Grows while a caller that sends one message after the other also drives the progress itself, in passing.
   [[nodiscard]] std::uint64_t rounds_in_passing() const { return rounds_in_passing_.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t handled() const { return handled_.load(std::memory_order_relaxed); }  // messages so far
   [[nodiscard]] int event_fd() const { return event_fd_; }
   [[nodiscard]] int deadline_fd() const { return deadline_fd_; }  // readable when a combined put has waited too long
   [[nodiscard]] bool arm();  // true: event_fd() will become readable at the next event; false: progress first
@@ -164,7 +163,7 @@ class remote {
   void apply_combined(std::int32_t from, const std::byte* data, std::size_t bytes);
   void apply_scatter(const void* header, const std::byte* data, std::size_t bytes);
 
-  void progress_locked();
+  bool progress_locked();
   void progress_in_passing();  // after a message of the caller's own
   message& new_message(std::atomic<bool>* sent);
   reply& new_reply(ledger& book, void* destination, std::size_t bytes);
@@ -201,7 +200,7 @@ class remote {
   std::atomic<bool> any_combining_{false};
   std::int64_t deadline_ns_ = 0;  // of the timer behind deadline_fd_; 0: not set
   unsigned sent_since_progress_ = 0;
-  std::atomic<std::uint64_t> rounds_in_passing_{0}, handled_{0};
+  std::atomic<std::uint64_t> rounds_in_passing_{0};
   std::atomic<std::uint64_t> issued_{0}, acknowledged_{0};
 };
 

@@ -67,7 +67,11 @@ world::world()
   exchange_and_map();
   const auto mine = static_cast<std::size_t>(me().index());
   if (remote_) agent_ = std::make_unique<agent>(*remote_);
-  waiting_ = std::make_unique<waiting>(headers_[mine]->bell, agent_.get(), oversubscribed_);
+  serving_.store(agent_.get(), std::memory_order_release);
+  const bool alone = layout_->members(layout_->my_node()).size() == 1;
+  waiting_ = std::make_unique<waiting>(
+      headers_[mine]->bell, agent_.get(),
+      wait_surroundings{.oversubscribed = oversubscribed_, .alone = alone, .speaks = me().index() == 0});
   std::vector<pe_id> all;
   for (int pe = 0; pe < pes(); ++pe) all.emplace_back(pe);
   const auto near = layout_->members(layout_->my_node());
@@ -92,8 +96,16 @@ void world::start_remote() {
   remote_ = std::make_unique<remote>(me(), pes(), std::span(heap_base_, symmetric_bytes_), header->accumulating,
                                      remote_limits{.combine_bytes = setting_size("LULL_COMBINE"),
                                                    .combine_ns = setting_integer("LULL_COMBINE_US") * 1000},
-                                     remote_hooks{.memory_changed = [bell = &header->bell] { bell->ring(); },
-                                                  .node_memory_changed = [this] { ring_node(); }});
+                                     remote_hooks{.memory_changed =
+                                                      [this, bell = &header->bell] {
+                                                        bell->ring();
+                                                        wake_sleeper();
+                                                      },
+                                                  .node_memory_changed =
+                                                      [this] {
+                                                        ring_node();
+                                                        wake_sleeper();
+                                                      }});
 }
 
 void world::exchange_and_map() {
@@ -159,11 +171,22 @@ void world::finalize() {
   everybody_->sync();
   boot_.fence();
   if (remote_) {
+    serving_.store(nullptr, std::memory_order_release);
     agent_.reset();
     boot_.fence();  // nobody serves any more, so nobody is disturbed by a connection that ends
     remote_->disconnect();
     boot_.fence();
   }
+}
+
+std::vector<std::vector<std::byte>> world::tell_first_pe(const std::string& key, std::span<const std::byte> mine) {
+  if (pes() == 1) return {{mine.begin(), mine.end()}};
+  boot_.publish(key, mine);
+  boot_.fence();
+  std::vector<std::vector<std::byte>> all;
+  if (me().index() == 0)
+    for (int pe = 0; pe < pes(); ++pe) all.push_back(boot_.lookup(key, pe_id{pe}));
+  return all;
 }
 
 void* world::allocate(std::size_t bytes, std::size_t alignment) {
@@ -178,17 +201,19 @@ std::optional<std::size_t> world::size_of(const void* symmetric) const {
 }
 
 void world::wait_for_room(const context& c, pe_id pe) {
-  wait().until({operation::put, 0, pe.index(), c.policy},
+  wait().until({operation::put, 0, pe.index(), c.policy, true},
                [&] { return remote_->unacknowledged(pe) < unacknowledged_limit_; });
 }
 
 void world::put_remote(context& c, void* target, const void* source, std::size_t bytes, pe_id pe,
                        const signal_update* signal, bool blocking) {
   wait_for_room(c, pe);
+  unconfirmed_.add(bytes, pe);
   if (!blocking) return remote_->put(c.book_, pe, offset_of(target), source, bytes, signal, nullptr);
   std::atomic<bool> sent{false};
   remote_->put(c.book_, pe, offset_of(target), source, bytes, signal, &sent);
-  wait().until({operation::put, bytes, pe.index(), c.policy}, [&] { return sent.load(std::memory_order_acquire); });
+  wait().until({operation::put, bytes, pe.index(), c.policy, true},
+               [&] { return sent.load(std::memory_order_acquire); });
 }
 
 void world::put_signal(context& c, void* target, const void* source, std::size_t bytes, const signal& then, pe_id pe,
@@ -209,7 +234,7 @@ void world::put_signal(context& c, void* target, const void* source, std::size_t
 void world::get_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe) {
   reply answer{.destination = destination, .bytes = bytes};
   remote_->get(pe, offset_of(source), answer);
-  wait().until({operation::get, bytes, pe.index(), c.policy},
+  wait().until({operation::get, bytes, pe.index(), c.policy, true},
                [&] { return answer.done.load(std::memory_order_acquire); });
 }
 
@@ -224,7 +249,7 @@ std::uint64_t world::fetch_remote(context& c, void* target, update u, pe_id pe) 
   reply answer{.destination = &old, .bytes = u.width};
   u.offset = offset_of(target);
   remote_->fetch(pe, u, answer);
-  wait().until({operation::atomic, u.width, pe.index(), c.policy},
+  wait().until({operation::atomic, u.width, pe.index(), c.policy, true},
                [&] { return answer.done.load(std::memory_order_acquire); });
   return old;
 }
@@ -250,7 +275,8 @@ void world::quiet(context& c) {
   if (c.book_.settled()) return;
   std::vector<remote::receipt> waiting;
   remote_->due(c.book_, waiting);
-  wait().until({operation::quiet, 0, -1, c.policy}, [&] { return remote_->arrived(c.book_, waiting); });
+  const auto [bytes, peer] = unconfirmed_.take();
+  wait().until({operation::quiet, bytes, peer, c.policy, true}, [&] { return remote_->arrived(c.book_, waiting); });
   remote_->settle(c.book_);
 }
 

@@ -39,6 +39,29 @@ struct pe_header {
   shared_lock accumulating;
 };
 
+// What has been put to other nodes since the last quiet, so that quiet can tell how long it may take.
+class unconfirmed_puts {
+ public:
+  void add(std::size_t bytes, pe_id to) {
+    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    const int before = peer_.load(std::memory_order_relaxed);
+    if (before != to.index()) peer_.store(before == nobody ? to.index() : several, std::memory_order_relaxed);
+  }
+  struct sum {
+    std::size_t bytes;
+    int peer;  // -1: several, or none
+  };
+  sum take() {
+    const int peer = peer_.exchange(nobody, std::memory_order_relaxed);
+    return {bytes_.exchange(0, std::memory_order_relaxed), peer == nobody ? several : peer};
+  }
+
+ private:
+  static constexpr int several = -1, nobody = -2;
+  std::atomic<std::size_t> bytes_{0};
+  std::atomic<int> peer_{nobody};
+};
+
 class world {
  public:
   world();
@@ -47,6 +70,9 @@ class world {
   world& operator=(const world&) = delete;
 
   void finalize();
+  // Collective: PE 0 gets what every PE gives here, in their order; the others get nothing. Once for each key.
+  [[nodiscard]] std::vector<std::vector<std::byte>> tell_first_pe(const std::string& key,
+                                                                  std::span<const std::byte> mine);
   [[noreturn]] void abort(int exit_code, const std::string& why) { boot_.abort(exit_code, why); }
 
   [[nodiscard]] pe_id me() const { return boot_.rank(); }
@@ -169,6 +195,9 @@ class world {
   void send_pieces(context& c, void* target, const shape& there, const void* source, const shape& here,
                    const scaled* how, pe_id pe);
   void wait_for_room(const context& c, pe_id pe);
+  void wake_sleeper() {
+    if (agent* const serving = serving_.load(std::memory_order_acquire)) serving->wake_sleeper();
+  }
 
   bootstrap boot_;
   bool checks_;
@@ -189,6 +218,8 @@ class world {
   context default_;
   std::unique_ptr<remote> remote_;  // null when all PEs share memory
   std::unique_ptr<agent> agent_;
+  std::atomic<agent*> serving_{nullptr};  // agent_, once it is complete
+  unconfirmed_puts unconfirmed_;
   std::unique_ptr<waiting> waiting_;
   int most_teams_;
   std::byte* team_blocks_ = nullptr;

@@ -105,8 +105,9 @@ int shmemx_ctx_set_wait(shmem_ctx_t ctx, const char* policy) {
   if (ctx == SHMEM_CTX_INVALID) return 1;
   auto& chosen = ctx == SHMEM_CTX_DEFAULT ? world.default_context().policy : ctx->traffic.policy;
   if (!policy) return chosen.reset(), 0;
-  const auto named = lull::fabric::policy_named(policy);
+  const auto named = lull::fabric::wait_policy_named(policy);
   if (!named) return 1;
+  world.wait().prepare(*named);
   chosen = named;
   return 0;
 }

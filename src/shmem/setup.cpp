@@ -11,12 +11,14 @@
 #include "base/settings.hpp"
 #include "shmem.h"
 #include "shmem/current.hpp"
+#include "shmem/statistics.hpp"
 
 namespace lull::shmem {
 
 namespace {
 
 int thread_level = SHMEM_THREAD_SINGLE;
+std::unique_ptr<job_statistics> statistics;  // of current_world
 
 // Only PE 0 speaks of what all PEs find alike.
 bool speaks_for_all() {
@@ -47,6 +49,7 @@ int shmem_init_thread(int requested, int* provided) {
       // Released on purpose: a PE that exits without shmem_finalize must not look, to its launcher, as if it had left
       // in order, so nothing of it may be taken down at exit.
       current_world = std::make_unique<lull::fabric::world>().release();
+      statistics = std::make_unique<job_statistics>(*current_world);
     } catch (const lull::usage_error& mistake) {
       if (speaks_for_all())
         std::fprintf(stderr, "lull: %s\n", mistake.what());
@@ -71,6 +74,7 @@ void shmem_finalize() {
   const std::unique_ptr<lull::fabric::world> owner(std::exchange(current_world, nullptr));
   if (!owner) return;
   try {
+    if (const auto closing = std::move(lull::shmem::statistics)) closing->report();
     owner->finalize();
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "lull: %s\n", failure.what());

@@ -8,12 +8,19 @@
 
 namespace lull::fabric {
 
-enum class wait_policy : std::uint8_t { poll, interrupt };
+// How to wait; policy.hpp says what each does.
+enum class wait_policy : std::uint8_t { poll, interrupt, poll_dvfs, interrupt_dvfs, adaptive };
+constexpr std::array<std::string_view, 5> wait_policy_names{"poll", "interrupt", "poll+dvfs", "interrupt+dvfs",
+                                                            "adaptive"};
 
-// As LULL_WAIT spells them.
-inline std::optional<wait_policy> policy_named(std::string_view name) {
-  if (name == "poll") return wait_policy::poll;
-  if (name == "interrupt") return wait_policy::interrupt;
+[[nodiscard]] constexpr bool lowers_frequency(wait_policy p) {
+  return p == wait_policy::poll_dvfs || p == wait_policy::interrupt_dvfs;
+}
+
+// The policy of this name, as LULL_WAIT takes it; nothing when there is none.
+[[nodiscard]] constexpr std::optional<wait_policy> wait_policy_named(std::string_view name) {
+  for (std::size_t i = 0; i < wait_policy_names.size(); ++i)
+    if (wait_policy_names[i] == name) return static_cast<wait_policy>(i);
   return std::nullopt;
 }
 
@@ -35,11 +42,32 @@ constexpr std::array<std::string_view, 12> operation_names{"put",        "get", 
                                                            "accumulate", "signal",     "quiet",  "barrier",
                                                            "collective", "wait until", "lock",   "aggregate"};
 
+// A policy, or none. Not std::optional: GCC 12 takes an empty one, copied, for uninitialised memory and says so.
+class policy_choice {
+ public:
+  constexpr policy_choice() = default;
+  constexpr policy_choice(wait_policy p)
+      : index_(static_cast<std::uint8_t>(p)) {}            // NOLINT(google-explicit-constructor)
+  constexpr policy_choice(std::optional<wait_policy> p) {  // NOLINT(google-explicit-constructor)
+    if (p) index_ = static_cast<std::uint8_t>(*p);
+  }
+  [[nodiscard]] constexpr wait_policy value_or(wait_policy other) const {
+    return index_ == none ? other : static_cast<wait_policy>(index_);
+  }
+
+ private:
+  static constexpr std::uint8_t none = 255;
+  std::uint8_t index_ = none;
+};
+
 struct awaited {
   operation what;
-  std::size_t bytes = 0;                // that the wait is for; 0 where that has no meaning
-  int peer = -1;                        // the PE it depends on; -1: several, or any
-  std::optional<wait_policy> policy{};  // instead of this PE's, for contexts that have their own
+  std::size_t bytes = 0;   // that the wait is for; 0 where that has no meaning
+  int peer = -1;           // the PE it depends on; -1: several, or any
+  policy_choice policy{};  // instead of this PE's, for contexts that have their own
+  // Whether only this process's progress can end the wait (replies, acknowledgements, room to send), never a store of
+  // another PE: then the waiting thread may sleep on the transport itself.
+  bool by_messages_only = false;
 };
 
 }  // namespace lull::fabric

@@ -20,8 +20,11 @@ class doorbell {
     if (sleepers_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       ring_sleepers();
   }
-  // The same for a caller whose last write was itself a locked read-modify-write: that was the fence.
+  // The same for a caller whose last write was an atomic read-modify-write: on x86 that was the fence.
   void ring_after_atomic() noexcept {
+#if !defined(__x86_64__)
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
     if (sleepers_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       ring_sleepers();
   }
@@ -31,6 +34,7 @@ class doorbell {
   wake sleep(Ready&& ready, std::int64_t timeout_ns) {
     const std::uint32_t seen = word_.load(std::memory_order_acquire);
     sleepers_.fetch_add(1, std::memory_order_seq_cst);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
     const wake result = ready() ? wake::rung : sleep_on(seen, timeout_ns);
     sleepers_.fetch_sub(1, std::memory_order_relaxed);
     return result;

@@ -1,0 +1,231 @@
+#include "shmem/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/settings.hpp"
+#include "fabric/team.hpp"
+#include "meter/sampler.hpp"
+
+namespace lull::shmem {
+namespace {
+
+using fabric::wait_counts;
+
+// What a PE tells PE 0, as bytes: this, then `rows` rows, then `channels` channels.
+struct told {
+  std::int64_t ns, ns_cpu, ns_agent_cpu, ns_changing_frequency;
+  std::uint64_t frequency_changes;
+  std::uint32_t rows, channels;
+};
+struct told_row {
+  std::uint32_t what, size_class;
+  wait_counts counts;
+};
+struct told_channel {
+  meter::domain covers;
+  meter::kind kind;
+  double joules;
+  bool lower_bound;
+};
+
+template <class T>
+void append(std::vector<std::byte>& bytes, const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const auto* const first = reinterpret_cast<const std::byte*>(&value);
+  bytes.insert(bytes.end(), first, first + sizeof value);
+}
+
+template <class T>
+T take(std::span<const std::byte>& bytes) {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  bytes = bytes.subspan(sizeof value);
+  return value;
+}
+
+// A domain's energy over all nodes, as direct as its least direct channel.
+struct domain_energy {
+  bool present = false;
+  double joules = 0;
+  meter::kind kind = meter::kind::measured;
+  bool lower_bound = false;
+  void add(const told_channel& c) {
+    present = true;
+    joules += c.joules;
+    kind = std::max(kind, c.kind);
+    lower_bound |= c.lower_bound;
+  }
+};
+
+struct job_sums {
+  fabric::wait_table table;
+  double seconds = 0;
+  int hosts = 0;            // whose meters were read
+  std::int64_t ns_cpu = 0;  // of the PEs, their agents included
+  std::array<domain_energy, 6> energy;
+
+  [[nodiscard]] const domain_energy& of(meter::domain d) const { return energy[static_cast<std::size_t>(d)]; }
+  // What the processors consumed: the packages and their memory; where only the whole node is metered, that.
+  [[nodiscard]] domain_energy processors() const {
+    if (!of(meter::domain::package).present) return of(meter::domain::node);
+    domain_energy sum = of(meter::domain::package);
+    if (const auto& dram = of(meter::domain::dram); dram.present)
+      sum.add({meter::domain::dram, dram.kind, dram.joules, dram.lower_bound});
+    return sum;
+  }
+};
+
+double in_s(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+std::string size_words(std::size_t bytes) {
+  constexpr std::array units{"B", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < units.size()) bytes /= 1024, ++unit;
+  return fmt::format("{} {}", bytes, units[unit]);
+}
+
+std::string row_words(std::string_view what, std::string_view size, const wait_counts& c, const job_sums& sums) {
+  const domain_energy energy = sums.processors();
+  std::string joules = "-";
+  if (energy.present && sums.ns_cpu > 0)
+    joules = fmt::format("{:.3g}", energy.joules * static_cast<double>(c.ns_cpu) / static_cast<double>(sums.ns_cpu));
+  return fmt::format("{:<11} {:>8} {:>10} {:>12} {:>9} {:>9.3f} {:>9.3f} {:>8.3f} {:>8} {:>9} {:>6} {:>9}\n", what,
+                     size, c.operations, c.bytes, c.waits, in_s(c.ns_waited), in_s(c.ns_asleep), in_s(c.ns_cpu),
+                     c.sleeps, c.timeouts, c.missed, joules);
+}
+
+std::string energy_words(const job_sums& sums) {
+  std::string text;
+  for (const auto d : {meter::domain::node, meter::domain::package, meter::domain::dram, meter::domain::gpu,
+                       meter::domain::nic, meter::domain::wire}) {
+    const domain_energy& e = sums.of(d);
+    if (!e.present) continue;
+    text += fmt::format("{}{} {}{:.4g} J ({})", text.empty() ? "" : ", ", meter::name_of(d), e.lower_bound ? ">= " : "",
+                        e.joules, meter::name_of(e.kind));
+  }
+  if (text.empty()) return "energy: no meter is readable (lull sources says why)\n";
+  const auto kind = std::max(meter::kind::derived, sums.processors().kind);
+  return fmt::format(
+      "energy of {} host{} as a whole: {}\n"
+      "energy of an operation: the processors' energy by its share of the PEs' CPU time ({})\n",
+      sums.hosts, sums.hosts == 1 ? "" : "s", text, meter::name_of(kind));
+}
+
+std::string table_words(const job_sums& sums, fabric::world& world) {
+  const auto policy = fabric::wait_policy_names[static_cast<std::size_t>(world.wait().policy())];
+  std::string text = fmt::format(
+      "lull: waiting of {} PEs on {} nodes in {:.3f} s, policy {}; "
+      "CPU time of the PEs {:.3f} s, {:.3f} s of it their agents'\n",
+      world.pes(), world.places().nodes(), sums.seconds, policy, in_s(sums.ns_cpu), in_s(sums.table.ns_agent_cpu));
+  text += fmt::format("{:<11} {:>8} {:>10} {:>12} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>6} {:>9}\n", "operation",
+                      "up to", "count", "bytes", "waits", "waited s", "asleep s", "CPU s", "sleeps", "time-outs",
+                      "missed", "energy J");
+  wait_counts all;
+  for (std::size_t what = 0; what < sums.table.rows.size(); ++what)
+    for (std::size_t size = 0; size < fabric::size_classes; ++size) {
+      const wait_counts& c = sums.table.rows[what][size];
+      if (c.operations == 0 && c.waits == 0) continue;
+      text += row_words(fabric::operation_names[what], size == 0 ? "" : size_words(fabric::largest_of_class(size)), c,
+                        sums);
+      all += c;
+    }
+  text += row_words("all", "", all, sums);
+  if (sums.table.frequency_changes > 0)
+    text += fmt::format("frequency: {} changes of {:.1f} us\n", sums.table.frequency_changes,
+                        static_cast<double>(sums.table.ns_changing_frequency) * 1e-3 /
+                            static_cast<double>(sums.table.frequency_changes));
+  return text + energy_words(sums);
+}
+
+}  // namespace
+
+job_statistics::job_statistics(fabric::world& world)
+    : world_(world), begin_ns_(now_ns()), cpu_begin_ns_(process_cpu_ns()) {
+  const fabric::layout& places = world.places();
+  if (!world.wait().statistics_on() || !places.first_on_host()) return;
+  try {
+    meter_ = std::make_unique<meter::sampler>(meter::sysroot(), setting_real("LULL_METER_HZ"));
+    meter_->start();
+  } catch (const error&) {
+    meter_.reset();  // no meter is readable: the table says so
+  }
+}
+
+job_statistics::~job_statistics() = default;
+
+void job_statistics::report() {
+  if (!world_.wait().statistics_on()) return;
+  world_.quiet(world_.default_context());
+  world_.everybody().sync();  // what others still waited for belongs to the table
+  const fabric::wait_table table = world_.wait().table();
+  told mine{now_ns() - begin_ns_,
+            process_cpu_ns() - cpu_begin_ns_,
+            table.ns_agent_cpu,
+            table.ns_changing_frequency,
+            table.frequency_changes,
+            0,
+            0};
+  std::vector<std::byte> rows, channels;
+  for (std::size_t what = 0; what < table.rows.size(); ++what)
+    for (std::size_t size = 0; size < fabric::size_classes; ++size) {
+      const wait_counts& c = table.rows[what][size];
+      if (c.operations == 0 && c.waits == 0) continue;
+      append(rows, told_row{static_cast<std::uint32_t>(what), static_cast<std::uint32_t>(size), c});
+      ++mine.rows;
+    }
+  if (meter_) {
+    const meter::series measured = meter_->stop();
+    for (const meter::channel& c : meter_->channels()) {
+      const meter::channel_total& total = measured.totals[mine.channels++];
+      append(channels, told_channel{c.covers, c.kind, total.joules, total.lower_bound});
+    }
+  }
+  std::vector<std::byte> blob;
+  append(blob, mine);
+  blob.insert(blob.end(), rows.begin(), rows.end());
+  blob.insert(blob.end(), channels.begin(), channels.end());
+
+  job_sums sums;
+  std::string lines;
+  const auto all = world_.tell_first_pe("lull.statistics", blob);
+  for (std::size_t pe = 0; pe < all.size(); ++pe) {
+    std::span<const std::byte> left = all[pe];
+    const auto theirs = take<told>(left);
+    sums.seconds = std::max(sums.seconds, in_s(theirs.ns));
+    sums.ns_cpu += theirs.ns_cpu;
+    sums.table.ns_agent_cpu += theirs.ns_agent_cpu;
+    sums.table.ns_changing_frequency += theirs.ns_changing_frequency;
+    sums.table.frequency_changes += theirs.frequency_changes;
+    if (theirs.channels > 0) ++sums.hosts;
+    wait_counts total;
+    for (std::uint32_t i = 0; i < theirs.rows; ++i) {
+      const auto row = take<told_row>(left);
+      sums.table.rows[row.what][row.size_class] += row.counts;
+      total += row.counts;
+    }
+    for (std::uint32_t i = 0; i < theirs.channels; ++i) {
+      const auto channel = take<told_channel>(left);
+      sums.energy[static_cast<std::size_t>(channel.covers)].add(channel);
+    }
+    lines += fmt::format(
+        "PE {}: {} waits, {:.3f} s waited, {:.3f} s asleep, {:.3f} s CPU of {:.3f} s, {} sleeps, {} time-outs, "
+        "{} missed\n",
+        pe, total.waits, in_s(total.ns_waited), in_s(total.ns_asleep), in_s(total.ns_cpu), in_s(theirs.ns_cpu),
+        total.sleeps, total.timeouts, total.missed);
+  }
+  if (all.empty()) return;
+  std::string text = table_words(sums, world_);
+  if (setting_text("LULL_STATS") == "pe") text += lines;
+  std::fputs(text.c_str(), stderr);
+}
+
+}  // namespace lull::shmem

@@ -1,0 +1,83 @@
+"""What a job says about its waiting, and that it leaves no core slower than it found it."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import Lull, processes_with
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "make_sysfs_fixtures.py"
+PROGRAM = ["histogram", "--updates", "20000", "--min-time"]
+two_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="with PEs sharing a core nothing is lowered")
+
+
+def tree(folder: Path, name: str) -> Path:
+    """A copy of /sys with the cpufreq files of a machine."""
+    subprocess.run([sys.executable, str(FIXTURES), str(folder), name], check=True, stdout=subprocess.DEVNULL)
+    return folder / name
+
+
+def frequencies(root: Path) -> list[str]:
+    """What is set on each core."""
+    files = sorted(root.glob("sys/devices/system/cpu/cpu*/cpufreq/scaling_setspeed"))
+    return [file.read_text().split("\n")[0] for file in files]
+
+
+def test_statistics_are_one_table_for_the_job(lull: Lull) -> None:
+    lull.env = {"LULL_STATS": "pe"}
+    done = lull.run("run", "-n", "2", "--nodes", "2", *PROGRAM, "0.2")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("lull: waiting of 2 PEs on 2 nodes") == 1
+    [row] = [line for line in done.stderr.splitlines() if line.startswith("barrier ")]
+    assert int(row.split()[3]) > 0, "waits"
+    assert re.search(r"energy of 1 host as a whole: .*J \((measured|vendor_model|derived|estimated)\)", done.stderr)
+    assert [line.split(":")[0] for line in done.stderr.splitlines() if line.startswith("PE ")] == ["PE 0", "PE 1"]
+
+
+def test_without_being_asked_nothing_is_printed(lull: Lull) -> None:
+    done = lull.run("run", "-n", "2", *PROGRAM, "0.1")
+    assert done.returncode == 0 and "waiting" not in done.stderr
+
+
+@two_cores
+def test_the_frequency_is_lowered_and_restored(lull: Lull) -> None:
+    root = tree(lull.folder, "cpufreq_userspace")
+    lull.env = {"LULL_WAIT": "interrupt+dvfs", "LULL_SYSROOT": str(root), "LULL_STATS": "1"}
+    done = lull.run("run", "-n", "2", *PROGRAM, "0.3")
+    assert done.returncode == 0 and "going on without" not in done.stderr
+    changes = re.search(r"frequency: (\d+) changes of [0-9.]+ us", done.stderr)
+    assert changes and int(changes.group(1)) > 0, done.stderr
+    assert frequencies(root) == ["2600000", "2600000"]
+
+
+@two_cores
+def test_no_core_stays_slow_after_kill_9_of_a_pe(lull: Lull) -> None:
+    root = tree(lull.folder, "cpufreq_userspace")
+    lull.env = {"LULL_WAIT": "interrupt+dvfs", "LULL_SYSROOT": str(root), "HERE": str(lull.folder)}
+    running = lull.start("run", "-n", "2", *PROGRAM, "60")
+    deadline = time.monotonic() + 20
+    seen_slow = False
+    while not seen_slow and time.monotonic() < deadline:
+        seen_slow = "800000" in frequencies(root)
+        time.sleep(0.001)
+    assert seen_slow, "nobody waited"
+    for pid in processes_with(str(lull.folder)):
+        if Path(f"/proc/{pid}/comm").read_text().strip() == "histogram":
+            os.kill(pid, signal.SIGKILL)
+    running.communicate(timeout=20)
+    time.sleep(0.2)
+    assert frequencies(root) == ["2600000", "2600000"]
+
+
+def test_missing_permission_is_said_once_and_the_job_goes_on(lull: Lull) -> None:
+    lull.env = {"LULL_WAIT": "poll+dvfs", "LULL_SYSROOT": str(lull.folder)}
+    done = lull.run("run", "-n", "2", *PROGRAM, "0.1")
+    assert done.returncode == 0
+    assert done.stderr.count("lull: lower the frequency while waiting: ") == 1
+    assert "going on without" in done.stderr
