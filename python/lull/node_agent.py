@@ -1,0 +1,254 @@
+"""The thread in which a rank's wrapper belongs to its node: it reads the meter for all, or it reports to who does.
+
+A thread of its own because the command runs meanwhile: a member must notice at once that its reader has died, and a
+reader must hear the members that come. The wrapper's main thread waits for `begin`, runs the command, gives `report`
+and waits for the end; it is told of both through a descriptor, so that it can wait for signals at the same time.
+
+States of the thread: elect -> read | belong; belong -> elect when the reader dies; either -> end.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull.election import Line, Reader, elect
+from lull.errors import LullError
+from lull.launcher import Place
+from lull.meter import Meter
+from lull.node_part import Asked, Report, compose
+from lull.nodes import Identity, digest, take_anchor
+from lull.rendezvous import Rendezvous
+
+TAKEOVER_S = 2.0  # in which members of a reader that died come to the next; they notice at once
+SOON_S = 0.05
+SELDOM_S = 1.0
+FOLDER_SUFFIX = ".job-"
+
+
+@dataclass(frozen=True)
+class Job:
+    """The job as its ranks see it, alike in all of them."""
+
+    place: Place
+    target: Path  # the record to be written or added to
+    asked: Asked
+    patience_s: float
+
+    @property
+    def key(self) -> str:
+        """The job's name in addresses and folders."""
+        return digest(self.place.launcher, self.place.job, str(self.target))
+
+    @property
+    def folder(self) -> Path:
+        """Where its nodes meet."""
+        return self.target.parent / f".{self.target.name}{FOLDER_SUFFIX}{self.key}"
+
+
+@dataclass
+class _Member:
+    """A rank of this node as its reader knows it."""
+
+    line: Line | None = None  # None: the reader's own rank, or one that has not come to this reader yet
+    report: Report | None = None
+    lost: bool = False
+
+
+class NodeAgent:
+    """This rank on its node.
+
+    Args:
+        job: What is measured.
+        identity: This node.
+        deliver: Called in the thread of the one reader that merges, when all parts are there.
+    """
+
+    def __init__(self, job: Job, identity: Identity, deliver: Callable[[Rendezvous], None]) -> None:
+        self._job = job
+        self._identity = identity
+        self._deliver = deliver
+        self._address = f"lull-{os.getuid()}-{digest(job.key, identity.host.node, identity.host.boot_id)}"
+        self._news = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)  # for the main thread
+        self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)  # for ours
+        self._report: Report | None = None
+        self._may_begin = False
+        self._error: BaseException | None = None
+        self._ended = False
+        self._members: dict[int, _Member] = {}
+        self._unnamed: list[Line] = []  # connected, rank not told yet
+        self._thread = threading.Thread(target=self._run, name="lull node", daemon=True)
+
+    def start(self) -> None:
+        """Begin to belong to the node."""
+        self._thread.start()
+
+    @property
+    def news(self) -> int:
+        """A descriptor that becomes readable whenever `may_begin` or `ended` may have changed."""
+        return self._news
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether the meter of the node runs."""
+        return self._may_begin
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will happen; raises what went wrong."""
+        if self._ended and self._error is not None:
+            raise self._error
+        return self._ended
+
+    def report(self, report: Report) -> None:
+        """Give this rank's report, once."""
+        self._report = report
+        os.eventfd_write(self._wake, 1)
+
+    def _tell_main(self) -> None:
+        os.eventfd_write(self._news, 1)
+
+    def _run(self) -> None:
+        try:
+            while True:
+                seat = elect(self._address)
+                try:
+                    if isinstance(seat, Reader):
+                        self._read(seat)
+                        return
+                    if self._belong(seat):
+                        return
+                finally:
+                    seat.close()
+        except BaseException as error:  # the main thread raises it; this one has nobody above
+            self._error = error
+        finally:
+            self._ended = True
+            self._tell_main()
+
+    # A member
+
+    def _belong(self, reader: Line) -> bool:
+        """Report to the reader; False when it died before all was done."""
+        sent = False
+        alive = reader.send({"rank": self._job.place.rank})
+        while alive:
+            if self._report is not None and not sent:
+                sent = True
+                alive = reader.send({"report": self._report.model_dump(mode="json", by_alias=True)})
+                continue
+            either: list[Line | int] = [reader, self._wake]
+            ready, _, _ = select.select(either, [], [])
+            if self._wake in ready:
+                os.eventfd_read(self._wake)
+            if reader in ready:
+                messages = reader.receive()
+                if messages is None:
+                    return False
+                for message in messages:
+                    if message.get("late"):
+                        raise LullError(
+                            f"measure rank {self._job.place.rank}",
+                            "the record of its job was closed before it began",
+                            "raise LULL_NODE_PATIENCE_S",
+                        )
+                    if message.get("done"):
+                        return True
+                    if message.get("go"):
+                        self._may_begin = True
+                        self._tell_main()
+        return False
+
+    # The reader
+
+    def _read(self, seat: Reader) -> None:
+        """Meter the node until its ranks have ended, hand in, and see to it that the record gets written."""
+        job, host = self._job, self._identity.host
+        shared = Rendezvous(job.folder, self._identity.key, host.node, job.place.size, job.patience_s)
+        inherited = shared.announced_here()
+        self._members = {rank: _Member() for rank in {*inherited, job.place.rank}}
+        meter = Meter(host.node, job.asked.hz)
+        first = take_anchor()
+        meter.start()
+        takeover_ends = time.monotonic() + TAKEOVER_S
+        self._may_begin = True
+        self._tell_main()
+        shared.announce(self._members)
+        finished = False
+        while not finished:
+            self._hear(seat, SOON_S if self._all_ended() else SELDOM_S, closed=False)
+            if time.monotonic() > takeover_ends:
+                self._give_up_strangers()
+            shared.announce(self._members)
+            finished = self._all_ended() and (len(self._members) == job.place.on_node or shared.all_known())
+        series = meter.stop()
+        reports = [member.report for member in self._members.values() if member.report is not None]
+        lost = sorted(rank for rank, member in self._members.items() if member.lost)
+        shared.hand_in(compose(job.asked, self._identity, series, first, reports, lost))
+        next_look = 0.0
+        while not shared.is_over():
+            now = time.monotonic()
+            if now >= next_look:
+                next_look = now + (0 if shared.has_rank_zero() else job.patience_s / 4)
+                if shared.settled() and shared.is_mine_to_merge():
+                    try:
+                        self._deliver(shared)
+                    finally:
+                        shared.close()
+                    break
+            self._hear(seat, SOON_S, closed=True)
+            if not shared.is_over():
+                shared.announce(self._members, handed_in=True)
+        for member in self._members.values():
+            if member.line is not None:
+                member.line.send({"done": True})
+
+    def _all_ended(self) -> bool:
+        return all(member.report is not None or member.lost for member in self._members.values())
+
+    def _give_up_strangers(self) -> None:
+        """Ranks that an earlier reader knew and that have not come: they died with it."""
+        for rank, member in self._members.items():
+            if member.line is None and rank != self._job.place.rank:
+                member.lost = True
+
+    def _hear(self, seat: Reader, seconds: float, *, closed: bool) -> None:
+        """Wait at most that long for members, their messages and our own report, and take them in."""
+        lines = [member.line for member in self._members.values() if member.line is not None and not member.lost]
+        heard: list[socket.socket | Line | int] = [seat.listener, self._wake, *self._unnamed, *lines]
+        ready, _, _ = select.select(heard, [], [], seconds)
+        if self._wake in ready:
+            os.eventfd_read(self._wake)
+            self._members[self._job.place.rank].report = self._report
+        if seat.listener in ready and (line := seat.accept()) is not None:
+            self._unnamed.append(line)
+        for line in [*self._unnamed, *lines]:
+            if line in ready:
+                self._take_in(line, line.receive(), closed=closed)
+
+    def _take_in(self, line: Line, messages: list[dict[str, object]] | None, *, closed: bool) -> None:
+        if messages is None:
+            if line in self._unnamed:
+                self._unnamed.remove(line)
+            for member in self._members.values():
+                if member.line is line and member.report is None:
+                    member.lost = True
+            return
+        for message in messages:
+            if "rank" in message:
+                self._unnamed.remove(line)
+                rank = int(str(message["rank"]))
+                if closed and rank not in self._members:
+                    line.send({"late": True})
+                    continue
+                self._members[rank] = _Member(line)
+                line.send({"go": True})
+            elif "report" in message:
+                report = Report.model_validate(message["report"])
+                self._members[report.rank] = _Member(line, report)
