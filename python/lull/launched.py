@@ -21,7 +21,7 @@ from lull.errors import LullError, UsageError
 from lull.guard import GRACE_S, CannotExecuteError, run_guarded
 from lull.interrupts import InterruptedBySignal, Interrupts
 from lull.launcher import Place
-from lull.merging import Merged, merge, ranges
+from lull.merging import Merged, merge
 from lull.node_agent import Job, NodeAgent
 from lull.node_part import Asked, Report
 from lull.nodes import this_node
@@ -55,6 +55,8 @@ class Delivery:
             record.write(self.job.target, merged.run, merged.samples)
             return
         with appending(self.job.target, self.job.patience_s):
+            if shared.is_over():  # a node that was taken for dead has done it meanwhile
+                return
             add_repeats(self.job.target, merged.run, merged.samples)
 
 
@@ -149,10 +151,6 @@ def _conclude(delivery: Delivery, report: Report) -> int:
         _say("no record: no rank ran to an end of its own")
     else:
         output(stderr=True).print(summary_table(merged.run.repeats))
-        failed = [rank for rank in merged.run.repeats[0].ranks if rank.exit_code]
-        if failed:
-            numbers = ranges([rank.rank for rank in failed])
-            _say(f"rank {numbers} failed, the first with exit code {failed[0].exit_code}")
         _say(f"{'added to the record' if delivery.append else 'record'} in {job.target}")
     return report.exit_code if report.exit_code != 0 else int(bool(merged.missing))
 

@@ -50,7 +50,7 @@ def merge(handed: Sequence[Handed], size: int) -> Merged:
         problems.append("two readers of one node: their energy is counted once")
     if any(of.run.command != ran[0].run.command for of in ran):
         problems.append("the ranks ran different commands: the record names that of the lowest rank")
-    repeat = _merge_repeats(ran, shifts, counted, _all_ranks(ran, parts, shifts, size))
+    repeat = _merge_repeats(ran, shifts, counted, _all_ranks(ran, parts, shifts, size), stopped)
     run = ran[0].run.model_copy(
         update={
             "hosts": _hosts(ran),
@@ -61,7 +61,18 @@ def merge(handed: Sequence[Handed], size: int) -> Merged:
     samples = pa.concat_tables(
         [_shifted(of.samples, shift) for of, shift in zip(ran, shifts, strict=True) if of in counted]
     )
-    return Merged(run, samples, problems, missing)
+    if failed:
+        problems.append(_failed_in_words(sorted(failed - stopped - set(missing)), sorted(stopped), ranks))
+    return Merged(run, samples, [line for line in problems if line], missing)
+
+
+def _failed_in_words(failed: Sequence[int], stopped: Sequence[int], ranks: dict[int, Rank]) -> str:
+    said = []
+    if failed:
+        said.append(f"rank {ranges(failed)} failed, the first with exit code {ranks[failed[0]].exit_code}")
+    if stopped:
+        said.append(f"rank {ranges(stopped)} was stopped by a signal")
+    return "; ".join(said)
 
 
 def ranges(numbers: Sequence[int]) -> str:
@@ -177,11 +188,11 @@ def _all_ranks(ran: Sequence[Handed], parts: Sequence[Handed], shifts: Sequence[
 
 
 def _merge_repeats(
-    ran: Sequence[Handed], shifts: Sequence[float], counted: Sequence[Handed], ranks: list[Rank]
+    ran: Sequence[Handed], shifts: Sequence[float], counted: Sequence[Handed], ranks: list[Rank], stopped: set[int]
 ) -> Repeat:
     repeats = [of.run.repeats[0] for of in ran]
     energy: list[Energy] = [of_channel for of in counted for of_channel in of.run.repeats[0].energy]
-    codes = [1 if rank.exit_code is None else rank.exit_code for rank in ranks]
+    codes = [1 if rank.exit_code is None else rank.exit_code for rank in ranks if rank.rank not in stopped]
     return Repeat(
         index=0,
         started=min(repeat.started for repeat in repeats),

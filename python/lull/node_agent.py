@@ -4,7 +4,11 @@ A thread of its own because the command runs meanwhile: a member must notice at 
 reader must hear the members that come. The wrapper's main thread waits for `begin`, runs the command, gives `report`
 and waits for the end; it is told of both through a descriptor, so that it can wait for signals at the same time.
 
-States of the thread: elect -> read | belong; belong -> elect when the reader dies; either -> end.
+States of the thread: elect -> read | belong; belong -> elect when the reader dies or leaves; either -> end.
+
+A wrapper whose command failed must end soon, because launchers end a job when they see a rank fail, and the other ranks
+may wait for the failed one for ever. A member ends when the reader has its report. A reader leaves its seat: the next
+one's energy is a lower bound, of a run that failed.
 """
 
 from __future__ import annotations
@@ -29,6 +33,8 @@ from lull.rendezvous import Rendezvous
 TAKEOVER_S = 2.0  # in which members of a reader that died come to the next; they notice at once
 SOON_S = 0.05
 SELDOM_S = 1.0
+SELDOM_LOOKS = 4  # in the time of the patience, by nodes that are not the first to merge
+LEAVING_S = 0.3  # for which a reader whose own command failed waits for the others before it leaves
 FOLDER_SUFFIX = ".job-"
 
 
@@ -82,6 +88,7 @@ class NodeAgent:
         self._error: BaseException | None = None
         self._ended = False
         self._members: dict[int, _Member] = {}
+        self._inherited: dict[int, Report] = {}  # from a reader that left: of ranks whose wrappers have ended
         self._unnamed: list[Line] = []  # connected, rank not told yet
         self._thread = threading.Thread(target=self._run, name="lull node", daemon=True)
 
@@ -158,8 +165,11 @@ class NodeAgent:
                             "the record of its job was closed before it began",
                             "raise LULL_NODE_PATIENCE_S",
                         )
-                    if message.get("done"):
+                    if message.get("done") or (message.get("have") and self._report and self._report.failed):
                         return True
+                    for report in message.get("leaving", []):
+                        left = Report.model_validate(report)
+                        self._inherited[left.rank] = left
                     if message.get("go"):
                         self._may_begin = True
                         self._tell_main()
@@ -171,8 +181,8 @@ class NodeAgent:
         """Meter the node until its ranks have ended, hand in, and see to it that the record gets written."""
         job, host = self._job, self._identity.host
         shared = Rendezvous(job.folder, self._identity.key, host.node, job.place.size, job.patience_s)
-        inherited = shared.announced_here()
-        self._members = {rank: _Member() for rank in {*inherited, job.place.rank}}
+        known = {*shared.announced_here(), *self._inherited, job.place.rank}
+        self._members = {rank: _Member(report=self._inherited.get(rank)) for rank in known}
         meter = Meter(host.node, job.asked.hz)
         first = take_anchor()
         meter.start()
@@ -181,33 +191,59 @@ class NodeAgent:
         self._tell_main()
         shared.announce(self._members)
         finished = False
+        patience_ends: float | None = None  # with the others, once our own command has failed
         while not finished:
             self._hear(seat, SOON_S if self._all_ended() else SELDOM_S, closed=False)
             if time.monotonic() > takeover_ends:
                 self._give_up_strangers()
             shared.announce(self._members)
             finished = self._all_ended() and (len(self._members) == job.place.on_node or shared.all_known())
+            if self._report is not None and self._report.failed and not finished:
+                patience_ends = patience_ends or time.monotonic() + LEAVING_S
+                if time.monotonic() > patience_ends:
+                    self._leave(seat)
+                    return
         series = meter.stop()
         reports = [member.report for member in self._members.values() if member.report is not None]
         lost = sorted(rank for rank, member in self._members.items() if member.lost)
         shared.hand_in(compose(job.asked, self._identity, series, first, reports, lost))
+        self._see_it_written(seat, shared)
+        for member in self._members.values():
+            if member.line is not None:
+                member.line.send({"done": True})
+
+    def _see_it_written(self, seat: Reader, shared: Rendezvous) -> None:
+        """Merge, or wait until another node has; not for long if our own command has failed."""
+        failed = self._report is not None and self._report.failed
+        seldom_s = 0.0 if failed or shared.has_rank_zero() else self._job.patience_s / SELDOM_LOOKS
+        leaves_at = time.monotonic() + LEAVING_S
         next_look = 0.0
+        left = False
         while not shared.is_over():
             now = time.monotonic()
             if now >= next_look:
-                next_look = now + (0 if shared.has_rank_zero() else job.patience_s / 4)
-                if shared.settled() and shared.is_mine_to_merge():
+                next_look = now + seldom_s
+                if shared.settled() and shared.claim():
                     try:
                         self._deliver(shared)
                     finally:
                         shared.close()
-                    break
+                    return
+            if left:
+                return
             self._hear(seat, SOON_S, closed=True)
+            left = failed and time.monotonic() > leaves_at
             if not shared.is_over():
-                shared.announce(self._members, handed_in=True)
+                shared.announce(self._members, handed_in=True, left=left)
+
+    def _leave(self, seat: Reader) -> None:
+        """Leave the seat to a member whose command still runs; what has been reported goes along."""
+        reports = [member.report for member in self._members.values() if member.report is not None]
+        seat.close()
         for member in self._members.values():
             if member.line is not None:
-                member.line.send({"done": True})
+                member.line.send({"leaving": [report.model_dump(mode="json", by_alias=True) for report in reports]})
+                member.line.close()
 
     def _all_ended(self) -> bool:
         return all(member.report is not None or member.lost for member in self._members.values())
@@ -252,3 +288,4 @@ class NodeAgent:
             elif "report" in message:
                 report = Report.model_validate(message["report"])
                 self._members[report.rank] = _Member(line, report)
+                line.send({"have": True})

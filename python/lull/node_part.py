@@ -31,6 +31,11 @@ class Report(BaseModel):
     accounts: list[Account] = []
     warnings: list[str] = []
 
+    @property
+    def failed(self) -> bool:
+        """Whether the command failed of itself. Its wrapper then ends at once: only so the launcher hears of it."""
+        return self.exit_code != 0 and not self.interrupted
+
 
 @dataclass(frozen=True)
 class Asked:

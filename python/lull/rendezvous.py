@@ -26,6 +26,7 @@ from lull.nodes import NodePart
 from lull.record import Run
 
 PART_FILE = "part.json"
+CLAIM_FILE = "merger"
 BEATS_PER_PATIENCE = 6
 
 
@@ -38,6 +39,7 @@ class Announcement(BaseModel):
     ranks: list[int]
     beat: int
     handed_in: bool
+    left: bool = False  # it will not merge: one of its ranks failed, and its launcher must hear of it
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Rendezvous:
         found = self._read(self._key)
         return found.ranks if found is not None else []
 
-    def announce(self, ranks: Iterable[int], *, handed_in: bool = False) -> None:
+    def announce(self, ranks: Iterable[int], *, handed_in: bool = False, left: bool = False) -> None:
         """Say that this node lives; written when something changed or a beat is due.
 
         Raises:
@@ -100,11 +102,15 @@ class Rendezvous:
         now = time.monotonic()
         mine = sorted(ranks)
         before = self._own
-        changed = before is None or before.ranks != mine or before.handed_in != handed_in
+        changed = before is None or (before.ranks, before.handed_in, before.left) != (mine, handed_in, left)
         if not changed and now - self._announced_at < self._patience_s / BEATS_PER_PATIENCE:
             return
         self._own = Announcement(
-            node=self._node, ranks=mine, beat=before.beat + 1 if before else time.time_ns(), handed_in=handed_in
+            node=self._node,
+            ranks=mine,
+            beat=before.beat + 1 if before else time.time_ns(),
+            handed_in=handed_in,
+            left=left,
         )
         self._announced_at = now
         if changed:
@@ -146,15 +152,36 @@ class Rendezvous:
         )
         return not awaited and self._quiet()
 
-    def is_mine_to_merge(self) -> bool:
-        """Whether this node has the lowest rank of those that have handed in and live."""
+    def claim(self) -> bool:
+        """Take the merging, if it falls to this node: to the lowest rank of those that have handed in and live.
+
+        When all of them have left, it falls to the first that asks. True for one node only.
+        """
         self._look()
-        living = {
+        staying = {
             key: min(seen.announcement.ranks)
             for key, seen in self._seen.items()
-            if seen.announcement.handed_in and seen.announcement.ranks and not self._silent(key, seen)
+            if seen.announcement.handed_in
+            and seen.announcement.ranks
+            and not seen.announcement.left
+            and not self._silent(key, seen)
         }
-        return bool(living) and min(living, key=living.__getitem__) == self._key
+        if staying and min(staying, key=staying.__getitem__) != self._key:
+            return False
+        taken = self.folder / CLAIM_FILE
+        try:
+            with taken.open("x", encoding="utf-8") as file:
+                file.write(self._key)
+            return True
+        except FileExistsError:
+            with suppress(OSError):
+                holder = taken.read_text(encoding="utf-8")
+                seen = self._seen.get(holder)
+                if seen is not None and self._silent(holder, seen):  # it died over it
+                    taken.unlink(missing_ok=True)
+        except OSError:
+            pass
+        return False
 
     def has_rank_zero(self) -> bool:
         """Whether rank 0 is on this node: it looks often, the others seldom."""
@@ -205,11 +232,7 @@ class Rendezvous:
             before = self._seen.get(key)
             if found is None or (before is not None and before.announcement == found):
                 continue
-            news = before is None or (before.announcement.ranks, before.announcement.handed_in) != (
-                found.ranks,
-                found.handed_in,
-            )
-            if news:
+            if before is None or before.announcement.model_copy(update={"beat": found.beat}) != found:
                 self._news_at = now
             self._seen[key] = _Seen(found, now)
 
