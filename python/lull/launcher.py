@@ -33,7 +33,7 @@ class _Convention:
     rank: str
     sizes: tuple[str, ...]
     job: tuple[str, ...]  # variables that together name the job
-    alone: bool = False  # a job of one rank may be a person's shell
+    may_be_a_shell: bool = False  # the only task of a step of Slurm: srun --pty
 
 
 _SIZES_ON_NODE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE")
@@ -47,13 +47,13 @@ CONVENTIONS = (
         ("PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_hnp_uri"),
     ),
     _Convention("PMI", "PMI_RANK", ("PMI_SIZE",), ("PMI_JOBID", "PALS_APID", "SLURM_JOB_ID", "SLURM_STEP_ID")),
-    _Convention("PMIx", "PMIX_RANK", _SIZES, ("PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID")),
+    _Convention("PMIx", "PMIX_RANK", _SIZES, ("PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"), may_be_a_shell=True),
     _Convention(
         "Slurm",
         "SLURM_PROCID",
         ("SLURM_STEP_NUM_TASKS",),
         ("SLURM_CLUSTER_NAME", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"),
-        alone=True,
+        may_be_a_shell=True,
     ),
 )
 
@@ -79,7 +79,7 @@ def find_place(env: Mapping[str, str]) -> Place | None:
         size = _number(asked, told, env[told])
         if rank >= size or size > HIGHEST_SIZE:
             raise UsageError(asked, f"{convention.rank} is {rank}, but {told} is {size}")
-        if size == 1 and convention.alone:
+        if size == 1 and convention.may_be_a_shell and "SLURM_STEP_ID" in env:
             return None
         job = " ".join(env[name] for name in convention.job if env.get(name))
         return Place(convention.launcher, job, rank, size, _on_node(convention, env))

@@ -15,10 +15,9 @@ from __future__ import annotations
 
 import os
 import select
-import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,6 +87,7 @@ class NodeAgent:
         self._error: BaseException | None = None
         self._ended = False
         self._members: dict[int, _Member] = {}
+        self._open = False  # whether the ranks of this node may begin
         self._inherited: dict[int, Report] = {}  # from a reader that left: of ranks whose wrappers have ended
         self._unnamed: list[Line] = []  # connected, rank not told yet
         self._thread = threading.Thread(target=self._run, name="lull node", daemon=True)
@@ -103,7 +103,7 @@ class NodeAgent:
 
     @property
     def may_begin(self) -> bool:
-        """Whether the meter of the node runs."""
+        """Whether the meter of the node runs and its ranks are there."""
         return self._may_begin
 
     @property
@@ -150,11 +150,10 @@ class NodeAgent:
                 sent = True
                 alive = reader.send({"report": self._report.model_dump(mode="json", by_alias=True)})
                 continue
-            either: list[Line | int] = [reader, self._wake]
-            ready, _, _ = select.select(either, [], [])
+            ready = _ready([reader.fileno(), self._wake], None)
             if self._wake in ready:
                 os.eventfd_read(self._wake)
-            if reader in ready:
+            if reader.fileno() in ready:
                 messages = reader.receive()
                 if messages is None:
                     return False
@@ -187,17 +186,17 @@ class NodeAgent:
         first = take_anchor()
         meter.start()
         takeover_ends = time.monotonic() + TAKEOVER_S
-        self._may_begin = True
-        self._tell_main()
         shared.announce(self._members)
         finished = False
         patience_ends: float | None = None  # with the others, once our own command has failed
         while not finished:
-            self._hear(seat, SOON_S if self._all_ended() else SELDOM_S, closed=False)
+            self._hear(seat, SELDOM_S if self._open and not self._all_ended() else SOON_S, closed=False)
             if time.monotonic() > takeover_ends:
                 self._give_up_strangers()
             shared.announce(self._members)
-            finished = self._all_ended() and (len(self._members) == job.place.on_node or shared.all_known())
+            if not self._open and self._all_here(shared):
+                self._let_begin()
+            finished = self._all_ended() and self._all_here(shared)
             if self._report is not None and self._report.failed and not finished:
                 patience_ends = patience_ends or time.monotonic() + LEAVING_S
                 if time.monotonic() > patience_ends:
@@ -245,6 +244,23 @@ class NodeAgent:
                 member.line.send({"leaving": [report.model_dump(mode="json", by_alias=True) for report in reports]})
                 member.line.close()
 
+    def _all_here(self, shared: Rendezvous) -> bool:
+        """Whether all ranks of this node are there, or nothing new has been heard for the patience.
+
+        Where the launcher does not say how many a node has, all ranks of the job must be somewhere.
+        """
+        expected = self._job.place.on_node
+        return shared.all_known() if expected is None else len(self._members) >= expected or shared.is_quiet()
+
+    def _let_begin(self) -> None:
+        """Let all ranks here begin at one moment: none is metered while the wrappers of others still start."""
+        self._open = True
+        for member in self._members.values():
+            if member.line is not None:
+                member.line.send({"go": True})
+        self._may_begin = True
+        self._tell_main()
+
     def _all_ended(self) -> bool:
         return all(member.report is not None or member.lost for member in self._members.values())
 
@@ -257,15 +273,15 @@ class NodeAgent:
     def _hear(self, seat: Reader, seconds: float, *, closed: bool) -> None:
         """Wait at most that long for members, their messages and our own report, and take them in."""
         lines = [member.line for member in self._members.values() if member.line is not None and not member.lost]
-        heard: list[socket.socket | Line | int] = [seat.listener, self._wake, *self._unnamed, *lines]
-        ready, _, _ = select.select(heard, [], [], seconds)
+        heard = [*self._unnamed, *lines]
+        ready = _ready([seat.listener.fileno(), self._wake, *(line.fileno() for line in heard)], seconds)
         if self._wake in ready:
             os.eventfd_read(self._wake)
             self._members[self._job.place.rank].report = self._report
-        if seat.listener in ready and (line := seat.accept()) is not None:
+        if seat.listener.fileno() in ready and (line := seat.accept()) is not None:
             self._unnamed.append(line)
-        for line in [*self._unnamed, *lines]:
-            if line in ready:
+        for line in heard:
+            if line.fileno() in ready:
                 self._take_in(line, line.receive(), closed=closed)
 
     def _take_in(self, line: Line, messages: list[dict[str, object]] | None, *, closed: bool) -> None:
@@ -284,8 +300,17 @@ class NodeAgent:
                     line.send({"late": True})
                     continue
                 self._members[rank] = _Member(line)
-                line.send({"go": True})
+                if self._open:
+                    line.send({"go": True})
             elif "report" in message:
                 report = Report.model_validate(message["report"])
                 self._members[report.rank] = _Member(line, report)
                 line.send({"have": True})
+
+
+def _ready(descriptors: Sequence[int], seconds: float | None) -> set[int]:
+    """Those that can be read, after waiting at most so long; unlike `select` for any number and value of them."""
+    waiting = select.poll()
+    for descriptor in descriptors:
+        waiting.register(descriptor, select.POLLIN)
+    return {descriptor for descriptor, _ in waiting.poll(None if seconds is None else seconds * 1e3)}

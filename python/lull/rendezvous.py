@@ -28,6 +28,7 @@ from lull.record import Run
 PART_FILE = "part.json"
 CLAIM_FILE = "merger"
 BEATS_PER_PATIENCE = 6
+LOOK_S_PER_NODE = 0.002
 
 
 class Announcement(BaseModel):
@@ -83,6 +84,7 @@ class Rendezvous:
         self._announced_at = 0.0
         self._seen: dict[str, _Seen] = {}
         self._news_at = time.monotonic()
+        self._looked_at = 0.0
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -139,7 +141,7 @@ class Rendezvous:
         """Whether every rank of the job has been announced, or nothing new has been heard for the patience."""
         self._look()
         known = {rank for seen in self._seen.values() for rank in seen.announcement.ranks}
-        return len(known) >= self._size or self._quiet()
+        return len(known) >= self._size or self.is_quiet()
 
     def settled(self) -> bool:
         """Whether all that will be handed in has been."""
@@ -150,7 +152,7 @@ class Rendezvous:
         awaited = any(
             not seen.announcement.handed_in and not self._silent(key, seen) for key, seen in self._seen.items()
         )
-        return not awaited and self._quiet()
+        return not awaited and self.is_quiet()
 
     def claim(self) -> bool:
         """Take the merging, if it falls to this node: to the lowest rank of those that have handed in and live.
@@ -218,14 +220,19 @@ class Rendezvous:
     def _announcements(self) -> list[Announcement]:
         return [seen.announcement for seen in self._seen.values()]
 
-    def _quiet(self) -> bool:
+    def is_quiet(self) -> bool:
+        """Whether nothing new has been heard for the patience."""
         return time.monotonic() - self._news_at > self._patience_s
 
     def _silent(self, key: str, seen: _Seen) -> bool:
         return key != self._key and time.monotonic() - seen.since > self._patience_s
 
     def _look(self) -> None:
+        """Read the announcements; of many nodes less often, because each is a file on a file system that all share."""
         now = time.monotonic()
+        if now - self._looked_at < LOOK_S_PER_NODE * len(self._seen):
+            return
+        self._looked_at = now
         for path in self.folder.glob("*.json"):
             key = path.name.removesuffix(".json")
             found = self._read(key)

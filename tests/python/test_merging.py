@@ -178,6 +178,7 @@ SLURM = {"SLURM_JOB_ID": "77", "SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "8",
         ({"PMI_RANK": "1", "PMI_SIZE": "2"}, Place("PMI", "", 1, 2)),
         ({"SLURM_JOB_ID": "77", "SLURM_PROCID": "0", "SLURM_NTASKS": "8"}, None),  # a batch script
         ({**SLURM, "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1"}, None),  # srun --pty bash
+        ({**SLURM, "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1", "PMIX_RANK": "0"}, None),  # with --mpi=pmix
     ],
 )
 def test_the_place_in_a_job_is_found_in_the_environment(env: dict[str, str], place: Place | None) -> None:
