@@ -86,12 +86,14 @@ def measure_rank(
     agent = NodeAgent(job, identity, delivery.deliver)
     with Interrupts() as interrupts:
         agent.start()
-        while not agent.may_begin:
+        while not agent.may_begin and interrupts.stop is None:
             if agent.ended:
                 raise LullError("measure a rank", "its node ended before it began")
             _wait(agent, interrupts, None)
-            interrupts.check("measure")
-        report = _run(place, command, identity.host.node, interrupts)
+        if interrupts.stop is None:
+            report = _run(place, command, identity.host.node, interrupts)
+        else:
+            report = _stopped(place, datetime.now(UTC), 128 + interrupts.stop)
         agent.report(report)
         _finish(agent, interrupts)
     if interrupts.stop is not None and report.exit_code == 0:
@@ -108,7 +110,7 @@ def _run(place: Place, command: Sequence[str], node: str, interrupts: Interrupts
         except CannotExecuteError as error:
             return Report(rank=place.rank, started=started, exit_code=error.exit_code, ending=None)
         except InterruptedBySignal as error:
-            return Report(rank=place.rank, started=started, exit_code=error.exit_code, ending=None, interrupted=True)
+            return _stopped(place, started, error.exit_code)
         found = keep_those_of(node, read_accounts(folder))
     accounts = [account if account.pe is not None else account.of_pe(place.rank) for account in found.accounts]
     return Report(
@@ -121,6 +123,10 @@ def _run(place: Place, command: Sequence[str], node: str, interrupts: Interrupts
     )
 
 
+def _stopped(place: Place, started: datetime, exit_code: int) -> Report:
+    return Report(rank=place.rank, started=started, exit_code=exit_code, ending=None, interrupted=True)
+
+
 def _finish(agent: NodeAgent, interrupts: Interrupts) -> None:
     """Wait until the record stands; a signal that asks to stop shortens that to the grace."""
     already = interrupts.stop is not None
@@ -128,6 +134,7 @@ def _finish(agent: NodeAgent, interrupts: Interrupts) -> None:
     while not agent.ended:
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left <= 0:
+            agent.abandon()
             raise InterruptedBySignal("measure", interrupts.stop or 0)
         _wait(agent, interrupts, left)
         if interrupts.stop is not None and deadline is None:

@@ -41,7 +41,7 @@ def merge(handed: Sequence[Handed], size: int) -> Merged:
     ran = [of for of in parts if of.run.repeats]
     if missing:
         problems.append(_missing_in_words(missing, ranks))
-    if not ran or (stopped and failed <= stopped and not missing):
+    if not ran or (stopped and failed <= stopped):
         return Merged(None, record.SAMPLES_SCHEMA.empty_table(), problems, missing)
     shifts = _shifts(ran)
     problems += _apart(ran, shifts)

@@ -33,6 +33,7 @@ TAKEOVER_S = 2.0  # in which members of a reader that died come to the next; the
 SOON_S = 0.05
 SELDOM_S = 1.0
 SELDOM_LOOKS = 4  # in the time of the patience, by nodes that are not the first to merge
+ABANDON_S = 2.0
 LEAVING_S = 0.3  # for which a reader whose own command failed waits for the others before it leaves
 FOLDER_SUFFIX = ".job-"
 
@@ -66,6 +67,10 @@ class _Member:
     lost: bool = False
 
 
+class _AbandonedError(Exception):
+    """The main thread has given up; nobody is told."""
+
+
 class NodeAgent:
     """This rank on its node.
 
@@ -83,6 +88,7 @@ class NodeAgent:
         self._news = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)  # for the main thread
         self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)  # for ours
         self._report: Report | None = None
+        self._abandoned = False
         self._may_begin = False
         self._error: BaseException | None = None
         self._ended = False
@@ -117,6 +123,12 @@ class NodeAgent:
         """Give this rank's report, once."""
         self._report = report
         os.eventfd_write(self._wake, 1)
+
+    def abandon(self) -> None:
+        """Take no further part; what a reader has put into the folder of the job is taken away."""
+        self._abandoned = True
+        os.eventfd_write(self._wake, 1)
+        self._thread.join(ABANDON_S)
 
     def _tell_main(self) -> None:
         os.eventfd_write(self._news, 1)
@@ -153,6 +165,8 @@ class NodeAgent:
             ready = _ready([reader.fileno(), self._wake], None)
             if self._wake in ready:
                 os.eventfd_read(self._wake)
+                if self._abandoned:
+                    raise _AbandonedError
             if reader.fileno() in ready:
                 messages = reader.receive()
                 if messages is None:
@@ -177,12 +191,21 @@ class NodeAgent:
     # The reader
 
     def _read(self, seat: Reader) -> None:
-        """Meter the node until its ranks have ended, hand in, and see to it that the record gets written."""
+        """Read the meter for this node; whatever goes wrong, nothing of it stays in the folder of the job."""
         job, host = self._job, self._identity.host
+        meter = Meter(host.node, job.asked.hz)
         shared = Rendezvous(job.folder, self._identity.key, host.node, job.place.size, job.patience_s)
+        try:
+            self._read_for_all(seat, meter, shared)
+        except BaseException:
+            shared.withdraw()
+            raise
+
+    def _read_for_all(self, seat: Reader, meter: Meter, shared: Rendezvous) -> None:
+        """Meter the node until its ranks have ended, hand in, and see to it that the record gets written."""
+        job = self._job
         known = {*shared.announced_here(), *self._inherited, job.place.rank}
         self._members = {rank: _Member(report=self._inherited.get(rank)) for rank in known}
-        meter = Meter(host.node, job.asked.hz)
         first = take_anchor()
         meter.start()
         takeover_ends = time.monotonic() + TAKEOVER_S
@@ -196,7 +219,7 @@ class NodeAgent:
             shared.announce(self._members)
             if not self._open and self._all_here(shared):
                 self._let_begin()
-            finished = self._all_ended() and self._all_here(shared)
+            finished = self._all_ended() and (self._all_here(shared) or self._stopped())
             if self._report is not None and self._report.failed and not finished:
                 patience_ends = patience_ends or time.monotonic() + LEAVING_S
                 if time.monotonic() > patience_ends:
@@ -214,7 +237,7 @@ class NodeAgent:
     def _see_it_written(self, seat: Reader, shared: Rendezvous) -> None:
         """Merge, or wait until another node has; not for long if our own command has failed."""
         failed = self._report is not None and self._report.failed
-        seldom_s = 0.0 if failed or shared.has_rank_zero() else self._job.patience_s / SELDOM_LOOKS
+        seldom_s = 0.0 if failed or self._stopped() or shared.has_rank_zero() else self._job.patience_s / SELDOM_LOOKS
         leaves_at = time.monotonic() + LEAVING_S
         next_look = 0.0
         left = False
@@ -222,7 +245,7 @@ class NodeAgent:
             now = time.monotonic()
             if now >= next_look:
                 next_look = now + seldom_s
-                if shared.settled() and shared.claim():
+                if shared.settled(hurry=self._stopped()) and shared.claim():
                     try:
                         self._deliver(shared)
                     finally:
@@ -261,13 +284,17 @@ class NodeAgent:
         self._may_begin = True
         self._tell_main()
 
+    def _stopped(self) -> bool:
+        """Whether a signal has ended our own rank: the job is being ended, and nobody comes any more."""
+        return self._report is not None and self._report.interrupted
+
     def _all_ended(self) -> bool:
         return all(member.report is not None or member.lost for member in self._members.values())
 
     def _give_up_strangers(self) -> None:
         """Ranks that an earlier reader knew and that have not come: they died with it."""
         for rank, member in self._members.items():
-            if member.line is None and rank != self._job.place.rank:
+            if member.line is None and member.report is None and rank != self._job.place.rank:
                 member.lost = True
 
     def _hear(self, seat: Reader, seconds: float, *, closed: bool) -> None:
@@ -277,6 +304,8 @@ class NodeAgent:
         ready = _ready([seat.listener.fileno(), self._wake, *(line.fileno() for line in heard)], seconds)
         if self._wake in ready:
             os.eventfd_read(self._wake)
+            if self._abandoned:
+                raise _AbandonedError
             self._members[self._job.place.rank].report = self._report
         if seat.listener.fileno() in ready and (line := seat.accept()) is not None:
             self._unnamed.append(line)
@@ -289,8 +318,10 @@ class NodeAgent:
             if line in self._unnamed:
                 self._unnamed.remove(line)
             for member in self._members.values():
-                if member.line is line and member.report is None:
-                    member.lost = True
+                if member.line is line:
+                    member.line = None
+                    member.lost = member.report is None
+            line.close()
             return
         for message in messages:
             if "rank" in message:

@@ -122,6 +122,14 @@ class Rendezvous:
             aside.write_text(self._own.model_dump_json(), encoding="utf-8")
             aside.rename(self.folder / f"{self._key}.json")
         except OSError as error:
+            if self.is_over():
+                if handed_in:  # the record stands, which is what was waited for
+                    return
+                raise LullError(
+                    f"measure on {self._node}",
+                    f"the others heard nothing of it for {self._patience_s:g} s and closed the record without it",
+                    "raise LULL_NODE_PATIENCE_S",
+                ) from error
             raise LullError(f"meet the other nodes in {self.folder}", describe_os_error(error)) from error
 
     def hand_in(self, of: Handed) -> None:
@@ -143,8 +151,8 @@ class Rendezvous:
         known = {rank for seen in self._seen.values() for rank in seen.announcement.ranks}
         return len(known) >= self._size or self.is_quiet()
 
-    def settled(self) -> bool:
-        """Whether all that will be handed in has been."""
+    def settled(self, *, hurry: bool = False) -> bool:
+        """Whether all that will be handed in has been; in a hurry, ranks that nobody has announced are not awaited."""
         self._look()
         handed = {rank for a in self._announcements() if a.handed_in for rank in a.ranks}
         if len(handed) >= self._size:
@@ -152,7 +160,7 @@ class Rendezvous:
         awaited = any(
             not seen.announcement.handed_in and not self._silent(key, seen) for key, seen in self._seen.items()
         )
-        return not awaited and self.is_quiet()
+        return not awaited and (hurry or self.is_quiet())
 
     def claim(self) -> bool:
         """Take the merging, if it falls to this node: to the lowest rank of those that have handed in and live.
@@ -216,6 +224,18 @@ class Rendezvous:
         with suppress(OSError):
             self.folder.rename(gone)
             shutil.rmtree(gone, ignore_errors=True)
+
+    def withdraw(self) -> None:
+        """Take away what this node has put down, and the folder with the last of them."""
+        with suppress(OSError):
+            if (self.folder / CLAIM_FILE).read_text(encoding="utf-8") == self._key:
+                (self.folder / CLAIM_FILE).unlink()
+        for name in (f"{self._key}.json", f".{self._key}.aside"):
+            with suppress(OSError):
+                (self.folder / name).unlink(missing_ok=True)
+        shutil.rmtree(self.folder / self._key, ignore_errors=True)
+        with suppress(OSError):
+            self.folder.rmdir()
 
     def _announcements(self) -> list[Announcement]:
         return [seen.announcement for seen in self._seen.values()]

@@ -86,6 +86,11 @@ def wait_until_running(of: Lull, count: int) -> None:
         time.sleep(0.02)
 
 
+def cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def wait_for_the_reader(of: Lull) -> None:
     """Wait until a rank reads the meter; those that are started later are members."""
     limit = time.monotonic() + 20
@@ -177,6 +182,31 @@ def test_when_all_ranks_are_stopped_there_is_no_record_and_nothing_is_left(job: 
     codes, _ = end(*ranks)
     assert codes == [143, 143]
     assert {path.name for path in job.folder.iterdir()} == {"running-0", "running-1"}
+
+
+def test_ranks_that_are_stopped_before_all_have_come_leave_nothing(job: Lull) -> None:
+    job.env["LULL_NODE_PATIENCE_S"] = "60"
+    ranks = [rank(job, number, 3, *marked(30)) for number in range(2)]
+    wait_for_the_reader(job)
+    time.sleep(1)
+    for process in ranks:
+        process.send_signal(signal.SIGTERM)
+    codes, _ = end(*ranks, within_s=20)
+    assert codes == [143, 143]
+    assert list(job.folder.iterdir()) == []
+
+
+def test_a_reader_whose_members_have_ended_sleeps(job: Lull) -> None:
+    long = rank(job, 0, 2, *marked(3))
+    wait_for_the_reader(job)
+    failing = rank(job, 1, 2, "false")
+    codes, _ = end(failing)
+    before = cpu_s(long.pid)
+    time.sleep(1)
+    assert cpu_s(long.pid) - before < 0.2
+    codes, said = end(long)
+    assert codes == [0], said
+    assert [one.exit_code for one in recorded(job).repeats[0].ranks] == [0, 1]
 
 
 @pytest.mark.parametrize("victim", ["reader", "member"])
