@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def appending(folder: Path, wait_s: float = 0.0) -> Iterator[None]:
 
 
 def check_same(
-    before: Run, folder: Path, command: Sequence[str], label: str | None, hz: float, settings: dict[str, str]
+    before: Run, folder: Path, command: Sequence[str], label: str | None, hz: float, settings: Mapping[str, str]
 ) -> str:
     """Make sure that what is about to be measured is one more of what the record holds; returns the record's label.
 
@@ -96,7 +96,7 @@ def add_repeats(folder: Path, more: Run, samples: pa.Table) -> Run:
     renumbered = samples.set_column(0, "repeat", pc.add(place, pa.scalar(first, pa.int32())))
     old = record.read_samples(folder)
     kept = old.filter(pc.is_in(old.column("repeat"), value_set=pa.array(known, pa.int32())))
-    after = before.model_copy(update={"repeats": [*before.repeats, *repeats]})
+    after = before.model_copy(update={"repeats": [*before.repeats, *repeats], "idle": [*before.idle, *more.idle]})
     aside = [folder / f".{name}.aside" for name in (SAMPLES_FILE, RUN_FILE)]
     try:
         pq.write_table(pa.concat_tables([kept, renumbered.cast(kept.schema)]), aside[0], compression="zstd")

@@ -179,6 +179,20 @@ def target_of(place: Place, label: str, out: Path | None, append: Path | None) -
     return Path("results") / f"{label}-{name}"
 
 
+def refuse(place: Place, options: Sequence[str]) -> None:
+    """Refuse options that a rank of a job cannot follow.
+
+    Raises:
+        UsageError: There is one.
+    """
+    if options:
+        raise UsageError(
+            f"measure {options[0]}",
+            f"{place.launcher} started this as one rank of a job, which has no say over the others",
+            f"leave it out, or say lull measure {options[0]} ... -- mpirun ...",
+        )
+
+
 def measure(
     place: Place,
     command: Sequence[str],
@@ -189,7 +203,7 @@ def measure(
     out: Path | None,
     append: Path | None,
     hz: float,
-    settings: dict[str, str],
+    settings: Mapping[str, str],
 ) -> int:
     """The command `lull measure`, started by a launcher; options as there.
 

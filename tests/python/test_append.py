@@ -35,7 +35,7 @@ def test_repeats_and_their_samples_are_added(first: Lull) -> None:
         (("--hz", "50"), {}, ("sleep", "0.1"), "10 times a second"),
         ((), {"LULL_WAIT": "poll"}, ("sleep", "0.1"), "LULL_WAIT"),
         ((), {"LULL_WIRE_WATTS": "16"}, ("sleep", "0.1"), "LULL_WIRE_WATTS"),
-        (("--out", "x"), {}, ("sleep", "0.1"), "both --out and --append"),
+        (("--out", "x"), {}, ("sleep", "0.1"), "make new records"),
     ],
 )
 def test_another_thing_is_refused_before_it_runs(
@@ -48,6 +48,14 @@ def test_another_thing_is_refused_before_it_runs(
     assert len(done.stderr.splitlines()) == 1
     assert words in done.stderr
     assert (first.folder / "r" / "run.json").read_bytes() == before
+
+
+def test_idle_power_measured_with_further_repeats_is_kept(first: Lull) -> None:
+    done = first.run("measure", "--append", "r", "--idle", "1", "--", "sleep", "0.1")
+    assert done.returncode == 0, done.stderr
+    run = record.read(first.folder / "r")
+    assert len(run.repeats) == 3
+    assert run.idle
 
 
 def test_other_hosts_are_refused(first: Lull) -> None:

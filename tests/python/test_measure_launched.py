@@ -121,10 +121,13 @@ def test_four_ranks_of_mpirun_make_one_record_with_the_energy_of_their_node_once
     assert [one.node for one in run.hosts] == [socket.gethostname()]
     assert len(node_joules(repeat)) == 1
     assert [(one.rank, one.exit_code) for one in repeat.ranks] == [(0, 0), (1, 0), (2, 0), (3, 0)]
-    [joules] = node_joules(repeat).values()
-    [once] = node_joules(recorded(job, "alone").repeats[0]).values()
-    watts, watts_alone = joules / repeat.wall_s, once / recorded(job, "alone").repeats[0].wall_s
-    assert watts < 2 * watts_alone
+    assert len({(one.node, one.channel) for one in repeat.energy}) == len(repeat.energy)
+    rows = record.read_samples(job.folder / "r").to_pylist()
+    for one in repeat.energy:  # what one meter counted, not four times that
+        counted = [row["joules"] for row in rows if row["channel"] == one.channel]
+        assert one.joules <= max(counted) - min(counted) + 1e-9
+    channels = [[channel.name for channel in of.channels] for of in (run, recorded(job, "alone"))]
+    assert channels[0] == channels[1]
     assert only_the_record(job, "alone")
 
 
@@ -300,6 +303,13 @@ def test_several_runs_of_a_rank_are_refused_in_one_line(job: Lull) -> None:
     assert codes == [2]
     assert len(said.splitlines()) == 1
     assert "--append" in said
+
+
+@pytest.mark.parametrize("option", [("--idle", "5"), ("--until-ci", "2"), ("--publish",)])
+def test_options_that_steer_a_whole_measurement_are_refused_to_a_rank(job: Lull, option: tuple[str, ...]) -> None:
+    codes, said = end(rank(job, 0, 2, options=option))
+    assert codes == [2]
+    assert f"measure {option[0]}" in said
 
 
 def test_a_rank_without_the_size_of_its_job_is_refused(job: Lull) -> None:

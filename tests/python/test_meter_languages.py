@@ -44,7 +44,7 @@ def test_the_fortran_example_has_its_regions_and_metric_in_the_record(lull: Lull
     [repeat] = record.read(lull.folder / "r").repeats
     assert [region.name for region in repeat.regions] == ["start", "steps"]
     assert repeat.metrics["cells"].value == 1500**2 * 200
-    assert repeat.regions[1].cpu_s > 0.5 * repeat.regions[1].wall_s
+    assert repeat.regions[1].cpu_s > repeat.regions[0].cpu_s > 0  # whatever else runs on this machine
 
 
 @needs_gfortran
