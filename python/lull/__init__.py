@@ -1,25 +1,33 @@
 """Lull: time and energy of moving data in parallel programs.
 
-The command `lull` is the front door (`lull --help`). As a library: `lull.simulate` simulates a network; `lull.record`
+The command `lull` is the front door (`lull --help`). As a library: `lull.region` and `lull.metric` mark a program that
+is measured; `lull.simulate` simulates a network; `lull.record`
 reads and writes the record of a run, `lull.stats` and `lull.gpsup` compare two of them, and nothing else is shared
 between the commands.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lull.instrument import flush, metric, region
     from lull.simulation.engine import simulate
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "simulate"]
+__all__ = ["__version__", "flush", "metric", "region", "simulate"]
+
+LAZY = {
+    "flush": "lull.instrument",
+    "metric": "lull.instrument",
+    "region": "lull.instrument",
+    "simulate": "lull.simulation.engine",
+}
 
 
 def __getattr__(name: str) -> object:
-    """`lull.simulate`, imported when first asked for: `lull --version` needs neither numpy nor the native part."""
-    if name == "simulate":
-        from lull.simulation.engine import simulate
-
-        return simulate
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """What the library offers, imported when first asked for: `lull --version` needs no numpy and no native part."""
+    if name not in LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(LAZY[name]), name)

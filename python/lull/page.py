@@ -130,6 +130,7 @@ def render_page(
         scaling_rows=tables.scaling_rows(grown) if grown else [],
         power_plots=_power_plots(folders, runs, drawn),
         run_rows=[tables.run_row(name, q, sample) for name, q in quantities for sample in q.samples],
+        node_rows=tables.node_rows(quantities),
         failed=[(name, [index + 1 for index in q.failed]) for name, q in quantities if q.failed],
         settings=tables.settings(runs),
         hosts=tables.hosts(runs),

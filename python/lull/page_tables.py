@@ -1,14 +1,15 @@
-"""The tables of a report: every run, scaling, settings, versions, hosts, sources and faults, as plain rows."""
+"""The tables of a report: runs, nodes, scaling, settings, versions, hosts, sources and faults, as plain rows."""
 
 from __future__ import annotations
 
 import platform
 from dataclasses import dataclass
 from importlib.metadata import version
+from statistics import median
 
 from lull import __version__, figures
 from lull.quantity import Quantity, Sample
-from lull.record import Channel, Run
+from lull.record import Channel, Run, weakest
 from lull.scaling import Scaling
 
 
@@ -39,6 +40,44 @@ def run_row(name: str, of: Quantity, sample: Sample) -> list[Cell]:
         Cell(scope + (f" ({', '.join(sources)})" if sources else ""), scope),
         Cell(figures.si(wire.joules / sample.work, "J"), wire.joules, wire.kind.value) if wire else Cell("–", 0.0),
     ]
+
+
+def node_rows(quantities: list[tuple[str, Quantity]]) -> list[list[Cell]]:
+    """A row for each node of every record of several nodes: medians over the runs, per unit of work."""
+    return [
+        row
+        for name, of in quantities
+        if len({part.node for sample in of.samples for part in sample.parts} | {h.node for h in of.run.hosts}) > 1
+        for row in _rows_of_nodes(name, of)
+    ]
+
+
+def _rows_of_nodes(name: str, of: Quantity) -> list[list[Cell]]:
+    whole = median(sample.energy_j / sample.work for sample in of.samples)
+    rows = []
+    for host in of.run.hosts:
+        found = [(part, sample) for sample in of.samples for part in sample.parts if part.node == host.node]
+        clock = "–" if host.clock_error_s is None else f"± {figures.si(host.clock_error_s, 's')}"
+        if not found:
+            unread = [Cell("not read", 0.0), Cell("–", 0.0), Cell("–", 0.0), Cell("–")]
+            rows.append([Cell(name, name), Cell(host.node, host.node), *unread, Cell(clock, host.clock_error_s)])
+            continue
+        joules = median(part.joules / sample.work for part, sample in found)
+        watts = median(part.joules / sample.time_s for part, sample in found)
+        share = joules / whole
+        kind = weakest([part.kind for part, _ in found]).value
+        rows.append(
+            [
+                Cell(name, name),
+                Cell(host.node, host.node),
+                Cell(figures.si(joules, "J"), joules, kind),
+                Cell(f"{share * 100:.3g} %", share),
+                Cell(figures.si(watts, "W"), watts, kind),
+                Cell(" and ".join(dict.fromkeys(part.channel for part, _ in found))),
+                Cell(clock, host.clock_error_s),
+            ]
+        )
+    return rows
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,7 @@ class Host(Model):
     cores: int = Field(ge=1)
     memory_bytes: int = Field(ge=0)
     kernel: str
+    clock_error_s: float | None = Field(default=None, ge=0)  # how far its clock may be off the first host's
 
 
 class Channel(Model):
@@ -143,10 +144,20 @@ class Metric(Model):
     unit: str = ""
 
 
+class RegionShare(Model):
+    """What one PE did in a region. It tells who was busy there, not whose the energy was: that is the node's."""
+
+    node: str
+    pe: int | None = None  # None: it was not started by a launcher
+    cpu_s: float = Field(ge=0)
+    share: float = Field(ge=0, le=1)  # of the CPU time that all PEs of the node spent in the region; 0 when none did
+
+
 class Region(Model):
     """A named part of the program. Times are seconds since the repeat began, over all PEs: first begin, last end.
 
     A region entered several times has `count` > 1 and `wall_s` is the sum over its visits of (last end - first begin).
+    On several nodes `wall_s` is that of the node where it is longest, and each node's energy is that of its own visits.
     """
 
     name: str
@@ -157,10 +168,25 @@ class Region(Model):
     count: int = Field(ge=1)
     pes: int = Field(ge=1)
     energy: list[Energy]
+    shares: list[RegionShare] = []  # a PE each
+
+
+class Rank(Model):
+    """One process of a job in which each process was started below a `lull measure` of its own."""
+
+    rank: int = Field(ge=0)
+    node: str = ""  # empty: it is not known where it ran
+    begin_s: float | None = None  # since the repeat began; None: it never began, or left no report
+    end_s: float | None = None
+    cpu_s: float = Field(default=0, ge=0)
+    exit_code: int | None = None  # as a shell would see it; None: no report
 
 
 class Repeat(Model):
-    """One execution of the command."""
+    """One execution of the command.
+
+    On several nodes `wall_s` is the longest of their times, each from the first begin to the last end by its own clock.
+    """
 
     index: int = Field(ge=0)
     started: datetime
@@ -172,6 +198,7 @@ class Repeat(Model):
     totals: list[Energy]  # per node: the energy total that counts nothing twice, and the wire beside it
     regions: list[Region] = []
     metrics: dict[str, Metric] = {}
+    ranks: list[Rank] = []  # empty: the command was started once, not once for each rank
 
 
 class Run(Model):

@@ -15,7 +15,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lull.meter import Interval, Series
-from lull.record import Metric, Region
+from lull.record import Metric, Region, RegionShare
 
 
 class _Part(BaseModel):
@@ -55,6 +55,19 @@ class Account(_Part):
     regions: list[Visit]
     metrics: list[Figure]
 
+    def of_pe(self, number: int) -> Account:
+        """The same, of a process whose launcher is known only to us."""
+        return self.model_copy(update={"pe": number})
+
+
+@dataclass(frozen=True)
+class WorkOfPe:
+    """The CPU time that one PE spent in a region, over all its visits."""
+
+    node: str
+    pe: int | None
+    cpu_ns: int
+
 
 @dataclass(frozen=True)
 class Span:
@@ -62,8 +75,17 @@ class Span:
 
     name: str
     visits: list[Interval]
-    cpu_ns: int
-    pes: int
+    by_pe: list[WorkOfPe]
+
+    @property
+    def cpu_ns(self) -> int:
+        """CPU time of all PEs."""
+        return sum(work.cpu_ns for work in self.by_pe)
+
+    @property
+    def pes(self) -> int:
+        """How many PEs entered it."""
+        return len(self.by_pe)
 
 
 @dataclass
@@ -86,6 +108,24 @@ def read_accounts(folder: Path) -> Accounts:
     return found
 
 
+def keep_those_of(node: str, found: Accounts) -> Accounts:
+    """The accounts of PEs on `node`: others tell times of other clocks, and their energy was not read."""
+    elsewhere = sorted({account.node for account in found.accounts if account.node != node})
+    warnings = list(found.warnings)
+    if elsewhere:
+        names = ", ".join(elsewhere[:4]) + (", ..." if len(elsewhere) > 4 else "")
+        warnings.append(missing_nodes(f"PEs ran on {names} too"))
+    return Accounts([account for account in found.accounts if account.node == node], warnings)
+
+
+def missing_nodes(found: str) -> str:
+    """The line about nodes of a program that this process cannot meter."""
+    return (
+        f"{found}: the energy of those nodes is missing;"
+        " let the launcher start Lull on all of them: mpirun ... lull measure --out DIR -- CMD"
+    )
+
+
 def merge_spans(accounts: Sequence[Account]) -> list[Span]:
     """Regions in the order of their first begin, the k-th visits of all PEs merged into one."""
     names = dict.fromkeys(visit.name for account in accounts for visit in account.regions)
@@ -93,17 +133,20 @@ def merge_spans(accounts: Sequence[Account]) -> list[Span]:
     for name in names:
         by_pe = _visits_by_pe(accounts, name)
         merged: list[Interval] = []
-        for k in range(max(len(visits) for visits in by_pe)):
-            kth = [visits[k] for visits in by_pe if k < len(visits)]
+        for k in range(max(len(visits) for _, visits in by_pe)):
+            kth = [visits[k] for _, visits in by_pe if k < len(visits)]
             merged.append((min(visit.begin_ns for visit in kth), max(visit.end_ns for visit in kth)))
-        cpu_ns = sum(visit.cpu_ns for visits in by_pe for visit in visits)
-        spans.append(Span(name, merged, cpu_ns, len(by_pe)))
+        work = [WorkOfPe(node, pe, sum(visit.cpu_ns for visit in visits)) for (node, pe), visits in by_pe]
+        spans.append(Span(name, merged, work))
     return sorted(spans, key=lambda span: span.visits[0][0])
 
 
-def _visits_by_pe(accounts: Sequence[Account], name: str) -> list[list[Visit]]:
-    """Visits to one region, a list per PE. Processes of one number that follow one another (a program run twice, or
-    without a launcher) are one PE; at work at the same time they are several."""
+def _visits_by_pe(accounts: Sequence[Account], name: str) -> list[tuple[tuple[str, int | None], list[Visit]]]:
+    """Visits to one region, a list per PE, with its node and number.
+
+    Processes of one number that follow one another (a program run twice, or without a launcher) are one PE; at work at
+    the same time they are several.
+    """
     lanes: dict[tuple[str, int | None], list[list[Visit]]] = {}
     of_process = [
         (account, visits)
@@ -118,7 +161,7 @@ def _visits_by_pe(accounts: Sequence[Account], name: str) -> list[list[Visit]]:
                 break
         else:
             same_number.append(list(visits))
-    return [lane for same_number in lanes.values() for lane in same_number]
+    return [(pe, lane) for pe, same_number in lanes.items() for lane in same_number]
 
 
 def union(intervals: Sequence[Interval]) -> list[Interval]:
@@ -144,8 +187,24 @@ def merge_regions(accounts: Sequence[Account], series: Series, zero_ns: int) -> 
             count=len(span.visits),
             pes=span.pes,
             energy=series.energy(union(span.visits)),
+            shares=_shares(span),
         )
         for span in merge_spans(accounts)
+    ]
+
+
+def _shares(span: Span) -> list[RegionShare]:
+    on_node: dict[str, int] = {}
+    for work in span.by_pe:
+        on_node[work.node] = on_node.get(work.node, 0) + work.cpu_ns
+    return [
+        RegionShare(
+            node=work.node,
+            pe=work.pe,
+            cpu_s=work.cpu_ns / 1e9,
+            share=work.cpu_ns / on_node[work.node] if on_node[work.node] > 0 else 0.0,
+        )
+        for work in span.by_pe
     ]
 
 

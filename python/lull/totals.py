@@ -60,7 +60,7 @@ def node_totals(energies: Iterable[Energy]) -> list[Energy]:
 
 
 def add(parts: list[Energy], domain: Domain, channel: str) -> Energy:
-    """The sum of `parts` (at least one, of one node), labelled by the weakest of their kinds.
+    """The sum of `parts` (at least one; the sum bears the node of the first), labelled by the weakest of their kinds.
 
     Its bounds are the sums of the bounds: errors of a source are systematic and do not cancel.
     """

@@ -1,6 +1,6 @@
 // lull/meter.h: keeps the regions and metrics of this process and writes them as one JSON file, aside and then renamed.
 //
-//   {"schema": 1, "node": host, "pid": n, "pe": rank or null,
+//   {"schema": 1, "node": host, "pid": n, "pe": the launcher's number or null,
 //    "regions": [{"name", "begin_ns", "end_ns", "cpu_ns"}], "metrics": [{"name", "value", "unit"}]}
 //
 // The recorder is made at the first call and never destroyed, so that calls from destructors at exit still find it. It
@@ -22,7 +22,9 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -58,15 +60,23 @@ std::string host_name() {
   return name.data();
 }
 
-// The number a PMIx launcher gave this process, if it was started by one.
-nlohmann::json pe_number() {
-  const char* text = std::getenv("PMIX_RANK");  // NOLINT(concurrency-mt-unsafe): set before the process began
-  if (text == nullptr) return nullptr;
-  const std::string_view digits = text;
+std::optional<int> whole_number(std::string_view digits) {
   int number = 0;
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (status != std::errc{} || end != digits.data() + digits.size() || number < 0) return nullptr;
+  if (status != std::errc{} || end != digits.data() + digits.size() || number < 0) return std::nullopt;
   return number;
+}
+
+// The number a launcher gave this process, if it was started by one. Slurm's comes last: below mpirun it is the number
+// of mpirun's own daemon.
+nlohmann::json pe_number() {
+  for (const char* variable : {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    const char* text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): set before the process began
+    if (text == nullptr) continue;
+    if (const auto number = whole_number(text)) return *number;
+    return nullptr;
+  }
+  return nullptr;
 }
 
 // 0 or errno. Nobody ever sees half a file under its final name.

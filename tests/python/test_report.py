@@ -134,6 +134,19 @@ def test_idle_power_is_a_table(tmp_path):
     assert "above idle" in text
 
 
+def test_a_record_of_several_nodes_has_a_table_by_node(tmp_path):
+    of = run("wide", TIMES, 400.0, nodes=["left", "right"])
+    hosts = [of.hosts[0], of.hosts[1].model_copy(update={"clock_error_s": 0.002})]
+    text = written([records.write(tmp_path / "r", of.model_copy(update={"hosts": hosts}))], tmp_path / "out.html")
+    table = text[text.index('id="nodes"') :].partition("</section>")[0]
+    assert "left" in table
+    assert "right" in table
+    assert table.count("50 %") == 2
+    assert table.count("200 W") == 2
+    assert "± 2.00 ms" in table
+    assert 'id="nodes"' not in written([records.write(tmp_path / "s", run("one"))], tmp_path / "other.html")
+
+
 def test_sizes_make_lines_of_scaling(tmp_path):
     for nodes in (1, 2):
         of = run(f"n{nodes}", TIMES, 200.0 * nodes, nodes=[f"n{i}" for i in range(nodes)], factors={"nodes": nodes})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +11,12 @@ from pathlib import Path
 
 import click
 
-from lull import record, stats
+from lull import launched, record, stats
+from lull.append import appending, check_same
 from lull.errors import LullError, UsageError
 from lull.guard import CannotExecuteError
 from lull.interrupts import Interrupts
+from lull.launcher import LAUNCHERS, find_place, nodes_allocated
 from lull.measure.folder import check_free, default_folder
 from lull.measure.idle_power import measure_idle
 from lull.measure.live_line import LiveLine, is_wanted
@@ -28,6 +31,7 @@ from lull.meter import Meter
 from lull.native import checked_settings, unknown_variables
 from lull.published import Publisher
 from lull.record import IdlePower
+from lull.regions import missing_nodes
 
 MOST_RUNS = 100
 
@@ -53,6 +57,7 @@ class Asked:
 )
 @click.option("--label", help="Name of this run in tables and plots.  [default: the name of CMD]")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the record.  [default: results/LABEL-TIME]")
+@click.option("--append", type=click.Path(path_type=Path), help="Add the repeats to this record of the same command.")
 @click.option("--hz", type=click.FloatRange(0.1, 100), help="Meter readings per second.  [default: LULL_METER_HZ, 10]")
 @click.option(
     "--interleave",
@@ -83,6 +88,7 @@ def measure(
     warmup: int,
     label: str | None,
     out: Path | None,
+    append: Path | None,
     hz: float | None,
     interleave: bool,
     seed: int | None,
@@ -97,28 +103,40 @@ def measure(
 
     Standard input and output, signals and the exit code are those of CMD; what Lull has to say goes to stderr. On a
     terminal the power is shown in its last line meanwhile.
+
+    Started by mpirun, srun or lull run, it is one rank: the ranks of a job make one record, with each node's energy
+    read once.
     """
     settings = checked_settings()
     for line in unknown_variables():
         say(line)
+    if append is not None and (out is not None or interleave):
+        raise UsageError("measure --append", "--out and --interleave make new records", "leave them out, or --append")
     until = _precision(until_ci, runs, max_runs)
+    rate = hz if hz is not None else float(settings["LULL_METER_HZ"])
+    place = find_place(os.environ)
+    if place is not None:
+        several = {"--interleave": interleave, "--until-ci": until, "--idle": idle_s, "--publish": publish}
+        launched.refuse(place, [option for option, given in several.items() if given])
+        return launched.measure(
+            place, cmd, runs=runs, warmup=warmup, label=label, out=out, append=append, hz=rate, settings=settings
+        )
     if interleave:
         folder = out or default_folder("interleaved", datetime.now())
+        check_free(folder)
         ways = _interleaved(cmd, label, folder, warmup)
     else:
         if seed is not None:
             raise UsageError("measure --seed", "one command alone has no order", "add --interleave, or leave it out")
-        name = label or Path(cmd[0]).name
-        if not name or "/" in name:
-            words = f"the label {name!r} cannot be part of a folder's name"
-            raise LullError("name the run", words, "choose one with --label")
-        folder = out or default_folder(name, datetime.now())
-        ways = [Way(name, cmd, folder, warmup)]
-    check_free(folder)
+        way = (
+            _one_way(cmd, label, out, warmup)
+            if append is None
+            else _further(cmd, label, append, rate, settings, warmup)
+        )
+        ways, folder = [way], way.folder
     plan = Plan(runs, until, 1 if seed is None else seed)
-    rate = hz if hz is not None else float(settings["LULL_METER_HZ"])
     asked = Asked(plan, idle_s, rate, settings, quiet, folder if publish else None)
-    return _measure(ways, asked, may_rename=out is None and not interleave)
+    return _measure(ways, asked, may_rename=out is None and append is None and not interleave)
 
 
 def _precision(percent: float | None, runs: int, most: int | None) -> Precision | None:
@@ -136,6 +154,25 @@ def _precision(percent: float | None, runs: int, most: int | None) -> Precision 
     return asked
 
 
+def _one_way(cmd: Sequence[str], label: str | None, out: Path | None, warmup: int) -> Way:
+    name = label or Path(cmd[0]).name
+    if not name or "/" in name:
+        words = f"the label {name!r} cannot be part of a folder's name"
+        raise LullError("name the run", words, "choose one with --label")
+    folder = out or default_folder(name, datetime.now())
+    check_free(folder)
+    return Way(name, cmd, folder, warmup)
+
+
+def _further(
+    cmd: Sequence[str], label: str | None, folder: Path, hz: float, settings: Mapping[str, str], warmup: int
+) -> Way:
+    """The command of a record that stands, which is ours to add to until the end of the command line's call."""
+    click.get_current_context().with_resource(appending(folder))
+    name = check_same(record.read(folder), folder, cmd, label, hz, settings)
+    return Way(name, cmd, folder, warmup, append=True)
+
+
 def _interleaved(cmd: Sequence[str], label: str | None, out: Path, warmup: int) -> list[Way]:
     if label is not None:
         raise UsageError("measure --interleave", "--label names one command", "give each file its own label")
@@ -147,6 +184,9 @@ def _interleaved(cmd: Sequence[str], label: str | None, out: Path, warmup: int) 
 
 def _measure(ways: Sequence[Way], asked: Asked, *, may_rename: bool) -> int:
     """Measure, write the records of what finished, and tell; the exit code."""
+    nodes = nodes_allocated(os.environ)
+    if nodes > 1 and any(Path(way.command[0]).name in LAUNCHERS for way in ways):
+        say(missing_nodes(f"this job has {nodes} nodes, and only this one is read"))
     node = record.this_host().node
     meter = Meter(node, asked.hz)
     idle: list[IdlePower] = []
@@ -212,9 +252,13 @@ def _teller(ways: Sequence[Way], asked: Asked) -> Callable[[Turn, Measured], Non
     several = asked.plan.runs + max(way.warmup for way in ways) > 1 or len(ways) > 1 or asked.plan.until is not None
     shows = several and sys.stderr.isatty() and not asked.quiet
 
+    said: set[str] = set()
+
     def tell(turn: Turn, measured: Measured) -> None:
         for line in measured.warnings:
-            say(line)
+            if line not in said:
+                say(line)
+            said.add(line)
         if shows:
             tell_repeat(turn, measured, asked.plan.runs)
 

@@ -14,7 +14,7 @@ from lull.guard import Stream, run_guarded
 from lull.interrupts import Interrupts
 from lull.meter import Meter
 from lull.record import IdlePower, Repeat
-from lull.regions import merge_metrics, merge_regions, read_accounts
+from lull.regions import keep_those_of, merge_metrics, merge_regions, read_accounts
 from lull.scratch import scratch_folder
 from lull.totals import node_totals
 
@@ -76,7 +76,7 @@ def measure_repeat(
             )
         finally:
             series = meter.stop()
-        found = read_accounts(folder)
+        found = keep_those_of(record.this_host().node, read_accounts(folder))
     energy = series.energy([(ending.begin_ns, ending.end_ns)])
     repeat = Repeat(
         index=index,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from lull import record
+from lull.append import add_repeats
 from lull.measure.repeat import Measured, compose_run
 from lull.meter import Meter
 from lull.record import IdlePower, Repeat
@@ -25,6 +26,7 @@ class Way:
     env: Mapping[str, str] = field(default_factory=dict)  # on top of ours
     cwd: Path | None = None
     factors: Mapping[str, str | int | float] = field(default_factory=dict)
+    append: bool = False  # whether the record stands already, and these are further repeats of it
     finished: list[Measured] = field(default_factory=list)
 
     @property
@@ -33,11 +35,12 @@ class Way:
         return [measured.repeat for measured in self.finished]
 
     def write(self, meter: Meter, hz: float, settings: Mapping[str, str], idle: Sequence[IdlePower]) -> None:
-        """Write the record of the finished repeats, of which there must be one.
+        """Write the record of the finished repeats, of which there must be one, or add them to it.
 
         Raises:
-            LullError: The folder is taken or cannot be written.
+            LullError: The folder is taken or cannot be written, or its record is of something else.
         """
         in_force = {**settings, **{name: value for name, value in self.env.items() if name in settings}}
         run = compose_run(self.label, self.command, meter, hz, in_force, self.repeats, self.factors, idle)
-        record.write(self.folder, run, pa.concat_tables([measured.samples for measured in self.finished]))
+        samples = pa.concat_tables([measured.samples for measured in self.finished])
+        (add_repeats if self.append else record.write)(self.folder, run, samples)

@@ -103,6 +103,7 @@ class job {
   void start_pe(int rank) {
     auto environment = lull::launch::own_environment();
     if (wanted_.nodes > 0) environment.push_back("LULL_NODES=" + std::to_string(wanted_.nodes));
+    environment.push_back("PMI_SIZE=" + std::to_string(wanted_.pes));  // PMIx has no variable for it
     environment = server_.environment_for(rank, std::move(environment));
     cpu_set_t core;
     CPU_ZERO(&core);

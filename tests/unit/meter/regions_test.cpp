@@ -45,6 +45,20 @@ class regions_test : public meter_test {
   const temporary_folder folder_;
 };
 
+TEST_F(regions_test, the_number_of_the_nearest_launcher_counts) {
+  ASSERT_EQ(run([&] {
+              record();
+              unsetenv("PMIX_RANK");
+              setenv("SLURM_PROCID", "0", 1);  // of mpirun's daemon
+              setenv("OMPI_COMM_WORLD_RANK", "5", 1);
+              EXPECT_EQ(lull_metric("m", 1, ""), 0);
+            }),
+            0);
+  const auto all = files();
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_EQ(all[0]["pe"], 5);
+}
+
 TEST_F(regions_test, a_program_leaves_one_file_at_exit) {
   const std::int64_t before = now_ns();
   ASSERT_EQ(run([&] {

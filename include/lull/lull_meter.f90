@@ -1,0 +1,101 @@
+! lull/meter.h for Fortran 2008: regions and metrics of a program, for the record of its run.
+!
+!     use lull_meter
+!     call lull_region_begin("exchange")
+!     ...
+!     call lull_region_end("exchange")
+!     call lull_metric("updates", 1.0d9, "1")
+!
+! It is handed out as source, because a compiled module is of one compiler only: compile it with the program and link
+! lull-meter.
+!
+!     gfortran "$(pkg-config --variable=includedir lull-meter)/lull/lull_meter.f90" app.f90 \
+!       $(pkg-config --libs lull-meter)
+!
+! What holds for the functions in meter.h holds here. Blanks at the end of a name or unit are no part of it. The
+! optional `code` is 0 or one of the negative codes; an error never ends the program.
+module lull_meter
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_null_char
+  implicit none
+  private
+
+  integer, parameter, public :: lull_meter_ok = 0
+  integer, parameter, public :: lull_meter_bad_name = -1       ! the name is empty
+  integer, parameter, public :: lull_meter_bad_value = -2      ! the value of a metric is infinite or not a number
+  integer, parameter, public :: lull_meter_not_innermost = -3  ! this thread's innermost open region has another name
+  integer, parameter, public :: lull_meter_not_written = -4    ! the file could not be written
+  integer, parameter, public :: lull_meter_no_memory = -5
+
+  public :: lull_region_begin, lull_region_end, lull_metric, lull_region_flush
+
+  interface
+    function c_region_begin(name) bind(c, name="lull_region_begin") result(code)
+      import :: c_char, c_int
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int) :: code
+    end function c_region_begin
+
+    function c_region_end(name) bind(c, name="lull_region_end") result(code)
+      import :: c_char, c_int
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int) :: code
+    end function c_region_end
+
+    function c_metric(name, value, unit) bind(c, name="lull_metric") result(code)
+      import :: c_char, c_double, c_int
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), value :: value
+      character(kind=c_char), intent(in) :: unit(*)
+      integer(c_int) :: code
+    end function c_metric
+
+    function c_region_flush() bind(c, name="lull_region_flush") result(code)
+      import :: c_int
+      integer(c_int) :: code
+    end function c_region_flush
+  end interface
+
+contains
+
+  ! Enter a region.
+  subroutine lull_region_begin(name, code)
+    character(len=*), intent(in) :: name
+    integer, intent(out), optional :: code
+    integer(c_int) :: answer
+    answer = c_region_begin(trim(name)//c_null_char)
+    if (present(code)) code = int(answer)
+  end subroutine lull_region_begin
+
+  ! Leave the region this thread entered last, which must be of this name; otherwise nothing changes.
+  subroutine lull_region_end(name, code)
+    character(len=*), intent(in) :: name
+    integer, intent(out), optional :: code
+    integer(c_int) :: answer
+    answer = c_region_end(trim(name)//c_null_char)
+    if (present(code)) code = int(answer)
+  end subroutine lull_region_end
+
+  ! Report a figure of the program's own. The last report of a name counts.
+  subroutine lull_metric(name, value, unit, code)
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    character(len=*), intent(in), optional :: unit
+    integer, intent(out), optional :: code
+    integer(c_int) :: answer
+    if (present(unit)) then
+      answer = c_metric(trim(name)//c_null_char, value, trim(unit)//c_null_char)
+    else
+      answer = c_metric(trim(name)//c_null_char, value, c_null_char)
+    end if
+    if (present(code)) code = int(answer)
+  end subroutine lull_metric
+
+  ! Write the file of this process now; regions still open are written as ending now.
+  subroutine lull_region_flush(code)
+    integer, intent(out), optional :: code
+    integer(c_int) :: answer
+    answer = c_region_flush()
+    if (present(code)) code = int(answer)
+  end subroutine lull_region_flush
+
+end module lull_meter
