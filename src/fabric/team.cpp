@@ -13,7 +13,7 @@ constexpr unsigned doing_bits = 16;  // of a counter between nodes; the turn sta
 int rounds_for(int nodes) { return static_cast<int>(std::bit_width(static_cast<unsigned>(nodes - 1))); }
 
 std::size_t bytes_of_slot(const world& w) {
-  const auto buffers = static_cast<std::size_t>(rounds_for(w.pes()) + 1);  // at most one node for each PE
+  const auto buffers = static_cast<std::size_t>(rounds_for(w.pes())) + 1;  // at most one node for each PE
   const std::size_t words = (static_cast<std::size_t>(w.pes()) * sizeof(std::uint64_t) + 63) / 64 * 64;
   return sizeof(team_block) + words + (w.pes() > 1 ? buffers * team::chunk_bytes : 0);
 }

@@ -73,6 +73,7 @@ world::world()
       headers_[mine]->bell, agent_.get(),
       wait_surroundings{.oversubscribed = oversubscribed_, .alone = alone, .speaks = me().index() == 0});
   std::vector<pe_id> all;
+  all.reserve(static_cast<std::size_t>(pes()));
   for (int pe = 0; pe < pes(); ++pe) all.emplace_back(pe);
   const auto near = layout_->members(layout_->my_node());
   everybody_ = std::make_unique<team>(*this, 0, std::move(all), me());

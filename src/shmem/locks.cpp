@@ -8,7 +8,6 @@
 #include "shmem/current.hpp"
 
 using lull::pe_id;
-using lull::fabric::context;
 using lull::fabric::operation;
 using lull::fabric::update_op;
 using lull::fabric::world;

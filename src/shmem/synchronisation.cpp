@@ -2,7 +2,6 @@
 #include "shmem/current.hpp"
 
 using lull::shmem::here;
-using lull::shmem::through_context;
 
 void shmem_fence() {
   auto& world = here("shmem_fence");
