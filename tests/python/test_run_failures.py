@@ -153,5 +153,6 @@ def test_a_setting_that_is_wrong_is_said_once_for_all_pes(job: Lull) -> None:
     assert done.returncode == 2
     said = [line for line in done.stderr.splitlines() if "LULL_WAIT" in line]
     assert said == [
-        "lull: read setting LULL_WAIT: 'pol' is not one of poll|interrupt|poll+dvfs|interrupt+dvfs|adaptive; unset it for the default, interrupt"
+        "lull: read setting LULL_WAIT: 'pol' is not one of poll|interrupt|poll+dvfs|interrupt+dvfs|adaptive; "
+        "unset it for the default, interrupt"
     ]

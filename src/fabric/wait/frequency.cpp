@@ -115,6 +115,7 @@ core_frequency::attempt core_frequency::make(const std::string& root, const cpu_
     }
     if (problem.empty()) {
       std::vector<restored_file> restored;
+      restored.reserve(files.size());
       for (const file& f : files) restored.push_back({f.fd, f.original});
       const int line = start_frequency_guard(restored);
       if (line >= 0)
