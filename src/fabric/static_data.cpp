@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -49,19 +50,21 @@ bool copy_touched(const static_range& where, int fd, std::size_t offset) {
   return copied;
 }
 
+// In the child of a fork: private pages in place of the shared ones, filled from their file.
 void make_private_copy() {
   if (shared_now.bytes == 0) return;
-  void* const fresh = mmap(nullptr, shared_now.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (fresh == MAP_FAILED) _exit(1);  // nobody to tell: the child of a fork that ran out of memory
-  const auto begin = static_cast<off_t>(shared_now.offset);
-  const auto end = begin + static_cast<off_t>(shared_now.bytes);
-  for (off_t data = lseek(shared_now.fd, begin, SEEK_DATA); data >= 0 && data < end;) {
-    const off_t hole = std::min(lseek(shared_now.fd, data, SEEK_HOLE), end);
-    syscall(SYS_pread64, shared_now.fd, static_cast<std::byte*>(fresh) + (data - begin), hole - data, data);
-    data = lseek(shared_now.fd, hole, SEEK_DATA);
+  const moved from = std::exchange(shared_now, {});  // the child's own children are copied as any process is
+  if (mmap(from.begin, from.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+      MAP_FAILED)
+    _exit(1);  // nobody to tell: a child that ran out of memory
+  const auto begin = static_cast<off_t>(from.offset);
+  const auto end = begin + static_cast<off_t>(from.bytes);
+  for (off_t data = lseek(from.fd, begin, SEEK_DATA); data >= 0 && data < end;) {
+    const off_t hole = std::min(lseek(from.fd, data, SEEK_HOLE), end);
+    syscall(SYS_pread64, from.fd, from.begin + (data - begin), hole - data, data);
+    data = lseek(from.fd, hole, SEEK_DATA);
   }
-  if (mremap(fresh, shared_now.bytes, shared_now.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, shared_now.begin) == MAP_FAILED)
-    _exit(1);
+  close(from.fd);
 }
 
 }  // namespace
