@@ -60,7 +60,9 @@ void make_private_copy() {
     syscall(SYS_pread64, shared_now.fd, static_cast<std::byte*>(fresh) + (data - begin), hole - data, data);
     data = lseek(shared_now.fd, hole, SEEK_DATA);
   }
-  if (mremap(fresh, shared_now.bytes, shared_now.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, shared_now.begin) == MAP_FAILED)
+  // Not the function mremap(): UCX puts its own in its place, which loses the fifth argument.
+  if (syscall(SYS_mremap, fresh, shared_now.bytes, shared_now.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, shared_now.begin) ==
+      -1)
     _exit(1);
 }
 
