@@ -35,7 +35,8 @@ void* shmem_calloc(size_t count, size_t size) {
 }
 
 void* shmem_align(size_t alignment, size_t size) {
-  return std::has_single_bit(alignment) ? allocate(size, alignment, false, "shmem_align") : nullptr;
+  const bool possible = std::has_single_bit(alignment) && alignment >= sizeof(void*);
+  return possible ? allocate(size, alignment, false, "shmem_align") : nullptr;
 }
 
 void* shmem_realloc(void* ptr, size_t size) {
