@@ -6,7 +6,7 @@ namespace {
 constexpr int rounds = 500;
 
 void sums_are_exact(int me, int pes) {
-#define ONE_TYPE(NAME, TYPE, A)                                                                               \
+#define ONE_TYPE(NAME, TYPE, A)                                                                            \
   {                                                                                                        \
     auto* const cell = static_cast<TYPE*>(shmem_calloc(2, sizeof(TYPE)));                                  \
     for (int i = 0; i < rounds; ++i) {                                                                     \

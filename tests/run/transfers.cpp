@@ -47,7 +47,7 @@ void puts_and_gets_of_every_size(int me, int pes, unsigned char* area) {
 
 void single_elements_of_every_type(int me, int pes) {
   const int next = (me + 1) % pes, before = (me + pes - 1) % pes;
-#define ONE_TYPE(NAME, TYPE, A)                                                                 \
+#define ONE_TYPE(NAME, TYPE, A)                                                              \
   {                                                                                          \
     auto* const cell = static_cast<TYPE*>(shmem_calloc(4, sizeof(TYPE)));                    \
     shmem_##NAME##_p(cell, static_cast<TYPE>(me + 3), next);                                 \
