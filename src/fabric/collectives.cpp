@@ -14,13 +14,12 @@ constexpr std::size_t small_block = 16384;
 
 enum kind : std::uint64_t { is_broadcast = 1, is_gather, is_gather_varying, is_all_to_all, is_reduce };
 
-// What must be the same on all members, for LULL_CHECK. Never 0, which is a plain sync.
-std::uint64_t description(const team& t, kind what, std::uint64_t a, std::uint64_t b, const void* target) {
+// How every call begins. With LULL_CHECK it compares what must be the same on all members, and says it for later.
+std::uint64_t start(team& t, kind what, std::uint64_t a, std::uint64_t b, const void* target) {
   if (!t.home().checks()) return 0;
-  std::uint64_t hash = what;
-  for (const std::uint64_t value : {a, b, static_cast<std::uint64_t>(t.home().offset_of(target))})
-    hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL ^ hash >> 29U;
-  return (hash ^ hash >> 32U) | 1U;
+  const std::uint64_t doing = team::describe({what, a, b, t.home().offset_of(target)});
+  t.compare_calls(doing);
+  return doing;
 }
 
 const void* source_of(const team& t, const void* source, int index) { return t.home().direct(source, t.pe(index)); }
@@ -100,7 +99,7 @@ void gather_blocks(team& t, void* target, const void* source, const std::vector<
 }  // namespace
 
 void broadcast(team& t, void* target, const void* source, std::size_t bytes, int root) {
-  const std::uint64_t doing = description(t, is_broadcast, bytes, static_cast<std::uint64_t>(root), target);
+  const std::uint64_t doing = start(t, is_broadcast, bytes, static_cast<std::uint64_t>(root), target);
   const int root_node = t.node_of(root);
   const int head = t.head(t.my_node());
   const bool by_representative = bytes <= small_block;
@@ -123,11 +122,11 @@ void broadcast(team& t, void* target, const void* source, std::size_t bytes, int
 void gather_all(team& t, void* target, const void* source, std::size_t bytes) {
   std::vector<std::size_t> begin(static_cast<std::size_t>(t.size()) + 1);
   for (std::size_t i = 1; i < begin.size(); ++i) begin[i] = begin[i - 1] + bytes;
-  gather_blocks(t, target, source, begin, description(t, is_gather, bytes, 0, target));
+  gather_blocks(t, target, source, begin, start(t, is_gather, bytes, 0, target));
 }
 
 void gather_varying(team& t, void* target, const void* source, std::size_t bytes) {
-  const std::uint64_t doing = description(t, is_gather_varying, 0, 0, target);
+  const std::uint64_t doing = start(t, is_gather_varying, 0, 0, target);
   t.mine().word = bytes;
   std::vector<std::size_t> begin(static_cast<std::size_t>(t.size()) + 1);
   for (std::size_t i = 0; i < begin.size(); ++i) begin[i] = i * sizeof(std::uint64_t);
@@ -141,8 +140,7 @@ void all_to_all(team& t, void* target, const void* source, const exchange_layout
   world& w = t.home();
   const std::size_t bytes = how.element_bytes * how.elements;
   const bool dense = how.target_stride == 1 && how.source_stride == 1;
-  const std::uint64_t doing =
-      description(t, is_all_to_all, bytes, static_cast<std::uint64_t>(how.target_stride), target);
+  const std::uint64_t doing = start(t, is_all_to_all, bytes, static_cast<std::uint64_t>(how.target_stride), target);
   const auto block = [&](std::ptrdiff_t stride, int index) {
     return static_cast<std::ptrdiff_t>(bytes) * stride * index;
   };
@@ -168,7 +166,7 @@ void all_to_all(team& t, void* target, const void* source, const exchange_layout
 
 void reduce(team& t, void* target, const void* source, std::size_t count, std::size_t element_bytes,
             combine_elements combine, std::uint64_t kind) {
-  const std::uint64_t doing = description(t, is_reduce, count * element_bytes, kind, target);
+  const std::uint64_t doing = start(t, is_reduce, count * element_bytes, kind, target);
   const std::size_t per_chunk = team::chunk_bytes / element_bytes;
   alignas(64) std::array<std::byte, team::chunk_bytes> partial;
 

@@ -23,6 +23,30 @@ mapping::mapping(int fd, std::size_t bytes) {
   size_ = bytes;
 }
 
+mapping::mapping(int fd, std::size_t bytes, std::size_t offset, std::size_t alignment) {
+  // Reserves room in which such an address must be, maps there and gives the rest back.
+  const std::size_t room = bytes + alignment;
+  void* const reserved = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) {
+    *this = mapping(fd, bytes);  // less aligned is better than not at all: an address space may be limited
+    return;
+  }
+  auto* const begin = static_cast<std::byte*>(reserved);
+  const std::size_t before = (alignment - (reinterpret_cast<std::uintptr_t>(begin) + offset) % alignment) % alignment;
+  void* const where = mmap(begin + before, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+  if (where == MAP_FAILED) {
+    munmap(reserved, room);
+    throw error("map " + std::to_string(bytes) + " bytes of shared memory", describe_errno(errno),
+                "lower SHMEM_SYMMETRIC_SIZE");
+  }
+  data_ = begin + before;
+  size_ = bytes;
+  constexpr std::size_t page = 4096;
+  const std::size_t end = (before + bytes + page - 1) / page * page;
+  if (before != 0) munmap(begin, before);
+  if (end < room) munmap(begin + end, room - end);
+}
+
 mapping::~mapping() {
   if (data_) munmap(data_, size_);
 }
@@ -44,11 +68,11 @@ segment::segment() : name_{getpid(), memfd_create("lull-heap", MFD_CLOEXEC), 0} 
 
 segment::~segment() { close(); }
 
-mapping segment::map_own(std::size_t bytes) {
+mapping segment::map_own(std::size_t bytes, std::size_t offset, std::size_t alignment) {
   if (ftruncate(name_.fd, static_cast<off_t>(bytes)) != 0)
     throw error("create a symmetric heap of " + std::to_string(bytes) + " bytes", describe_errno(errno),
                 "lower SHMEM_SYMMETRIC_SIZE");
-  mapping own(name_.fd, bytes);
+  mapping own = alignment > 1 ? mapping(name_.fd, bytes, offset, alignment) : mapping(name_.fd, bytes);
   std::memcpy(own.data(), &name_.nonce, sizeof name_.nonce);
   return own;
 }

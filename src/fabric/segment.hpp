@@ -16,6 +16,8 @@ class mapping {  // an owned mmap
  public:
   mapping() = default;
   mapping(int fd, std::size_t bytes);
+  // So that the byte number `offset` stands at a multiple of `alignment`, a power of two.
+  mapping(int fd, std::size_t bytes, std::size_t offset, std::size_t alignment);
   ~mapping();
   mapping(mapping&& other) noexcept;
   mapping& operator=(mapping&& other) noexcept;
@@ -41,8 +43,9 @@ class segment {
   segment& operator=(const segment&) = delete;
 
   [[nodiscard]] segment_name name() const { return name_; }
-  // Gives it its size, maps it and writes the nonce into its first 8 bytes.
-  [[nodiscard]] mapping map_own(std::size_t bytes);
+  // Gives it its size, maps it so that the byte number `offset` stands at a multiple of `alignment`, and writes the
+  // nonce into its first 8 bytes.
+  [[nodiscard]] mapping map_own(std::size_t bytes, std::size_t offset = 0, std::size_t alignment = 1);
   void close();  // when all peers have mapped it
 
  private:

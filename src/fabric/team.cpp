@@ -77,6 +77,27 @@ void team::sync(std::uint64_t doing) {
       operation::barrier);
 }
 
+void team::leave() {
+  sync();
+  // All have arrived, but those that slept have yet to see it, in the head's block. So the head goes last.
+  if (my_index_ != head(my_node_)) {
+    head_block_->left.fetch_add(1, std::memory_order_acq_rel);
+    world_.bell_of(pe(head(my_node_))).ring_after_atomic();
+    return;
+  }
+  world_.wait().until({operation::collective},
+                      [&] { return head_block_->left.load(std::memory_order_acquire) + 1 == here_.size(); });
+}
+
+std::uint64_t team::describe(std::initializer_list<std::uint64_t> arguments) {
+  std::uint64_t hash = 0;
+  for (const std::uint64_t value : arguments) {
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL;
+    hash ^= hash >> 29U;
+  }
+  return hash | 1U;
+}
+
 void team::wait_for(const std::uint64_t& counter, std::uint64_t doing, int node) {
   const std::uint64_t turn = head_block_->turn;
   const std::atomic_ref<std::uint64_t> reached(const_cast<std::uint64_t&>(counter));

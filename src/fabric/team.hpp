@@ -10,6 +10,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct team_block {
   static constexpr int most_rounds = 16;            // 65,536 nodes
   alignas(64) std::atomic<std::uint64_t> arrived;   // in the head's block: members of this node so far
   alignas(64) std::atomic<std::uint64_t> released;  // likewise: meetings that are over
+  std::atomic<std::uint64_t> left;                  // likewise: members that will not touch this block again
   // In the head's block, of the exchange between nodes: the turn that is going on, and for each partner the turn up to
   // which its messages have come. With LULL_CHECK their low bits say what the partner was doing.
   alignas(64) std::uint64_t turn;
@@ -61,7 +63,7 @@ class team {
 
   // All members of this node arrive; the last runs act() while the others wait; then all go on. What the members wrote
   // before is visible to act(), and what it wrote to them afterwards. `doing` says, for LULL_CHECK, what must be the
-  // same everywhere.
+  // same everywhere; compare_calls() is how a call that exchanges anything between nodes must begin then.
   template <class Act>
   void meet(std::uint64_t doing, Act&& act, operation what = operation::collective) {
     const std::uint64_t epoch = ++epoch_;
@@ -76,7 +78,13 @@ class team {
     shared.released.store(epoch, std::memory_order_seq_cst);
     ring_here();
   }
-  void sync(std::uint64_t doing = 0);  // all members of all nodes; does not imply quiet()
+  void sync(std::uint64_t doing = 0);        // all members of all nodes; does not imply quiet()
+  void compare_calls(std::uint64_t doing) {  // with LULL_CHECK ends the job when the members are in different calls
+    if (world_.checks()) sync(doing);
+  }
+  // What `sync` is told by a call with these arguments: the same everywhere when they are, and never 0.
+  [[nodiscard]] static std::uint64_t describe(std::initializer_list<std::uint64_t> arguments);
+  void leave();  // the last call: afterwards the slot may belong to another team
 
   // For representatives, inside meet(). Every node of the team makes the same calls in the same order.
   void next_turn() { ++head_block().turn; }

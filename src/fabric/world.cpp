@@ -27,6 +27,7 @@ struct introduction {
 };
 
 constexpr std::size_t page = 4096;
+constexpr std::size_t greatest_alignment = std::size_t{1} << 30U;  // of an allocation; address space, not memory
 constexpr std::size_t round_up(std::size_t value, std::size_t step) { return (value + step - 1) / step * step; }
 
 place place_of(const bootstrap& boot) {
@@ -57,7 +58,7 @@ world::world()
   const std::size_t slot_bytes = round_up(slot_words * sizeof(std::uint64_t), 64);
   heap_bytes_ = round_up(setting_size("SHMEM_SYMMETRIC_SIZE") + team_bytes + 2 * slot_bytes + 64, page);
   symmetric_bytes_ = heap_bytes_ + static_.bytes;
-  own_ = segment_.map_own(header_bytes_ + symmetric_bytes_);
+  own_ = segment_.map_own(header_bytes_ + symmetric_bytes_, header_bytes_, greatest_alignment);
   heap_base_ = own_.data() + header_bytes_;
   allocator_ = heap(heap_bytes_);
   reinterpret_cast<pe_header*>(own_.data())->accumulating.open();
@@ -191,6 +192,8 @@ std::vector<std::vector<std::byte>> world::tell_first_pe(const std::string& key,
 }
 
 void* world::allocate(std::size_t bytes, std::size_t alignment) {
+  // Offsets are aligned alike on all PEs, addresses as far as the heap is.
+  if (alignment > greatest_alignment) return nullptr;
   const auto offset = allocator_.allocate(bytes, alignment);
   return offset ? heap_base_ + *offset : nullptr;
 }

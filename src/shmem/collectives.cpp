@@ -11,19 +11,25 @@ using lull::shmem::team_for;
 
 namespace {
 
-lull::fabric::team& collective(const char* call, shmem_team_t handle, const void* dest, std::size_t dest_bytes,
-                               const void* source, std::size_t source_bytes) {
+void examine(const lull::fabric::team& team, const char* call, const void* dest, std::size_t dest_bytes,
+             const void* source, std::size_t source_bytes) {
+  if (!team.home().checks()) [[likely]]
+    return;
+  lull::shmem::examine_range(team.home(), call, "dest", dest, dest_bytes);
+  lull::shmem::examine_range(team.home(), call, "source", source, source_bytes);
+  lull::shmem::examine_overlap(call, dest, dest_bytes, source, source_bytes);
+}
+
+// For calls in which each member has as much in dest as in source.
+lull::fabric::team& collective(const char* call, shmem_team_t handle, const void* dest, const void* source,
+                               std::size_t bytes) {
   auto& team = team_for(call, handle);
-  if (team.home().checks()) [[unlikely]] {
-    lull::shmem::examine_range(team.home(), call, "dest", dest, dest_bytes);
-    lull::shmem::examine_range(team.home(), call, "source", source, source_bytes);
-    lull::shmem::examine_overlap(call, dest, source, std::min(dest_bytes, source_bytes));
-  }
+  examine(team, call, dest, bytes, source, bytes);
   return team;
 }
 
 int broadcast(const char* call, shmem_team_t handle, void* dest, const void* source, std::size_t bytes, int root) {
-  auto& team = collective(call, handle, dest, bytes, source, bytes);
+  auto& team = collective(call, handle, dest, source, bytes);
   if (root < 0 || root >= team.size())
     lull::shmem::mistake(call,
                          "there is no PE " + std::to_string(root) + " in the team of " + std::to_string(team.size()));
@@ -31,9 +37,21 @@ int broadcast(const char* call, shmem_team_t handle, void* dest, const void* sou
   return 0;
 }
 
+int gather_all(const char* call, shmem_team_t handle, void* dest, const void* source, std::size_t bytes) {
+  auto& team = team_for(call, handle);
+  examine(team, call, dest, bytes * static_cast<std::size_t>(team.size()), source, bytes);
+  lull::fabric::gather_all(team, dest, source, bytes);
+  return 0;
+}
+
 int all_to_all(const char* call, shmem_team_t handle, void* dest, const void* source, std::ptrdiff_t dst,
                std::ptrdiff_t sst, std::size_t element, std::size_t n) {
   auto& team = team_for(call, handle);
+  const std::size_t all = element * n * static_cast<std::size_t>(team.size());
+  const auto reach = [&](std::ptrdiff_t stride) {  // from the first element to behind the last
+    return all == 0 ? 0 : (all - element) * static_cast<std::size_t>(stride) + element;
+  };
+  examine(team, call, dest, reach(dst), source, reach(sst));
   lull::fabric::all_to_all(team, dest, source,
                            {.element_bytes = element, .elements = n, .target_stride = dst, .source_stride = sst});
   return 0;
@@ -47,12 +65,11 @@ int all_to_all(const char* call, shmem_team_t handle, void* dest, const void* so
     return broadcast("shmem_" #BROADCAST, team, dest, source, n * (BYTES), root);                                      \
   }                                                                                                                    \
   int shmem_##COLLECT(shmem_team_t team, ELEMENT* dest, const ELEMENT* source, size_t n) {                             \
-    auto& t = collective("shmem_" #COLLECT, team, dest, n * (BYTES), source, n * (BYTES));                             \
+    auto& t = collective("shmem_" #COLLECT, team, dest, source, n * (BYTES));                                          \
     return lull::fabric::gather_varying(t, dest, source, n * (BYTES)), 0;                                              \
   }                                                                                                                    \
   int shmem_##FCOLLECT(shmem_team_t team, ELEMENT* dest, const ELEMENT* source, size_t n) {                            \
-    auto& t = collective("shmem_" #FCOLLECT, team, dest, n * (BYTES), source, n * (BYTES));                            \
-    return lull::fabric::gather_all(t, dest, source, n * (BYTES)), 0;                                                  \
+    return gather_all("shmem_" #FCOLLECT, team, dest, source, n * (BYTES));                                            \
   }                                                                                                                    \
   int shmem_##ALLTOALL(shmem_team_t team, ELEMENT* dest, const ELEMENT* source, size_t n) {                            \
     return all_to_all("shmem_" #ALLTOALL, team, dest, source, 1, 1, BYTES, n);                                         \
@@ -69,7 +86,7 @@ LULL_COLLECTIVES(broadcastmem, collectmem, fcollectmem, alltoallmem, alltoallsme
 
 #define LULL_REDUCE(NAME, TYPE, OP)                                                                                  \
   int shmem_##NAME##_##OP##_reduce(shmem_team_t team, TYPE* dest, const TYPE* source, size_t n) {                    \
-    auto& t = collective("shmem_" #NAME "_" #OP "_reduce", team, dest, n * sizeof(TYPE), source, n * sizeof(TYPE));  \
+    auto& t = collective("shmem_" #NAME "_" #OP "_reduce", team, dest, source, n * sizeof(TYPE));                    \
     using op = lull::shmem::op_##OP;                                                                                 \
     return lull::fabric::reduce(t, dest, source, n, sizeof(TYPE), lull::shmem::combine<TYPE, op>, op::kind), 0;      \
   }

@@ -29,10 +29,12 @@ void examine_range(const fabric::world& w, const char* call, const char* what, c
     mistake(call, std::string(what) + " with its " + std::to_string(bytes) + " bytes does not lie in symmetric memory");
 }
 
-void examine_overlap(const char* call, const void* a, const void* b, std::size_t bytes) {
-  const auto x = reinterpret_cast<std::uintptr_t>(a), y = reinterpret_cast<std::uintptr_t>(b);
-  if (bytes != 0 && x != y && (x < y ? y - x : x - y) < bytes)
-    mistake(call, "dest and source overlap in a block of " + std::to_string(bytes) + " bytes");
+void examine_overlap(const char* call, const void* dest, std::size_t dest_bytes, const void* source,
+                     std::size_t source_bytes) {
+  const auto to = reinterpret_cast<std::uintptr_t>(dest), from = reinterpret_cast<std::uintptr_t>(source);
+  if (dest_bytes != 0 && source_bytes != 0 && to != from && to < from + source_bytes && from < to + dest_bytes)
+    mistake(call, "dest with its " + std::to_string(dest_bytes) + " bytes and source with its " +
+                      std::to_string(source_bytes) + " overlap");
 }
 
 stream through_context(const char* call, shmem_ctx_t ctx, int pe) {

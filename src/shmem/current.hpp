@@ -41,7 +41,9 @@ inline fabric::world& here(const char* call) {
 void examine_pe(const fabric::world& w, const char* call, int pe);
 void examine_range(const fabric::world& w, const char* call, const char* what, const void* symmetric,
                    std::size_t bytes);
-void examine_overlap(const char* call, const void* a, const void* b, std::size_t bytes);
+// The same address for both is allowed.
+void examine_overlap(const char* call, const void* dest, std::size_t dest_bytes, const void* source,
+                     std::size_t source_bytes);
 
 // A transfer's way: through which context, to which PE of the job.
 struct stream {

@@ -11,8 +11,11 @@ using lull::shmem::here;
 
 namespace {
 
-// What all PEs must pass alike, for LULL_CHECK.
-std::uint64_t request(std::size_t bytes, std::size_t alignment) { return bytes * 64 + alignment + 1; }
+// The barrier of a call of the heap; with LULL_CHECK it finds PEs that pass other arguments.
+void meet(lull::fabric::world& world, std::uint64_t a, std::uint64_t b = 0) {
+  shmem_quiet();
+  world.everybody().sync(world.checks() ? lull::fabric::team::describe({a, b}) : 0);
+}
 
 void* allocate(std::size_t bytes, std::size_t alignment, bool zero, const char* call) {
   if (bytes == 0) return nullptr;
@@ -20,8 +23,7 @@ void* allocate(std::size_t bytes, std::size_t alignment, bool zero, const char* 
   void* const piece = world.allocate(bytes, alignment);
   if (piece && zero) std::memset(piece, 0, bytes);
   if (!piece) return nullptr;
-  shmem_quiet();
-  world.everybody().sync(world.checks() ? request(bytes, alignment) : 0);
+  meet(world, bytes, alignment);
   return piece;
 }
 
@@ -35,7 +37,8 @@ void* shmem_calloc(size_t count, size_t size) {
 }
 
 void* shmem_align(size_t alignment, size_t size) {
-  return std::has_single_bit(alignment) ? allocate(size, alignment, false, "shmem_align") : nullptr;
+  const bool possible = std::has_single_bit(alignment) && alignment >= sizeof(void*);
+  return possible ? allocate(size, alignment, false, "shmem_align") : nullptr;
 }
 
 void* shmem_realloc(void* ptr, size_t size) {
@@ -47,7 +50,7 @@ void* shmem_realloc(void* ptr, size_t size) {
   }
   const auto old_size = world.size_of(ptr);
   if (!old_size) return nullptr;
-  shmem_barrier_all();
+  meet(world, world.offset_of(ptr), size);
   void* const moved = world.allocate(size);
   if (!moved) return nullptr;
   std::memcpy(moved, ptr, std::min(size, *old_size));
@@ -61,7 +64,7 @@ void shmem_free(void* ptr) {
   auto& world = here("shmem_free");
   if (world.checks() && !world.size_of(ptr))
     lull::shmem::mistake("shmem_free", "the address is not one that shmem_malloc or its relatives returned");
-  shmem_barrier_all();
+  meet(world, world.offset_of(ptr));
   world.release(ptr);
 }
 

@@ -13,14 +13,14 @@ inline void put(const char* call, shmem_ctx_t ctx, void* dest, const void* sourc
                 bool blocking) {
   const stream to = through(call, ctx, dest, bytes, pe);
   if (to.world.checks() && to.pe == to.world.me()) [[unlikely]]
-    examine_overlap(call, dest, source, bytes);
+    examine_overlap(call, dest, bytes, source, bytes);
   to.world.put(to.context, dest, source, bytes, to.pe, blocking);
 }
 
 inline void get(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::size_t bytes, int pe) {
   const stream from = through(call, ctx, source, bytes, pe);
   if (from.world.checks() && from.pe == from.world.me()) [[unlikely]]
-    examine_overlap(call, dest, source, bytes);
+    examine_overlap(call, dest, bytes, source, bytes);
   from.world.get(from.context, dest, source, bytes, from.pe);
 }
 

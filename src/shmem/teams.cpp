@@ -103,7 +103,7 @@ void shmem_team_destroy(shmem_team_t handle) {
   if (handle == SHMEM_TEAM_INVALID || handle == SHMEM_TEAM_WORLD || handle == SHMEM_TEAM_SHARED) return;
   auto& world = here("shmem_team_destroy");
   while (!handle->contexts.empty()) shmem_ctx_destroy(handle->contexts.back());
-  handle->team->sync();
+  handle->team->leave();
   world.slots().give_back(handle->team->slot());
   const std::unique_ptr<lull_team> owner(handle);
 }

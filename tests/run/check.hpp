@@ -1,7 +1,8 @@
-// A check that names the PE, and ends the whole job when it does not hold.
+// A check that names the PE, and ends the whole job when it does not hold; and what nearly every program here needs.
 #pragma once
-#include <shmem.h>
+#include <shmemx.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,3 +14,26 @@
       shmem_global_exit(1);                                                                                \
     }                                                                                                      \
   } while (false)
+
+// This PE and its neighbours in the ring of all.
+struct ring {
+  int me = shmem_my_pe(), pes = shmem_n_pes();
+  int next = (me + 1) % pes, before = (me + pes - 1) % pes;
+};
+
+// Zeroed symmetric memory for `count` objects.
+template <class T>
+T* symmetric(std::size_t count) {
+  auto* const memory = static_cast<T*>(shmem_calloc(count, sizeof(T)));
+  CHECK(memory != nullptr);
+  return memory;
+}
+
+// Ends a program: a time-out of a sleep must not have done the work of a wake-up. Between nodes it may, where the agent
+// and the waiting thread hand over to each other.
+inline void finish() {
+  shmemx_wait_stats_t stats;
+  shmemx_wait_stats(&stats);
+  if (shmemx_n_nodes() == 1) CHECK(stats.missed == 0);
+  shmem_finalize();
+}

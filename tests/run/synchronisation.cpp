@@ -1,5 +1,4 @@
 // Barriers separate, signals follow their data, waits end, and no wake-up is missed.
-#include <shmemx.h>
 #include <time.h>
 
 #include <atomic>

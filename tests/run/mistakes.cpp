@@ -1,0 +1,101 @@
+// Programs with one mistake each, named by the argument: LULL_CHECK=1 must end the job with a line about it. One that
+// goes on to the end has not been found out.
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "check.hpp"
+
+namespace {
+
+struct place {
+  ring r;
+  long* area = symmetric<long>(64);
+};
+
+using mistake = void (*)(const place&);
+struct named {
+  std::string_view name;
+  mistake make;
+};
+
+constexpr std::array mistakes{
+    named{"pe_too_large", [](const place& p) { shmem_long_p(p.area, 1, p.r.pes); }},
+    named{"pe_negative", [](const place& p) { shmem_long_atomic_inc(p.area, -1); }},
+    named{"pe_outside_the_team",
+          [](const place& p) {
+            shmem_team_t team = SHMEM_TEAM_INVALID;
+            shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, p.r.pes - 1, nullptr, 0, &team);
+            if (team == SHMEM_TEAM_INVALID) return shmem_barrier_all();
+            shmem_ctx_t ctx = SHMEM_CTX_INVALID;
+            shmem_team_create_ctx(team, 0, &ctx);
+            shmem_ctx_long_p(ctx, p.area, 1, p.r.pes - 1);
+          }},
+    named{"not_symmetric",
+          [](const place& p) {
+            long on_the_stack = 0;
+            shmem_long_p(&on_the_stack, 1, p.r.next);
+          }},
+    named{"beyond_the_end",
+          [](const place& p) {
+            std::array<char, 4096> mine{};
+            shmem_putmem(p.area, mine.data(), std::size_t{1} << 40U, p.r.next);
+          }},
+    named{"overlap", [](const place& p) { shmem_long_put(p.area + 1, p.area, 4, p.r.me); }},
+    named{"overlap_in_a_collective",
+          [](const place& p) { shmem_long_sum_reduce(SHMEM_TEAM_WORLD, p.area + 1, p.area, 4); }},
+    named{"collective_not_symmetric",
+          [](const place& p) {
+            std::array<long, 64> local{};
+            shmem_long_alltoall(SHMEM_TEAM_WORLD, local.data(), p.area, 1);
+          }},
+    named{"signal_operation",
+          [](const place& p) {
+            static std::uint64_t signal;
+            const long one = 1;
+            shmem_long_put_signal(p.area, &one, 1, &signal, 1, 77, p.r.next);
+          }},
+    named{"wrong_root", [](const place& p) { shmem_long_broadcast(SHMEM_TEAM_WORLD, p.area, p.area + 8, 1, p.r.pes); }},
+    named{"invalid_context", [](const place& p) { shmem_ctx_long_p(SHMEM_CTX_INVALID, p.area, 1, 0); }},
+    named{"invalid_team", [](const place&) { shmem_team_sync(SHMEM_TEAM_INVALID); }},
+    named{"free_of_something_else", [](const place& p) { shmem_free(p.area + 1); }},
+    named{"other_roots",
+          [](const place& p) {
+            shmem_long_broadcast(SHMEM_TEAM_WORLD, p.area, p.area + 8, 1, p.r.me == p.r.pes - 1 ? 1 : 0);
+          }},
+    named{"other_counts",
+          [](const place& p) {
+            shmem_long_sum_reduce(SHMEM_TEAM_WORLD, p.area, p.area + 8, p.r.me == p.r.pes - 1 ? 2 : 3);
+          }},
+    named{"other_calls",
+          [](const place& p) {
+            if (p.r.me == p.r.pes - 1)
+              shmem_barrier_all();
+            else
+              shmem_long_fcollect(SHMEM_TEAM_WORLD, p.area, p.area + 32, 1);
+          }},
+    named{"other_sizes_in_the_heap",
+          [](const place& p) { shmem_free(shmem_malloc(p.r.me == p.r.pes - 1 ? 65'536 : 131'072)); }},
+    named{"after_finalize",
+          [](const place&) {
+            shmem_finalize();
+            shmem_barrier_all();
+          }},
+};
+
+}  // namespace
+
+int main(int, char** arguments) {
+  const std::string_view asked = arguments[1] ? arguments[1] : "";
+  if (asked == "before_init") return shmem_my_pe();
+  shmem_init();
+  const place p;
+  for (const auto& [name, make] : mistakes)
+    if (name == asked) make(p);
+  if (asked == "global_exit") {
+    if (p.r.me == p.r.pes - 1) shmem_global_exit(37);
+    shmem_barrier_all();
+  }
+  shmem_barrier_all();
+  shmem_finalize();
+}

@@ -1,0 +1,126 @@
+// fence and quiet: a flag never overtakes the data it stands for, whatever their size and the way they travel.
+#include <algorithm>
+#include <vector>
+
+#include "check.hpp"
+
+namespace {
+
+enum class way { put, put_nbi, strided, element_by_element, atomics };
+
+// Data in the given way, a fence, then a flag: the receiver looks at the data as soon as it sees the flag.
+void flags_come_after_data(const ring& r) {
+  constexpr std::size_t most = 300'000;  // longs: beyond what is sent eagerly between nodes
+  auto* const area = symmetric<long>(most);
+  auto* const flag = symmetric<long>(1);
+  std::vector<long> mine(most);
+  long round = 0;
+  const auto exchange = [&](way how, std::size_t count) {
+    ++round;
+    std::fill_n(mine.begin(), count, round * 100 + r.me);
+    switch (how) {
+      case way::put:
+        shmem_long_put(area, mine.data(), count, r.next);
+        break;
+      case way::put_nbi:
+        shmem_long_put_nbi(area, mine.data(), count, r.next);
+        break;
+      case way::strided:
+        shmem_long_iput(area, mine.data(), 2, 1, count / 2, r.next);
+        shmem_long_iput(area + 1, mine.data(), 2, 1, count - count / 2 - count % 2, r.next);
+        if (count % 2 != 0) shmem_long_p(area + count - 1, mine[0], r.next);
+        break;
+      case way::element_by_element:
+        for (std::size_t i = 0; i < count; ++i) shmem_long_put_nbi(area + i, &mine[i], 1, r.next);
+        break;
+      case way::atomics:
+        for (std::size_t i = 0; i < count; ++i) shmem_long_atomic_set(area + i, mine[i], r.next);
+        break;
+    }
+    shmem_fence();
+    shmem_long_atomic_set(flag, round, r.next);
+    shmem_long_wait_until(flag, SHMEM_CMP_GE, round);
+    const long right = round * 100 + r.before;
+    CHECK(std::all_of(area, area + count, [&](long x) { return x == right; }));
+    shmem_barrier_all();
+  };
+  for (int repeat = 0; repeat < 5; ++repeat)
+    for (const std::size_t count :
+         {std::size_t{1}, std::size_t{3}, std::size_t{64}, std::size_t{65}, std::size_t{3000}})
+      for (const way how : {way::put, way::put_nbi, way::strided, way::element_by_element, way::atomics})
+        exchange(how, count);
+  for (int repeat = 0; repeat < 2; ++repeat)
+    for (const way how : {way::put, way::put_nbi, way::strided}) exchange(how, most);
+  shmem_free(flag);
+  shmem_free(area);
+}
+
+// After quiet the data are in place: a third PE, told by another way, sees them.
+void quiet_is_completion(const ring& r) {
+  auto* const area = symmetric<long>(400);
+  auto* const told = symmetric<long>(1);
+  std::vector<long> mine(200);
+  const int third = (r.me + 2) % r.pes;
+  for (long round = 1; round <= 20; ++round) {
+    std::fill(mine.begin(), mine.end(), round);
+    for (std::size_t i = 0; i < 100; ++i) shmem_long_put_nbi(area + i, &mine[i], 1, r.next);
+    shmem_long_put_nbi(area + 100, mine.data() + 100, 100, r.next);
+    shmem_long_iput(area + 200, mine.data(), 2, 1, 100, r.next);
+    shmem_quiet();
+    shmem_long_p(told, round, third);  // to whom r.next is the neighbour before
+    shmem_long_wait_until(told, SHMEM_CMP_GE, round);
+    std::vector<long> seen(400);
+    shmem_long_get(seen.data(), area, 400, r.before);
+    for (std::size_t i = 0; i < 200; ++i) CHECK(seen[i] == round && seen[200 + i / 2 * 2] == round);
+    shmem_barrier_all();
+  }
+  shmem_free(told);
+  shmem_free(area);
+}
+
+// Puts of one PE to one place through fences: the last one stays.
+void the_last_put_wins(const ring& r) {
+  auto* const cell = symmetric<long>(8);
+  for (long round = 0; round < 100; ++round) {
+    const long values[2] = {round, -round};
+    shmem_long_put_nbi(cell, values, 1, r.next);
+    shmem_fence();
+    shmem_long_p(cell, round + 1, r.next);
+    shmem_fence();
+    shmem_long_atomic_add(cell, 1, r.next);
+    shmem_fence();
+    if (round % 2 == 0) shmem_long_put_nbi(cell, values + 1, 1, r.next);
+    shmem_barrier_all();
+    CHECK(*cell == (round % 2 == 0 ? -round : round + 2));
+    shmem_barrier_all();
+  }
+  shmem_free(cell);
+}
+
+// Combined small puts leave by themselves, after LULL_COMBINE_US: nobody calls fence or quiet.
+void a_lonely_put_arrives(const ring& r) {
+  auto* const flag = symmetric<long>(1);
+  const long one = 1;
+  shmem_long_put_nbi(flag, &one, 1, r.next);
+  if (r.me == 0) {  // does not call the library meanwhile
+    volatile const long* const here = flag;
+    while (*here != 1) {
+    }
+  } else {
+    shmem_long_wait_until(flag, SHMEM_CMP_EQ, 1);
+  }
+  shmem_barrier_all();
+  shmem_free(flag);
+}
+
+}  // namespace
+
+int main() {
+  shmem_init();
+  const ring r;
+  flags_come_after_data(r);
+  quiet_is_completion(r);
+  the_last_put_wins(r);
+  a_lonely_put_arrives(r);
+  finish();
+}
