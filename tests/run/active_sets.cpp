@@ -115,31 +115,31 @@ void every_set(const ring& r) {
   shmem_free(dest32);
 }
 
-#define REDUCES(NAME, TYPE, OP, EXPRESSION)                                                  \
-  {                                                                                          \
-    constexpr int n = 7;                                                                     \
-    auto* const source = symmetric<TYPE>(n);                                                 \
-    auto* const dest = symmetric<TYPE>(n);                                                   \
-    auto* const space = symmetric<TYPE>(work);                                               \
-    const auto number = [](int pe, int i) { return (pe + i) % 2 == 0 ? TYPE{1} : TYPE{2}; }; \
-    for (int i = 0; i < n; ++i) source[i] = number(r.me, i);                                 \
-    shmem_barrier_all();                                                                     \
-    for (const bool in_place : {false, true}) {                                              \
-      TYPE* const into = in_place ? source : dest;                                           \
-      shmem_##NAME##_##OP##_to_all(into, source, n, 0, 0, r.pes, space, next_sync());        \
-      for (int i = 0; i < n; ++i) {                                                          \
-        TYPE right = number(0, i);                                                           \
-        for (int pe = 1; pe < r.pes; ++pe) {                                                 \
-          const TYPE a = right, b = number(pe, i);                                           \
-          right = static_cast<TYPE>(EXPRESSION);                                             \
-        }                                                                                    \
-        CHECK(into[i] == right);                                                             \
-      }                                                                                      \
-    }                                                                                        \
-    sync_is_restored();                                                                      \
-    shmem_free(space);                                                                       \
-    shmem_free(dest);                                                                        \
-    shmem_free(source);                                                                      \
+#define REDUCES(NAME, TYPE, OP, EXPRESSION)                                                                            \
+  {                                                                                                                    \
+    constexpr int n = 7;                                                                                               \
+    auto* const source = symmetric<TYPE>(n);                                                                           \
+    auto* const dest = symmetric<TYPE>(n);                                                                             \
+    auto* const space = symmetric<TYPE>(work);                                                                         \
+    const auto number = [](int pe, int i) { return (pe + i) % 2 == 0 ? static_cast<TYPE>(1) : static_cast<TYPE>(2); }; \
+    for (int i = 0; i < n; ++i) source[i] = number(r.me, i);                                                           \
+    shmem_barrier_all();                                                                                               \
+    for (const bool in_place : {false, true}) {                                                                        \
+      TYPE* const into = in_place ? source : dest;                                                                     \
+      shmem_##NAME##_##OP##_to_all(into, source, n, 0, 0, r.pes, space, next_sync());                                  \
+      for (int i = 0; i < n; ++i) {                                                                                    \
+        TYPE right = number(0, i);                                                                                     \
+        for (int pe = 1; pe < r.pes; ++pe) {                                                                           \
+          const TYPE a = right, b = number(pe, i);                                                                     \
+          right = static_cast<TYPE>(EXPRESSION);                                                                       \
+        }                                                                                                              \
+        CHECK(into[i] == right);                                                                                       \
+      }                                                                                                                \
+    }                                                                                                                  \
+    sync_is_restored();                                                                                                \
+    shmem_free(space);                                                                                                 \
+    shmem_free(dest);                                                                                                  \
+    shmem_free(source);                                                                                                \
   }
 #define AND(NAME, TYPE, A) REDUCES(NAME, TYPE, and, a& b)
 #define OR(NAME, TYPE, A) REDUCES(NAME, TYPE, or, a | b)
