@@ -73,6 +73,7 @@ world::world()
   waiting_ = std::make_unique<waiting>(
       headers_[mine]->bell, agent_.get(),
       wait_surroundings{.oversubscribed = oversubscribed_, .alone = alone, .speaks = me().index() == 0});
+  count_calls(true);
   std::vector<pe_id> all;
   all.reserve(static_cast<std::size_t>(pes()));
   for (int pe = 0; pe < pes(); ++pe) all.emplace_back(pe);

@@ -80,6 +80,12 @@ class world {
   [[nodiscard]] const layout& places() const { return *layout_; }
   [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
   [[nodiscard]] bool checks() const { return checks_; }  // LULL_CHECK: look for mistakes of the program
+  // Whether calls are looked at, by checks or for statistics.
+  [[nodiscard]] bool watched() const { return watched_.load(std::memory_order_relaxed); }
+  void count_calls(bool on) {  // for the statistics, if there are any
+    wait().keep_table(on);
+    watched_.store(checks_ || wait().statistics_on(), std::memory_order_relaxed);
+  }
 
   // The symmetric heap. allocate() and release() are collective and do not synchronise; null when there is no room.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment = 64);
@@ -201,6 +207,7 @@ class world {
 
   bootstrap boot_;
   bool checks_;
+  std::atomic<bool> watched_{false};
   std::size_t header_bytes_;
   std::size_t heap_bytes_;
   static_range static_;

@@ -24,7 +24,7 @@ namespace {
 class active_set {
  public:
   active_set(const char* call, int start, int log_stride, int size, long* sync)
-      : world_(here(call)), start_(start), stride_(1 << log_stride), size_(size), sync_(sync) {
+      : world_(here(call, operation::collective)), start_(start), stride_(1 << log_stride), size_(size), sync_(sync) {
     me_ = (world_.me().index() - start) / stride_;
     if (world_.checks()) {
       lull::shmem::examine_range(world_, call, "pSync", sync, SHMEM_SYNC_SIZE * sizeof *sync);

@@ -3,10 +3,12 @@
 
 #include "shmem/current.hpp"
 
+using lull::fabric::operation;
 using lull::fabric::update;
 using lull::fabric::update_op;
 using lull::shmem::stream;
 using lull::shmem::through;
+using lull::shmem::transfer;
 
 namespace {
 
@@ -31,21 +33,26 @@ update make(update_op op, T operand, T compare) {
 }
 
 template <class T>
+transfer word(const T* where) {
+  return {operation::atomic, where, sizeof(T), sizeof(T)};
+}
+
+template <class T>
 T fetch(const char* call, shmem_ctx_t ctx, update_op op, const T* where, int pe, T operand = {}, T compare = {}) {
-  const stream to = through(call, ctx, where, sizeof(T), pe);
+  const stream to = through(call, ctx, word(where), pe);
   return from_bits<T>(to.world.fetch(to.context, const_cast<T*>(where), make(op, operand, compare), to.pe));
 }
 
 template <class T>
 void fetch_nbi(const char* call, shmem_ctx_t ctx, T* old, update_op op, const T* where, int pe, T operand = {},
                T compare = {}) {
-  const stream to = through(call, ctx, where, sizeof(T), pe);
+  const stream to = through(call, ctx, word(where), pe);
   to.world.fetch_nbi(to.context, old, const_cast<T*>(where), make(op, operand, compare), to.pe);
 }
 
 template <class T>
 void change(const char* call, shmem_ctx_t ctx, update_op op, T* where, T operand, int pe) {
-  const stream to = through(call, ctx, where, sizeof(T), pe);
+  const stream to = through(call, ctx, word(where), pe);
   to.world.change(to.context, where, make(op, operand, T{}), to.pe);
 }
 

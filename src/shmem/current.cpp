@@ -37,6 +37,14 @@ void examine_overlap(const char* call, const void* dest, std::size_t dest_bytes,
                       std::to_string(source_bytes) + " overlap");
 }
 
+void watch(fabric::world& w, const char* call, shmem_ctx_t ctx, const transfer& t, int pe) {
+  if (w.checks()) {
+    if (ctx == SHMEM_CTX_DEFAULT) examine_pe(w, call, pe);
+    examine_range(w, call, "the remote address", t.begin, t.range);
+  }
+  if (w.wait().statistics_on()) w.wait().count(t.what, t.bytes);
+}
+
 stream through_context(const char* call, shmem_ctx_t ctx, int pe) {
   fabric::world& world = here(call);
   if (ctx == SHMEM_CTX_INVALID) mistake(call, "the context is SHMEM_CTX_INVALID");

@@ -45,6 +45,14 @@ void examine_range(const fabric::world& w, const char* call, const char* what, c
 void examine_overlap(const char* call, const void* dest, std::size_t dest_bytes, const void* source,
                      std::size_t source_bytes);
 
+// A call that moves no data of its own, for the statistics.
+inline fabric::world& here(const char* call, fabric::operation what, std::size_t bytes = 0) {
+  fabric::world& world = here(call);
+  if (world.watched() && world.wait().statistics_on()) [[unlikely]]
+    world.wait().count(what, bytes);
+  return world;
+}
+
 // A transfer's way: through which context, to which PE of the job.
 struct stream {
   fabric::world& world;
@@ -53,13 +61,24 @@ struct stream {
 };
 stream through_context(const char* call, shmem_ctx_t ctx, int pe);  // for contexts other than the default
 
-// For a transfer of `bytes` at `symmetric` of the PE that is number `pe` in the context's team.
-inline stream through(const char* call, shmem_ctx_t ctx, const void* symmetric, std::size_t bytes, int pe) {
+// What a call wants to do with the other PE's memory.
+struct transfer {
+  fabric::operation what;
+  const void* begin;  // a symmetric address
+  std::size_t range;  // bytes from the first to behind the last that it touches
+  std::size_t bytes;  // that it moves
+};
+inline transfer pieces_at(fabric::operation what, const void* at, const fabric::shape& s) {
+  const auto [low, high] = s.reach();
+  return {what, static_cast<const std::byte*>(at) + low, static_cast<std::size_t>(high - low), s.bytes()};
+}
+void watch(fabric::world& w, const char* call, shmem_ctx_t ctx, const transfer& t, int pe);
+
+// The way to the PE that is number `pe` in the context's team.
+inline stream through(const char* call, shmem_ctx_t ctx, const transfer& t, int pe) {
   fabric::world& world = here(call);
-  if (world.checks()) [[unlikely]] {
-    if (ctx == SHMEM_CTX_DEFAULT) examine_pe(world, call, pe);
-    examine_range(world, call, "the remote address", symmetric, bytes);
-  }
+  if (world.watched()) [[unlikely]]
+    watch(world, call, ctx, t, pe);
   if (ctx == SHMEM_CTX_DEFAULT) [[likely]]
     return {world, world.default_context(), pe_id{pe}};
   return through_context(call, ctx, pe);

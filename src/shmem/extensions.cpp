@@ -7,9 +7,11 @@
 
 using lull::pe_id;
 using lull::fabric::number;
+using lull::fabric::operation;
 using lull::fabric::scaled;
 using lull::fabric::shape;
 using lull::shmem::here;
+using lull::shmem::pieces_at;
 using lull::shmem::stream;
 using lull::shmem::through;
 
@@ -26,20 +28,13 @@ shape shape_of(const char* call, const std::ptrdiff_t strides[], const std::size
   return s;
 }
 
-// The transfer's way, when there is something to transfer.
-stream way(const char* call, const void* remote, const shape& there, int pe) {
-  const auto [low, high] = there.reach();
-  return through(call, SHMEM_CTX_DEFAULT, static_cast<const std::byte*>(remote) + low,
-                 static_cast<std::size_t>(high - low), pe);
-}
-
 template <class T>
 void accumulate(const char* call, number type, T* dest, const shape& there, const T* source, const shape& here,
                 const T* scale, int pe) {
   if (there.bytes() == 0) return;
   scaled how{type, {}};
   std::memcpy(how.factor.data(), scale, sizeof *scale);
-  const stream to = way(call, dest, there, pe);
+  const stream to = through(call, SHMEM_CTX_DEFAULT, pieces_at(operation::accumulate, dest, there), pe);
   to.world.accumulate(to.context, dest, there, source, here, how, to.pe);
 }
 
@@ -70,7 +65,7 @@ void shmemx_put_strided(void* dest, const ptrdiff_t dest_strides[], const void* 
   constexpr const char* call = "shmemx_put_strided";
   const shape there = shape_of(call, dest_strides, counts, levels);
   if (there.bytes() == 0) return;
-  const stream to = way(call, dest, there, pe);
+  const stream to = through(call, SHMEM_CTX_DEFAULT, pieces_at(operation::strided, dest, there), pe);
   to.world.put_pieces(to.context, dest, there, source, shape_of(call, source_strides, counts, levels), to.pe);
 }
 
@@ -79,14 +74,14 @@ void shmemx_get_strided(void* dest, const ptrdiff_t dest_strides[], const void* 
   constexpr const char* call = "shmemx_get_strided";
   const shape there = shape_of(call, source_strides, counts, levels);
   if (there.bytes() == 0) return;
-  const stream from = way(call, source, there, pe);
+  const stream from = through(call, SHMEM_CTX_DEFAULT, pieces_at(operation::strided, source, there), pe);
   from.world.get_pieces(from.context, dest, shape_of(call, dest_strides, counts, levels), source, there, from.pe);
 }
 
 // Small pieces are combined on their way by the transfers themselves.
 void shmemx_put_vector(void* const dest[], const void* const source[], size_t npieces, size_t bytes, int pe) {
   for (std::size_t i = 0; i < npieces && bytes != 0; ++i) {
-    const stream to = through("shmemx_put_vector", SHMEM_CTX_DEFAULT, dest[i], bytes, pe);
+    const stream to = through("shmemx_put_vector", SHMEM_CTX_DEFAULT, {operation::put, dest[i], bytes, bytes}, pe);
     to.world.put(to.context, dest[i], source[i], bytes, to.pe, false);
   }
 }
@@ -94,7 +89,7 @@ void shmemx_put_vector(void* const dest[], const void* const source[], size_t np
 void shmemx_get_vector(void* const dest[], const void* const source[], size_t npieces, size_t bytes, int pe) {
   lull::fabric::context traffic;
   for (std::size_t i = 0; i < npieces && bytes != 0; ++i) {
-    const stream from = through("shmemx_get_vector", SHMEM_CTX_DEFAULT, source[i], bytes, pe);
+    const stream from = through("shmemx_get_vector", SHMEM_CTX_DEFAULT, {operation::get, source[i], bytes, bytes}, pe);
     from.world.get_nbi(traffic, dest[i], source[i], bytes, from.pe);
   }
   here("shmemx_get_vector").quiet(traffic);

@@ -19,7 +19,8 @@ constexpr std::uint32_t granted = std::uint32_t{1} << 31U;
 
 class queue_lock {
  public:
-  queue_lock(const char* call, long* lock) : world_(here(call)), words_(reinterpret_cast<std::uint32_t*>(lock)) {
+  queue_lock(const char* call, long* lock)
+      : world_(here(call, operation::lock)), words_(reinterpret_cast<std::uint32_t*>(lock)) {
     if (world_.checks()) lull::shmem::examine_range(world_, call, "the lock", lock, sizeof *lock);
     // Locks side by side live with different PEs.
     home_ = pe_id{static_cast<int>(world_.offset_of(lock) / sizeof *lock % static_cast<std::size_t>(world_.pes()))};

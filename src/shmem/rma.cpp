@@ -1,9 +1,11 @@
 // put, get and their relatives: the specification's names over the byte-level operations of fabric.
 #include "shmem/current.hpp"
 
+using lull::fabric::operation;
 using lull::fabric::shape;
 using lull::fabric::update_op;
 using lull::shmem::examine_overlap;
+using lull::shmem::pieces_at;
 using lull::shmem::stream;
 using lull::shmem::through;
 
@@ -11,27 +13,27 @@ namespace {
 
 inline void put(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::size_t bytes, int pe,
                 bool blocking) {
-  const stream to = through(call, ctx, dest, bytes, pe);
+  const stream to = through(call, ctx, {operation::put, dest, bytes, bytes}, pe);
   if (to.world.checks() && to.pe == to.world.me()) [[unlikely]]
     examine_overlap(call, dest, bytes, source, bytes);
   to.world.put(to.context, dest, source, bytes, to.pe, blocking);
 }
 
 inline void get(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::size_t bytes, int pe) {
-  const stream from = through(call, ctx, source, bytes, pe);
+  const stream from = through(call, ctx, {operation::get, source, bytes, bytes}, pe);
   if (from.world.checks() && from.pe == from.world.me()) [[unlikely]]
     examine_overlap(call, dest, bytes, source, bytes);
   from.world.get(from.context, dest, source, bytes, from.pe);
 }
 
 inline void get_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::size_t bytes, int pe) {
-  const stream from = through(call, ctx, source, bytes, pe);
+  const stream from = through(call, ctx, {operation::get, source, bytes, bytes}, pe);
   from.world.get_nbi(from.context, dest, source, bytes, from.pe);
 }
 
 inline void put_signal(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::size_t bytes,
                        std::uint64_t* word, std::uint64_t value, int op, int pe, bool blocking) {
-  const stream to = through(call, ctx, dest, bytes, pe);
+  const stream to = through(call, ctx, {operation::signal, dest, bytes, bytes}, pe);
   if (to.world.checks()) [[unlikely]] {
     lull::shmem::examine_range(to.world, call, "the signal", word, sizeof *word);
     if (op != SHMEM_SIGNAL_SET && op != SHMEM_SIGNAL_ADD)
@@ -50,14 +52,11 @@ shape strided(std::size_t element_bytes, std::ptrdiff_t stride, std::size_t coun
   return s;
 }
 
-const void* lowest(const void* at, const shape& s) { return static_cast<const std::byte*>(at) + s.reach().low; }
-std::size_t span(const shape& s) { return static_cast<std::size_t>(s.reach().high - s.reach().low); }
-
 void iput(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst, std::ptrdiff_t sst,
           std::size_t bytes, std::size_t count, int pe) {
   if (count == 0) return;
   const shape there = strided(bytes, dst, count);
-  const stream to = through(call, ctx, lowest(dest, there), span(there), pe);
+  const stream to = through(call, ctx, pieces_at(operation::strided, dest, there), pe);
   to.world.put_pieces(to.context, dest, there, source, strided(bytes, sst, count), to.pe);
 }
 
@@ -65,7 +64,7 @@ void iget(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std
           std::size_t bytes, std::size_t count, int pe) {
   if (count == 0) return;
   const shape there = strided(bytes, sst, count);
-  const stream from = through(call, ctx, lowest(source, there), span(there), pe);
+  const stream from = through(call, ctx, pieces_at(operation::strided, source, there), pe);
   from.world.get_pieces(from.context, dest, strided(bytes, dst, count), source, there, from.pe);
 }
 

@@ -151,7 +151,7 @@ std::string table_words(const job_sums& sums, fabric::world& world) {
 job_statistics::job_statistics(fabric::world& world)
     : world_(world), begin_ns_(now_ns()), cpu_begin_ns_(process_cpu_ns()) {
   const fabric::layout& places = world.places();
-  if (!world.wait().statistics_on() || !places.first_on_host()) return;
+  if (!world.wait().has_table() || !places.first_on_host()) return;
   try {
     meter_ = std::make_unique<meter::sampler>(meter::sysroot(), setting_real("LULL_METER_HZ"));
     meter_->start();
@@ -163,7 +163,7 @@ job_statistics::job_statistics(fabric::world& world)
 job_statistics::~job_statistics() = default;
 
 void job_statistics::report() {
-  if (!world_.wait().statistics_on()) return;
+  if (!world_.wait().has_table()) return;
   world_.quiet(world_.default_context());
   world_.everybody().sync();  // what others still waited for belongs to the table
   const fabric::wait_table table = world_.wait().table();

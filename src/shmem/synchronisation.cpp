@@ -1,6 +1,7 @@
 // Ordering, and the barriers of all PEs.
 #include "shmem/current.hpp"
 
+using lull::fabric::operation;
 using lull::shmem::here;
 
 void shmem_fence() {
@@ -9,7 +10,7 @@ void shmem_fence() {
 }
 
 void shmem_quiet() {
-  auto& world = here("shmem_quiet");
+  auto& world = here("shmem_quiet", operation::quiet);
   world.quiet(world.default_context());
 }
 
@@ -22,18 +23,20 @@ void shmem_ctx_fence(shmem_ctx_t ctx) {
 void shmem_ctx_quiet(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return;
   if (ctx == SHMEM_CTX_DEFAULT) return shmem_quiet();
-  here("shmem_ctx_quiet").quiet(ctx->traffic);
+  here("shmem_ctx_quiet", operation::quiet).quiet(ctx->traffic);
 }
 
-void shmem_sync_all() { here("shmem_sync_all").everybody().sync(); }
+void shmem_sync_all() { here("shmem_sync_all", operation::barrier).everybody().sync(); }
 
 void shmem_barrier_all() {
-  auto& world = here("shmem_barrier_all");
+  auto& world = here("shmem_barrier_all", operation::barrier);
   world.quiet(world.default_context());
   world.everybody().sync();
 }
 
 int shmem_team_sync(shmem_team_t team) {
-  lull::shmem::team_for("shmem_team_sync", team).sync();
+  auto& members = lull::shmem::team_for("shmem_team_sync", team);
+  here("shmem_team_sync", operation::barrier);
+  members.sync();
   return 0;
 }

@@ -68,7 +68,7 @@ struct set_of {
 
 template <class Ready>
 void wait(const char* call, Ready&& ready) {
-  here(call).wait().until({operation::wait_until}, ready);
+  here(call, operation::wait_until).wait().until({operation::wait_until}, ready);
 }
 
 // Looks, helps transfers on, and looks again.

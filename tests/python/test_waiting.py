@@ -40,6 +40,16 @@ def test_statistics_are_one_table_for_the_job(lull: Lull) -> None:
     assert [line.split(":")[0] for line in done.stderr.splitlines() if line.startswith("PE ")] == ["PE 0", "PE 1"]
 
 
+def test_every_operation_is_counted_with_its_bytes(lull: Lull) -> None:
+    lull.env = {"LULL_STATS": "1"}
+    done = lull.run("run", "-n", "2", "histogram", "--updates", "1000", "--mode", "direct")
+    assert done.returncode == 0, done.stderr
+    [row] = [line.split() for line in done.stderr.splitlines() if line.startswith("atomic ")]
+    assert row[1:3] == ["8", "B"]
+    assert int(row[3]) >= 2 * 1000
+    assert int(row[4]) == 8 * int(row[3])
+
+
 def test_without_being_asked_nothing_is_printed(lull: Lull) -> None:
     done = lull.run("run", "-n", "2", *PROGRAM, "0.1")
     assert done.returncode == 0 and "waiting" not in done.stderr

@@ -29,6 +29,10 @@ void wait_statistics::counters::add(const wait_counts& c) {
     if (values[i] != 0) of[i].fetch_add(values[i], std::memory_order_relaxed);
 }
 
+void wait_statistics::counters::clear() {
+  for (auto& counter : of) counter.store(0, std::memory_order_relaxed);
+}
+
 wait_counts wait_statistics::counters::copy() const {
   const auto value = [&](std::size_t i) { return of[i].load(std::memory_order_relaxed); };
   return {value(0),
@@ -42,8 +46,13 @@ wait_counts wait_statistics::counters::copy() const {
           static_cast<std::int64_t>(value(8))};
 }
 
-wait_statistics::wait_statistics(bool detailed) {
-  if (detailed) table_ = std::make_unique<counter_table>();
+wait_statistics::wait_statistics(bool detailed)
+    : table_(detailed ? std::make_unique<counter_table>() : nullptr), counting_(detailed) {}
+
+void wait_statistics::clear_table() {
+  if (!table_) return;
+  for (auto& of_operation : *table_)
+    for (auto& of_size : of_operation) of_size.clear();
 }
 
 void wait_statistics::operation_done(operation what, std::size_t bytes) {
@@ -55,7 +64,7 @@ void wait_statistics::operation_done(operation what, std::size_t bytes) {
 
 void wait_statistics::waited(const awaited& what, const wait_counts& of_this_one) {
   totals_.add(of_this_one);
-  if (table_) (*table_)[static_cast<std::size_t>(what.what)][size_class_of(what.bytes)].add(of_this_one);
+  if (detailed()) (*table_)[static_cast<std::size_t>(what.what)][size_class_of(what.bytes)].add(of_this_one);
 }
 
 wait_table wait_statistics::table() const {

@@ -51,9 +51,12 @@ class wait_statistics {
  public:
   explicit wait_statistics(bool detailed);
 
-  [[nodiscard]] bool detailed() const { return table_ != nullptr; }
-  void operation_done(operation what, std::size_t bytes);            // only when detailed
-  void waited(const awaited& what, const wait_counts& of_this_one);  // one wait is over
+  [[nodiscard]] bool has_table() const { return table_ != nullptr; }
+  [[nodiscard]] bool detailed() const { return counting_.load(std::memory_order_relaxed); }
+  void keep_table(bool on) { counting_.store(on && table_, std::memory_order_relaxed); }  // or not, for a while
+  void clear_table();
+  void operation_done(operation what, std::size_t bytes);                                 // only when detailed
+  void waited(const awaited& what, const wait_counts& of_this_one);                       // one wait is over
 
   [[nodiscard]] wait_counts totals() const { return totals_.copy(); }
   [[nodiscard]] wait_table table() const;  // all 0 unless detailed
@@ -63,12 +66,14 @@ class wait_statistics {
   struct counters {
     std::array<std::atomic<std::uint64_t>, 9> of{};
     void add(const wait_counts& counts);
+    void clear();
     [[nodiscard]] wait_counts copy() const;
   };
   using counter_table = std::array<std::array<counters, size_classes>, operation_names.size()>;
 
   counters totals_;
   std::unique_ptr<counter_table> table_;
+  std::atomic<bool> counting_;
 };
 
 }  // namespace lull::fabric

@@ -71,7 +71,10 @@ class waiting {
   void expect_stores_of_threads() { alone_.store(false, std::memory_order_relaxed); }
 
   // Statistics of the operations themselves: count() only when on.
+  [[nodiscard]] bool has_table() const { return statistics_.has_table(); }
   [[nodiscard]] bool statistics_on() const { return statistics_.detailed(); }
+  void clear_table() { statistics_.clear_table(); }
+  void keep_table(bool on) { statistics_.keep_table(on); }
   void count(operation what, std::size_t bytes) { statistics_.operation_done(what, bytes); }
   [[nodiscard]] wait_counts statistics() const { return statistics_.totals(); }
   [[nodiscard]] wait_table table() const;
