@@ -5,50 +5,161 @@
 //     for (std::uint64_t i : indices) histogram.push(i % 1000, static_cast<int>(i / 1000));
 //     histogram.done();
 //
-// Contract. An aggregator is made and destroyed, and done() is called, by all PEs of the job together, between
-// shmem_init() and shmem_finalize(). push() copies the item; some time before done() returns, the handler runs with it,
-// exactly once, on the PE it was sent to. Handlers run inside push() and done() of that PE, on its thread, one at a
-// time; a handler must not push. After done() the aggregator may be used again, and items of the next round are handled
-// only in calls made after done() has returned. Items from one PE to another arrive in the order of their pushes.
-// Memory is LULL_AGGREGATE_SLOT × LULL_AGGREGATE_SLOTS bytes for each PE, taken from the symmetric heap.
+// and small requests whose answers come back in the order in which they were asked:
 //
-// Policies: one buffer per PE ("per-pe") and one hop. Errors: std::bad_alloc when the symmetric heap is exhausted.
+//     lull::gatherer words{lull::items<std::uint64_t>, [&](std::uint64_t word) { return table[word]; }};
+//     words.into(values);                                  // a std::span: the k-th pull fills values[k]
+//     for (std::uint64_t i : indices) words.pull(i % 1000, static_cast<int>(i / 1000));
+//     words.done();
+//
+// Contract. Both are made and destroyed, and done() is called, by all PEs of the job together, between shmem_init() and
+// shmem_finalize(). push() copies the item; some time before done() returns, the handler runs with it, exactly once, on
+// the PE it was sent to. Handlers run inside push(), pull(), advance() and done() of that PE, one at a time; a handler
+// must not use the aggregator that called it. After done() a new round may begin, whose items are handled only in calls
+// made after done() has returned. Items from one PE to another arrive in the order of their pushes where the route has
+// one hop. Memory is bounded by LULL_AGGREGATE_MEMORY for each PE, taken from the symmetric heap; who finds buffers
+// full handles what has arrived, and sleeps.
+//
+// A handler may also say how the same is done without aggregation: direct(item, pe), which must be atomic with respect
+// to itself on other PEs (a gatherer's returns the value). Rounds of so few items that aggregation would not pay are
+// then done so; what pays is measured. See increment and load below. A handler with finish() has it called at the end
+// of each round, before done() returns.
+//
+// Policies, all combinations of which work, by aggregate_options or settings: buffers per PE or per node; one, two or
+// three hops; buffers sent when full, when idle (advance()), or at a deadline; compressed or not between nodes. Errors:
+// std::bad_alloc when the symmetric heap is exhausted, std::invalid_argument for options that cannot be,
+// std::length_error for an item of variable size that fits no buffer.
 #pragma once
 #include <shmem.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
+#include <span>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace lull {
 
+enum class aggregate_buffers : std::uint8_t { by_setting, per_pe, per_node };
+
+struct aggregate_options {
+  aggregate_buffers buffers = aggregate_buffers::by_setting;  // LULL_AGGREGATE
+  int hops = 0;                                               // 1 to 3; 0: LULL_AGGREGATE_HOPS
+  std::size_t buffer_bytes = 0;                               // 0: LULL_AGGREGATE_SLOT
+  std::size_t memory_bytes = 0;                               // 0: LULL_AGGREGATE_MEMORY
+  long flush_us = -1;                                         // -1: LULL_AGGREGATE_FLUSH_US; 0: no deadline
+  int compress = -1;                                          // 0 or 1; -1: LULL_AGGREGATE_COMPRESS
+  int bypass = -1;                                            // 0 or 1; -1: LULL_AGGREGATE_BYPASS
+};
+
 struct aggregate_statistics {
   std::uint64_t items = 0;           // pushed here
+  std::uint64_t direct_items = 0;    // of these, done without aggregation
+  std::uint64_t hops = 0;            // that items made in buffers leaving here, those passed on for others included
   std::uint64_t buffers = 0;         // sent from here
   std::uint64_t bytes = 0;           // sent from here, headers included
   std::uint64_t remote_buffers = 0;  // of these, to PEs of other nodes
+  std::uint64_t remote_bytes = 0;
+  double fill = 0;                  // mean share of a sent buffer that was used, 0 to 1
+  std::uint64_t rounds = 0;         // that are over
+  std::uint64_t direct_rounds = 0;  // of these, without aggregation
+  std::uint64_t cache_hits = 0;     // pulls answered by the cache, or together with an earlier one
+  std::uint64_t cache_misses = 0;
+  double cpu_ns_per_item = 0;    // CPU time of this PE's thread from a round's first buffer to its end, per item
+  double seconds_asleep = 0;     // of that
+  std::size_t memory_bytes = 0;  // of buffers, on this PE
+  int route_hops = 0;            // what was chosen
+  bool per_node = false;
+  std::size_t buffer_bytes = 0;  // to other nodes; to PEs of this one where there are no others
 };
 
 namespace detail {
 
-// Where push() writes next for one PE. Kept small and together: push() touches nothing else.
+// Where the next item is written. Kept small and together: push() touches little else.
 struct cursor {
   std::byte* next = nullptr;
   std::byte* end = nullptr;  // next == end: the buffer is full (or there is none yet)
 };
 
-// The part that does not depend on the item's type: buffers, transfers, termination. See src/aggregate/rings.hpp.
-class rings;
-using apply_batch = void (*)(void* handler, const std::byte* items, std::size_t count);
+struct batch {
+  const std::byte* items;
+  std::size_t count;  // of items; bytes where items have any size
+  int from;           // the PE whose lane they came by
+};
+using apply_batch = void (*)(void* handler, const batch& items);
 
-LULL_API rings* make_rings(std::size_t item_bytes, apply_batch apply, void* handler);
-LULL_API void delete_rings(rings* r) noexcept;
-LULL_API cursor* cursors_of(rings* r) noexcept;  // one per PE
-LULL_API void turn_over(rings* r, int pe);       // sends the buffer of `pe` and provides an empty one
-LULL_API void finish(rings* r);
-LULL_API aggregate_statistics statistics_of(const rings* r) noexcept;
+// The part that does not depend on the item's type: routes, buffers, termination. See src/aggregate/channel.hpp.
+class channel;
+struct channel_request {
+  std::size_t item_bytes;  // 0: any size
+  apply_batch plain;       // for batches of items as they are
+  apply_batch addressed;   // for items that begin with 4 bytes of address
+  void* handler;
+  const aggregate_options* options;
+  channel* answers;  // a channel that handlers push into, or null
+  bool has_direct;
+};
+LULL_API channel* open_channel(const channel_request& wanted);
+LULL_API void close_channel(channel* c) noexcept;
+LULL_API cursor* const* cursors_of(channel* c) noexcept;              // by PE
+LULL_API bool is_addressed(const channel* c) noexcept;                // items begin with the number of their PE
+LULL_API void turn_over(channel* c, int pe, std::size_t item_bytes);  // makes room; std::length_error
+LULL_API void advance(channel* c);
+LULL_API void finish(channel* c);                                // also of its answers
+LULL_API std::uint64_t direct_items(const channel* c) noexcept;  // how many a round may begin with; 0: none
+LULL_API void leave_direct(channel* c);                          // this round has become too large for that
+LULL_API void finish_direct(channel* c, std::uint64_t items);    // a round that began so
+LULL_API aggregate_statistics statistics_of(const channel* c) noexcept;
+
+constexpr std::size_t address_bytes = sizeof(std::uint32_t);
+
+template <class T>
+T read(const std::byte* from) {
+  T value;
+  std::memcpy(static_cast<void*>(&value), from, sizeof value);
+  return value;
+}
+template <class T>
+void write(std::byte* to, const T& value) {
+  std::memcpy(to, static_cast<const void*>(&value), sizeof value);
+}
+
+// One side of a channel, as templates see it.
+class lanes {
+ public:
+  explicit lanes(const channel_request& wanted)
+      : channel_(open_channel(wanted)), cursors_(cursors_of(channel_)), addressed_(is_addressed(channel_)) {}
+  ~lanes() { close_channel(channel_); }
+  lanes(const lanes&) = delete;
+  lanes& operator=(const lanes&) = delete;
+
+  [[nodiscard]] detail::channel* channel() const { return channel_; }
+  [[nodiscard]] bool addressed() const { return addressed_; }
+
+  template <class Item>
+  void push(const Item& item, int pe) {
+    cursor& at = *cursors_[pe];
+    if (at.next == at.end) [[unlikely]]
+      turn_over(channel_, pe, sizeof(Item));
+    if (addressed_) {
+      write(at.next, static_cast<std::uint32_t>(pe));
+      write(at.next + address_bytes, item);
+      at.next += address_bytes + sizeof(Item);
+    } else {
+      write(at.next, item);
+      at.next += sizeof(Item);
+    }
+  }
+
+ private:
+  detail::channel* channel_;
+  cursor* const* cursors_;
+  bool addressed_;
+};
 
 }  // namespace detail
 
@@ -58,44 +169,321 @@ struct items_of {};
 template <class Item>
 inline constexpr items_of<Item> items{};
 
+// Items of any size up to a buffer's.
+struct bytes_of_any_size {};
+inline constexpr items_of<bytes_of_any_size> bytes{};
+
 template <class Item, class Handler>
 class aggregator {
   static_assert(std::is_trivially_copyable_v<Item>, "items travel as bytes");
-  static_assert(alignof(Item) <= 8, "buffers are aligned to 8 bytes");
+  static constexpr bool has_direct = requires(Handler & h, const Item& item) { h.direct(item, 0); };
+  static constexpr bool has_finish = requires(Handler & h) { h.finish(); };
 
  public:
-  aggregator(items_of<Item>, Handler handler)
+  aggregator(items_of<Item>, Handler handler, const aggregate_options& options = {})
       : handler_(std::move(handler)),
-        rings_(detail::make_rings(sizeof(Item), &apply, &handler_)),
-        cursors_(detail::cursors_of(rings_)) {}
-  ~aggregator() { detail::delete_rings(rings_); }
+        lanes_({sizeof(Item), &apply<false>, &apply<true>, this, &options, nullptr, has_direct}) {
+    begin_round();
+  }
   aggregator(const aggregator&) = delete;
   aggregator& operator=(const aggregator&) = delete;
 
   // Hands `item` to the handler of `pe`, 0 ≤ pe < shmem_n_pes(). A store and a compare, unless a buffer is full.
   void push(const Item& item, int pe) {
-    detail::cursor& at = cursors_[pe];
-    if (at.next == at.end) [[unlikely]]
-      detail::turn_over(rings_, pe);
-    ::new (static_cast<void*>(at.next)) Item(item);
-    at.next += sizeof(Item);
+    if constexpr (has_direct)
+      if (direct_left_ != 0) [[unlikely]] {
+        handler_.direct(item, pe);
+        if (--direct_left_ == 0) detail::leave_direct(lanes_.channel());
+        return;
+      }
+    lanes_.push(item, pe);
   }
 
-  // Returns when every item that any PE pushed has been handled.
-  void done() { detail::finish(rings_); }
+  // The same for `count` items: make(i), 0 ≤ i < count, is called once for each, in order, and returns something that
+  // decomposes into an item and its PE.
+  template <class Make>
+  void push_each(std::size_t count, Make&& make) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& [item, pe] = make(i);
+      push(item, static_cast<int>(pe));
+    }
+  }
 
-  [[nodiscard]] aggregate_statistics statistics() const { return detail::statistics_of(rings_); }
+  // Handles what has arrived. When nothing has, or the deadline is over, also sends what stands in buffers.
+  void advance() { detail::advance(lanes_.channel()); }
+
+  // Returns when every item that any PE pushed has been handled.
+  void done() {
+    if (began_direct_)
+      detail::finish_direct(lanes_.channel(), direct_limit_ - direct_left_);
+    else
+      detail::finish(lanes_.channel());
+    if constexpr (has_finish) handler_.finish();
+    begin_round();
+  }
+
+  [[nodiscard]] aggregate_statistics statistics() const { return detail::statistics_of(lanes_.channel()); }
+  [[nodiscard]] Handler& handler() { return handler_; }
 
  private:
-  static void apply(void* handler, const std::byte* items, std::size_t count) {
-    auto& handle = *static_cast<Handler*>(handler);
-    const auto* item = reinterpret_cast<const Item*>(items);
-    for (std::size_t i = 0; i < count; ++i) handle(item[i]);
+  void begin_round() {
+    if constexpr (has_direct) {
+      direct_limit_ = direct_left_ = detail::direct_items(lanes_.channel());
+      began_direct_ = direct_limit_ != 0;
+    }
+  }
+
+  template <bool Addressed>
+  static void apply(void* self, const detail::batch& batch) {
+    auto& me = *static_cast<aggregator*>(self);
+    constexpr std::size_t head = Addressed ? detail::address_bytes : 0;
+    const std::byte* item = batch.items + head;
+    if constexpr (has_direct)
+      if (me.began_direct_) [[unlikely]] {
+        for (std::size_t i = 0; i < batch.count; ++i, item += head + sizeof(Item))
+          me.handler_.direct(detail::read<Item>(item), shmem_my_pe());
+        return;
+      }
+    auto& handle = me.handler_;
+    for (std::size_t i = 0; i < batch.count; ++i, item += head + sizeof(Item)) handle(detail::read<Item>(item));
   }
 
   Handler handler_;
-  detail::rings* rings_;
-  detail::cursor* cursors_;
+  std::uint64_t direct_left_ = 0, direct_limit_ = 0;
+  bool began_direct_ = false;
+  detail::lanes lanes_;
+};
+
+template <class Handler>
+class aggregator<bytes_of_any_size, Handler> {
+  static constexpr bool has_finish = requires(Handler & h) { h.finish(); };
+
+ public:
+  aggregator(items_of<bytes_of_any_size>, Handler handler, const aggregate_options& options = {})
+      : handler_(std::move(handler)), lanes_({0, &apply<false>, &apply<true>, &handler_, &options, nullptr, false}) {}
+  aggregator(const aggregator&) = delete;
+  aggregator& operator=(const aggregator&) = delete;
+
+  // Hands a copy of `item` to the handler of `pe`, as a std::span<const std::byte>; its alignment is not kept.
+  void push(std::span<const std::byte> item, int pe) {
+    const std::size_t head = sizeof(std::uint32_t) + (lanes_.addressed() ? detail::address_bytes : 0);
+    detail::cursor& at = *cursors_[pe];
+    if (static_cast<std::size_t>(at.end - at.next) < head + item.size()) [[unlikely]]
+      detail::turn_over(lanes_.channel(), pe, head + item.size());
+    std::byte* to = at.next;
+    if (lanes_.addressed()) {
+      detail::write(to, static_cast<std::uint32_t>(pe));
+      to += detail::address_bytes;
+    }
+    detail::write(to, static_cast<std::uint32_t>(item.size()));
+    if (!item.empty()) std::memcpy(to + sizeof(std::uint32_t), item.data(), item.size());
+    at.next += head + item.size();
+    ++pushed_;
+  }
+  void advance() { detail::advance(lanes_.channel()); }
+  void done() {
+    detail::finish(lanes_.channel());
+    if constexpr (has_finish) handler_.finish();
+  }
+  [[nodiscard]] aggregate_statistics statistics() const {
+    aggregate_statistics now = detail::statistics_of(lanes_.channel());
+    now.cpu_ns_per_item *= pushed_ == 0 ? 0 : static_cast<double>(now.items) / static_cast<double>(pushed_);
+    now.items = pushed_;  // the buffers count bytes
+    return now;
+  }
+  [[nodiscard]] Handler& handler() { return handler_; }
+
+ private:
+  template <bool Addressed>
+  static void apply(void* handler, const detail::batch& batch) {
+    auto& handle = *static_cast<Handler*>(handler);
+    const std::byte* const end = batch.items + batch.count;
+    for (const std::byte* at = batch.items; at != end;) {
+      if constexpr (Addressed) at += detail::address_bytes;
+      const auto size = detail::read<std::uint32_t>(at);
+      at += sizeof size;
+      handle(std::span<const std::byte>(at, size));
+      at += size;
+    }
+  }
+
+  Handler handler_;
+  detail::lanes lanes_;
+  detail::cursor* const* cursors_ = detail::cursors_of(lanes_.channel());
+  std::uint64_t pushed_ = 0;
+};
+
+namespace detail {
+
+// With everything that has to do with the route chosen; collective, because some of it may have to be measured.
+LULL_API aggregate_options with_route(const aggregate_options& options, std::size_t item_bytes);
+LULL_API std::size_t items_under_way(
+    const channel* c) noexcept;  // from one PE to another, at most; of a direct channel
+
+// Requests and their answers: pull(request, pe, where) makes receive(where, value) run here some time before done()
+// returns, with value = handle(request) computed on `pe`. Where the route has one hop between PEs, answers come in the
+// order of the requests, so that neither needs to say whose it is; else both do.
+template <class Request, class Handler, class Receive>
+class exchange {
+ public:
+  using value = std::remove_cvref_t<std::invoke_result_t<Handler&, const Request&>>;
+  static_assert(std::is_trivially_copyable_v<Request> && std::is_trivially_copyable_v<value>, "they travel as bytes");
+  static constexpr bool has_direct = requires(Handler & h, const Request& r) { h.direct(r, 0); };
+
+  exchange(Handler handler, Receive receive, const aggregate_options& options)
+      : handler_(std::move(handler)),
+        receive_(std::move(receive)),
+        options_(with_route(options, sizeof(Request) > sizeof(value) ? sizeof(Request) : sizeof(value))),
+        ordered_(options_.buffers == aggregate_buffers::per_pe && options_.hops == 1),
+        answers_({ordered_ ? sizeof(value) : sizeof(answer), &receive_plain, &receive_addressed, this, &options_,
+                  nullptr, false}),
+        requests_({ordered_ ? sizeof(Request) : sizeof(request), &answer_plain, &answer_addressed, this, &options_,
+                   answers_.channel(), has_direct}) {
+    if (ordered_) {
+      std::size_t capacity = 1;
+      while (capacity < items_under_way(requests_.channel()) + items_under_way(answers_.channel())) capacity *= 2;
+      mask_ = static_cast<std::uint32_t>(capacity - 1);
+      expected_.resize(static_cast<std::size_t>(shmem_n_pes()));
+      for (places& of_pe : expected_) of_pe.where.resize(capacity);
+    }
+    begin_round();
+  }
+  exchange(const exchange&) = delete;
+  exchange& operator=(const exchange&) = delete;
+
+  void pull(const Request& asked, int pe, std::uint32_t where) {
+    if constexpr (has_direct)
+      if (direct_left_ != 0) [[unlikely]] {
+        receive_(where, handler_.direct(asked, pe));
+        if (--direct_left_ == 0) leave_direct(requests_.channel());
+        return;
+      }
+    if (ordered_) {
+      requests_.push(asked, pe);  // before the place is noted: it may wait, and others be answered
+      places& of_pe = expected_[static_cast<std::size_t>(pe)];
+      of_pe.where[of_pe.asked++ & mask_] = where;
+    } else {
+      requests_.push(request{static_cast<std::uint32_t>(shmem_my_pe()), where, asked}, pe);
+    }
+  }
+  void advance() { detail::advance(requests_.channel()); }
+  void done() {
+    if (began_direct_)
+      finish_direct(requests_.channel(), direct_limit_ - direct_left_);
+    else
+      finish(requests_.channel());
+    begin_round();
+  }
+  [[nodiscard]] Handler& handler() { return handler_; }
+  [[nodiscard]] aggregate_statistics statistics() const { return statistics_of(requests_.channel()); }
+
+ private:
+  struct __attribute__((packed)) request {
+    std::uint32_t from, where;
+    Request asked;
+  };
+  struct __attribute__((packed)) answer {
+    std::uint32_t where;
+    value given;
+  };
+  struct places {
+    std::vector<std::uint32_t> where;  // of what was asked and is not answered, a ring
+    std::uint32_t asked = 0, answered = 0;
+  };
+
+  void begin_round() {
+    if constexpr (has_direct) {
+      direct_limit_ = direct_left_ = direct_items(requests_.channel());
+      began_direct_ = direct_limit_ != 0;
+    }
+  }
+
+  template <std::size_t Head>
+  void answer_all(const batch& asked) {
+    const std::byte* at = asked.items + Head;
+    if (ordered_) {
+      for (std::size_t i = 0; i < asked.count; ++i, at += Head + sizeof(Request))
+        answers_.push(static_cast<value>(handler_(read<Request>(at))), asked.from);
+    } else {
+      for (std::size_t i = 0; i < asked.count; ++i, at += Head + sizeof(request)) {
+        const auto one = read<request>(at);
+        const Request wanted = one.asked;
+        answers_.push(answer{one.where, handler_(wanted)}, static_cast<int>(one.from));
+      }
+    }
+  }
+  static void answer_plain(void* self, const batch& asked) {
+    static_cast<exchange*>(self)->template answer_all<0>(asked);
+  }
+  static void answer_addressed(void* self, const batch& asked) {
+    static_cast<exchange*>(self)->template answer_all<address_bytes>(asked);
+  }
+  template <std::size_t Head>
+  void receive_all(const batch& given) {
+    const std::byte* at = given.items + Head;
+    if (ordered_) {
+      places& of_pe = expected_[static_cast<std::size_t>(given.from)];
+      for (std::size_t i = 0; i < given.count; ++i, at += Head + sizeof(value))
+        receive_(of_pe.where[of_pe.answered++ & mask_], read<value>(at));
+    } else {
+      for (std::size_t i = 0; i < given.count; ++i, at += Head + sizeof(answer)) {
+        const auto one = read<answer>(at);
+        const value result = one.given;
+        receive_(one.where, result);
+      }
+    }
+  }
+  static void receive_plain(void* self, const batch& given) {
+    static_cast<exchange*>(self)->template receive_all<0>(given);
+  }
+  static void receive_addressed(void* self, const batch& given) {
+    static_cast<exchange*>(self)->template receive_all<address_bytes>(given);
+  }
+
+  Handler handler_;
+  Receive receive_;
+  std::uint64_t direct_left_ = 0, direct_limit_ = 0;
+  bool began_direct_ = false;
+  aggregate_options options_;
+  bool ordered_;
+  std::uint32_t mask_ = 0;
+  std::vector<places> expected_;  // by PE
+  lanes answers_, requests_;      // in this order: requests wake answers
+};
+
+}  // namespace detail
+
+template <class Request, class Handler>
+class gatherer {
+ public:
+  using value = std::remove_cvref_t<std::invoke_result_t<Handler&, const Request&>>;
+
+  gatherer(items_of<Request>, Handler handler, const aggregate_options& options = {})
+      : exchange_(std::move(handler), {&into_}, options) {}
+  gatherer(const gatherer&) = delete;
+  gatherer& operator=(const gatherer&) = delete;
+
+  // Where the values of this round go, at most 2^32; they are there when done() has returned.
+  void into(std::span<value> values) {
+    into_ = values.data();
+    asked_ = 0;
+  }
+  // Asks `pe` for handler(request); the k-th call since into() fills the k-th value.
+  void pull(const Request& request, int pe) { exchange_.pull(request, pe, asked_++); }
+  void advance() { exchange_.advance(); }
+  void done() { exchange_.done(); }
+
+  [[nodiscard]] aggregate_statistics statistics() const { return exchange_.statistics(); }
+  [[nodiscard]] Handler& handler() { return exchange_.handler(); }
+
+ private:
+  struct store {
+    value* const* into;
+    void operator()(std::uint32_t where, const value& given) const { (*into)[where] = given; }
+  };
+  value* into_ = nullptr;
+  std::uint32_t asked_ = 0;
+  detail::exchange<Request, Handler, store> exchange_;
 };
 
 }  // namespace lull

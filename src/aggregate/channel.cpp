@@ -1,0 +1,348 @@
+#include "aggregate/channel.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "aggregate/node_stage.hpp"
+#include "aggregate/pe_stage.hpp"
+#include "base/clock.hpp"
+#include "fabric/collectives.hpp"
+#include "fabric/team.hpp"
+#include "shmem/current.hpp"
+
+namespace lull::detail {
+namespace {
+
+using aggregate::item_format;
+using aggregate::sink;
+
+// An aggregated item of a round that is long, in shared memory; a request and its answer are two.
+constexpr double ns_per_item = 3;
+constexpr std::uint64_t always_direct = std::uint64_t{1} << 62U;
+
+std::int64_t thread_cpu_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+item_format format_of(const aggregate::route& way, std::size_t item_bytes, bool compress) {
+  item_format f{.stride = 0, .addressed = !way.is_direct(), .compressed = compress};
+  if (item_bytes != 0) f.stride = item_bytes + (f.addressed ? address_bytes : 0);
+  return f;
+}
+
+}  // namespace
+
+channel::channel(fabric::world& world, const channel_request& wanted)
+    : world_(world),
+      chosen_(aggregate::choose(world, *wanted.options, wanted.item_bytes)),
+      route_(world.places(), world.pes(), chosen_.how),
+      items_(format_of(route_, wanted.item_bytes, chosen_.compress)),
+      answers_(wanted.answers) {
+  const int last = route_.stages() - 1;
+  for (int number = 0; number <= last; ++number) {
+    sink to{items_.addressed ? wanted.addressed : wanted.plain, wanted.handler};
+    if (number != last) {
+      passing_.push_back(std::make_unique<passing>(passing{this, number + 1, {}}));
+      to = {&channel::pass_on, passing_.back().get()};
+    }
+    if (route_.between_nodes(number))
+      stages_.push_back(
+          std::make_unique<aggregate::node_stage>(world, *this, route_, number, items_, chosen_.sizes, to));
+    else
+      stages_.push_back(std::make_unique<aggregate::pe_stage>(world, *this, route_, number, items_, chosen_.sizes, to));
+  }
+  for (auto& p : passing_) p->ways = ways_from(p->next_stage);
+  ways_ = ways_from(0);
+  entry_.reserve(ways_.size());
+  for (const way_on& way : ways_) entry_.push_back(way.at);
+  if (chosen_.bypass && wanted.has_direct) measure_bypass();
+}
+
+channel::~channel() {
+  if (!left_) return;
+  world_.everybody().sync();
+  world_.release(left_);
+}
+
+std::vector<channel::way_on> channel::ways_from(int stage) {
+  const pe_id me = world_.me();
+  std::vector<std::vector<pe_id>> targets(stages_.size());
+  std::vector<std::vector<node_id>> nodes(stages_.size());
+  for (int i = 0; i < route_.stages(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (route_.between_nodes(i))
+      nodes[at] = route_.targets(i, world_.places().my_node());
+    else
+      targets[at] = route_.targets(i, me);
+  }
+  std::vector<way_on> ways;
+  ways.reserve(static_cast<std::size_t>(world_.pes()));
+  for (int pe = 0; pe < world_.pes(); ++pe) {
+    const auto step = route_.next(stage, me, pe_id{pe});
+    const auto at = static_cast<std::size_t>(step.stage);
+    const auto lane = static_cast<std::size_t>(
+        route_.between_nodes(step.stage)
+            ? std::ranges::lower_bound(nodes[at], world_.places().node_of(step.next)) - nodes[at].begin()
+            : std::ranges::lower_bound(targets[at], step.next) - targets[at].begin());
+    ways.push_back(
+        {stages_[at]->cursors() + lane, static_cast<std::uint32_t>(step.stage), static_cast<std::uint32_t>(lane)});
+  }
+  return ways;
+}
+
+void channel::pass_on(void* self, const batch& items) {
+  const passing& on = *static_cast<const passing*>(self);
+  channel& c = *on.self;
+  const std::byte* at = items.items;
+  const std::byte* const end = at + items.count * (c.items_.stride == 0 ? 1 : c.items_.stride);
+  while (at != end) {
+    const std::size_t bytes = c.items_.size_of(at);
+    const way_on& way = on.ways[read<std::uint32_t>(at)];
+    if (static_cast<std::size_t>(way.at->end - way.at->next) < bytes) c.stages_[way.stage]->turn_over(way.lane);
+    std::memcpy(way.at->next, at, bytes);
+    way.at->next += bytes;
+    at += bytes;
+    ++c.passed_on_;
+  }
+}
+
+bool channel::consume(int from_stage) {
+  bool any = false;
+  if (world_.places().nodes() > 1) world_.drive();
+  for (auto i = static_cast<std::size_t>(from_stage); i < stages_.size(); ++i) any |= stages_[i]->consume();
+  if (answers_) any |= answers_->consume(0);
+  return any;
+}
+
+bool channel::anything_arrived(int from_stage) const {
+  for (auto i = static_cast<std::size_t>(from_stage); i < stages_.size(); ++i)
+    if (stages_[i]->anything_arrived()) return true;
+  return answers_ && answers_->anything_arrived(0);
+}
+
+void channel::wait_for(int stage, bool (*ready)(const void*), const void* argument) {
+  while (!ready(argument))
+    if (!consume(stage))
+      world_.wait().until({fabric::operation::aggregate}, [&] { return ready(argument) || anything_arrived(stage); });
+}
+
+std::size_t channel::items_under_way() const {
+  // A ring of slots, one being written, and one being handled.
+  const std::size_t bytes = std::max(chosen_.sizes.near_bytes, chosen_.sizes.far_bytes);
+  return (chosen_.sizes.slots + 2) * items_.count(bytes);
+}
+
+void channel::turn_over(int pe, std::size_t item_bytes) {
+  if (!timing_) begin_timing();
+  const way_on& way = ways_[static_cast<std::size_t>(pe)];
+  aggregate::stage& to = *stages_[way.stage];
+  const bool was_open = way.at->next != nullptr;
+  to.turn_over(way.lane);
+  if (static_cast<std::size_t>(way.at->end - way.at->next) < item_bytes)
+    throw std::length_error("an item of " + std::to_string(item_bytes) +
+                            " bytes does not fit an aggregation buffer of " +
+                            std::to_string(way.at->end - way.at->next) + " bytes; raise LULL_AGGREGATE_SLOT");
+  if (was_open) consume(0);  // keeps pace with the senders, once per buffer
+  if (chosen_.flush_ns != 0) flush_if_due();
+}
+
+void channel::flush() {
+  for (auto& s : stages_) s->flush();
+  if (answers_) answers_->flush();
+  last_flush_ns_ = now_ns();
+}
+
+void channel::flush_if_due() {
+  if (now_ns() - last_flush_ns_ >= chosen_.flush_ns) flush();
+}
+
+void channel::advance() {
+  if (!consume(0))
+    flush();  // idle
+  else if (chosen_.flush_ns != 0)
+    flush_if_due();
+}
+
+std::uint64_t channel::pushed() const {
+  std::uint64_t items = 0;
+  for (const auto& s : stages_) items += s->counts().items + s->waiting_items();
+  return items - passed_on_;
+}
+
+bool channel::try_finish() {
+  consume(0);
+  while (closed_ < stages_.size()) {
+    if (closed_ > 0) {
+      if (!stages_[closed_ - 1]->over()) return false;
+      most_pushed_ = std::max(most_pushed_, stages_[closed_ - 1]->most_pushed());
+    } else {
+      most_pushed_ = pushed() - pushed_before_ + direct_here_;
+    }
+    stages_[closed_++]->close(most_pushed_);
+    consume(0);
+  }
+  if (!stages_.back()->over()) return false;
+  if (answers_ && !answers_->try_finish()) return false;
+  round_over(std::max(most_pushed_, stages_.back()->most_pushed()));
+  return true;
+}
+
+void channel::finish() {
+  if (!timing_) begin_timing();
+  while (!try_finish()) {
+    const channel& waits_for = answers_ && closed_ == stages_.size() && stages_.back()->over() ? *answers_ : *this;
+    world_.wait().until({fabric::operation::aggregate}, [&] {
+      return anything_arrived(0) || (waits_for.closed_ > 0 && waits_for.stages_[waits_for.closed_ - 1]->over());
+    });
+  }
+}
+
+void channel::round_over(std::uint64_t most_pushed) {
+  for (auto& s : stages_) s->reopen();
+  closed_ = 0;
+  pushed_before_ = pushed();
+  most_pushed_ = direct_here_ = 0;
+  ++rounds_;
+  direct_now_ = direct_limit_ != 0 && most_pushed <= direct_limit_;
+  if (timing_) {
+    cpu_ns_ += thread_cpu_ns() - cpu_begin_ns_;
+    asleep_ns_ += world_.wait().statistics().ns_asleep - asleep_begin_ns_;
+    timing_ = false;
+  }
+}
+
+void channel::begin_timing() {
+  timing_ = true;
+  cpu_begin_ns_ = thread_cpu_ns();
+  asleep_begin_ns_ = world_.wait().statistics().ns_asleep;
+  last_flush_ns_ = now_ns();
+}
+
+// How many items of a PE cost as much directly as the buffers of a round do: the end of an empty round beyond a
+// barrier, over what a word costs directly beyond an item in a buffer. Collective; what PE 0 finds holds for all.
+void channel::measure_bypass() {
+  constexpr int repeats = 5, words = 32;
+  struct cells {
+    std::uint64_t left, word, limit;
+  };
+  auto* const mine = static_cast<cells*>(world_.allocate(sizeof(cells)));
+  if (!mine) throw std::bad_alloc();
+  *mine = {};
+  left_ = &mine->left;
+  world_.everybody().sync();
+  fabric::context traffic;
+  const auto median_ns = [&](auto&& act) {
+    std::array<std::int64_t, repeats> took{};
+    for (std::int64_t& t : took) {
+      world_.everybody().sync();
+      const std::int64_t begin = now_ns();
+      act();
+      t = now_ns() - begin;
+    }
+    std::ranges::sort(took);
+    return static_cast<double>(took[repeats / 2]);
+  };
+  const double barrier = median_ns([&] { world_.everybody().sync(); });
+  const double empty_round = median_ns([&] { finish(); });
+  const double direct = median_ns([&] {
+                          for (int i = 1; i <= words; ++i) {
+                            const pe_id pe{(world_.me().index() + i) % world_.pes()};
+                            std::uint64_t value = 0;
+                            if (answers_)
+                              world_.get(traffic, &value, &mine->word, sizeof value, pe);
+                            else
+                              world_.change(traffic, &mine->word, {fabric::update_op::add, 8, 0, 0, 0}, pe);
+                          }
+                          world_.quiet(traffic);
+                        }) /
+                        words;
+  const double aggregated = ns_per_item * (answers_ ? 2 : 1);
+  const double gain = direct - aggregated;
+  mine->limit = gain <= 0 ? always_direct : static_cast<std::uint64_t>(std::max(0.0, empty_round - barrier) / gain);
+  fabric::broadcast(world_.everybody(), &mine->limit, &mine->limit, sizeof mine->limit, 0);
+  direct_limit_ = mine->limit;
+  direct_now_ = direct_limit_ != 0;
+  rounds_ = 0;
+  if (answers_) answers_->rounds_ = 0;
+  cpu_ns_ = asleep_ns_ = 0;
+}
+
+void channel::leave_direct() {
+  fabric::context traffic;
+  const std::uint64_t round = rounds_ + 1;
+  for (int pe = 0; pe < world_.pes(); ++pe) world_.put(traffic, left_, &round, sizeof round, pe_id{pe}, true);
+  world_.quiet(traffic);
+}
+
+void channel::finish_direct(std::uint64_t items) {
+  direct_items_ += items;
+  direct_here_ = items;
+  world_.quiet(world_.default_context());
+  world_.everybody().sync();
+  if (std::atomic_ref(*left_).load(std::memory_order_acquire) == rounds_ + 1) return finish();
+  direct_here_ = 0;
+  ++rounds_;
+  ++direct_rounds_;
+  if (answers_) ++answers_->rounds_;
+}
+
+aggregate_statistics channel::statistics() const {
+  aggregate_statistics now;
+  std::uint64_t room = 0, filled = 0;
+  for (const auto& s : stages_) {
+    const aggregate::stage_counts& c = s->counts();
+    now.hops += c.items;
+    now.buffers += c.buffers;
+    now.bytes += c.bytes;
+    now.remote_buffers += c.far_buffers;
+    now.remote_bytes += c.far_bytes;
+    room += c.room;
+    filled += c.bytes - c.buffers * sizeof(aggregate::slot_header);
+  }
+  now.direct_items = direct_items_;
+  now.items = pushed() + direct_items_;
+  now.fill = room == 0 ? 0 : static_cast<double>(filled) / static_cast<double>(room);
+  now.rounds = rounds_;
+  now.direct_rounds = direct_rounds_;
+  const std::int64_t cpu = cpu_ns_ + (timing_ ? thread_cpu_ns() - cpu_begin_ns_ : 0);
+  now.cpu_ns_per_item = now.items == 0 ? 0 : static_cast<double>(cpu) / static_cast<double>(now.items);
+  now.seconds_asleep = static_cast<double>(asleep_ns_) * 1e-9;
+  now.memory_bytes = chosen_.memory_bytes;
+  now.route_hops = chosen_.how.hops;
+  now.per_node = chosen_.how.buffers == aggregate::buffering::per_node;
+  now.buffer_bytes = world_.places().nodes() > 1 ? chosen_.sizes.far_bytes : chosen_.sizes.near_bytes;
+  return now;
+}
+
+// What templates call.
+channel* open_channel(const channel_request& wanted) {
+  return std::make_unique<channel>(shmem::here("lull::aggregator"), wanted).release();
+}
+void close_channel(channel* c) noexcept { delete c; }  // NOLINT(cppcoreguidelines-owning-memory)
+cursor* const* cursors_of(channel* c) noexcept { return c->cursors(); }
+bool is_addressed(const channel* c) noexcept { return c->addressed(); }
+void turn_over(channel* c, int pe, std::size_t item_bytes) { c->turn_over(pe, item_bytes); }
+void advance(channel* c) { c->advance(); }
+void finish(channel* c) { c->finish(); }
+std::uint64_t direct_items(const channel* c) noexcept { return c->direct_items(); }
+void leave_direct(channel* c) { c->leave_direct(); }
+void finish_direct(channel* c, std::uint64_t items) { c->finish_direct(items); }
+aggregate_statistics statistics_of(const channel* c) noexcept { return c->statistics(); }
+std::size_t items_under_way(const channel* c) noexcept { return c->items_under_way(); }
+aggregate_options with_route(const aggregate_options& options, std::size_t item_bytes) {
+  const aggregate::choice chosen = aggregate::choose(shmem::here("lull::gatherer"), options, item_bytes);
+  aggregate_options fixed = options;
+  fixed.hops = chosen.how.hops;
+  fixed.buffers =
+      chosen.how.buffers == aggregate::buffering::per_node ? aggregate_buffers::per_node : aggregate_buffers::per_pe;
+  return fixed;
+}
+
+}  // namespace lull::detail

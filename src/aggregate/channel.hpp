@@ -1,0 +1,94 @@
+// What lies behind an aggregator: a route, its stages with their buffers, the rounds, and the choice of all these.
+//
+//   working   push(), turn_over()       finish() → stage after stage is closed when the one before is over → working
+//
+// Whoever waits for room in a stage lets that stage and all later ones go on meanwhile, and the answers' channel with
+// them: nothing earlier can be needed for that, so no cycle of full buffers can stand still.
+//
+// A round in which every PE has so few items that aggregation would not pay is made directly. All PEs must be in the
+// same mode, because a handler that runs here is not atomic with respect to what others do directly; so the mode of a
+// round follows from what all PEs did in the one before.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "aggregate/choice.hpp"
+#include "aggregate/route.hpp"
+#include "aggregate/stage.hpp"
+
+namespace lull::detail {
+
+class channel final : public aggregate::progress_of_later_stages {
+ public:
+  channel(fabric::world& world, const channel_request& wanted);
+  ~channel();
+  channel(const channel&) = delete;
+  channel& operator=(const channel&) = delete;
+
+  [[nodiscard]] cursor* const* cursors() const { return entry_.data(); }
+  [[nodiscard]] bool addressed() const { return items_.addressed; }
+  [[nodiscard]] std::size_t items_under_way() const;
+  void turn_over(int pe, std::size_t item_bytes);
+  void advance();
+  void finish();
+  // A step of finish() that does not wait; true: the round is over.
+  bool try_finish();
+
+  [[nodiscard]] std::uint64_t direct_items() const { return direct_now_ ? direct_limit_ : 0; }
+  void leave_direct();
+  void finish_direct(std::uint64_t items);
+  [[nodiscard]] aggregate_statistics statistics() const;
+
+  void wait_for(int stage, bool (*ready)(const void*), const void* argument) override;
+
+ private:
+  struct way_on {  // from here to a PE
+    cursor* at;
+    std::uint32_t stage, lane;
+  };
+  struct passing {  // the sink of a stage that is not the last
+    channel* self;
+    int next_stage;
+    std::vector<way_on> ways;  // by PE
+  };
+  static void pass_on(void* passing, const batch& items);
+
+  [[nodiscard]] std::vector<way_on> ways_from(int stage);
+  bool consume(int from_stage);  // and of the answers
+  [[nodiscard]] bool anything_arrived(int from_stage) const;
+  void flush();
+  void flush_if_due();
+  void measure_bypass();
+  void round_over(std::uint64_t most_pushed);
+  void begin_timing();
+  [[nodiscard]] std::uint64_t pushed() const;  // by this PE, through buffers, since the beginning
+
+  fabric::world& world_;
+  aggregate::choice chosen_;
+  aggregate::route route_;
+  aggregate::item_format items_;
+  channel* answers_;
+  std::vector<std::unique_ptr<passing>> passing_;
+  std::vector<std::unique_ptr<aggregate::stage>> stages_;
+  std::vector<way_on> ways_;    // by PE, for push()
+  std::vector<cursor*> entry_;  // the same, for templates
+
+  // The round.
+  std::size_t closed_ = 0;           // stages
+  std::uint64_t passed_on_ = 0;      // items of others, since the beginning
+  std::uint64_t pushed_before_ = 0;  // this round
+  std::uint64_t direct_here_ = 0;    // items of this round that went directly
+  std::uint64_t most_pushed_ = 0;    // in this round, as far as known
+  std::uint64_t rounds_ = 0, direct_rounds_ = 0, direct_items_ = 0;
+  bool direct_now_ = false;
+  std::uint64_t direct_limit_ = 0;  // items of a PE up to which a round is made directly; 0: never
+  std::uint64_t* left_ = nullptr;   // symmetric: the number of the last round that some PE found too large for that
+
+  // Deadline and statistics.
+  std::int64_t last_flush_ns_ = 0;
+  bool timing_ = false;
+  std::int64_t cpu_begin_ns_ = 0, cpu_ns_ = 0;
+  std::int64_t asleep_begin_ns_ = 0, asleep_ns_ = 0;
+};
+
+}  // namespace lull::detail

@@ -1,0 +1,272 @@
+#include "aggregate/pe_stage.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+
+namespace lull::aggregate {
+namespace {
+
+std::uint64_t load(const std::uint64_t& counter) {
+  return std::atomic_ref(const_cast<std::uint64_t&>(counter)).load(std::memory_order_acquire);
+}
+void store(std::uint64_t& counter, std::uint64_t value) {
+  std::atomic_ref(counter).store(value, std::memory_order_release);
+}
+
+// Where things stand in the symmetric memory of a stage: alike on all PEs, so as large as the largest needs.
+struct extent {
+  std::size_t near_sources = 0, far_sources = 0, targets = 0, far_targets = 0;
+};
+
+extent extent_of(const fabric::layout& places, const route& way, int number, pe_id pe) {
+  extent e;
+  for (const pe_id from : way.sources(number, pe))
+    ++(places.node_of(from) == places.node_of(pe) ? e.near_sources : e.far_sources);
+  for (const pe_id to : way.targets(number, pe)) {
+    ++e.targets;
+    if (places.node_of(to) != places.node_of(pe)) ++e.far_targets;
+  }
+  return e;
+}
+
+extent largest_extent(const fabric::world& world, const route& way, int number) {
+  extent all;
+  for (int pe = 0; pe < world.pes(); ++pe) {
+    const extent e = extent_of(world.places(), way, number, pe_id{pe});
+    all.near_sources = std::max(all.near_sources, e.near_sources);
+    all.far_sources = std::max(all.far_sources, e.far_sources);
+    all.targets = std::max(all.targets, e.targets);
+    all.far_targets = std::max(all.far_targets, e.far_targets);
+  }
+  return all;
+}
+
+std::size_t place_of(std::span<const pe_id> sorted, pe_id pe) {
+  return static_cast<std::size_t>(std::ranges::lower_bound(sorted, pe) - sorted.begin());
+}
+
+// Among the sources of `to`, those on its own node first.
+std::size_t ring_place(const fabric::layout& places, std::span<const pe_id> sources, pe_id to, pe_id from,
+                       const extent& largest) {
+  const bool near = places.node_of(from) == places.node_of(to);
+  std::size_t place = near ? 0 : largest.near_sources;
+  for (const pe_id other : sources) {
+    if (other == from) break;
+    if ((places.node_of(other) == places.node_of(to)) == near) ++place;
+  }
+  return place;
+}
+
+}  // namespace
+
+std::size_t pe_stage::memory(const fabric::world& world, const route& way, int number, const buffer_sizes& sizes) {
+  const extent e = largest_extent(world, way, number);
+  return sizes.slots * (e.near_sources * sizes.near_bytes + (e.far_sources + e.far_targets) * sizes.far_bytes);
+}
+
+pe_stage::pe_stage(fabric::world& world, progress_of_later_stages& later, const route& way, int number,
+                   const item_format& items, const buffer_sizes& sizes, sink to)
+    : world_(world), later_(later), number_(number), items_(items), sizes_(sizes), sink_(to) {
+  const fabric::layout& places = world.places();
+  const extent largest = largest_extent(world, way, number);
+  const std::size_t near_ring = sizes.slots * sizes.near_bytes, far_ring = sizes.slots * sizes.far_bytes;
+  const std::size_t rings = largest.near_sources + largest.far_sources;
+  rings_ = static_cast<std::byte*>(
+      world.allocate(std::max<std::size_t>(largest.near_sources * near_ring + largest.far_sources * far_ring, 64)));
+  published_ = static_cast<line*>(world.allocate(sizeof(line) * std::max<std::size_t>(rings, 1)));
+  consumed_ = static_cast<line*>(world.allocate(sizeof(line) * std::max<std::size_t>(largest.targets, 1)));
+  if (!rings_ || !published_ || !consumed_) {
+    for (void* const piece :
+         {static_cast<void*>(rings_), static_cast<void*>(published_), static_cast<void*>(consumed_)})
+      if (piece) world.release(piece);
+    throw std::bad_alloc();
+  }
+  std::fill_n(published_, rings, line{0});
+  std::fill_n(consumed_, largest.targets, line{0});
+  world.everybody().sync();  // the counters are zero everywhere
+
+  const pe_id me = world.me();
+  const auto ring_at = [&](std::size_t place) {
+    return rings_ + std::min(place, largest.near_sources) * near_ring +
+           (place > largest.near_sources ? place - largest.near_sources : 0) * far_ring;
+  };
+  const auto targets = way.targets(number, me);
+  std::size_t far = 0;
+  for (const pe_id target : targets) far += places.shares_memory(target) ? 0 : 1;
+  staging_.resize(far * far_ring);
+  cursors_.resize(targets.size());
+  std::size_t staged = 0;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const pe_id target = targets[i];
+    const std::size_t place = ring_place(places, way.sources(number, target), target, me, largest);
+    outgoing out{.to = target, .consumed = &consumed_[i], .near = places.shares_memory(target)};
+    if (out.near) {
+      out.slot_bytes = sizes.near_bytes;
+      out.slots = static_cast<std::byte*>(world.direct(ring_at(place), target));
+      out.published = static_cast<line*>(world.direct(&published_[place], target));
+    } else {
+      out.slot_bytes = sizes.far_bytes;
+      out.slots = staging_.data() + staged++ * far_ring;
+      out.far_slots = ring_at(place);
+      out.published = &published_[place];
+    }
+    out_.push_back(out);
+  }
+  const auto sources = way.sources(number, me);
+  for (const pe_id source : sources) {
+    const std::size_t place = ring_place(places, sources, me, source, largest);
+    incoming in{.from = source, .slots = ring_at(place), .published = &published_[place]};
+    in.near = places.shares_memory(source);
+    in.slot_bytes = in.near ? sizes.near_bytes : sizes.far_bytes;
+    line* const counter = &consumed_[place_of(way.targets(number, source), me)];
+    in.consumed = in.near ? static_cast<line*>(world.direct(counter, source)) : counter;
+    in_.push_back(in);
+  }
+  unpacked_.resize(items.compressed && far != 0 ? sizes.far_bytes : 0);
+}
+
+pe_stage::~pe_stage() {
+  world_.quiet(traffic_);
+  world_.everybody().sync();  // nobody sends into memory that is given back
+  for (void* const piece : {static_cast<void*>(rings_), static_cast<void*>(published_), static_cast<void*>(consumed_)})
+    world_.release(piece);
+}
+
+bool pe_stage::room(const outgoing& out) const { return out.sent - load(out.consumed->value) < sizes_.slots; }
+
+bool pe_stage::arrived(const incoming& in) const { return !in.finished && load(in.published->value) != in.read; }
+
+bool pe_stage::anything_arrived() const {
+  return std::ranges::any_of(in_, [&](const incoming& in) { return arrived(in); });
+}
+
+void pe_stage::open_slot(std::size_t lane) {
+  outgoing& out = out_[lane];
+  if (!room(out)) {
+    struct wanted {
+      const pe_stage* stage;
+      const outgoing* out;
+    } const what{this, &out};
+    later_.wait_for(
+        number_,
+        [](const void* w) {
+          const auto* const wants = static_cast<const wanted*>(w);
+          return wants->stage->room(*wants->out);
+        },
+        &what);
+  }
+  std::byte* const items = slot_of(out) + sizeof(slot_header);
+  const std::size_t space = out.slot_bytes - sizeof(slot_header);
+  cursors_[lane] = {items, items + (items_.stride == 0 ? space : space / items_.stride * items_.stride)};
+  out.open = true;
+}
+
+void pe_stage::send_slot(std::size_t lane, const std::uint64_t* pushed) {
+  outgoing& out = out_[lane];
+  std::byte* const slot = slot_of(out);
+  std::byte* const items = slot + sizeof(slot_header);
+  const auto bytes = static_cast<std::size_t>(cursors_[lane].next - items);
+  const std::size_t count = items_.count(bytes);
+  packed left{bytes, keeps_all};
+  if (!out.near && items_.compressed) left = pack(items, count, items_.stride);
+  const slot_header header{.bytes = static_cast<std::uint32_t>(left.bytes),
+                           .count = static_cast<std::uint32_t>(count),
+                           .kept = left.kept,
+                           .pushed = pushed ? *pushed : 0,
+                           .last = pushed ? 1U : 0U,
+                           .reserved = 0};
+  std::memcpy(slot, &header, sizeof header);
+  ++counts_.buffers;
+  counts_.items += count;
+  counts_.bytes += sizeof header + left.bytes;
+  counts_.room += out.slot_bytes - sizeof header;
+  const std::uint64_t number = out.sent + 1;
+  if (out.near) {
+    store(out.published->value, number);
+    world_.bell_of(out.to).ring();
+  } else {
+    ++counts_.far_buffers;
+    counts_.far_bytes += sizeof header + left.bytes;
+    // The staging slot is not written again before the target has consumed it.
+    world_.put_signal(traffic_, out.far_slots + (slot - out.slots), slot, sizeof header + left.bytes,
+                      {.word = &out.published->value, .value = number}, out.to, false);
+  }
+  out.sent = number;
+  out.open = false;
+  cursors_[lane] = {};
+}
+
+void pe_stage::turn_over(std::size_t lane) {
+  if (out_[lane].open) send_slot(lane, nullptr);
+  open_slot(lane);
+}
+
+void pe_stage::flush() {
+  for (std::size_t lane = 0; lane < out_.size(); ++lane)
+    if (out_[lane].open && cursors_[lane].next != slot_of(out_[lane]) + sizeof(slot_header)) send_slot(lane, nullptr);
+}
+
+void pe_stage::close(std::uint64_t pushed) {
+  for (std::size_t lane = 0; lane < out_.size(); ++lane) {
+    if (!out_[lane].open) open_slot(lane);
+    send_slot(lane, &pushed);
+  }
+}
+
+void pe_stage::take(const incoming& in, const std::byte* slot) {
+  slot_header header;
+  std::memcpy(&header, slot, sizeof header);
+  const std::byte* items = slot + sizeof header;
+  if (header.kept != keeps_all) {
+    unpack(unpacked_.data(), items, header.count, items_.stride, header.kept);
+    items = unpacked_.data();
+  }
+  if (header.count != 0) sink_.take(sink_.self, {items, header.count, in.from.index()});
+  if (header.last) most_pushed_ = std::max(most_pushed_, header.pushed);
+}
+
+bool pe_stage::consume() {
+  bool any = false;
+  for (incoming& in : in_) {
+    const std::uint64_t published = load(in.published->value);
+    if (in.finished || published == in.read) continue;
+    any = true;
+    while (in.read != published && !in.finished) {
+      const std::byte* const slot = in.slots + in.read % sizes_.slots * in.slot_bytes;
+      slot_header header;
+      std::memcpy(&header, slot, sizeof header);
+      take(in, slot);
+      in.finished = header.last != 0;  // what follows belongs to the next round and waits in its ring
+      ++in.read;
+    }
+    if (in.near) {
+      store(in.consumed->value, in.read);
+      world_.bell_of(in.from).ring();
+    } else {
+      world_.change(traffic_, &in.consumed->value, {fabric::update_op::set, 8, 0, in.read, 0}, in.from);
+    }
+  }
+  return any;
+}
+
+bool pe_stage::over() const {
+  return std::ranges::all_of(in_, [](const incoming& in) { return in.finished; }) &&
+         std::ranges::all_of(out_, [](const outgoing& out) { return load(out.consumed->value) == out.sent; });
+}
+
+void pe_stage::reopen() {
+  for (incoming& in : in_) in.finished = false;
+  most_pushed_ = 0;
+}
+
+std::uint64_t pe_stage::waiting_items() const {
+  std::uint64_t items = 0;
+  for (std::size_t lane = 0; lane < out_.size(); ++lane)
+    if (out_[lane].open)
+      items +=
+          items_.count(static_cast<std::size_t>(cursors_[lane].next - (slot_of(out_[lane]) + sizeof(slot_header))));
+  return items;
+}
+
+}  // namespace lull::aggregate

@@ -1,0 +1,75 @@
+// One stage of a route: lanes that lead from this PE to others, and what arrives on theirs.
+//
+// A lane has a cursor, where the next item is written. The items of a full buffer go to the other end, and arrive there
+// in batches at the sink. States: open → close() → over() once everything has arrived in both directions → reopen().
+#pragma once
+#include <vector>
+
+#include "aggregate/slot.hpp"
+#include "fabric/team.hpp"
+#include "fabric/world.hpp"
+#include "lull/aggregate.hpp"
+
+namespace lull::aggregate {
+
+using detail::batch;
+using detail::cursor;
+
+// Where the items of a batch go: to the program's handler, or on to the next stage.
+struct sink {
+  void (*take)(void* self, const batch& items);
+  void* self;
+};
+
+// What a lane needs that has no room: the channel, which lets all that comes later in the route go on meanwhile.
+class progress_of_later_stages {
+ public:
+  // Waits until ready(this), while everything from `stage` on is consumed.
+  virtual void wait_for(int stage, bool (*ready)(const void*), const void* argument) = 0;
+
+ protected:
+  ~progress_of_later_stages() = default;
+};
+
+// Filled at flushes, never at a push.
+struct stage_counts {
+  std::uint64_t items = 0;        // that left
+  std::uint64_t buffers = 0;      // that left
+  std::uint64_t bytes = 0;        // of these, headers included
+  std::uint64_t room = 0;         // bytes of items that these buffers could have held
+  std::uint64_t far_buffers = 0;  // of these, to other nodes
+  std::uint64_t far_bytes = 0;
+};
+
+// Buffers of one stage: those to PEs of this node, and those to other nodes.
+struct buffer_sizes {
+  std::size_t near_bytes, far_bytes;
+  std::size_t slots;
+};
+
+class stage {
+ public:
+  stage() = default;
+  virtual ~stage() = default;
+  stage(const stage&) = delete;
+  stage& operator=(const stage&) = delete;
+
+  [[nodiscard]] cursor* cursors() { return cursors_.data(); }  // by lane
+  virtual void turn_over(std::size_t lane) = 0;  // makes room at the cursor: sends what is there when it is full
+  virtual bool consume() = 0;                    // handles what has arrived; whether there was any
+  [[nodiscard]] virtual bool anything_arrived() const = 0;
+  virtual void flush() = 0;                      // sends what stands in buffers that are not full
+  virtual void close(std::uint64_t pushed) = 0;  // the same, as the last of this round
+  [[nodiscard]] virtual bool over() const = 0;   // all lasts have come, all that was sent has been consumed
+  virtual void reopen() = 0;
+  [[nodiscard]] const stage_counts& counts() const { return counts_; }
+  [[nodiscard]] virtual std::uint64_t waiting_items() const = 0;            // in open buffers
+  [[nodiscard]] std::uint64_t most_pushed() const { return most_pushed_; }  // of any PE, in the round that is over
+
+ protected:
+  std::vector<cursor> cursors_;
+  stage_counts counts_;
+  std::uint64_t most_pushed_ = 0;
+};
+
+}  // namespace lull::aggregate
