@@ -39,6 +39,13 @@ item_format format_of(const aggregate::route& way, std::size_t item_bytes, bool 
 
 }  // namespace
 
+struct channel::meeting {
+  std::uint64_t left;     // the last round that some PE found too large to be made directly
+  std::uint64_t arrived;  // in the leader's: arrivals of PEs of this node at the ends of such rounds
+  std::uint64_t nodes;    // in the leader's: and of other nodes, when all their PEs had arrived
+  std::uint64_t word, limit;
+};
+
 channel::channel(fabric::world& world, const channel_request& wanted)
     : world_(world),
       chosen_(aggregate::choose(world, *wanted.options, wanted.item_bytes)),
@@ -66,9 +73,10 @@ channel::channel(fabric::world& world, const channel_request& wanted)
 }
 
 channel::~channel() {
-  if (!left_) return;
+  if (!mine_) return;
+  world_.quiet(traffic_);
   world_.everybody().sync();
-  world_.release(left_);
+  world_.release(mine_);
 }
 
 std::vector<channel::way_on> channel::ways_from(int stage) {
@@ -143,14 +151,16 @@ void channel::turn_over(int pe, std::size_t item_bytes) {
   if (!timing_) begin_timing();
   const way_on& way = ways_[static_cast<std::size_t>(pe)];
   aggregate::stage& to = *stages_[way.stage];
+  const auto fits = [&] { return static_cast<std::size_t>(way.at->end - way.at->next) >= item_bytes; };
   const bool was_open = way.at->next != nullptr;
+  if (chosen_.flush_ns != 0) flush_if_due();
   to.turn_over(way.lane);
-  if (static_cast<std::size_t>(way.at->end - way.at->next) < item_bytes)
+  if (!fits())
     throw std::length_error("an item of " + std::to_string(item_bytes) +
                             " bytes does not fit an aggregation buffer of " +
                             std::to_string(way.at->end - way.at->next) + " bytes; raise LULL_AGGREGATE_SLOT");
-  if (was_open) consume(0);  // keeps pace with the senders, once per buffer
-  if (chosen_.flush_ns != 0) flush_if_due();
+  if (was_open) consume(0);             // keeps pace with the senders, once per buffer
+  if (!fits()) to.turn_over(way.lane);  // what was passed on filled this one
 }
 
 void channel::flush() {
@@ -196,12 +206,14 @@ bool channel::try_finish() {
 
 void channel::finish() {
   if (!timing_) begin_timing();
-  while (!try_finish()) {
-    const channel& waits_for = answers_ && closed_ == stages_.size() && stages_.back()->over() ? *answers_ : *this;
-    world_.wait().until({fabric::operation::aggregate}, [&] {
-      return anything_arrived(0) || (waits_for.closed_ > 0 && waits_for.stages_[waits_for.closed_ - 1]->over());
-    });
-  }
+  while (!try_finish())
+    world_.wait().until({fabric::operation::aggregate}, [&] { return anything_arrived(0) || can_go_on(); });
+}
+
+bool channel::can_go_on() const {
+  if (closed_ == 0) return true;
+  if (!stages_[closed_ - 1]->over()) return false;
+  return closed_ < stages_.size() || !answers_ || answers_->can_go_on();
 }
 
 void channel::round_over(std::uint64_t most_pushed) {
@@ -229,15 +241,11 @@ void channel::begin_timing() {
 // barrier, over what a word costs directly beyond an item in a buffer. Collective; what PE 0 finds holds for all.
 void channel::measure_bypass() {
   constexpr int repeats = 5, words = 32;
-  struct cells {
-    std::uint64_t left, word, limit;
-  };
-  auto* const mine = static_cast<cells*>(world_.allocate(sizeof(cells)));
+  meeting* const mine = mine_ = static_cast<meeting*>(world_.allocate(sizeof(meeting)));
   if (!mine) throw std::bad_alloc();
   *mine = {};
-  left_ = &mine->left;
+  at_node_ = static_cast<meeting*>(world_.direct(mine, world_.places().leader(world_.places().my_node())));
   world_.everybody().sync();
-  fabric::context traffic;
   const auto median_ns = [&](auto&& act) {
     std::array<std::int64_t, repeats> took{};
     for (std::int64_t& t : took) {
@@ -256,16 +264,18 @@ void channel::measure_bypass() {
                             const pe_id pe{(world_.me().index() + i) % world_.pes()};
                             std::uint64_t value = 0;
                             if (answers_)
-                              world_.get(traffic, &value, &mine->word, sizeof value, pe);
+                              world_.get(traffic_, &value, &mine->word, sizeof value, pe);
                             else
-                              world_.change(traffic, &mine->word, {fabric::update_op::add, 8, 0, 0, 0}, pe);
+                              world_.change(traffic_, &mine->word, {fabric::update_op::add, 8, 0, 0, 0}, pe);
                           }
-                          world_.quiet(traffic);
+                          world_.quiet(traffic_);
                         }) /
                         words;
   const double aggregated = ns_per_item * (answers_ ? 2 : 1);
   const double gain = direct - aggregated;
-  mine->limit = gain <= 0 ? always_direct : static_cast<std::uint64_t>(std::max(0.0, empty_round - barrier) / gain);
+  // Only PE 0 writes: what it sends may arrive before the others have come as far.
+  if (world_.me().index() == 0)
+    mine->limit = gain <= 0 ? always_direct : static_cast<std::uint64_t>(std::max(0.0, empty_round - barrier) / gain);
   fabric::broadcast(world_.everybody(), &mine->limit, &mine->limit, sizeof mine->limit, 0);
   direct_limit_ = mine->limit;
   direct_now_ = direct_limit_ != 0;
@@ -275,18 +285,42 @@ void channel::measure_bypass() {
 }
 
 void channel::leave_direct() {
-  fabric::context traffic;
   const std::uint64_t round = rounds_ + 1;
-  for (int pe = 0; pe < world_.pes(); ++pe) world_.put(traffic, left_, &round, sizeof round, pe_id{pe}, true);
-  world_.quiet(traffic);
+  for (int pe = 0; pe < world_.pes(); ++pe) world_.put(traffic_, &mine_->left, &round, sizeof round, pe_id{pe}, true);
+  world_.quiet(traffic_);
+}
+
+bool channel::somebody_left() const {
+  return std::atomic_ref(mine_->left).load(std::memory_order_acquire) == rounds_ + 1;
+}
+
+void channel::arrive() {
+  const fabric::layout& places = world_.places();
+  const std::uint64_t expected = ++began_direct_ * places.members(places.my_node()).size();
+  if (std::atomic_ref(at_node_->arrived).fetch_add(1, std::memory_order_acq_rel) + 1 != expected) return;
+  for (int node = 0; node < places.nodes(); ++node)
+    if (const node_id there{node}; there != places.my_node())
+      world_.put_signal(traffic_, &mine_->nodes, nullptr, 0,
+                        {.word = &mine_->nodes, .value = 1, .how = fabric::update_op::add, .whole_node = true},
+                        places.leader(there), false);
+  world_.ring_node();
+}
+
+bool channel::all_arrived() const {
+  const fabric::layout& places = world_.places();
+  const auto pes = places.members(places.my_node()).size();
+  const auto others = static_cast<std::uint64_t>(places.nodes() - 1);
+  return std::atomic_ref(at_node_->arrived).load(std::memory_order_acquire) >= began_direct_ * pes &&
+         std::atomic_ref(at_node_->nodes).load(std::memory_order_acquire) >= began_direct_ * others;
 }
 
 void channel::finish_direct(std::uint64_t items) {
   direct_items_ += items;
   direct_here_ = items;
   world_.quiet(world_.default_context());
-  world_.everybody().sync();
-  if (std::atomic_ref(*left_).load(std::memory_order_acquire) == rounds_ + 1) return finish();
+  arrive();
+  world_.wait().until({fabric::operation::barrier}, [&] { return all_arrived() || somebody_left(); });
+  if (somebody_left()) return finish();  // who left did so before arriving
   direct_here_ = 0;
   ++rounds_;
   ++direct_rounds_;

@@ -5,9 +5,11 @@
 // Whoever waits for room in a stage lets that stage and all later ones go on meanwhile, and the answers' channel with
 // them: nothing earlier can be needed for that, so no cycle of full buffers can stand still.
 //
-// A round in which every PE has so few items that aggregation would not pay is made directly. All PEs must be in the
-// same mode, because a handler that runs here is not atomic with respect to what others do directly; so the mode of a
-// round follows from what all PEs did in the one before.
+// A round in which every PE has so few items that aggregation would not pay is made directly, and ends with a meeting
+// of all. All PEs must begin it in the same mode, because a handler that runs here is not atomic with respect to what
+// others do directly; so the mode of a round follows from what all PEs did in the one before. A PE that finds the round
+// too large for that leaves the mode and says so to all, those that wait in the meeting included; then the round is
+// finished as any.
 #pragma once
 #include <memory>
 #include <vector>
@@ -33,6 +35,7 @@ class channel final : public aggregate::progress_of_later_stages {
   void finish();
   // A step of finish() that does not wait; true: the round is over.
   bool try_finish();
+  [[nodiscard]] bool can_go_on() const;  // whether another step would do something besides consuming
 
   [[nodiscard]] std::uint64_t direct_items() const { return direct_now_ ? direct_limit_ : 0; }
   void leave_direct();
@@ -59,6 +62,9 @@ class channel final : public aggregate::progress_of_later_stages {
   void flush();
   void flush_if_due();
   void measure_bypass();
+  void arrive();
+  [[nodiscard]] bool all_arrived() const;
+  [[nodiscard]] bool somebody_left() const;
   void round_over(std::uint64_t most_pushed);
   void begin_timing();
   [[nodiscard]] std::uint64_t pushed() const;  // by this PE, through buffers, since the beginning
@@ -82,7 +88,11 @@ class channel final : public aggregate::progress_of_later_stages {
   std::uint64_t rounds_ = 0, direct_rounds_ = 0, direct_items_ = 0;
   bool direct_now_ = false;
   std::uint64_t direct_limit_ = 0;  // items of a PE up to which a round is made directly; 0: never
-  std::uint64_t* left_ = nullptr;   // symmetric: the number of the last round that some PE found too large for that
+  struct meeting;
+  meeting* mine_ = nullptr;         // symmetric; null when no round is ever made directly
+  meeting* at_node_ = nullptr;      // that of the node's leader
+  std::uint64_t began_direct_ = 0;  // rounds
+  fabric::context traffic_;
 
   // Deadline and statistics.
   std::int64_t last_flush_ns_ = 0;

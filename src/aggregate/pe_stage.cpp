@@ -123,7 +123,7 @@ pe_stage::pe_stage(fabric::world& world, progress_of_later_stages& later, const 
     in.consumed = in.near ? static_cast<line*>(world.direct(counter, source)) : counter;
     in_.push_back(in);
   }
-  unpacked_.resize(items.compressed && far != 0 ? sizes.far_bytes : 0);
+  unpacked_.resize(items.compressed ? sizes.far_bytes : 0);
 }
 
 pe_stage::~pe_stage() {

@@ -53,7 +53,8 @@ pe_id route::towards(int stage, pe_id at, pe_id to) const {
     case kind::all:
       return to;
     case kind::nodes:
-      return here == there ? at : places_.leader(node_towards(stage, here, there));
+      if (const node_id way = node_towards(stage, here, there); way != here) return places_.leader(way);
+      return at;
     case kind::inside:
       if (here == there) return to;
       return how_.hops == 2 ? places_.members(here)[static_cast<std::size_t>(local_rank(to) % pes_on(here))]
