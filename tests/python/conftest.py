@@ -55,6 +55,16 @@ def lull(tmp_path: Path) -> Iterator[Lull]:
     yield Lull(tmp_path)
 
 
+def compiled(source: str, folder: Path, *arguments: str) -> Path:
+    """The program `source` of the folder `programs`, or any other path, compiled as a user would."""
+    path = Path(__file__).parent / "programs" / source
+    program = folder / path.stem
+    compiler = "lullcc" if path.suffix == ".c" else "lullc++"
+    wrapper = Path(sys.executable).parent / compiler
+    subprocess.run([wrapper, "-O1", "-o", program, path, *arguments], check=True)
+    return program
+
+
 class Counter:
     """A counter file that moves under a reader who holds it open: rewritten in place, in one piece."""
 
