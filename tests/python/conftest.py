@@ -100,3 +100,11 @@ def gone(mark: str, within_s: float = 5.0) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all-programs-on-hosts",
+        action="store_true",
+        help="run every program of tests/run on hosts made of namespaces, under each policy (make hosts-conformance)",
+    )

@@ -1,0 +1,26 @@
+"""What `mpirun` calls in place of ssh: `python -m lull.enter_host ANCHORS ADDRESS COMMAND...` runs COMMAND on a host.
+
+ANCHORS are the process ids of the anchors of all hosts, in their order, with commas between; ADDRESS is one of a host.
+COMMAND goes to a shell, as with ssh; its environment stays, and its cores become those of the anchor.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+from lull.hosts import Host, address_of
+
+
+def main(anchors: str, address: str, *words: str) -> NoReturn:
+    """Become the command on that host."""
+    by_address = {address_of(index): int(anchor) for index, anchor in enumerate(anchors.split(","))}
+    anchor = by_address[address]
+    os.sched_setaffinity(0, os.sched_getaffinity(anchor))
+    command = Host(address, address, anchor).command(["sh", "-c", " ".join(words)])
+    os.execvp(command[0], command)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
