@@ -1,4 +1,4 @@
-"""What `mpirun` calls in place of ssh: `python -m lull.enter_host ANCHORS ADDRESS COMMAND...` runs COMMAND on a host.
+"""What `mpirun` calls in place of ssh: `python enter_host.py ANCHORS ADDRESS COMMAND...` runs COMMAND on a host.
 
 ANCHORS are the process ids of the anchors of all hosts, in their order, with commas between; ADDRESS is one of a host.
 COMMAND goes to a shell, as with ssh; its environment stays, and its cores become those of the anchor.
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import NoReturn
-
-from lull.hosts import Host, address_of
 
 
 def main(anchors: str, address: str, *words: str) -> NoReturn:
     """Become the command on that host."""
+    from lull.hosts import Host, address_of
+
     by_address = {address_of(index): int(anchor) for index, anchor in enumerate(anchors.split(","))}
     anchor = by_address[address]
     os.sched_setaffinity(0, os.sched_getaffinity(anchor))
@@ -23,4 +24,6 @@ def main(anchors: str, address: str, *words: str) -> NoReturn:
 
 
 if __name__ == "__main__":
+    # Below a prefix of `cmake --install` the package is where only the command `lull` looks for it.
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     main(*sys.argv[1:])

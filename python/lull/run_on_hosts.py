@@ -14,6 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from lull import enter_host
 from lull.errors import LullError
 from lull.guard import Stream, run_guarded
 from lull.hosts import INTERFACE, Host
@@ -56,7 +57,10 @@ def run_on_hosts(
         for host, cores in zip(hosts, dealt(sorted(os.sched_getaffinity(0)), len(hosts)), strict=True):
             os.sched_setaffinity(host.anchor, cores)
     slots = [pes // len(hosts) + (index < pes % len(hosts)) for index in range(len(hosts))]
-    enter = [sys.executable, "-m", "lull.enter_host", ",".join(str(host.anchor) for host in hosts)]
+    # -P: modules of this package must not be taken for those of Python.
+    enter = [sys.executable, "-P", enter_host.__file__, ",".join(str(host.anchor) for host in hosts)]
+    if odd := next((word for word in enter if " " in word or ":" in word), None):
+        raise LullError(asked, f"mpirun cannot call {odd}: its path has a space or a colon", "install Lull elsewhere")
     mpirun = [
         *("mpirun", "-n", str(pes), "--oversubscribe", "--bind-to", "none"),
         *("--host", ",".join(f"{host.address}:{count}" for host, count in zip(hosts, slots, strict=True))),

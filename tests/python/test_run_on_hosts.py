@@ -1,6 +1,6 @@
 """PEs on two hosts of their own network and name, under `mpirun`: what the runtime promises holds there too.
 
-The programs of tests/run come from the build tree of `make test`. All of them, under each policy: make hosts-conformance.
+The programs of tests/run come from the build tree of `make test`. All of them, by each policy: make hosts-conformance.
 """
 
 import json
