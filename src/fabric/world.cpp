@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "fabric/crashes.hpp"
 #include "fabric/team.hpp"
 #include "fabric/team_slots.hpp"
 
@@ -53,6 +54,7 @@ world::world()
       allocator_(0),
       unacknowledged_limit_(static_cast<std::uint64_t>(setting_integer("LULL_UNACKNOWLEDGED"))),
       most_teams_(static_cast<int>(setting_integer("LULL_TEAMS"))) {
+  leave_crashes_to_the_program();
   const std::size_t team_bytes = team::bytes_for(*this, most_teams_);
   const std::size_t slot_words = team_slots::words_for(most_teams_);
   const std::size_t slot_bytes = round_up(slot_words * sizeof(std::uint64_t), 64);
