@@ -4,6 +4,9 @@
 // No wake-up is missed: the sleeper announces itself, fences, looks at the data again and only then sleeps, on a word
 // that every ring changes; the ringer writes the data, fences, and looks for an announcement. One of the two always
 // sees the other. The fence costs a ringer some 6 ns; when nobody sleeps that and one shared, clean cache line are all.
+//
+// Who rings takes the announcement, so that of many stores into a sleeper's memory only the first pays for waking it.
+// All threads that had announced themselves by then are woken; who goes back to sleep announces itself anew.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -17,7 +20,7 @@ class doorbell {
   // Call after the data has been written. Callable from any process that maps it.
   void ring() noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (sleepers_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (announced_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       ring_sleepers();
   }
   // The same for a caller whose last write was an atomic read-modify-write: on x86 that was the fence.
@@ -25,7 +28,7 @@ class doorbell {
 #if !defined(__x86_64__)
     std::atomic_thread_fence(std::memory_order_seq_cst);
 #endif
-    if (sleepers_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (announced_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       ring_sleepers();
   }
 
@@ -33,18 +36,17 @@ class doorbell {
   template <class Ready>
   wake sleep(Ready&& ready, std::int64_t timeout_ns) {
     const std::uint32_t seen = word_.load(std::memory_order_acquire);
-    sleepers_.fetch_add(1, std::memory_order_seq_cst);
+    announced_.store(1, std::memory_order_release);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    const wake result = ready() ? wake::rung : sleep_on(seen, timeout_ns);
-    sleepers_.fetch_sub(1, std::memory_order_relaxed);
-    return result;
+    // An announcement that nobody took stays: it may be another thread's too, and costs the next ringer one call.
+    return ready() ? wake::rung : sleep_on(seen, timeout_ns);
   }
 
  private:
   void ring_sleepers() noexcept;
   wake sleep_on(std::uint32_t seen, std::int64_t timeout_ns) noexcept;
 
-  alignas(64) std::atomic<std::uint32_t> sleepers_;  // alone in its line: ringers read it all the time
+  alignas(64) std::atomic<std::uint32_t> announced_;  // alone in its line: ringers read it all the time
   alignas(64) std::atomic<std::uint32_t> word_;
 };
 
