@@ -70,7 +70,7 @@ void print(const shift::options& wanted, const shift::result& seen) {
 
 void report([[maybe_unused]] const shift::result& last, [[maybe_unused]] double megabytes) {
 #ifdef SHIFT_ON_LULL
-  lull_metric("megabytes", megabytes, "MB");
+  lull_metric("MB", megabytes, "MB");
   lull_metric("latency_us", last.latency_us, "us");
   lull_metric("cpu_us_per_transfer", last.cpu_s * 1e6 / static_cast<double>(last.transfers), "us");
 #endif

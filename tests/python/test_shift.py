@@ -68,7 +68,7 @@ def test_the_record_has_the_region_and_the_megabytes(lull: Lull) -> None:
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     repeat = json.loads((lull.folder / "rec" / "run.json").read_text())["repeats"][0]
-    assert repeat["metrics"]["megabytes"]["value"] == pytest.approx(2 * 100 * 1.048576)
+    assert repeat["metrics"]["MB"]["value"] == pytest.approx(2 * 100 * 1.048576)
     assert "transfers" in {region["name"] for region in repeat["regions"]}
 
 
