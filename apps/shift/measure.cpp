@@ -42,7 +42,7 @@ std::vector<int> partners(const options& wanted) {
 std::uint64_t up_to_multiple(std::uint64_t value, std::uint64_t of) { return (value + of - 1) / of * of; }
 
 double quantile(std::span<const double> sorted, double q) {
-  return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1) + 0.5)];
+  return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(std::lround(q * static_cast<double>(sorted.size() - 1)))];
 }
 
 void begin_region() {
@@ -91,7 +91,8 @@ result bench::measure(std::size_t bytes) {
       wanted_.gap_us > 0 ? 1 : from_first(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(batch_s / each)));
 
   if (wanted_.verify) moves_.prepare(bytes);
-  auto* const mine = new (cells_.data()) account;
+  auto* const mine = reinterpret_cast<account*>(cells_.data());
+  *mine = account{};
   shmem_barrier_all();
   begin_region();
   run(bytes, count, batch, *mine);
@@ -121,11 +122,15 @@ void bench::run(std::size_t bytes, std::uint64_t count, std::uint64_t batch, acc
       if (++turn == partners_.size()) turn = 0;
     }
     const double took = wall() - begin;
-    if (pausing) seen.cpu_s += cpu() - cpu_begin;
+    const double worked = pausing ? cpu() - cpu_begin : 0;
+    seen.cpu_s += worked;
     seen.transferring_s += took;
     done += now;
     const std::size_t place = timed < seen.latency_us.size() ? timed : draw() % (timed + 1);
-    if (place < seen.latency_us.size()) seen.latency_us[place] = took / static_cast<double>(now) * 1e6;
+    if (place < seen.latency_us.size()) {
+      seen.latency_us[place] = took / static_cast<double>(now) * 1e6;
+      seen.cpu_us[place] = worked * 1e6;
+    }
     ++timed;
   }
   if (!pausing) seen.cpu_s = cpu() - cpu_begin;
@@ -174,7 +179,7 @@ std::uint64_t bench::verify(std::size_t bytes, std::uint64_t count) const {
 
 result bench::gather(std::size_t bytes) {
   result total{.bytes = bytes};
-  std::vector<double> latencies;
+  std::vector<double> latencies, cpu_times;
   auto seen = std::make_unique<account>();
   std::uint64_t wrong = 0;
   double rates = 0;
@@ -188,13 +193,17 @@ result bench::gather(std::size_t bytes) {
       total.transfers += seen->transfers;
       total.cpu_s += seen->cpu_s;
       rates += static_cast<double>(seen->transfers * bytes) * 1e-6 / seen->transferring_s;
-      latencies.insert(latencies.end(), seen->latency_us.begin(),
-                       seen->latency_us.begin() + static_cast<std::ptrdiff_t>(seen->samples));
+      const auto samples = static_cast<std::ptrdiff_t>(seen->samples);
+      latencies.insert(latencies.end(), seen->latency_us.begin(), seen->latency_us.begin() + samples);
+      cpu_times.insert(cpu_times.end(), seen->cpu_us.begin(), seen->cpu_us.begin() + samples);
     }
     std::ranges::sort(latencies);
+    std::ranges::sort(cpu_times);
     total.latency_us = quantile(latencies, 0.5);
     total.p10_us = quantile(latencies, 0.1);
     total.p90_us = quantile(latencies, 0.9);
+    total.cpu_us =
+        wanted_.gap_us > 0 ? quantile(cpu_times, 0.5) : total.cpu_s * 1e6 / static_cast<double>(total.transfers);
     total.mb_per_s = rates / transferring;
   }
   total.right = from_first(wrong) == 0;

@@ -18,12 +18,14 @@ struct result {
   double latency_us = 0, p10_us = 0, p90_us = 0;
   double mb_per_s = 0;  // of each PE, while it transfers
   double cpu_s = 0;     // of all threads of these PEs, while they transfer
+  double cpu_us = 0;    // for one transfer: the median where each is timed by itself, with gaps, else the mean
   bool right = true;
 };
 
 // What one PE has seen of one size; copied from PE to PE as it stands.
 struct account {
   std::array<double, 1024> latency_us{};  // a random selection of all
+  std::array<double, 1024> cpu_us{};      // of the same transfers; with gaps only
   std::uint64_t samples = 0, transfers = 0, wrong = 0;
   double transferring_s = 0, cpu_s = 0;
 };

@@ -53,16 +53,16 @@ void print_head(const shift::options& wanted) {
 }
 
 void print(const shift::options& wanted, const shift::result& seen) {
-  const double cpu_us = seen.cpu_s * 1e6 / static_cast<double>(seen.transfers);
   if (wanted.json) {
     std::printf("{\"op\": \"%s\", \"bytes\": %zu, \"pes\": %d, \"nodes\": %d, \"transfers\": %" PRIu64
                 ", \"latency_us\": %.9g, \"p10_us\": %.9g, \"p90_us\": %.9g, \"mb_per_s\": %.9g, \"cpu_us\": %.9g, "
                 "\"cpu_s\": %.9g, \"verified\": %s}\n",
                 wanted.op.c_str(), seen.bytes, shmem_n_pes(), nodes(), seen.transfers, seen.latency_us, seen.p10_us,
-                seen.p90_us, seen.mb_per_s, cpu_us, seen.cpu_s, wanted.verify ? seen.right ? "true" : "false" : "null");
+                seen.p90_us, seen.mb_per_s, seen.cpu_us, seen.cpu_s,
+                wanted.verify ? seen.right ? "true" : "false" : "null");
   } else {
     std::printf("%10zu %11" PRIu64 " %12.4g %10.4g %10.4g %10.4g %12.4g %9.3g%s\n", seen.bytes, seen.transfers,
-                seen.latency_us, seen.p10_us, seen.p90_us, seen.mb_per_s, cpu_us, seen.cpu_s,
+                seen.latency_us, seen.p10_us, seen.p90_us, seen.mb_per_s, seen.cpu_us, seen.cpu_s,
                 seen.right ? "" : "  WRONG");
   }
   std::fflush(stdout);
@@ -72,7 +72,7 @@ void report([[maybe_unused]] const shift::result& last, [[maybe_unused]] double 
 #ifdef SHIFT_ON_LULL
   lull_metric("MB", megabytes, "MB");
   lull_metric("latency_us", last.latency_us, "us");
-  lull_metric("cpu_us_per_transfer", last.cpu_s * 1e6 / static_cast<double>(last.transfers), "us");
+  lull_metric("cpu_us_per_transfer", last.cpu_us, "us");
 #endif
 }
 

@@ -132,13 +132,13 @@ def test_the_study_of_waiting_is_whole(tmp_path: Path) -> None:
             "interrupt+dvfs",
             "adaptive",
         }
-        assert not [point for point in points if point.factors["where"] == "link" and point.factors["pes"] == 8]
+        assert not [point for point in points if point.factors["network"] == "link" and point.factors["pes"] == 8]
 
 
-def small(text: str, where: str) -> str:
-    """The study of waiting with one point of each of two policies, in `where`."""
+def small(text: str, network: str) -> str:
+    """The study of waiting with one point of each of two policies, over `network`."""
     for before, after in (
-        ("factors.bytes = [8, 65536, 1048576]", f'factors.bytes = [65536]\nfactors.where = ["{where}"]'),
+        ("factors.bytes = [8, 65536, 1048576]", f'factors.bytes = [65536]\nfactors.network = ["{network}"]'),
         ("parameters.seconds = 0.3", 'parameters.seconds = 0.05\nfactors.wait = ["poll", "adaptive"]'),
         ("measure.runs = 6", "measure.runs = 1\nmeasure.warmup = 0"),
         ("{here}", str(installed.studies()["waiting"].parent)),
@@ -148,16 +148,16 @@ def small(text: str, where: str) -> str:
     return text
 
 
-@pytest.mark.parametrize("where", ["tcp", "link"])
-def test_the_study_of_waiting_runs(lull: Lull, where: str) -> None:
-    if where == "link":
+@pytest.mark.parametrize("network", ["tcp", "link"])
+def test_the_study_of_waiting_runs(lull: Lull, network: str) -> None:
+    if network == "link":
         try:
             with namespace_hosts(2):
                 pass
         except LullError as error:
             pytest.skip(str(error))
-    (lull.folder / "w.toml").write_text(small(installed.studies()["waiting"].read_text(), where))
+    (lull.folder / "w.toml").write_text(small(installed.studies()["waiting"].read_text(), network))
     done = lull.run("study", "./w.toml", "--quick")
     assert done.returncode == 0, done.stderr
-    rows = [line.split() for line in done.stdout.splitlines() if line.split()[:1] == ["65536"]]
+    rows = [line.split() for line in done.stdout.splitlines() if line.split()[:1] == ["64K"]]
     assert [row[1] for row in rows] == ["poll", "adaptive"]

@@ -149,7 +149,7 @@ def table_rows(family: Family) -> list[list[str]]:
     for at in sorted({place.at for places in family.lines.values() for place in places}):
         for line, places in family.lines.items():
             rows += [
-                [f"{at:g}", line, *(cell(family, name, place) for name in family.panels)]
+                [binary(at), line, *(cell(family, name, place) for name in family.panels)]
                 for place in places
                 if place.at == at
             ]
