@@ -32,6 +32,11 @@ _ANCHOR = 'hostname "$1" && ip link set lo up && echo ready && exec cat'
 _ENTER = 'mount -t sysfs sysfs /sys && exec "$@"'
 
 
+def address_of(index: int) -> str:
+    """The address of the host with this index; any two hosts of one `namespace_hosts` reach each other by it."""
+    return f"{_NETWORK}.{index + 1}"
+
+
 @dataclass(frozen=True)
 class Link:
     """What each host may send.
@@ -90,7 +95,7 @@ def namespace_hosts(
             raise LullError(asked, f"there is no program {program}", "install iproute2 and util-linux")
     with ExitStack() as stack:
         hosts = [
-            Host(name, f"{_NETWORK}.{index + 1}", stack.enter_context(_anchor(asked, name)), named)
+            Host(name, address_of(index), stack.enter_context(_anchor(asked, name)), named)
             for index, name in enumerate(f"{prefix}{number}" for number in range(count))
         ]
         if count == 2:
