@@ -32,6 +32,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -42,6 +43,7 @@ from lull.hosts import INTERFACE, Host, Link, namespace_hosts
 
 ROUNDS = 7
 LIMIT_S = 180
+END_S = 10
 TOP = Path(__file__).resolve().parent.parent
 BUILD = TOP / "build" / "bench-one-sided"
 LINK = Link("1gbit", "20kb", 16384)
@@ -105,14 +107,21 @@ def build() -> dict[str, Path]:
 
 def lines_of(command: Sequence[str], env: dict[str, str]) -> list[dict[str, Any]]:
     """What a program said, one JSON object a line."""
-    try:
-        run = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=LIMIT_S)
-    except subprocess.TimeoutExpired:
-        raise SystemExit(f"time {' '.join(command)}: it did not end within {LIMIT_S} s") from None
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        try:
+            said, complaints = run.communicate(timeout=LIMIT_S)
+        except BaseException as error:
+            run.terminate()  # not kill: a launcher has processes of its own to end
+            with suppress(subprocess.TimeoutExpired):
+                run.wait(END_S)
+            run.kill()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise SystemExit(f"time {' '.join(command)}: it did not end within {LIMIT_S} s") from None
+            raise
     if run.returncode != 0:
-        said = run.stderr.strip().splitlines() or ["it said nothing"]
-        raise SystemExit(f"time {' '.join(command)}: exit {run.returncode}: {said[-1]}")
-    return [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
+        last = complaints.strip().splitlines() or ["it said nothing"]
+        raise SystemExit(f"time {' '.join(command)}: exit {run.returncode}: {last[-1]}")
+    return [json.loads(line) for line in said.splitlines() if line.startswith("{")]
 
 
 def ours(program: Path, setting: Setting) -> list[dict[str, Any]]:
