@@ -59,18 +59,28 @@ class Host:
     name: str
     address: str
     anchor: int  # the process that holds its namespaces
+    named: bool = True  # whether programs on it see `name` as the host's name, or that of this machine
 
     def command(self, words: Sequence[str]) -> list[str]:
         """The command that runs `words` on this host, in the folder it is called from."""
-        enter = ["nsenter", f"--target={self.anchor}", "--net", "--uts", "--"]
+        enter = ["nsenter", f"--target={self.anchor}", "--net", *(["--uts"] if self.named else []), "--"]
         return [*enter, "unshare", "--mount", "--", "sh", "-c", _ENTER, "sh", *words]
 
 
 @contextmanager
-def namespace_hosts(count: int, link: Link | None = None, *, prefix: str = "host") -> Iterator[list[Host]]:
+def namespace_hosts(
+    count: int, link: Link | None = None, *, prefix: str = "host", named: bool = True
+) -> Iterator[list[Host]]:
     """Make `count` hosts that reach each other over links like `link`; at the end nothing of them is left.
 
     Two hosts are joined directly, more through a bridge. Programs that still run on a host at the end are killed.
+
+    Args:
+        count: How many.
+        link: The same for all.
+        prefix: Of their names; a number follows.
+        named: Whether programs see that name. If not, they see this machine's, so that a measurement outside takes
+            what they report for its own.
 
     Raises:
         UsageError: The count is out of range, or `tc` does not understand the link.
@@ -85,7 +95,7 @@ def namespace_hosts(count: int, link: Link | None = None, *, prefix: str = "host
             raise LullError(asked, f"there is no program {program}", "install iproute2 and util-linux")
     with ExitStack() as stack:
         hosts = [
-            Host(name, address_of(index), stack.enter_context(_anchor(asked, name)))
+            Host(name, address_of(index), stack.enter_context(_anchor(asked, name)), named)
             for index, name in enumerate(f"{prefix}{number}" for number in range(count))
         ]
         if count == 2:

@@ -103,7 +103,7 @@ void world::start_remote() {
                                                    .combine_ns = setting_integer("LULL_COMBINE_US") * 1000},
                                      remote_hooks{.memory_changed =
                                                       [this, bell = &header->bell] {
-                                                        bell->ring();
+                                                        bell->ring_for_store();
                                                         wake_sleeper();
                                                       },
                                                   .node_memory_changed =
@@ -231,7 +231,7 @@ void world::put_signal(context& c, void* target, const void* source, std::size_t
     if (then.whole_node)
       ring_node();
     else
-      bell_of(pe).ring_after_atomic();
+      bell_of(pe).ring_for_store_after_atomic();
     return;
   }
   const signal_update wanted{offset_of(then.word), then.value, then.how, then.whole_node};

@@ -37,7 +37,9 @@ USED = {
     "eth": ["net:eth0", "net:eth0-nic"],
     "tools": [],
     # Trees for lowering the frequency: they have nothing to read energy from.
-    **dict.fromkeys(("cpufreq_userspace", "cpufreq_limit", "cpufreq_preference", "cpufreq_shared", "cpufreq_closed"), []),
+    **dict.fromkeys(
+        ("cpufreq_userspace", "cpufreq_limit", "cpufreq_preference", "cpufreq_shared", "cpufreq_closed"), []
+    ),
 }
 
 # Domains in the totals, and the channel or sum behind the node's.
