@@ -1,7 +1,7 @@
 # make study   everything a newcomer needs: sets up, builds, runs the aggregation study in its quick form
 # make test    sets up, builds, runs all tests
 #
-# make setup | build | stress-waiting | lint | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | build | test-install | hosts-conformance | stress-waiting | lint | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -16,7 +16,7 @@ native := $(shell find src include apps python/_core cmake tests/unit tests/run 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup build study test stress-waiting lint docs clean
+.PHONY: setup build study test test-install hosts-conformance stress-waiting lint docs clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup
 	@scripts/setup packages.txt
@@ -36,12 +36,26 @@ study: build
 	@$(VENV)/bin/lull study $(STUDY) --quick
 
 test: build
+	@scripts/setup packages-test.txt || echo "lull: set up for tests: the tests that need these packages are skipped" >&2
 	@echo "==> building the tests"
 	@cmake --build $(BUILD) --target tests
 	@echo "==> C++ and multi-process tests"
 	@ctest --test-dir $(BUILD) --output-on-failure --progress
 	@echo "==> Python tests"
 	@$(VENV)/bin/python -m pytest
+
+# What `cmake --install` puts below a prefix, used as a user would; some minutes, for all is compiled once more.
+test-install: build
+	@cmake -S . -B build/install -G Ninja -DLULL_BUILD_PYTHON=OFF -DLULL_BUILD_TESTS=OFF \
+	  -DCMAKE_INSTALL_PREFIX=$(CURDIR)/build/prefix > build/install.log
+	@cmake --build build/install >> build/install.log || { tail -n 30 build/install.log; exit 1; }
+	@cmake --install build/install >> build/install.log
+	@INSTALLED_PREFIX=$(CURDIR)/build/prefix $(VENV)/bin/python -m pytest tests/python/test_building_programs.py
+
+# Every program of tests/run on two hosts made of namespaces (needs root), with 2, 4, 8 PEs, under three policies.
+hosts-conformance: build
+	@cmake --build $(BUILD) --target tests
+	@$(VENV)/bin/python -m pytest tests/python/test_run_on_hosts.py -k conformance --all-programs-on-hosts
 
 # A million sleeps of 8 PEs, none of which may end by its time-out; some minutes on two cores.
 stress-waiting: build

@@ -1,15 +1,17 @@
 # Where things are installed. Two ways lead to the same picture below one prefix P:
 #
-#   P/bin/lull  P/include/{shmem.h,lull/}  P/lib/liblull-*.so  P/lib/pkgconfig  P/lib/cmake/lull
+#   P/bin/{lull,lullcc,lullc++}  P/include/{shmem.h,lull/}  P/lib/liblull-*.so  P/lib/pkgconfig  P/lib/cmake/lull
 #   <package>/{*.py,_core.so,libexec/,apps/,studies/}     the Python package `lull` and what only it runs
 #
 # `cmake --install` puts <package> in P/lib/lull/python/lull; `pip install .` puts it in site-packages and the rest
 # in the environment's prefix. Both stand four folders below P/lib, so one relative RPATH serves the executables.
 if(SKBUILD)
   set(LULL_INSTALL_PREFIX "${SKBUILD_DATA_DIR}/")
+  set(LULL_INSTALL_BIN "${SKBUILD_SCRIPTS_DIR}")
   set(LULL_INSTALL_PACKAGE "${SKBUILD_PLATLIB_DIR}/lull")
 else()
   set(LULL_INSTALL_PREFIX "")
+  set(LULL_INSTALL_BIN bin)
   set(LULL_INSTALL_PACKAGE "lib/lull/python/lull")
 endif()
 set(LULL_INSTALL_LIB "${LULL_INSTALL_PREFIX}lib")

@@ -23,6 +23,14 @@ lull_shared_library(meter "Lull: regions and metrics of a program in the record 
 lull_shared_library(shmem "Lull: OpenSHMEM with waiting as a policy, and message aggregation"
                     WHOLE lull_shmem lull_aggregate USES lull_fabric lull_meter fmt::fmt)
 
+# Compiler wrappers, as other OpenSHMEM and MPI libraries have them.
+function(lull_compiler_wrapper LULL_WRAPPER LULL_WRAPPER_LANGUAGE LULL_WRAPPER_COMPILER)
+  configure_file(cmake/compiler_wrapper.in ${LULL_WRAPPER} @ONLY)
+  install(PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/${LULL_WRAPPER} DESTINATION ${LULL_INSTALL_BIN})
+endfunction()
+lull_compiler_wrapper(lullcc C cc)
+lull_compiler_wrapper(lullc++ C++ c++)
+
 install(FILES include/shmem.h include/shmemx.h DESTINATION ${LULL_INSTALL_INCLUDE})
 install(DIRECTORY include/lull DESTINATION ${LULL_INSTALL_INCLUDE})
 configure_file(cmake/lull-config.cmake.in lull-config.cmake @ONLY)

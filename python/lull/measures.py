@@ -31,13 +31,17 @@ class Measures:
         return Spread(found.median, found.quartile_low, found.quartile_high, found.smallest, found.largest, **ends)
 
 
-def measures(side: Quantity, *, seed: int, stream: int) -> Measures:
-    """The columns of one side, its runs resampled jointly; sides that are compared take different streams."""
+def measures(side: Quantity, *, seed: int, stream: int, metrics: Sequence[str] = ()) -> Measures:
+    """The columns of one side, its runs resampled jointly; sides that are compared take different streams.
+
+    Metrics that every run reports can be columns too, under their own names.
+    """
     time, energy = np.array(side.rows, dtype=np.float64).T
     values: dict[str, Floats] = {
         "time": time,
         "energy": energy,
         "power": energy / time,
+        "cpu": _column(side.samples, lambda one: one.cpu_s / one.work),
         "edp": energy * time,
         "ed2p": energy * time**2,
     }
@@ -45,6 +49,10 @@ def measures(side: Quantity, *, seed: int, stream: int) -> Measures:
         values["j_per_mb"] = _column(side.samples, lambda one: one.energy_j / (one.moved_bytes or 1) * BYTES_PER_MB)
     if all(sample.idle is not None for sample in side.samples):
         values["dynamic"] = _column(side.samples, lambda one: (one.dynamic_j or 0.0) / one.work)
+    repeats = {repeat.index: repeat for repeat in side.run.repeats}
+    for metric in metrics:
+        if all(metric in repeats[sample.index].metrics for sample in side.samples):
+            values[metric] = np.array([repeats[one.index].metrics[metric].value for one in side.samples])
     table = np.column_stack(list(values.values()))
     resampled: dict[str, Floats] = {}
     if len(table) >= stats.runs_for_interval():

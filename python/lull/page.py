@@ -21,6 +21,7 @@ from lull.scaling import scaling, scaling_plot
 from lull.svg import Plot
 
 TEMPLATES = Path(__file__).parent / "templates"
+MOST_DRAWN = 40  # records; of more than these only comparisons, curves and tables are shown
 OPEN_POWER = 2  # plots of power over time that stand open at once; the rest unfold
 
 KINDS = {
@@ -62,6 +63,17 @@ class Page:
     plots: dict[str, Plot] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class DrawnCurves:
+    """Figures over a factor of a study, drawn, and as the rows of a table."""
+
+    name: str  # of the file of the plot
+    title: str
+    plot: Plot
+    headings: list[str]
+    rows: list[list[str]]
+
+
 @dataclass
 class Drawn:
     """The plots of a page, gathered as they are set into it."""
@@ -80,6 +92,7 @@ def render_page(
     title: str | None,
     comparisons: list[tuple[str, Comparison]] | None,
     claims: list[dict[str, str]],
+    curves: Sequence[DrawnCurves] = (),
     source: str,
     baseline: int,
     region: str | None,
@@ -97,7 +110,8 @@ def render_page(
         against = runs[baseline].label if len(runs) > 1 else None
         comparisons, refused = _compare(runs, quantities, baseline, region=region, per=per, allow_mixed=allow_mixed)
     common = _common_warnings([found for _, found in comparisons])
-    grown = scaling([(quantity(run, region=region), run) for run in runs])
+    few = len(runs) <= MOST_DRAWN
+    grown = scaling([(quantity(run, region=region), run) for run in runs]) if few else None
     drawn = Drawn()
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -123,12 +137,13 @@ def render_page(
         claim_columns=list(dict.fromkeys(key for claim in claims for key in claim)),
         energy_words=tables.energy_words(quantities),
         gps_up=drawn.svg("gps-up", gps_up(comparisons)) if comparisons else "",
-        runs_plot=drawn.svg("runs", plots.runs_of_each(quantities)),
-        domains_plot=drawn.svg("domains", plots.energy_by_domain([(n, _energies(q, region)) for n, q in quantities])),
+        curves=[(one, drawn.svg(one.name, one.plot)) for one in curves],
+        runs_plot=drawn.svg("runs", plots.runs_of_each(quantities)) if few else "",
+        domains_plot=drawn.svg("domains", plots.energy_by_domain(_energies_of(quantities, region))) if few else "",
         scaling_plot=drawn.svg("scaling", scaling_plot(grown)) if grown else "",
         scaling_unit=grown.unit if grown else "",
         scaling_rows=tables.scaling_rows(grown) if grown else [],
-        power_plots=_power_plots(folders, runs, drawn),
+        power_plots=_power_plots(folders, runs, drawn) if few else [],
         run_rows=[tables.run_row(name, q, sample) for name, q in quantities for sample in q.samples],
         node_rows=tables.node_rows(quantities),
         failed=[(name, [index + 1 for index in q.failed]) for name, q in quantities if q.failed],
@@ -188,6 +203,12 @@ def _compared(name: str, found: Comparison, common: list[str]) -> Compared:
     tone, mark = {True: ("saves", "●"), False: ("wastes", "■"), None: ("neither", "◆")}[found.saves]
     own = [line for line in found.warnings if line not in common]
     return Compared(name, found, rows(found), tone, mark, sensor_words(found), own)
+
+
+def _energies_of(
+    quantities: Sequence[tuple[str, Quantity]], region: str | None
+) -> list[tuple[str, list[list[Energy]]]]:
+    return [(name, _energies(of, region)) for name, of in quantities]
 
 
 def _energies(of: Quantity, region: str | None) -> list[list[Energy]]:

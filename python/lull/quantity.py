@@ -35,6 +35,7 @@ class Sample:
     low_j: float
     high_j: float
     kind: EnergyKind
+    cpu_s: float
     visits: int  # windows of time the energy was read over: more of them, more edges to miss
     parts: tuple[Energy, ...]
     wire: Wire | None
@@ -169,19 +170,22 @@ def _of_repeat(asked: str, repeat: Repeat) -> Sample:
     ]
     if not totals and wire and all(energy.kind is EnergyKind.SIMULATED for energy in wire):
         totals, wire = wire, []  # a simulated network: its links are all there is
-    return _sample(asked, repeat.index, repeat.wall_s, 1, totals, wire)
+    return _sample(asked, repeat.index, repeat.wall_s, repeat.cpu_s, 1, totals, wire)
 
 
 def _of_region(asked: str, repeat: Repeat, name: str) -> Sample:
     for region in repeat.regions:
         if region.name == name:
             wire = [energy for energy in region.energy if energy.domain is Domain.WIRE]
-            return _sample(asked, repeat.index, region.wall_s, region.count, nodes_of(region.energy), wire)
+            energies = nodes_of(region.energy)
+            return _sample(asked, repeat.index, region.wall_s, region.cpu_s, region.count, energies, wire)
     there = ", ".join(region.name for region in repeat.regions) or "none"
     raise LullError(asked, f"repeat {repeat.index + 1} has no region {name!r}", f"there are: {there}")
 
 
-def _sample(asked: str, index: int, time_s: float, visits: int, totals: list[Energy], wire: list[Energy]) -> Sample:
+def _sample(
+    asked: str, index: int, time_s: float, cpu_s: float, visits: int, totals: list[Energy], wire: list[Energy]
+) -> Sample:
     if not totals:
         raise LullError(
             asked,
@@ -195,6 +199,7 @@ def _sample(asked: str, index: int, time_s: float, visits: int, totals: list[Ene
         low_j=sum(e.low_j for e in totals),
         high_j=sum(e.high_j for e in totals),
         kind=weakest([e.kind for e in totals]),
+        cpu_s=cpu_s,
         visits=visits,
         parts=tuple(totals),
         wire=Wire(sum(e.joules for e in wire), sum(e.bytes or 0 for e in wire), weakest([e.kind for e in wire]))

@@ -5,7 +5,7 @@ What the page holds is gathered in `lull.page`; how it looks is `templates/repor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,9 +19,10 @@ from lull.comparison import Comparison
 from lull.errors import LullError, UsageError
 
 if TYPE_CHECKING:
+    from lull.page import DrawnCurves
     from lull.svg import Plot
 
-__all__ = ["PlotFiles", "records_in", "report", "write_report"]
+__all__ = ["PlotFiles", "records_in", "report", "write_plots", "write_report"]
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ def write_report(
     comparisons: list[tuple[str, Comparison]] | None = None,
     claims: list[dict[str, str]] | None = None,
     *,
+    curves: Sequence[DrawnCurves] = (),
     source: str = "",
     baseline: Path | None = None,
     region: str | None = None,
@@ -109,6 +111,7 @@ def write_report(
         title: Heading of the page.
         comparisons: Named comparisons to show; otherwise every record is compared with the baseline.
         claims: Rows of a table of published figures beside ours; the keys are its columns.
+        curves: Figures over a factor, drawn; a section of their own.
         source: The publication the claims are from, in one line.
         baseline: The record others are compared with; the first of `folders` otherwise.
         region: Report this region instead of whole runs.
@@ -147,18 +150,19 @@ def write_report(
         title=title,
         comparisons=comparisons,
         claims=claims or [],
+        curves=curves,
         source=source,
         baseline=first,
         region=region,
         per=per,
         allow_mixed=allow_mixed,
     )
-    made = _write_plots(page.plots, plot_files) if plot_files else []
+    made = write_plots(page.plots, plot_files) if plot_files else []
     _write_aside(out, page.text.encode())
     return made
 
 
-def _write_plots(plots: Mapping[str, Plot], to: PlotFiles) -> list[Path]:
+def write_plots(plots: Mapping[str, Plot], to: PlotFiles) -> list[Path]:
     """Write plots that stand alone, one file each, named after what they show."""
     made = []
     for name, plot in plots.items():

@@ -1,15 +1,19 @@
-"""`lull run`: start a program on several PEs, on one node or on emulated ones."""
+"""`lull run`: start a program on several PEs: on one node, on emulated nodes, or on hosts made of namespaces."""
 
 from __future__ import annotations
 
 import os
+import sys
 from typing import NoReturn
 
 import click
 
 from lull import installed
 from lull.errors import UsageError
+from lull.hosts import MOST_HOSTS, Link, namespace_hosts
+from lull.interrupts import Interrupts
 from lull.native import checked_settings
+from lull.run_on_hosts import run_on_hosts
 
 
 @click.command(
@@ -21,18 +25,49 @@ from lull.native import checked_settings
     type=click.IntRange(min=1),
     help="Split the PEs into this many emulated nodes that talk only through UCX.",
 )
-@click.option("--bind/--no-bind", default=None, help="Bind each PE to cores of its own, or leave that to the system.")
+@click.option(
+    "--hosts",
+    type=click.IntRange(min=1, max=MOST_HOSTS),
+    help="Make this many hosts of namespaces, joined by links, and start the PEs there by mpirun (needs root).",
+)
+@click.option("--rate", help="What each host may send, as tc writes it: 1gbit. Without it the links have no limit.")
+@click.option(
+    "--bind/--no-bind",
+    default=None,
+    help="Bind each PE to a core, with --hosts each host to cores of its own; or leave that to the system.",
+)
 @click.argument("app")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
-def run(pes: int, nodes: int | None, bind: bool | None, app: str, args: tuple[str, ...]) -> NoReturn:
+def run(
+    pes: int,
+    nodes: int | None,
+    hosts: int | None,
+    rate: str | None,
+    bind: bool | None,
+    app: str,
+    args: tuple[str, ...],
+) -> NoReturn:
     """Run APP on N PEs; options after APP are its own.
 
     APP is looked up on PATH, then as a path, then among the applications that come with Lull.
     """
     if nodes is not None and nodes > pes:
         raise UsageError("run on emulated nodes", f"{nodes} nodes are more emulated nodes than PEs, {pes}", "raise -n")
+    if hosts is not None and hosts > pes:
+        raise UsageError("run on hosts", f"{hosts} hosts are more than PEs, {pes}", "raise -n")
+    if hosts is not None and nodes is not None:
+        raise UsageError(
+            "run on hosts", "--hosts and --nodes are both given", "choose one; LULL_NODES splits each host"
+        )
+    if rate is not None and hosts is None:
+        raise UsageError(f"run with links of {rate}", "there are no hosts to link", "say how many with --hosts")
     program = installed.find_program(app)
     checked_settings()
+    if hosts is not None:
+        with Interrupts() as interrupts, namespace_hosts(hosts, Link(rate)) as made:
+            command = [str(program), *args]
+            code = run_on_hosts(made, pes, command, env=os.environ, bind=bind is not False, interrupts=interrupts)
+        sys.exit(code)
     launcher = installed.executable("lull-launch")
     command = [str(launcher), "-n", str(pes)]
     if nodes is not None:

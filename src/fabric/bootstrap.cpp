@@ -80,9 +80,10 @@ bootstrap::bootstrap() {
   spans_hosts_ = static_cast<int>(host_ranks_.size()) < size_;
   if (const value_ptr host = get(process(job_, me.rank), PMIX_NODEID)) host_ = static_cast<int>(host->data.uint32);
 
-  // A PE does not outlive its launcher; the second look covers a launcher that died in between.
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != launcher) raise(SIGTERM);
+  // A PE does not outlive its launcher, whatever signals it ignores; the second look covers a launcher that died in
+  // between.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != launcher) raise(SIGKILL);
 }
 
 bootstrap::~bootstrap() {

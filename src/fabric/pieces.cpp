@@ -32,7 +32,7 @@ void world::put_pieces(context& c, void* target, const shape& there, const void*
   for_pairs(there, here, [&](std::int64_t to, std::int64_t from) {
     deliver(at + to, static_cast<const std::byte*>(source) + from, bytes);
   });
-  bell_of(pe).ring();
+  bell_of(pe).ring_for_store();
 }
 
 void world::accumulate(context& c, void* target, const shape& there, const void* source, const shape& here,
@@ -45,7 +45,7 @@ void world::accumulate(context& c, void* target, const shape& there, const void*
       add_scaled(how, at + to, static_cast<const std::byte*>(source) + from, there.piece_bytes());
     });
   }
-  bell_of(pe).ring();
+  bell_of(pe).ring_for_store();
 }
 
 void world::get_pieces(context& c, void* destination, const shape& here, const void* source, const shape& there,

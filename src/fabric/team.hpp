@@ -70,7 +70,8 @@ class team {
     if (world_.checks()) mine().doing = doing;
     team_block& shared = head_block();
     if (shared.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < epoch * here_.size()) {
-      world_.wait().until({what}, [&] { return shared.released.load(std::memory_order_acquire) >= epoch; });
+      const awaited meeting{.what = what, .by_stores = false};
+      world_.wait().until(meeting, [&] { return shared.released.load(std::memory_order_acquire) >= epoch; });
       return;
     }
     if (world_.checks()) compare_doing(doing);

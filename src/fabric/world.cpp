@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "fabric/crashes.hpp"
 #include "fabric/team.hpp"
 #include "fabric/team_slots.hpp"
 
@@ -53,6 +54,7 @@ world::world()
       allocator_(0),
       unacknowledged_limit_(static_cast<std::uint64_t>(setting_integer("LULL_UNACKNOWLEDGED"))),
       most_teams_(static_cast<int>(setting_integer("LULL_TEAMS"))) {
+  leave_crashes_to_the_program();
   const std::size_t team_bytes = team::bytes_for(*this, most_teams_);
   const std::size_t slot_words = team_slots::words_for(most_teams_);
   const std::size_t slot_bytes = round_up(slot_words * sizeof(std::uint64_t), 64);
@@ -101,7 +103,7 @@ void world::start_remote() {
                                                    .combine_ns = setting_integer("LULL_COMBINE_US") * 1000},
                                      remote_hooks{.memory_changed =
                                                       [this, bell = &header->bell] {
-                                                        bell->ring();
+                                                        bell->ring_for_store();
                                                         wake_sleeper();
                                                       },
                                                   .node_memory_changed =
@@ -229,7 +231,7 @@ void world::put_signal(context& c, void* target, const void* source, std::size_t
     if (then.whole_node)
       ring_node();
     else
-      bell_of(pe).ring_after_atomic();
+      bell_of(pe).ring_for_store_after_atomic();
     return;
   }
   const signal_update wanted{offset_of(then.word), then.value, then.how, then.whole_node};

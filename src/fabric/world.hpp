@@ -116,7 +116,7 @@ class world {
   void put(context& c, void* target, const void* source, std::size_t bytes, pe_id pe, bool blocking) {
     if (void* const there = direct(target, pe)) [[likely]] {
       deliver(there, source, bytes);
-      bell_of(pe).ring();
+      bell_of(pe).ring_for_store();
     } else {
       put_remote(c, target, source, bytes, pe, nullptr, blocking);
     }
@@ -147,7 +147,7 @@ class world {
   void change(context& c, void* target, update u, pe_id pe) {
     if (void* const there = direct(target, pe)) [[likely]] {
       apply_update(u, there);
-      bell_of(pe).ring_after_atomic();
+      bell_of(pe).ring_for_store_after_atomic();
     } else {
       change_remote(c, target, u, pe);
     }
@@ -155,7 +155,7 @@ class world {
   std::uint64_t fetch(context& c, void* target, update u, pe_id pe) {
     if (void* const there = direct(target, pe)) [[likely]] {
       const std::uint64_t old = apply_update(u, there);
-      bell_of(pe).ring_after_atomic();
+      bell_of(pe).ring_for_store_after_atomic();
       return old;
     }
     return fetch_remote(c, target, u, pe);

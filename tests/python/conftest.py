@@ -55,6 +55,16 @@ def lull(tmp_path: Path) -> Iterator[Lull]:
     yield Lull(tmp_path)
 
 
+def compiled(source: str, folder: Path, *arguments: str) -> Path:
+    """The program `source` of the folder `programs`, or any other path, compiled as a user would."""
+    path = Path(__file__).parent / "programs" / source
+    program = folder / path.stem
+    compiler = "lullcc" if path.suffix == ".c" else "lullc++"
+    wrapper = Path(sys.executable).parent / compiler
+    subprocess.run([wrapper, "-O1", "-o", program, path, *arguments], check=True)
+    return program
+
+
 class Counter:
     """A counter file that moves under a reader who holds it open: rewritten in place, in one piece."""
 
@@ -90,3 +100,11 @@ def gone(mark: str, within_s: float = 5.0) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all-programs-on-hosts",
+        action="store_true",
+        help="run every program of tests/run on hosts made of namespaces, under each policy (make hosts-conformance)",
+    )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Lull, gone, processes_with
+from conftest import Lull, compiled, gone, processes_with
 from lull.installed import applications, executable
 
 HISTOGRAM = str(applications()["histogram"])
@@ -19,14 +19,158 @@ LONG = ["--min-time", "60", "--updates", "10000"]
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
+needs_mpirun = pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs mpirun")
+
+
+def shared_segments() -> set[str]:
+    """Named ones, of both kinds. A memfd has no name and ends with the processes that hold it."""
+    system_v = [line.split()[1] for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]]
+    return {path.name for path in Path("/dev/shm").iterdir()} | set(system_v)
+
+
 @pytest.fixture
 def job(lull: Lull) -> Iterator[Lull]:
     """A job whose processes carry the folder's name, so that they can be found; temporary files go there too."""
     lull.env = {"HERE": str(lull.folder), "TMPDIR": str(lull.folder), **AS_ROOT}
-    before = set(Path("/dev/shm").iterdir())
+    before = shared_segments()
     yield lull
     assert gone(str(lull.folder)), "processes remain"
-    assert set(Path("/dev/shm").iterdir()) <= before, "shared segments remain"
+    assert shared_segments() <= before, "shared segments remain"
+
+
+@pytest.fixture(scope="module")
+def misfortune(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(compiled("misfortune.c", tmp_path_factory.mktemp("misfortune")))
+
+
+def launch(job: Lull, launcher: str, nodes: int, *command: str) -> tuple[subprocess.CompletedProcess[str], float]:
+    """Four PEs of the command under `lull run` or `mpirun`, and how long they took."""
+    begin = time.monotonic()
+    if launcher == "mpirun":
+        done = subprocess.run(
+            ["mpirun", "-n", "4", "--oversubscribe", *command],
+            env={**job.environment(), "LULL_NODES": str(nodes)},
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+        )
+    else:
+        done = job.run("run", "-n", "4", "--nodes", str(nodes), *command, timeout=20)
+    return done, time.monotonic() - begin
+
+
+def nothing_in(folder: Path) -> bool:
+    """Whether no socket and no folder of a launcher is left there; the keeper of `lull run` may take a moment."""
+    end = time.monotonic() + 3
+    while left := [path for path in folder.rglob("*") if path.is_socket() or path.name.startswith("lull-")]:
+        if time.monotonic() > end:
+            print(left)
+            return False
+        time.sleep(0.02)
+    return True
+
+
+MISFORTUNES = {
+    "kill": (137, "was ended by SIGKILL; the other PEs are ended"),
+    "segv": (139, "was ended by SIGSEGV; the other PEs are ended"),
+    "exit-0": (1, "ended without shmem_finalize; the other PEs are ended"),
+    "exit-7": (7, "exited with code 7; the other PEs are ended"),
+}
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+@pytest.mark.parametrize(
+    ("how", "others"),
+    [
+        *(("kill", others) for others in ("barrier", "wait-until", "get", "put", "deaf")),
+        ("segv", "get"),
+        ("exit-0", "barrier"),
+        ("exit-0", "put"),
+        ("exit-7", "wait-until"),
+    ],
+)
+def test_whatever_ends_a_pe_and_whatever_the_others_wait_for(
+    job: Lull, misfortune: str, how: str, others: str, nodes: int
+) -> None:
+    done, seconds = launch(job, "lull run", nodes, misfortune, how, others)
+    code, says = MISFORTUNES[how]
+    assert done.returncode == code
+    [line] = done.stderr.splitlines()
+    assert line.startswith("lull: PE 1 ") and line.endswith(says)
+    assert seconds < 2
+    assert nothing_in(job.folder)
+
+
+@needs_mpirun
+@pytest.mark.parametrize("nodes", [1, 2])
+@pytest.mark.parametrize(
+    ("how", "others"),
+    [("kill", "barrier"), ("kill", "get"), ("kill", "deaf"), ("segv", "wait-until"), ("exit-0", "put")],
+)
+def test_mpirun_ends_the_job_too_and_names_the_pe(
+    job: Lull, misfortune: str, how: str, others: str, nodes: int
+) -> None:
+    done, seconds = launch(job, "mpirun", nodes, misfortune, how, others)
+    assert done.returncode == MISFORTUNES[how][0]
+    assert "process rank 1" in done.stderr
+    assert "backtrace" not in done.stderr
+    assert seconds < 5
+    assert nothing_in(job.folder)
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+@pytest.mark.parametrize("launcher", ["lull run", pytest.param("mpirun", marks=needs_mpirun)])
+def test_global_exit_ends_the_job_with_its_code(job: Lull, misfortune: str, launcher: str, nodes: int) -> None:
+    done, seconds = launch(job, launcher, nodes, misfortune, "global-exit", "deaf")
+    assert done.returncode == 37
+    assert "lull:" not in done.stderr
+    assert seconds < 5
+    assert nothing_in(job.folder)
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_a_pe_that_never_joins_is_not_waited_for(job: Lull, misfortune: str, nodes: int) -> None:
+    for _ in range(5):  # PMIx may be about to answer a PE that is being ended
+        done, seconds = launch(job, "lull run", nodes, misfortune, "never-joins", "barrier")
+        assert done.returncode == 1
+        [line] = done.stderr.splitlines()
+        assert line.startswith("lull: PE 1 ") and "ended without shmem_init; the other PEs are ended" in line
+        assert seconds < 2
+
+
+@pytest.mark.parametrize("launcher", ["lull run", pytest.param("mpirun", marks=needs_mpirun)])
+def test_a_heap_that_does_not_fit_is_one_line_of_each_pe(job: Lull, misfortune: str, launcher: str) -> None:
+    job.env["SHMEM_SYMMETRIC_SIZE"] = "64G"
+    limited = ["sh", "-c", 'ulimit -v 8000000; exec "$@"', "sh", misfortune, "exit-0", "barrier"]
+    done, seconds = launch(job, launcher, 1, *limited)
+    assert done.returncode == 1
+    said = [line for line in done.stderr.splitlines() if line.startswith("lull:")]
+    assert said and all("map 68" in line and line.endswith("lower SHMEM_SYMMETRIC_SIZE") for line in said)
+    assert seconds < 5
+
+
+@pytest.mark.parametrize("nodes", ["1", "2"])
+@pytest.mark.parametrize("launcher", ["lull run", pytest.param("mpirun", marks=needs_mpirun)])
+def test_pes_that_ignore_signals_do_not_outlive_their_killed_launcher(
+    job: Lull, misfortune: str, launcher: str, nodes: str
+) -> None:
+    argv = ["mpirun", "--oversubscribe"] if launcher == "mpirun" else [str(executable("lull-launch"))]
+    job.env["LULL_NODES"] = nodes
+    with subprocess.Popen(
+        [*argv, "-n", "4", misfortune, "wait", "deaf"],
+        env=job.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "all are here\n"
+        time.sleep(0.3)
+        running.kill()
+        running.communicate()
+    assert gone(str(job.folder), 3)
 
 
 def pes_of(job: Lull, wanted: int) -> list[int]:
@@ -68,7 +212,7 @@ def test_pes_do_not_outlive_their_launcher(job: Lull, how: signal.Signals) -> No
     assert not list(job.folder.glob("lull-*"))
 
 
-@pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs mpirun")
+@needs_mpirun
 @pytest.mark.parametrize("nodes", ["1", "2"])
 def test_the_same_program_runs_under_mpirun(job: Lull, nodes: str) -> None:
     done = subprocess.run(
@@ -84,7 +228,7 @@ def test_the_same_program_runs_under_mpirun(job: Lull, nodes: str) -> None:
     assert "result verified" in done.stdout
 
 
-@pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs mpirun")
+@needs_mpirun
 def test_pes_do_not_outlive_a_killed_mpirun(job: Lull) -> None:
     with subprocess.Popen(
         ["mpirun", "-n", "4", "--oversubscribe", HISTOGRAM, *LONG],

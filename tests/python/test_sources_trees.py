@@ -37,7 +37,7 @@ USED = {
     "eth": ["net:eth0", "net:eth0-nic"],
     "tools": [],
     # Trees for lowering the frequency: they have nothing to read energy from.
-    **dict.fromkeys(("cpufreq_userspace", "cpufreq_limit", "cpufreq_preference", "cpufreq_shared", "cpufreq_closed"), []),
+    **{f"cpufreq_{kind}": [] for kind in ("userspace", "limit", "preference", "shared", "closed")},
 }
 
 # Domains in the totals, and the channel or sum behind the node's.

@@ -118,22 +118,31 @@ def take_up(state: State, now: Begun, resume: bool | None) -> None:
 def conclude(chosen: Description, points: list[Point], folder: Path) -> None:
     """Print the comparisons and the paper's claims beside them, and write the report."""
     from lull.compare import compare_runs, render_table
-    from lull.report import write_report
+    from lull.page import DrawnCurves
+    from lull.report import PlotFiles, write_plots, write_report
+    from lull.study.curves import families, headings, plot, render, table_rows
 
     runs = {point.name: record.read(folder / point.name) for point in points}
-    compared = []
+    compared, listed = [], []
     for comparison in chosen.compare:
         for fixed, baseline, candidate in pairs(chosen, comparison):
             first, second = runs[point_name(baseline)], runs[point_name(candidate)]
             found = compare_runs(first, second, region=chosen.measure.region, per=chosen.measure.per)
             varying = {name: value for name, value in fixed.items() if len(chosen.factors[name]) > 1}
             compared.append(Compared(comparison.name, fixed, describe(varying), found, second))
+            if comparison.listed:
+                listed.append(compared[-1])
     console = output()
     console.print(Text(chosen.title, style="bold"))
     console.print(Text(chosen.question), soft_wrap=True)
     console.print()
-    rows = [(f"{one.name}: {one.where}" if one.where else one.name, one.comparison) for one in compared]
-    render_table(rows, console)
+    rows = [(f"{one.name}: {one.where}" if one.where else one.name, one.comparison) for one in listed]
+    if rows:
+        render_table(rows, console)
+    curves = families(chosen, runs)
+    for family in curves:
+        render(family, console)
+        console.print()
     for warning in condense([warning for one in compared for warning in one.comparison.warnings]):
         console.print(Text(f"note: {warning}"), soft_wrap=True)
     if chosen.note:
@@ -151,12 +160,19 @@ def conclude(chosen: Description, points: list[Point], folder: Path) -> None:
         console.print(Text(f"paper: {figure.says}{where}"), soft_wrap=True)
         console.print(Text.assemble("  here: ", (finding.verdict, "bold"), f": {finding.words}"), soft_wrap=True)
     report = folder / "report.html"
+    drawn = [
+        DrawnCurves(f"curves-{place + 1}", one.title, plot(one), headings(one), table_rows(one))
+        for place, one in enumerate(curves)
+    ]
+    for form in ("svg", "pdf") if drawn else ():
+        write_plots({one.name: one.plot for one in drawn}, PlotFiles(folder / "plots", form))
     write_report(
         [folder / point.name for point in points],
         report,
         chosen.title,
         rows,
         claims,
+        curves=drawn,
         source=chosen.paper.citation if chosen.paper else "",
         region=chosen.measure.region,
         per=chosen.measure.per,

@@ -68,7 +68,7 @@ def find(figure: PaperFigure, compared: Sequence[Compared], region: str | None) 
     verdict = next((worst for worst in (DOES_NOT, CANNOT_TELL) if worst in verdicts), REPRODUCES)
     if verdict != CANNOT_TELL and kinds.intersection(FROM_A_MODEL):
         verdict += " in the estimate"  # no meter saw it: the model's coefficients are part of the answer
-    return Finding(figure, verdict, "; ".join([*words, figure.note] if figure.note else words))
+    return Finding(figure, verdict, "; ".join(dict.fromkeys([*words, figure.note] if figure.note else words)))
 
 
 def judge(check: Check, seen: Seen | None) -> str:

@@ -9,7 +9,9 @@ command              the program and its arguments, with {placeholders}
 [prepare.X]          makes an input before the first run: command and the name of its output; {prepared:X} elsewhere
 [measure]            runs, warmup, hz, and the region and the metric by which points are compared
 [quick]              other factors, parameters and measure for --quick
+[[exclude]]          combinations of values that are no points
 [[compare]]          a baseline and a candidate, for each value of other factors
+[[curves]]           figures over a factor of numbers, a line for each value of another, against one of them
 [[paper_figures]]    what the paper says, and what would have to be seen here
 """
 
@@ -101,6 +103,18 @@ class Compare(Part):
     baseline: dict[Name, Value] = Field(min_length=1)
     candidate: dict[Name, Value] = Field(min_length=1)
     for_each: list[Name] = []
+    listed: bool = True  # false: it is made for the claims, and curves show it better than a table of many rows
+
+
+class Curves(Part):
+    """Figures over a factor, a line for each value of another; one drawing for each combination of all others."""
+
+    name: str
+    over: Name  # a factor whose values are numbers
+    lines: Name  # a factor
+    relative_to: Value  # the value of `lines` whose figures the others are divided by
+    panels: list[str] = Field(min_length=1)  # of time, cpu, power and energy, or metrics the program reports
+    unit: str = ""  # of `over`, for the axis
 
 
 class Check(Part):
@@ -136,7 +150,9 @@ class Description(Part):
     prepare: dict[Name, Prepare] = {}
     measure: Measure = Measure()
     quick: Quick = Quick()
+    exclude: list[dict[Name, list[Value]]] = []  # points at which every factor here has one of these values
     compare: list[Compare] = Field(min_length=1)
+    curves: list[Curves] = []
     paper_figures: list[PaperFigure] = []
     seed: int = 1  # of the order of points within a round
 
@@ -161,6 +177,7 @@ class Description(Part):
             if check.compare not in names:
                 raise ValueError(f"paper_figures: no comparison {check.compare!r}, {nearest(check.compare, names)}")
         self._placeholders_are_known()
+        self._curves_can_be_drawn()
         Measure.model_validate({**self.measure.model_dump(), **self.quick.measure})
         return self
 
@@ -169,9 +186,23 @@ class Description(Part):
         for comparison in self.compare:
             names = [*comparison.baseline, *comparison.candidate, *comparison.for_each]
             places.append((f"compare {comparison.name}", names))
+        places.extend(("exclude", list(excluded)) for excluded in self.exclude)
+        places.extend((f"curves {curves.name}", [curves.over, curves.lines]) for curves in self.curves)
         for figure in self.paper_figures:
             places.extend(("paper_figures", list(check.only)) for check in figure.checks)
         return places
+
+    def _curves_can_be_drawn(self) -> None:
+        for curves in self.curves:
+            where = f"curves {curves.name}"
+            wrong = [value for value in self.factors[curves.over] if not isinstance(value, int | float) or value <= 0]
+            if wrong:
+                raise ValueError(f"{where}: over {curves.over}, whose value {wrong[0]!r} is no positive number")
+            if curves.over == curves.lines:
+                raise ValueError(f"{where}: over and lines are the same factor, {curves.over}")
+            for factors in (self.factors, {**self.factors, **self.quick.factors}):
+                if curves.relative_to not in factors[curves.lines]:
+                    raise ValueError(f"{where}: {curves.lines} has no value {curves.relative_to!r}")
 
     def _placeholders_are_known(self) -> None:
         meanings = [meaning.args or [] for by_value in self.values.values() for meaning in by_value.values()]

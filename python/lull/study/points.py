@@ -38,9 +38,12 @@ def all_points(study: Description, places: Places) -> list[Point]:
         LullError: A program is not there, or two points would get one name.
     """
     points = [
-        _point(study, places, dict(zip(study.factors, values, strict=True)))
+        _point(study, places, factors)
         for values in itertools.product(*study.factors.values())
+        if in_matrix(study, factors := dict(zip(study.factors, values, strict=True)))
     ]
+    if not points:
+        raise LullError("lay out the study", "it has no point: all are excluded", "exclude fewer")
     names = [point.name for point in points]
     for name in names:
         if names.count(name) > 1:
@@ -73,13 +76,15 @@ def pairs(study: Description, comparison: Compare) -> list[tuple[dict[str, Value
             {name: {**fixed, **side}[name] for name in study.factors if name in {**fixed, **side}}
             for side in (comparison.baseline, comparison.candidate)
         ]
-        if all(set(side) == set(study.factors) and _in_matrix(study, side) for side in sides):
+        if all(set(side) == set(study.factors) and in_matrix(study, side) for side in sides):
             found.append((fixed, sides[0], sides[1]))
     return found
 
 
-def _in_matrix(study: Description, factors: dict[str, Value]) -> bool:
-    return all(value in study.factors[name] for name, value in factors.items())
+def in_matrix(study: Description, factors: dict[str, Value]) -> bool:
+    """Whether this combination, a value for every factor, is a point of the study."""
+    excluded = any(all(factors[name] in values for name, values in one.items()) for one in study.exclude)
+    return not excluded and all(value in study.factors[name] for name, value in factors.items())
 
 
 def _point(study: Description, places: Places, factors: dict[str, Value]) -> Point:

@@ -24,7 +24,13 @@ from lull.record import Repeat
 
 STATE = ".state"
 BEGUN = "study.json"
-MADE = ("inputs", "report.html", "sweep.csv", STATE)  # what --fresh removes beside records of points; the state last
+MADE = (
+    "inputs",
+    "plots",
+    "report.html",
+    "sweep.csv",
+    STATE,
+)  # what --fresh removes beside records of points; the state last
 
 
 class Begun(BaseModel):

@@ -87,6 +87,7 @@ class job {
       std::array<pollfd, 2> events{pollfd{signals_.fd(), POLLIN, 0}, pollfd{server_.event_fd(), POLLIN, 0}};
       if (end_code_) events[1].fd = -1;
       poll(events.data(), events.size(), end_code_ ? 20 : -1);
+      server_.settle();
       if (const auto code = server_.abort_requested(); code && !end_code_) end_job(*code);
       for (int signal = signals_.next(); signal != 0; signal = signals_.next()) {
         if (signal == SIGCHLD)
@@ -94,6 +95,7 @@ class job {
         else
           end_job(128 + signal);
       }
+      end_if_one_is_missing();
       if (end_code_ && living_ > 0 && lull::now_ns() > patience_) tell_all(SIGKILL);
     }
     return end_code_.value_or(0);
@@ -113,6 +115,7 @@ class job {
         wanted_.command, environment,
         [&] {
           signals_.unblock_for_program();
+          signal(SIGPIPE, broken_pipe_);
           if (CPU_COUNT(&core) > 0) sched_setaffinity(0, sizeof core, &core);
           if (rank > 0) {
             const int nothing = open("/dev/null", O_RDONLY);
@@ -136,6 +139,7 @@ class job {
       const auto rank = static_cast<int>(found - pids_.begin());
       *found = 0;
       --living_;
+      if (!server_.ever_joined(rank) && !absent_) absent_ = {rank, ended};
       if (end_code_) continue;
       // A PE that called shmem_global_exit may be seen to end before PMIx has passed its wish on.
       if (const auto code = server_.abort_requested()) {
@@ -154,6 +158,17 @@ class job {
     }
   }
 
+  // PEs wait in shmem_init for all others: one that has ended without it would be waited for for ever.
+  void end_if_one_is_missing() {
+    if (!absent_ || end_code_ || living_ == 0) return;
+    for (int rank = 0; rank < wanted_.pes; ++rank) {
+      if (!server_.ever_joined(rank)) continue;
+      std::fprintf(stderr, "lull: PE %d (process %d) ended without shmem_init; the other PEs are ended\n",
+                   absent_->rank, absent_->pid);
+      return end_job(1);
+    }
+  }
+
   void end_job(int code) {
     if (end_code_) return;
     end_code_ = code;
@@ -168,13 +183,20 @@ class job {
 
   const options& wanted_;
   temporary_folder folder_;
+  // PMIx writes to PEs that may just have ended.
+  const sighandler_t broken_pipe_ = signal(SIGPIPE, SIG_IGN);
   static constexpr std::array handled{SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   lull::launch::signal_reader signals_{handled};  // before the server: its thread inherits the blocked signals
   lull::launch::pmix_server server_;
   std::vector<int> cores_ = usable_cores();
   std::vector<pid_t> pids_;  // by rank; 0 when it has ended
   int living_ = 0;
-  std::optional<int> end_code_;  // set when the job is being ended
+  struct ended_pe {
+    int rank;
+    pid_t pid;
+  };
+  std::optional<ended_pe> absent_;  // the first that ended and had not joined
+  std::optional<int> end_code_;     // set when the job is being ended
   std::int64_t patience_ = 0;
 };
 

@@ -21,10 +21,16 @@ namespace {
 // PMIx's callbacks carry no pointer of ours, so what they tell stands here; there is one server per process.
 struct state {
   std::string job;
-  int abort_fd = -1;
+  int event_fd = -1;
   std::atomic<bool> aborted{false};
   std::atomic<int> abort_code{0};
-  std::unique_ptr<std::atomic<bool>[]> inside;  // by rank: joined and not yet finalized
+  enum class stage { outside, inside, left };    // before PMIx_Init, after it, after PMIx_Finalize
+  std::unique_ptr<std::atomic<stage>[]> stages;  // by rank
+
+  void announce() const {
+    const std::uint64_t one = 1;
+    (void)!write(event_fd, &one, sizeof one);
+  }
 } told;
 
 void check(pmix_status_t status, const char* asked) {
@@ -56,13 +62,14 @@ void silence_event_library() {
 
 pmix_status_t on_connected(const pmix_proc_t* proc, void*, pmix_info_t*, std::size_t, pmix_op_cbfunc_t done,
                            void* data) {
-  told.inside[proc->rank] = true;
+  told.stages[proc->rank] = state::stage::inside;
+  told.announce();
   if (done) done(PMIX_SUCCESS, data);
   return PMIX_SUCCESS;
 }
 
 pmix_status_t on_finalized(const pmix_proc_t* proc, void*, pmix_op_cbfunc_t done, void* data) {
-  told.inside[proc->rank] = false;
+  told.stages[proc->rank] = state::stage::left;
   if (done) done(PMIX_SUCCESS, data);
   return PMIX_SUCCESS;
 }
@@ -71,8 +78,7 @@ pmix_status_t on_abort(const pmix_proc_t*, void*, int code, const char*, pmix_pr
                        pmix_op_cbfunc_t done, void* data) {
   told.abort_code = code;
   told.aborted = true;
-  const std::uint64_t one = 1;
-  (void)!write(told.abort_fd, &one, sizeof one);
+  told.announce();
   if (done) done(PMIX_SUCCESS, data);
   return PMIX_SUCCESS;
 }
@@ -141,8 +147,8 @@ void register_job(int pes) {
 
 pmix_server::pmix_server(int pes, const std::filesystem::path& folder) {
   told.job = "lull-" + std::to_string(getpid());
-  told.abort_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  told.inside = std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(pes));
+  told.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  told.stages = std::make_unique<std::atomic<state::stage>[]>(static_cast<std::size_t>(pes));
   // PMIx's shared-memory store would leave files behind a killed launcher; one job of one host does not need it.
   setenv("PMIX_MCA_gds", "hash", 1);  // NOLINT(concurrency-mt-unsafe): before PMIx starts its thread
 
@@ -171,7 +177,7 @@ pmix_server::pmix_server(int pes, const std::filesystem::path& folder) {
 
 pmix_server::~pmix_server() {
   PMIx_server_finalize();
-  close(told.abort_fd);
+  close(told.event_fd);
 }
 
 std::vector<std::string> pmix_server::environment_for(int rank, std::vector<std::string> environment) const {
@@ -187,12 +193,23 @@ std::vector<std::string> pmix_server::environment_for(int rank, std::vector<std:
   return environment;
 }
 
-int pmix_server::event_fd() const { return told.abort_fd; }
+int pmix_server::event_fd() const { return told.event_fd; }
+
+void pmix_server::settle() {
+  std::uint64_t count = 0;
+  (void)!read(told.event_fd, &count, sizeof count);
+}
 
 std::optional<int> pmix_server::abort_requested() const {
   return told.aborted ? std::optional{told.abort_code.load()} : std::nullopt;
 }
 
-bool pmix_server::left_in_order(int rank) const { return !told.inside[static_cast<std::size_t>(rank)]; }
+bool pmix_server::ever_joined(int rank) const {
+  return told.stages[static_cast<std::size_t>(rank)] != state::stage::outside;
+}
+
+bool pmix_server::left_in_order(int rank) const {
+  return told.stages[static_cast<std::size_t>(rank)] != state::stage::inside;
+}
 
 }  // namespace lull::launch

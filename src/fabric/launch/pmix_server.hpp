@@ -24,9 +24,11 @@ class pmix_server {
   // `environment` plus what PE `rank` needs to find this server.
   [[nodiscard]] std::vector<std::string> environment_for(int rank, std::vector<std::string> environment) const;
 
-  [[nodiscard]] int event_fd() const;                        // readable when a PE asked to abort the job
+  [[nodiscard]] int event_fd() const;                        // readable when a PE asked to abort the job, or joined it
+  void settle();                                             // not readable any more
   [[nodiscard]] std::optional<int> abort_requested() const;  // the exit code it asked for
-  [[nodiscard]] bool left_in_order(int rank) const;          // finalized, or never joined
+  [[nodiscard]] bool ever_joined(int rank) const;
+  [[nodiscard]] bool left_in_order(int rank) const;  // finalized, or never joined
 };
 
 }  // namespace lull::launch

@@ -11,6 +11,8 @@
 namespace lull::fabric {
 
 void doorbell::ring_sleepers() noexcept {
+  // In this order: who announces itself in between has read the old word, and will not sleep on it.
+  if (announced_.exchange(0, std::memory_order_acq_rel) == 0) return;  // another ringer wakes them
   word_.fetch_add(1, std::memory_order_release);
   syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word_), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }

@@ -176,7 +176,7 @@ class waiting {
       }
     }
     if (source_) source_->end();
-    asleep(plan, counts, ready, [&] { return bell_.sleep(ready, plan.ns); });
+    asleep(plan, counts, ready, [&] { return bell_.sleep(ready, plan.ns, what.by_stores); });
     if (source_) source_->begin();
   }
 

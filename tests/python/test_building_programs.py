@@ -1,0 +1,142 @@
+"""A user's own program: compiled by the wrapper, pkg-config, CMake or beside MPI, then started by each launcher."""
+
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import Lull, compiled
+from lull.installed import executable
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "how-to" / "examples"
+# Another prefix, of `cmake --install`, can be named: `make test-install` does.
+PREFIX = Path(os.environ.get("INSTALLED_PREFIX", Path(sys.executable).parents[1]))
+MPIRUN = ("mpirun", "--oversubscribe", "-n", "4")
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+needs_mpirun = pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs mpirun")
+needs_mpicc = pytest.mark.skipif(shutil.which("mpicc") is None, reason="needs mpicc, of libopenmpi-dev")
+
+
+def say(*command: str | Path, env: dict[str, str] | None = None, cwd: Path | None = None) -> str:
+    """What the command prints; it must succeed."""
+    done = subprocess.run(
+        command,
+        env={**os.environ, **AS_ROOT, **(env or {})},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def pkg_config(*of: str) -> list[str]:
+    return say("pkg-config", *of, env={"PKG_CONFIG_PATH": str(PREFIX / "lib" / "pkgconfig")}).split()
+
+
+def went_round_the_ring(printed: str) -> bool:
+    return sorted(printed.splitlines()) == [f"PE {pe} of 4 got {100 + (pe + 3) % 4}" for pe in range(4)]
+
+
+def test_the_wrapper_compiles_c_for_each_launcher(lull: Lull) -> None:
+    say(PREFIX / "bin" / "lullcc", "-O2", EXAMPLES / "ring.c", "-o", "ring", cwd=lull.folder)
+    assert went_round_the_ring(lull.run("run", "-n", "4", "ring").stdout)
+    assert went_round_the_ring(lull.run("run", "-n", "4", "--nodes", "2", "ring").stdout)
+    if shutil.which("mpirun"):
+        assert went_round_the_ring(say(*MPIRUN, "./ring", cwd=lull.folder))
+    assert say("./ring", cwd=lull.folder) == "PE 0 of 1 got 100\n"
+
+
+def test_the_wrapper_compiles_cpp(lull: Lull) -> None:
+    say(PREFIX / "bin" / "lullc++", "-std=c++20", "-o", "bins", EXAMPLES / "bins.cpp", cwd=lull.folder)
+    assert lull.run("run", "-n", "2", "bins").stdout.count("buffers sent") == 2
+
+
+def test_compiling_and_linking_can_be_two_steps(lull: Lull) -> None:
+    wrapper = PREFIX / "bin" / "lullcc"
+    compile_only = say(wrapper, "-show", "-c", EXAMPLES / "ring.c")
+    assert "-I" in compile_only and "-l" not in compile_only
+    say(wrapper, "-c", EXAMPLES / "ring.c", "-o", "an object.o", cwd=lull.folder)
+    say(wrapper, "an object.o", "-o", "ring", cwd=lull.folder)
+    assert went_round_the_ring(lull.run("run", "-n", "4", "ring").stdout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        ([], 2, "nothing to compile; name a source file"),
+        (["-cc=no-such-compiler", "ring.c"], 1, "there is no no-such-compiler on PATH; name a compiler with -cc"),
+    ],
+)
+def test_what_the_wrapper_cannot_do_is_one_line(arguments: list[str], code: int, says: str) -> None:
+    done = subprocess.run([PREFIX / "bin" / "lullcc", *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert len(done.stderr.splitlines()) == 1 and says in done.stderr
+
+
+def test_pkg_config_knows_the_flags(lull: Lull) -> None:
+    flags = pkg_config("--cflags", "--libs", "lull-shmem")
+    say("cc", "-o", "ring", EXAMPLES / "ring.c", *flags, cwd=lull.folder)
+    assert went_round_the_ring(lull.run("run", "-n", "4", "ring").stdout)
+
+
+def test_a_cmake_project_finds_the_package(lull: Lull) -> None:
+    for source in ("ring.c", "bins.cpp"):
+        shutil.copy(EXAMPLES / source, lull.folder)
+    (lull.folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\n"
+        "project(mine LANGUAGES C CXX)\n"
+        "find_package(lull 0.1 REQUIRED)\n"
+        "add_executable(ring ring.c)\n"
+        "target_link_libraries(ring PRIVATE lull::shmem)\n"
+        "add_executable(bins bins.cpp)\n"
+        "target_compile_features(bins PRIVATE cxx_std_20)\n"
+        "target_link_libraries(bins PRIVATE lull::shmem lull::meter)\n"
+    )
+    say("cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={PREFIX}", cwd=lull.folder)
+    say("cmake", "--build", "build", cwd=lull.folder)
+    assert went_round_the_ring(lull.run("run", "-n", "4", "build/ring").stdout)
+    assert lull.run("run", "-n", "2", "build/bins").stdout.count("buffers sent") == 2
+
+
+@needs_mpirun
+@needs_mpicc
+def test_an_mpi_program_can_use_openshmem(lull: Lull) -> None:
+    expected = {f"PE {pe} is rank {pe}; sum 10" for pe in range(4)}
+    flags = pkg_config("--cflags", "--libs", "lull-shmem")
+    say("mpicc", "-o", "by-flags", EXAMPLES / "both.c", *flags, cwd=lull.folder)
+    say("mpicc", "-o", "by-wrapper", EXAMPLES / "both.c", env={"OMPI_CC": str(PREFIX / "bin/lullcc")}, cwd=lull.folder)
+    for program in ("./by-flags", "./by-wrapper"):
+        assert set(say(*MPIRUN, program, cwd=lull.folder).splitlines()) == expected
+
+
+@needs_mpirun
+@needs_mpicc
+@pytest.mark.parametrize("nodes", ["1", "2"])
+def test_mpi_and_openshmem_begin_and_end_in_either_order(tmp_path: Path, nodes: str) -> None:
+    flags = [*say("mpicc", "-showme:compile").split(), *say("mpicc", "-showme:link").split()]
+    program = compiled("with_mpi.c", tmp_path, *flags)
+    for begins in ("mpi", "shmem"):
+        for ends in ("mpi", "shmem"):
+            printed = say(*MPIRUN, program, begins, ends, env={"LULL_NODES": nodes})
+            assert printed == "4 ranks are PEs\n", f"{begins} begins, {ends} ends"
+
+
+def test_eight_pes_say_hello_within_three_tenths_of_a_second(tmp_path: Path) -> None:
+    program = compiled("hello.c", tmp_path)
+    took = []
+    for _ in range(7):
+        begin = time.monotonic()
+        printed = say(executable("lull-launch"), "-n", "8", "--", program)
+        took.append(time.monotonic() - begin)
+        assert len(printed.splitlines()) == 8
+    # The quickest few: other programs of this machine are not what is asked about.
+    assert statistics.median(sorted(took)[:5]) < 0.3

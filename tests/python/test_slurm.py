@@ -1,0 +1,76 @@
+"""Under a real Slurm, of its own, on this machine: `srun --mpi=pmix` starts PEs on one and on two of its nodes."""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import Lull, compiled, gone
+from lull import record
+from lull.installed import applications
+from lull.record import Domain
+from slurm import Cluster, missing, slurm_cluster
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
+
+# The nodes share this machine; between nodes of a cluster there is no shared memory for UCX to find.
+SEPARATE = {"UCX_TLS": "tcp,self", "SHMEM_SYMMETRIC_SIZE": "64M"}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with slurm_cluster(["one", "two"]) as running:
+        yield running
+    assert not running.folder.exists()
+
+
+@pytest.fixture(scope="module")
+def misfortune(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled("misfortune.c", tmp_path_factory.mktemp("misfortune"))
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_a_program_runs_on_the_nodes_of_slurm(cluster: Cluster, nodes: int) -> None:
+    histogram = applications()["histogram"]
+    done = cluster.srun("--mpi=pmix", f"-N{nodes}", "-n4", histogram, "--updates", "20000", env=SEPARATE)
+    assert done.returncode == 0, done.stderr + cluster.logs()
+    assert f"4 PEs on {nodes} node{'s' * (nodes > 1)}" in done.stdout
+    assert "result verified" in done.stdout
+
+
+@pytest.mark.parametrize(("how", "code"), [("kill", 137), ("exit-0", 137), ("global-exit", 37)])
+def test_a_pe_that_ends_too_early_ends_the_step_and_nothing_is_left(
+    cluster: Cluster, misfortune: Path, how: str, code: int
+) -> None:
+    begin = time.monotonic()
+    done = cluster.srun("--mpi=pmix", "-N2", "-n4", misfortune, how, "barrier", env=SEPARATE)
+    assert done.returncode == code, done.stderr
+    assert time.monotonic() - begin < 10
+    assert gone(str(misfortune))
+
+
+@pytest.mark.skipif(shutil.which("mpicc") is None, reason="needs mpicc, of libopenmpi-dev")
+def test_mpi_and_openshmem_work_together_under_srun(cluster: Cluster, tmp_path: Path) -> None:
+    asked = [["mpicc", f"-showme:{what}"] for what in ("compile", "link")]
+    flags = [
+        word for one in asked for word in subprocess.run(one, capture_output=True, text=True, check=True).stdout.split()
+    ]
+    program = compiled("with_mpi.c", tmp_path, *flags)
+    done = cluster.srun("--mpi=pmix", "-N1", "-n4", program, "mpi", "shmem", env=SEPARATE)
+    assert (done.returncode, done.stdout) == (0, "4 ranks are PEs\n"), done.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--mpi=pmix",)])
+def test_ranks_of_srun_are_measured_as_one_job(cluster: Cluster, lull: Lull, options: tuple[str, ...]) -> None:
+    measured = lull.argv("measure", "--out", "rec", "--", "sleep", "0.5")
+    done = cluster.srun(*options, "-N1", "-n4", *measured, cwd=lull.folder)
+    assert done.returncode == 0, done.stderr
+    run = record.read(lull.folder / "rec")
+    [repeat] = run.repeats
+    assert [(rank.rank, rank.exit_code) for rank in repeat.ranks] == [(rank, 0) for rank in range(4)]
+    assert len([total for total in repeat.totals if total.domain is Domain.NODE]) == 1
+    assert done.stderr.count("record in") == 1
+    assert {path.name for path in lull.folder.iterdir()} == {"rec"}

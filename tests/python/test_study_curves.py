@@ -1,0 +1,163 @@
+"""Figures of a study over one of its factors: what can be described, what is left out, how it is shown."""
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Lull
+from lull import installed
+from lull.errors import LullError
+from lull.hosts import namespace_hosts
+from lull.study.curves import binary
+from lull.study.description import read_description
+from lull.study.points import Places, all_points, pairs
+
+PROGRAM = """
+import json, os, sys, time
+pause = float(sys.argv[1]) * float(sys.argv[2])
+begin, cpu = time.monotonic_ns(), time.process_time_ns()
+while time.monotonic_ns() < begin + pause * 1e9: pass
+json.dump({"schema": 1, "node": os.uname().nodename, "pid": os.getpid(), "pe": 0,
+           "regions": [{"name": "work", "begin_ns": begin, "end_ns": time.monotonic_ns(),
+                        "cpu_ns": time.process_time_ns() - cpu}],
+           "metrics": [{"name": "items", "value": 10, "unit": "1"}, {"name": "lag_us", "value": pause, "unit": "us"}]},
+          open(os.environ["LULL_RECORD"] + "/regions-0.json", "w"))
+"""
+
+STUDY = """
+title = "t"
+question = "q"
+command = ["{python}", "{here}/program.py", "{pause}", "{way}"]
+[factors]
+pause = [0.1, 0.2]
+way = [1, 2]
+colour = ["red", "blue"]
+[[exclude]]
+colour = ["blue"]
+way = [2]
+[measure]
+runs = 2
+warmup = 0
+region = "work"
+per = "items"
+[[curves]]
+name = "Ways"
+over = "pause"
+unit = "s"
+lines = "way"
+relative_to = 1
+panels = ["lag_us", "time", "cpu", "power", "energy"]
+[[compare]]
+name = "ways"
+baseline = { way = 1 }
+candidate = { way = 2 }
+for_each = ["pause", "colour"]
+listed = false
+"""
+
+
+def described(folder: Path, text: str = STUDY):
+    (folder / "program.py").write_text(PROGRAM)
+    path = folder / "s.toml"
+    path.write_text(text)
+    return read_description(path)
+
+
+def test_excluded_combinations_are_no_points_and_are_not_compared(tmp_path: Path) -> None:
+    study = described(tmp_path)
+    names = [point.name for point in all_points(study, Places(tmp_path, tmp_path))]
+    assert len(names) == 6
+    assert not [name for name in names if "blue" in name and "way-2" in name]
+    assert [fixed["colour"] for fixed, _, _ in pairs(study, study.compare[0])] == ["red", "red"]
+
+
+def test_a_study_without_any_point_is_refused(tmp_path: Path) -> None:
+    study = described(tmp_path, STUDY.replace('colour = ["blue"]\nway = [2]', "way = [1, 2]"))
+    with pytest.raises(LullError, match="all are excluded"):
+        all_points(study, Places(tmp_path, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('over = "pause"', 'over = "pace"', "no factor 'pace', did you mean pause?"),
+        ('over = "pause"', 'over = "colour"', "'red' is no positive number"),
+        ('over = "pause"', 'over = "way"', "the same factor, way"),
+        ("relative_to = 1", "relative_to = 3", "way has no value 3"),
+        ('[[exclude]]\ncolour = ["blue"]', '[[exclude]]\ncolor = ["blue"]', "no factor 'color', did you mean colour?"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said_before_anything_runs(tmp_path: Path, before: str, after: str, words: str) -> None:
+    with pytest.raises(LullError, match=words.replace("?", r"\?")):
+        described(tmp_path, STUDY.replace(before, after))
+
+
+def test_curves_are_printed_drawn_and_in_the_report(lull: Lull) -> None:
+    described(lull.folder)
+    done = lull.run("study", "./s.toml")
+    assert done.returncode == 0, done.stderr
+    assert "Ways: colour red; in brackets over 1" in done.stdout
+    assert "Speedup" not in done.stdout  # the comparison is not listed
+    row = next(line for line in done.stdout.splitlines() if line.split()[:2] == ["0.1", "2"])
+    assert row.split()[2:5] == ["0.200", "us", "(2)"]
+    out = lull.folder / "results" / "study-s"
+    assert {path.name for path in (out / "plots").iterdir()} == {
+        f"curves-{number}.{form}" for number in (1, 2) for form in ("svg", "pdf")
+    }
+    page = (out / "report.html").read_text()
+    assert '<section id="curves">' in page
+    assert "CPU time per items" in page
+
+
+def test_a_panel_that_no_run_reports_is_refused(lull: Lull) -> None:
+    described(lull.folder, STUDY.replace('"lag_us"', '"leg_us"'))
+    done = lull.run("study", "./s.toml")
+    assert done.returncode == 1
+    assert "has no figure 'leg_us'" in done.stderr.splitlines()[-1]
+
+
+def test_sizes_read_as_people_write_them() -> None:
+    assert [binary(value) for value in (8, 1024, 65536, 1 << 20, 1500, 0.5)] == ["8", "1K", "64K", "1M", "1500", "0.5"]
+
+
+def test_the_study_of_waiting_is_whole(tmp_path: Path) -> None:
+    path = installed.studies()["waiting"]
+    study = read_description(path)
+    for one in (study, study.made_quick()):
+        points = all_points(one, Places(path.parent, tmp_path))
+        assert {point.env["LULL_WAIT"] for point in points} == {
+            "poll",
+            "interrupt",
+            "poll+dvfs",
+            "interrupt+dvfs",
+            "adaptive",
+        }
+        assert not [point for point in points if point.factors["network"] == "link" and point.factors["pes"] == 8]
+
+
+def small(text: str, network: str) -> str:
+    """The study of waiting with one point of each of two policies, over `network`."""
+    for before, after in (
+        ("factors.bytes = [8, 65536, 1048576]", f'factors.bytes = [65536]\nfactors.network = ["{network}"]'),
+        ("parameters.seconds = 0.3", 'parameters.seconds = 0.05\nfactors.wait = ["poll", "adaptive"]'),
+        ("measure.runs = 6", "measure.runs = 1\nmeasure.warmup = 0"),
+        ("{here}", str(installed.studies()["waiting"].parent)),
+    ):
+        assert before in text
+        text = text.replace(before, after)
+    return text
+
+
+@pytest.mark.parametrize("network", ["tcp", "link"])
+def test_the_study_of_waiting_runs(lull: Lull, network: str) -> None:
+    if network == "link":
+        try:
+            with namespace_hosts(2):
+                pass
+        except LullError as error:
+            pytest.skip(str(error))
+    (lull.folder / "w.toml").write_text(small(installed.studies()["waiting"].read_text(), network))
+    done = lull.run("study", "./w.toml", "--quick")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines() if line.split()[:1] == ["64K"]]
+    assert [row[1] for row in rows] == ["poll", "adaptive"]
