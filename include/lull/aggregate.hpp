@@ -22,7 +22,7 @@
 //
 // A handler may also say how the same is done without aggregation: direct(item, pe), which must be atomic with respect
 // to itself on other PEs (a gatherer's returns the value). Rounds of so few items that aggregation would not pay are
-// then done so; what pays is measured. See increment and load below. A handler with finish() has it called at the end
+// then done so; what pays is measured. A handler with finish() has it called at the end
 // of each round, before done() returns.
 //
 // Policies, all combinations of which work, by aggregate_options or settings: buffers per PE or per node; one, two or

@@ -319,7 +319,7 @@ void channel::finish_direct(std::uint64_t items) {
   direct_here_ = items;
   world_.quiet(world_.default_context());
   arrive();
-  world_.wait().until({fabric::operation::barrier}, [&] { return all_arrived() || somebody_left(); });
+  world_.wait().until({fabric::operation::aggregate}, [&] { return all_arrived() || somebody_left(); });
   if (somebody_left()) return finish();  // who left did so before arriving
   direct_here_ = 0;
   ++rounds_;

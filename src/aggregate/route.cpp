@@ -109,9 +109,12 @@ std::vector<pe_id> route::targets(int stage, pe_id from) const {
 
 std::vector<node_id> route::targets(int stage, node_id from) const {
   std::vector<bool> reached(static_cast<std::size_t>(places_.nodes()));
-  // Items come here from anywhere, so every destination may have to be served.
+  // Items that are here before this stage are for nodes that agree in all higher digits.
+  int same = 1;
+  for (int digit = stage; digit < how_.hops; ++digit) same *= width_;
   for (int node = 0; node < places_.nodes(); ++node)
-    reached[static_cast<std::size_t>(node_towards(stage, from, node_id{node}).index())] = true;
+    if (node / same == from.index() / same)
+      reached[static_cast<std::size_t>(node_towards(stage, from, node_id{node}).index())] = true;
   std::vector<node_id> result;
   for (int node = 0; node < places_.nodes(); ++node)
     if (reached[static_cast<std::size_t>(node)] && node_id{node} != from) result.emplace_back(node);

@@ -70,8 +70,6 @@ constexpr std::array table{
             "1 leaves out, between nodes, the bytes that are zero in all items of a buffer."},
     setting{"LULL_AGGREGATE_BYPASS", setting_type::integer, "1", "0..1",
             "1 makes rounds of few items without aggregation, where the operation allows it; how few is measured."},
-    setting{"LULL_AGGREGATE_CACHE", setting_type::size, "4M", "",
-            "Bytes of the cache of lines read from other nodes; 0: none."},
     setting{"LULL_METER_HZ", setting_type::real, "10", "0.1..100", "Samples per second of the energy meter."},
     setting{"LULL_METER_SOURCES", setting_type::text, "", "",
             "Comma-separated names of the energy sources to read (see lull sources); empty: all that are readable."},

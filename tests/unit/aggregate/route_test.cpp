@@ -1,0 +1,85 @@
+// Every route brings every item to its PE, over lanes that both ends know, for nodes of equal and unequal size.
+#include "aggregate/route.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace lull::aggregate {
+namespace {
+
+fabric::layout nodes_of(const std::vector<int>& sizes) {
+  std::vector<fabric::place> places;
+  for (std::size_t node = 0; node < sizes.size(); ++node)
+    places.insert(places.end(), static_cast<std::size_t>(sizes[node]), {static_cast<int>(node), 0});
+  return {places, pe_id{0}};
+}
+
+template <class Id>
+bool contains(const std::vector<Id>& all, Id one) {
+  return std::ranges::binary_search(all, one);
+}
+
+// Whether the way from `at` to `to` exists on both sides.
+void expect_a_lane(const route& way, const fabric::layout& places, int stage, pe_id at, pe_id next) {
+  if (way.between_nodes(stage)) {
+    const node_id here = places.node_of(at), there = places.node_of(next);
+    EXPECT_TRUE(contains(way.targets(stage, here), there));
+    EXPECT_TRUE(contains(way.sources(stage, there), here));
+  } else {
+    EXPECT_TRUE(contains(way.targets(stage, at), next)) << stage << ": " << at.index() << " to " << next.index();
+    EXPECT_TRUE(contains(way.sources(stage, next), at));
+  }
+}
+
+class routes : public testing::TestWithParam<std::vector<int>> {};
+
+TEST_P(routes, bring_every_item_to_its_pe_over_lanes_that_both_ends_know) {
+  const fabric::layout places = nodes_of(GetParam());
+  int pes = 0;
+  for (const int size : GetParam()) pes += size;
+  for (const buffering buffers : {buffering::per_pe, buffering::per_node})
+    for (int hops = 1; hops <= 3; ++hops) {
+      const route way(places, pes, {buffers, hops});
+      for (int from = 0; from < pes; ++from)
+        for (int to = 0; to < pes; ++to) {
+          pe_id at{from};
+          for (int stage = 0; stage < way.stages();) {
+            const auto step = way.next(stage, at, pe_id{to});
+            ASSERT_GE(step.stage, stage);
+            expect_a_lane(way, places, step.stage, at, step.next);
+            at = way.between_nodes(step.stage) ? way.keeper(places.node_of(step.next), places.node_of(at)) : step.next;
+            stage = step.stage + 1;
+          }
+          EXPECT_EQ(at.index(), to);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(layouts, routes,
+                         testing::Values(std::vector{1}, std::vector{4}, std::vector{1, 1}, std::vector{2, 2},
+                                         std::vector{2, 3}, std::vector{3, 1, 2}, std::vector{2, 2, 2, 2, 2},
+                                         std::vector{1, 1, 1, 1, 1, 1, 1}, std::vector{4, 4, 4, 4, 4, 4, 4, 4, 4, 4}));
+
+TEST(route, one_hop_between_pes_needs_no_address) {
+  const fabric::layout places = nodes_of({2, 2});
+  EXPECT_TRUE(route(places, 4, {buffering::per_pe, 1}).is_direct());
+  EXPECT_FALSE(route(places, 4, {buffering::per_node, 1}).is_direct());
+}
+
+TEST(route, buffers_per_node_need_fewer_lanes_with_more_hops) {
+  const fabric::layout places = nodes_of(std::vector<int>(64, 4));
+  const auto lanes = [&](int hops) {
+    const route way(places, 256, {buffering::per_node, hops});
+    std::size_t sum = 0;
+    for (int stage = 0; stage < hops; ++stage) sum += way.targets(stage, node_id{0}).size();
+    return sum;
+  };
+  EXPECT_EQ(lanes(1), 63U);
+  EXPECT_EQ(lanes(2), 14U);
+  EXPECT_EQ(lanes(3), 9U);
+}
+
+}  // namespace
+}  // namespace lull::aggregate
