@@ -30,8 +30,9 @@ struct team_block {
   std::uint64_t round[most_rounds];
   std::uint64_t up[most_rounds];
   std::uint64_t down[most_rounds];
-  std::uint64_t doing;  // in each member's block, with LULL_CHECK: the call it is in
-  std::uint64_t word;   // in each member's block: what it contributes to a small exchange
+  std::uint64_t doing;            // in each member's block, with LULL_CHECK: the call it is in
+  std::uint64_t word;             // in each member's block: what it contributes to a small exchange
+  std::uint64_t offered, agreed;  // in each member's block: of team_slots
 };
 
 class team {

@@ -156,7 +156,7 @@ def _rma() -> list[Function]:
     return made
 
 
-# suffix → (types, result, parameters): the atomics that return something do so at once, their nbi forms through a pointer.
+# suffix → (types, result, parameters); what is returned comes through a pointer in the nbi forms.
 ATOMICS = {
     "fetch": (EXTENDED_AMO, "{T}", "const {T} *, int"),
     "set": (EXTENDED_AMO, "void", "{T} *, {T}, int"),

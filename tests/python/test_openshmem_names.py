@@ -21,6 +21,7 @@ FURTHER_GENERICS = {"shmem_wait": "as deprecated as shmem_TYPE_wait, for all typ
 FURTHER_CONSTANTS = {
     f"_SHMEM_{what}SYNC_SIZE": "by analogy with the deprecated constants" for what in ("", "ALLTOALL_", "ALLTOALLS_")
 }
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 C_COMPLEX = re.compile(r"\b(float|double)\s+_Complex")
 
 
@@ -36,8 +37,7 @@ def compiled(folder: Path, source: str, name: str, *options: str) -> Path:
     standard = "-std=c++20" if name.endswith("cpp") else "-std=c11"
     made = folder / (name + ".o")
     done = subprocess.run(
-        [compiler, standard, "-Wall", "-Wextra", "-Werror", "-pedantic", *options, "-I", INCLUDE]
-        + ["-c", name, "-o", made.name],
+        [compiler, standard, *WARNINGS, *options, "-I", INCLUDE, "-c", name, "-o", made.name],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -85,7 +85,7 @@ def test_a_program_links_every_function_with_the_prototype_of_the_specification(
     assert int(done.stdout) == len(functions())
 
 
-def test_the_library_exports_these_functions_and_else_only_its_own(tmp_path: Path) -> None:
+def test_the_library_exports_these_functions_and_else_only_its_own() -> None:
     exported = {
         name for name in symbols(LIBRARY, "-D", "--defined-only") if not name.startswith(("_Z", "lull", "LULL"))
     }
