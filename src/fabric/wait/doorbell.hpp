@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "fabric/sanitizer.hpp"
+
 namespace lull::fabric {
 
 enum class wake { rung, timed_out };
@@ -16,12 +18,14 @@ class doorbell {
  public:
   // Call after the data has been written. Callable from any process that maps it.
   void ring() noexcept {
+    told_others();
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (sleepers_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       ring_sleepers();
   }
   // The same for a caller whose last write was an atomic read-modify-write: on x86 that was the fence.
   void ring_after_atomic() noexcept {
+    told_others();
 #if !defined(__x86_64__)
     std::atomic_thread_fence(std::memory_order_seq_cst);
 #endif
