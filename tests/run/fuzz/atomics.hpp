@@ -63,7 +63,8 @@ class atomics {
     const int from = d.below(s_.r.pes), to = d.below(s_.r.pes);
     const std::size_t i = d.below(count);
     auto& there = model_[static_cast<std::size_t>(to)];
-    const auto [how, owner] = there.uses[i];
+    const use how = there.uses[i].first;
+    const int owner = there.uses[i].second;
     const bool half = d.chance(40);
     const std::uint64_t value = d.next();
     const int variant = d.below(8);
