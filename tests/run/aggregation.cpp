@@ -83,5 +83,5 @@ int main() {
   items_arrive_once_and_in_order<12>();
   items_arrive_once_and_in_order<32>();
   items_arrive_once_and_in_order<20'000>();  // larger than a slot
-  shmem_finalize();
+  finish();
 }
