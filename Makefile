@@ -1,7 +1,7 @@
 # make study   everything a newcomer needs: sets up, builds, runs the aggregation study in its quick form
 # make test    sets up, builds, runs all tests
 #
-# make setup | build | test-install | hosts-conformance | stress-waiting | lint | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | build | test-install | hosts-conformance | stress-waiting | fuzz-shmem SECONDS=60 | sanitize | lint | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -16,7 +16,7 @@ native := $(shell find src include apps python/_core cmake tests/unit tests/run 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup build study test test-install hosts-conformance stress-waiting lint docs clean
+.PHONY: setup build study test test-install hosts-conformance stress-waiting fuzz-shmem sanitize lint docs clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup
 	@scripts/setup packages.txt
@@ -63,9 +63,28 @@ stress-waiting: build
 	@LULL_WAIT=interrupt LULL_WAIT_YIELDS=0 LULL_WAIT_TIMEOUT_MS=10000 SHMEM_SYMMETRIC_SIZE=16M \
 	  $(VENV)/bin/lull run -n 8 $(BUILD)/tests/run/run_stress_waiting 1000000
 
+# Random OpenSHMEM programs against a model, seed after seed; FIRST_SEED=N begins with another.
+fuzz-shmem: SECONDS ?= 60
+fuzz-shmem: build
+	@cmake --build $(BUILD) --target run_fuzz lull-launch
+	@scripts/fuzz-shmem $(BUILD)/src/fabric/launch/lull-launch $(BUILD)/tests/run/run_fuzz $(SECONDS)
+
+# The unit tests under ASan and UBSan, the programs of several PEs under these and under TSan, with 2 and 4 PEs on 1 and 2
+# nodes. Without -R the presets run all cases.
+programs := ^run\.([a-z_]+\.[24]pe\.[12]node\.interrupt$$|mistakes.*\.2node|cpufreq)
+sanitize: $(VENV)/ready
+	@echo "==> building with ASan and UBSan"
+	@cmake --preset asan > build/asan.log && cmake --build --preset asan >> build/asan.log || { tail -40 build/asan.log; exit 1; }
+	@echo "==> tests with ASan and UBSan"
+	@ctest --preset asan --progress -R '^(base|meter|fabric|netsim)\.|$(programs)'
+	@echo "==> building with TSan"
+	@cmake --preset tsan > build/tsan.log && cmake --build --preset tsan >> build/tsan.log || { tail -40 build/tsan.log; exit 1; }
+	@echo "==> tests with TSan"
+	@ctest --preset tsan --progress -R '$(programs)'
+
 lint: build
 	@scripts/setup packages-lint.txt
-	@shellcheck scripts/setup .ci/run
+	@shellcheck scripts/setup scripts/fuzz-shmem .ci/run
 	@echo "==> ruff, mypy"
 	@ruff check python tests benchmarks docs studies
 	@ruff format --check python tests benchmarks docs studies

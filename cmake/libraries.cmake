@@ -32,7 +32,7 @@ lull_compiler_wrapper(lullcc C cc)
 lull_compiler_wrapper(lullc++ C++ c++)
 
 install(FILES include/shmem.h include/shmemx.h DESTINATION ${LULL_INSTALL_INCLUDE})
-install(DIRECTORY include/lull DESTINATION ${LULL_INSTALL_INCLUDE})
+install(DIRECTORY include/lull include/mpp DESTINATION ${LULL_INSTALL_INCLUDE})
 configure_file(cmake/lull-config.cmake.in lull-config.cmake @ONLY)
 write_basic_package_version_file(lull-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lull-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/lull-config-version.cmake

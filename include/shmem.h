@@ -69,7 +69,7 @@ LULL_API int shmem_addr_accessible(const void* addr, int pe);
 LULL_API void* shmem_ptr(const void* dest, int pe);
 LULL_API void shmem_info_get_version(int* major, int* minor);
 LULL_API void shmem_info_get_name(char* name);
-LULL_API void shmem_pcontrol(int level, ...); /* 0: stop counting for LULL_STATS; 1: go on; 2: also start anew */
+LULL_API void shmem_pcontrol(int level, ...); /* for tools that intercept it; does nothing here */
 
 /* The symmetric heap; NULL when it is exhausted (SHMEM_SYMMETRIC_SIZE) */
 LULL_API void* shmem_malloc(size_t size);

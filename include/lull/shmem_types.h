@@ -64,6 +64,7 @@
 
 /* Reductions over teams: bitwise; greatest and least; sum and product */
 #define LULL_BITWISE_REDUCE_TYPES_C(X, A) \
+  X(short, short, A) X(int, int, A) X(long, long, A) X(longlong, long long, A) \
   X(uchar, unsigned char, A) X(ushort, unsigned short, A) X(uint, unsigned int, A) \
   X(ulong, unsigned long, A) X(ulonglong, unsigned long long, A)
 #define LULL_BITWISE_REDUCE_TYPES(X, A) \
@@ -71,11 +72,8 @@
   X(int8, int8_t, A) X(int16, int16_t, A) X(int32, int32_t, A) \
   X(int64, int64_t, A) X(uint8, uint8_t, A) X(uint16, uint16_t, A) \
   X(uint32, uint32_t, A) X(uint64, uint64_t, A) X(size, size_t, A)
-/* The same for a _Generic: int8_t and its like are supported under their own names, so signed C types are too */
-#define LULL_BITWISE_REDUCE_GENERIC(X, A) \
-  LULL_BITWISE_REDUCE_TYPES_C(X, A) \
-  X(int8, int8_t, A) X(int16, int16_t, A) X(int32, int32_t, A) \
-  X(int64, int64_t, A)
+/* For a _Generic: signed char is supported under the name of int8_t */
+#define LULL_BITWISE_REDUCE_GENERIC(X, A) LULL_BITWISE_REDUCE_TYPES_C(X, A) X(int8, int8_t, A)
 #define LULL_COMPARE_REDUCE_TYPES_C(X, A) LULL_RMA_TYPES_C(X, A)
 #define LULL_COMPARE_REDUCE_TYPES(X, A) LULL_RMA_TYPES(X, A)
 #define LULL_COMPLEX_TYPES(X, A) \

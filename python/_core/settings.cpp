@@ -3,7 +3,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,9 +52,8 @@ std::string problem_with(const setting& row) {
 std::vector<setting_in_force> settings() {
   std::vector<setting_in_force> result;
   for (const setting& row : all_settings()) {
-    const char* text = std::getenv(row.variable);  // NOLINT(concurrency-mt-unsafe): Python's lock is held
-    const bool set = text != nullptr && *text != '\0';
-    result.push_back({row, set ? text : row.default_value, set, problem_with(row)});
+    const char* const text = given(row);
+    result.push_back({row, text ? text : row.default_value, text != nullptr, problem_with(row)});
   }
   return result;
 }

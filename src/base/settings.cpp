@@ -37,6 +37,13 @@ constexpr std::array table{
             "Emulated nodes: the PEs of one host are split into so many groups that only talk through UCX."},
     setting{"SHMEM_SYMMETRIC_SIZE", setting_type::size, "1G", "",
             "Size of the symmetric heap of each PE; memory is used only where it is touched."},
+    setting{"SHMEM_VERSION", setting_type::text, "", "",
+            "Any value: PE 0 prints the version of the library and of OpenSHMEM at shmem_init."},
+    setting{"SHMEM_INFO", setting_type::text, "", "",
+            "Any value: PE 0 prints the variables of OpenSHMEM and their meaning at shmem_init."},
+    setting{"SHMEM_DEBUG", setting_type::text, "", "",
+            "Any value: each PE says where it stands at shmem_init, how it has waited at shmem_finalize, and why an "
+            "allocation failed."},
     setting{"LULL_STATIC_DATA", setting_type::choice, "symmetric", "symmetric|private",
             "Whether the program's global and static variables are symmetric, as OpenSHMEM says; private leaves them "
             "where they are, and only the symmetric heap can be reached by other PEs."},
@@ -166,10 +173,21 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::span<const setting> all_settings() { return table; }
 
+const char* given(const setting& s) {
+  const char* text = std::getenv(s.variable);  // NOLINT(concurrency-mt-unsafe): read before threads start
+  constexpr std::string_view prefix = "SHMEM_";
+  const std::string_view name = s.variable;
+  if ((!text || !*text) && name.starts_with(prefix)) {
+    const std::string old_name = "SMA_" + std::string(name.substr(prefix.size()));
+    text = std::getenv(old_name.c_str());  // NOLINT(concurrency-mt-unsafe): the same
+  }
+  return text && *text ? text : nullptr;
+}
+
 std::string setting_text(std::string_view variable) {
   const setting& s = find(variable);
-  const char* text = std::getenv(s.variable);  // NOLINT(concurrency-mt-unsafe): read before threads start
-  std::string value = text && *text ? text : s.default_value;
+  const char* const text = given(s);
+  std::string value = text ? text : s.default_value;
   if (s.type == setting_type::choice) {
     const std::string all = "|" + std::string(s.choices) + "|";
     if (value.find('|') != std::string::npos || all.find("|" + value + "|") == std::string::npos)
@@ -178,10 +196,7 @@ std::string setting_text(std::string_view variable) {
   return value;
 }
 
-bool setting_is_set(std::string_view variable) {
-  const char* text = std::getenv(find(variable).variable);  // NOLINT(concurrency-mt-unsafe): read before threads start
-  return text != nullptr && *text != '\0';
-}
+bool setting_is_set(std::string_view variable) { return given(find(variable)) != nullptr; }
 
 std::int64_t setting_integer(std::string_view variable) {
   return number_in_range<std::int64_t>(find(variable), setting_text(variable), "a whole number");
@@ -235,7 +250,7 @@ std::size_t parse_size(std::string_view text) {
   const double bytes = std::ldexp(value, exponent);
   if (status != std::errc{} || exponent < 0 || !(bytes >= 0 && bytes < 0x1p63))
     throw error("read a size", "'" + std::string(text) + "' is not one", "write 65536, 64K, 16M or 1.5G");
-  return static_cast<std::size_t>(bytes);
+  return static_cast<std::size_t>(std::ceil(bytes));  // OpenSHMEM: never less than was asked for
 }
 
 std::vector<unknown_variable> unknown_variables() {

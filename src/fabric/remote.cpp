@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "fabric/remote_messages.hpp"
+#include "fabric/sanitizer.hpp"
 
 namespace lull::fabric {
 namespace {
@@ -98,8 +99,11 @@ remote::~remote() {
 template <ucs_status_t (remote::*Member)(const void*, std::size_t, void*, std::size_t, bool)>
 ucs_status_t remote::handler(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                              const ucp_am_recv_param_t* param) {
-  return (static_cast<remote*>(self)->*Member)(header, header_bytes, data, bytes,
-                                               (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
+  heard_of_others();
+  const ucs_status_t status = (static_cast<remote*>(self)->*Member)(
+      header, header_bytes, data, bytes, (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
+  told_others();
+  return status;
 }
 
 template <ucs_status_t (remote::*Member)(const void*, std::size_t, void*, std::size_t, bool)>

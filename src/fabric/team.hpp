@@ -30,8 +30,9 @@ struct team_block {
   std::uint64_t round[most_rounds];
   std::uint64_t up[most_rounds];
   std::uint64_t down[most_rounds];
-  std::uint64_t doing;  // in each member's block, with LULL_CHECK: the call it is in
-  std::uint64_t word;   // in each member's block: what it contributes to a small exchange
+  std::uint64_t doing;            // in each member's block, with LULL_CHECK: the call it is in
+  std::uint64_t word;             // in each member's block: what it contributes to a small exchange
+  std::uint64_t offered, agreed;  // in each member's block: of team_slots
 };
 
 class team {
@@ -69,11 +70,13 @@ class team {
     const std::uint64_t epoch = ++epoch_;
     if (world_.checks()) mine().doing = doing;
     team_block& shared = head_block();
+    told_others();
     if (shared.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < epoch * here_.size()) {
       const awaited meeting{.what = what, .by_stores = false};
       world_.wait().until(meeting, [&] { return shared.released.load(std::memory_order_acquire) >= epoch; });
       return;
     }
+    heard_of_others();
     if (world_.checks()) compare_doing(doing);
     act();
     shared.released.store(epoch, std::memory_order_seq_cst);

@@ -1,8 +1,13 @@
 // Which blocks of symmetric memory teams use: members of a team use the same slot, and no PE uses one for two teams.
+//
+// agree() is collective over the parent of a new team. Several threads may agree on slots at once, each for a parent of
+// its own: what the members of a parent offer is compared first, and taken then; where another thread was faster on
+// some PE, all give it back and try another.
 #pragma once
 #include <cstdint>
+#include <mutex>
 #include <optional>
-#include <span>
+#include <vector>
 
 #include "fabric/team.hpp"
 
@@ -11,17 +16,18 @@ namespace lull::fabric {
 class team_slots {
  public:
   static constexpr int first_free = 2;  // 0: all PEs, 1: the neighbours
-  // `free` and `agreed` are symmetric: a bit for each of `slots`.
-  team_slots(std::span<std::uint64_t> free, std::span<std::uint64_t> agreed, int slots);
-  [[nodiscard]] static std::size_t words_for(int slots) { return (static_cast<std::size_t>(slots) + 63) / 64; }
+  explicit team_slots(int slots);
 
-  // The lowest slot that is free on all members of `parent`. Collective over it; nothing when there is none.
+  // A slot that was free on all members of `parent` and is now taken on all of them; nothing when there is none.
   [[nodiscard]] std::optional<int> agree(team& parent);
-  void take(int slot);
   void give_back(int slot);
 
  private:
-  std::span<std::uint64_t> free_, agreed_;
+  [[nodiscard]] std::uint64_t free_of(std::size_t word);
+  [[nodiscard]] bool take(int slot);
+
+  std::mutex lock_;
+  std::vector<std::uint64_t> free_;  // a bit for each slot
 };
 
 }  // namespace lull::fabric

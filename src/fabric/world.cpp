@@ -56,9 +56,7 @@ world::world()
       most_teams_(static_cast<int>(setting_integer("LULL_TEAMS"))) {
   leave_crashes_to_the_program();
   const std::size_t team_bytes = team::bytes_for(*this, most_teams_);
-  const std::size_t slot_words = team_slots::words_for(most_teams_);
-  const std::size_t slot_bytes = round_up(slot_words * sizeof(std::uint64_t), 64);
-  heap_bytes_ = round_up(setting_size("SHMEM_SYMMETRIC_SIZE") + team_bytes + 2 * slot_bytes + 64, page);
+  heap_bytes_ = round_up(setting_size("SHMEM_SYMMETRIC_SIZE") + team_bytes + 64, page);
   symmetric_bytes_ = heap_bytes_ + static_.bytes;
   own_ = segment_.map_own(header_bytes_ + symmetric_bytes_, header_bytes_, greatest_alignment);
   heap_base_ = own_.data() + header_bytes_;
@@ -82,9 +80,7 @@ world::world()
   const auto near = layout_->members(layout_->my_node());
   everybody_ = std::make_unique<team>(*this, 0, std::move(all), me());
   neighbours_ = std::make_unique<team>(*this, 1, std::vector(near.begin(), near.end()), me());
-  const auto masks = static_cast<std::uint64_t*>(allocate(2 * slot_bytes));
-  slots_ = std::make_unique<team_slots>(std::span(masks, slot_words), std::span(masks + slot_bytes / 8, slot_words),
-                                        most_teams_);
+  slots_ = std::make_unique<team_slots>(most_teams_);
   boot_.fence();  // everybody has mapped everybody: the descriptors have done their duty
   segment_.close();
 }

@@ -156,6 +156,7 @@ class world {
     if (void* const there = direct(target, pe)) [[likely]] {
       const std::uint64_t old = apply_update(u, there);
       bell_of(pe).ring_for_store_after_atomic();
+      heard_of_others();
       return old;
     }
     return fetch_remote(c, target, u, pe);

@@ -1,6 +1,4 @@
 // Communication contexts: streams of operations with an ordering and a quiet of their own.
-#include <algorithm>
-
 #include "shmem/current.hpp"
 #include "shmemx.h"
 
@@ -13,7 +11,7 @@ int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t* ctx) {
   made->team = team;
   made->options = options;
   *ctx = made.release();  // the handle owns it until shmem_ctx_destroy
-  if (team != SHMEM_TEAM_WORLD && team != SHMEM_TEAM_SHARED) team->contexts.push_back(*ctx);
+  if (team != SHMEM_TEAM_WORLD && team != SHMEM_TEAM_SHARED) team->add(*ctx);
   return 0;
 }
 
@@ -23,7 +21,7 @@ void shmem_ctx_destroy(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID || ctx == SHMEM_CTX_DEFAULT) return;
   const std::unique_ptr<lull_context> owner(ctx);
   here("shmem_ctx_destroy").quiet(ctx->traffic);
-  if (ctx->team != SHMEM_TEAM_WORLD && ctx->team != SHMEM_TEAM_SHARED) std::erase(ctx->team->contexts, ctx);
+  if (ctx->team != SHMEM_TEAM_WORLD && ctx->team != SHMEM_TEAM_SHARED) ctx->team->remove(ctx);
 }
 
 int shmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t* team) {

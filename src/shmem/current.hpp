@@ -5,6 +5,8 @@
 // known.
 #pragma once
 #include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "fabric/team.hpp"
@@ -15,7 +17,24 @@ struct lull_team {
   lull_team(std::unique_ptr<lull::fabric::team> t, const shmem_team_config_t& c) : team(std::move(t)), config(c) {}
   std::unique_ptr<lull::fabric::team> team;
   shmem_team_config_t config;
-  std::vector<shmem_ctx_t> contexts;  // made from it, not yet destroyed
+
+  // Of the contexts made from it and not yet destroyed; threads make and destroy theirs at any time.
+  void add(shmem_ctx_t ctx) {
+    const std::lock_guard hold(lock_);
+    contexts_.push_back(ctx);
+  }
+  void remove(shmem_ctx_t ctx) {
+    const std::lock_guard hold(lock_);
+    std::erase(contexts_, ctx);
+  }
+  [[nodiscard]] std::vector<shmem_ctx_t> take_contexts() {
+    const std::lock_guard hold(lock_);
+    return std::exchange(contexts_, {});
+  }
+
+ private:
+  std::mutex lock_;
+  std::vector<shmem_ctx_t> contexts_;
 };
 
 struct lull_context {

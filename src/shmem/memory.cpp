@@ -3,9 +3,11 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <string>
 
 #include "shmem.h"
 #include "shmem/current.hpp"
+#include "shmem/start_up.hpp"
 
 using lull::shmem::here;
 
@@ -22,7 +24,10 @@ void* allocate(std::size_t bytes, std::size_t alignment, bool zero, const char* 
   auto& world = here(call);
   void* const piece = world.allocate(bytes, alignment);
   if (piece && zero) std::memset(piece, 0, bytes);
-  if (!piece) return nullptr;
+  if (!piece) {
+    lull::shmem::debug(world, std::string(call) + ": no room for " + std::to_string(bytes) + " bytes in the heap");
+    return nullptr;
+  }
   meet(world, bytes, alignment);
   return piece;
 }

@@ -1,6 +1,7 @@
 // shmem_init, shmem_finalize and the queries.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include "base/settings.hpp"
 #include "shmem.h"
 #include "shmem/current.hpp"
+#include "shmem/start_up.hpp"
 #include "shmem/statistics.hpp"
 
 namespace lull::shmem {
@@ -50,6 +52,9 @@ int shmem_init_thread(int requested, int* provided) {
       // in order, so nothing of it may be taken down at exit.
       current_world = std::make_unique<lull::fabric::world>().release();
       statistics = std::make_unique<job_statistics>(*current_world);
+      thread_level = std::clamp<int>(requested, SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE);
+      if (thread_level == SHMEM_THREAD_MULTIPLE) current_world->wait().expect_stores_of_threads();
+      say_hello(*current_world, thread_level);
     } catch (const lull::usage_error& mistake) {
       if (speaks_for_all())
         std::fprintf(stderr, "lull: %s\n", mistake.what());
@@ -60,7 +65,6 @@ int shmem_init_thread(int requested, int* provided) {
       std::fprintf(stderr, "lull: %s\n", failure.what());
       std::_Exit(1);
     }
-    thread_level = requested < SHMEM_THREAD_MULTIPLE ? requested : SHMEM_THREAD_MULTIPLE;
   }
   if (provided) *provided = thread_level;
   return requested > thread_level ? 1 : 0;
@@ -75,6 +79,7 @@ void shmem_finalize() {
   if (!owner) return;
   try {
     if (const auto closing = std::move(lull::shmem::statistics)) closing->report();
+    lull::shmem::say_goodbye(*owner);
     owner->finalize();
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "lull: %s\n", failure.what());

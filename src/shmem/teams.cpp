@@ -26,8 +26,10 @@ int split(const char* call, team& parent, const std::vector<int>& indices, const
   const bool member = std::ranges::find(indices, parent.my_index()) != indices.end();
   if (member) team::clear(world, *slot);
   parent.sync();  // all members have cleared theirs
-  if (!member) return 0;
-  world.slots().take(*slot);
+  if (!member) {
+    world.slots().give_back(*slot);
+    return 0;
+  }
   *result = std::make_unique<lull_team>(std::make_unique<team>(world, *slot, std::move(members), world.me()), config)
                 .release();  // the handle owns it until shmem_team_destroy
   return 0;
@@ -102,7 +104,7 @@ int shmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_c
 void shmem_team_destroy(shmem_team_t handle) {
   if (handle == SHMEM_TEAM_INVALID || handle == SHMEM_TEAM_WORLD || handle == SHMEM_TEAM_SHARED) return;
   auto& world = here("shmem_team_destroy");
-  while (!handle->contexts.empty()) shmem_ctx_destroy(handle->contexts.back());
+  for (const shmem_ctx_t ctx : handle->take_contexts()) shmem_ctx_destroy(ctx);
   handle->team->leave();
   world.slots().give_back(handle->team->slot());
   const std::unique_ptr<lull_team> owner(handle);

@@ -74,9 +74,13 @@ void wait(const char* call, Ready&& ready) {
 // Looks, helps transfers on, and looks again.
 template <class Look, class Result>
 Result test(const char* call, Look&& look, Result nothing) {
-  if (const Result found = look(); found != nothing) return found;
-  here(call).drive();
-  return look();
+  Result found = look();
+  if (found == nothing) {
+    here(call).drive();
+    found = look();
+  }
+  lull::fabric::heard_of_others();
+  return found;
 }
 
 template <class T>

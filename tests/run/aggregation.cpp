@@ -226,5 +226,5 @@ int main() {
         values_come_in_the_order_asked(lull::aggregate_options{.buffers = buffers, .hops = hops});
         an_increment_is_made_once_directly_or_not({.buffers = buffers, .hops = hops});
       }
-  shmem_finalize();
+  finish();
 }

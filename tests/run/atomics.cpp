@@ -80,5 +80,5 @@ int main() {
   tickets_are_unique(me, pes);
   a_lock_of_compare_and_swap_excludes(pes);
   bits(me, pes);
-  shmem_finalize();
+  finish();
 }

@@ -1,5 +1,6 @@
 // fence and quiet: a flag never overtakes the data it stands for, whatever their size and the way they travel.
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "check.hpp"
@@ -103,8 +104,8 @@ void a_lonely_put_arrives(const ring& r) {
   const long one = 1;
   shmem_long_put_nbi(flag, &one, 1, r.next);
   if (r.me == 0) {  // does not call the library meanwhile
-    volatile const long* const here = flag;
-    while (*here != 1) {
+    const std::atomic_ref<long> here(*flag);
+    while (here.load(std::memory_order_acquire) != 1) {
     }
   } else {
     shmem_long_wait_until(flag, SHMEM_CMP_EQ, 1);

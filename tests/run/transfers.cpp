@@ -107,5 +107,5 @@ int main() {
   a_flood_to_a_computing_pe(me, pes, area);
   the_heap_is_symmetric_and_refuses_what_does_not_fit(me, pes);
   shmem_free(area);
-  shmem_finalize();
+  finish();
 }

@@ -21,7 +21,9 @@ wake doorbell::sleep_on(std::uint32_t seen, std::int64_t timeout_ns) noexcept {
   const timespec timeout{.tv_sec = timeout_ns / 1'000'000'000, .tv_nsec = timeout_ns % 1'000'000'000};
   const long result =
       syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word_), FUTEX_WAIT, seen, &timeout, nullptr, 0);
-  return result != 0 && errno == ETIMEDOUT ? wake::timed_out : wake::rung;
+  if (result == 0 || errno != ETIMEDOUT) return wake::rung;
+  // On a busy machine the bell may ring between the end of the sleep and here: that wake-up was sent.
+  return word_.load(std::memory_order_acquire) == seen ? wake::timed_out : wake::rung;
 }
 
 }  // namespace lull::fabric

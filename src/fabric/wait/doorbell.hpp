@@ -14,6 +14,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "fabric/sanitizer.hpp"
+
 namespace lull::fabric {
 
 enum class wake { rung, timed_out };
@@ -22,20 +24,24 @@ class doorbell {
  public:
   // Call after the data has been written. Callable from any process that maps it.
   void ring() noexcept {
+    told_others();
     std::atomic_thread_fence(std::memory_order_seq_cst);
     wake_those(by_anything);
   }
   // The same for a caller whose last write was an atomic read-modify-write: on x86 that was the fence.
   void ring_after_atomic() noexcept {
+    told_others();
     fence_after_atomic();
     wake_those(by_anything);
   }
   // The same after a store of the program, which no meeting of the runtime waits for.
   void ring_for_store() noexcept {
+    told_others();
     std::atomic_thread_fence(std::memory_order_seq_cst);
     wake_those(by_stores);
   }
   void ring_for_store_after_atomic() noexcept {
+    told_others();
     fence_after_atomic();
     wake_those(by_stores);
   }

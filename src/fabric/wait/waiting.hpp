@@ -19,6 +19,7 @@
 #include <mutex>
 #include <optional>
 
+#include "fabric/sanitizer.hpp"
 #include "fabric/wait/awaited.hpp"
 #include "fabric/wait/doorbell.hpp"
 #include "fabric/wait/frequency.hpp"
@@ -45,19 +46,9 @@ class waiting {
 
   template <class Ready>
   void until(const awaited& what, Ready&& ready) {
-    if (ready()) [[likely]]
-      return;
-    const wait_policy chosen = what.policy.value_or(policy_);
-    switch (chosen) {
-      case wait_policy::poll:
-      case wait_policy::poll_dvfs:
-        return wait_with(poll_policy{limits_}, chosen, what, ready);
-      case wait_policy::adaptive:
-        return wait_adaptively(what, ready);
-      case wait_policy::interrupt:
-      case wait_policy::interrupt_dvfs:
-        return wait_with(interrupt_policy{limits_, !is_large_transfer(what, limits_)}, chosen, what, ready);
-    }
+    if (!ready()) [[unlikely]]
+      wait(what, ready);
+    heard_of_others();
   }
 
   // For a caller that tests again and again instead of waiting, when PEs outnumber cores: another PE gets its turn.
@@ -116,6 +107,21 @@ class waiting {
     timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+  }
+
+  template <class Ready>
+  void wait(const awaited& what, Ready& ready) {
+    const wait_policy chosen = what.policy.value_or(policy_);
+    switch (chosen) {
+      case wait_policy::poll:
+      case wait_policy::poll_dvfs:
+        return wait_with(poll_policy{limits_}, chosen, what, ready);
+      case wait_policy::adaptive:
+        return wait_adaptively(what, ready);
+      case wait_policy::interrupt:
+      case wait_policy::interrupt_dvfs:
+        return wait_with(interrupt_policy{limits_, !is_large_transfer(what, limits_)}, chosen, what, ready);
+    }
   }
 
   template <class Ready>

@@ -53,10 +53,26 @@ TEST_F(settings_test, a_bad_value_names_variable_value_and_wish) {
   EXPECT_THROW((void)setting_text("LULL_WAIT"), error);
 }
 
+TEST_F(settings_test, sizes_are_never_less_than_was_asked_for) {
+  EXPECT_EQ(parse_size("3.1m"), 3250586U);  // the example of OpenSHMEM: 3250585.6
+  EXPECT_EQ(parse_size("0.5"), 1U);
+}
+
+TEST_F(settings_test, variables_of_openshmem_have_their_old_names_too) {
+  setenv("SMA_SYMMETRIC_SIZE", "8M", 1);
+  EXPECT_EQ(setting_size("SHMEM_SYMMETRIC_SIZE"), 8U << 20);
+  EXPECT_TRUE(setting_is_set("SHMEM_SYMMETRIC_SIZE"));
+  setenv("SHMEM_SYMMETRIC_SIZE", "4M", 1);
+  EXPECT_EQ(setting_size("SHMEM_SYMMETRIC_SIZE"), 4U << 20);
+  unsetenv("SMA_SYMMETRIC_SIZE");
+}
+
 TEST_F(settings_test, sizes_are_powers_of_1024) {
   EXPECT_EQ(parse_size("4096"), 4096U);
   EXPECT_EQ(parse_size("64K"), 65536U);
   EXPECT_EQ(parse_size("1.5GiB"), std::size_t{3} << 29);
+  EXPECT_EQ(parse_size(".5m"), std::size_t{1} << 19);
+  EXPECT_EQ(parse_size("2t"), std::size_t{1} << 41);
   for (const char* bad : {"", "K", "-1", "64Q", "1e99", "12 K"}) EXPECT_THROW((void)parse_size(bad), error) << bad;
 }
 

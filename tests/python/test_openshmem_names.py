@@ -1,0 +1,248 @@
+"""Header and library have every name of OpenSHMEM 1.5, with its prototype, and no other."""
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import openshmem_names as openshmem
+from lull import installed
+
+PREFIX = installed.package_folder().parents[2].parent
+INCLUDE = PREFIX / "include"
+LIBRARY = PREFIX / "lib" / "liblull-shmem.so"
+
+# What is there beyond the specification, and why.
+FURTHER_GENERICS = {"shmem_wait": "as deprecated as shmem_TYPE_wait, for all types of which there is one"}
+FURTHER_CONSTANTS = {
+    f"_SHMEM_{what}SYNC_SIZE": "by analogy with the deprecated constants" for what in ("", "ALLTOALL_", "ALLTOALLS_")
+}
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
+C_COMPLEX = re.compile(r"\b(float|double)\s+_Complex")
+
+
+@cache
+def functions() -> tuple[openshmem.Function, ...]:
+    return tuple(openshmem.functions())
+
+
+def compiled(folder: Path, source: str, name: str, *options: str) -> Path:
+    """The object file of a program; `name` says the language and names the file."""
+    (folder / name).write_text(source)
+    compiler = "g++" if name.endswith("cpp") else "gcc"
+    standard = "-std=c++20" if name.endswith("cpp") else "-std=c11"
+    made = folder / (name + ".o")
+    done = subprocess.run(
+        [compiler, standard, *WARNINGS, *options, "-I", INCLUDE, "-c", name, "-o", made.name],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[:4000]
+    return made
+
+
+def symbols(file: Path, *options: str) -> set[str]:
+    done = subprocess.run(["nm", "--format=posix", *options, file], capture_output=True, text=True, check=True)
+    return {line.split()[0] for line in done.stdout.splitlines()}
+
+
+def declared_again_and_called_by_address(cpp: bool) -> str:
+    """A function with another prototype in shmem.h is an error here; one that the library lacks, when linking."""
+    lines = ["#include <shmem.h>", "#include <shmem.h>", "#include <stdio.h>"]
+    lines += ["#include <complex>", 'extern "C" {'] if cpp else []
+    for f in functions():
+        prototype = f"{f.result} ({f.name})({f.parameters});"
+        lines.append(C_COMPLEX.sub(r"std::complex<\1>", prototype) if cpp else prototype)
+    lines += ["}"] if cpp else []
+    lines.append("typedef void (*function)(void);")
+    cast = "reinterpret_cast<function>" if cpp else "(function)"
+    lines.append("static const function all[] = {")
+    lines += [f"  {cast}({f.name})," for f in functions()]
+    lines.append("};")
+    lines.append("int main(void) {")
+    lines.append("  unsigned long n = 0;")
+    lines.append("  for (unsigned long i = 0; i < sizeof all / sizeof all[0]; ++i) n += all[i] != 0;")
+    lines.append('  printf("%lu\\n", n);')
+    lines.append("  return 0;\n}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("language", ["c", "cpp"])
+def test_a_program_links_every_function_with_the_prototype_of_the_specification(tmp_path: Path, language: str) -> None:
+    options = ["-Wno-c++-compat"] if language == "c" else ["-Wno-cast-function-type"]
+    source = declared_again_and_called_by_address(cpp=language == "cpp")
+    made = compiled(tmp_path, source, f"every_name.{language}", *options)
+    program = tmp_path / "program"
+    library = [LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"]
+    subprocess.run(["g++", made, "-o", program, *library], check=True)
+    done = subprocess.run([program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == len(functions())
+
+
+def test_the_library_exports_these_functions_and_else_only_its_own() -> None:
+    exported = {
+        name for name in symbols(LIBRARY, "-D", "--defined-only") if not name.startswith(("_Z", "lull", "LULL"))
+    }
+    wanted = {f.name for f in functions()}
+    assert wanted - exported == set()
+    further = {name for name in exported - wanted if not name.startswith("shmemx_")}
+    assert further == set()
+
+
+def test_the_numbers_of_names_are_those_of_the_specification() -> None:
+    counts = Counter(f.group for f in functions()) + Counter(g.group for g in openshmem.generics())
+    assert len({f.name for f in functions()}) == len(functions())
+    assert len(openshmem.generics()) == 67
+    assert counts["put/get"] == counts["put/get nbi"] == 122
+    assert counts["p/g"] == 98
+    assert counts["iput/iget"] == 118
+    assert counts["wait/test"] == 216
+    assert counts["AMO"] == 302
+    assert counts["AMO nbi"] == 178
+    assert counts["deprecated atomics"] == 110
+    assert counts["signals"] == 124
+
+
+def allowed(generic: openshmem.Generic, c_type: str, context: bool) -> frozenset[str]:
+    """The functions a call of `generic` for this C type may go to: one C type has several names."""
+    prefix = "shmem_ctx_" if context else "shmem_"
+    return frozenset(
+        f"{prefix}{name}_{generic.suffix}"
+        for name, other in generic.types
+        if openshmem.SAME_TYPE.get(other, other) == openshmem.SAME_TYPE.get(c_type, c_type)
+    )
+
+
+def calls_of(generic: openshmem.Generic) -> list[tuple[frozenset[str], str]]:
+    """For each type, and with a context where there may be one: where it may go, and a function that makes the call."""
+    made = []
+    for number, (name, c_type) in enumerate(generic.types):
+        for context in (False, True) if generic.context else (False,):
+            arguments = f"ctx, {generic.arguments}" if context else generic.arguments
+            made.append(
+                (
+                    allowed(generic, c_type, context),
+                    f"void {generic.name}_{number}_{int(context)}_{name}({c_type} *x, {c_type} v, int pe) {{\n"
+                    f"  (void)x, (void)v, (void)pe;\n  {generic.name}({arguments});\n}}",
+                )
+            )
+    return made
+
+
+def test_every_generic_goes_to_the_function_of_the_type_it_is_called_with(tmp_path: Path) -> None:
+    lines = ["#include <shmem.h>", "extern shmem_ctx_t ctx;", "extern shmem_team_t team;", "extern uint64_t *word;"]
+    lines += ["extern size_t *indices;", "extern const int *status;", "void shmem_team_sync_alone(void);"]
+    lines.append("void shmem_team_sync_alone(void) { shmem_sync(team); }")
+    wanted: set[frozenset[str]] = {frozenset({"shmem_team_sync"})}
+    for generic in openshmem.generics():
+        for where, call in calls_of(generic):
+            wanted.add(where)
+            lines.append(call)
+    made = compiled(tmp_path, "\n".join(lines) + "\n", "generics.c", "-Wno-missing-prototypes", "-Wno-unused-value")
+    called = {name for name in symbols(made, "-u") if name.startswith("shmem_")}
+    for where in wanted:
+        assert len(where & called) == 1, where  # all calls with one C type go to one function
+    assert called == {name for where in wanted for name in where & called}
+
+
+def test_the_header_has_these_generics_and_no_other() -> None:
+    text = (INCLUDE / "lull" / "shmem_generic.h").read_text()
+    there = set(re.findall(r"^#define (shmem_\w+)\(", text, re.MULTILINE))
+    assert there - FURTHER_GENERICS.keys() == {g.name for g in openshmem.generics()}
+
+
+@pytest.mark.parametrize("header", ["shmem.h", "mpp/shmem.h"])
+@pytest.mark.parametrize("language", ["c", "cpp"])
+def test_constants_are_integer_constant_expressions_strings_and_handles(
+    tmp_path: Path, language: str, header: str
+) -> None:
+    lines = [f"#include <{header}>", f"#include <{header.replace('shmem', 'shmemx')}>"]
+    for name in openshmem.CONSTANTS + openshmem.OLD_CONSTANTS:
+        lines.append(f"enum {{ a_{name} = {name} }};")
+    for name in openshmem.STRINGS:
+        lines.append(f"static const char a_{name}[SHMEM_MAX_NAME_LEN] = {name};")
+        lines.append(f"const char *p_{name}(void);\nconst char *p_{name}(void) {{ return a_{name}; }}")
+    for name, c_type in openshmem.HANDLES.items():
+        lines.append(f"{c_type} f_{name}(void);\n{c_type} f_{name}(void) {{ return {name}; }}")
+    lines.append("extern shmem_team_config_t config;\nint contexts(void);")
+    lines.append("int contexts(void) { return config.num_contexts; }")
+    compiled(tmp_path, "\n".join(lines) + "\n", f"constants.{language}")
+
+
+def test_the_headers_have_these_constants_and_no_other() -> None:
+    text = "".join((INCLUDE / name).read_text() for name in ("shmem.h", "lull/shmem_deprecated.h"))
+    there = set(re.findall(r"\b_?SHMEM_[A-Z0-9_]+\b", text.replace("LULL_SHMEM", "LULL")))
+    known = {*openshmem.CONSTANTS, *openshmem.OLD_CONSTANTS, *openshmem.STRINGS, *openshmem.HANDLES}
+    variables = {"SHMEM_SYMMETRIC_SIZE"}  # the environment's, named in a comment
+    assert there - variables - FURTHER_CONSTANTS.keys() == known
+
+
+@pytest.mark.skipif(shutil.which("clang") is None, reason="no clang")
+def test_clang_understands_the_generics_too(tmp_path: Path) -> None:
+    lines = ["#include <shmem.h>", "extern shmem_ctx_t ctx;", "extern shmem_team_t team;", "extern uint64_t *word;"]
+    lines += ["extern size_t *indices;", "extern const int *status;"]
+    lines += [call for generic in openshmem.generics() for _, call in calls_of(generic)]
+    source = tmp_path / "generics.c"
+    source.write_text("\n".join(lines) + "\n")
+    done = subprocess.run(
+        ["clang", "-std=c11", "-Wall", "-Werror", "-Wno-unused-value", "-I", INCLUDE, "-fsyntax-only", source],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[:4000]
+
+
+def run(tmp_path: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """A program of two lines, as one PE, with these variables in its environment."""
+    program = tmp_path / "hello"
+    if not program.exists():
+        made = compiled(tmp_path, "#include <shmem.h>\nint main(void) { shmem_init(); shmem_finalize(); }\n", "hello.c")
+        subprocess.run(["gcc", made, "-o", program, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"], check=True)
+    return subprocess.run([program], env={"PATH": "/usr/bin", **env}, capture_output=True, text=True, check=False)
+
+
+def test_the_environment_makes_a_job_say_version_variables_and_where_it_stands(tmp_path: Path) -> None:
+    assert run(tmp_path).stderr == ""
+    assert re.fullmatch(r"lull: Lull \d+\.\d+\.\d+, OpenSHMEM 1\.5\n", run(tmp_path, SHMEM_VERSION="x").stderr)
+    info = run(tmp_path, SHMEM_INFO="1").stderr
+    assert all(f"SHMEM_{name} = " in info for name in ("VERSION", "INFO", "SYMMETRIC_SIZE", "DEBUG"))
+    debug = run(tmp_path, SHMEM_DEBUG="1").stderr.splitlines()
+    assert debug[0].startswith("lull: PE 0: 1 PE, process ")
+    assert debug[1].startswith("lull: PE 0: has waited 0 times")
+
+
+def test_sizes_of_the_heap_have_suffixes_and_decimals_and_old_names(tmp_path: Path) -> None:
+    def heap(**env: str) -> str:
+        done = run(tmp_path, SHMEM_DEBUG="1", **env)
+        assert done.returncode == 0, done.stderr
+        found = re.search(r"heap of (\d+) bytes", done.stderr)
+        assert found
+        return found[1]
+
+    for text, size in {
+        "20m": 20971520,
+        "3.1m": 3250586,
+        ".5M": 524288,
+        "64K": 65536,
+        "1t": 1 << 40,
+        "0.25g": 1 << 28,
+        "1000000": 1000000,
+    }.items():
+        assert int(heap(SHMEM_SYMMETRIC_SIZE=text)) == size, text
+    assert int(heap(SMA_SYMMETRIC_SIZE="8M")) == 8 << 20
+    assert int(heap(SMA_SYMMETRIC_SIZE="8M", SHMEM_SYMMETRIC_SIZE="4M")) == 4 << 20
+
+
+@pytest.mark.parametrize("size", ["20kk", "20x", "many", "-1", "20 m"])
+def test_a_size_with_an_unknown_suffix_ends_the_program_with_a_report(tmp_path: Path, size: str) -> None:
+    done = run(tmp_path, SHMEM_SYMMETRIC_SIZE=size)
+    assert done.returncode == 2
+    assert f"SHMEM_SYMMETRIC_SIZE: '{size}' is not a size" in done.stderr
+    assert done.stderr.count("\n") == 1
