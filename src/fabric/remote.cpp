@@ -267,7 +267,7 @@ void remote::combine(ledger& book, pe_id pe, std::size_t offset, const void* sou
   std::byte* const at = to.combining->payload.data() + to.combining->payload_bytes;
   const combined_put record(offset, bytes);
   std::memcpy(at, &record, sizeof record);
-  std::memcpy(at + sizeof record, source, bytes);
+  copy_bytes(at + sizeof record, source, bytes);
   to.combining->payload_bytes += needed;
 }
 

@@ -248,7 +248,7 @@ ucs_status_t remote::on_reply(const void* header, std::size_t, void* data, std::
   } else if (answer.pieces) {
     unpack(static_cast<const std::byte*>(data));
   } else {
-    std::memcpy(answer.destination, data, bytes);
+    copy_bytes(answer.destination, data, bytes);
     answered(answer);
   }
   return UCS_OK;

@@ -23,6 +23,11 @@ struct update {
 // Applies `u` to the word at `where`; the old value.
 std::uint64_t apply_update(const update& u, void* where);
 
+// Nothing may come from nowhere: programs pass null with a length of 0, which memcpy does not allow.
+inline void copy_bytes(void* target, const void* source, std::size_t bytes) {
+  if (bytes != 0) std::memcpy(target, source, bytes);
+}
+
 // Copies a block into a heap in which somebody may be waiting for it: a block that is one aligned word arrives as a
 // whole and after everything written before it, so a put of a word may serve as a flag.
 inline void deliver(void* target, const void* source, std::size_t bytes) {
@@ -38,7 +43,7 @@ inline void deliver(void* target, const void* source, std::size_t bytes) {
   else if (bytes == 2 && aligned)
     store(std::uint16_t{});
   else
-    std::memcpy(target, source, bytes);
+    copy_bytes(target, source, bytes);
 }
 
 // Written beside the data, after it: how a receiver learns that a put is complete.

@@ -222,7 +222,7 @@ void world::put_remote(context& c, void* target, const void* source, std::size_t
 void world::put_signal(context& c, void* target, const void* source, std::size_t bytes, const signal& then, pe_id pe,
                        bool blocking) {
   if (void* const there = direct(target, pe)) {
-    if (bytes != 0) std::memcpy(there, source, bytes);
+    copy_bytes(there, source, bytes);
     apply_update({then.how, 8, 0, then.value, 0}, direct(then.word, pe));
     if (then.whole_node)
       ring_node();

@@ -132,13 +132,13 @@ class world {
                   bool blocking);
   void get(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe) {
     if (const void* const there = direct(source, pe)) [[likely]]
-      std::memcpy(destination, there, bytes);
+      copy_bytes(destination, there, bytes);
     else
       get_remote(c, destination, source, bytes, pe);
   }
   void get_nbi(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe) {
     if (const void* const there = direct(source, pe)) [[likely]]
-      std::memcpy(destination, there, bytes);
+      copy_bytes(destination, there, bytes);
     else
       remote_->get_nbi(c.book_, pe, offset_of(source), destination, bytes);
   }
