@@ -6,6 +6,7 @@
 #include <random>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
@@ -105,6 +106,7 @@ void items_of_any_size_arrive_once(const lull::aggregate_options& options) {
   auto* const sent = static_cast<std::uint64_t*>(shmem_calloc(2, sizeof(std::uint64_t)));  // items and bytes to me
   std::mt19937 random(static_cast<unsigned>(me) + static_cast<unsigned>(seed++));
   std::vector<std::byte> item(400);
+  std::vector<std::uint64_t> mine(static_cast<std::size_t>(pes)), mine_bytes(mine.size());  // by PE
   for (int round = 0; round < 2; ++round) {
     const unsigned pushes = static_cast<unsigned>(random() % 3000);
     for (unsigned k = 0; k < pushes; ++k) {
@@ -112,10 +114,14 @@ void items_of_any_size_arrive_once(const lull::aggregate_options& options) {
       for (std::size_t i = 0; i < size; ++i) item[i] = static_cast<std::byte>(size * 3 + i);
       const auto to = static_cast<int>(static_cast<unsigned>(random()) % static_cast<unsigned>(pes));
       items.push({item.data(), size}, to);
-      shmem_uint64_atomic_inc(&sent[0], to);
-      shmem_uint64_atomic_add(&sent[1], size, to);
+      ++mine[static_cast<std::size_t>(to)];
+      mine_bytes[static_cast<std::size_t>(to)] += size;
     }
     items.done();
+    for (int to = 0; to < pes; ++to) {
+      shmem_uint64_atomic_add(&sent[0], std::exchange(mine[static_cast<std::size_t>(to)], 0), to);
+      shmem_uint64_atomic_add(&sent[1], std::exchange(mine_bytes[static_cast<std::size_t>(to)], 0), to);
+    }
     shmem_barrier_all();
     CHECK(count == sent[0] && bytes == sent[1]);
     shmem_barrier_all();
