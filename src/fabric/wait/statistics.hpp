@@ -55,8 +55,8 @@ class wait_statistics {
   [[nodiscard]] bool detailed() const { return counting_.load(std::memory_order_relaxed); }
   void keep_table(bool on) { counting_.store(on && table_, std::memory_order_relaxed); }  // or not, for a while
   void clear_table();
-  void operation_done(operation what, std::size_t bytes);                                 // only when detailed
-  void waited(const awaited& what, const wait_counts& of_this_one);                       // one wait is over
+  void operation_done(operation what, std::size_t bytes);            // only when detailed
+  void waited(const awaited& what, const wait_counts& of_this_one);  // one wait is over
 
   [[nodiscard]] wait_counts totals() const { return totals_.copy(); }
   [[nodiscard]] wait_table table() const;  // all 0 unless detailed
