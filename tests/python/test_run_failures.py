@@ -98,7 +98,7 @@ def test_whatever_ends_a_pe_and_whatever_the_others_wait_for(
     assert done.returncode == code
     [line] = done.stderr.splitlines()
     assert line.startswith("lull: PE 1 ") and line.endswith(says)
-    assert seconds < 2
+    assert seconds < 5
     assert nothing_in(job.folder)
 
 
@@ -136,7 +136,7 @@ def test_a_pe_that_never_joins_is_not_waited_for(job: Lull, misfortune: str, nod
         assert done.returncode == 1
         [line] = done.stderr.splitlines()
         assert line.startswith("lull: PE 1 ") and "ended without shmem_init; the other PEs are ended" in line
-        assert seconds < 2
+        assert seconds < 5
 
 
 @pytest.mark.parametrize("launcher", ["lull run", pytest.param("mpirun", marks=needs_mpirun)])
