@@ -26,7 +26,7 @@ std::byte in_static_memory[4096];
 void blocks_of_any_size(situation& s, dice& d, std::byte* area, std::uint64_t* signal) {
   s.subject = "large blocks";
   const std::size_t size = 1 + d.below(d.chance(30) ? large : std::size_t{70'000});
-  const int distance = d.below(s.r.pes), way = d.below(5);
+  const int distance = d.below(s.r.pes), way = d.below(6);
   const std::uint64_t seed = d.next();
   const int to = (s.r.me + distance) % s.r.pes, from = (s.r.me + s.r.pes - distance) % s.r.pes;
   const auto data_of = [&](int pe) {
@@ -56,13 +56,18 @@ void blocks_of_any_size(situation& s, dice& d, std::byte* area, std::uint64_t* s
       shmem_quiet();
       EXPECT(s, got == data_of(to));
       break;
-    default:
+    case 4:
       shmem_putmem(area, mine.data(), size, to);
       shmem_fence();
       shmem_uint64_atomic_add(signal, 7, to);
+      break;
+    default:
+      shmem_putmem_nbi(area, mine.data(), size, to);
+      shmem_fence();
+      shmem_uint64_p(signal, 7, to);
   }
   if (way == 1 || way == 2) EXPECT(s, shmem_signal_wait_until(signal, SHMEM_CMP_EQ, 7) == 7);
-  if (way == 4) shmem_uint64_wait_until(signal, SHMEM_CMP_GE, 7);
+  if (way >= 4) shmem_uint64_wait_until(signal, SHMEM_CMP_GE, 7);
   if (way == 0) shmem_barrier_all();
   if (way != 3) {
     const auto expected = data_of(from);

@@ -110,7 +110,7 @@ class transfers {
                     .channel = d.below(channels_.size()),
                     .seed = d.next(),
                     .blocking = d.chance(50),
-                    .twice = d.chance(10),
+                    .twice = d.chance(20),
                     .signal = 0,
                     .adds = d.chance(50)};
         if (what == put_with_signal) {
@@ -181,7 +181,9 @@ class transfers {
     const std::size_t size = touched(o).size();
     if (o.what >= get_bytes) return get(o, size);
     if (o.twice && o.what != put_with_signal) {
-      put(o, data_of(~o.seed, size));
+      operation first = o;
+      first.blocking = !o.blocking;  // they travel in different ways
+      put(first, data_of(~o.seed, size));
       shmem_ctx_fence(channels_[o.channel].ctx);
     }
     put(o, data_of(o.seed, size));
