@@ -1,7 +1,8 @@
 /* The type tables of OpenSHMEM 1.5, once for all: declarations, definitions and C11 generics are expanded from them.
  *
- * Each table applies X(NAME, TYPE, A) to its rows: NAME as in function names, TYPE in C, and A as given (it may be empty). The
- * tables whose names end in _C hold each C type once, under one of its names: what a _Generic selection needs. */
+ * Each table applies X(NAME, TYPE, A) to its rows: NAME as in function names, TYPE in C, and A as given (it may be
+ * empty). The tables whose names end in _C hold each C type once, under one of its names: what a _Generic selection
+ * needs. */
 #ifndef LULL_SHMEM_TYPES_H
 #define LULL_SHMEM_TYPES_H
 

@@ -24,8 +24,8 @@ struct setting {
 
 [[nodiscard]] std::span<const setting> all_settings();
 
-// What the environment gives it, or null. OpenSHMEM's variables may also go by their old names: SMA_… for SHMEM_…, which
-// comes first.
+// What the environment gives it, or null. OpenSHMEM's variables may also go by their old names: SMA_… for SHMEM_…,
+// which comes first.
 [[nodiscard]] const char* given(const setting& s);
 // The text in force: the environment's, else the default. Throws for a variable that is not in the table.
 [[nodiscard]] std::string setting_text(std::string_view variable);
