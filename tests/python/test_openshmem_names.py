@@ -79,8 +79,7 @@ def test_a_program_links_every_function_with_the_prototype_of_the_specification(
     source = declared_again_and_called_by_address(cpp=language == "cpp")
     made = compiled(tmp_path, source, f"every_name.{language}", *options)
     program = tmp_path / "program"
-    library = [LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"]
-    subprocess.run(["g++", made, "-o", program, *library], check=True)
+    subprocess.run(["g++", made, "-o", program, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"], check=True)
     done = subprocess.run([program], capture_output=True, text=True, check=True)
     assert int(done.stdout) == len(functions())
 

@@ -180,7 +180,7 @@ void static_memory(situation& s, dice& d) {
   shmem_barrier_all();
 }
 
-// Null when it is not a number.
+// Whether the text is one number, which is then left in `number`.
 bool read_number(const char* text, std::uint64_t& number) {
   const std::string_view whole = text;
   const auto [end, status] = std::from_chars(whole.data(), whole.data() + whole.size(), number);
