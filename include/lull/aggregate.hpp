@@ -22,8 +22,9 @@
 //
 // A handler may also say how the same is done without aggregation: direct(item, pe), which must be atomic with respect
 // to itself on other PEs (a gatherer's returns the value). Rounds of so few items that aggregation would not pay are
-// then done so; what pays is measured. A handler with finish() has it called at the end
-// of each round, before done() returns.
+// then done so; what pays is measured. What others do directly in the next round may come as soon as done() has
+// returned there, so look at results behind a barrier. A handler with finish() has it called at the end of each round,
+// before done() returns.
 //
 // Policies, all combinations of which work, by aggregate_options or settings: buffers per PE or per node; one, two or
 // three hops; buffers sent when full, when idle (advance()), or at a deadline; compressed or not between nodes. Errors:
@@ -212,7 +213,7 @@ class aggregator {
   // Handles what has arrived. When nothing has, or the deadline is over, also sends what stands in buffers.
   void advance() { detail::advance(lanes_.channel()); }
 
-  // Returns when every item that any PE pushed has been handled.
+  // Returns when every item that this PE pushed, and every one for it, has been handled.
   void done() {
     if (began_direct_)
       detail::finish_direct(lanes_.channel(), direct_limit_ - direct_left_);

@@ -1,7 +1,5 @@
 #include "aggregate/channel.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <array>
 #include <new>
@@ -21,15 +19,7 @@ namespace {
 using aggregate::item_format;
 using aggregate::sink;
 
-// An aggregated item of a round that is long, in shared memory; a request and its answer are two.
-constexpr double ns_per_item = 3;
 constexpr std::uint64_t always_direct = std::uint64_t{1} << 62U;
-
-std::int64_t thread_cpu_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
 
 item_format format_of(const aggregate::route& way, std::size_t item_bytes, bool compress) {
   item_format f{.stride = 0, .addressed = !way.is_direct(), .compressed = compress};
@@ -41,7 +31,7 @@ item_format format_of(const aggregate::route& way, std::size_t item_bytes, bool 
 
 struct channel::meeting {
   std::uint64_t left;     // the last round that some PE found too large to be made directly
-  std::uint64_t arrived;  // in the leader's: arrivals of PEs of this node at the ends of such rounds
+  std::uint64_t arrived;  // in the leader's: arrivals of PEs of this node
   std::uint64_t nodes;    // in the leader's: and of other nodes, when all their PEs had arrived
   std::uint64_t word, limit;
 };
@@ -208,6 +198,7 @@ void channel::finish() {
   if (!timing_) begin_timing();
   while (!try_finish())
     world_.wait().until({fabric::operation::aggregate}, [&] { return anything_arrived(0) || can_go_on(); });
+  if (direct_now_) meet();  // handlers of this round may still run elsewhere
 }
 
 bool channel::can_go_on() const {
@@ -271,7 +262,7 @@ void channel::measure_bypass() {
                           world_.quiet(traffic_);
                         }) /
                         words;
-  const double aggregated = ns_per_item * (answers_ ? 2 : 1);
+  const double aggregated = chosen_.ns_per_item * (answers_ ? 2 : 1);  // a request and its answer are two
   const double gain = direct - aggregated;
   // Only PE 0 writes: what it sends may arrive before the others have come as far.
   if (world_.me().index() == 0)
@@ -296,7 +287,7 @@ bool channel::somebody_left() const {
 
 void channel::arrive() {
   const fabric::layout& places = world_.places();
-  const std::uint64_t expected = ++began_direct_ * places.members(places.my_node()).size();
+  const std::uint64_t expected = ++meetings_ * places.members(places.my_node()).size();
   if (std::atomic_ref(at_node_->arrived).fetch_add(1, std::memory_order_acq_rel) + 1 != expected) return;
   for (int node = 0; node < places.nodes(); ++node)
     if (const node_id there{node}; there != places.my_node())
@@ -310,16 +301,20 @@ bool channel::all_arrived() const {
   const fabric::layout& places = world_.places();
   const auto pes = places.members(places.my_node()).size();
   const auto others = static_cast<std::uint64_t>(places.nodes() - 1);
-  return std::atomic_ref(at_node_->arrived).load(std::memory_order_acquire) >= began_direct_ * pes &&
-         std::atomic_ref(at_node_->nodes).load(std::memory_order_acquire) >= began_direct_ * others;
+  return std::atomic_ref(at_node_->arrived).load(std::memory_order_acquire) >= meetings_ * pes &&
+         std::atomic_ref(at_node_->nodes).load(std::memory_order_acquire) >= meetings_ * others;
+}
+
+void channel::meet() {
+  arrive();
+  world_.wait().until({fabric::operation::aggregate}, [&] { return all_arrived() || somebody_left(); });
 }
 
 void channel::finish_direct(std::uint64_t items) {
   direct_items_ += items;
   direct_here_ = items;
   world_.quiet(world_.default_context());
-  arrive();
-  world_.wait().until({fabric::operation::aggregate}, [&] { return all_arrived() || somebody_left(); });
+  meet();
   if (somebody_left()) return finish();  // who left did so before arriving
   direct_here_ = 0;
   ++rounds_;

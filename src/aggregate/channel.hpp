@@ -9,7 +9,8 @@
 // of all. All PEs must begin it in the same mode, because a handler that runs here is not atomic with respect to what
 // others do directly; so the mode of a round follows from what all PEs did in the one before. A PE that finds the round
 // too large for that leaves the mode and says so to all, those that wait in the meeting included; then the round is
-// finished as any.
+// finished as any. A round with buffers also ends with a meeting when the next is to be direct: what others do directly
+// must not meet handlers that still run.
 #pragma once
 #include <memory>
 #include <vector>
@@ -63,6 +64,7 @@ class channel final : public aggregate::progress_of_later_stages {
   void flush_if_due();
   void measure_bypass();
   void arrive();
+  void meet();
   [[nodiscard]] bool all_arrived() const;
   [[nodiscard]] bool somebody_left() const;
   void round_over(std::uint64_t most_pushed);
@@ -89,9 +91,9 @@ class channel final : public aggregate::progress_of_later_stages {
   bool direct_now_ = false;
   std::uint64_t direct_limit_ = 0;  // items of a PE up to which a round is made directly; 0: never
   struct meeting;
-  meeting* mine_ = nullptr;         // symmetric; null when no round is ever made directly
-  meeting* at_node_ = nullptr;      // that of the node's leader
-  std::uint64_t began_direct_ = 0;  // rounds
+  meeting* mine_ = nullptr;     // symmetric; null when no round is ever made directly
+  meeting* at_node_ = nullptr;  // that of the node's leader
+  std::uint64_t meetings_ = 0;  // begun by this PE
   fabric::context traffic_;
 
   // Deadline and statistics.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -62,7 +63,7 @@ link_costs measure(fabric::world& world) {
   if (!target || !result) {
     if (target) world.release(target);
     if (result) world.release(result);
-    return {20'000, 1};  // no room to measure in: the heap is all but full
+    throw std::bad_alloc();  // nor would there be room for buffers
   }
   std::vector<std::byte> source(large);
   world.everybody().sync();
@@ -103,10 +104,9 @@ link_costs costs_of_links(fabric::world& world) {
   return *known;
 }
 
-double cost_of(const link_costs& link, int hops, std::size_t stride, std::size_t buffer_bytes) {
-  const auto bytes = static_cast<double>(stride);
-  return hops * (ns_per_item + bytes * link.ns_per_byte) +
-         hops * link.ns_per_buffer * bytes / static_cast<double>(std::max<std::size_t>(buffer_bytes, 1));
+double cost_of(const link_costs& link, int stages, int between_nodes, std::size_t stride, std::size_t buffer_bytes) {
+  return stages * ns_per_item + between_nodes * static_cast<double>(stride) *
+                                    (link.ns_per_byte + link.ns_per_buffer / static_cast<double>(buffer_bytes));
 }
 
 choice choose(fabric::world& world, const aggregate_options& options, std::size_t item_bytes) {
@@ -144,7 +144,6 @@ choice choose(fabric::world& world, const aggregate_options& options, std::size_
   const int hops = options.hops != 0 ? options.hops : static_cast<int>(setting_integer("LULL_AGGREGATE_HOPS"));
 
   std::optional<choice> best;
-  double least_cost = 0;
   for (const buffering kind : {buffering::per_pe, buffering::per_node})
     for (int h = 1; h <= 3; ++h) {
       if (hops != 0 && hops != h) continue;
@@ -156,13 +155,10 @@ choice choose(fabric::world& world, const aggregate_options& options, std::size_
       const buffer_sizes sizes = fitting(world, way, wanted, memory, least);
       if (sizes.slots == 0) continue;
       const std::size_t travels = way.is_direct() ? stride - sizeof(std::uint32_t) : stride;
-      const bool far = world.places().nodes() > 1;
-      const int far_hops = kind == buffering::per_node ? h : 1;
-      const double cost = (far ? cost_of(link, far_hops, travels, sizes.far_bytes) : 0) + ns_per_item * way.stages();
-      if (!best || cost < least_cost) {
-        best = choice{.how = how, .sizes = sizes, .memory_bytes = memory_of(world, way, sizes)};
-        least_cost = cost;
-      }
+      const int far_hops = world.places().nodes() == 1 ? 0 : kind == buffering::per_node ? h : 1;
+      const double cost = cost_of(link, way.stages(), far_hops, travels, sizes.far_bytes);
+      if (!best || cost < best->ns_per_item)
+        best = choice{.how = how, .sizes = sizes, .ns_per_item = cost, .memory_bytes = memory_of(world, way, sizes)};
     }
   if (!best)
     throw std::invalid_argument("no aggregation buffers fit into " + std::to_string(memory) +

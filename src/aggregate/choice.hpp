@@ -1,9 +1,10 @@
 // Which route, and buffers of which size: as set, or as what was measured says is cheapest within the memory that is
 // set.
 //
-// The cost of an item that travels h hops through buffers of B bytes, each of which costs `per_buffer` and `per_byte`:
-//   h · (per_item + stride · per_byte) + h · per_buffer · stride / B
-// B is what the memory allows for the lanes that h hops need. With few nodes one hop wins; with so many that its
+// The cost of an item that passes s stages, h of them between nodes through buffers of B bytes, which cost `per_buffer`
+// and `per_byte` each:
+//   s · per_item + h · stride · (per_byte + per_buffer / B)
+// B is what the memory allows for the lanes that the route needs. With few nodes one hop wins; with so many that its
 // buffers would become small, more hops do.
 #pragma once
 #include <cstddef>
@@ -23,6 +24,7 @@ struct link_costs {
 struct choice {
   scheme how;
   buffer_sizes sizes{};
+  double ns_per_item = 0;        // the cost above
   std::size_t memory_bytes = 0;  // on the PE that needs most
   bool compress = false;
   bool bypass = false;
@@ -33,7 +35,7 @@ struct choice {
 choice choose(fabric::world& world, const aggregate_options& options, std::size_t item_bytes);
 link_costs costs_of_links(fabric::world& world);  // collective the first time
 
-// Pure, for tests: the cost above in ns, and the size of buffers to other nodes that the memory allows.
-double cost_of(const link_costs& link, int hops, std::size_t stride, std::size_t buffer_bytes);
+// The cost above, in ns.
+double cost_of(const link_costs& link, int stages, int between_nodes, std::size_t stride, std::size_t buffer_bytes);
 
 }  // namespace lull::aggregate

@@ -280,13 +280,7 @@ bool node_stage::consume() {
     const std::uint64_t before = in.read;
     while (arrived(in)) {
       const std::byte* const slot = in.slots + in.read % sizes_.slots * sizes_.far_bytes;
-      slot_header header;
-      std::memcpy(&header, slot, sizeof header);
-      const std::byte* items = slot + sizeof header;
-      if (header.kept != keeps_all) {
-        unpack(unpacked_.data(), items, header.count, items_.stride, header.kept);
-        items = unpacked_.data();
-      }
+      const auto [header, items] = read_slot(slot, items_.stride, unpacked_.data());
       if (header.count != 0) sink_.take(sink_.self, {items, header.count, in.keeper.index()});
       if (header.last) {
         most_pushed_ = std::max(most_pushed_, header.pushed);

@@ -214,18 +214,6 @@ void pe_stage::close(std::uint64_t pushed) {
   }
 }
 
-void pe_stage::take(const incoming& in, const std::byte* slot) {
-  slot_header header;
-  std::memcpy(&header, slot, sizeof header);
-  const std::byte* items = slot + sizeof header;
-  if (header.kept != keeps_all) {
-    unpack(unpacked_.data(), items, header.count, items_.stride, header.kept);
-    items = unpacked_.data();
-  }
-  if (header.count != 0) sink_.take(sink_.self, {items, header.count, in.from.index()});
-  if (header.last) most_pushed_ = std::max(most_pushed_, header.pushed);
-}
-
 bool pe_stage::consume() {
   bool any = false;
   for (incoming& in : in_) {
@@ -234,10 +222,12 @@ bool pe_stage::consume() {
     any = true;
     while (in.read != published && !in.finished) {
       const std::byte* const slot = in.slots + in.read % sizes_.slots * in.slot_bytes;
-      slot_header header;
-      std::memcpy(&header, slot, sizeof header);
-      take(in, slot);
-      in.finished = header.last != 0;  // what follows belongs to the next round and waits in its ring
+      const auto [header, items] = read_slot(slot, items_.stride, unpacked_.data());
+      if (header.count != 0) sink_.take(sink_.self, {items, header.count, in.from.index()});
+      if (header.last) {
+        most_pushed_ = std::max(most_pushed_, header.pushed);
+        in.finished = true;  // what follows belongs to the next round and waits in its ring
+      }
       ++in.read;
     }
     if (in.near) {

@@ -60,7 +60,6 @@ class pe_stage final : public stage {
   [[nodiscard]] bool arrived(const incoming& in) const;
   void open_slot(std::size_t lane);
   void send_slot(std::size_t lane, const std::uint64_t* pushed);  // pushed: this is the last
-  void take(const incoming& in, const std::byte* slot);
 
   fabric::world& world_;
   progress_of_later_stages& later_;

@@ -19,6 +19,15 @@ columns columns_of(std::uint64_t kept) {
 
 }  // namespace
 
+arrived_slot read_slot(const std::byte* slot, std::size_t stride, std::byte* scratch) {
+  arrived_slot read{{}, slot + sizeof(slot_header)};
+  std::memcpy(&read.header, slot, sizeof read.header);
+  if (read.header.kept == keeps_all) return read;
+  unpack(scratch, read.items, read.header.count, stride, read.header.kept);
+  read.items = scratch;
+  return read;
+}
+
 packed pack(std::byte* items, std::size_t count, std::size_t stride) {
   if (stride == 0 || stride > most_compressible) return {count * (stride == 0 ? 1 : stride), keeps_all};
   std::array<std::byte, most_compressible> any{};

@@ -39,6 +39,13 @@ struct item_format {
   }
 };
 
+// A slot that has arrived: what it says, and its items, unpacked into `scratch` if they were packed.
+struct arrived_slot {
+  slot_header header;
+  const std::byte* items;
+};
+arrived_slot read_slot(const std::byte* slot, std::size_t stride, std::byte* scratch);
+
 // Packs the `count` items at `items` in place; returns the bytes that are left, and what was kept of each.
 struct packed {
   std::size_t bytes;

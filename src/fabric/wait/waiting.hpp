@@ -19,6 +19,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/clock.hpp"
 #include "fabric/sanitizer.hpp"
 #include "fabric/wait/awaited.hpp"
 #include "fabric/wait/doorbell.hpp"
@@ -102,12 +103,6 @@ class waiting {
     std::int64_t after_ns_;
     bool lowered_ = false;
   };
-
-  static std::int64_t thread_cpu_ns() noexcept {
-    timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-  }
 
   template <class Ready>
   void wait(const awaited& what, Ready& ready) {
