@@ -172,6 +172,7 @@ class job {
   void end_job(int code) {
     if (end_code_) return;
     end_code_ = code;
+    lull::launch::pmix_server::hush();
     patience_ = lull::now_ns() + grace_ns;
     tell_all(SIGTERM);
   }
@@ -200,9 +201,7 @@ class job {
   std::int64_t patience_ = 0;
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int launch(int argc, char** argv) {
   try {
     CLI::App app{"Starts the PEs of a program on this machine.", "lull-launch"};
     options wanted;
@@ -224,4 +223,12 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "lull: %s\n", failure.what());
     return 1;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int code = launch(argc, argv);
+  std::fflush(nullptr);
+  _exit(code);  // see pmix_server
 }

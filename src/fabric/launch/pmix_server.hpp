@@ -1,7 +1,8 @@
 // The PMIx server inside lull-launch: what lets PEs started by it find each other as under mpirun.
 //
 // One host, one job. PMIx calls back on a thread of its own; what the launcher must know reaches it through a
-// descriptor (event_fd) and two queries.
+// descriptor (event_fd) and two queries. It serves until the process ends, by _exit: PMIx's own end waits for ever for
+// a thread that was greeting a PE when that PE ended.
 #pragma once
 #include <sys/types.h>
 
@@ -17,7 +18,6 @@ class pmix_server {
  public:
   // `folder` receives PMIx's socket and must exist.
   pmix_server(int pes, const std::filesystem::path& folder);
-  ~pmix_server();
   pmix_server(const pmix_server&) = delete;
   pmix_server& operator=(const pmix_server&) = delete;
 
@@ -29,6 +29,9 @@ class pmix_server {
   [[nodiscard]] std::optional<int> abort_requested() const;  // the exit code it asked for
   [[nodiscard]] bool ever_joined(int rank) const;
   [[nodiscard]] bool left_in_order(int rank) const;  // finalized, or never joined
+
+  // From here PMIx says no more on stderr: what it would report of PEs that are being ended is nobody's concern.
+  static void hush();
 };
 
 }  // namespace lull::launch
