@@ -23,6 +23,19 @@ lull_shared_library(meter "Lull: regions and metrics of a program in the record 
 lull_shared_library(shmem "Lull: OpenSHMEM with waiting as a policy, and message aggregation"
                     WHOLE lull_shmem lull_aggregate USES lull_fabric lull_meter fmt::fmt)
 
+# OpenSHMEM's profiling interface: each shmem_NAME has a second name, pshmem_NAME, for tools that intercept the first.
+set(LULL_SECOND_NAMES ${CMAKE_CURRENT_BINARY_DIR}/pshmem.ld)
+add_custom_command(
+  OUTPUT ${LULL_SECOND_NAMES}
+  COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DARCHIVE=$<TARGET_FILE:lull_shmem> -DOUTPUT=${LULL_SECOND_NAMES}
+          -P ${PROJECT_SOURCE_DIR}/cmake/second_names.cmake
+  DEPENDS lull_shmem ${PROJECT_SOURCE_DIR}/cmake/second_names.cmake
+  COMMENT "Naming pshmem_ functions" VERBATIM)
+add_custom_target(lull_second_names DEPENDS ${LULL_SECOND_NAMES})
+add_dependencies(lull-shmem lull_second_names)
+target_link_libraries(lull-shmem PRIVATE $<BUILD_INTERFACE:${LULL_SECOND_NAMES}>)
+set_property(TARGET lull-shmem APPEND PROPERTY LINK_DEPENDS ${LULL_SECOND_NAMES})
+
 # Compiler wrappers, as other OpenSHMEM and MPI libraries have them.
 function(lull_compiler_wrapper LULL_WRAPPER LULL_WRAPPER_LANGUAGE LULL_WRAPPER_COMPILER)
   configure_file(cmake/compiler_wrapper.in ${LULL_WRAPPER} @ONLY)
@@ -31,7 +44,7 @@ endfunction()
 lull_compiler_wrapper(lullcc C cc)
 lull_compiler_wrapper(lullc++ C++ c++)
 
-install(FILES include/shmem.h include/shmemx.h DESTINATION ${LULL_INSTALL_INCLUDE})
+install(FILES include/shmem.h include/shmemx.h include/pshmem.h DESTINATION ${LULL_INSTALL_INCLUDE})
 install(DIRECTORY include/lull include/mpp DESTINATION ${LULL_INSTALL_INCLUDE})
 configure_file(cmake/lull-config.cmake.in lull-config.cmake @ONLY)
 write_basic_package_version_file(lull-config-version.cmake COMPATIBILITY SameMinorVersion)

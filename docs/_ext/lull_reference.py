@@ -28,7 +28,7 @@ from lull.simulation.power_presets import POWER_PRESETS
 from lull.study import description
 
 IN_RECORD = ("EnergyKind", "Domain")  # sections of reference/record.md that other pages refer to
-HEADER = Path(__file__).resolve().parents[2] / "include" / "shmem.h"
+HEADER = Path(__file__).resolve().parents[2] / "include" / "lull" / "shmem_functions.h"
 TYPES = Path(__file__).resolve().parents[2] / "include" / "lull" / "shmem_types.h"
 MARK = re.compile(r"^<!-- generated: ([a-z-]+) -->$", re.MULTILINE)
 
@@ -248,14 +248,14 @@ def simulation_links() -> str:
 
 
 def shmem_functions() -> str:
-    """The functions of shmem.h under the comments that head them; NAME stands for a type's name."""
+    """The functions of OpenSHMEM under the comments that head them; NAME stands for a type's name."""
     groups: dict[str, list[str]] = {}
     heading = ""
     for line in HEADER.read_text(encoding="utf-8").splitlines():
         if match := re.match(r"/\* ([^.;:]*)", line):
             heading = match[1].removesuffix("*/").strip()
-        if match := re.search(r"LULL_API .*?\b(shmem_[\w#]+)\(", line):
-            groups.setdefault(heading, []).append(f"`{match[1].replace('##', '')}`")
+        if match := re.search(r"LULL_API .*?\bLULL_NAME\(([\w#]+)\)\(", line):
+            groups.setdefault(heading, []).append(f"`shmem_{match[1].replace('##', '')}`")
     return table(["group", "functions"], ((name, ", ".join(functions)) for name, functions in groups.items()))
 
 

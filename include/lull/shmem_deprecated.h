@@ -1,8 +1,9 @@
-/* Names that OpenSHMEM 1.5 deprecates and programs still use. Included by shmem.h, inside its extern "C". */
+/* Names that OpenSHMEM 1.5 deprecates and programs still use. Included by shmem_functions.h, as that is: the constants
+ * and the names without shmem_ once, the functions under each LULL_NAME. */
+/* clang-format off */
 #ifndef LULL_SHMEM_DEPRECATED_H
 #define LULL_SHMEM_DEPRECATED_H
 
-/* clang-format off */
 #define _SHMEM_MAJOR_VERSION SHMEM_MAJOR_VERSION
 #define _SHMEM_MINOR_VERSION SHMEM_MINOR_VERSION
 #define _SHMEM_MAX_NAME_LEN SHMEM_MAX_NAME_LEN
@@ -23,7 +24,7 @@
 #define _SHMEM_ALLTOALLS_SYNC_SIZE SHMEM_ALLTOALLS_SYNC_SIZE
 #define _SHMEM_REDUCE_MIN_WRKDATA_SIZE SHMEM_REDUCE_MIN_WRKDATA_SIZE
 
-/* Set-up, heap, cache */
+/* Set-up and heap */
 LULL_DEPRECATED_API void start_pes(int npes);
 LULL_DEPRECATED_API int _my_pe(void);
 LULL_DEPRECATED_API int _num_pes(void);
@@ -31,56 +32,60 @@ LULL_DEPRECATED_API void* shmalloc(size_t size);
 LULL_DEPRECATED_API void* shmemalign(size_t alignment, size_t size);
 LULL_DEPRECATED_API void* shrealloc(void* ptr, size_t size);
 LULL_DEPRECATED_API void shfree(void* ptr);
-LULL_DEPRECATED_API void shmem_set_cache_inv(void);
-LULL_DEPRECATED_API void shmem_clear_cache_inv(void);
-LULL_DEPRECATED_API void shmem_set_cache_line_inv(void* dest);
-LULL_DEPRECATED_API void shmem_clear_cache_line_inv(void* dest);
-LULL_DEPRECATED_API void shmem_udcflush(void);
-LULL_DEPRECATED_API void shmem_udcflush_line(void* dest);
+#endif
+
+/* Cache */
+LULL_DEPRECATED_API void LULL_NAME(set_cache_inv)(void);
+LULL_DEPRECATED_API void LULL_NAME(clear_cache_inv)(void);
+LULL_DEPRECATED_API void LULL_NAME(set_cache_line_inv)(void* dest);
+LULL_DEPRECATED_API void LULL_NAME(clear_cache_line_inv)(void* dest);
+LULL_DEPRECATED_API void LULL_NAME(udcflush)(void);
+LULL_DEPRECATED_API void LULL_NAME(udcflush_line)(void* dest);
 
 /* Atomics under their old names */
-#define LULL_OLD_READ_WRITE(NAME, TYPE, A)                              \
-  LULL_DEPRECATED_API TYPE shmem_##NAME##_fetch(const TYPE* source, int pe); \
-  LULL_DEPRECATED_API void shmem_##NAME##_set(TYPE* dest, TYPE value, int pe); \
-  LULL_DEPRECATED_API TYPE shmem_##NAME##_swap(TYPE* dest, TYPE value, int pe);
+#define LULL_OLD_READ_WRITE(NAME, TYPE, A) \
+  LULL_DEPRECATED_API TYPE LULL_NAME(NAME##_fetch)(const TYPE* source, int pe); \
+  LULL_DEPRECATED_API void LULL_NAME(NAME##_set)(TYPE* dest, TYPE value, int pe); \
+  LULL_DEPRECATED_API TYPE LULL_NAME(NAME##_swap)(TYPE* dest, TYPE value, int pe);
 LULL_EXTENDED_AMO_TYPES(LULL_OLD_READ_WRITE, )
 #undef LULL_OLD_READ_WRITE
-#define LULL_OLD_AMO(NAME, TYPE, A)                                                  \
-  LULL_DEPRECATED_API TYPE shmem_##NAME##_cswap(TYPE* dest, TYPE cond, TYPE value, int pe); \
-  LULL_DEPRECATED_API TYPE shmem_##NAME##_finc(TYPE* dest, int pe);                    \
-  LULL_DEPRECATED_API TYPE shmem_##NAME##_fadd(TYPE* dest, TYPE value, int pe);        \
-  LULL_DEPRECATED_API void shmem_##NAME##_inc(TYPE* dest, int pe);                     \
-  LULL_DEPRECATED_API void shmem_##NAME##_add(TYPE* dest, TYPE value, int pe);
+#define LULL_OLD_AMO(NAME, TYPE, A) \
+  LULL_DEPRECATED_API TYPE LULL_NAME(NAME##_cswap)(TYPE* dest, TYPE cond, TYPE value, int pe); \
+  LULL_DEPRECATED_API TYPE LULL_NAME(NAME##_finc)(TYPE* dest, int pe); \
+  LULL_DEPRECATED_API TYPE LULL_NAME(NAME##_fadd)(TYPE* dest, TYPE value, int pe); \
+  LULL_DEPRECATED_API void LULL_NAME(NAME##_inc)(TYPE* dest, int pe); \
+  LULL_DEPRECATED_API void LULL_NAME(NAME##_add)(TYPE* dest, TYPE value, int pe);
 LULL_AMO_TYPES(LULL_OLD_AMO, )
 #undef LULL_OLD_AMO
 
 /* Waiting until a variable is no longer `cmp_value`; shmem_wait_until is that of long */
-#define LULL_OLD_WAIT(NAME, TYPE, A) LULL_DEPRECATED_API void shmem_##NAME##_wait(TYPE* ivar, TYPE cmp_value);
+#define LULL_OLD_WAIT(NAME, TYPE, A) LULL_DEPRECATED_API void LULL_NAME(NAME##_wait)(TYPE* ivar, TYPE cmp_value);
 LULL_OLD_WAIT_TYPES(LULL_OLD_WAIT, )
 #undef LULL_OLD_WAIT
-LULL_DEPRECATED_API void shmem_wait(long* ivar, long cmp_value);
-LULL_DEPRECATED_API void shmem_wait_until(long* ivar, int cmp, long cmp_value);
+LULL_DEPRECATED_API void LULL_NAME(wait)(long* ivar, long cmp_value);
+LULL_DEPRECATED_API void LULL_NAME(wait_until)(long* ivar, int cmp, long cmp_value);
 
 /* Collectives over active sets */
 #define LULL_ACTIVE_SET int PE_start, int logPE_stride, int PE_size
-LULL_DEPRECATED_API void shmem_barrier(LULL_ACTIVE_SET, long* pSync);
-LULL_DEPRECATED_API void shmem_sync(LULL_ACTIVE_SET, long* pSync);
-#define LULL_OLD_COLLECTIVES(SIZE)                                                                                     \
-  LULL_DEPRECATED_API void shmem_broadcast##SIZE(void* dest, const void* source, size_t nelems, int PE_root,           \
-                                                 LULL_ACTIVE_SET, long* pSync);                                        \
-  LULL_DEPRECATED_API void shmem_collect##SIZE(void* dest, const void* source, size_t nelems, LULL_ACTIVE_SET,         \
-                                               long* pSync);                                                           \
-  LULL_DEPRECATED_API void shmem_fcollect##SIZE(void* dest, const void* source, size_t nelems, LULL_ACTIVE_SET,        \
-                                                long* pSync);                                                          \
-  LULL_DEPRECATED_API void shmem_alltoall##SIZE(void* dest, const void* source, size_t nelems, LULL_ACTIVE_SET,        \
-                                                long* pSync);                                                          \
-  LULL_DEPRECATED_API void shmem_alltoalls##SIZE(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst,         \
+LULL_DEPRECATED_API void LULL_NAME(barrier)(LULL_ACTIVE_SET, long* pSync);
+LULL_DEPRECATED_API void LULL_NAME(sync)(LULL_ACTIVE_SET, long* pSync);
+#define LULL_OLD_COLLECTIVES(SIZE) \
+  LULL_DEPRECATED_API void LULL_NAME(broadcast##SIZE)(void* dest, const void* source, size_t nelems, int PE_root, \
+                                                 LULL_ACTIVE_SET, long* pSync); \
+  LULL_DEPRECATED_API void LULL_NAME(collect##SIZE)(void* dest, const void* source, size_t nelems, LULL_ACTIVE_SET, \
+                                               long* pSync); \
+  LULL_DEPRECATED_API void LULL_NAME(fcollect##SIZE)(void* dest, const void* source, size_t nelems, LULL_ACTIVE_SET, \
+                                                long* pSync); \
+  LULL_DEPRECATED_API void LULL_NAME(alltoall##SIZE)(void* dest, const void* source, size_t nelems, LULL_ACTIVE_SET, \
+                                                long* pSync); \
+  LULL_DEPRECATED_API void LULL_NAME(alltoalls##SIZE)(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, \
                                                  size_t nelems, LULL_ACTIVE_SET, long* pSync);
 LULL_OLD_COLLECTIVES(32)
 LULL_OLD_COLLECTIVES(64)
 #undef LULL_OLD_COLLECTIVES
-#define LULL_TO_ALL(NAME, TYPE, OP)                                                                              \
-  LULL_DEPRECATED_API void shmem_##NAME##_##OP##_to_all(TYPE* dest, const TYPE* source, int nreduce, LULL_ACTIVE_SET, \
+#define LULL_TO_ALL(NAME, TYPE, OP) \
+  LULL_DEPRECATED_API void LULL_NAME(NAME##_##OP##_to_all)(TYPE* dest, const TYPE* source, int nreduce, \
+      LULL_ACTIVE_SET, \
                                                         TYPE* pWrk, long* pSync);
 LULL_BITWISE_TO_ALL_TYPES(LULL_TO_ALL, and)
 LULL_BITWISE_TO_ALL_TYPES(LULL_TO_ALL, or)
@@ -93,4 +98,3 @@ LULL_ARITHMETIC_TO_ALL_TYPES(LULL_TO_ALL, prod)
 #undef LULL_ACTIVE_SET
 
 /* clang-format on */
-#endif

@@ -4,6 +4,8 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -52,18 +54,23 @@ def symbols(file: Path, *options: str) -> set[str]:
     return {line.split()[0] for line in done.stdout.splitlines()}
 
 
-def declared_again_and_called_by_address(cpp: bool) -> str:
-    """A function with another prototype in shmem.h is an error here; one that the library lacks, when linking."""
-    lines = ["#include <shmem.h>", "#include <shmem.h>", "#include <stdio.h>"]
+def profiled() -> list[openshmem.Function]:
+    """Those that have a second name: pshmem_... for shmem_..."""
+    return [replace(f, name="p" + f.name) for f in functions() if f.name.startswith("shmem_")]
+
+
+def declared_again_and_called_by_address(cpp: bool, header: str, wanted: Sequence[openshmem.Function]) -> str:
+    """A function with another prototype in the header is an error here; one that the library lacks, when linking."""
+    lines = [f"#include <{header}>", f"#include <{header}>", "#include <stdio.h>"]
     lines += ["#include <complex>", 'extern "C" {'] if cpp else []
-    for f in functions():
+    for f in wanted:
         prototype = f"{f.result} ({f.name})({f.parameters});"
         lines.append(C_COMPLEX.sub(r"std::complex<\1>", prototype) if cpp else prototype)
     lines += ["}"] if cpp else []
     lines.append("typedef void (*function)(void);")
     cast = "reinterpret_cast<function>" if cpp else "(function)"
     lines.append("static const function all[] = {")
-    lines += [f"  {cast}({f.name})," for f in functions()]
+    lines += [f"  {cast}({f.name})," for f in wanted]
     lines.append("};")
     lines.append("int main(void) {")
     lines.append("  unsigned long n = 0;")
@@ -73,22 +80,26 @@ def declared_again_and_called_by_address(cpp: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.parametrize("header", ["shmem.h", "pshmem.h"])
 @pytest.mark.parametrize("language", ["c", "cpp"])
-def test_a_program_links_every_function_with_the_prototype_of_the_specification(tmp_path: Path, language: str) -> None:
+def test_a_program_links_every_function_with_the_prototype_of_the_specification(
+    tmp_path: Path, language: str, header: str
+) -> None:
+    wanted = profiled() if header == "pshmem.h" else functions()
     options = ["-Wno-c++-compat"] if language == "c" else ["-Wno-cast-function-type"]
-    source = declared_again_and_called_by_address(cpp=language == "cpp")
+    source = declared_again_and_called_by_address(language == "cpp", header, wanted)
     made = compiled(tmp_path, source, f"every_name.{language}", *options)
     program = tmp_path / "program"
     subprocess.run(["g++", made, "-o", program, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"], check=True)
     done = subprocess.run([program], capture_output=True, text=True, check=True)
-    assert int(done.stdout) == len(functions())
+    assert int(done.stdout) == len(wanted)
 
 
 def test_the_library_exports_these_functions_and_else_only_its_own() -> None:
     exported = {
         name for name in symbols(LIBRARY, "-D", "--defined-only") if not name.startswith(("_Z", "lull", "LULL"))
     }
-    wanted = {f.name for f in functions()}
+    wanted = {f.name for f in (*functions(), *profiled())}
     assert wanted - exported == set()
     further = {name for name in exported - wanted if not name.startswith("shmemx_")}
     assert further == set()
@@ -196,6 +207,51 @@ def test_clang_understands_the_generics_too(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr[:4000]
+
+
+TOOL = """
+#include <pshmem.h>
+#include <stdio.h>
+static int puts_seen;
+void shmem_long_put(long *dest, const long *source, size_t nelems, int pe) {
+  ++puts_seen;
+  pshmem_long_put(dest, source, nelems, pe);
+}
+void shmem_finalize(void) {
+  fprintf(stderr, "tool: %d puts\\n", puts_seen);
+  pshmem_finalize();
+}
+"""
+PROFILED = """
+#include <shmem.h>
+#include <stdio.h>
+int main(void) {
+  static long here, there;
+  shmem_init();
+  here = 42;
+  shmem_put(&there, &here, 1, shmem_my_pe());
+  shmem_quiet();
+  printf("%ld\\n", there);
+  shmem_finalize();
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("how", ["linked", "preloaded"])
+def test_a_tool_intercepts_calls_and_passes_them_on(tmp_path: Path, how: str) -> None:
+    objects = [compiled(tmp_path, PROFILED, "program.c")]
+    tool = compiled(tmp_path, TOOL, "tool.c", "-fPIC")
+    environment = {"PATH": "/usr/bin"}
+    if how == "linked":
+        objects.append(tool)
+    else:
+        subprocess.run(["gcc", "-shared", tool, "-o", tmp_path / "libtool.so"], check=True)
+        environment["LD_PRELOAD"] = str(tmp_path / "libtool.so")
+    program = tmp_path / "program"
+    subprocess.run(["gcc", *objects, "-o", program, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"], check=True)
+    done = subprocess.run([program], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "tool: 1 puts\n")
 
 
 def run(tmp_path: Path, **env: str) -> subprocess.CompletedProcess[str]:

@@ -46,7 +46,7 @@ std::optional<prediction> wait_history::predict(const awaited& what) {
   std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(n));
   const std::int64_t lower = sorted[n / 4], upper = sorted[n - 1 - n / 4];
   const std::int64_t margin = lateness_locked() + (upper - lower) + settling_ns;
-  return prediction{lower, std::min(margin, lower / 4)};
+  return prediction{lower, std::min(margin, lower / 5)};
 }
 
 void wait_history::waited(const awaited& what, std::int64_t ns) {
