@@ -143,20 +143,66 @@ class lanes {
 
   template <class Item>
   void push(const Item& item, int pe) {
+    if (addressed_)
+      push_as<true>(item, pe);
+    else
+      push_as<false>(item, pe);
+  }
+  template <bool Addressed, class Item>
+  void push_as(const Item& item, int pe) {
+    constexpr std::size_t head = Addressed ? address_bytes : 0;
     cursor& at = *cursors_[pe];
     if (at.next == at.end) [[unlikely]]
       turn_over(channel_, pe, sizeof(Item));
-    if (addressed_) {
-      write(at.next, static_cast<std::uint32_t>(pe));
-      write(at.next + address_bytes, item);
-      at.next += address_bytes + sizeof(Item);
-    } else {
-      write(at.next, item);
-      at.next += sizeof(Item);
+    std::byte* const to = at.next;
+    at.next = to + head + sizeof(Item);
+    if constexpr (Addressed) write(to, static_cast<std::uint32_t>(pe));
+    write(to + head, item);
+  }
+
+  // make(i), 0 ≤ i < count, gives an item and its PE. What a push looks up each time, for it may have been overwritten
+  // by the last one for all the compiler knows, is looked up once. pushed(i, pe) is told each.
+  template <class Item, class Make, class Pushed>
+  void push_each(std::size_t count, Make& make, Pushed&& pushed) {
+    if (addressed_)
+      push_each_as<true, Item>(count, make, pushed);
+    else
+      push_each_as<false, Item>(count, make, pushed);
+  }
+
+  // make(i), 0 ≤ i < count, gives an item for `pe`; lanes of items without address.
+  template <class Item, class Make>
+  void push_run(std::size_t count, int pe, Make&& make) {
+    cursor& at = *cursors_[pe];
+    for (std::size_t i = 0; i < count;) {
+      if (at.next == at.end) turn_over(channel_, pe, sizeof(Item));
+      std::byte* to = at.next;
+      const std::size_t room = static_cast<std::size_t>(at.end - to) / sizeof(Item);
+      const std::size_t last = i + (room < count - i ? room : count - i);
+      for (; i < last; ++i, to += sizeof(Item)) write<Item>(to, make(i));
+      at.next = to;
     }
   }
 
  private:
+  template <bool Addressed, class Item, class Make, class Pushed>
+  void push_each_as(std::size_t count, Make& make, Pushed& pushed) {
+    constexpr std::size_t head = Addressed ? address_bytes : 0;
+    cursor* const* const cursors = cursors_;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& [item, number] = make(i);
+      const auto pe = static_cast<int>(number);
+      cursor& at = *cursors[pe];
+      if (at.next == at.end) [[unlikely]]
+        turn_over(channel_, pe, sizeof(Item));
+      std::byte* const to = at.next;
+      at.next = to + head + sizeof(Item);
+      if constexpr (Addressed) write(to, static_cast<std::uint32_t>(pe));
+      write<Item>(to + head, item);
+      pushed(i, pe);
+    }
+  }
+
   detail::channel* channel_;
   cursor* const* cursors_;
   bool addressed_;
@@ -204,10 +250,14 @@ class aggregator {
   // decomposes into an item and its PE.
   template <class Make>
   void push_each(std::size_t count, Make&& make) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto& [item, pe] = make(i);
-      push(item, static_cast<int>(pe));
-    }
+    std::size_t done = 0;
+    if constexpr (has_direct)
+      for (; done < count && direct_left_ != 0; ++done) {
+        const auto& [item, pe] = make(done);
+        push(item, static_cast<int>(pe));
+      }
+    const auto rest = [&](std::size_t i) -> decltype(auto) { return make(done + i); };
+    lanes_.template push_each<Item>(count - done, rest, [](std::size_t, int) {});
   }
 
   // Handles what has arrived. When nothing has, or the deadline is over, also sends what stands in buffers.
@@ -360,12 +410,30 @@ class exchange {
         return;
       }
     if (ordered_) {
-      requests_.push(asked, pe);  // before the place is noted: it may wait, and others be answered
+      requests_.template push_as<false>(asked, pe);  // before the place is noted: it may wait, and others be answered
       places& of_pe = expected_[static_cast<std::size_t>(pe)];
       of_pe.where[of_pe.asked++ & mask_] = where;
     } else {
       requests_.push(request{static_cast<std::uint32_t>(shmem_my_pe()), where, asked}, pe);
     }
+  }
+  // pull() for make(i), 0 ≤ i < count, which gives a request and its PE; the place of the i-th is first + i.
+  template <class Make>
+  void pull_each(std::size_t count, std::uint32_t first, Make& make) {
+    std::size_t done = 0;
+    if (!ordered_ || began_direct_)
+      for (; done < count && (!ordered_ || direct_left_ != 0); ++done) {
+        const auto& [asked, pe] = make(done);
+        pull(asked, static_cast<int>(pe), first + static_cast<std::uint32_t>(done));
+      }
+    places* const expected = expected_.data();
+    const std::uint32_t mask = mask_;
+    const auto note = [&](std::size_t i, int pe) {
+      places& of_pe = expected[pe];
+      of_pe.where[of_pe.asked++ & mask] = first + static_cast<std::uint32_t>(done + i);
+    };
+    const auto rest = [&](std::size_t i) -> decltype(auto) { return make(done + i); };
+    requests_.template push_each<Request>(count - done, rest, note);
   }
   void advance() { detail::advance(requests_.channel()); }
   void done() {
@@ -403,8 +471,9 @@ class exchange {
   void answer_all(const batch& asked) {
     const std::byte* at = asked.items + Head;
     if (ordered_) {
-      for (std::size_t i = 0; i < asked.count; ++i, at += Head + sizeof(Request))
-        answers_.push(static_cast<value>(handler_(read<Request>(at))), asked.from);
+      answers_.template push_run<value>(asked.count, asked.from, [&](std::size_t i) -> value {
+        return handler_(read<Request>(at + i * (Head + sizeof(Request))));
+      });
     } else {
       for (std::size_t i = 0; i < asked.count; ++i, at += Head + sizeof(request)) {
         const auto one = read<request>(at);
@@ -471,6 +540,14 @@ class gatherer {
   }
   // Asks `pe` for handler(request); the k-th call since into() fills the k-th value.
   void pull(const Request& request, int pe) { exchange_.pull(request, pe, asked_++); }
+
+  // The same `count` times: make(i), 0 ≤ i < count, is called once for each, in order, and returns something that
+  // decomposes into a request and its PE.
+  template <class Make>
+  void pull_each(std::size_t count, Make&& make) {
+    exchange_.pull_each(count, asked_, make);
+    asked_ += static_cast<std::uint32_t>(count);
+  }
   void advance() { exchange_.advance(); }
   void done() { exchange_.done(); }
 

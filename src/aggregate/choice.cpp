@@ -23,7 +23,7 @@ namespace {
 // stage, 15 to 16 in two.
 constexpr double ns_per_item = 6;
 constexpr std::size_t smallest_buffer = 512;
-constexpr std::size_t near_buffer = 8192;
+constexpr std::size_t near_buffer = 65536;
 constexpr std::size_t smallest_far_buffer = 8192, largest_far_buffer = 262'144;
 // A buffer is large enough when what it costs by itself is this share of what its bytes cost.
 constexpr double acceptable_overhead = 0.05;
