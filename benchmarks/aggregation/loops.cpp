@@ -3,9 +3,13 @@
 //   loops ITEMS ROUNDS WHAT...        ITEMS of each PE in a pass
 //
 // All PEs run each WHAT at the same time; "local" loops are the ceiling: plain increments or loads on a table of their
-// own, of the size of one PE's share. Indices are precomputed. One JSON object for each WHAT and round, from PE 0: wall
-// nanoseconds per item of the slowest PE, and CPU nanoseconds per item of all. Results are checked.
+// own, of the size of one PE's share. Indices are precomputed. "direct" ones make a remote atomic or get of each item.
+// stream_small makes its items as it pushes them. few_N_..., to_one_... and at_home_... are rounds of N items of each
+// PE, of items for PE 0 only, and for the PE itself only, each ended by done() or a barrier. One JSON object for each
+// WHAT and round of the benchmark, from PE 0: wall nanoseconds per item of the slowest PE, and CPU nanoseconds per
+// item, the mean of all PEs; at the end one with the most memory a PE has taken.
 #include <shmem.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <lull/aggregate.hpp>
 #include <lull/aggregate_bins.hpp>
@@ -51,7 +55,7 @@ struct bench {
   std::vector<uint64_t> values;
   uint64_t handled = 0;
 
-  explicit bench(std::size_t n) : items(n), values(n) {}
+  explicit bench(std::size_t n) : items(n), values(0) {}
 
   uint64_t* table(uint64_t words) {
     uint64_t*& made = tables[words];
@@ -90,6 +94,7 @@ pass local_increments(bench& b, uint64_t words) {
 }
 
 pass local_loads(bench& b, uint64_t words) {
+  b.values.resize(b.items);
   return [&b, &where = b.where(words), table = b.table(words)] {
     uint64_t* to = b.values.data();
     for (const target& t : where) *to++ = table[t.word];
@@ -101,6 +106,20 @@ pass histogram(bench& b, uint64_t words) {
   auto made = std::make_shared<lull::aggregator<uint64_t, decltype(handler)>>(lull::items<uint64_t>, handler);
   return [made, &where = b.where(words)] {
     for (const target& t : where) made->push(t.word, static_cast<int>(t.pe));
+    made->done();
+  };
+}
+
+// Items are made as they are pushed, so that there may be any number of them.
+pass stream(bench& b, uint64_t words) {
+  const auto handler = [table = b.table(words)](uint64_t word) { ++table[word]; };
+  auto made = std::make_shared<lull::aggregator<uint64_t, decltype(handler)>>(lull::items<uint64_t>, handler);
+  return [made, words, items = b.items, pes = static_cast<uint64_t>(shmem_n_pes())] {
+    uint64_t state = static_cast<uint64_t>(shmem_my_pe()) + 1;
+    for (std::size_t i = 0; i < items; ++i) {
+      state ^= state << 13U, state ^= state >> 7U, state ^= state << 17U;  // Marsaglia's xorshift64
+      made->push((state & 0xffffffffU) % words, static_cast<int>((state >> 32U) % pes));
+    }
     made->done();
   };
 }
@@ -130,6 +149,7 @@ pass histogram_bins(bench& b, uint64_t words) {
 pass gather(bench& b, uint64_t words) {
   const auto handler = [table = b.table(words)](uint64_t word) { return table[word]; };
   auto made = std::make_shared<lull::gatherer<uint64_t, decltype(handler)>>(lull::items<uint64_t>, handler);
+  b.values.resize(b.items);
   return [made, &b, &where = b.where(words)] {
     made->into(b.values);
     for (const target& t : where) made->pull(t.word, static_cast<int>(t.pe));
@@ -140,6 +160,7 @@ pass gather(bench& b, uint64_t words) {
 pass gather_bulk(bench& b, uint64_t words) {
   const auto handler = [table = b.table(words)](uint64_t word) { return table[word]; };
   auto made = std::make_shared<lull::gatherer<uint64_t, decltype(handler)>>(lull::items<uint64_t>, handler);
+  b.values.resize(b.items);
   return [made, &b, &where = b.where(words)] {
     made->into(b.values);
     made->pull_each(where.size(), [&](std::size_t i) { return addressed{where[i].word, where[i].pe}; });
@@ -147,9 +168,69 @@ pass gather_bulk(bench& b, uint64_t words) {
   };
 }
 
+pass histogram_directly(bench& b, uint64_t words) {
+  return [&where = b.where(words), table = b.table(words)] {
+    for (const target& t : where) shmem_uint64_atomic_inc(table + t.word, static_cast<int>(t.pe));
+    shmem_barrier_all();
+  };
+}
+
+pass gather_directly(bench& b, uint64_t words) {
+  b.values.resize(b.items);
+  return [&b, &where = b.where(words), table = b.table(words)] {
+    uint64_t* to = b.values.data();
+    for (const target& t : where) *to++ = shmem_uint64_g(table + t.word, static_cast<int>(t.pe));
+    shmem_barrier_all();
+  };
+}
+
+struct counter {
+  uint64_t* table;
+  void operator()(uint64_t word) { ++table[word]; }
+  void direct(uint64_t word, int pe) { shmem_uint64_atomic_inc(table + word, pe); }
+};
+
+// Rounds of `count` items of each PE, until all of a pass are made.
+pass rounds_of(bench& b, std::size_t count, bool aggregated, std::function<int(const target&)> pe_of) {
+  uint64_t* const table = b.table(small_table);
+  std::vector<target> where = b.where(small_table);
+  for (target& t : where) t.pe = static_cast<std::uint32_t>(pe_of(t));
+  if (!aggregated)
+    return [where = std::move(where), table, count] {
+      for (std::size_t i = 0; i < where.size(); i += count) {
+        for (std::size_t k = i; k < std::min(i + count, where.size()); ++k)
+          shmem_uint64_atomic_inc(table + where[k].word, static_cast<int>(where[k].pe));
+        shmem_barrier_all();
+      }
+    };
+  auto made = std::make_shared<lull::aggregator<uint64_t, counter>>(lull::items<uint64_t>, counter{table});
+  return [made, where = std::move(where), count] {
+    for (std::size_t i = 0; i < where.size(); i += count) {
+      for (std::size_t k = i; k < std::min(i + count, where.size()); ++k)
+        made->push(where[k].word, static_cast<int>(where[k].pe));
+      made->done();
+    }
+  };
+}
+
+// "few_N", "to_one" and "at_home", each with "_direct" or "_aggregated" behind; empty for anything else.
+pass worst_case(const std::string& what, bench& b) {
+  const bool aggregated = what.ends_with("_aggregated");
+  const auto anywhere = [](const target& t) { return static_cast<int>(t.pe); };
+  if (what.starts_with("few_")) return rounds_of(b, std::strtoull(what.c_str() + 4, nullptr, 10), aggregated, anywhere);
+  if (what.starts_with("to_one_")) return rounds_of(b, b.items, aggregated, [](const target&) { return 0; });
+  if (what.starts_with("at_home_"))
+    return rounds_of(b, b.items, aggregated, [](const target&) { return shmem_my_pe(); });
+  return {};
+}
+
 pass made(const std::string& what, bench& b) {
+  if (pass found = worst_case(what, b)) return found;
   const bool large = what.ends_with("_large") || what.find("_large_") != std::string::npos;
   const uint64_t words = large ? large_table : small_table;
+  if (what.starts_with("stream")) return stream(b, words);
+  if (what == "histogram_direct") return histogram_directly(b, words);
+  if (what == "gather_direct") return gather_directly(b, words);
   if (what.starts_with("local_increments")) return local_increments(b, words);
   if (what.starts_with("local_loads")) return local_loads(b, words);
   if (what == "gather_small_bulk" || what == "gather_large_bulk") return gather_bulk(b, words);
@@ -190,6 +271,11 @@ int main(int argc, char** argv) {
                       times[2], times[3] / shmem_n_pes());
       }
     shmem_barrier_all();
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    times[0] = static_cast<double>(used.ru_maxrss) / 1024;
+    shmem_double_max_reduce(SHMEM_TEAM_WORLD, times + 2, times, 1);
+    if (shmem_my_pe() == 0) std::printf("{\"what\": \"memory\", \"peak_rss_mib\": %.1f}\n", times[2]);
   }
   shmem_finalize();
   return 0;

@@ -1,0 +1,211 @@
+"""How fast is message aggregation beside what the same cores do with tables of their own? (`make bench-aggregation`)
+
+loops (aggregation/loops.cpp) times the public aggregator in turn with plain increments and loads on local tables, the
+ceiling: 10,000 words, and 256 MiB on each PE. 2 PEs, pinned, indices precomputed, as it comes: LULL_WAIT=interrupt.
+A table comes first, then one line of JSON: medians of ratios taken within a round.
+
+    histogram_small, _small_bulk, _large, _large_bins  rate over the local increments'; wanted: 0.25, 0.45, 0.75, 1.0
+    gather_small, gather_large                         rate over the local loads'; wanted: 0.15, 0.70
+    sort_mkeys_per_cpu_s    millions of 8-byte keys that radix_sort orders in a second of CPU time
+    cpu_ratio_8pe_histogram CPU time per item, 8 PEs over 2 PEs; wanted: at most 1.3
+    cpu_ratio_8pe_gather    wanted: at most 1.6
+    tcp_speedup_histogram   aggregated over one operation per item, 2 PEs on 2 emulated nodes; wanted: 100
+    tcp_speedup_gather      wanted: 100
+    tcp_speedup_sort        wanted: 100
+    worst_case_ratio        least rate over that of one atomic per item: few items, all to one PE, all local, on one
+                            node and two; wanted: 0.95
+    peak_rss_mib_100m       most memory of a PE that has pushed 100 million items, its table of 10,000 words included
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull import installed
+
+ROUNDS = 7
+LIMIT_S = 300
+TOP = Path(__file__).resolve().parent.parent
+BUILD = TOP / "build" / "bench-aggregation"
+SHARES = {
+    "histogram_small": "local_increments_small",
+    "histogram_small_bulk": "local_increments_small",
+    "histogram_large": "local_increments_large",
+    "histogram_large_bins": "local_increments_large",
+    "gather_small": "local_loads_small",
+    "gather_large": "local_loads_large",
+}
+WORST = [*(f"few_{count}" for count in (1, 10, 30, 100, 1000)), "to_one", "at_home"]
+ENVIRONMENT = {**os.environ, "SHMEM_SYMMETRIC_SIZE": "1G", "LULL_WAIT": "interrupt"}
+
+
+@dataclass(frozen=True)
+class Job:
+    """How many PEs, on how many emulated nodes."""
+
+    pes: int
+    nodes: int
+
+    def run(self, command: Sequence[str]) -> str:
+        """What the program printed."""
+        launch = [str(installed.executable("lull-launch")), "-n", str(self.pes), "--nodes", str(self.nodes), "--"]
+        done = subprocess.run(
+            [*launch, *command], env=ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT_S, check=False
+        )
+        if done.returncode != 0:
+            last = done.stderr.strip().splitlines() or ["it said nothing"]
+            raise SystemExit(f"time {' '.join(command)}: exit {done.returncode}: {last[-1]}")
+        return done.stdout
+
+
+@dataclass(frozen=True)
+class Times:
+    """Nanoseconds per item, by round."""
+
+    wall: list[float]
+    cpu: list[float]
+
+
+def build() -> Path:
+    """The loops, compiled as a user would."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    program = BUILD / "loops"
+    source = TOP / "benchmarks" / "aggregation" / "loops.cpp"
+    wrapper = Path(sys.prefix) / "bin" / "lullc++"
+    subprocess.run([str(wrapper), "-std=c++20", "-O3", str(source), "-o", str(program)], check=True)
+    return program
+
+
+def loops(program: Path, job: Job, items: int, rounds: int, what: Iterable[str]) -> dict[str, Times]:
+    """One run of the loops, all of `what` in turn."""
+    seen: dict[str, Times] = defaultdict(lambda: Times([], []))
+    for line in job.run([str(program), str(items), str(rounds), *what]).splitlines():
+        one = json.loads(line)
+        if one["what"] == "memory":
+            continue
+        seen[one["what"]].wall.append(one["wall_ns"])
+        seen[one["what"]].cpu.append(one["cpu_ns"])
+    return dict(seen)
+
+
+def ratio(above: Sequence[float], below: Sequence[float]) -> float:
+    """The median of the ratios of the rounds."""
+    return statistics.median(a / b for a, b in zip(above, below, strict=True))
+
+
+def spread(values: Sequence[float]) -> str:
+    """Median and quartiles."""
+    low, middle, high = statistics.quantiles(values, n=4) if len(values) > 1 else values * 3
+    return f"{middle:10.3f} ({low:.3f} to {high:.3f})"
+
+
+def table(title: str, seen: dict[str, Times]) -> None:
+    """The figures of one run."""
+    print(f"\n{title}: medians and quartiles of ns per item\n{'':28}{'wall':>28}{'CPU':>28}")
+    for what, times in seen.items():
+        print(f"{what:28}{spread(times.wall):>28}{spread(times.cpu):>28}")
+
+
+def shares_of_the_ceiling(program: Path, rounds: int) -> dict[str, float]:
+    """Rates over those of local loops."""
+    small = loops(program, Job(2, 1), 2_000_000, rounds, [w for w in (*SHARES, *SHARES.values()) if "_small" in w])
+    large = loops(program, Job(2, 1), 8_000_000, rounds, [w for w in (*SHARES, *SHARES.values()) if "_large" in w])
+    seen = small | large
+    table("2 PEs on one node", seen)
+    return {what: ratio(seen[ceiling].wall, seen[what].wall) for what, ceiling in SHARES.items()}
+
+
+def more_pes_than_cores(program: Path, rounds: int) -> dict[str, float]:
+    """CPU time per item, 8 PEs over 2, the two in turn."""
+    kinds = ("histogram", "gather")
+    seen: dict[str, list[float]] = defaultdict(list)
+    for _ in range(rounds):
+        of = {p: loops(program, Job(p, 1), 1_000_000, 3, [f"{kind}_small" for kind in kinds]) for p in (2, 8)}
+        for kind in kinds:
+            two, eight = (statistics.median(of[pes][f"{kind}_small"].cpu) for pes in (2, 8))
+            seen[kind].append(eight / two)
+    return {f"cpu_ratio_8pe_{kind}": statistics.median(seen[kind]) for kind in kinds}
+
+
+def per_key(job: Job, mode: str, keys: int) -> tuple[float, float]:
+    """Radix sort: microseconds of time, and nanoseconds of CPU time, per key of a PE."""
+    sort = str(installed.applications()["radix_sort"])
+    said = job.run([sort, "--mode", mode, "--keys", str(keys)])
+    found = re.search(r"([\d.e+-]+) M keys/s per PE, ([\d.e+-]+) ns CPU per key", said)
+    if "verified" not in said or found is None:
+        raise SystemExit(f"radix_sort printed something else: {said!r}")
+    return 1 / float(found[1]), float(found[2])
+
+
+def over_tcp(program: Path, rounds: int) -> dict[str, float]:
+    """Aggregated over one operation per item, on two emulated nodes."""
+    speedups: dict[str, list[float]] = defaultdict(list)
+    nodes = Job(2, 2)
+    for _ in range(rounds):
+        many = loops(program, nodes, 1_000_000, 3, ["histogram_small", "gather_small"])
+        few = loops(program, nodes, 20_000, 1, ["histogram_direct", "gather_direct"])
+        for kind in ("histogram", "gather"):
+            speedups[kind].append(few[f"{kind}_direct"].wall[0] / statistics.median(many[f"{kind}_small"].wall))
+        speedups["sort"].append(per_key(nodes, "direct", 20_000)[0] / per_key(nodes, "aggregated", 1_000_000)[0])
+    print("\n2 emulated nodes, aggregated over one operation per item: medians and quartiles")
+    for kind, values in speedups.items():
+        print(f"{kind:28}{spread(values):>28}")
+    return {f"tcp_speedup_{kind}": statistics.median(values) for kind, values in speedups.items()}
+
+
+def worst_case(program: Path, rounds: int) -> dict[str, float]:
+    """The least ratio over one atomic per item, of rounds for which aggregation is not made."""
+    ways = ("direct", "aggregated")
+    worst = []
+    for job, items in ((Job(2, 1), 100_000), (Job(8, 1), 20_000), (Job(2, 2), 2_000)):
+        seen = loops(program, job, items, 3 * rounds, [f"{case}_{way}" for case in WORST for way in ways])
+        table(f"{job.pes} PEs on {job.nodes} node{'s' if job.nodes > 1 else ''}", seen)
+        worst += [ratio(seen[f"{case}_direct"].wall, seen[f"{case}_aggregated"].wall) for case in WORST]
+    return {"worst_case_ratio": min(worst)}
+
+
+def memory(program: Path) -> dict[str, float]:
+    """Peak resident set of the PE that has most."""
+    said = Job(2, 1).run([str(program), "100000000", "0", "stream_small"])
+    return {"peak_rss_mib_100m": float(json.loads(said)["peak_rss_mib"])}
+
+
+def sort_rate(rounds: int) -> dict[str, float]:
+    """Keys per second of CPU time."""
+    costs = [per_key(Job(2, 1), "aggregated", 4_000_000)[1] for _ in range(rounds)]
+    return {"sort_mkeys_per_cpu_s": 1e3 / statistics.median(costs)}
+
+
+def main() -> None:
+    """Build, run, print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="rounds of everything (default: %(default)s)")
+    rounds: int = parser.parse_args().rounds
+    program = build()
+    parts: list[Callable[[], dict[str, float]]] = [
+        lambda: shares_of_the_ceiling(program, rounds),
+        lambda: sort_rate(rounds),
+        lambda: more_pes_than_cores(program, rounds),
+        lambda: over_tcp(program, rounds),
+        lambda: worst_case(program, rounds),
+        lambda: memory(program),
+    ]
+    figures: dict[str, float] = {}
+    for number, part in enumerate(parts, 1):
+        figures |= part()
+        print(f"part {number}/{len(parts)}", file=sys.stderr)
+    print(json.dumps({name: round(value, 4) for name, value in figures.items()}))
+
+
+if __name__ == "__main__":
+    main()
