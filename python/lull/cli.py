@@ -25,6 +25,7 @@ COMMANDS = {
     "report": "lull.report",
     "export": "lull.export.command",
     "run": "lull.run",
+    "hosts": "lull.keep_hosts",
     "study": "lull.study",
     "simulate": "lull.simulation.command",
     "topology": "lull.topology",

@@ -8,6 +8,7 @@ killed with SIGKILL.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -15,7 +16,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from lull.errors import LullError, UsageError, describe_os_error
@@ -23,6 +24,7 @@ from lull.errors import LullError, UsageError, describe_os_error
 INTERFACE = "lull0"  # the one interface of every host, by the same name on all of them
 _NETWORK = "10.91.7"
 MOST_HOSTS = 250
+_VARIABLE = "LULL_HOSTS"  # for commands run while hosts are there
 _UP_S = 5.0
 _END_S = 2.0  # how long programs on a host have to go after SIGKILL
 
@@ -60,6 +62,7 @@ class Host:
     address: str
     anchor: int  # the process that holds its namespaces
     named: bool = True  # whether programs on it see `name` as the host's name, or that of this machine
+    port: str | None = None  # the switch's end of its cable, as LULL_WIRE_INTERFACES names it
 
     def command(self, words: Sequence[str]) -> list[str]:
         """The command that runs `words` on this host, in the folder it is called from."""
@@ -67,13 +70,47 @@ class Host:
         return [*enter, "unshare", "--mount", "--", "sh", "-c", _ENTER, "sh", *words]
 
 
+def as_environment(hosts: Sequence[Host]) -> dict[str, str]:
+    """The variables by which a command, and `lull run` in it, knows hosts that are there already."""
+    ports = ",".join(f"{host.port}={host.name}" for host in hosts if host.port is not None)
+    wires = {"LULL_WIRE_INTERFACES": ports} if ports else {}
+    return {_VARIABLE: json.dumps([asdict(host) for host in hosts]), **wires}
+
+
+def hosts_there() -> list[Host]:
+    """The hosts that this command was given by `as_environment`; none if there are none.
+
+    Raises:
+        LullError: They have gone, or the variable says something else.
+    """
+    told = os.environ.get(_VARIABLE)
+    if not told:
+        return []
+    asked = f"use the hosts of {_VARIABLE}"
+    try:
+        hosts = [Host(**host) for host in json.loads(told)]
+    except (TypeError, ValueError) as error:
+        raise LullError(asked, "it does not describe hosts", f"unset {_VARIABLE}") from error
+    for host in hosts:
+        if not Path(f"/proc/{host.anchor}/ns/net").exists():
+            raise LullError(asked, f"{host.name} has gone", f"unset {_VARIABLE}, or run it within lull hosts")
+    return hosts
+
+
+def end_programs(hosts: Sequence[Host]) -> None:
+    """Kill what still runs on these hosts; they stay."""
+    for host in hosts:
+        _end_programs(host.anchor)
+
+
 @contextmanager
 def namespace_hosts(
-    count: int, link: Link | None = None, *, prefix: str = "host", named: bool = True
+    count: int, link: Link | None = None, *, prefix: str = "host", named: bool = True, switch: bool = False
 ) -> Iterator[list[Host]]:
     """Make `count` hosts that reach each other over links like `link`; at the end nothing of them is left.
 
-    Two hosts are joined directly, more through a bridge. Programs that still run on a host at the end are killed.
+    Two hosts are joined directly unless a switch is wanted, more through one: a bridge. Programs that still run on a
+    host at the end are killed.
 
     Args:
         count: How many.
@@ -81,6 +118,7 @@ def namespace_hosts(
         prefix: Of their names; a number follows.
         named: Whether programs see that name. If not, they see this machine's, so that a measurement outside takes
             what they report for its own.
+        switch: Join them through a bridge however few they are: each has a port there, whose bytes can be read.
 
     Raises:
         UsageError: The count is out of range, or `tc` does not understand the link.
@@ -98,16 +136,17 @@ def namespace_hosts(
             Host(name, address_of(index), stack.enter_context(_anchor(asked, name)), named)
             for index, name in enumerate(f"{prefix}{number}" for number in range(count))
         ]
-        if count == 2:
+        if count == 2 and not switch:
             _join(asked, hosts[0].anchor, INTERFACE, hosts[1].anchor, INTERFACE, link)
-        elif count > 2:
+        elif count > 1:
             bridge = stack.enter_context(_anchor(asked, f"{prefix}-switch"))
             _inside(asked, bridge, "ip", "link", "add", "bridge", "type", "bridge")
             _inside(asked, bridge, "ip", "link", "set", "bridge", "up")
-            for index, host in enumerate(hosts):
+            for index, host in enumerate(list(hosts)):
                 port = f"port{index}"
                 _join(asked, host.anchor, INTERFACE, bridge, port, link)
                 _inside(asked, bridge, "ip", "link", "set", port, "master", "bridge", "up")
+                hosts[index] = replace(host, port=f"{port}@{bridge}")
         for host in hosts if count > 1 else []:
             _inside(asked, host.anchor, "ip", "address", "add", f"{host.address}/24", "dev", INTERFACE)
             _inside(asked, host.anchor, "ip", "link", "set", INTERFACE, "up")

@@ -7,7 +7,7 @@ figures are added.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Self
@@ -108,14 +108,23 @@ def read_accounts(folder: Path) -> Accounts:
     return found
 
 
-def keep_those_of(node: str, found: Accounts) -> Accounts:
-    """The accounts of PEs on `node`: others tell times of other clocks, and their energy was not read."""
-    elsewhere = sorted({account.node for account in found.accounts if account.node != node})
+def keep_those_of(node: str, found: Accounts, parts: Collection[str] = ()) -> Accounts:
+    """The accounts of PEs on `node`: others tell times of other clocks, and their energy was not read.
+
+    Args:
+        node: Its name.
+        found: All there are.
+        parts: Names that parts of this node go by; what bears one becomes the node's.
+    """
+    ours = [
+        account.model_copy(update={"node": node}) if account.node in parts else account for account in found.accounts
+    ]
+    elsewhere = sorted({account.node for account in ours if account.node != node})
     warnings = list(found.warnings)
     if elsewhere:
         names = ", ".join(elsewhere[:4]) + (", ..." if len(elsewhere) > 4 else "")
         warnings.append(missing_nodes(f"PEs ran on {names} too"))
-    return Accounts([account for account in found.accounts if account.node == node], warnings)
+    return Accounts([account for account in ours if account.node == node], warnings)
 
 
 def missing_nodes(found: str) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NoReturn
 
 import click
 
 from lull import installed
 from lull.errors import UsageError
-from lull.hosts import MOST_HOSTS, Link, namespace_hosts
+from lull.hosts import MOST_HOSTS, Host, Link, end_programs, hosts_there, namespace_hosts
 from lull.interrupts import Interrupts
 from lull.native import checked_settings
 from lull.run_on_hosts import run_on_hosts
@@ -28,7 +30,8 @@ from lull.run_on_hosts import run_on_hosts
 @click.option(
     "--hosts",
     type=click.IntRange(min=1, max=MOST_HOSTS),
-    help="Make this many hosts of namespaces, joined by links, and start the PEs there by mpirun (needs root).",
+    help="Make this many hosts of namespaces, joined by links, and start the PEs there by mpirun (needs root); "
+    "within `lull hosts`, take so many of those.",
 )
 @click.option("--rate", help="What each host may send, as tc writes it: 1gbit. Without it the links have no limit.")
 @click.option(
@@ -64,7 +67,7 @@ def run(
     program = installed.find_program(app)
     checked_settings()
     if hosts is not None:
-        with Interrupts() as interrupts, namespace_hosts(hosts, Link(rate)) as made:
+        with Interrupts() as interrupts, _hosts(hosts, rate) as made:
             command = [str(program), *args]
             code = run_on_hosts(made, pes, command, env=os.environ, bind=bind is not False, interrupts=interrupts)
         sys.exit(code)
@@ -75,3 +78,22 @@ def run(
     if bind is not None:
         command.append("--bind" if bind else "--no-bind")
     os.execv(launcher, [*command, "--", str(program), *args])
+
+
+@contextmanager
+def _hosts(count: int, rate: str | None) -> Iterator[Sequence[Host]]:
+    """Hosts for one job: the first of those that are there, or new ones."""
+    there = hosts_there()
+    if not there:
+        with namespace_hosts(count, Link(rate)) as made:
+            yield made
+        return
+    asked = f"run on {count} of the hosts that are there"
+    if count > len(there):
+        raise UsageError(asked, f"there are {len(there)}", "give lull hosts a larger number")
+    if rate is not None:
+        raise UsageError(asked, f"their links have a rate already, and --rate {rate} is given", "give it to lull hosts")
+    try:
+        yield there[:count]
+    finally:
+        end_programs(there[:count])

@@ -83,7 +83,9 @@ constexpr std::array table{
     setting{
         "LULL_WIRE_INTERFACES", setting_type::text, "", "",
         "Comma-separated network interfaces, InfiniBand or cxi devices whose bytes count as wire traffic; empty: every "
-        "physical one, each wire once. Naming lo lets the loopback stand for the link between emulated nodes."},
+        "physical one, each wire once. Naming lo lets the loopback stand for the link between emulated nodes; NAME@PID "
+        "is an interface of the network namespace that process is in, a container's for example, and =LABEL behind it "
+        "names its channel."},
     setting{
         "LULL_WIRE_WATTS", setting_type::real, "15", "0..10000",
         "Power of one network interface in watts while it transfers (15 W: one of the four NICs of a Frontier node, "
@@ -125,6 +127,8 @@ constexpr std::array table{
             "nothing."},
     setting{"LULL_RECORD", setting_type::text, "", "",
             "Folder where a program leaves its regions and metrics; lull measure sets it."},
+    setting{"LULL_HOSTS", setting_type::text, "", "",
+            "Hosts made of namespaces that are there for lull run --hosts; lull hosts sets it."},
 };
 
 const setting& find(std::string_view variable) {

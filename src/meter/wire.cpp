@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "base/error.hpp"
@@ -77,6 +78,12 @@ wires named_wires(const sysroot& root, const std::vector<std::string>& names, co
   for (const std::string& name : names) {
     if (contains(present.net, name)) {
       chosen.net.push_back(name);
+    } else if (const auto there = foreign(name)) {
+      if (!bytes_of(there->name, root.text(there->file)))
+        throw usage_error("read setting LULL_WIRE_INTERFACES",
+                          fmt::format("there is no network interface '{}' in {}", there->name, there->file),
+                          "name a process that runs in its namespace");
+      chosen.net.push_back(name);
     } else if (contains(present.infiniband, name)) {
       chosen.infiniband.push_back(name);
     } else if (contains(present.cxi, name)) {
@@ -97,6 +104,38 @@ wires named_wires(const sysroot& root, const std::vector<std::string>& names, co
 }
 
 }  // namespace
+
+std::optional<foreign_interface> foreign(std::string_view name) {
+  const std::string_view place = name.substr(0, name.find('='));
+  const std::size_t at = place.rfind('@');
+  if (at == std::string_view::npos || at == 0 || at + 1 == place.size()) return std::nullopt;
+  const std::string_view process = place.substr(at + 1);
+  if (!std::ranges::all_of(process, [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
+  const std::string_view label = place.size() + 1 < name.size() ? name.substr(place.size() + 1) : place;
+  return foreign_interface{std::string(place.substr(0, at)), fmt::format("/proc/{}/net/dev", process),
+                           std::string(label)};
+}
+
+std::optional<interface_bytes> bytes_of(std::string_view interface, std::string_view file) {
+  // Each line: "  NAME: " and sixteen numbers, the first the bytes received and the ninth those sent.
+  constexpr std::size_t sent_field = 8;
+  while (!file.empty()) {
+    std::string_view line = file.substr(0, file.find('\n'));
+    file.remove_prefix(std::min(line.size() + 1, file.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    if (!line.starts_with(interface) || !line.substr(interface.size()).starts_with(':')) continue;
+    line.remove_prefix(interface.size() + 1);
+    std::array<std::uint64_t, sent_field + 1> fields{};
+    for (std::uint64_t& field : fields) {
+      line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+      const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), field);
+      if (error != std::errc{}) return std::nullopt;
+      line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+    }
+    return interface_bytes{fields[0], fields[sent_field]};
+  }
+  return std::nullopt;
+}
 
 std::vector<std::string> active_ports(const sysroot& root, const std::string& device) {
   std::vector<std::string> ports;

@@ -15,12 +15,28 @@
 //
 // Beside each wire stands what its card draws whether or not it transfers: power times time, in the domain nic.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "meter/source.hpp"
 
 namespace lull::meter {
+
+// An interface of another network namespace is named NAME@PID after a process that is in it, and with =LABEL behind if
+// its channel is to have a name of its own: port0@4711=host0.
+struct foreign_interface {
+  std::string name, file;  // the file of all interfaces there, with their counters
+  std::string label;
+};
+[[nodiscard]] std::optional<foreign_interface> foreign(std::string_view name);
+// Bytes received and sent, from a line of such a file (`/proc/PID/net/dev`); nothing when the interface is not there.
+struct interface_bytes {
+  std::uint64_t received, sent;
+};
+[[nodiscard]] std::optional<interface_bytes> bytes_of(std::string_view interface, std::string_view file);
 
 // The devices each source is to count.
 struct wires {

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from lull import __version__, record
 from lull.guard import Stream, run_guarded
+from lull.hosts import hosts_there
 from lull.interrupts import Interrupts
 from lull.meter import Meter
 from lull.record import IdlePower, Repeat
@@ -76,7 +77,8 @@ def measure_repeat(
             )
         finally:
             series = meter.stop()
-        found = keep_those_of(record.this_host().node, read_accounts(folder))
+        parts = [host.name for host in hosts_there()]
+        found = keep_those_of(record.this_host().node, read_accounts(folder), parts)
     energy = series.energy([(ending.begin_ns, ending.end_ns)])
     repeat = Repeat(
         index=index,

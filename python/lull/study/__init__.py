@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -12,12 +14,13 @@ from rich.text import Text
 
 from lull import installed, record
 from lull.errors import LullError, UsageError
+from lull.hosts import Link, as_environment, hosts_there, namespace_hosts
 from lull.interrupts import Interrupts
 from lull.native import checked_settings, unknown_variables
 from lull.study.claims import Compared, find
 from lull.study.description import Description, nearest, read_description
 from lull.study.points import Places, Point, all_points, describe, pairs, point_name
-from lull.study.runner import prepare_inputs, run_points
+from lull.study.runner import environment, prepare_inputs, run_points
 from lull.study.state import Begun, State
 from lull.terminal import output
 
@@ -59,8 +62,20 @@ def study(name: str | None, quick: bool, resume: bool | None, out: Path | None, 
         else:
             with Interrupts() as interrupts:
                 prepare_inputs(chosen, places, interrupts)
-                run_points(chosen, points, state, interrupts)
+                with hosts_of(chosen, points):
+                    run_points(chosen, points, state, interrupts)
         conclude(chosen, points, folder)
+
+
+@contextmanager
+def hosts_of(chosen: Description, points: list[Point]) -> Iterator[None]:
+    """Hosts of namespaces while the points run, if they use any and there are none yet."""
+    wanted = chosen.hosts
+    if wanted is None or hosts_there() or not any("--hosts" in point.command for point in points):
+        yield
+        return
+    with namespace_hosts(wanted.count, Link(wanted.rate), switch=True) as made, environment(as_environment(made)):
+        yield
 
 
 def find_study(name: str) -> Path:
@@ -87,7 +102,11 @@ def beginning(name: str, quick: bool, chosen: Description, points: list[Point], 
         study=name,
         quick=quick,
         description=hashlib.sha256(content.encode()).hexdigest(),
-        settings={variable: value for variable, value in checked_settings().items() if variable != "LULL_RECORD"},
+        settings={
+            variable: re.sub(r"@\d+", "", value)  # the processes of hosts are others the next time
+            for variable, value in checked_settings().items()
+            if variable not in ("LULL_RECORD", "LULL_HOSTS")
+        },
         node=record.this_host().node,
         programs={path: f"{stat.st_size} bytes, {stat.st_mtime_ns} ns" for path, stat in states.items()},
         points=[point.name for point in points],

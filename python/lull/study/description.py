@@ -78,6 +78,13 @@ class Prepare(Part):
     output: str = Field(pattern=r"^[\w][\w.-]*$")
 
 
+class Hosts(Part):
+    """Hosts made of namespaces, as `lull hosts` makes them: there if a point's command has the word --hosts."""
+
+    count: int = Field(ge=1, le=250)
+    rate: str | None = None  # what each may send, as tc writes it; None: no limit
+
+
 class Measure(Part):
     """How every point is measured."""
 
@@ -148,6 +155,7 @@ class Description(Part):
     factors: dict[Name, Annotated[list[Value], Field(min_length=1)]]
     values: dict[Name, dict[str, Meaning]] = {}
     prepare: dict[Name, Prepare] = {}
+    hosts: Hosts | None = None
     measure: Measure = Measure()
     quick: Quick = Quick()
     exclude: list[dict[Name, list[Value]]] = []  # points at which every factor here has one of these values

@@ -42,6 +42,46 @@ TEST_F(net_test, named_interfaces_replace_the_physical_ones) {
               ElementsAre("net:lo", "net:lo-nic", "net:bond0", "net:bond0-nic"));
 }
 
+constexpr auto table_of_a_container =
+    "Inter-|   Receive                                                |  Transmit\n"
+    " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier "
+    "compressed\n"
+    "    lo:      10       1    0    0    0     0          0         0       10       1    0    0    0     0       0   "
+    " "
+    "      0\n"
+    "  eth0: 2000000       7    0    0    0     0          0         0  3000000      12    0    0    0     0       0   "
+    " "
+    "      0\n";
+
+TEST_F(net_test, an_interface_of_another_namespace_is_read_through_a_process_there) {
+  const fixture_tree tree("eth");
+  tree.set("/proc/4711/net/dev", table_of_a_container);
+  set("LULL_WIRE_INTERFACES", "eth0@4711,eth0@4711=box,eth0");
+  const auto net = make("net", tree.files());
+  EXPECT_THAT(channel_names(*net),
+              ElementsAre("net:eth0@4711", "net:eth0@4711-nic", "net:box", "net:box-nic", "net:eth0", "net:eth0-nic"));
+  EXPECT_TRUE(net->description().state.readable) << net->description().state.reason;
+  EXPECT_EQ(read_all(*net)[0].value, 5'000'000U);
+}
+
+TEST_F(net_test, the_end_of_that_process_is_an_error_of_the_reading) {
+  const fixture_tree tree("eth");
+  tree.set("/proc/4711/net/dev", table_of_a_container);
+  set("LULL_WIRE_INTERFACES", "eth0@4711");
+  const auto net = make("net", tree.files());
+  tree.set("/proc/4711/net/dev", "");
+  EXPECT_EQ(read_all(*net)[0].error, ENODEV);
+}
+
+TEST_F(net_test, an_interface_that_is_not_in_the_namespace_of_the_process_is_refused) {
+  const fixture_tree tree("eth");
+  tree.set("/proc/4711/net/dev", table_of_a_container);
+  for (const char* name : {"eth1@4711", "eth0@4712"}) {
+    set("LULL_WIRE_INTERFACES", name);
+    EXPECT_THROW((void)make("net", tree.files()), usage_error) << name;
+  }
+}
+
 TEST_F(net_test, a_named_interface_that_is_not_there_is_refused_with_those_that_are) {
   const fixture_tree tree("eth");
   set("LULL_WIRE_INTERFACES", "eth1");
