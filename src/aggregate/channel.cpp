@@ -137,6 +137,12 @@ std::size_t channel::items_under_way() const {
   return (chosen_.sizes.slots + 2) * items_.count(bytes);
 }
 
+std::size_t channel::largest_item() const {
+  std::size_t largest = std::min(chosen_.sizes.near_bytes, chosen_.sizes.far_bytes) - sizeof(aggregate::slot_header);
+  if (route_.between_nodes(0)) largest = std::min(largest, aggregate::node_stage::largest_chunk);
+  return largest - sizeof(std::uint32_t) - (items_.addressed ? address_bytes : 0);
+}
+
 void channel::turn_over(int pe, std::size_t item_bytes) {
   if (!timing_) begin_timing();
   const way_on& way = ways_[static_cast<std::size_t>(pe)];
@@ -365,6 +371,7 @@ void leave_direct(channel* c) { c->leave_direct(); }
 void finish_direct(channel* c, std::uint64_t items) { c->finish_direct(items); }
 aggregate_statistics statistics_of(const channel* c) noexcept { return c->statistics(); }
 std::size_t items_under_way(const channel* c) noexcept { return c->items_under_way(); }
+std::size_t largest_item(const channel* c) noexcept { return c->largest_item(); }
 aggregate_options with_route(const aggregate_options& options, std::size_t item_bytes) {
   const aggregate::choice chosen = aggregate::choose(shmem::here("lull::gatherer"), options, item_bytes);
   aggregate_options fixed = options;

@@ -31,6 +31,7 @@ class channel final : public aggregate::progress_of_later_stages {
   [[nodiscard]] cursor* const* cursors() const { return entry_.data(); }
   [[nodiscard]] bool addressed() const { return items_.addressed; }
   [[nodiscard]] std::size_t items_under_way() const;
+  [[nodiscard]] std::size_t largest_item() const;  // of any size, without its length and address
   void turn_over(int pe, std::size_t item_bytes);
   void advance();
   void finish();

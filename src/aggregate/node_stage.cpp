@@ -8,7 +8,6 @@ namespace {
 
 constexpr std::size_t line = 64;
 constexpr std::size_t chunk = 1024;
-constexpr std::size_t largest_chunk = 16384;  // for items of any size: none may be larger
 
 // A lane's word: which slot is open, and how many bytes of it are taken.
 constexpr unsigned slot_shift = 32;

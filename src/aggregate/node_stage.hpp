@@ -16,6 +16,8 @@ namespace lull::aggregate {
 
 class node_stage final : public stage {
  public:
+  static constexpr std::size_t largest_chunk = 16384;  // for items of any size: none may be larger
+
   // Collective.
   node_stage(fabric::world& world, progress_of_later_stages& later, const route& way, int number,
              const item_format& items, const buffer_sizes& sizes, sink to);
