@@ -94,6 +94,7 @@ struct batch {
   int from;           // the PE whose lane they came by
 };
 using apply_batch = void (*)(void* handler, const batch& items);
+using offer_batch = std::size_t (*)(void* handler, const batch& items);
 
 // The part that does not depend on the item's type: routes, buffers, termination. See src/aggregate/channel.hpp.
 class channel;
@@ -105,6 +106,8 @@ struct channel_request {
   const aggregate_options* options;
   channel* answers;  // a channel that handlers push into, or null
   bool has_direct;
+  // In place of both: how many it takes, of the first on (bytes where items have any size). Such a channel never waits.
+  offer_batch offer = nullptr;
 };
 LULL_API channel* open_channel(const channel_request& wanted);
 LULL_API void close_channel(channel* c) noexcept;
