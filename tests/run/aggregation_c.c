@@ -81,10 +81,9 @@ static void items_arrive_once(size_t bytes, uint32_t most, uint32_t patience,
   for (int how = 0; how < patterns; ++how) {
     unsigned char item[largest];
     uint32_t left = items_of((enum pattern)how, most);
-    int to = target((enum pattern)how), from = -1, begun = 0;
+    int to = target((enum pattern)how), from = -1;
     begin_round();
-    while (lull_aggregator_advance(a, left == 0) || !begun) {
-      begun = 1;
+    while (lull_aggregator_advance(a, left == 0)) {
       for (; left > 0; --left, to = target((enum pattern)how)) {
         fill(item, bytes, (uint32_t)counts.sent[to], shmem_my_pe(), to);
         const int taken = lull_aggregator_push(a, item, to);
@@ -125,10 +124,9 @@ static void items_of_any_size_arrive_once(const lull_aggregator_options_t* optio
     unsigned char item[largest];
     uint32_t left = some(2000);
     size_t bytes = some(largest);
-    int to = target(to_all), begun = 0;
+    int to = target(to_all);
     begin_round();
-    while (lull_aggregator_advance(a, left == 0) || !begun) {
-      begun = 1;
+    while (lull_aggregator_advance(a, left == 0)) {
       for (; left > 0; --left, to = target(to_all), bytes = some(5) == 0 ? 0 : some(largest)) {
         fill(item, bytes, some(1000), shmem_my_pe(), to);
         if (lull_aggregator_epush(a, bytes == 0 ? NULL : item, bytes, to) != 1) break;
@@ -163,12 +161,11 @@ static void requests_are_answered(uint32_t count, uint32_t window, const lull_ag
   CHECK(requests && replies);
   const uint32_t mine = shmem_my_pe() == 0 ? 0 : count;
   uint32_t asked = 0, answered = 0;
-  int to = target(to_all), begun = 0;
+  int to = target(to_all);
   for (;;) {
     const int more = lull_aggregator_advance(requests, asked == mine);
     const int still = lull_aggregator_advance(replies, !more);
-    if (begun && !more && !still) break;
-    begun = 1;
+    if (!more && !still) break;
     for (; asked < mine && asked - answered < window; ++asked, to = target(to_all)) {
       const struct request one = {asked * 5 + 1, asked};
       if (lull_aggregator_push(requests, &one, to) != 1) break;
