@@ -55,6 +55,8 @@ struct aggregate_options {
   long flush_us = -1;                                         // -1: LULL_AGGREGATE_FLUSH_US; 0: no deadline
   int compress = -1;                                          // 0 or 1; -1: LULL_AGGREGATE_COMPRESS
   int bypass = -1;                                            // 0 or 1; -1: LULL_AGGREGATE_BYPASS
+  long cache_bytes = -1;                                      // of a table_reader; 0: none; -1: LULL_AGGREGATE_CACHE
+  std::size_t cache_line_bytes = 0;                           // 8 to 1024; 0: LULL_AGGREGATE_CACHE_LINE
 };
 
 struct aggregate_statistics {
@@ -92,6 +94,7 @@ struct batch {
   int from;           // the PE whose lane they came by
 };
 using apply_batch = void (*)(void* handler, const batch& items);
+using offer_batch = std::size_t (*)(void* handler, const batch& items);
 
 // The part that does not depend on the item's type: routes, buffers, termination. See src/aggregate/channel.hpp.
 class channel;
@@ -103,6 +106,8 @@ struct channel_request {
   const aggregate_options* options;
   channel* answers;  // a channel that handlers push into, or null
   bool has_direct;
+  // In place of both: how many it takes, of the first on (bytes where items have any size). Such a channel never waits.
+  offer_batch offer = nullptr;
 };
 LULL_API channel* open_channel(const channel_request& wanted);
 LULL_API void close_channel(channel* c) noexcept;
@@ -129,7 +134,7 @@ void write(std::byte* to, const T& value) {
   std::memcpy(to, static_cast<const void*>(&value), sizeof value);
 }
 
-// One side of a channel, as templates see it.
+// One side of a channel, as templates see it. Of its two ways to push only that of the channel's items may be used.
 class lanes {
  public:
   explicit lanes(const channel_request& wanted)
@@ -182,6 +187,23 @@ class lanes {
       for (; i < last; ++i, to += sizeof(Item)) write<Item>(to, make(i));
       at.next = to;
     }
+  }
+
+  // An item of `size` bytes, which fill(to) writes.
+  template <class Fill>
+  void push_bytes(std::size_t size, int pe, Fill&& fill) {
+    const std::size_t head = sizeof(std::uint32_t) + (addressed_ ? address_bytes : 0);
+    cursor& at = *cursors_[pe];
+    if (static_cast<std::size_t>(at.end - at.next) < head + size) [[unlikely]]
+      turn_over(channel_, pe, head + size);
+    std::byte* to = at.next;
+    if (addressed_) {
+      write(to, static_cast<std::uint32_t>(pe));
+      to += address_bytes;
+    }
+    write(to, static_cast<std::uint32_t>(size));
+    fill(to + sizeof(std::uint32_t));
+    at.next += head + size;
   }
 
  private:
@@ -317,18 +339,9 @@ class aggregator<bytes_of_any_size, Handler> {
 
   // Hands a copy of `item` to the handler of `pe`, as a std::span<const std::byte>; its alignment is not kept.
   void push(std::span<const std::byte> item, int pe) {
-    const std::size_t head = sizeof(std::uint32_t) + (lanes_.addressed() ? detail::address_bytes : 0);
-    detail::cursor& at = *cursors_[pe];
-    if (static_cast<std::size_t>(at.end - at.next) < head + item.size()) [[unlikely]]
-      detail::turn_over(lanes_.channel(), pe, head + item.size());
-    std::byte* to = at.next;
-    if (lanes_.addressed()) {
-      detail::write(to, static_cast<std::uint32_t>(pe));
-      to += detail::address_bytes;
-    }
-    detail::write(to, static_cast<std::uint32_t>(item.size()));
-    if (!item.empty()) std::memcpy(to + sizeof(std::uint32_t), item.data(), item.size());
-    at.next += head + item.size();
+    lanes_.push_bytes(item.size(), pe, [&](std::byte* to) {
+      if (!item.empty()) std::memcpy(to, item.data(), item.size());
+    });
     ++pushed_;
   }
   void advance() { detail::advance(lanes_.channel()); }
@@ -360,7 +373,6 @@ class aggregator<bytes_of_any_size, Handler> {
 
   Handler handler_;
   detail::lanes lanes_;
-  detail::cursor* const* cursors_ = detail::cursors_of(lanes_.channel());
   std::uint64_t pushed_ = 0;
 };
 
@@ -370,29 +382,38 @@ namespace detail {
 LULL_API aggregate_options with_route(const aggregate_options& options, std::size_t item_bytes);
 LULL_API std::size_t items_under_way(
     const channel* c) noexcept;  // from one PE to another, at most; of a direct channel
+LULL_API std::size_t largest_item(
+    const channel* c) noexcept;  // of any size: the bytes that fit every buffer of the way
 
 // Requests and their answers: pull(request, pe, where) makes receive(where, value) run here some time before done()
 // returns, with value = handle(request) computed on `pe`. Where the route has one hop between PEs, answers come in the
-// order of the requests, so that neither needs to say whose it is; else both do.
+// order of the requests, so that neither needs to say whose it is; else both do. A handler that returns a
+// std::span<const std::byte> answers with these bytes, each time as many as it likes.
 template <class Request, class Handler, class Receive>
 class exchange {
  public:
   using value = std::remove_cvref_t<std::invoke_result_t<Handler&, const Request&>>;
+  static constexpr bool of_any_size = std::is_same_v<value, std::span<const std::byte>>;
   static_assert(std::is_trivially_copyable_v<Request> && std::is_trivially_copyable_v<value>, "they travel as bytes");
   static constexpr bool has_direct = requires(Handler & h, const Request& r) { h.direct(r, 0); };
 
-  exchange(Handler handler, Receive receive, const aggregate_options& options)
+  // `answer_bytes`: of a usual answer, for the choice of the route.
+  exchange(Handler handler, Receive receive, const aggregate_options& options, std::size_t answer_bytes = sizeof(value))
       : handler_(std::move(handler)),
         receive_(std::move(receive)),
-        options_(with_route(options, sizeof(Request) > sizeof(value) ? sizeof(Request) : sizeof(value))),
+        options_(with_route(options, sizeof(Request) > answer_bytes ? sizeof(Request) : answer_bytes)),
         ordered_(options_.buffers == aggregate_buffers::per_pe && options_.hops == 1),
-        answers_({ordered_ ? sizeof(value) : sizeof(answer), &receive_plain, &receive_addressed, this, &options_,
-                  nullptr, false}),
+        answers_({of_any_size ? 0
+                  : ordered_  ? sizeof(value)
+                              : sizeof(answer),
+                  &receive_plain, &receive_addressed, this, &options_, nullptr, false}),
         requests_({ordered_ ? sizeof(Request) : sizeof(request), &answer_plain, &answer_addressed, this, &options_,
                    answers_.channel(), has_direct}) {
     if (ordered_) {
       std::size_t capacity = 1;
-      while (capacity < items_under_way(requests_.channel()) + items_under_way(answers_.channel())) capacity *= 2;
+      // Of answers of any size bytes are under way; the smallest is its length.
+      const std::size_t answers = items_under_way(answers_.channel()) / (of_any_size ? sizeof(std::uint32_t) : 1);
+      while (capacity < items_under_way(requests_.channel()) + answers) capacity *= 2;
       mask_ = static_cast<std::uint32_t>(capacity - 1);
       expected_.resize(static_cast<std::size_t>(shmem_n_pes()));
       for (places& of_pe : expected_) of_pe.where.resize(capacity);
@@ -444,7 +465,27 @@ class exchange {
     begin_round();
   }
   [[nodiscard]] Handler& handler() { return handler_; }
-  [[nodiscard]] aggregate_statistics statistics() const { return statistics_of(requests_.channel()); }
+  // Items and their costs are those of the requests; buffers, bytes, hops and memory those of both ways.
+  [[nodiscard]] aggregate_statistics statistics() const {
+    aggregate_statistics now = statistics_of(requests_.channel());
+    const aggregate_statistics back = statistics_of(answers_.channel());
+    const auto both = static_cast<double>(now.buffers + back.buffers);
+    if (both > 0)
+      now.fill = (now.fill * static_cast<double>(now.buffers) + back.fill * static_cast<double>(back.buffers)) / both;
+    now.hops += of_any_size ? 0 : back.hops;  // of answers of any size, bytes are counted
+    now.buffers += back.buffers;
+    now.bytes += back.bytes;
+    now.remote_buffers += back.remote_buffers;
+    now.remote_bytes += back.remote_bytes;
+    now.memory_bytes += back.memory_bytes;
+    return now;
+  }
+  // Of answers of any size: what fits a buffer, and the bytes that travel with each and its request.
+  [[nodiscard]] std::size_t largest_answer() const { return largest_item(answers_.channel()) - (ordered_ ? 0 : 4); }
+  [[nodiscard]] std::size_t bytes_beside_answer() const {
+    return ordered_ ? sizeof(Request) + sizeof(std::uint32_t)
+                    : sizeof(request) + 2 * address_bytes + 2 * sizeof(std::uint32_t);
+  }
 
  private:
   struct __attribute__((packed)) request {
@@ -453,7 +494,7 @@ class exchange {
   };
   struct __attribute__((packed)) answer {
     std::uint32_t where;
-    value given;
+    std::conditional_t<of_any_size, std::uint32_t, value> given;
   };
   struct places {
     std::vector<std::uint32_t> where;  // of what was asked and is not answered, a ring
@@ -471,16 +512,31 @@ class exchange {
   void answer_all(const batch& asked) {
     const std::byte* at = asked.items + Head;
     if (ordered_) {
-      answers_.template push_run<value>(asked.count, asked.from, [&](std::size_t i) -> value {
-        return handler_(read<Request>(at + i * (Head + sizeof(Request))));
-      });
+      if constexpr (of_any_size) {
+        for (std::size_t i = 0; i < asked.count; ++i, at += Head + sizeof(Request))
+          answer_bytes(handler_(read<Request>(at)), 0, asked.from);
+      } else {
+        answers_.template push_run<value>(asked.count, asked.from, [&](std::size_t i) -> value {
+          return handler_(read<Request>(at + i * (Head + sizeof(Request))));
+        });
+      }
     } else {
       for (std::size_t i = 0; i < asked.count; ++i, at += Head + sizeof(request)) {
         const auto one = read<request>(at);
         const Request wanted = one.asked;
-        answers_.push(answer{one.where, handler_(wanted)}, static_cast<int>(one.from));
+        if constexpr (of_any_size)
+          answer_bytes(handler_(wanted), one.where, static_cast<int>(one.from));
+        else
+          answers_.push(answer{one.where, handler_(wanted)}, static_cast<int>(one.from));
       }
     }
+  }
+  void answer_bytes(std::span<const std::byte> given, std::uint32_t where, int pe) {
+    const std::size_t head = ordered_ ? 0 : sizeof where;
+    answers_.push_bytes(head + given.size(), pe, [&](std::byte* to) {
+      if (head != 0) write(to, where);
+      if (!given.empty()) std::memcpy(to + head, given.data(), given.size());
+    });
   }
   static void answer_plain(void* self, const batch& asked) {
     static_cast<exchange*>(self)->template answer_all<0>(asked);
@@ -489,7 +545,27 @@ class exchange {
     static_cast<exchange*>(self)->template answer_all<address_bytes>(asked);
   }
   template <std::size_t Head>
-  void receive_all(const batch& given) {
+  void receive_bytes(const batch& given) {
+    const std::byte* const end = given.items + given.count;
+    places* const of_pe = ordered_ ? &expected_[static_cast<std::size_t>(given.from)] : nullptr;
+    for (const std::byte* at = given.items; at != end;) {
+      at += Head;
+      std::size_t size = read<std::uint32_t>(at);
+      at += sizeof(std::uint32_t);
+      std::uint32_t where = 0;
+      if (of_pe) {
+        where = of_pe->where[of_pe->answered++ & mask_];
+      } else {
+        where = read<std::uint32_t>(at);
+        at += sizeof where;
+        size -= sizeof where;
+      }
+      receive_(where, value(at, size));
+      at += size;
+    }
+  }
+  template <std::size_t Head>
+  void receive_values(const batch& given) {
     const std::byte* at = given.items + Head;
     if (ordered_) {
       places& of_pe = expected_[static_cast<std::size_t>(given.from)];
@@ -502,6 +578,13 @@ class exchange {
         receive_(one.where, result);
       }
     }
+  }
+  template <std::size_t Head>
+  void receive_all(const batch& given) {
+    if constexpr (of_any_size)
+      receive_bytes<Head>(given);
+    else
+      receive_values<Head>(given);
   }
   static void receive_plain(void* self, const batch& given) {
     static_cast<exchange*>(self)->template receive_all<0>(given);
@@ -527,6 +610,7 @@ template <class Request, class Handler>
 class gatherer {
  public:
   using value = std::remove_cvref_t<std::invoke_result_t<Handler&, const Request&>>;
+  static_assert(!std::is_same_v<value, std::span<const std::byte>>, "values have one size");
 
   gatherer(items_of<Request>, Handler handler, const aggregate_options& options = {})
       : exchange_(std::move(handler), {&into_}, options) {}

@@ -41,12 +41,15 @@ channel::channel(fabric::world& world, const channel_request& wanted)
       chosen_(aggregate::choose(world, *wanted.options, wanted.item_bytes)),
       route_(world.places(), world.pes(), chosen_.how),
       items_(format_of(route_, wanted.item_bytes, chosen_.compress)),
-      answers_(wanted.answers) {
+      answers_(wanted.answers),
+      waits_(!wanted.offer),
+      handing_{items_.addressed ? wanted.addressed : wanted.plain, wanted.handler} {
+  chosen_.sizes.reserved = waits_ ? 0 : 1;
   const int last = route_.stages() - 1;
   for (int number = 0; number <= last; ++number) {
-    sink to{items_.addressed ? wanted.addressed : wanted.plain, wanted.handler};
+    sink to = waits_ ? sink{&channel::hand_over, &handing_} : sink{wanted.offer, wanted.handler};
     if (number != last) {
-      passing_.push_back(std::make_unique<passing>(passing{this, number + 1, {}}));
+      passing_.push_back(std::make_unique<passing>(passing{this, number + 1, {}, {}}));
       to = {&channel::pass_on, passing_.back().get()};
     }
     if (route_.between_nodes(number))
@@ -95,25 +98,40 @@ std::vector<channel::way_on> channel::ways_from(int stage) {
   return ways;
 }
 
-void channel::pass_on(void* self, const batch& items) {
-  const passing& on = *static_cast<const passing*>(self);
+std::size_t channel::hand_over(void* self, const batch& items) {
+  const auto& to = *static_cast<const handing*>(self);
+  to.apply(to.handler, items);
+  return items.count;
+}
+
+std::size_t channel::pass_on(void* self, const batch& items) {
+  passing& on = *static_cast<passing*>(self);
   channel& c = *on.self;
   const std::byte* at = items.items;
-  const std::byte* const end = at + items.count * (c.items_.stride == 0 ? 1 : c.items_.stride);
+  const std::byte* const end = at + c.items_.bytes(items.count);
   while (at != end) {
     const std::size_t bytes = c.items_.size_of(at);
     const way_on& way = on.ways[read<std::uint32_t>(at)];
-    if (static_cast<std::size_t>(way.at->end - way.at->next) < bytes) c.stages_[way.stage]->turn_over(way.lane);
+    if (static_cast<std::size_t>(way.at->end - way.at->next) < bytes) {
+      if (c.waits_) {
+        c.stages_[way.stage]->turn_over(way.lane);
+      } else if (!c.stages_[way.stage]->try_turn_over(way.lane)) {
+        on.refused.push_back(way);
+        break;
+      }
+    }
     std::memcpy(way.at->next, at, bytes);
     way.at->next += bytes;
     at += bytes;
     ++c.passed_on_;
   }
+  return c.items_.count(static_cast<std::size_t>(at - items.items));
 }
 
 bool channel::consume(int from_stage) {
   bool any = false;
   if (world_.places().nodes() > 1) world_.drive();
+  for (const auto& p : passing_) p->refused.clear();
   for (auto i = static_cast<std::size_t>(from_stage); i < stages_.size(); ++i) any |= stages_[i]->consume();
   if (answers_) any |= answers_->consume(0);
   return any;
@@ -137,6 +155,12 @@ std::size_t channel::items_under_way() const {
   return (chosen_.sizes.slots + 2) * items_.count(bytes);
 }
 
+std::size_t channel::largest_item() const {
+  std::size_t largest = std::min(chosen_.sizes.near_bytes, chosen_.sizes.far_bytes) - sizeof(aggregate::slot_header);
+  if (route_.between_nodes(0)) largest = std::min(largest, aggregate::node_stage::largest_chunk);
+  return largest - sizeof(std::uint32_t) - (items_.addressed ? address_bytes : 0);
+}
+
 void channel::turn_over(int pe, std::size_t item_bytes) {
   if (!timing_) begin_timing();
   const way_on& way = ways_[static_cast<std::size_t>(pe)];
@@ -153,8 +177,39 @@ void channel::turn_over(int pe, std::size_t item_bytes) {
   if (!fits()) to.turn_over(way.lane);  // what was passed on filled this one
 }
 
+bool channel::try_turn_over(int pe, std::size_t item_bytes) {
+  if (!timing_) begin_timing();
+  const way_on& way = ways_[static_cast<std::size_t>(pe)];
+  aggregate::stage& to = *stages_[way.stage];
+  const auto fits = [&] { return static_cast<std::size_t>(way.at->end - way.at->next) >= item_bytes; };
+  if (chosen_.flush_ns != 0) flush_if_due();
+  to.try_turn_over(way.lane);
+  consume(0);
+  if (!fits()) to.try_turn_over(way.lane);  // what was passed on filled this one
+  return fits();
+}
+
+bool channel::room(int pe) const {
+  const way_on& way = ways_[static_cast<std::size_t>(pe)];
+  return stages_[way.stage]->room(way.lane);
+}
+
+bool channel::could_do_more() const {
+  for (const auto& s : stages_)
+    if (s->anything_arrived() || s->could_send_more()) return true;
+  for (const auto& p : passing_)
+    for (const way_on& way : p->refused)
+      if (stages_[way.stage]->room(way.lane)) return true;
+  return false;
+}
+
 void channel::flush() {
-  for (auto& s : stages_) s->flush();
+  for (auto& s : stages_) {
+    if (waits_)
+      s->flush();
+    else
+      s->try_flush();
+  }
   if (answers_) answers_->flush();
   last_flush_ns_ = now_ns();
 }
@@ -163,11 +218,13 @@ void channel::flush_if_due() {
   if (now_ns() - last_flush_ns_ >= chosen_.flush_ns) flush();
 }
 
-void channel::advance() {
-  if (!consume(0))
+bool channel::advance() {
+  const bool any = consume(0);
+  if (!any)
     flush();  // idle
   else if (chosen_.flush_ns != 0)
     flush_if_due();
+  return any;
 }
 
 std::uint64_t channel::pushed() const {
@@ -185,6 +242,7 @@ bool channel::try_finish() {
     } else {
       most_pushed_ = pushed() - pushed_before_ + direct_here_;
     }
+    if (!waits_ && !stages_[closed_]->try_flush()) return false;
     stages_[closed_++]->close(most_pushed_);
     consume(0);
   }
@@ -202,9 +260,9 @@ void channel::finish() {
 }
 
 bool channel::can_go_on() const {
-  if (closed_ == 0) return true;
-  if (!stages_[closed_ - 1]->over()) return false;
-  return closed_ < stages_.size() || !answers_ || answers_->can_go_on();
+  if (closed_ != 0 && !stages_[closed_ - 1]->over()) return false;
+  if (closed_ < stages_.size()) return waits_ || !stages_[closed_]->holds_back();
+  return !answers_ || answers_->can_go_on();
 }
 
 void channel::round_over(std::uint64_t most_pushed) {
@@ -365,6 +423,7 @@ void leave_direct(channel* c) { c->leave_direct(); }
 void finish_direct(channel* c, std::uint64_t items) { c->finish_direct(items); }
 aggregate_statistics statistics_of(const channel* c) noexcept { return c->statistics(); }
 std::size_t items_under_way(const channel* c) noexcept { return c->items_under_way(); }
+std::size_t largest_item(const channel* c) noexcept { return c->largest_item(); }
 aggregate_options with_route(const aggregate_options& options, std::size_t item_bytes) {
   const aggregate::choice chosen = aggregate::choose(shmem::here("lull::gatherer"), options, item_bytes);
   aggregate_options fixed = options;

@@ -5,6 +5,10 @@
 // Whoever waits for room in a stage lets that stage and all later ones go on meanwhile, and the answers' channel with
 // them: nothing earlier can be needed for that, so no cycle of full buffers can stand still.
 //
+// A channel whose program takes items when it likes (channel_request::offer) waits nowhere: what cannot be taken or
+// passed on stays in its buffer, and is offered again by the next call. One slot of each lane is kept for the end of
+// the round, so that this needs no room either.
+//
 // A round in which every PE has so few items that aggregation would not pay is made directly, and ends with a meeting
 // of all. All PEs must begin it in the same mode, because a handler that runs here is not atomic with respect to what
 // others do directly; so the mode of a round follows from what all PEs did in the one before. A PE that finds the round
@@ -31,12 +35,18 @@ class channel final : public aggregate::progress_of_later_stages {
   [[nodiscard]] cursor* const* cursors() const { return entry_.data(); }
   [[nodiscard]] bool addressed() const { return items_.addressed; }
   [[nodiscard]] std::size_t items_under_way() const;
+  [[nodiscard]] std::size_t largest_item() const;  // of any size, without its length and address
   void turn_over(int pe, std::size_t item_bytes);
-  void advance();
+  bool try_turn_over(int pe, std::size_t item_bytes);  // false: there is no room now
+  bool advance();                                      // whether anything had arrived
   void finish();
   // A step of finish() that does not wait; true: the round is over.
   bool try_finish();
   [[nodiscard]] bool can_go_on() const;  // whether another step would do something besides consuming
+
+  // Of a channel that waits nowhere, after a call that did what could be done: whether another would do more.
+  [[nodiscard]] bool could_do_more() const;
+  [[nodiscard]] bool room(int pe) const;
 
   [[nodiscard]] std::uint64_t direct_items() const { return direct_now_ ? direct_limit_ : 0; }
   void leave_direct();
@@ -53,9 +63,15 @@ class channel final : public aggregate::progress_of_later_stages {
   struct passing {  // the sink of a stage that is not the last
     channel* self;
     int next_stage;
-    std::vector<way_on> ways;  // by PE
+    std::vector<way_on> ways;     // by PE
+    std::vector<way_on> refused;  // that had no room since the last consume()
   };
-  static void pass_on(void* passing, const batch& items);
+  struct handing {  // the sink of the last
+    apply_batch apply;
+    void* handler;
+  };
+  static std::size_t pass_on(void* passing, const batch& items);
+  static std::size_t hand_over(void* handing, const batch& items);
 
   [[nodiscard]] std::vector<way_on> ways_from(int stage);
   bool consume(int from_stage);  // and of the answers
@@ -76,6 +92,8 @@ class channel final : public aggregate::progress_of_later_stages {
   aggregate::route route_;
   aggregate::item_format items_;
   channel* answers_;
+  bool waits_;
+  handing handing_;
   std::vector<std::unique_ptr<passing>> passing_;
   std::vector<std::unique_ptr<aggregate::stage>> stages_;
   std::vector<way_on> ways_;    // by PE, for push()

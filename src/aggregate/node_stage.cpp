@@ -8,7 +8,6 @@ namespace {
 
 constexpr std::size_t line = 64;
 constexpr std::size_t chunk = 1024;
-constexpr std::size_t largest_chunk = 16384;  // for items of any size: none may be larger
 
 // A lane's word: which slot is open, and how many bytes of it are taken.
 constexpr unsigned slot_shift = 32;
@@ -149,7 +148,12 @@ node_stage::~node_stage() {
 }
 
 bool node_stage::room(const outgoing& out, std::uint64_t slot) const {
-  return slot < std::atomic_ref(out.shared->consumed).load(std::memory_order_acquire) + sizes_.slots;
+  return slot < std::atomic_ref(out.shared->consumed).load(std::memory_order_acquire) + sizes_.slots - sizes_.reserved;
+}
+
+bool node_stage::room(std::size_t lane) const {
+  const outgoing& out = out_[lane];
+  return room(out, slot_in(out.shared->state.load(std::memory_order_acquire)));
 }
 
 void node_stage::wait_for_room(const outgoing& out, std::uint64_t slot) {
@@ -169,10 +173,14 @@ void node_stage::wait_for_room(const outgoing& out, std::uint64_t slot) {
       &what);
 }
 
-void node_stage::append(std::size_t lane) {
+std::size_t node_stage::bytes_in_chunk(std::size_t lane) const {
+  return static_cast<std::size_t>(cursors_[lane].next - (chunks_.data() + lane * chunk_bytes_));
+}
+
+bool node_stage::try_append(std::size_t lane) {
   outgoing& out = out_[lane];
   std::byte* const items = chunk_of(lane);
-  const auto bytes = static_cast<std::uint64_t>(cursors_[lane].next - items);
+  const std::uint64_t bytes = bytes_in_chunk(lane);
   if (bytes != 0) {
     std::uint64_t state = out.shared->state.load(std::memory_order_acquire);
     for (;;) {
@@ -182,7 +190,7 @@ void node_stage::append(std::size_t lane) {
         state = out.shared->state.load(std::memory_order_acquire);
         continue;
       }
-      wait_for_room(out, slot);
+      if (!room(out, slot)) return false;
       if (!out.shared->state.compare_exchange_weak(state, state_of(slot, taken + bytes), std::memory_order_acq_rel))
         continue;
       std::memcpy(out.slots + slot % sizes_.slots * sizes_.far_bytes + sizeof(slot_header) + taken, items, bytes);
@@ -193,6 +201,12 @@ void node_stage::append(std::size_t lane) {
   }
   const std::size_t whole = items_.stride == 0 ? chunk_bytes_ : chunk_bytes_ / items_.stride * items_.stride;
   cursors_[lane] = {items, items + whole};
+  return true;
+}
+
+void node_stage::append(std::size_t lane) {
+  const outgoing& out = out_[lane];
+  while (!try_append(lane)) wait_for_room(out, slot_in(out.shared->state.load(std::memory_order_acquire)));
 }
 
 // The open slot as it is now, unless another has closed it meanwhile; an empty one only as the last.
@@ -200,7 +214,7 @@ void node_stage::close_slot(outgoing& out, const std::uint64_t* pushed) {
   std::uint64_t state = out.shared->state.load(std::memory_order_acquire);
   const std::uint64_t slot = slot_in(state);
   if (bytes_in(state) == 0 && !pushed) return;
-  wait_for_room(out, slot);
+  if (sizes_.reserved == 0) wait_for_room(out, slot);  // what is not empty has room already
   while (!out.shared->state.compare_exchange_weak(state, state_of(slot + 1, 0), std::memory_order_acq_rel))
     if (slot_in(state) != slot) return;
   const std::uint64_t bytes = bytes_in(state);
@@ -251,6 +265,29 @@ void node_stage::flush() {
   }
 }
 
+bool node_stage::try_turn_over(std::size_t lane) { return try_append(lane); }
+
+bool node_stage::try_flush() {
+  bool all = true;
+  for (std::size_t lane = 0; lane < out_.size(); ++lane) {
+    all &= try_append(lane);
+    close_slot(out_[lane], nullptr);
+  }
+  return all;
+}
+
+bool node_stage::holds_back() const {
+  for (std::size_t lane = 0; lane < out_.size(); ++lane)
+    if (bytes_in_chunk(lane) != 0) return true;
+  return false;
+}
+
+bool node_stage::could_send_more() const {
+  for (std::size_t lane = 0; lane < out_.size(); ++lane)
+    if (bytes_in_chunk(lane) != 0 && room(lane)) return true;
+  return false;
+}
+
 void node_stage::close(std::uint64_t pushed) {
   for (std::size_t lane = 0; lane < out_.size(); ++lane) append(lane);
   std::uint64_t most = pushed_->load(std::memory_order_relaxed);
@@ -271,7 +308,7 @@ bool node_stage::arrived(const incoming& in) const {
 }
 
 bool node_stage::anything_arrived() const {
-  return std::ranges::any_of(in_, [&](const incoming& in) { return arrived(in); });
+  return std::ranges::any_of(in_, [&](const incoming& in) { return arrived(in) && !in.refused; });
 }
 
 bool node_stage::consume() {
@@ -281,7 +318,15 @@ bool node_stage::consume() {
     while (arrived(in)) {
       const std::byte* const slot = in.slots + in.read % sizes_.slots * sizes_.far_bytes;
       const auto [header, items] = read_slot(slot, items_.stride, unpacked_.data());
-      if (header.count != 0) sink_.take(sink_.self, {items, header.count, in.keeper.index()});
+      if (in.taken != header.count) {
+        const std::size_t taken =
+            sink_.take(sink_.self, {items + items_.bytes(in.taken), header.count - in.taken, in.keeper.index()});
+        in.taken += taken;
+        any |= taken != 0;
+        in.refused = in.taken != header.count;
+        if (in.refused) break;
+      }
+      in.taken = 0;
       if (header.last) {
         most_pushed_ = std::max(most_pushed_, header.pushed);
         in.finished = true;
@@ -313,8 +358,7 @@ void node_stage::reopen() {
 
 std::uint64_t node_stage::waiting_items() const {
   std::uint64_t items = 0;
-  for (std::size_t lane = 0; lane < out_.size(); ++lane)
-    items += items_.count(static_cast<std::size_t>(cursors_[lane].next - (chunks_.data() + lane * chunk_bytes_)));
+  for (std::size_t lane = 0; lane < out_.size(); ++lane) items += items_.count(bytes_in_chunk(lane));
   return items;
 }
 

@@ -16,6 +16,8 @@ namespace lull::aggregate {
 
 class node_stage final : public stage {
  public:
+  static constexpr std::size_t largest_chunk = 16384;  // for items of any size: none may be larger
+
   // Collective.
   node_stage(fabric::world& world, progress_of_later_stages& later, const route& way, int number,
              const item_format& items, const buffer_sizes& sizes, sink to);
@@ -25,6 +27,11 @@ class node_stage final : public stage {
   static std::size_t memory(const fabric::world& world, const route& way, int number, const buffer_sizes& sizes);
 
   void turn_over(std::size_t lane) override;
+  bool try_turn_over(std::size_t lane) override;
+  bool try_flush() override;
+  [[nodiscard]] bool room(std::size_t lane) const override;
+  [[nodiscard]] bool holds_back() const override;
+  [[nodiscard]] bool could_send_more() const override;
   bool consume() override;
   [[nodiscard]] bool anything_arrived() const override;
   void flush() override;
@@ -52,14 +59,18 @@ class node_stage final : public stage {
     const std::uint64_t* ready = nullptr;   // by slot: its number + 1 once it is there
     std::uint64_t* far_consumed = nullptr;  // symmetric, at the keeper
     std::uint64_t read = 0;
+    std::size_t taken = 0;  // of the slot to be read next
     bool finished = false;
+    bool refused = false;  // the rest of that slot
   };
 
   [[nodiscard]] std::byte* chunk_of(std::size_t lane) { return chunks_.data() + lane * chunk_bytes_; }
   [[nodiscard]] std::size_t space() const { return sizes_.far_bytes - sizeof(slot_header); }
   [[nodiscard]] bool room(const outgoing& out, std::uint64_t slot) const;
   void wait_for_room(const outgoing& out, std::uint64_t slot);
-  void append(std::size_t lane);  // the chunk, which is empty then
+  [[nodiscard]] std::size_t bytes_in_chunk(std::size_t lane) const;
+  bool try_append(std::size_t lane);  // the chunk, which is empty then; false: there is no room
+  void append(std::size_t lane);
   void close_slot(outgoing& out, const std::uint64_t* pushed);
   void written(outgoing& out, std::uint64_t slot, std::uint64_t change);
   void send(outgoing& out, std::uint64_t slot);

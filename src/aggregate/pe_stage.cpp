@@ -133,29 +133,34 @@ pe_stage::~pe_stage() {
     world_.release(piece);
 }
 
-bool pe_stage::room(const outgoing& out) const { return out.sent - load(out.consumed->value) < sizes_.slots; }
+bool pe_stage::room(const outgoing& out) const {
+  return out.sent - load(out.consumed->value) < sizes_.slots - sizes_.reserved;
+}
 
 bool pe_stage::arrived(const incoming& in) const { return !in.finished && load(in.published->value) != in.read; }
 
 bool pe_stage::anything_arrived() const {
-  return std::ranges::any_of(in_, [&](const incoming& in) { return arrived(in); });
+  return std::ranges::any_of(in_, [&](const incoming& in) { return arrived(in) && !in.refused; });
+}
+
+void pe_stage::wait_for_slot(std::size_t lane) {
+  const outgoing& out = out_[lane];
+  if (room(out)) return;
+  struct wanted {
+    const pe_stage* stage;
+    const outgoing* out;
+  } const what{this, &out};
+  later_.wait_for(
+      number_,
+      [](const void* w) {
+        const auto* const wants = static_cast<const wanted*>(w);
+        return wants->stage->room(*wants->out);
+      },
+      &what);
 }
 
 void pe_stage::open_slot(std::size_t lane) {
   outgoing& out = out_[lane];
-  if (!room(out)) {
-    struct wanted {
-      const pe_stage* stage;
-      const outgoing* out;
-    } const what{this, &out};
-    later_.wait_for(
-        number_,
-        [](const void* w) {
-          const auto* const wants = static_cast<const wanted*>(w);
-          return wants->stage->room(*wants->out);
-        },
-        &what);
-  }
   std::byte* const items = slot_of(out) + sizeof(slot_header);
   const std::size_t space = out.slot_bytes - sizeof(slot_header);
   cursors_[lane] = {items, items + (items_.stride == 0 ? space : space / items_.stride * items_.stride)};
@@ -199,7 +204,15 @@ void pe_stage::send_slot(std::size_t lane, const std::uint64_t* pushed) {
 
 void pe_stage::turn_over(std::size_t lane) {
   if (out_[lane].open) send_slot(lane, nullptr);
+  wait_for_slot(lane);
   open_slot(lane);
+}
+
+bool pe_stage::try_turn_over(std::size_t lane) {
+  if (out_[lane].open) send_slot(lane, nullptr);
+  if (!room(out_[lane])) return false;
+  open_slot(lane);
+  return true;
 }
 
 void pe_stage::flush() {
@@ -207,9 +220,17 @@ void pe_stage::flush() {
     if (out_[lane].open && cursors_[lane].next != slot_of(out_[lane]) + sizeof(slot_header)) send_slot(lane, nullptr);
 }
 
+bool pe_stage::try_flush() {
+  flush();
+  return true;
+}
+
 void pe_stage::close(std::uint64_t pushed) {
   for (std::size_t lane = 0; lane < out_.size(); ++lane) {
-    if (!out_[lane].open) open_slot(lane);
+    if (!out_[lane].open) {
+      if (sizes_.reserved == 0) wait_for_slot(lane);
+      open_slot(lane);
+    }
     send_slot(lane, &pushed);
   }
 }
@@ -217,19 +238,27 @@ void pe_stage::close(std::uint64_t pushed) {
 bool pe_stage::consume() {
   bool any = false;
   for (incoming& in : in_) {
-    const std::uint64_t published = load(in.published->value);
-    if (in.finished || published == in.read) continue;
-    any = true;
+    const std::uint64_t published = load(in.published->value), before = in.read;
     while (in.read != published && !in.finished) {
       const std::byte* const slot = in.slots + in.read % sizes_.slots * in.slot_bytes;
       const auto [header, items] = read_slot(slot, items_.stride, unpacked_.data());
-      if (header.count != 0) sink_.take(sink_.self, {items, header.count, in.from.index()});
+      if (in.taken != header.count) {
+        const std::size_t taken =
+            sink_.take(sink_.self, {items + items_.bytes(in.taken), header.count - in.taken, in.from.index()});
+        in.taken += taken;
+        any |= taken != 0;
+        in.refused = in.taken != header.count;
+        if (in.refused) break;
+      }
+      in.taken = 0;
       if (header.last) {
         most_pushed_ = std::max(most_pushed_, header.pushed);
         in.finished = true;  // what follows belongs to the next round and waits in its ring
       }
       ++in.read;
     }
+    if (in.read == before) continue;
+    any = true;
     if (in.near) {
       store(in.consumed->value, in.read);
       world_.bell_of(in.from).ring();

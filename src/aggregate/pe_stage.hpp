@@ -21,6 +21,9 @@ class pe_stage final : public stage {
   static std::size_t memory(const fabric::world& world, const route& way, int number, const buffer_sizes& sizes);
 
   void turn_over(std::size_t lane) override;
+  bool try_turn_over(std::size_t lane) override;
+  bool try_flush() override;
+  [[nodiscard]] bool room(std::size_t lane) const override { return out_[lane].open || room(out_[lane]); }
   bool consume() override;
   [[nodiscard]] bool anything_arrived() const override;
   void flush() override;
@@ -50,7 +53,10 @@ class pe_stage final : public stage {
     line* consumed = nullptr;         // near: the writer's counter; far: its symmetric address
     std::size_t slot_bytes = 0;
     std::uint64_t read = 0;
-    bool near = false, finished = false;  // its last slot of this round has come
+    std::size_t taken = 0;  // of the slot to be read next
+    bool near = false;
+    bool finished = false;  // its last slot of this round has come
+    bool refused = false;   // the rest of that slot
   };
 
   [[nodiscard]] std::byte* slot_of(const outgoing& out) const {
@@ -58,7 +64,8 @@ class pe_stage final : public stage {
   }
   [[nodiscard]] bool room(const outgoing& out) const;
   [[nodiscard]] bool arrived(const incoming& in) const;
-  void open_slot(std::size_t lane);
+  void wait_for_slot(std::size_t lane);
+  void open_slot(std::size_t lane);                               // there must be room
   void send_slot(std::size_t lane, const std::uint64_t* pushed);  // pushed: this is the last
 
   fabric::world& world_;

@@ -29,6 +29,7 @@ struct item_format {
 
   // How many items, or bytes, stand in `bytes`.
   [[nodiscard]] std::size_t count(std::size_t bytes) const { return stride == 0 ? bytes : bytes / stride; }
+  [[nodiscard]] std::size_t bytes(std::size_t count) const { return stride == 0 ? count : count * stride; }
   // The bytes of the item at `at`, its address and length included.
   [[nodiscard]] std::size_t size_of(const std::byte* at) const {
     if (stride != 0) return stride;

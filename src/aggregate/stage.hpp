@@ -15,9 +15,10 @@ namespace lull::aggregate {
 using detail::batch;
 using detail::cursor;
 
-// Where the items of a batch go: to the program's handler, or on to the next stage.
+// Where the items of a batch go: to the program's handler, or on to the next stage. It says how many it has taken, of
+// the first on (bytes where items have any size); those that are left are offered again.
 struct sink {
-  void (*take)(void* self, const batch& items);
+  std::size_t (*take)(void* self, const batch& items);
   void* self;
 };
 
@@ -45,6 +46,8 @@ struct stage_counts {
 struct buffer_sizes {
   std::size_t near_bytes, far_bytes;
   std::size_t slots;
+  // Of these, kept for the last buffer of a round: with one close() never waits.
+  std::size_t reserved = 0;
 };
 
 class stage {
@@ -56,11 +59,17 @@ class stage {
 
   [[nodiscard]] cursor* cursors() { return cursors_.data(); }  // by lane
   virtual void turn_over(std::size_t lane) = 0;  // makes room at the cursor: sends what is there when it is full
-  virtual bool consume() = 0;                    // handles what has arrived; whether there was any
-  [[nodiscard]] virtual bool anything_arrived() const = 0;
-  virtual void flush() = 0;                      // sends what stands in buffers that are not full
-  virtual void close(std::uint64_t pushed) = 0;  // the same, as the last of this round
-  [[nodiscard]] virtual bool over() const = 0;   // all lasts have come, all that was sent has been consumed
+  // The same for who must not wait. False: there is no room now.
+  virtual bool try_turn_over(std::size_t lane) = 0;
+  virtual bool try_flush() = 0;
+  [[nodiscard]] virtual bool room(std::size_t lane) const = 0;     // whether trying again will do
+  [[nodiscard]] virtual bool holds_back() const { return false; }  // after try_flush(): whether it has left anything
+  [[nodiscard]] virtual bool could_send_more() const { return false; }  // of that
+  virtual bool consume() = 0;                               // handles what has arrived; whether there was any
+  [[nodiscard]] virtual bool anything_arrived() const = 0;  // that the sink has not refused
+  virtual void flush() = 0;                                 // sends what stands in buffers that are not full
+  virtual void close(std::uint64_t pushed) = 0;             // the same, as the last of this round
+  [[nodiscard]] virtual bool over() const = 0;              // all lasts have come, all that was sent has been consumed
   virtual void reopen() = 0;
   [[nodiscard]] const stage_counts& counts() const { return counts_; }
   [[nodiscard]] virtual std::uint64_t waiting_items() const = 0;            // in open buffers

@@ -49,6 +49,8 @@ class team {
   [[nodiscard]] int index_of(pe_id pe) const;  // -1: not a member
   [[nodiscard]] int slot() const { return slot_; }
   [[nodiscard]] world& home() const { return world_; }
+  // How many collective calls this PE has begun; of whoever keeps something from before them for as long as it lasts.
+  [[nodiscard]] const std::uint64_t& meetings() const { return epoch_; }
 
   // Which members share memory with this PE, by index; and the nodes on which the team stands.
   [[nodiscard]] std::span<const int> here() const { return here_; }

@@ -60,6 +60,13 @@ def test_the_wrapper_compiles_cpp(lull: Lull) -> None:
     assert lull.run("run", "-n", "2", "bins").stdout.count("buffers sent") == 2
 
 
+def test_the_wrapper_compiles_aggregation_in_c(lull: Lull) -> None:
+    say(PREFIX / "bin" / "lullcc", "-O2", "-std=c99", EXAMPLES / "histogram.c", "-o", "histogram", cwd=lull.folder)
+    for nodes in ("1", "2"):
+        printed = lull.run("run", "-n", "2", "--nodes", nodes, "histogram").stdout.splitlines()
+        assert sum(int(line.split()[2]) for line in printed) == 2_000_000
+
+
 def test_compiling_and_linking_can_be_two_steps(lull: Lull) -> None:
     wrapper = PREFIX / "bin" / "lullcc"
     compile_only = say(wrapper, "-show", "-c", EXAMPLES / "ring.c")

@@ -68,6 +68,8 @@ struct awaited {
   // Whether only this process's progress can end the wait (replies, acknowledgements, room to send), never a store of
   // another PE: then the waiting thread may sleep on the transport itself.
   bool by_messages_only = false;
+  // 0: as the policy says. Else the wait may end at a moment, of which nobody tells: no sleep is longer than this.
+  std::int64_t longest_sleep_ns = 0;
   // Whether a store of the program into this PE's memory can end the wait; a meeting of the runtime ends otherwise.
   bool by_stores = true;
 };

@@ -154,13 +154,18 @@ class waiting {
           break;
         case step::sleep:
           slow.about_to_sleep();
-          sleep(policy.plan(), what, ready, counts);
+          sleep(bounded(policy.plan(), what), what, ready, counts);
       }
     }
     if (source_) source_->end();
     counts.ns_waited = now_ns() - begin;
     if (statistics_.detailed()) counts.ns_cpu = thread_cpu_ns() - cpu_begin;
     statistics_.waited(what, counts);
+  }
+
+  static sleep_plan bounded(const sleep_plan& plan, const awaited& what) {
+    return what.longest_sleep_ns != 0 && what.longest_sleep_ns < plan.ns ? sleep_plan{what.longest_sleep_ns, true}
+                                                                         : plan;
   }
 
   template <class Ready>
