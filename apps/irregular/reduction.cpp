@@ -26,8 +26,9 @@ void reduction::agree(const std::string& mistake) {
   if (most == 0) return;
   const auto end = std::copy_n(mistake.begin(), std::min(mistake.size(), line_.size() - 1), line_.data());
   *end = '\0';
-  shmem_char_broadcast(SHMEM_TEAM_WORLD, line_.data(), line_.data(), line_.size(), static_cast<int>(pes - most));
-  throw std::runtime_error(line_.data());
+  shmem_char_broadcast(SHMEM_TEAM_WORLD, line_of_first_.data(), line_.data(), line_.size(),
+                       static_cast<int>(pes - most));
+  throw std::runtime_error(line_of_first_.data());
 }
 
 }  // namespace irregular

@@ -18,7 +18,7 @@ class reduction {
 
  private:
   symmetric_array<std::uint64_t> mine_{1, "a sum"}, result_{1, "a sum"};
-  symmetric_array<char> line_{1024, "a line"};
+  symmetric_array<char> line_{1024, "a line"}, line_of_first_{1024, "a line"};
 };
 
 }  // namespace irregular

@@ -113,9 +113,11 @@ int run(const options& wanted, const source& unsorted) {
   const shares all_elements = unsorted.all();
   const std::size_t room = all_elements.block * form.bytes();
   const std::string what = fmt::format("two times {} elements of {} bytes", all_elements.block, form.bytes());
-  const irregular::symmetric_array<std::byte> one(room, what), other(room, what);
+  const irregular::symmetric_array<std::byte> both(2 * room, what);
+  std::byte* const one = both.data();
+  std::byte* const other = one + room;
   const std::size_t mine = all_elements.count(shmem_my_pe());
-  const std::span<std::byte> elements = one.all().first(mine * form.bytes());
+  const std::span<std::byte> elements = both.all().first(mine * form.bytes());
   irregular::reduction all;
   radix_sort::mover<Bytes> moves(form.bytes(), wanted.direct() ? std::nullopt : std::optional{wanted.policy()});
   radix_sort::sorter<Bytes> sorter(form, wanted.digit_bits, all_elements, moves);
@@ -125,7 +127,7 @@ int run(const options& wanted, const source& unsorted) {
     for (uint64_t i = 0; i < passes; ++i) {
       unsorted.write_to(elements);
       watch.start();
-      result = sorter.sort(one.data(), other.data());
+      result = sorter.sort(one, other);
       watch.stop();
     }
   };
