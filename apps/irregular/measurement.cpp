@@ -7,6 +7,8 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 
 namespace irregular {
 namespace {
@@ -73,8 +75,9 @@ std::string told(const lull::aggregate_statistics& before, const lull::aggregate
                         static_cast<double>(filled_ppm) * 1e-4 / static_cast<double>(buffers));
     if (remote != 0) line += fmt::format(", {} of them between nodes", remote);
   }
-  if (items > alone)
-    line += fmt::format("; {:.3g} hops per item", static_cast<double>(hops) / static_cast<double>(items - alone));
+  const double each = items > alone ? static_cast<double>(hops) / static_cast<double>(items - alone) : 0;
+  if (std::abs(each - after.route_hops) > 0.005 && each != 0)
+    line += fmt::format("; {:.3g} hops per item, those within a node included", each);
   if (alone != 0) line += fmt::format("; {} without aggregation", counted(alone, "item"));
   return line;
 }
@@ -104,6 +107,7 @@ rates report(const outcome& done, const options& wanted, const stopwatch& watch,
   if (!done.found.empty()) fmt::print("  {}\n", done.found);
   fmt::print("  result {}\n", done.result);
   if (!aggregation.empty()) fmt::print("  {}\n", aggregation);
+  std::fflush(stdout);  // the job ends, this PE with it, as soon as another leaves with an exit code that is not 0
   return seen;
 }
 

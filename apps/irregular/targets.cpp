@@ -16,7 +16,7 @@ constexpr std::uint64_t most_words = std::uint64_t{1} << 32U;
 }  // namespace
 
 void add_target_options(CLI::App& app, target_options& wanted, const std::string& items, const std::string& words) {
-  app.add_option("--" + items, wanted.count, fmt::format("{} of each PE, uniform at random", items))
+  app.add_option("--" + items + ",--items", wanted.count, fmt::format("{} of each PE, uniform at random", items))
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32U))
       ->option_text("N  [1000000]");
   app.add_option("--table", wanted.table,

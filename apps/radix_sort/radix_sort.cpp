@@ -42,7 +42,7 @@ constexpr uint64_t most_keys = 0xffff'ffff;  // of a PE: positions there have 32
 
 void add_options(CLI::App& app, options& wanted) {
   irregular::add_options(app, wanted, "an element", "the random elements");
-  auto* const keys = app.add_option("--keys", wanted.keys, "Elements of each PE, with keys uniform at random")
+  auto* const keys = app.add_option("--keys,--items", wanted.keys, "Elements of each PE, with keys uniform at random")
                          ->check(CLI::Range(uint64_t{1}, most_keys))
                          ->option_text("N  [1000000]");
   app.add_option("--key-bytes", wanted.key_bytes, "Bytes of a key, an unsigned little-endian number")

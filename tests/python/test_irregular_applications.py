@@ -13,7 +13,7 @@ from conftest import Lull
 from lull.installed import applications, executable
 
 MODES = ["direct", "per-pe", "per-node", "aggregated"]
-LAYOUTS = [(1, 1), (2, 1), (3, 1), (4, 2), (8, 4)]
+LAYOUTS = [(1, 1), (2, 1), (3, 1), (4, 2), (8, 4)]  # PEs, nodes
 SMALL = {
     "histogram": ["--updates", "2000", "--table", "100"],
     "index_gather": ["--requests", "1000", "--table", "100"],
@@ -71,7 +71,8 @@ def test_passes_are_repeated_for_the_time_asked_for(lull: Lull, program: str) ->
     [("histogram", "updates"), ("index_gather", "requests"), ("radix_sort", "sort"), ("triangles", "wedges")],
 )
 def test_the_record_has_the_regions_and_the_items(lull: Lull, program: str, region: str) -> None:
-    done = lull.run("measure", "--runs", "1", "--out", "rec", "--", "lull", "run", "-n", "2", program, *SMALL[program])
+    job = [str(executable("lull-launch")), "-n", "2", "--", str(applications()[program]), *SMALL[program]]
+    done = lull.run("measure", "--runs", "1", "--warmup", "0", "--out", "rec", "--", *job)
     assert done.returncode == 0, done.stderr
     repeat = json.loads((lull.folder / "rec" / "run.json").read_text())["repeats"][0]
     assert {"items", region} <= {entered["name"] for entered in repeat["regions"]}
