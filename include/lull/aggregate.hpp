@@ -352,6 +352,7 @@ class aggregator<bytes_of_any_size, Handler> {
   [[nodiscard]] aggregate_statistics statistics() const {
     aggregate_statistics now = detail::statistics_of(lanes_.channel());
     now.cpu_ns_per_item *= pushed_ == 0 ? 0 : static_cast<double>(now.items) / static_cast<double>(pushed_);
+    now.hops = now.items == 0 ? 0 : now.hops * pushed_ / now.items;
     now.items = pushed_;  // the buffers count bytes
     return now;
   }

@@ -1,21 +1,21 @@
-// Where the indices of the histogram come from: a seed, or a file.
+// Where indices come from: a seed, or a file.
 #pragma once
 #include <cstdint>
 #include <filesystem>
 #include <vector>
 
-namespace histogram {
+namespace irregular {
 
-// `count` indices, uniform in [0, bins), the same for the same (seed, pe).
-std::vector<std::uint64_t> uniform_indices(std::uint64_t seed, int pe, std::size_t count, std::uint64_t bins);
+// `count` indices, uniform in [0, bound), the same for the same (seed, pe).
+std::vector<std::uint64_t> uniform_indices(std::uint64_t seed, int pe, std::size_t count, std::uint64_t bound);
 
 // The part of a file's indices that PE `pe` of `pes` works on: equal consecutive shares. The file holds raw
 // little-endian uint64, or, named *.npy, a NumPy array of any integer type. Throws std::runtime_error with one line.
 struct file_share {
   std::vector<std::uint64_t> indices;
   std::uint64_t total;  // indices in the whole file
-  std::uint64_t bins;   // largest index in the whole file + 1
+  std::uint64_t bound;  // largest index in the whole file + 1
 };
 file_share read_share(const std::filesystem::path& path, int pe, int pes);
 
-}  // namespace histogram
+}  // namespace irregular

@@ -1,0 +1,102 @@
+// index_gather: every PE asks for words that lie all over the job, and wants them in the order in which it asked.
+//
+// The table is spread over the PEs in equal blocks. `--mode direct` makes one blocking get of each request, the other
+// modes pull it through a gatherer. The result is verified word by word: what a word holds follows from its index. Time
+// and energy are those of the region "requests"; metrics go into the record of the run
+// (`lull measure -- lull run -n 4 index_gather`).
+#include <fmt/format.h>
+#include <shmem.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <lull/aggregate.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "irregular/measurement.hpp"
+#include "irregular/program.hpp"
+#include "irregular/reduction.hpp"
+#include "irregular/scramble.hpp"
+#include "irregular/symmetric.hpp"
+#include "irregular/targets.hpp"
+
+namespace {
+
+using irregular::scrambled;
+using irregular::target;
+using std::uint64_t;
+
+struct options : irregular::options, irregular::target_options {};
+
+struct stored_word {
+  const uint64_t* table;
+  uint64_t operator()(uint64_t word) const { return table[word]; }
+  uint64_t direct(uint64_t word, int pe) const { return shmem_uint64_g(table + word, pe); }
+};
+using words_asked_for = lull::gatherer<uint64_t, stored_word>;
+
+void pass_directly(std::span<const target> targets, const uint64_t* table, std::span<uint64_t> values) {
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    values[i] = shmem_uint64_g(table + targets[i].word, static_cast<int>(targets[i].pe));
+}
+
+void pass_aggregated(std::span<const target> targets, words_asked_for& words, std::span<uint64_t> values) {
+  words.into(values);
+  for (const target& t : targets) words.pull(t.word, static_cast<int>(t.pe));
+  words.done();
+}
+
+int run(const options& wanted) {
+  const auto targets = irregular::find_targets(wanted, wanted.seed, "words");
+  const irregular::symmetric_array<uint64_t> table(targets.words, fmt::format("{} words", targets.words));
+  const auto me = static_cast<std::uint32_t>(shmem_my_pe());
+  for (std::uint32_t word = 0; word < table.size(); ++word) table[word] = scrambled(targets.index_of({me, word}));
+  std::vector<uint64_t> values(targets.mine.size());
+  irregular::reduction all;
+  std::optional<words_asked_for> words;
+  if (!wanted.direct()) words.emplace(lull::items<uint64_t>, stored_word{table.data()}, wanted.policy());
+
+  const auto passes_of = [&](uint64_t passes, irregular::stopwatch& watch) {
+    watch.start();
+    for (uint64_t i = 0; i < passes; ++i) {
+      if (words)
+        pass_aggregated(targets.mine, *words, values);
+      else
+        pass_directly(targets.mine, table.data(), values);
+    }
+    watch.stop();
+  };
+  const uint64_t passes = irregular::passes_for(wanted.min_time, passes_of, all);
+  std::ranges::fill(values, 0);
+
+  const auto before = words ? words->statistics() : lull::aggregate_statistics{};
+  irregular::stopwatch watch("requests");
+  passes_of(passes, watch);
+  const std::string aggregation = words ? irregular::told(before, words->statistics(), all) : "";
+
+  uint64_t wrong = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) wrong += values[i] != scrambled(targets.index_of(targets.mine[i]));
+  const bool right = all.sum(wrong) == 0;
+  const uint64_t table_words = targets.words * static_cast<uint64_t>(shmem_n_pes());
+  irregular::report({.program = "index_gather",
+                     .item = "request",
+                     .items = targets.mine.size() * passes,
+                     .where = fmt::format("to {} words", table_words),
+                     .found = "",
+                     .result = right ? "verified" : "WRONG"},
+                    wanted, watch, aggregation, all);
+  return right ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  options wanted;
+  CLI::App app{"Index gather: every PE reads words spread over all PEs, in the order of its indices.", "index_gather"};
+  irregular::add_options(app, wanted, "a request", "the random indices");
+  irregular::add_target_options(app, wanted, "requests", "words");
+  return irregular::run_program(app, argc, argv, [&] { return run(wanted); });
+}

@@ -1,0 +1,70 @@
+#include "irregular/program.hpp"
+
+#include <fmt/format.h>
+#include <shmem.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+
+namespace irregular {
+namespace {
+
+// One line from PE 0, and the job ends. The others only wait for that.
+[[noreturn]] void refuse(const std::string& program, const std::string& line, int code) {
+  if (shmem_my_pe() == 0) {
+    fmt::print(stderr, "{}: {}\n", program, line);
+    shmem_global_exit(code);
+  }
+  shmem_barrier_all();
+  std::exit(code);
+}
+
+}  // namespace
+
+lull::aggregate_options options::policy() const {
+  lull::aggregate_options chosen;
+  if (mode == "per-pe") chosen.buffers = lull::aggregate_buffers::per_pe;
+  if (mode == "per-node") chosen.buffers = lull::aggregate_buffers::per_node;
+  if (mode != "aggregated") chosen.bypass = 0;  // what was asked for by name is what is done
+  return chosen;
+}
+
+void add_options(CLI::App& app, options& wanted, const std::string& item, const std::string& seeded) {
+  app.option_defaults()->always_capture_default();
+  app.add_option("--mode", wanted.mode,
+                 fmt::format("How {0} travels: one remote operation each; in buffers of each PE; in buffers that the "
+                             "PEs of a node share; in those that Lull chooses",
+                             item))
+      ->check(CLI::IsMember({"direct", "per-pe", "per-node", "aggregated"}))
+      ->option_text("direct|per-pe|per-node|aggregated  [aggregated]");
+  app.add_option("--seed", wanted.seed, "Seed of " + seeded);
+  app.add_option("--min-time", wanted.min_time, "Repeat the work, after a warm-up, for at least so many seconds")
+      ->check(CLI::Range(0.0, 3600.0));
+}
+
+int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
+  shmem_init();
+  const std::string& name = app.get_name();
+  int code = 1;
+  try {
+    app.parse(argc, argv);
+    code = body();
+  } catch (const CLI::CallForHelp&) {
+    if (shmem_my_pe() == 0) fmt::print("{}", app.help());
+    code = 0;
+  } catch (const CLI::ParseError& mistake) {
+    refuse(name, std::string(mistake.what()) + "; --help shows the options", 2);
+  } catch (const usage_error& mistake) {
+    refuse(name, mistake.what(), 2);
+  } catch (const std::bad_alloc&) {
+    refuse(name, "no room for the aggregation buffers; raise SHMEM_SYMMETRIC_SIZE or lower LULL_AGGREGATE_SLOT", 1);
+  } catch (const std::exception& failure) {
+    refuse(name, failure.what(), 1);
+  }
+  shmem_finalize();
+  return code;
+}
+
+}  // namespace irregular

@@ -1,0 +1,33 @@
+// Words of a table that lies in equal blocks on all PEs, chosen at random or by a file of indices.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace irregular {
+
+struct target {
+  std::uint32_t pe;
+  std::uint32_t word;  // of that PE
+};
+
+struct target_options {
+  std::uint64_t count = 1'000'000;  // of each PE
+  std::uint64_t table = 10'000;     // words on each PE; 0: as many as the indices of the input need
+  std::string input;
+};
+
+// `items`: what goes to the targets, "updates", the option that counts them; `words`: what the table has, "bins".
+void add_target_options(CLI::App& app, target_options& wanted, const std::string& items, const std::string& words);
+
+struct targets {
+  std::vector<target> mine;
+  std::uint64_t words;  // on each PE
+  [[nodiscard]] std::uint64_t index_of(const target& t) const { return t.pe * words + t.word; }
+};
+
+// Throws std::runtime_error with one line, on all PEs the same.
+[[nodiscard]] targets find_targets(const target_options& wanted, std::uint64_t seed, const std::string& words);
+
+}  // namespace irregular

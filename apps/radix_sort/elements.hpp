@@ -1,0 +1,45 @@
+// What is sorted: elements of a key and a payload, by the key, an unsigned little-endian number.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace radix_sort {
+
+struct element_form {
+  std::size_t key_bytes;  // at least 8
+  std::size_t payload_bytes;
+  [[nodiscard]] std::size_t bytes() const { return key_bytes + payload_bytes; }
+  [[nodiscard]] unsigned key_bits() const { return static_cast<unsigned>(8 * key_bytes); }
+};
+
+// Some consecutive bits of a key.
+class digit {
+ public:
+  digit(const element_form& form, unsigned first_bit, unsigned bits)
+      : byte_(first_bit / 8 + 8 <= form.key_bytes ? first_bit / 8 : form.key_bytes - 8),
+        shift_(first_bit - static_cast<unsigned>(8 * byte_)),
+        mask_((std::uint64_t{1} << bits) - 1) {}
+  [[nodiscard]] std::size_t operator()(const std::byte* element) const {
+    std::uint64_t word = 0;
+    std::memcpy(&word, element + byte_, sizeof word);
+    return word >> shift_ & mask_;
+  }
+
+ private:
+  std::size_t byte_;  // of the eight that hold all its bits, the first
+  unsigned shift_;
+  std::uint64_t mask_;
+};
+
+// Random elements, the same for the same (seed, pe); keys are uniform.
+void fill(std::span<std::byte> elements, std::uint64_t seed, int pe);
+
+// Independent of the order of the elements, not of which bytes belong to which.
+[[nodiscard]] std::uint64_t checksum(std::span<const std::byte> elements, const element_form& form);
+
+// Whether the key of `a` is at most that of `b`.
+[[nodiscard]] bool in_order(const std::byte* a, const std::byte* b, const element_form& form);
+
+}  // namespace radix_sort

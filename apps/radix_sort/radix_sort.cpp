@@ -1,0 +1,180 @@
+// radix_sort: sorts elements that lie in equal shares on all PEs, so that each PE ends with its share of the order.
+//
+// Every pass orders by one digit of the keys, and nearly every element travels to another PE: `--mode direct` makes one
+// put of each, the other modes push it, with its position, into an aggregator. The result is verified: elements are in
+// order within and between PEs, and a checksum over them, which does not depend on their order, is what it was. Time
+// and energy are those of the region "sort"; metrics go into the record of the run
+// (`lull measure -- lull run -n 4 radix_sort`).
+#include <fmt/format.h>
+#include <shmem.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <lull/aggregate.hpp>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "irregular/input_file.hpp"
+#include "irregular/measurement.hpp"
+#include "irregular/program.hpp"
+#include "irregular/reduction.hpp"
+#include "irregular/symmetric.hpp"
+#include "radix_sort/elements.hpp"
+#include "radix_sort/sorter.hpp"
+
+namespace {
+
+using radix_sort::element_form;
+using radix_sort::shares;
+using std::uint64_t;
+
+struct options : irregular::options {
+  uint64_t keys = 1'000'000;
+  std::size_t key_bytes = 8;
+  std::size_t payload = 0;
+  unsigned digit_bits = 16;
+  std::string input;
+};
+
+constexpr uint64_t most_keys = 0xffff'ffff;  // of a PE: positions there have 32 bits
+
+void add_options(CLI::App& app, options& wanted) {
+  irregular::add_options(app, wanted, "an element", "the random elements");
+  auto* const keys = app.add_option("--keys,--items", wanted.keys, "Elements of each PE, with keys uniform at random")
+                         ->check(CLI::Range(uint64_t{1}, most_keys))
+                         ->option_text("N  [1000000]");
+  app.add_option("--key-bytes", wanted.key_bytes, "Bytes of a key, an unsigned little-endian number")
+      ->check(CLI::Range(8, 32))
+      ->option_text("8..32  [8]");
+  app.add_option("--payload", wanted.payload, "Bytes that each key carries along")
+      ->check(CLI::Range(0, 4096))
+      ->option_text("0..4096  [0]");
+  app.add_option("--digit-bits", wanted.digit_bits, "Bits of a key by which one pass sorts")
+      ->check(CLI::Range(1, 20))
+      ->option_text("1..20  [16]");
+  app.add_option("--input", wanted.input, "Sort the elements in a file, which stand there as raw bytes")
+      ->excludes(keys)
+      ->option_text("FILE");
+}
+
+// Elements before they are sorted, as often as they are needed.
+class source {
+ public:
+  explicit source(const options& wanted) : form_{wanted.key_bytes, wanted.payload}, seed_(wanted.seed) {
+    total_ = wanted.keys * static_cast<uint64_t>(shmem_n_pes());
+    if (wanted.input.empty()) return;
+    file_ = std::make_unique<irregular::input_file>(wanted.input, "the elements");
+    const std::size_t bytes = file_->bytes().size();
+    if (bytes % form_.bytes() != 0)
+      throw file_->mistake(fmt::format("{} bytes are not a whole number of elements of {}; see --key-bytes, --payload",
+                                       bytes, form_.bytes()));
+    total_ = bytes / form_.bytes();
+    if (shares(total_, shmem_n_pes()).block > most_keys)
+      throw file_->mistake(fmt::format("{} elements are more than 2^32 - 1 for a PE; take more PEs", total_));
+  }
+
+  [[nodiscard]] const element_form& form() const { return form_; }
+  [[nodiscard]] shares all() const { return {total_, shmem_n_pes()}; }
+
+  void write_to(std::span<std::byte> elements) const {
+    const int me = shmem_my_pe();
+    if (file_)
+      std::ranges::copy(file_->bytes().subspan(all().begin(me) * form_.bytes(), elements.size()), elements.begin());
+    else
+      radix_sort::fill(elements, seed_, me);
+  }
+
+ private:
+  element_form form_;
+  uint64_t seed_, total_ = 0;
+  std::unique_ptr<irregular::input_file> file_;
+};
+
+// Whether every element here is in order, the first of them also behind the last on the PE before. Behind a barrier.
+bool is_sorted_here(std::span<const std::byte> elements, const std::byte* symmetric, const element_form& form,
+                    const shares& all) {
+  const std::size_t size = form.bytes();
+  if (elements.empty()) return true;
+  if (shmem_my_pe() > 0) {  // the PE before is full
+    std::vector<std::byte> before(size);
+    shmem_getmem(before.data(), symmetric + (all.block - 1) * size, size, shmem_my_pe() - 1);
+    if (!radix_sort::in_order(before.data(), elements.data(), form)) return false;
+  }
+  for (std::size_t at = size; at < elements.size(); at += size)
+    if (!radix_sort::in_order(elements.data() + at - size, elements.data() + at, form)) return false;
+  return true;
+}
+
+template <std::size_t Bytes>
+int run(const options& wanted, const source& unsorted) {
+  const element_form form = unsorted.form();
+  const shares all_elements = unsorted.all();
+  const std::size_t room = all_elements.block * form.bytes();
+  const std::string what = fmt::format("two times {} elements of {} bytes", all_elements.block, form.bytes());
+  const irregular::symmetric_array<std::byte> both(2 * room, what);
+  std::byte* const one = both.data();
+  std::byte* const other = one + room;
+  const std::size_t mine = all_elements.count(shmem_my_pe());
+  const std::span<std::byte> elements = both.all().first(mine * form.bytes());
+  irregular::reduction all;
+  radix_sort::mover<Bytes> moves(form.bytes(), wanted.direct() ? std::nullopt : std::optional{wanted.policy()});
+  radix_sort::sorter<Bytes> sorter(form, wanted.digit_bits, all_elements, moves);
+
+  std::byte* result = nullptr;
+  const auto passes_of = [&](uint64_t passes, irregular::stopwatch& watch) {
+    for (uint64_t i = 0; i < passes; ++i) {
+      unsorted.write_to(elements);
+      watch.start();
+      result = sorter.sort(one, other);
+      watch.stop();
+    }
+  };
+  const uint64_t passes = irregular::passes_for(wanted.min_time, passes_of, all);
+  const auto before = moves.statistics();
+  irregular::stopwatch watch("sort");
+  passes_of(passes, watch);
+  const std::string aggregation = wanted.direct() ? "" : irregular::told(before, moves.statistics(), all);
+
+  const std::span<const std::byte> sorted{result, elements.size()};
+  const bool in_order = all.sum(is_sorted_here(sorted, result, form, all_elements)) == all.sum(1);
+  const uint64_t found = all.sum(radix_sort::checksum(sorted, form));
+  unsorted.write_to(elements);
+  const bool right = in_order && found == all.sum(radix_sort::checksum(elements, form));
+  irregular::report(
+      {.program = "radix_sort",
+       .item = "key",
+       .items = mine * passes,
+       .where = fmt::format("in elements of {} bytes sorted, {} of {} passes", form.bytes(), sorter.moves_made(),
+                            (form.key_bits() + wanted.digit_bits - 1) / wanted.digit_bits),
+       .found = "",
+       .result = right ? "verified" : "WRONG"},
+      wanted, watch, aggregation, all);
+  return right ? 0 : 1;
+}
+
+int run(const options& wanted) {
+  const source unsorted(wanted);
+  switch (unsorted.form().bytes()) {
+    case 8:
+      return run<8>(wanted, unsorted);
+    case 16:
+      return run<16>(wanted, unsorted);
+    case 24:
+      return run<24>(wanted, unsorted);
+    case 32:
+      return run<32>(wanted, unsorted);
+    default:
+      return run<0>(wanted, unsorted);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  options wanted;
+  CLI::App app{"Radix sort: elements that lie on all PEs, least digit first.", "radix_sort"};
+  add_options(app, wanted);
+  return irregular::run_program(app, argc, argv, [&] { return run(wanted); });
+}
