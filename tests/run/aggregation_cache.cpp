@@ -201,7 +201,8 @@ void words_travel_where_lines_lose() {
 }
 
 void what_cannot_be_is_refused() {
-  static const std::uint64_t in_the_program[4] = {};
+  static std::uint64_t in_the_program[4] = {};
+  { const lull::table_reader fine{in_the_program, 4}; }
   const auto* const on_the_heap = new std::uint64_t[4]();
   int refused = 0;
   const auto expect = [&](auto&& make_one) {
