@@ -17,7 +17,7 @@
  * No call waits for other PEs to be pushed to or pulled from by their programs, with one exception that ends by itself:
  * lull_aggregator_advance() sleeps, by the waiting policy, when this PE is done or its last push found no room, and its
  * program has neither pushed nor pulled anything since the last call. The sleep ends when anything can be done again
- * for any aggregator that this thread has made, and after 2 ms.
+ * for any aggregator that this thread has made, and after 10 ms.
  *
  * Items that have arrived stand in a queue until they are pulled. When it is full, nothing more is taken out of the
  * buffers, until in the end those who send find no room: memory is bounded, by LULL_AGGREGATE_MEMORY for buffers and by

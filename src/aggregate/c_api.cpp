@@ -22,7 +22,7 @@ using lull::aggregate_options;
 using lull::detail::batch;
 
 constexpr std::size_t usual_queue = 65536;
-constexpr std::int64_t longest_sleep_ns = 2'000'000;
+constexpr std::int64_t longest_sleep_ns = 10'000'000;
 constexpr int nobody = -1;
 
 aggregate_options with_route(const lull_aggregator_options_t& wanted, std::size_t item_bytes) {
