@@ -144,12 +144,18 @@ node_stage::node_stage(fabric::world& world, progress_of_later_stages& later, co
 
 node_stage::~node_stage() {
   world_.quiet(traffic_);
+  world_.quiet(answers_);
   world_.everybody().sync();
   world_.release(memory_);
 }
 
 bool node_stage::room(const outgoing& out, std::uint64_t slot) const {
   return slot < std::atomic_ref(out.shared->consumed).load(std::memory_order_acquire) + sizes_.slots;
+}
+
+bool node_stage::room(std::size_t lane) const {
+  const outgoing& out = out_[lane];
+  return room(out, slot_in(out.shared->state.load(std::memory_order_acquire)));
 }
 
 void node_stage::wait_for_room(const outgoing& out, std::uint64_t slot) {
@@ -169,28 +175,33 @@ void node_stage::wait_for_room(const outgoing& out, std::uint64_t slot) {
       &what);
 }
 
-void node_stage::append(std::size_t lane) {
+std::size_t node_stage::append(std::size_t lane, std::span<const std::byte> items) {
+  outgoing& out = out_[lane];
+  const std::size_t bytes = items_.fitting(items, chunk_bytes_);
+  std::uint64_t state = out.shared->state.load(std::memory_order_acquire);
+  for (;;) {
+    const std::uint64_t slot = slot_in(state), taken = bytes_in(state);
+    if (taken + bytes > space()) {
+      close_slot(out, nullptr);  // which does not wait: there was room for what is in it
+      state = out.shared->state.load(std::memory_order_acquire);
+      continue;
+    }
+    if (!room(out, slot)) return 0;
+    if (!out.shared->state.compare_exchange_weak(state, state_of(slot, taken + bytes), std::memory_order_acq_rel))
+      continue;
+    std::memcpy(out.slots + slot % sizes_.slots * sizes_.far_bytes + sizeof(slot_header) + taken, items.data(), bytes);
+    counts_.items += items_.count(bytes);
+    written(out, slot, bytes);
+    return bytes;
+  }
+}
+
+void node_stage::append_chunk(std::size_t lane) {
   outgoing& out = out_[lane];
   std::byte* const items = chunk_of(lane);
-  const auto bytes = static_cast<std::uint64_t>(cursors_[lane].next - items);
-  if (bytes != 0) {
-    std::uint64_t state = out.shared->state.load(std::memory_order_acquire);
-    for (;;) {
-      const std::uint64_t slot = slot_in(state), taken = bytes_in(state);
-      if (taken + bytes > space()) {
-        close_slot(out, nullptr);
-        state = out.shared->state.load(std::memory_order_acquire);
-        continue;
-      }
-      wait_for_room(out, slot);
-      if (!out.shared->state.compare_exchange_weak(state, state_of(slot, taken + bytes), std::memory_order_acq_rel))
-        continue;
-      std::memcpy(out.slots + slot % sizes_.slots * sizes_.far_bytes + sizeof(slot_header) + taken, items, bytes);
-      counts_.items += items_.count(bytes);
-      written(out, slot, bytes);
-      break;
-    }
-  }
+  const auto bytes = static_cast<std::size_t>(cursors_[lane].next - items);
+  if (bytes != 0)
+    while (append(lane, {items, bytes}) == 0) wait_for_room(out, slot_in(out.shared->state.load()));
   const std::size_t whole = items_.stride == 0 ? chunk_bytes_ : chunk_bytes_ / items_.stride * items_.stride;
   cursors_[lane] = {items, items + whole};
 }
@@ -242,17 +253,17 @@ void node_stage::send(outgoing& out, std::uint64_t slot) {
                     {.word = &out.far_ready[slot % sizes_.slots], .value = slot + 1}, out.receiver, false);
 }
 
-void node_stage::turn_over(std::size_t lane) { append(lane); }
+void node_stage::turn_over(std::size_t lane) { append_chunk(lane); }
 
 void node_stage::flush() {
   for (std::size_t lane = 0; lane < out_.size(); ++lane) {
-    append(lane);
+    append_chunk(lane);
     close_slot(out_[lane], nullptr);
   }
 }
 
 void node_stage::close(std::uint64_t pushed) {
-  for (std::size_t lane = 0; lane < out_.size(); ++lane) append(lane);
+  for (std::size_t lane = 0; lane < out_.size(); ++lane) append_chunk(lane);
   std::uint64_t most = pushed_->load(std::memory_order_relaxed);
   while (most < pushed && !pushed_->compare_exchange_weak(most, pushed, std::memory_order_relaxed)) {
   }
@@ -290,7 +301,7 @@ bool node_stage::consume() {
     }
     if (in.read == before) continue;
     any = true;
-    world_.put_signal(traffic_, in.far_consumed, nullptr, 0,
+    world_.put_signal(answers_, in.far_consumed, nullptr, 0,
                       {.word = in.far_consumed, .value = in.read, .whole_node = true}, in.keeper, false);
   }
   return any;

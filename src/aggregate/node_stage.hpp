@@ -25,6 +25,9 @@ class node_stage final : public stage {
   static std::size_t memory(const fabric::world& world, const route& way, int number, const buffer_sizes& sizes);
 
   void turn_over(std::size_t lane) override;
+  std::size_t append(std::size_t lane, std::span<const std::byte> items) override;
+  [[nodiscard]] bool room(std::size_t lane) const override;
+  [[nodiscard]] std::size_t capacity(std::size_t) const override { return chunk_bytes_; }
   bool consume() override;
   [[nodiscard]] bool anything_arrived() const override;
   void flush() override;
@@ -59,7 +62,7 @@ class node_stage final : public stage {
   [[nodiscard]] std::size_t space() const { return sizes_.far_bytes - sizeof(slot_header); }
   [[nodiscard]] bool room(const outgoing& out, std::uint64_t slot) const;
   void wait_for_room(const outgoing& out, std::uint64_t slot);
-  void append(std::size_t lane);  // the chunk, which is empty then
+  void append_chunk(std::size_t lane);  // which is empty then
   void close_slot(outgoing& out, const std::uint64_t* pushed);
   void written(outgoing& out, std::uint64_t slot, std::uint64_t change);
   void send(outgoing& out, std::uint64_t slot);
@@ -67,7 +70,7 @@ class node_stage final : public stage {
 
   fabric::world& world_;
   progress_of_later_stages& later_;
-  fabric::context traffic_;
+  fabric::context traffic_, answers_;  // buffers and what confirms them: by different threads
   int number_;
   item_format items_;
   buffer_sizes sizes_;

@@ -128,12 +128,16 @@ pe_stage::pe_stage(fabric::world& world, progress_of_later_stages& later, const 
 
 pe_stage::~pe_stage() {
   world_.quiet(traffic_);
+  world_.quiet(answers_);
   world_.everybody().sync();  // nobody sends into memory that is given back
   for (void* const piece : {static_cast<void*>(rings_), static_cast<void*>(published_), static_cast<void*>(consumed_)})
     world_.release(piece);
 }
 
-bool pe_stage::room(const outgoing& out) const { return out.sent - load(out.consumed->value) < sizes_.slots; }
+bool pe_stage::room(const outgoing& out) const {
+  const std::uint64_t consumed = load(out.consumed->value);  // first: it never is more than was sent
+  return load(out.sent) - consumed < sizes_.slots;
+}
 
 bool pe_stage::arrived(const incoming& in) const { return !in.finished && load(in.published->value) != in.read; }
 
@@ -141,13 +145,13 @@ bool pe_stage::anything_arrived() const {
   return std::ranges::any_of(in_, [&](const incoming& in) { return arrived(in); });
 }
 
-void pe_stage::open_slot(std::size_t lane) {
-  outgoing& out = out_[lane];
-  if (!room(out)) {
-    struct wanted {
-      const pe_stage* stage;
-      const outgoing* out;
-    } const what{this, &out};
+void pe_stage::wait_for_slot(std::size_t lane) {
+  const outgoing& out = out_[lane];
+  struct wanted {
+    const pe_stage* stage;
+    const outgoing* out;
+  } const what{this, &out};
+  while (!out.open && !room(out))
     later_.wait_for(
         number_,
         [](const void* w) {
@@ -155,7 +159,10 @@ void pe_stage::open_slot(std::size_t lane) {
           return wants->stage->room(*wants->out);
         },
         &what);
-  }
+}
+
+void pe_stage::open_slot(std::size_t lane) {
+  outgoing& out = out_[lane];
   std::byte* const items = slot_of(out) + sizeof(slot_header);
   const std::size_t space = out.slot_bytes - sizeof(slot_header);
   cursors_[lane] = {items, items + (items_.stride == 0 ? space : space / items_.stride * items_.stride)};
@@ -192,14 +199,31 @@ void pe_stage::send_slot(std::size_t lane, const std::uint64_t* pushed) {
     world_.put_signal(traffic_, out.far_slots + (slot - out.slots), slot, sizeof header + left.bytes,
                       {.word = &out.published->value, .value = number}, out.to, false);
   }
-  out.sent = number;
+  store(out.sent, number);
   out.open = false;
   cursors_[lane] = {};
 }
 
 void pe_stage::turn_over(std::size_t lane) {
   if (out_[lane].open) send_slot(lane, nullptr);
-  open_slot(lane);
+  wait_for_slot(lane);
+  if (!out_[lane].open) open_slot(lane);
+}
+
+std::size_t pe_stage::append(std::size_t lane, std::span<const std::byte> items) {
+  cursor& at = cursors_[lane];
+  for (;;) {
+    if (!out_[lane].open) {
+      if (!room(out_[lane])) return 0;
+      open_slot(lane);
+    }
+    if (const std::size_t bytes = items_.fitting(items, static_cast<std::size_t>(at.end - at.next)); bytes != 0) {
+      std::memcpy(at.next, items.data(), bytes);
+      at.next += bytes;
+      return bytes;
+    }
+    send_slot(lane, nullptr);
+  }
 }
 
 void pe_stage::flush() {
@@ -209,6 +233,7 @@ void pe_stage::flush() {
 
 void pe_stage::close(std::uint64_t pushed) {
   for (std::size_t lane = 0; lane < out_.size(); ++lane) {
+    wait_for_slot(lane);
     if (!out_[lane].open) open_slot(lane);
     send_slot(lane, &pushed);
   }
@@ -234,7 +259,7 @@ bool pe_stage::consume() {
       store(in.consumed->value, in.read);
       world_.bell_of(in.from).ring();
     } else {
-      world_.change(traffic_, &in.consumed->value, {fabric::update_op::set, 8, 0, in.read, 0}, in.from);
+      world_.change(answers_, &in.consumed->value, {fabric::update_op::set, 8, 0, in.read, 0}, in.from);
     }
   }
   return any;

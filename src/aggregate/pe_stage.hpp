@@ -21,6 +21,11 @@ class pe_stage final : public stage {
   static std::size_t memory(const fabric::world& world, const route& way, int number, const buffer_sizes& sizes);
 
   void turn_over(std::size_t lane) override;
+  std::size_t append(std::size_t lane, std::span<const std::byte> items) override;
+  [[nodiscard]] bool room(std::size_t lane) const override { return room(out_[lane]); }
+  [[nodiscard]] std::size_t capacity(std::size_t lane) const override {
+    return out_[lane].slot_bytes - sizeof(slot_header);
+  }
   bool consume() override;
   [[nodiscard]] bool anything_arrived() const override;
   void flush() override;
@@ -58,12 +63,13 @@ class pe_stage final : public stage {
   }
   [[nodiscard]] bool room(const outgoing& out) const;
   [[nodiscard]] bool arrived(const incoming& in) const;
+  void wait_for_slot(std::size_t lane);
   void open_slot(std::size_t lane);
   void send_slot(std::size_t lane, const std::uint64_t* pushed);  // pushed: this is the last
 
   fabric::world& world_;
   progress_of_later_stages& later_;
-  fabric::context traffic_;
+  fabric::context traffic_, answers_;  // buffers and what confirms them: by different threads
   int number_;
   item_format items_;
   buffer_sizes sizes_;
