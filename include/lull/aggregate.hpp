@@ -26,6 +26,12 @@
 // returned there, so look at results behind a barrier. A handler with finish() has it called at the end of each round,
 // before done() returns.
 //
+// Threads. In a program begun with shmem_init_thread(SHMEM_THREAD_MULTIPLE) each thread of a PE may push through a
+// pusher of its own, auto mine = histogram.pusher(), into buffers that all of them share. While pushers exist, nothing
+// but pusher(), advance() and statistics() of the aggregator itself may be called; all are destroyed before done(),
+// which one thread calls. Handlers still run one at a time, in whichever of these threads comes to it. An item counts
+// as pushed, and leaves, when its thread's chunk of about 1 KiB is full, at the thread's advance(), or with its pusher.
+//
 // Policies, all combinations of which work, by aggregate_options or settings: buffers per PE or per node; one, two or
 // three hops; buffers sent when full, when idle (advance()), or at a deadline; compressed or not between nodes. Errors:
 // std::bad_alloc when the symmetric heap is exhausted, std::invalid_argument for options that cannot be,
@@ -33,6 +39,7 @@
 #pragma once
 #include <shmem.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -242,6 +249,10 @@ inline constexpr items_of<Item> items{};
 struct bytes_of_any_size {};
 inline constexpr items_of<bytes_of_any_size> bytes{};
 
+// What one thread of a PE pushes through; see lull/pusher.hpp.
+template <class Item>
+class pusher;
+
 template <class Item, class Handler>
 class aggregator {
   static_assert(std::is_trivially_copyable_v<Item>, "items travel as bytes");
@@ -281,6 +292,9 @@ class aggregator {
     const auto rest = [&](std::size_t i) -> decltype(auto) { return make(done + i); };
     lanes_.template push_each<Item>(count - done, rest, [](std::size_t, int) {});
   }
+
+  // For a thread of this PE.
+  [[nodiscard]] lull::pusher<Item> pusher() { return lull::pusher<Item>(lanes_.channel()); }
 
   // Handles what has arrived. When nothing has, or the deadline is over, also sends what stands in buffers.
   void advance() { detail::advance(lanes_.channel()); }
@@ -344,6 +358,7 @@ class aggregator<bytes_of_any_size, Handler> {
     });
     ++pushed_;
   }
+  [[nodiscard]] lull::pusher<bytes_of_any_size> pusher();  // for a thread of this PE
   void advance() { detail::advance(lanes_.channel()); }
   void done() {
     detail::finish(lanes_.channel());
@@ -351,8 +366,9 @@ class aggregator<bytes_of_any_size, Handler> {
   }
   [[nodiscard]] aggregate_statistics statistics() const {
     aggregate_statistics now = detail::statistics_of(lanes_.channel());
-    now.cpu_ns_per_item *= pushed_ == 0 ? 0 : static_cast<double>(now.items) / static_cast<double>(pushed_);
-    now.items = pushed_;  // the buffers count bytes
+    const std::uint64_t pushed = pushed_ + pushed_by_threads_.load(std::memory_order_relaxed);
+    now.cpu_ns_per_item *= pushed == 0 ? 0 : static_cast<double>(now.items) / static_cast<double>(pushed);
+    now.items = pushed;  // the buffers count bytes
     return now;
   }
   [[nodiscard]] Handler& handler() { return handler_; }
@@ -374,6 +390,7 @@ class aggregator<bytes_of_any_size, Handler> {
   Handler handler_;
   detail::lanes lanes_;
   std::uint64_t pushed_ = 0;
+  std::atomic<std::uint64_t> pushed_by_threads_{0};
 };
 
 namespace detail {
@@ -649,3 +666,5 @@ class gatherer {
 };
 
 }  // namespace lull
+
+#include <lull/pusher.hpp>
