@@ -27,10 +27,11 @@
 // before done() returns.
 //
 // Threads. In a program begun with shmem_init_thread(SHMEM_THREAD_MULTIPLE) each thread of a PE may push through a
-// pusher of its own, auto mine = histogram.pusher(), into buffers that all of them share. While pushers exist, nothing
-// but pusher(), advance() and statistics() of the aggregator itself may be called; all are destroyed before done(),
-// which one thread calls. Handlers still run one at a time, in whichever of these threads comes to it. An item counts
-// as pushed, and leaves, when its thread's chunk of about 1 KiB is full, at the thread's advance(), or with its pusher.
+// pusher of its own, auto mine = histogram.pusher(), into buffers that all of them share, or pull through a puller.
+// While these exist, nothing but pusher(), puller(), advance() and statistics() of the aggregator or gatherer itself
+// may be called; all are destroyed before done(), which one thread calls. Handlers still run one at a time, in
+// whichever of these threads comes to it. An item counts as pushed, and leaves, when its thread's chunk of about 1 KiB
+// is full, at the thread's advance(), or with its pusher.
 //
 // Policies, all combinations of which work, by aggregate_options or settings: buffers per PE or per node; one, two or
 // three hops; buffers sent when full, when idle (advance()), or at a deadline; compressed or not between nodes. Errors:
@@ -59,6 +60,7 @@ struct aggregate_options {
   int hops = 0;                                               // 1 to 3; 0: LULL_AGGREGATE_HOPS
   std::size_t buffer_bytes = 0;                               // 0: LULL_AGGREGATE_SLOT
   std::size_t memory_bytes = 0;                               // 0: LULL_AGGREGATE_MEMORY
+  bool pullers = false;                                       // of a gatherer: threads will pull, by pullers
   long flush_us = -1;                                         // -1: LULL_AGGREGATE_FLUSH_US; 0: no deadline
   int compress = -1;                                          // 0 or 1; -1: LULL_AGGREGATE_COMPRESS
   int bypass = -1;                                            // 0 or 1; -1: LULL_AGGREGATE_BYPASS
@@ -252,6 +254,8 @@ inline constexpr items_of<bytes_of_any_size> bytes{};
 // What one thread of a PE pushes through; see lull/pusher.hpp.
 template <class Item>
 class pusher;
+template <class Request>
+class puller;
 
 template <class Item, class Handler>
 class aggregator {
@@ -402,6 +406,13 @@ LULL_API std::size_t items_under_way(
 LULL_API std::size_t largest_item(
     const channel* c) noexcept;  // of any size: the bytes that fit every buffer of the way
 
+// A request that says whose it is, and where its answer belongs there.
+template <class Request>
+struct __attribute__((packed)) tagged_request {
+  std::uint32_t from, where;
+  Request asked;
+};
+
 // Requests and their answers: pull(request, pe, where) makes receive(where, value) run here some time before done()
 // returns, with value = handle(request) computed on `pe`. Where the route has one hop between PEs, answers come in the
 // order of the requests, so that neither needs to say whose it is; else both do. A handler that returns a
@@ -419,7 +430,7 @@ class exchange {
       : handler_(std::move(handler)),
         receive_(std::move(receive)),
         options_(with_route(options, sizeof(Request) > answer_bytes ? sizeof(Request) : answer_bytes)),
-        ordered_(options_.buffers == aggregate_buffers::per_pe && options_.hops == 1),
+        ordered_(!options_.pullers && options_.buffers == aggregate_buffers::per_pe && options_.hops == 1),
         answers_({of_any_size ? 0
                   : ordered_  ? sizeof(value)
                               : sizeof(answer),
@@ -497,6 +508,13 @@ class exchange {
     now.memory_bytes += back.memory_bytes;
     return now;
   }
+  [[nodiscard]] detail::channel* tagged_requests() const {
+    if (!options_.pullers)
+      throw std::logic_error(
+          "lull::gatherer::puller(): requests of this gatherer do not say whose they are; make it with "
+          "aggregate_options::pullers");
+    return requests_.channel();
+  }
   // Of answers of any size: what fits a buffer, and the bytes that travel with each and its request.
   [[nodiscard]] std::size_t largest_answer() const { return largest_item(answers_.channel()) - (ordered_ ? 0 : 4); }
   [[nodiscard]] std::size_t bytes_beside_answer() const {
@@ -505,10 +523,7 @@ class exchange {
   }
 
  private:
-  struct __attribute__((packed)) request {
-    std::uint32_t from, where;
-    Request asked;
-  };
+  using request = tagged_request<Request>;
   struct __attribute__((packed)) answer {
     std::uint32_t where;
     std::conditional_t<of_any_size, std::uint32_t, value> given;
@@ -648,6 +663,10 @@ class gatherer {
   void pull_each(std::size_t count, Make&& make) {
     exchange_.pull_each(count, asked_, make);
     asked_ += static_cast<std::uint32_t>(count);
+  }
+  // For a thread of this PE, whose k-th pull fills values[first + k]; needs options.pullers.
+  [[nodiscard]] lull::puller<Request> puller(std::size_t first) {
+    return lull::puller<Request>(exchange_.tagged_requests(), static_cast<std::uint32_t>(first));
   }
   void advance() { exchange_.advance(); }
   void done() { exchange_.done(); }

@@ -1,4 +1,4 @@
-// What one thread of a PE pushes through: aggregator::pusher(), in lull/aggregate.hpp, says when.
+// What one thread of a PE pushes or pulls through: the contract in lull/aggregate.hpp says when.
 //
 //     lull::aggregator histogram{lull::items<std::uint64_t>, [&](std::uint64_t bin) { ++bins[bin]; }};
 //     auto work = [&](std::span<const std::uint64_t> indices) {           // in each thread
@@ -8,9 +8,17 @@
 //     ...                                                                 // all threads have come to their ends
 //     histogram.done();
 //
-// A pusher is used and destroyed by the thread that made it. It keeps items in chunks, one for each buffer into which
-// it has pushed, and gives a chunk to the buffer when it is full. Its destructor gives what it still holds, and may
-// wait for room.
+// and of a gatherer, made with options.pullers, whose values lie one behind the other for all threads:
+//
+//     words.into(values);
+//     auto work = [&](std::size_t begin, std::size_t end) {               // in each thread
+//       auto mine = words.puller(begin);                                  // its k-th pull fills values[begin + k]
+//       for (std::size_t k = begin; k < end; ++k) mine.pull(indices[k] % 1000, static_cast<int>(indices[k] / 1000));
+//     };
+//
+// Both are used and destroyed by the thread that made them. They keep items in chunks, one for each buffer into which
+// the thread has pushed, and give a chunk to the buffer when it is full. The destructor gives what they still hold, and
+// may wait for room.
 #pragma once
 #include <lull/aggregate.hpp>
 
@@ -102,6 +110,25 @@ class pusher<bytes_of_any_size> {
 
   std::atomic<std::uint64_t>& all_pushed_;
   std::uint64_t pushed_ = 0;
+  detail::thread_lanes lanes_;
+};
+
+template <class Request>
+class puller {
+ public:
+  void pull(const Request& request, int pe) {
+    lanes_.push(detail::tagged_request<Request>{me_, where_++, request}, pe);
+  }
+  void into(std::size_t first) { where_ = static_cast<std::uint32_t>(first); }  // the next fills values[first]
+  void advance() { lanes_.advance(); }                                          // as gatherer::advance()
+
+ private:
+  template <class, class>
+  friend class gatherer;
+  puller(detail::channel* c, std::uint32_t first) : where_(first), lanes_(c) {}
+
+  std::uint32_t me_ = static_cast<std::uint32_t>(shmem_my_pe());
+  std::uint32_t where_;
   detail::thread_lanes lanes_;
 };
 

@@ -337,8 +337,8 @@ bool channel::try_finish() {
 
 void channel::finish() {
   if (const int left = producers_.load(std::memory_order_acquire); left != 0)
-    throw std::logic_error("lull::aggregator::done(): " + std::to_string(left) +
-                           " pushers still exist; destroy them before");
+    throw std::logic_error("done() of an aggregator: " + std::to_string(left) +
+                           " pushers or pullers still exist; destroy them before");
   const std::lock_guard duty(*duty_);
   if (!timing_) begin_timing();
   while (!try_finish())
@@ -382,8 +382,8 @@ void channel::producer_comes() {
   shmem_query_thread(&level);
   if (level != SHMEM_THREAD_MULTIPLE)
     throw std::logic_error(
-        "lull::aggregator::pusher(): threads of this PE may not communicate; begin with "
-        "shmem_init_thread(SHMEM_THREAD_MULTIPLE)");
+        "a pusher or puller of a thread: the program was begun without SHMEM_THREAD_MULTIPLE; begin it with "
+        "shmem_init_thread()");
   const auto here = world_.places().members(world_.places().my_node()).size();
   const auto threads = static_cast<std::size_t>(producers_.fetch_add(1, std::memory_order_relaxed) + 1) * here;
   const bool crowded = threads > std::thread::hardware_concurrency();

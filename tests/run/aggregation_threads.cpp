@@ -4,7 +4,6 @@
 
 #include <cstring>
 #include <functional>
-#include <optional>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -243,6 +242,46 @@ void an_advance_sends_what_stands_in_a_chunk(const lull::aggregate_options& opti
   shmem_free(served);
 }
 
+std::uint64_t value_of(int pe, std::uint64_t request) { return request * 1000 + static_cast<std::uint64_t>(pe) + 7; }
+
+void values_of_all_threads_come_where_asked(lull::aggregate_options options) {
+  const int me = shmem_my_pe();
+  const auto pes = static_cast<unsigned>(shmem_n_pes());
+  options.pullers = true;
+  lull::gatherer words{lull::items<std::uint64_t>, [me](std::uint64_t request) { return value_of(me, request); },
+                       options};
+  for (unsigned threads = 0; threads <= most_threads; ++threads)
+    for (const std::size_t each : {std::size_t{0}, std::size_t{1}, std::size_t{3000}}) {
+      std::vector<std::uint64_t> values(each * (threads + 1)), requests(values.size());
+      std::vector<int> from(values.size());
+      std::mt19937 random(static_cast<unsigned>(me) * 100 + threads);
+      for (std::size_t k = 0; k < requests.size(); ++k)
+        requests[k] = random() % 100, from[k] = static_cast<int>(random() % pes);
+      words.into(values);
+      for (std::size_t k = 0; k < each; ++k) words.pull(requests[k], from[k]);  // the first part, without a puller
+      if (threads != 0)
+        in_threads(threads, [&](unsigned t) {
+          const std::size_t first = each * (t + 1);
+          auto mine = words.puller(t % 2 == 0 ? first : 0);
+          mine.into(first);
+          for (std::size_t k = first; k < first + each; ++k) mine.pull(requests[k], from[k]);
+        });
+      words.done();
+      for (std::size_t k = 0; k < values.size(); ++k) CHECK(values[k] == value_of(from[k], requests[k]));
+    }
+}
+
+void a_gatherer_without_pullers_says_so() {
+  lull::gatherer words{lull::items<int>, [](int request) { return request; }};
+  bool refused = false;
+  try {
+    auto mine = words.puller(0);
+  } catch (const std::logic_error&) {
+    refused = true;
+  }
+  CHECK(refused);
+}
+
 void a_round_does_not_end_before_its_pushers() {
   lull::aggregator items{lull::items<int>, [](int) {}};
   bool refused = false;
@@ -264,6 +303,7 @@ int main() {
   int provided = -1;
   CHECK(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) == 0 && provided == SHMEM_THREAD_MULTIPLE);
   a_round_does_not_end_before_its_pushers();
+  a_gatherer_without_pullers_says_so();
   for (const auto buffers : {lull::aggregate_buffers::per_pe, lull::aggregate_buffers::per_node})
     for (int hops = 1; hops <= 3; ++hops) {
       lull::aggregate_options options{.buffers = buffers, .hops = hops, .compress = hops % 2};
@@ -271,6 +311,7 @@ int main() {
       an_advance_sends_what_stands_in_a_chunk(options);
       items_of_any_size_arrive_once({.buffers = buffers, .hops = hops});
       an_increment_is_made_once_directly_or_not({.buffers = buffers, .hops = hops});
+      values_of_all_threads_come_where_asked({.buffers = buffers, .hops = hops});
       options.buffer_bytes = 512;  // so that buffers are full all the time
       options.flush_us = hops == 2 ? 1 : 0;
       items_of_all_threads_arrive_once<32>(options, 600);
