@@ -26,6 +26,13 @@
 // returned there, so look at results behind a barrier. A handler with finish() has it called at the end of each round,
 // before done() returns.
 //
+// Threads. In a program begun with shmem_init_thread(SHMEM_THREAD_MULTIPLE) each thread of a PE may push through a
+// pusher of its own, auto mine = histogram.pusher(), into buffers that all of them share, or pull through a puller.
+// While these exist, nothing but pusher(), puller(), advance() and statistics() of the aggregator or gatherer itself
+// may be called; all are destroyed before done(), which one thread calls. Handlers still run one at a time, in
+// whichever of these threads comes to it. An item counts as pushed, and leaves, when its thread's chunk of about 1 KiB
+// is full, at the thread's advance(), or with its pusher.
+//
 // Policies, all combinations of which work, by aggregate_options or settings: buffers per PE or per node; one, two or
 // three hops; buffers sent when full, when idle (advance()), or at a deadline; compressed or not between nodes. Errors:
 // std::bad_alloc when the symmetric heap is exhausted, std::invalid_argument for options that cannot be,
@@ -33,6 +40,7 @@
 #pragma once
 #include <shmem.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -52,6 +60,7 @@ struct aggregate_options {
   int hops = 0;                                               // 1 to 3; 0: LULL_AGGREGATE_HOPS
   std::size_t buffer_bytes = 0;                               // 0: LULL_AGGREGATE_SLOT
   std::size_t memory_bytes = 0;                               // 0: LULL_AGGREGATE_MEMORY
+  bool pullers = false;                                       // of a gatherer: threads will pull, by pullers
   long flush_us = -1;                                         // -1: LULL_AGGREGATE_FLUSH_US; 0: no deadline
   int compress = -1;                                          // 0 or 1; -1: LULL_AGGREGATE_COMPRESS
   int bypass = -1;                                            // 0 or 1; -1: LULL_AGGREGATE_BYPASS
@@ -242,6 +251,12 @@ inline constexpr items_of<Item> items{};
 struct bytes_of_any_size {};
 inline constexpr items_of<bytes_of_any_size> bytes{};
 
+// What one thread of a PE pushes through; see lull/pusher.hpp.
+template <class Item>
+class pusher;
+template <class Request>
+class puller;
+
 template <class Item, class Handler>
 class aggregator {
   static_assert(std::is_trivially_copyable_v<Item>, "items travel as bytes");
@@ -281,6 +296,9 @@ class aggregator {
     const auto rest = [&](std::size_t i) -> decltype(auto) { return make(done + i); };
     lanes_.template push_each<Item>(count - done, rest, [](std::size_t, int) {});
   }
+
+  // For a thread of this PE.
+  [[nodiscard]] lull::pusher<Item> pusher() { return lull::pusher<Item>(lanes_.channel()); }
 
   // Handles what has arrived. When nothing has, or the deadline is over, also sends what stands in buffers.
   void advance() { detail::advance(lanes_.channel()); }
@@ -344,6 +362,7 @@ class aggregator<bytes_of_any_size, Handler> {
     });
     ++pushed_;
   }
+  [[nodiscard]] lull::pusher<bytes_of_any_size> pusher();  // for a thread of this PE
   void advance() { detail::advance(lanes_.channel()); }
   void done() {
     detail::finish(lanes_.channel());
@@ -351,9 +370,10 @@ class aggregator<bytes_of_any_size, Handler> {
   }
   [[nodiscard]] aggregate_statistics statistics() const {
     aggregate_statistics now = detail::statistics_of(lanes_.channel());
-    now.cpu_ns_per_item *= pushed_ == 0 ? 0 : static_cast<double>(now.items) / static_cast<double>(pushed_);
-    now.hops = now.items == 0 ? 0 : now.hops * pushed_ / now.items;
-    now.items = pushed_;  // the buffers count bytes
+    const std::uint64_t pushed = pushed_ + pushed_by_threads_.load(std::memory_order_relaxed);
+    now.cpu_ns_per_item *= pushed == 0 ? 0 : static_cast<double>(now.items) / static_cast<double>(pushed);
+    now.hops = now.items == 0 ? 0 : now.hops * pushed / now.items;
+    now.items = pushed;  // the buffers count bytes
     return now;
   }
   [[nodiscard]] Handler& handler() { return handler_; }
@@ -375,6 +395,7 @@ class aggregator<bytes_of_any_size, Handler> {
   Handler handler_;
   detail::lanes lanes_;
   std::uint64_t pushed_ = 0;
+  std::atomic<std::uint64_t> pushed_by_threads_{0};
 };
 
 namespace detail {
@@ -385,6 +406,13 @@ LULL_API std::size_t items_under_way(
     const channel* c) noexcept;  // from one PE to another, at most; of a direct channel
 LULL_API std::size_t largest_item(
     const channel* c) noexcept;  // of any size: the bytes that fit every buffer of the way
+
+// A request that says whose it is, and where its answer belongs there.
+template <class Request>
+struct __attribute__((packed)) tagged_request {
+  std::uint32_t from, where;
+  Request asked;
+};
 
 // Requests and their answers: pull(request, pe, where) makes receive(where, value) run here some time before done()
 // returns, with value = handle(request) computed on `pe`. Where the route has one hop between PEs, answers come in the
@@ -403,7 +431,7 @@ class exchange {
       : handler_(std::move(handler)),
         receive_(std::move(receive)),
         options_(with_route(options, sizeof(Request) > answer_bytes ? sizeof(Request) : answer_bytes)),
-        ordered_(options_.buffers == aggregate_buffers::per_pe && options_.hops == 1),
+        ordered_(!options_.pullers && options_.buffers == aggregate_buffers::per_pe && options_.hops == 1),
         answers_({of_any_size ? 0
                   : ordered_  ? sizeof(value)
                               : sizeof(answer),
@@ -481,6 +509,13 @@ class exchange {
     now.memory_bytes += back.memory_bytes;
     return now;
   }
+  [[nodiscard]] detail::channel* tagged_requests() const {
+    if (!options_.pullers)
+      throw std::logic_error(
+          "lull::gatherer::puller(): requests of this gatherer do not say whose they are; make it with "
+          "aggregate_options::pullers");
+    return requests_.channel();
+  }
   // Of answers of any size: what fits a buffer, and the bytes that travel with each and its request.
   [[nodiscard]] std::size_t largest_answer() const { return largest_item(answers_.channel()) - (ordered_ ? 0 : 4); }
   [[nodiscard]] std::size_t bytes_beside_answer() const {
@@ -489,10 +524,7 @@ class exchange {
   }
 
  private:
-  struct __attribute__((packed)) request {
-    std::uint32_t from, where;
-    Request asked;
-  };
+  using request = tagged_request<Request>;
   struct __attribute__((packed)) answer {
     std::uint32_t where;
     std::conditional_t<of_any_size, std::uint32_t, value> given;
@@ -633,6 +665,10 @@ class gatherer {
     exchange_.pull_each(count, asked_, make);
     asked_ += static_cast<std::uint32_t>(count);
   }
+  // For a thread of this PE, whose k-th pull fills values[first + k]; needs options.pullers.
+  [[nodiscard]] lull::puller<Request> puller(std::size_t first) {
+    return lull::puller<Request>(exchange_.tagged_requests(), static_cast<std::uint32_t>(first));
+  }
   void advance() { exchange_.advance(); }
   void done() { exchange_.done(); }
 
@@ -650,3 +686,5 @@ class gatherer {
 };
 
 }  // namespace lull
+
+#include <lull/pusher.hpp>

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "aggregate/node_stage.hpp"
 #include "aggregate/pe_stage.hpp"
@@ -43,8 +46,11 @@ channel::channel(fabric::world& world, const channel_request& wanted)
       items_(format_of(route_, wanted.item_bytes, chosen_.compress)),
       answers_(wanted.answers),
       waits_(!wanted.offer),
-      handing_{items_.addressed ? wanted.addressed : wanted.plain, wanted.handler} {
+      handing_{items_.addressed ? wanted.addressed : wanted.plain, wanted.handler},
+      duty_(std::make_shared<aggregate::policy_lock>(world)),
+      lanes_(world) {
   chosen_.sizes.reserved = waits_ ? 0 : 1;
+  if (answers_) answers_->duty_ = duty_;
   const int last = route_.stages() - 1;
   for (int number = 0; number <= last; ++number) {
     sink to = waits_ ? sink{&channel::hand_over, &handing_} : sink{wanted.offer, wanted.handler};
@@ -57,6 +63,12 @@ channel::channel(fabric::world& world, const channel_request& wanted)
           std::make_unique<aggregate::node_stage>(world, *this, route_, number, items_, chosen_.sizes, to));
     else
       stages_.push_back(std::make_unique<aggregate::pe_stage>(world, *this, route_, number, items_, chosen_.sizes, to));
+  }
+  later_capacity_.assign(stages_.size(), std::numeric_limits<std::size_t>::max());
+  for (std::size_t i = stages_.size() - 1; i > 0; --i) {
+    later_capacity_[i - 1] = later_capacity_[i];
+    for (std::size_t lane = 0; lane < stages_[i]->lanes(); ++lane)
+      later_capacity_[i - 1] = std::min(later_capacity_[i - 1], stages_[i]->capacity(lane));
   }
   for (auto& p : passing_) p->ways = ways_from(p->next_stage);
   ways_ = ways_from(0);
@@ -109,16 +121,15 @@ std::size_t channel::pass_on(void* self, const batch& items) {
   channel& c = *on.self;
   const std::byte* at = items.items;
   const std::byte* const end = at + c.items_.bytes(items.count);
+  const std::lock_guard hold(c.lanes_);
   while (at != end) {
     const std::size_t bytes = c.items_.size_of(at);
     const way_on& way = on.ways[read<std::uint32_t>(at)];
-    if (static_cast<std::size_t>(way.at->end - way.at->next) < bytes) {
-      if (c.waits_) {
-        c.stages_[way.stage]->turn_over(way.lane);
-      } else if (!c.stages_[way.stage]->try_turn_over(way.lane)) {
-        on.refused.push_back(way);
-        break;
-      }
+    const auto fits = [&] { return static_cast<std::size_t>(way.at->end - way.at->next) >= bytes; };
+    while (!fits() && c.waits_) c.stages_[way.stage]->turn_over(way.lane);
+    if (!fits() && !c.stages_[way.stage]->try_turn_over(way.lane)) {
+      on.refused.push_back(way);
+      break;
     }
     std::memcpy(way.at->next, at, bytes);
     way.at->next += bytes;
@@ -143,10 +154,20 @@ bool channel::anything_arrived(int from_stage) const {
   return answers_ && answers_->anything_arrived(0);
 }
 
+// Called with lanes_, which others may have meanwhile.
 void channel::wait_for(int stage, bool (*ready)(const void*), const void* argument) {
-  while (!ready(argument))
-    if (!consume(stage))
-      world_.wait().until({fabric::operation::aggregate}, [&] { return ready(argument) || anything_arrived(stage); });
+  lanes_.unlock();
+  const auto go_on = [&] {
+    while (!ready(argument))
+      if (!consume(stage)) duty_->wait([&] { return ready(argument) || anything_arrived(stage); });
+  };
+  if (duty_->is_mine()) {
+    go_on();
+  } else if (duty_->lock_unless([&] { return ready(argument); })) {
+    go_on();
+    duty_->unlock();
+  }
+  lanes_.lock();
 }
 
 std::size_t channel::items_under_way() const {
@@ -156,8 +177,8 @@ std::size_t channel::items_under_way() const {
 }
 
 std::size_t channel::largest_item() const {
-  std::size_t largest = std::min(chosen_.sizes.near_bytes, chosen_.sizes.far_bytes) - sizeof(aggregate::slot_header);
-  if (route_.between_nodes(0)) largest = std::min(largest, aggregate::node_stage::largest_chunk);
+  std::size_t largest = std::numeric_limits<std::size_t>::max();
+  for (const way_on& way : ways_) largest = std::min(largest, largest_item(way));
   return largest - sizeof(std::uint32_t) - (items_.addressed ? address_bytes : 0);
 }
 
@@ -166,15 +187,67 @@ void channel::turn_over(int pe, std::size_t item_bytes) {
   const way_on& way = ways_[static_cast<std::size_t>(pe)];
   aggregate::stage& to = *stages_[way.stage];
   const auto fits = [&] { return static_cast<std::size_t>(way.at->end - way.at->next) >= item_bytes; };
+  const auto turn = [&] {
+    const std::lock_guard hold(lanes_);
+    to.turn_over(way.lane);
+  };
+  must_fit(way, item_bytes);
   const bool was_open = way.at->next != nullptr;
-  if (chosen_.flush_ns != 0) flush_if_due();
-  to.turn_over(way.lane);
-  if (!fits())
+  turn();
+  if (was_open || chosen_.flush_ns != 0) keep_pace();
+  if (!fits()) turn();  // what was passed on filled this one
+}
+
+std::size_t channel::largest_item(const way_on& way) const {
+  return std::min(stages_[way.stage]->capacity(way.lane), later_capacity_[way.stage]);
+}
+
+void channel::must_fit(const way_on& way, std::size_t item_bytes) const {
+  if (items_.stride != 0) return;
+  if (const std::size_t largest = largest_item(way); item_bytes > largest)
     throw std::length_error("an item of " + std::to_string(item_bytes) +
-                            " bytes does not fit an aggregation buffer of " +
-                            std::to_string(way.at->end - way.at->next) + " bytes; raise LULL_AGGREGATE_SLOT");
-  if (was_open) consume(0);             // keeps pace with the senders, once per buffer
-  if (!fits()) to.turn_over(way.lane);  // what was passed on filled this one
+                            " bytes does not fit an aggregation buffer of " + std::to_string(largest) +
+                            " bytes; raise LULL_AGGREGATE_SLOT");
+}
+
+void channel::append(const way_on& way, std::span<const std::byte> items) {
+  aggregate::stage& to = *stages_[way.stage];
+  struct wanted {
+    const aggregate::stage* stage;
+    std::size_t lane;
+  } const what{&to, way.lane};
+  bool sent = false;
+  {
+    const std::lock_guard hold(lanes_);
+    const std::uint64_t before = to.counts().buffers;
+    while (!items.empty()) {
+      const std::size_t bytes = to.append(way.lane, items);
+      items = items.subspan(bytes);
+      if (bytes == 0)
+        wait_for(
+            static_cast<int>(way.stage),
+            [](const void* w) {
+              const auto* const wants = static_cast<const wanted*>(w);
+              return wants->stage->room(wants->lane);
+            },
+            &what);
+    }
+    sent = to.counts().buffers != before;
+  }
+  if (sent || chosen_.flush_ns != 0) keep_pace();
+}
+
+// With the senders, once per buffer.
+void channel::keep_pace() {
+  if (duty_->is_mine()) {  // answers given meanwhile
+    if (chosen_.flush_ns != 0) flush_if_due();
+    consume(0);
+    return;
+  }
+  const std::unique_lock duty(*duty_, std::try_to_lock);
+  if (!duty) return;  // another thread does
+  if (chosen_.flush_ns != 0) flush_if_due();
+  consume(0);
 }
 
 bool channel::try_turn_over(int pe, std::size_t item_bytes) {
@@ -182,10 +255,14 @@ bool channel::try_turn_over(int pe, std::size_t item_bytes) {
   const way_on& way = ways_[static_cast<std::size_t>(pe)];
   aggregate::stage& to = *stages_[way.stage];
   const auto fits = [&] { return static_cast<std::size_t>(way.at->end - way.at->next) >= item_bytes; };
+  const auto turn = [&] {
+    const std::lock_guard hold(lanes_);
+    to.try_turn_over(way.lane);
+  };
   if (chosen_.flush_ns != 0) flush_if_due();
-  to.try_turn_over(way.lane);
+  turn();
   consume(0);
-  if (!fits()) to.try_turn_over(way.lane);  // what was passed on filled this one
+  if (!fits()) turn();  // what was passed on filled this one
   return fits();
 }
 
@@ -205,6 +282,7 @@ bool channel::could_do_more() const {
 
 void channel::flush() {
   for (auto& s : stages_) {
+    const std::lock_guard hold(lanes_);
     if (waits_)
       s->flush();
     else
@@ -219,6 +297,8 @@ void channel::flush_if_due() {
 }
 
 bool channel::advance() {
+  const std::unique_lock duty(*duty_, std::try_to_lock);
+  if (!duty) return false;
   const bool any = consume(0);
   if (!any)
     flush();  // idle
@@ -242,8 +322,11 @@ bool channel::try_finish() {
     } else {
       most_pushed_ = pushed() - pushed_before_ + direct_here_;
     }
-    if (!waits_ && !stages_[closed_]->try_flush()) return false;
-    stages_[closed_++]->close(most_pushed_);
+    {
+      const std::lock_guard hold(lanes_);
+      if (!waits_ && !stages_[closed_]->try_flush()) return false;
+      stages_[closed_++]->close(most_pushed_);
+    }
     consume(0);
   }
   if (!stages_.back()->over()) return false;
@@ -253,6 +336,10 @@ bool channel::try_finish() {
 }
 
 void channel::finish() {
+  if (const int left = producers_.load(std::memory_order_acquire); left != 0)
+    throw std::logic_error("done() of an aggregator: " + std::to_string(left) +
+                           " pushers or pullers still exist; destroy them before");
+  const std::lock_guard duty(*duty_);
   if (!timing_) begin_timing();
   while (!try_finish())
     world_.wait().until({fabric::operation::aggregate}, [&] { return anything_arrived(0) || can_go_on(); });
@@ -270,20 +357,49 @@ void channel::round_over(std::uint64_t most_pushed) {
   closed_ = 0;
   pushed_before_ = pushed();
   most_pushed_ = direct_here_ = 0;
+  left_direct_ = false;
   ++rounds_;
   direct_now_ = direct_limit_ != 0 && most_pushed <= direct_limit_;
-  if (timing_) {
-    cpu_ns_ += thread_cpu_ns() - cpu_begin_ns_;
-    asleep_ns_ += world_.wait().statistics().ns_asleep - asleep_begin_ns_;
-    timing_ = false;
-  }
+  if (timing_) cpu_ns_ += thread_cpu_ns() - cpu_begin_ns_;
+  if (counting_sleep_) asleep_ns_ += world_.wait().statistics().ns_asleep - asleep_begin_ns_;
+  timing_ = counting_sleep_ = false;
 }
 
 void channel::begin_timing() {
   timing_ = true;
   cpu_begin_ns_ = thread_cpu_ns();
-  asleep_begin_ns_ = world_.wait().statistics().ns_asleep;
+  begin_counting_sleep();
   last_flush_ns_ = now_ns();
+}
+
+void channel::begin_counting_sleep() {
+  if (!counting_sleep_) asleep_begin_ns_ = world_.wait().statistics().ns_asleep;
+  counting_sleep_ = true;
+}
+
+void channel::producer_comes() {
+  int level = SHMEM_THREAD_SINGLE;
+  shmem_query_thread(&level);
+  if (level != SHMEM_THREAD_MULTIPLE)
+    throw std::logic_error(
+        "a pusher or puller of a thread: the program was begun without SHMEM_THREAD_MULTIPLE; begin it with "
+        "shmem_init_thread()");
+  const auto here = world_.places().members(world_.places().my_node()).size();
+  const auto threads = static_cast<std::size_t>(producers_.fetch_add(1, std::memory_order_relaxed) + 1) * here;
+  const bool crowded = threads > std::thread::hardware_concurrency();
+  lanes_.expect_crowd(crowded);
+  duty_->expect_crowd(crowded);
+  const std::lock_guard hold(lanes_);
+  begin_counting_sleep();
+  if (direct_now_ && !left_direct_) leave_direct();  // what threads push goes by buffers
+}
+
+void channel::producer_goes(std::int64_t cpu_ns) {
+  {
+    const std::lock_guard hold(lanes_);
+    cpu_ns_ += cpu_ns;
+  }
+  producers_.fetch_sub(1, std::memory_order_release);
 }
 
 // How many items of a PE cost as much directly as the buffers of a round do: the end of an empty round beyond a
@@ -334,6 +450,7 @@ void channel::measure_bypass() {
 }
 
 void channel::leave_direct() {
+  left_direct_ = true;
   const std::uint64_t round = rounds_ + 1;
   for (int pe = 0; pe < world_.pes(); ++pe) world_.put(traffic_, &mine_->left, &round, sizeof round, pe_id{pe}, true);
   world_.quiet(traffic_);
@@ -382,6 +499,7 @@ void channel::finish_direct(std::uint64_t items) {
 
 aggregate_statistics channel::statistics() const {
   aggregate_statistics now;
+  const std::lock_guard hold(lanes_);
   std::uint64_t room = 0, filled = 0;
   for (const auto& s : stages_) {
     const aggregate::stage_counts& c = s->counts();

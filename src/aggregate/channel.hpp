@@ -15,11 +15,19 @@
 // too large for that leaves the mode and says so to all, those that wait in the meeting included; then the round is
 // finished as any. A round with buffers also ends with a meeting when the next is to be direct: what others do directly
 // must not meet handlers that still run.
+//
+// Threads. Two locks: `lanes_` is held while buffers are filled and sent, never while waiting; `duty_` by the thread
+// that handles what has arrived, which also is the one that sleeps for more. So handlers run one at a time, in
+// whichever thread is on duty, and who waits for room either is on duty or waits for one of the two. Duty comes before
+// lanes. Requests and answers are one duty.
 #pragma once
+#include <atomic>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "aggregate/choice.hpp"
+#include "aggregate/policy_lock.hpp"
 #include "aggregate/route.hpp"
 #include "aggregate/stage.hpp"
 
@@ -35,7 +43,22 @@ class channel final : public aggregate::progress_of_later_stages {
   [[nodiscard]] cursor* const* cursors() const { return entry_.data(); }
   [[nodiscard]] bool addressed() const { return items_.addressed; }
   [[nodiscard]] std::size_t items_under_way() const;
-  [[nodiscard]] std::size_t largest_item() const;  // of any size, without its length and address
+  [[nodiscard]] std::size_t largest_item() const;  // of any size, without its length and address: on every way
+
+  // For threads with chunks of their own (producer.hpp).
+  void producer_comes();
+  void producer_goes(std::int64_t cpu_ns);
+  [[nodiscard]] const aggregate::item_format& items() const { return items_; }
+  [[nodiscard]] std::int64_t flush_ns() const { return chosen_.flush_ns; }
+  struct way_on {  // from here to a PE
+    cursor* at;
+    std::uint32_t stage, lane;
+  };
+  [[nodiscard]] const std::vector<way_on>& ways() const { return ways_; }
+  [[nodiscard]] std::size_t largest_item(const way_on& way) const;
+  void must_fit(const way_on& way, std::size_t item_bytes) const;  // std::length_error
+  void append(const way_on& way, std::span<const std::byte> items);
+
   void turn_over(int pe, std::size_t item_bytes);
   bool try_turn_over(int pe, std::size_t item_bytes);  // false: there is no room now
   bool advance();                                      // whether anything had arrived
@@ -56,10 +79,6 @@ class channel final : public aggregate::progress_of_later_stages {
   void wait_for(int stage, bool (*ready)(const void*), const void* argument) override;
 
  private:
-  struct way_on {  // from here to a PE
-    cursor* at;
-    std::uint32_t stage, lane;
-  };
   struct passing {  // the sink of a stage that is not the last
     channel* self;
     int next_stage;
@@ -78,6 +97,7 @@ class channel final : public aggregate::progress_of_later_stages {
   [[nodiscard]] bool anything_arrived(int from_stage) const;
   void flush();
   void flush_if_due();
+  void keep_pace();
   void measure_bypass();
   void arrive();
   void meet();
@@ -85,6 +105,7 @@ class channel final : public aggregate::progress_of_later_stages {
   [[nodiscard]] bool somebody_left() const;
   void round_over(std::uint64_t most_pushed);
   void begin_timing();
+  void begin_counting_sleep();
   [[nodiscard]] std::uint64_t pushed() const;  // by this PE, through buffers, since the beginning
 
   fabric::world& world_;
@@ -94,10 +115,14 @@ class channel final : public aggregate::progress_of_later_stages {
   channel* answers_;
   bool waits_;
   handing handing_;
+  std::shared_ptr<aggregate::policy_lock> duty_;
+  mutable aggregate::policy_lock lanes_;
+  std::atomic<int> producers_{0};
   std::vector<std::unique_ptr<passing>> passing_;
   std::vector<std::unique_ptr<aggregate::stage>> stages_;
-  std::vector<way_on> ways_;    // by PE, for push()
-  std::vector<cursor*> entry_;  // the same, for templates
+  std::vector<std::size_t> later_capacity_;  // by stage: the largest item that all lanes after it take
+  std::vector<way_on> ways_;                 // by PE, for push()
+  std::vector<cursor*> entry_;               // the same, for templates
 
   // The round.
   std::size_t closed_ = 0;           // stages
@@ -106,7 +131,7 @@ class channel final : public aggregate::progress_of_later_stages {
   std::uint64_t direct_here_ = 0;    // items of this round that went directly
   std::uint64_t most_pushed_ = 0;    // in this round, as far as known
   std::uint64_t rounds_ = 0, direct_rounds_ = 0, direct_items_ = 0;
-  bool direct_now_ = false;
+  bool direct_now_ = false, left_direct_ = false;
   std::uint64_t direct_limit_ = 0;  // items of a PE up to which a round is made directly; 0: never
   struct meeting;
   meeting* mine_ = nullptr;     // symmetric; null when no round is ever made directly
@@ -116,7 +141,7 @@ class channel final : public aggregate::progress_of_later_stages {
 
   // Deadline and statistics.
   std::int64_t last_flush_ns_ = 0;
-  bool timing_ = false;
+  bool timing_ = false, counting_sleep_ = false;
   std::int64_t cpu_begin_ns_ = 0, cpu_ns_ = 0;
   std::int64_t asleep_begin_ns_ = 0, asleep_ns_ = 0;
 };

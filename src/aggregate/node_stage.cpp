@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t line = 64;
 constexpr std::size_t chunk = 1024;
+constexpr std::size_t largest_chunk = 16384;  // for items of any size: none may be larger
 
 // A lane's word: which slot is open, and how many bytes of it are taken.
 constexpr unsigned slot_shift = 32;
@@ -143,6 +144,7 @@ node_stage::node_stage(fabric::world& world, progress_of_later_stages& later, co
 
 node_stage::~node_stage() {
   world_.quiet(traffic_);
+  world_.quiet(answers_);
   world_.everybody().sync();
   world_.release(memory_);
 }
@@ -177,36 +179,39 @@ std::size_t node_stage::bytes_in_chunk(std::size_t lane) const {
   return static_cast<std::size_t>(cursors_[lane].next - (chunks_.data() + lane * chunk_bytes_));
 }
 
-bool node_stage::try_append(std::size_t lane) {
+std::size_t node_stage::append(std::size_t lane, std::span<const std::byte> items) {
   outgoing& out = out_[lane];
-  std::byte* const items = chunk_of(lane);
-  const std::uint64_t bytes = bytes_in_chunk(lane);
-  if (bytes != 0) {
-    std::uint64_t state = out.shared->state.load(std::memory_order_acquire);
-    for (;;) {
-      const std::uint64_t slot = slot_in(state), taken = bytes_in(state);
-      if (taken + bytes > space()) {
-        close_slot(out, nullptr);
-        state = out.shared->state.load(std::memory_order_acquire);
-        continue;
-      }
-      if (!room(out, slot)) return false;
-      if (!out.shared->state.compare_exchange_weak(state, state_of(slot, taken + bytes), std::memory_order_acq_rel))
-        continue;
-      std::memcpy(out.slots + slot % sizes_.slots * sizes_.far_bytes + sizeof(slot_header) + taken, items, bytes);
-      counts_.items += items_.count(bytes);
-      written(out, slot, bytes);
-      break;
+  const std::size_t bytes = items_.fitting(items, chunk_bytes_);
+  std::uint64_t state = out.shared->state.load(std::memory_order_acquire);
+  for (;;) {
+    const std::uint64_t slot = slot_in(state), taken = bytes_in(state);
+    if (taken + bytes > space()) {
+      close_slot(out, nullptr);  // which does not wait: there was room for what is in it
+      state = out.shared->state.load(std::memory_order_acquire);
+      continue;
     }
+    if (!room(out, slot)) return 0;
+    if (!out.shared->state.compare_exchange_weak(state, state_of(slot, taken + bytes), std::memory_order_acq_rel))
+      continue;
+    std::memcpy(out.slots + slot % sizes_.slots * sizes_.far_bytes + sizeof(slot_header) + taken, items.data(), bytes);
+    counts_.items += items_.count(bytes);
+    written(out, slot, bytes);
+    return bytes;
   }
+}
+
+bool node_stage::try_append_chunk(std::size_t lane) {
+  std::byte* const items = chunk_of(lane);
+  const std::size_t bytes = bytes_in_chunk(lane);
+  if (bytes != 0 && append(lane, {items, bytes}) == 0) return false;
   const std::size_t whole = items_.stride == 0 ? chunk_bytes_ : chunk_bytes_ / items_.stride * items_.stride;
   cursors_[lane] = {items, items + whole};
   return true;
 }
 
-void node_stage::append(std::size_t lane) {
+void node_stage::append_chunk(std::size_t lane) {
   const outgoing& out = out_[lane];
-  while (!try_append(lane)) wait_for_room(out, slot_in(out.shared->state.load(std::memory_order_acquire)));
+  while (!try_append_chunk(lane)) wait_for_room(out, slot_in(out.shared->state.load(std::memory_order_acquire)));
 }
 
 // The open slot as it is now, unless another has closed it meanwhile; an empty one only as the last.
@@ -256,21 +261,21 @@ void node_stage::send(outgoing& out, std::uint64_t slot) {
                     {.word = &out.far_ready[slot % sizes_.slots], .value = slot + 1}, out.receiver, false);
 }
 
-void node_stage::turn_over(std::size_t lane) { append(lane); }
+void node_stage::turn_over(std::size_t lane) { append_chunk(lane); }
 
 void node_stage::flush() {
   for (std::size_t lane = 0; lane < out_.size(); ++lane) {
-    append(lane);
+    append_chunk(lane);
     close_slot(out_[lane], nullptr);
   }
 }
 
-bool node_stage::try_turn_over(std::size_t lane) { return try_append(lane); }
+bool node_stage::try_turn_over(std::size_t lane) { return try_append_chunk(lane); }
 
 bool node_stage::try_flush() {
   bool all = true;
   for (std::size_t lane = 0; lane < out_.size(); ++lane) {
-    all &= try_append(lane);
+    all &= try_append_chunk(lane);
     close_slot(out_[lane], nullptr);
   }
   return all;
@@ -289,7 +294,7 @@ bool node_stage::could_send_more() const {
 }
 
 void node_stage::close(std::uint64_t pushed) {
-  for (std::size_t lane = 0; lane < out_.size(); ++lane) append(lane);
+  for (std::size_t lane = 0; lane < out_.size(); ++lane) append_chunk(lane);
   std::uint64_t most = pushed_->load(std::memory_order_relaxed);
   while (most < pushed && !pushed_->compare_exchange_weak(most, pushed, std::memory_order_relaxed)) {
   }
@@ -335,7 +340,7 @@ bool node_stage::consume() {
     }
     if (in.read == before) continue;
     any = true;
-    world_.put_signal(traffic_, in.far_consumed, nullptr, 0,
+    world_.put_signal(answers_, in.far_consumed, nullptr, 0,
                       {.word = in.far_consumed, .value = in.read, .whole_node = true}, in.keeper, false);
   }
   return any;

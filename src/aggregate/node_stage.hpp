@@ -16,8 +16,6 @@ namespace lull::aggregate {
 
 class node_stage final : public stage {
  public:
-  static constexpr std::size_t largest_chunk = 16384;  // for items of any size: none may be larger
-
   // Collective.
   node_stage(fabric::world& world, progress_of_later_stages& later, const route& way, int number,
              const item_format& items, const buffer_sizes& sizes, sink to);
@@ -29,9 +27,11 @@ class node_stage final : public stage {
   void turn_over(std::size_t lane) override;
   bool try_turn_over(std::size_t lane) override;
   bool try_flush() override;
-  [[nodiscard]] bool room(std::size_t lane) const override;
   [[nodiscard]] bool holds_back() const override;
   [[nodiscard]] bool could_send_more() const override;
+  std::size_t append(std::size_t lane, std::span<const std::byte> items) override;
+  [[nodiscard]] bool room(std::size_t lane) const override;
+  [[nodiscard]] std::size_t capacity(std::size_t) const override { return chunk_bytes_; }
   bool consume() override;
   [[nodiscard]] bool anything_arrived() const override;
   void flush() override;
@@ -69,8 +69,8 @@ class node_stage final : public stage {
   [[nodiscard]] bool room(const outgoing& out, std::uint64_t slot) const;
   void wait_for_room(const outgoing& out, std::uint64_t slot);
   [[nodiscard]] std::size_t bytes_in_chunk(std::size_t lane) const;
-  bool try_append(std::size_t lane);  // the chunk, which is empty then; false: there is no room
-  void append(std::size_t lane);
+  bool try_append_chunk(std::size_t lane);  // which is empty then; false: there is no room
+  void append_chunk(std::size_t lane);
   void close_slot(outgoing& out, const std::uint64_t* pushed);
   void written(outgoing& out, std::uint64_t slot, std::uint64_t change);
   void send(outgoing& out, std::uint64_t slot);
@@ -78,7 +78,7 @@ class node_stage final : public stage {
 
   fabric::world& world_;
   progress_of_later_stages& later_;
-  fabric::context traffic_;
+  fabric::context traffic_, answers_;  // buffers and what confirms them: by different threads
   int number_;
   item_format items_;
   buffer_sizes sizes_;

@@ -128,13 +128,15 @@ pe_stage::pe_stage(fabric::world& world, progress_of_later_stages& later, const 
 
 pe_stage::~pe_stage() {
   world_.quiet(traffic_);
+  world_.quiet(answers_);
   world_.everybody().sync();  // nobody sends into memory that is given back
   for (void* const piece : {static_cast<void*>(rings_), static_cast<void*>(published_), static_cast<void*>(consumed_)})
     world_.release(piece);
 }
 
 bool pe_stage::room(const outgoing& out) const {
-  return out.sent - load(out.consumed->value) < sizes_.slots - sizes_.reserved;
+  const std::uint64_t consumed = load(out.consumed->value);  // first: it never is more than was sent
+  return load(out.sent) - consumed < sizes_.slots - sizes_.reserved;
 }
 
 bool pe_stage::arrived(const incoming& in) const { return !in.finished && load(in.published->value) != in.read; }
@@ -145,18 +147,18 @@ bool pe_stage::anything_arrived() const {
 
 void pe_stage::wait_for_slot(std::size_t lane) {
   const outgoing& out = out_[lane];
-  if (room(out)) return;
   struct wanted {
     const pe_stage* stage;
     const outgoing* out;
   } const what{this, &out};
-  later_.wait_for(
-      number_,
-      [](const void* w) {
-        const auto* const wants = static_cast<const wanted*>(w);
-        return wants->stage->room(*wants->out);
-      },
-      &what);
+  while (!out.open && !room(out))
+    later_.wait_for(
+        number_,
+        [](const void* w) {
+          const auto* const wants = static_cast<const wanted*>(w);
+          return wants->stage->room(*wants->out);
+        },
+        &what);
 }
 
 void pe_stage::open_slot(std::size_t lane) {
@@ -197,7 +199,7 @@ void pe_stage::send_slot(std::size_t lane, const std::uint64_t* pushed) {
     world_.put_signal(traffic_, out.far_slots + (slot - out.slots), slot, sizeof header + left.bytes,
                       {.word = &out.published->value, .value = number}, out.to, false);
   }
-  out.sent = number;
+  store(out.sent, number);
   out.open = false;
   cursors_[lane] = {};
 }
@@ -205,7 +207,23 @@ void pe_stage::send_slot(std::size_t lane, const std::uint64_t* pushed) {
 void pe_stage::turn_over(std::size_t lane) {
   if (out_[lane].open) send_slot(lane, nullptr);
   wait_for_slot(lane);
-  open_slot(lane);
+  if (!out_[lane].open) open_slot(lane);
+}
+
+std::size_t pe_stage::append(std::size_t lane, std::span<const std::byte> items) {
+  cursor& at = cursors_[lane];
+  for (;;) {
+    if (!out_[lane].open) {
+      if (!room(out_[lane])) return 0;
+      open_slot(lane);
+    }
+    if (const std::size_t bytes = items_.fitting(items, static_cast<std::size_t>(at.end - at.next)); bytes != 0) {
+      std::memcpy(at.next, items.data(), bytes);
+      at.next += bytes;
+      return bytes;
+    }
+    send_slot(lane, nullptr);
+  }
 }
 
 bool pe_stage::try_turn_over(std::size_t lane) {
@@ -227,10 +245,8 @@ bool pe_stage::try_flush() {
 
 void pe_stage::close(std::uint64_t pushed) {
   for (std::size_t lane = 0; lane < out_.size(); ++lane) {
-    if (!out_[lane].open) {
-      if (sizes_.reserved == 0) wait_for_slot(lane);
-      open_slot(lane);
-    }
+    if (sizes_.reserved == 0) wait_for_slot(lane);
+    if (!out_[lane].open) open_slot(lane);
     send_slot(lane, &pushed);
   }
 }
@@ -263,7 +279,7 @@ bool pe_stage::consume() {
       store(in.consumed->value, in.read);
       world_.bell_of(in.from).ring();
     } else {
-      world_.change(traffic_, &in.consumed->value, {fabric::update_op::set, 8, 0, in.read, 0}, in.from);
+      world_.change(answers_, &in.consumed->value, {fabric::update_op::set, 8, 0, in.read, 0}, in.from);
     }
   }
   return any;

@@ -23,7 +23,11 @@ class pe_stage final : public stage {
   void turn_over(std::size_t lane) override;
   bool try_turn_over(std::size_t lane) override;
   bool try_flush() override;
-  [[nodiscard]] bool room(std::size_t lane) const override { return out_[lane].open || room(out_[lane]); }
+  std::size_t append(std::size_t lane, std::span<const std::byte> items) override;
+  [[nodiscard]] bool room(std::size_t lane) const override { return room(out_[lane]); }
+  [[nodiscard]] std::size_t capacity(std::size_t lane) const override {
+    return out_[lane].slot_bytes - sizeof(slot_header);
+  }
   bool consume() override;
   [[nodiscard]] bool anything_arrived() const override;
   void flush() override;
@@ -70,7 +74,7 @@ class pe_stage final : public stage {
 
   fabric::world& world_;
   progress_of_later_stages& later_;
-  fabric::context traffic_;
+  fabric::context traffic_, answers_;  // buffers and what confirms them: by different threads
   int number_;
   item_format items_;
   buffer_sizes sizes_;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 namespace lull::aggregate {
 
@@ -37,6 +38,14 @@ struct item_format {
     std::uint32_t length = 0;
     std::memcpy(&length, at + head, sizeof length);
     return head + sizeof length + length;
+  }
+  // How many of the bytes at `items` are whole items that fit into `room`.
+  [[nodiscard]] std::size_t fitting(std::span<const std::byte> items, std::size_t room) const {
+    if (items.size() <= room) return items.size();
+    if (stride != 0) return room / stride * stride;
+    std::size_t bytes = 0;
+    while (bytes + size_of(items.data() + bytes) <= room) bytes += size_of(items.data() + bytes);
+    return bytes;
   }
 };
 

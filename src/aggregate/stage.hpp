@@ -2,7 +2,12 @@
 //
 // A lane has a cursor, where the next item is written. The items of a full buffer go to the other end, and arrive there
 // in batches at the sink. States: open → close() → over() once everything has arrived in both directions → reopen().
+//
+// Threads: what fills and sends buffers (cursors, append, turn_over, flush, close, counts, waiting_items) is used by
+// one thread at a time, what handles arrivals (consume, anything_arrived) by one at a time too, which may be another;
+// room() by any thread at any time. What waits, turn_over, flush and close, lets other threads in meanwhile.
 #pragma once
+#include <span>
 #include <vector>
 
 #include "aggregate/slot.hpp"
@@ -25,7 +30,7 @@ struct sink {
 // What a lane needs that has no room: the channel, which lets all that comes later in the route go on meanwhile.
 class progress_of_later_stages {
  public:
-  // Waits until ready(this), while everything from `stage` on is consumed.
+  // Waits until ready(argument), while everything from `stage` on is consumed, and other threads fill buffers.
   virtual void wait_for(int stage, bool (*ready)(const void*), const void* argument) = 0;
 
  protected:
@@ -58,13 +63,19 @@ class stage {
   stage& operator=(const stage&) = delete;
 
   [[nodiscard]] cursor* cursors() { return cursors_.data(); }  // by lane
-  virtual void turn_over(std::size_t lane) = 0;  // makes room at the cursor: sends what is there when it is full
+  [[nodiscard]] std::size_t lanes() const { return cursors_.size(); }
+  // Makes room at the cursor: sends what is there when it is full. Other threads may have used it up meanwhile.
+  virtual void turn_over(std::size_t lane) = 0;
   // The same for who must not wait. False: there is no room now.
   virtual bool try_turn_over(std::size_t lane) = 0;
   virtual bool try_flush() = 0;
-  [[nodiscard]] virtual bool room(std::size_t lane) const = 0;     // whether trying again will do
   [[nodiscard]] virtual bool holds_back() const { return false; }  // after try_flush(): whether it has left anything
   [[nodiscard]] virtual bool could_send_more() const { return false; }  // of that
+  // Copies as many of these whole items to the lane as there is room for, and returns their bytes; 0: there is no room.
+  // Does not wait.
+  virtual std::size_t append(std::size_t lane, std::span<const std::byte> items) = 0;
+  [[nodiscard]] virtual bool room(std::size_t lane) const = 0;  // for what does not wait, unless others are faster
+  [[nodiscard]] virtual std::size_t capacity(std::size_t lane) const = 0;  // the largest item that append() takes
   virtual bool consume() = 0;                               // handles what has arrived; whether there was any
   [[nodiscard]] virtual bool anything_arrived() const = 0;  // that the sink has not refused
   virtual void flush() = 0;                                 // sends what stands in buffers that are not full

@@ -1,0 +1,65 @@
+// A lock between the threads of a PE. Who finds it taken waits as the PE's policy says; who gives it up wakes them.
+//
+// Free of charge where nobody waits but for an exchange of a word each way. Not recursive: who may have it already asks
+// is_mine(). A waiter may also wait for something else meanwhile, whatever comes first.
+#pragma once
+#include <atomic>
+
+#include "fabric/world.hpp"
+
+namespace lull::aggregate {
+
+class policy_lock {
+ public:
+  explicit policy_lock(fabric::world& world) : world_(world) {}
+
+  [[nodiscard]] bool try_lock() {
+    if (held_.load(std::memory_order_relaxed) || held_.exchange(true, std::memory_order_acquire)) return false;
+    owner_.store(this_thread(), std::memory_order_relaxed);
+    return true;
+  }
+  void lock() {
+    (void)lock_unless([] { return false; });
+  }
+  // Returns whether it has the lock; if not, ready() holds.
+  template <class Ready>
+  [[nodiscard]] bool lock_unless(Ready&& ready) {
+    if (try_lock()) return true;
+    waiting_.fetch_add(1, std::memory_order_seq_cst);
+    bool mine = false;
+    wait([&] { return mine || ready() || (mine = try_lock()); });
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    return mine;
+  }
+  void unlock() {
+    owner_.store(nullptr, std::memory_order_relaxed);
+    held_.exchange(false, std::memory_order_seq_cst);  // before the look at who waits, as theirs is before their tries
+    if (waiting_.load(std::memory_order_seq_cst) != 0) world_.bell_of(world_.me()).ring();
+  }
+  // Waits for something else, in the same way.
+  template <class Ready>
+  void wait(Ready&& ready) {
+    world_.wait().until({fabric::operation::aggregate}, [&] {
+      if (ready()) return true;
+      if (crowded_.load(std::memory_order_relaxed)) fabric::waiting::pass_on();
+      return false;
+    });
+  }
+  // Threads outnumber cores: between two looks at what it waits for, a waiter lets another have its core.
+  void expect_crowd(bool crowded) { crowded_.store(crowded, std::memory_order_relaxed); }
+  [[nodiscard]] bool is_mine() const { return owner_.load(std::memory_order_relaxed) == this_thread(); }
+
+ private:
+  static const void* this_thread() {
+    static thread_local const char mark = 0;
+    return &mark;
+  }
+
+  fabric::world& world_;
+  std::atomic<bool> held_{false};
+  std::atomic<const void*> owner_{nullptr};
+  std::atomic<int> waiting_{0};
+  std::atomic<bool> crowded_{false};
+};
+
+}  // namespace lull::aggregate

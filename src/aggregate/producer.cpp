@@ -1,0 +1,73 @@
+#include "aggregate/producer.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "lull/pusher.hpp"
+
+namespace lull::detail {
+namespace {
+
+constexpr std::size_t usual_chunk = 1024;
+
+}  // namespace
+
+producer::producer(channel& to) : channel_(to), last_given_ns_(now_ns()), cpu_begin_ns_(thread_cpu_ns()) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> place;  // by stage and lane
+  for (const channel::way_on& way : to.ways()) place.try_emplace({way.stage, way.lane}, place.size());
+  chunks_.resize(place.size());
+  for (const channel::way_on& way : to.ways()) {
+    chunk& its = chunks_[place.at({way.stage, way.lane})];
+    its.way = way;
+    by_pe_.push_back(&its);
+    entry_.push_back(&its.at);
+  }
+  to.producer_comes();
+}
+
+producer::~producer() {
+  give_all();
+  channel_.producer_goes(thread_cpu_ns() - cpu_begin_ns_);
+}
+
+void producer::give(chunk& filled) {
+  const std::span<const std::byte> items(filled.memory.data(),
+                                         static_cast<std::size_t>(filled.at.next - filled.memory.data()));
+  if (!items.empty()) channel_.append(filled.way, items);
+  filled.at.next = filled.memory.data();
+}
+
+void producer::give_all() {
+  for (chunk& each : chunks_)
+    if (each.at.next) give(each);
+  last_given_ns_ = now_ns();
+}
+
+void producer::turn_over(int pe, std::size_t item_bytes) {
+  chunk& full = *by_pe_[static_cast<std::size_t>(pe)];
+  channel_.must_fit(full.way, item_bytes);
+  if (full.at.next) give(full);
+  const std::size_t stride = channel_.items().stride;
+  const std::size_t most = std::min(usual_chunk, channel_.largest_item(full.way));
+  const std::size_t wanted =
+      stride == 0 ? std::max(most, item_bytes) : std::max<std::size_t>(most / stride, 1) * stride;
+  if (full.memory.size() < wanted) full.memory.resize(wanted);
+  full.at = {full.memory.data(), full.memory.data() + full.memory.size()};
+  if (channel_.flush_ns() != 0 && now_ns() - last_given_ns_ >= channel_.flush_ns()) give_all();
+}
+
+void producer::advance() {
+  give_all();
+  channel_.advance();
+}
+
+// What templates call.
+producer* open_producer(channel* c) { return std::make_unique<producer>(*c).release(); }
+void close_producer(producer* p) noexcept { delete p; }  // NOLINT(cppcoreguidelines-owning-memory)
+cursor* const* cursors_of(producer* p) noexcept { return p->cursors(); }
+void turn_over(producer* p, int pe, std::size_t item_bytes) { p->turn_over(pe, item_bytes); }
+void advance(producer* p) { p->advance(); }
+
+}  // namespace lull::detail

@@ -1,0 +1,41 @@
+// A thread of this PE that pushes: chunks of its own, one for each lane that it uses, which it gives to the lane when
+// they are full.
+//
+// So an item costs a thread what it costs a PE that has one: the lane, which all threads of the PE share, is asked for
+// once for each chunk. A chunk grows to an item that is larger. All but the channel belongs to one thread.
+#pragma once
+#include <vector>
+
+#include "aggregate/channel.hpp"
+
+namespace lull::detail {
+
+class producer {
+ public:
+  explicit producer(channel& to);  // std::logic_error in a program that has no threads
+  ~producer();                     // gives what stands in its chunks
+  producer(const producer&) = delete;
+  producer& operator=(const producer&) = delete;
+
+  [[nodiscard]] cursor* const* cursors() const { return entry_.data(); }  // by PE
+  [[nodiscard]] bool addressed() const { return channel_.addressed(); }
+  void turn_over(int pe, std::size_t item_bytes);
+  void advance();
+
+ private:
+  struct chunk {
+    cursor at;
+    channel::way_on way{};
+    std::vector<std::byte> memory;
+  };
+  void give(chunk& filled);
+  void give_all();
+
+  channel& channel_;
+  std::vector<chunk> chunks_;  // of the lanes to which an item may go first
+  std::vector<chunk*> by_pe_;
+  std::vector<cursor*> entry_;  // the same, for templates
+  std::int64_t last_given_ns_, cpu_begin_ns_;
+};
+
+}  // namespace lull::detail

@@ -1,0 +1,320 @@
+// Threads of a PE push into the same buffers: every item is handled once and whole on its PE, one handler at a time,
+// for any number of threads, policy and route; and counts as pushed.
+#include <lull/aggregate.hpp>
+
+#include <cstring>
+#include <functional>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "check.hpp"
+
+namespace {
+
+constexpr unsigned most_threads = 4;
+
+// Calls work(number of the thread) in `threads` threads, the last of them this one, and returns when all have.
+void in_threads(unsigned threads, const std::function<void(unsigned)>& work) {
+  std::vector<std::jthread> running;
+  running.reserve(threads);
+  for (unsigned t = 0; t + 1 < threads; ++t) running.emplace_back([&work, t] { work(t); });
+  work(threads - 1);
+}
+
+template <std::size_t Bytes>
+struct item {
+  std::uint32_t from, thread, number;
+  unsigned char rest[Bytes - 12];
+};
+
+template <class Item>
+Item make(unsigned from, unsigned thread, unsigned to, std::uint32_t number) {
+  Item made{};
+  made.from = from, made.thread = thread, made.number = number;
+  std::memset(made.rest, static_cast<int>(number * 7 + thread + to), sizeof made.rest);
+  return made;
+}
+
+enum class pattern { random, nothing, one_thread, all_to_one, all_to_self };
+
+unsigned seed = 1;
+
+// What each thread of each PE has sent to this one, and what of it has come.
+struct traffic {
+  unsigned pes = static_cast<unsigned>(shmem_n_pes());
+  std::size_t streams = std::size_t{pes} * most_threads;
+  std::uint64_t* sent = symmetric<std::uint64_t>(streams);
+  std::vector<std::uint64_t> came = std::vector<std::uint64_t>(streams);
+  std::vector<std::uint64_t> numbers = std::vector<std::uint64_t>(streams);
+
+  traffic() = default;
+  traffic(const traffic&) = delete;
+  traffic& operator=(const traffic&) = delete;
+  ~traffic() { shmem_free(sent); }
+
+  [[nodiscard]] std::size_t stream(unsigned from, unsigned thread) const {
+    return std::size_t{from} * most_threads + thread;
+  }
+};
+
+template <std::size_t Bytes>
+void items_of_all_threads_arrive_once(const lull::aggregate_options& options, unsigned most) {
+  using Item = item<Bytes>;
+  const auto me = static_cast<unsigned>(shmem_my_pe());
+  traffic seen;
+  const bool in_order = options.hops == 1;
+  lull::aggregator items{lull::items<Item>,
+                         [&](const Item& got) {
+                           CHECK(got.from < seen.pes && got.thread < most_threads);
+                           const std::size_t stream = seen.stream(got.from, got.thread);
+                           if (in_order) CHECK(got.number == seen.came[stream]);
+                           const Item whole = make<Item>(got.from, got.thread, me, got.number);
+                           CHECK(std::memcmp(got.rest, whole.rest, sizeof got.rest) == 0);
+                           seen.numbers[stream] += got.number;
+                           ++seen.came[stream];
+                         },
+                         options};
+  std::vector<std::vector<std::uint32_t>> next(most_threads, std::vector<std::uint32_t>(seen.pes));  // to each PE
+  const unsigned begin = seed;
+  seed += 100;
+  for (unsigned threads = 1; threads <= most_threads; ++threads)
+    for (const pattern how : {pattern::random, pattern::nothing, pattern::one_thread, pattern::all_to_one,
+                              pattern::all_to_self, pattern::random}) {
+      in_threads(threads, [&](unsigned t) {
+        std::mt19937 random(begin + me * 1000 + t * 10 + threads * 100);
+        auto mine = items.pusher();
+        const auto push = [&](unsigned to) { mine.push(make<Item>(me, t, to, next[t][to]++), static_cast<int>(to)); };
+        const auto count = static_cast<unsigned>(random() % most);
+        for (unsigned i = 0; i < count; ++i) switch (how) {
+            case pattern::nothing:
+              return;
+            case pattern::one_thread:
+              if (t != threads / 2 || me + 1 != seen.pes) return;
+              push(static_cast<unsigned>(random() % seen.pes));
+              break;
+            case pattern::all_to_one:
+              push(seen.pes / 2);
+              break;
+            case pattern::all_to_self:
+              push(me);
+              break;
+            case pattern::random:
+              push(static_cast<unsigned>(random() % seen.pes));
+          }
+      });
+      items.done();
+      for (unsigned to = 0; to < seen.pes; ++to)
+        for (unsigned t = 0; t < most_threads; ++t)
+          shmem_uint64_p(seen.sent + seen.stream(me, t), next[t][to], static_cast<int>(to));
+      shmem_barrier_all();
+      for (std::size_t stream = 0; stream < seen.streams; ++stream) {
+        const std::uint64_t sent = seen.sent[stream];
+        CHECK(seen.came[stream] == sent);
+        CHECK(seen.numbers[stream] == sent * (sent - (sent != 0)) / 2);  // each number once
+      }
+      shmem_barrier_all();
+    }
+  std::uint64_t pushed = 0;
+  for (const auto& of_thread : next)
+    for (const auto n : of_thread) pushed += n;
+  CHECK(items.statistics().items == pushed);
+}
+
+// Empty ones, and some larger than a thread's chunk.
+void items_of_any_size_arrive_once(const lull::aggregate_options& options) {
+  const auto me = static_cast<unsigned>(shmem_my_pe());
+  const auto pes = static_cast<unsigned>(shmem_n_pes());
+  constexpr unsigned threads = 3, pushes = 600;
+  constexpr std::size_t largest = 3000;
+  std::uint64_t bytes = 0, count = 0;
+  lull::aggregator items{lull::bytes,
+                         [&](std::span<const std::byte> got) {
+                           ++count;
+                           bytes += got.size();
+                           for (std::size_t i = 0; i < got.size(); ++i)
+                             CHECK(got[i] == static_cast<std::byte>(got.size() * 3 + i));
+                         },
+                         options};
+  auto* const sent = symmetric<std::uint64_t>(2);  // items and bytes to me
+  in_threads(threads, [&](unsigned t) {
+    std::mt19937 random(me * 10 + t);
+    std::vector<std::byte> made(largest);
+    std::vector<std::uint64_t> to_pe(pes), bytes_to_pe(pes);
+    {
+      auto mine = items.pusher();
+      for (unsigned k = 0; k < pushes; ++k) {
+        const std::size_t size = random() % 5 == 0 ? 0 : random() % (random() % 10 == 0 ? largest : 100);
+        for (std::size_t i = 0; i < size; ++i) made[i] = static_cast<std::byte>(size * 3 + i);
+        const std::size_t to = random() % pes;
+        mine.push({made.data(), size}, static_cast<int>(to));
+        ++to_pe[to];
+        bytes_to_pe[to] += size;
+      }
+      bool refused = false;
+      try {
+        const std::vector<std::byte> huge(std::size_t{1} << 20U);
+        mine.push(huge, static_cast<int>(me));
+      } catch (const std::length_error&) {
+        refused = true;
+      }
+      CHECK(refused);
+    }
+    for (unsigned to = 0; to < pes; ++to) {
+      shmem_uint64_atomic_add(&sent[0], to_pe[to], static_cast<int>(to));
+      shmem_uint64_atomic_add(&sent[1], bytes_to_pe[to], static_cast<int>(to));
+    }
+  });
+  items.done();
+  shmem_barrier_all();
+  CHECK(count == sent[0] && bytes == sent[1]);
+  CHECK(items.statistics().items == std::uint64_t{threads} * pushes);
+  shmem_barrier_all();
+  shmem_free(sent);
+}
+
+struct counted {
+  std::uint64_t* counts;
+  void operator()(std::uint32_t word) const { ++counts[word]; }
+  void direct(std::uint32_t word, int pe) const { shmem_uint64_atomic_inc(counts + word, pe); }
+};
+
+// Rounds that others make directly, with pushers here or without.
+void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& options) {
+  const auto me = static_cast<unsigned>(shmem_my_pe());
+  const auto pes = static_cast<unsigned>(shmem_n_pes());
+  auto* const counts = symmetric<std::uint64_t>(64);
+  auto* const sums = symmetric<std::uint64_t>(2);
+  {
+    lull::aggregator increments{lull::items<std::uint32_t>, counted{counts}, options};
+    std::mt19937 decide(5), random(me + 5);
+    std::uint64_t pushed = 0;
+    for (const unsigned most : {1U, 5U, 5000U, 2U, 2U, 1U, 3000U, 1U}) {
+      const unsigned threads = decide() % 4;
+      if (me % 2 == decide() % 2) {
+        const auto items = static_cast<unsigned>(random() % most) + 1;
+        for (unsigned k = 0; k < items; ++k)
+          increments.push(static_cast<std::uint32_t>(random() % 64), static_cast<int>(random() % pes));
+        pushed += items;
+      }
+      if (threads != 0)
+        in_threads(threads, [&](unsigned t) {
+          std::mt19937 own(t);
+          auto mine = increments.pusher();
+          for (unsigned k = 0; k < most; ++k)
+            mine.push(static_cast<std::uint32_t>(own() % 64), static_cast<int>(own() % pes));
+        });
+      pushed += std::uint64_t{threads} * most;
+      increments.done();
+      CHECK(increments.statistics().items == pushed);
+    }
+    std::uint64_t found = 0;
+    for (int i = 0; i < 64; ++i) found += counts[i];
+    shmem_uint64_atomic_add(&sums[0], pushed, 0);
+    shmem_uint64_atomic_add(&sums[1], found, 0);
+    shmem_barrier_all();
+    if (me == 0) CHECK(sums[0] == sums[1]);
+  }
+  shmem_barrier_all();
+  shmem_free(sums);
+  shmem_free(counts);
+}
+
+// No buffer is full and no round ends before all have what was sent to them.
+void an_advance_sends_what_stands_in_a_chunk(const lull::aggregate_options& options) {
+  const ring r;
+  auto* const served = symmetric<int>(1);  // PEs that have their item
+  lull::aggregator items{lull::items<int>,
+                         [&](int from) {
+                           CHECK(from == r.before);
+                           for (int pe = 0; pe < r.pes; ++pe) shmem_int_atomic_inc(served, pe);
+                         },
+                         options};
+  in_threads(3, [&](unsigned t) {
+    auto mine = items.pusher();
+    if (t == 1) mine.push(r.me, r.next);
+    while (shmem_int_atomic_fetch(served, r.me) != r.pes) mine.advance();
+  });
+  items.done();
+  shmem_barrier_all();
+  shmem_free(served);
+}
+
+std::uint64_t value_of(int pe, std::uint64_t request) { return request * 1000 + static_cast<std::uint64_t>(pe) + 7; }
+
+void values_of_all_threads_come_where_asked(lull::aggregate_options options) {
+  const int me = shmem_my_pe();
+  const auto pes = static_cast<unsigned>(shmem_n_pes());
+  options.pullers = true;
+  lull::gatherer words{lull::items<std::uint64_t>, [me](std::uint64_t request) { return value_of(me, request); },
+                       options};
+  for (unsigned threads = 0; threads <= most_threads; ++threads)
+    for (const std::size_t each : {std::size_t{0}, std::size_t{1}, std::size_t{3000}}) {
+      std::vector<std::uint64_t> values(each * (threads + 1)), requests(values.size());
+      std::vector<int> from(values.size());
+      std::mt19937 random(static_cast<unsigned>(me) * 100 + threads);
+      for (std::size_t k = 0; k < requests.size(); ++k)
+        requests[k] = random() % 100, from[k] = static_cast<int>(random() % pes);
+      words.into(values);
+      for (std::size_t k = 0; k < each; ++k) words.pull(requests[k], from[k]);  // the first part, without a puller
+      if (threads != 0)
+        in_threads(threads, [&](unsigned t) {
+          const std::size_t first = each * (t + 1);
+          auto mine = words.puller(t % 2 == 0 ? first : 0);
+          mine.into(first);
+          for (std::size_t k = first; k < first + each; ++k) mine.pull(requests[k], from[k]);
+        });
+      words.done();
+      for (std::size_t k = 0; k < values.size(); ++k) CHECK(values[k] == value_of(from[k], requests[k]));
+    }
+}
+
+void a_gatherer_without_pullers_says_so() {
+  lull::gatherer words{lull::items<int>, [](int request) { return request; }};
+  bool refused = false;
+  try {
+    auto mine = words.puller(0);
+  } catch (const std::logic_error&) {
+    refused = true;
+  }
+  CHECK(refused);
+}
+
+void a_round_does_not_end_before_its_pushers() {
+  lull::aggregator items{lull::items<int>, [](int) {}};
+  bool refused = false;
+  {
+    auto mine = items.pusher();
+    try {
+      items.done();
+    } catch (const std::logic_error&) {
+      refused = true;
+    }
+  }
+  CHECK(refused);
+  items.done();
+}
+
+}  // namespace
+
+int main() {
+  int provided = -1;
+  CHECK(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) == 0 && provided == SHMEM_THREAD_MULTIPLE);
+  a_round_does_not_end_before_its_pushers();
+  a_gatherer_without_pullers_says_so();
+  for (const auto buffers : {lull::aggregate_buffers::per_pe, lull::aggregate_buffers::per_node})
+    for (int hops = 1; hops <= 3; ++hops) {
+      lull::aggregate_options options{.buffers = buffers, .hops = hops, .compress = hops % 2};
+      items_of_all_threads_arrive_once<16>(options, 3000);
+      an_advance_sends_what_stands_in_a_chunk(options);
+      items_of_any_size_arrive_once({.buffers = buffers, .hops = hops});
+      an_increment_is_made_once_directly_or_not({.buffers = buffers, .hops = hops});
+      values_of_all_threads_come_where_asked({.buffers = buffers, .hops = hops});
+      options.buffer_bytes = 512;  // so that buffers are full all the time
+      options.flush_us = hops == 2 ? 1 : 0;
+      items_of_all_threads_arrive_once<32>(options, 600);
+    }
+  finish();
+}
