@@ -98,12 +98,14 @@ int run(const options& wanted) {
   return right ? 0 : 1;
 }
 
+void add_options(CLI::App& app, options& wanted) {
+  irregular::add_options(app, wanted, "an update", "the random indices");
+  irregular::add_target_options(app, wanted, "updates", "bins");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  options wanted;
-  CLI::App app{"Histogram: every PE increments bins spread over all PEs.", "histogram"};
-  irregular::add_options(app, wanted, "an update", "the random indices");
-  irregular::add_target_options(app, wanted, "updates", "bins");
-  return irregular::run_program(app, argc, argv, [&] { return run(wanted); });
+  return irregular::run_program("histogram", "Histogram: every PE increments bins spread over all PEs.", argc, argv,
+                                add_options, run);
 }

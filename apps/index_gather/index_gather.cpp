@@ -91,12 +91,15 @@ int run(const options& wanted) {
   return right ? 0 : 1;
 }
 
+void add_options(CLI::App& app, options& wanted) {
+  irregular::add_options(app, wanted, "a request", "the random indices");
+  irregular::add_target_options(app, wanted, "requests", "words");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  options wanted;
-  CLI::App app{"Index gather: every PE reads words spread over all PEs, in the order of its indices.", "index_gather"};
-  irregular::add_options(app, wanted, "a request", "the random indices");
-  irregular::add_target_options(app, wanted, "requests", "words");
-  return irregular::run_program(app, argc, argv, [&] { return run(wanted); });
+  return irregular::run_program("index_gather",
+                                "Index gather: every PE reads words spread over all PEs, in the order of its indices.",
+                                argc, argv, add_options, run);
 }

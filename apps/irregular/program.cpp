@@ -12,7 +12,7 @@ namespace irregular {
 namespace {
 
 // One line from PE 0, and the job ends. The others only wait for that.
-[[noreturn]] void refuse(const std::string& program, const std::string& line, int code) {
+[[noreturn]] void refuse(const char* program, const char* line, int code) {
   if (shmem_my_pe() == 0) {
     fmt::print(stderr, "{}: {}\n", program, line);
     shmem_global_exit(code);
@@ -44,27 +44,30 @@ void add_options(CLI::App& app, options& wanted, const std::string& item, const 
       ->check(CLI::Range(0.0, 3600.0));
 }
 
-int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
-  shmem_init();
-  const std::string& name = app.get_name();
-  int code = 1;
+bool parse(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
-    code = body();
+    return true;
   } catch (const CLI::CallForHelp&) {
     if (shmem_my_pe() == 0) fmt::print("{}", app.help());
-    code = 0;
+    return false;
   } catch (const CLI::ParseError& mistake) {
-    refuse(name, std::string(mistake.what()) + "; --help shows the options", 2);
+    throw usage_error(std::string(mistake.what()) + "; --help shows the options");
+  }
+}
+
+void end_for_what_was_caught(const char* name) noexcept {
+  try {
+    throw;
   } catch (const usage_error& mistake) {
     refuse(name, mistake.what(), 2);
   } catch (const std::bad_alloc&) {
     refuse(name, "no room for the aggregation buffers; raise SHMEM_SYMMETRIC_SIZE or lower LULL_AGGREGATE_SLOT", 1);
   } catch (const std::exception& failure) {
     refuse(name, failure.what(), 1);
+  } catch (...) {
+    refuse(name, "it failed, and does not say why", 1);
   }
-  shmem_finalize();
-  return code;
 }
 
 }  // namespace irregular

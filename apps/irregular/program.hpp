@@ -1,8 +1,9 @@
 // How an irregular application begins and ends: options that all of them have, mistakes in one line, exit codes.
 #pragma once
+#include <shmem.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <functional>
 #include <lull/aggregate.hpp>
 #include <stdexcept>
 #include <string>
@@ -26,9 +27,30 @@ class usage_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Between shmem_init() and shmem_finalize(): reads the command line and calls `body`, whose result is the exit code.
-// All PEs must find the same mistakes. PE 0 says them in one line, and the job ends with 2 for a usage_error, with 1
-// for any other exception.
-int run_program(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
+// False when help was asked for, which has been printed.
+[[nodiscard]] bool parse(CLI::App& app, int argc, char** argv);
+
+// Within a handler: PE 0 says in one line what was caught, and the job ends, with 2 for a mistake in the command line,
+// else with 1.
+[[noreturn]] void end_for_what_was_caught(const char* name) noexcept;
+
+// What main() does: run(options) with what add(app, options) has put there, between shmem_init() and shmem_finalize().
+// Its result is the exit code. All PEs must find the same mistakes.
+template <class Options>
+int run_program(const char* name, const char* description, int argc, char** argv, void (*add)(CLI::App&, Options&),
+                int (*run)(const Options&)) {
+  shmem_init();
+  int code = 0;
+  try {
+    Options wanted;
+    CLI::App app(description, name);
+    add(app, wanted);
+    if (parse(app, argc, argv)) code = run(wanted);
+  } catch (...) {
+    end_for_what_was_caught(name);
+  }
+  shmem_finalize();
+  return code;
+}
 
 }  // namespace irregular

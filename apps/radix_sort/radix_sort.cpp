@@ -173,8 +173,6 @@ int run(const options& wanted) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  options wanted;
-  CLI::App app{"Radix sort: elements that lie on all PEs, least digit first.", "radix_sort"};
-  add_options(app, wanted);
-  return irregular::run_program(app, argc, argv, [&] { return run(wanted); });
+  return irregular::run_program<options>("radix_sort", "Radix sort: elements that lie on all PEs, least digit first.",
+                                         argc, argv, add_options, run);
 }

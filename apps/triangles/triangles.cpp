@@ -165,8 +165,6 @@ int run(const options& wanted) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  options wanted;
-  CLI::App app{"Triangles: counts those of an undirected graph.", "triangles"};
-  add_options(app, wanted);
-  return irregular::run_program(app, argc, argv, [&] { return run(wanted); });
+  return irregular::run_program("triangles", "Triangles: counts those of an undirected graph.", argc, argv, add_options,
+                                run);
 }
