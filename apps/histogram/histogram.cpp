@@ -15,6 +15,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
 
 #include "irregular/measurement.hpp"
 #include "irregular/program.hpp"
@@ -29,7 +32,9 @@ using irregular::scrambled;
 using irregular::target;
 using std::uint64_t;
 
-struct options : irregular::options, irregular::target_options {};
+struct options : irregular::options, irregular::target_options {
+  unsigned threads = 1;
+};
 
 struct increment {
   uint64_t* table;
@@ -47,7 +52,26 @@ void pass_aggregated(std::span<const target> targets, updater& updates) {
   updates.done();
 }
 
+void pass_in_threads(std::span<const target> targets, updater& updates, unsigned threads) {
+  {
+    std::vector<std::jthread> running;
+    for (unsigned t = 0; t < threads; ++t)
+      running.emplace_back(
+          [&updates, share = targets.subspan(targets.size() * t / threads,
+                                             targets.size() * (t + 1) / threads - targets.size() * t / threads)] {
+            auto mine = updates.pusher();
+            for (const target& each : share) mine.push(each.word, static_cast<int>(each.pe));
+          });
+  }
+  updates.done();
+}
+
 int run(const options& wanted) {
+  if (wanted.direct() && wanted.threads > 1)
+    throw irregular::usage_error(
+        fmt::format("--threads {} with --mode direct: threads push into buffers only; choose "
+                    "another mode",
+                    wanted.threads));
   const auto targets = irregular::find_targets(wanted, wanted.seed, "bins");
   const irregular::symmetric_array<uint64_t> table(targets.words, fmt::format("{} bins", targets.words));
   irregular::reduction all;
@@ -57,7 +81,9 @@ int run(const options& wanted) {
   const auto passes_of = [&](uint64_t passes, irregular::stopwatch& watch) {
     watch.start();
     for (uint64_t i = 0; i < passes; ++i) {
-      if (updates)
+      if (updates && wanted.threads > 1)
+        pass_in_threads(targets.mine, *updates, wanted.threads);
+      else if (updates)
         pass_aggregated(targets.mine, *updates);
       else
         pass_directly(targets.mine, table.data());
@@ -101,11 +127,15 @@ int run(const options& wanted) {
 void add_options(CLI::App& app, options& wanted) {
   irregular::add_options(app, wanted, "an update", "the random indices");
   irregular::add_target_options(app, wanted, "updates", "bins");
+  app.add_option("--threads", wanted.threads, "Threads of each PE that push")->check(CLI::Range(1U, 1024U));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Threads must be asked for before the options can be read, and make waiting dearer where there are none.
+  const bool threads =
+      std::any_of(argv, argv + argc, [](const char* a) { return std::string_view(a).starts_with("--threads"); });
   return irregular::run_program("histogram", "Histogram: every PE increments bins spread over all PEs.", argc, argv,
-                                add_options, run);
+                                add_options, run, threads ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE);
 }

@@ -34,12 +34,12 @@ class usage_error : public std::runtime_error {
 // else with 1.
 [[noreturn]] void end_for_what_was_caught(const char* name) noexcept;
 
-// What main() does: run(options) with what add(app, options) has put there, between shmem_init() and shmem_finalize().
-// Its result is the exit code. All PEs must find the same mistakes.
+// What main() does: run(options) with what add(app, options) has put there, between shmem_init_thread(threads) and
+// shmem_finalize(). Its result is the exit code. All PEs must find the same mistakes.
 template <class Options>
 int run_program(const char* name, const char* description, int argc, char** argv, void (*add)(CLI::App&, Options&),
-                int (*run)(const Options&)) {
-  shmem_init();
+                int (*run)(const Options&), int threads = SHMEM_THREAD_SINGLE) {
+  shmem_init_thread(threads, nullptr);
   int code = 0;
   try {
     Options wanted;
