@@ -56,6 +56,20 @@ def test_the_result_is_right_in_every_mode(lull: Lull, program: str, mode: str, 
         assert f"bytes per {'node' if mode == 'per-node' else 'PE'}, " in done.stdout
 
 
+@pytest.mark.parametrize(("pes", "nodes"), LAYOUTS[:4])
+@pytest.mark.parametrize("mode", ["per-pe", "per-node"])
+def test_threads_of_a_pe_share_its_updates(lull: Lull, mode: str, pes: int, nodes: int) -> None:
+    done = launched(lull, pes, nodes, "histogram", ["--mode", mode, "--threads", 3, "--updates", 20_000])
+    assert done.returncode == 0, done.stderr
+    assert "result verified" in done.stdout
+
+
+def test_threads_without_buffers_are_a_mistake(lull: Lull) -> None:
+    done = launched(lull, 2, 1, "histogram", ["--mode", "direct", "--threads", 2])
+    assert done.returncode == 2
+    assert "histogram: --threads 2 with --mode direct" in done.stderr
+
+
 @pytest.mark.parametrize("program", SMALL)
 def test_passes_are_repeated_for_the_time_asked_for(lull: Lull, program: str) -> None:
     done = launched(lull, 2, 1, program, [*SMALL[program], "--min-time", "0.1"])
