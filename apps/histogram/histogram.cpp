@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "irregular/measurement.hpp"
 #include "irregular/program.hpp"
@@ -43,7 +44,8 @@ void pass_directly(std::span<const target> targets, uint64_t* table) {
 }
 
 void pass_aggregated(std::span<const target> targets, updater& updates) {
-  for (const target& t : targets) updates.push(t.word, static_cast<int>(t.pe));
+  updates.push_each(targets.size(),
+                    [&](std::size_t i) { return std::pair<uint64_t, std::uint32_t>(targets[i].word, targets[i].pe); });
   updates.done();
 }
 

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "irregular/measurement.hpp"
@@ -45,7 +46,8 @@ void pass_directly(std::span<const target> targets, const uint64_t* table, std::
 
 void pass_aggregated(std::span<const target> targets, words_asked_for& words, std::span<uint64_t> values) {
   words.into(values);
-  for (const target& t : targets) words.pull(t.word, static_cast<int>(t.pe));
+  words.pull_each(targets.size(),
+                  [&](std::size_t i) { return std::pair<uint64_t, std::uint32_t>(targets[i].word, targets[i].pe); });
   words.done();
 }
 
