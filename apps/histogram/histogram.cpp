@@ -15,9 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
+#include <utility>
 
 #include "irregular/measurement.hpp"
 #include "irregular/program.hpp"
@@ -25,6 +23,7 @@
 #include "irregular/scramble.hpp"
 #include "irregular/symmetric.hpp"
 #include "irregular/targets.hpp"
+#include "irregular/threads.hpp"
 
 namespace {
 
@@ -32,46 +31,37 @@ using irregular::scrambled;
 using irregular::target;
 using std::uint64_t;
 
-struct options : irregular::options, irregular::target_options {
-  unsigned threads = 1;
-};
+struct options : irregular::options, irregular::target_options {};
 
 struct increment {
   uint64_t* table;
   void operator()(uint64_t word) const { ++table[word]; }
+  void direct(uint64_t word, int pe) const { shmem_uint64_atomic_inc(table + word, pe); }
 };
 using updater = lull::aggregator<uint64_t, increment>;
 
-void pass_directly(std::span<const target> targets, uint64_t* table) {
-  for (const target& t : targets) shmem_uint64_atomic_inc(table + t.word, static_cast<int>(t.pe));
+void pass_directly(std::span<const target> targets, uint64_t* table, unsigned threads) {
+  irregular::in_threads(threads, targets.size(), [=](unsigned, std::size_t begin, std::size_t end) {
+    for (const target& t : targets.subspan(begin, end - begin))
+      shmem_uint64_atomic_inc(table + t.word, static_cast<int>(t.pe));
+  });
   shmem_barrier_all();
 }
 
-void pass_aggregated(std::span<const target> targets, updater& updates) {
-  for (const target& t : targets) updates.push(t.word, static_cast<int>(t.pe));
-  updates.done();
-}
-
-void pass_in_threads(std::span<const target> targets, updater& updates, unsigned threads) {
-  {
-    std::vector<std::jthread> running;
-    for (unsigned t = 0; t < threads; ++t)
-      running.emplace_back(
-          [&updates, share = targets.subspan(targets.size() * t / threads,
-                                             targets.size() * (t + 1) / threads - targets.size() * t / threads)] {
-            auto mine = updates.pusher();
-            for (const target& each : share) mine.push(each.word, static_cast<int>(each.pe));
-          });
-  }
+void pass_aggregated(std::span<const target> targets, updater& updates, unsigned threads) {
+  if (threads == 1)
+    updates.push_each(targets.size(), [&](std::size_t i) {
+      return std::pair<uint64_t, std::uint32_t>(targets[i].word, targets[i].pe);
+    });
+  else
+    irregular::in_threads(threads, targets.size(), [&](unsigned, std::size_t begin, std::size_t end) {
+      auto mine = updates.pusher();
+      for (const target& t : targets.subspan(begin, end - begin)) mine.push(t.word, static_cast<int>(t.pe));
+    });
   updates.done();
 }
 
 int run(const options& wanted) {
-  if (wanted.direct() && wanted.threads > 1)
-    throw irregular::usage_error(
-        fmt::format("--threads {} with --mode direct: threads push into buffers only; choose "
-                    "another mode",
-                    wanted.threads));
   const auto targets = irregular::find_targets(wanted, wanted.seed, "bins");
   const irregular::symmetric_array<uint64_t> table(targets.words, fmt::format("{} bins", targets.words));
   irregular::reduction all;
@@ -81,12 +71,10 @@ int run(const options& wanted) {
   const auto passes_of = [&](uint64_t passes, irregular::stopwatch& watch) {
     watch.start();
     for (uint64_t i = 0; i < passes; ++i) {
-      if (updates && wanted.threads > 1)
-        pass_in_threads(targets.mine, *updates, wanted.threads);
-      else if (updates)
-        pass_aggregated(targets.mine, *updates);
+      if (updates)
+        pass_aggregated(targets.mine, *updates, wanted.threads);
       else
-        pass_directly(targets.mine, table.data());
+        pass_directly(targets.mine, table.data(), wanted.threads);
     }
     watch.stop();
   };
@@ -127,15 +115,11 @@ int run(const options& wanted) {
 void add_options(CLI::App& app, options& wanted) {
   irregular::add_options(app, wanted, "an update", "the random indices");
   irregular::add_target_options(app, wanted, "updates", "bins");
-  app.add_option("--threads", wanted.threads, "Threads of each PE that push")->check(CLI::Range(1U, 1024U));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Threads must be asked for before the options can be read, and make waiting dearer where there are none.
-  const bool threads =
-      std::any_of(argv, argv + argc, [](const char* a) { return std::string_view(a).starts_with("--threads"); });
   return irregular::run_program("histogram", "Histogram: every PE increments bins spread over all PEs.", argc, argv,
-                                add_options, run, threads ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE);
+                                add_options, run);
 }

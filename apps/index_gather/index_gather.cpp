@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "irregular/measurement.hpp"
@@ -22,6 +23,7 @@
 #include "irregular/scramble.hpp"
 #include "irregular/symmetric.hpp"
 #include "irregular/targets.hpp"
+#include "irregular/threads.hpp"
 
 namespace {
 
@@ -38,14 +40,25 @@ struct stored_word {
 };
 using words_asked_for = lull::gatherer<uint64_t, stored_word>;
 
-void pass_directly(std::span<const target> targets, const uint64_t* table, std::span<uint64_t> values) {
-  for (std::size_t i = 0; i < targets.size(); ++i)
-    values[i] = shmem_uint64_g(table + targets[i].word, static_cast<int>(targets[i].pe));
+void pass_directly(std::span<const target> targets, const uint64_t* table, std::span<uint64_t> values,
+                   unsigned threads) {
+  irregular::in_threads(threads, targets.size(), [=](unsigned, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      values[i] = shmem_uint64_g(table + targets[i].word, static_cast<int>(targets[i].pe));
+  });
 }
 
-void pass_aggregated(std::span<const target> targets, words_asked_for& words, std::span<uint64_t> values) {
+void pass_aggregated(std::span<const target> targets, words_asked_for& words, std::span<uint64_t> values,
+                     unsigned threads) {
   words.into(values);
-  for (const target& t : targets) words.pull(t.word, static_cast<int>(t.pe));
+  if (threads == 1)
+    words.pull_each(targets.size(),
+                    [&](std::size_t i) { return std::pair<uint64_t, std::uint32_t>(targets[i].word, targets[i].pe); });
+  else
+    irregular::in_threads(threads, targets.size(), [&](unsigned, std::size_t begin, std::size_t end) {
+      auto mine = words.puller(begin);
+      for (const target& t : targets.subspan(begin, end - begin)) mine.pull(t.word, static_cast<int>(t.pe));
+    });
   words.done();
 }
 
@@ -63,9 +76,9 @@ int run(const options& wanted) {
     watch.start();
     for (uint64_t i = 0; i < passes; ++i) {
       if (words)
-        pass_aggregated(targets.mine, *words, values);
+        pass_aggregated(targets.mine, *words, values, wanted.threads);
       else
-        pass_directly(targets.mine, table.data(), values);
+        pass_directly(targets.mine, table.data(), values, wanted.threads);
     }
     watch.stop();
   };

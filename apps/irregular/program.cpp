@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <shmem.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <string_view>
 
 namespace irregular {
 namespace {
@@ -27,6 +29,7 @@ lull::aggregate_options options::policy() const {
   lull::aggregate_options chosen;
   if (mode == "per-pe") chosen.buffers = lull::aggregate_buffers::per_pe;
   if (mode == "per-node") chosen.buffers = lull::aggregate_buffers::per_node;
+  chosen.pullers = threads > 1;
   if (mode != "aggregated") chosen.bypass = 0;  // what was asked for by name is what is done
   return chosen;
 }
@@ -39,9 +42,16 @@ void add_options(CLI::App& app, options& wanted, const std::string& item, const 
                              item))
       ->check(CLI::IsMember({"direct", "per-pe", "per-node", "aggregated"}))
       ->option_text("direct|per-pe|per-node|aggregated  [aggregated]");
+  app.add_option("--threads", wanted.threads, "Threads of each PE, each with a share of its items")
+      ->check(CLI::Range(1U, 1024U))
+      ->option_text("1..1024  [1]");
   app.add_option("--seed", wanted.seed, "Seed of " + seeded);
   app.add_option("--min-time", wanted.min_time, "Repeat the work, after a warm-up, for at least so many seconds")
       ->check(CLI::Range(0.0, 3600.0));
+}
+
+bool asks_for_threads(std::span<char* const> arguments) {
+  return std::ranges::any_of(arguments, [](const char* a) { return std::string_view(a).starts_with("--threads"); });
 }
 
 bool parse(CLI::App& app, int argc, char** argv) {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <lull/aggregate.hpp>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -14,6 +15,7 @@ struct options {
   std::string mode = "aggregated";  // direct, per-pe, per-node or aggregated
   std::uint64_t seed = 1;
   double min_time = 0;  // seconds; 0: one pass
+  unsigned threads = 1;
 
   [[nodiscard]] bool direct() const { return mode == "direct"; }
   [[nodiscard]] lull::aggregate_options policy() const;
@@ -34,12 +36,16 @@ class usage_error : public std::runtime_error {
 // else with 1.
 [[noreturn]] void end_for_what_was_caught(const char* name) noexcept;
 
-// What main() does: run(options) with what add(app, options) has put there, between shmem_init_thread(threads) and
+// Whether the option --threads is there. A PE that has threads waits in another way, which costs it more: so this must
+// be known before the options can be read.
+[[nodiscard]] bool asks_for_threads(std::span<char* const> arguments);
+
+// What main() does: run(options) with what add(app, options) has put there, between shmem_init_thread() and
 // shmem_finalize(). Its result is the exit code. All PEs must find the same mistakes.
 template <class Options>
 int run_program(const char* name, const char* description, int argc, char** argv, void (*add)(CLI::App&, Options&),
-                int (*run)(const Options&), int threads = SHMEM_THREAD_SINGLE) {
-  shmem_init_thread(threads, nullptr);
+                int (*run)(const Options&)) {
+  shmem_init_thread(asks_for_threads({argv, argv + argc}) ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE, nullptr);
   int code = 0;
   try {
     Options wanted;

@@ -43,8 +43,7 @@ class mover {
 
  public:
   // Collective. Without a policy each element is put by itself.
-  mover(std::size_t bytes, const std::optional<lull::aggregate_options>& policy)
-      : bytes_(bytes), scratch_(sizeof(std::uint32_t) + bytes) {
+  mover(std::size_t bytes, const std::optional<lull::aggregate_options>& policy) : bytes_(bytes) {
     if (policy) elements_.emplace(lull::items<item>, place_element<Bytes>{&into_}, *policy);
   }
   mover(const mover&) = delete;
@@ -53,18 +52,18 @@ class mover {
   // From here to done() elements go into the buffer `into`, which is symmetric.
   void begin(std::byte* into) { into_ = into; }
 
-  void move(const std::byte* element, std::uint32_t offset, int pe) {
+  // use(move), where move(element, offset, pe) sends an element to its position; in one of several threads, or alone.
+  template <class Use>
+  void moving(bool alone, Use&& use) {
     if (!elements_) {
-      shmem_putmem(into_ + offset * size(), element, size(), pe);
-    } else if constexpr (Bytes == 0) {
-      std::memcpy(scratch_.data(), &offset, sizeof offset);
-      std::memcpy(scratch_.data() + sizeof offset, element, bytes_);
-      elements_->push(scratch_, pe);
+      use([this](const std::byte* element, std::uint32_t offset, int pe) {
+        shmem_putmem(into_ + offset * size(), element, size(), pe);
+      });
+    } else if (alone) {
+      use(move_by(*elements_));
     } else {
-      moved_element<Bytes> moved;
-      moved.offset = offset;
-      std::memcpy(moved.element, element, Bytes);
-      elements_->push(moved, pe);
+      auto mine = elements_->pusher();
+      use(move_by(mine));
     }
   }
 
@@ -82,8 +81,25 @@ class mover {
   }
 
  private:
+  template <class Pusher>
+  auto move_by(Pusher& to) {
+    if constexpr (Bytes == 0)
+      return [&to, bytes = bytes_, scratch = std::vector<std::byte>(sizeof(std::uint32_t) + bytes_)](
+                 const std::byte* element, std::uint32_t offset, int pe) mutable {
+        std::memcpy(scratch.data(), &offset, sizeof offset);
+        std::memcpy(scratch.data() + sizeof offset, element, bytes);
+        to.push(scratch, pe);
+      };
+    else
+      return [&to](const std::byte* element, std::uint32_t offset, int pe) {
+        moved_element<Bytes> moved;
+        moved.offset = offset;
+        std::memcpy(moved.element, element, Bytes);
+        to.push(moved, pe);
+      };
+  }
+
   std::size_t bytes_;
-  std::vector<std::byte> scratch_;
   std::byte* into_ = nullptr;
   std::optional<lull::aggregator<item, place_element<Bytes>>> elements_;
 };

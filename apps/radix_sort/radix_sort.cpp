@@ -120,7 +120,7 @@ int run(const options& wanted, const source& unsorted) {
   const std::span<std::byte> elements = both.all().first(mine * form.bytes());
   irregular::reduction all;
   radix_sort::mover<Bytes> moves(form.bytes(), wanted.direct() ? std::nullopt : std::optional{wanted.policy()});
-  radix_sort::sorter<Bytes> sorter(form, wanted.digit_bits, all_elements, moves);
+  radix_sort::sorter<Bytes> sorter(form, wanted.digit_bits, wanted.threads, all_elements, moves);
 
   std::byte* result = nullptr;
   const auto passes_of = [&](uint64_t passes, irregular::stopwatch& watch) {

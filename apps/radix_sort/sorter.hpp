@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "irregular/threads.hpp"
 #include "radix_sort/elements.hpp"
 #include "radix_sort/mover.hpp"
 #include "radix_sort/positions.hpp"
@@ -15,13 +16,15 @@ namespace radix_sort {
 template <std::size_t Bytes>
 class sorter {
  public:
-  sorter(const element_form& form, unsigned digit_bits, const shares& all, mover<Bytes>& moves)
+  sorter(const element_form& form, unsigned digit_bits, unsigned threads, const shares& all, mover<Bytes>& moves)
       : form_(form),
         digit_bits_(digit_bits),
+        threads_(threads),
         shares_(all),
         moves_(moves),
         positions_(std::size_t{1} << digit_bits, all),
-        next_(std::size_t{1} << digit_bits) {}
+        next_(threads, std::vector<position>(std::size_t{1} << digit_bits)),
+        counts_(threads == 1 ? 0 : threads, std::vector<std::uint64_t>(std::size_t{1} << digit_bits)) {}
 
   // Sorts the elements in `from`; the result is in the buffer it returns, `from` or `other`, both of which are
   // symmetric and overwritten. Collective.
@@ -43,32 +46,63 @@ class sorter {
  private:
   // False when all have the same digit: they stay where they are.
   bool pass(std::span<const std::byte> elements, const digit& now, std::byte* into) {
-    const std::span<std::uint64_t> counts = positions_.counts();
-    for (const std::byte* at = elements.data(); at != elements.data() + elements.size(); at += moves_.size())
-      ++counts[now(at)];
-    if (!positions_.find(next_)) return false;
-    moves_.begin(into);
-    scatter(elements, now);
-    moves_.done();
-    return true;
+    const std::size_t size = moves_.size(), count = elements.size() / size;
+    irregular::in_threads(threads_, count, [&](unsigned thread, std::size_t begin, std::size_t end) {
+      const std::span<std::uint64_t> counts = threads_ == 1 ? positions_.counts() : std::span(counts_[thread]);
+      for (const std::byte* at = elements.data() + begin * size; at != elements.data() + end * size; at += size)
+        ++counts[now(at)];
+    });
+    add_up_threads();
+    const bool moves = positions_.find(next_[0]);
+    if (moves) {
+      moves_.begin(into);
+      find_positions_of_threads();
+      irregular::in_threads(threads_, count, [&](unsigned thread, std::size_t begin, std::size_t end) {
+        moves_.moving(threads_ == 1, [&](auto&& move) {
+          scatter(elements.subspan(begin * size, (end - begin) * size), now, next_[thread], move);
+        });
+      });
+      moves_.done();
+    }
+    for (auto& of_thread : counts_) std::ranges::fill(of_thread, 0);
+    return moves;
   }
 
-  void scatter(std::span<const std::byte> elements, const digit& now) {
+  void add_up_threads() {
+    const std::span<std::uint64_t> all = positions_.counts();
+    for (const auto& of_thread : counts_)
+      for (std::size_t d = 0; d < of_thread.size(); ++d) all[d] += of_thread[d];
+  }
+
+  // A thread's elements of a digit stand behind those of the threads before it.
+  void find_positions_of_threads() {
+    for (std::size_t thread = 0; thread + 1 < counts_.size(); ++thread)
+      for (std::size_t d = 0; d < next_[thread].size(); ++d) {
+        const position& before = next_[thread][d];
+        const std::uint64_t at = before.pe * shares_.block + before.offset + counts_[thread][d];
+        next_[thread + 1][d] = {static_cast<std::uint32_t>(at / shares_.block),
+                                static_cast<std::uint32_t>(at % shares_.block)};
+      }
+  }
+
+  template <class Move>
+  void scatter(std::span<const std::byte> elements, const digit& now, std::vector<position>& next, Move& move) {
     const auto block = static_cast<std::uint32_t>(shares_.block);
     for (const std::byte* at = elements.data(); at != elements.data() + elements.size(); at += moves_.size()) {
-      position& to = next_[now(at)];
+      position& to = next[now(at)];
       const position here = to;
       if (++to.offset == block) to = {to.pe + 1, 0};
-      moves_.move(at, here.offset, static_cast<int>(here.pe));
+      move(at, here.offset, static_cast<int>(here.pe));
     }
   }
 
   element_form form_;
-  unsigned digit_bits_;
+  unsigned digit_bits_, threads_;
   shares shares_;
   mover<Bytes>& moves_;
   positions positions_;
-  std::vector<position> next_;  // of each digit
+  std::vector<std::vector<position>> next_;         // of each thread and digit
+  std::vector<std::vector<std::uint64_t>> counts_;  // likewise, where there are several threads
   unsigned moves_made_ = 0;
 };
 

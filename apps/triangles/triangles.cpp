@@ -10,6 +10,7 @@
 #include <shmem.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <cstdint>
 #include <lull/aggregate.hpp>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "irregular/measurement.hpp"
 #include "irregular/program.hpp"
 #include "irregular/reduction.hpp"
+#include "irregular/threads.hpp"
 #include "triangles/edge_file.hpp"
 #include "triangles/edge_table.hpp"
 #include "triangles/graph.hpp"
@@ -125,19 +127,25 @@ int run(const options& wanted) {
   const auto [graph, expected] = wanted.input.empty() ? make(wanted, all) : read(wanted, all);
   const edge_table edges(graph, all);
   uint64_t found = 0;
-  const answer here{&edges, &found};
   std::optional<questions> asked;
-  if (!wanted.direct()) asked.emplace(lull::items<question>, here, wanted.policy());
+  if (!wanted.direct()) asked.emplace(lull::items<question>, answer{&edges, &found}, wanted.policy());
 
   const auto passes_of = [&, &of = graph](uint64_t passes, irregular::stopwatch& watch) {
     watch.start();
     for (uint64_t i = 0; i < passes; ++i) {
-      if (asked) {
-        pass(of, 0, of.vertices_here(), [&](const question& q, int pe) { asked->push(q, pe); });
-        asked->done();
-      } else {
-        pass(of, 0, of.vertices_here(), [&](const question& q, int pe) { here.direct(q, pe); });
-      }
+      irregular::in_threads(wanted.threads, of.vertices_here(), [&](unsigned, std::size_t begin, std::size_t end) {
+        if (!asked) {
+          uint64_t mine = 0;
+          pass(of, begin, end, [&](const question& q, int pe) { mine += edges.has_on(q, pe); });
+          std::atomic_ref(found).fetch_add(mine, std::memory_order_relaxed);
+        } else if (wanted.threads == 1) {
+          pass(of, begin, end, [&](const question& q, int pe) { asked->push(q, pe); });
+        } else {
+          auto mine = asked->pusher();
+          pass(of, begin, end, [&](const question& q, int pe) { mine.push(q, pe); });
+        }
+      });
+      if (asked) asked->done();
     }
     watch.stop();
   };

@@ -56,28 +56,26 @@ def test_the_result_is_right_in_every_mode(lull: Lull, program: str, mode: str, 
         assert f"bytes per {'node' if mode == 'per-node' else 'PE'}, " in done.stdout
 
 
-@pytest.mark.parametrize(("pes", "nodes"), LAYOUTS[:4])
-@pytest.mark.parametrize("mode", ["per-pe", "per-node"])
-def test_threads_of_a_pe_share_its_updates(lull: Lull, mode: str, pes: int, nodes: int) -> None:
-    done = launched(lull, pes, nodes, "histogram", ["--mode", mode, "--threads", 3, "--updates", 20_000])
+@pytest.mark.parametrize(("pes", "nodes"), [(1, 1), (4, 2)])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("program", SMALL)
+def test_threads_of_a_pe_share_its_work(lull: Lull, program: str, mode: str, pes: int, nodes: int) -> None:
+    done = launched(lull, pes, nodes, program, ["--mode", mode, "--threads", 3, *SMALL[program]])
     assert done.returncode == 0, done.stderr
     assert "result verified" in done.stdout
 
 
-def test_threads_without_buffers_are_a_mistake(lull: Lull) -> None:
-    done = launched(lull, 2, 1, "histogram", ["--mode", "direct", "--threads", 2])
-    assert done.returncode == 2
-    assert "histogram: --threads 2 with --mode direct" in done.stderr
-
-
 @pytest.mark.parametrize("program", SMALL)
 def test_passes_are_repeated_for_the_time_asked_for(lull: Lull, program: str) -> None:
-    done = launched(lull, 2, 1, program, [*SMALL[program], "--min-time", "0.1"])
-    assert "result verified" in done.stdout
-    rate = re.search(r"([\d.e+-]+) M \w+/s per PE", done.stdout)
-    items = re.search(r", (\d+) (updates|requests|keys|wedges) ", done.stdout)
-    assert rate and items
-    assert int(items[1]) / (float(rate[1]) * 2e6) > 0.02
+    counts = []
+    for seconds in ("0", "0.5"):
+        done = launched(lull, 2, 1, program, [*SMALL[program], "--min-time", seconds])
+        assert "result verified" in done.stdout
+        items = re.search(r", (\d+) (updates|requests|keys|wedges) ", done.stdout)
+        assert items
+        counts.append(int(items[1]))
+    once, repeated = counts
+    assert repeated > once and repeated % once == 0
 
 
 @pytest.mark.parametrize(
