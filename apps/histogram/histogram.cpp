@@ -62,7 +62,7 @@ void pass_aggregated(std::span<const target> targets, updater& updates, unsigned
 }
 
 int run(const options& wanted) {
-  const auto targets = irregular::find_targets(wanted, wanted.seed, "bins");
+  const auto targets = irregular::find_targets(wanted, wanted.threads, wanted.seed, "bins");
   const irregular::symmetric_array<uint64_t> table(targets.words, fmt::format("{} bins", targets.words));
   irregular::reduction all;
   std::optional<updater> updates;

@@ -63,7 +63,7 @@ void pass_aggregated(std::span<const target> targets, words_asked_for& words, st
 }
 
 int run(const options& wanted) {
-  const auto targets = irregular::find_targets(wanted, wanted.seed, "words");
+  const auto targets = irregular::find_targets(wanted, wanted.threads, wanted.seed, "words");
   const irregular::symmetric_array<uint64_t> table(targets.words, fmt::format("{} words", targets.words));
   const auto me = static_cast<std::uint32_t>(shmem_my_pe());
   for (std::uint32_t word = 0; word < table.size(); ++word) table[word] = scrambled(targets.index_of({me, word}));

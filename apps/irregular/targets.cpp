@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "irregular/indices.hpp"
+#include "irregular/program.hpp"
 
 namespace irregular {
 namespace {
@@ -16,11 +17,12 @@ constexpr std::uint64_t most_words = std::uint64_t{1} << 32U;
 }  // namespace
 
 void add_target_options(CLI::App& app, target_options& wanted, const std::string& items, const std::string& words) {
-  app.add_option("--" + items + ",--items", wanted.count, fmt::format("{} of each PE, uniform at random", items))
+  app.add_option("--" + items + ",--items", wanted.count,
+                 fmt::format("{} for each thread of each PE, uniform at random", items))
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32U))
       ->option_text("N  [1000000]");
   app.add_option("--table", wanted.table,
-                 fmt::format("{} on each PE (with --input: as many as the indices need)", words))
+                 fmt::format("{} for each thread of each PE (with --input: as many as the indices need)", words))
       ->check(CLI::Range(std::uint64_t{1}, most_words))
       ->option_text("N  [10000]");
   app.add_option("--input", wanted.input, "Read the indices from a file: raw uint64, or an integer array *.npy")
@@ -30,13 +32,16 @@ void add_target_options(CLI::App& app, target_options& wanted, const std::string
   });
 }
 
-targets find_targets(const target_options& wanted, std::uint64_t seed, const std::string& words) {
+targets find_targets(const target_options& wanted, unsigned threads, std::uint64_t seed, const std::string& words) {
   const int me = shmem_my_pe(), pes = shmem_n_pes();
   const auto all_pes = static_cast<std::uint64_t>(pes);
-  targets found{{}, wanted.table};
+  targets found{{}, wanted.table * threads};
+  if (found.words > most_words)
+    throw usage_error(fmt::format("--table {} for each of {} threads: a PE holds up to 2^32 {}; lower --table",
+                                  wanted.table, threads, words));
   std::vector<std::uint64_t> indices;
   if (wanted.input.empty()) {
-    indices = uniform_indices(seed, me, wanted.count, found.words * all_pes);
+    indices = uniform_indices(seed, me, wanted.count * threads, found.words * all_pes);
   } else {
     auto share = read_share(wanted.input, me, pes);
     if (found.words == 0) found.words = share.bound / all_pes + (share.bound % all_pes != 0);

@@ -13,8 +13,8 @@ struct target {
 };
 
 struct target_options {
-  std::uint64_t count = 1'000'000;  // of each PE
-  std::uint64_t table = 10'000;     // words on each PE; 0: as many as the indices of the input need
+  std::uint64_t count = 1'000'000;  // for each thread of each PE
+  std::uint64_t table = 10'000;     // words, likewise; 0: as many as the indices of the input need
   std::string input;
 };
 
@@ -28,6 +28,7 @@ struct targets {
 };
 
 // Throws std::runtime_error with one line, on all PEs the same.
-[[nodiscard]] targets find_targets(const target_options& wanted, std::uint64_t seed, const std::string& words);
+[[nodiscard]] targets find_targets(const target_options& wanted, unsigned threads, std::uint64_t seed,
+                                   const std::string& words);
 
 }  // namespace irregular

@@ -42,9 +42,10 @@ constexpr uint64_t most_keys = 0xffff'ffff;  // of a PE: positions there have 32
 
 void add_options(CLI::App& app, options& wanted) {
   irregular::add_options(app, wanted, "an element", "the random elements");
-  auto* const keys = app.add_option("--keys,--items", wanted.keys, "Elements of each PE, with keys uniform at random")
-                         ->check(CLI::Range(uint64_t{1}, most_keys))
-                         ->option_text("N  [1000000]");
+  auto* const keys =
+      app.add_option("--keys,--items", wanted.keys, "Elements for each thread of each PE, with keys uniform at random")
+          ->check(CLI::Range(uint64_t{1}, most_keys))
+          ->option_text("N  [1000000]");
   app.add_option("--key-bytes", wanted.key_bytes, "Bytes of a key, an unsigned little-endian number")
       ->check(CLI::Range(8, 32))
       ->option_text("8..32  [8]");
@@ -63,7 +64,12 @@ void add_options(CLI::App& app, options& wanted) {
 class source {
  public:
   explicit source(const options& wanted) : form_{wanted.key_bytes, wanted.payload}, seed_(wanted.seed) {
-    total_ = wanted.keys * static_cast<uint64_t>(shmem_n_pes());
+    const uint64_t keys = wanted.keys * wanted.threads;
+    if (keys > most_keys)
+      throw irregular::usage_error(
+          fmt::format("--keys {} for each of {} threads: a PE holds up to 2^32 - 1 elements; lower --keys", wanted.keys,
+                      wanted.threads));
+    total_ = keys * static_cast<uint64_t>(shmem_n_pes());
     if (wanted.input.empty()) return;
     file_ = std::make_unique<irregular::input_file>(wanted.input, "the elements");
     const std::size_t bytes = file_->bytes().size();

@@ -47,7 +47,7 @@ void add_options(CLI::App& app, options& wanted) {
           ->option_text("FILE");
   app.add_option("--expect", wanted.expect, "The number of triangles in the file")->needs(input)->option_text("N");
   app.add_option("--vertices", wanted.vertices,
-                 "Vertices of each PE in a ring, whose triangles are known; instead of a file")
+                 "Vertices for each thread of each PE in a ring, whose triangles are known; instead of a file")
       ->excludes(input)
       ->check(CLI::Range(uint64_t{1}, triangles::most_vertices))
       ->option_text("N  [10000]");
@@ -101,7 +101,7 @@ task read(const options& wanted, irregular::reduction& all) {
 
 task make(const options& wanted, irregular::reduction& all) {
   const auto pes = static_cast<uint64_t>(shmem_n_pes());
-  const uint64_t vertices = wanted.vertices * pes, reach = wanted.degree / 2;
+  const uint64_t vertices = wanted.vertices * wanted.threads * pes, reach = wanted.degree / 2;
   if (wanted.degree % 2 != 0)
     throw irregular::usage_error(
         fmt::format("--degree {}: half of the neighbours are on each side; give an even number", wanted.degree));

@@ -14,7 +14,7 @@ from lull.comparing import compare_all, refuse_mixed
 from lull.comparison import Comparison
 from lull.comparison_table import Row, rows, sensor_words
 from lull.errors import LullError
-from lull.quadrant import gps_up
+from lull.quadrant import MOST_NAMES, gps_up
 from lull.quantity import Quantity, quantity
 from lull.record import Energy, EnergyKind, Run
 from lull.scaling import scaling, scaling_plot
@@ -136,7 +136,10 @@ def render_page(
         source=source,
         claim_columns=list(dict.fromkeys(key for claim in claims for key in claim)),
         energy_words=tables.energy_words(quantities),
-        gps_up=drawn.svg("gps-up", gps_up(comparisons)) if comparisons else "",
+        gps_up=[
+            (title, drawn.svg(f"gps-up-{place}" if title else "gps-up", gps_up(those)))
+            for place, (title, those) in enumerate(planes(comparisons), 1)
+        ],
         curves=[(one, drawn.svg(one.name, one.plot)) for one in curves],
         runs_plot=drawn.svg("runs", plots.runs_of_each(quantities)) if few else "",
         domains_plot=drawn.svg("domains", plots.energy_by_domain(_energies_of(quantities, region))) if few else "",
@@ -197,6 +200,22 @@ def _common_warnings(comparisons: Sequence[Comparison]) -> list[str]:
     if len(comparisons) < 2:
         return []
     return [line for line in comparisons[0].warnings if all(line in one.warnings for one in comparisons)]
+
+
+def planes(comparisons: Sequence[tuple[str, Comparison]]) -> list[tuple[str, list[tuple[str, Comparison]]]]:
+    """What is drawn together in one GPS-UP plane, under its title.
+
+    More than a plane can name, of a study, are parted by what is compared: their names are ``what: where``.
+    """
+    if not comparisons:
+        return []
+    parts: dict[str, list[tuple[str, Comparison]]] = {}
+    for name, found in comparisons:
+        what, colon, where = name.partition(": ")
+        parts.setdefault(what, []).append((where if colon else name, found))
+    if len(comparisons) <= MOST_NAMES or len(parts) == 1 or len(parts) == len(comparisons):
+        return [("", list(comparisons))]
+    return list(parts.items())
 
 
 def _compared(name: str, found: Comparison, common: list[str]) -> Compared:

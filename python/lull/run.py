@@ -21,7 +21,8 @@ from lull.run_on_hosts import run_on_hosts
 @click.command(
     context_settings={"allow_interspersed_args": False}, short_help="Run a program on several PEs of this machine."
 )
-@click.option("-n", "pes", type=click.IntRange(min=1), required=True, help="Number of PEs (processes).")
+@click.option("-n", "number", type=click.IntRange(min=1), help="Number of PEs (processes).")
+@click.option("--per-node", type=click.IntRange(min=1), help="Number of PEs on each node or host, instead of -n.")
 @click.option(
     "--nodes",
     type=click.IntRange(min=1),
@@ -42,7 +43,8 @@ from lull.run_on_hosts import run_on_hosts
 @click.argument("app")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def run(
-    pes: int,
+    number: int | None,
+    per_node: int | None,
     nodes: int | None,
     hosts: int | None,
     rate: str | None,
@@ -50,10 +52,14 @@ def run(
     app: str,
     args: tuple[str, ...],
 ) -> NoReturn:
-    """Run APP on N PEs; options after APP are its own.
+    """Run APP on some PEs; options after APP are its own.
 
     APP is looked up on PATH, then as a path, then among the applications that come with Lull.
     """
+    if (number is None) == (per_node is None):
+        found = "both -n and --per-node are given" if number is not None else "it is not said how many"
+        raise UsageError("run PEs", found, "give either -n or --per-node")
+    pes = number or (per_node or 1) * (hosts or nodes or 1)
     if nodes is not None and nodes > pes:
         raise UsageError("run on emulated nodes", f"{nodes} nodes are more emulated nodes than PEs, {pes}", "raise -n")
     if hosts is not None and hosts > pes:

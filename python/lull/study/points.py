@@ -92,16 +92,24 @@ def _point(study: Description, places: Places, factors: dict[str, Value]) -> Poi
     command: list[str] = []
     env: dict[str, str] = {}
     for text in study.command:
-        lone = PLACEHOLDER.fullmatch(text)
-        meaning = _meaning(study, factors, lone[1]) if lone else None
-        if meaning is None:
-            command.append(_fill(text, words))
-        else:
-            command.extend(_fill(argument, words) for argument in meaning)
+        command += _expanded(study, factors, words, text)
     for name, value in factors.items():
         if found := study.values.get(name, {}).get(str(value)):
             env.update(found.env)
     return Point(point_name(factors), factors, command, env)
+
+
+def _expanded(
+    study: Description, factors: dict[str, Value], words: dict[str, str], text: str, within: tuple[str, ...] = ()
+) -> list[str]:
+    """The words that one of a command stands for; a factor alone stands for its value's arguments, theirs likewise."""
+    lone = PLACEHOLDER.fullmatch(text)
+    meaning = _meaning(study, factors, lone[1]) if lone else None
+    if lone is None or meaning is None:
+        return [_fill(text, words)]
+    if lone[1] in within:
+        raise LullError("lay out the study", f"the arguments of {lone[1]} contain themselves", "leave one out")
+    return [word for argument in meaning for word in _expanded(study, factors, words, argument, (*within, lone[1]))]
 
 
 def _meaning(study: Description, factors: dict[str, Value], name: str) -> list[str] | None:
