@@ -11,6 +11,7 @@ import pytest
 import records
 from lull import plots
 from lull.compare import compare_runs
+from lull.page import planes
 from lull.quadrant import gps_up
 from lull.quantity import quantity
 from lull.record import EnergyKind
@@ -206,3 +207,17 @@ def test_power_shows_regions_and_is_absent_without_samples():
     assert plots.power_over_time(BASE, records.samples(BASE).slice(0, 0), 0) is None
     assert plots.typical_repeat(run("x", [1.0, 9.0, 5.0])) == 2
     assert plots.typical_repeat(run("x", [1.0], exit_codes=[1])) is None
+
+
+def test_more_comparisons_than_a_plane_can_name_are_parted_by_what_is_compared():
+    found = named()[0][1]
+    few = [(f"{what}: case {i}", found) for what in ("a", "b") for i in range(5)]
+    assert planes(few) == [("", few)]
+    many = [(f"{what}: case {i}", found) for what in ("a", "b") for i in range(6)]
+    assert [(title, [name for name, _ in part]) for title, part in planes(many)] == [
+        ("a", [f"case {i}" for i in range(6)]),
+        ("b", [f"case {i}" for i in range(6)]),
+    ]
+    alone = [(f"case {i}", found) for i in range(12)]
+    assert planes(alone) == [("", alone)]
+    assert planes([]) == []

@@ -63,7 +63,16 @@ def test_without_any_source_that_is_said() -> None:
     assert "only times" in sources.what_a_measurement_uses([])
 
 
-@pytest.mark.parametrize("args", [["-n", "0", "true"], ["true"], ["-n", "2"], ["-n", "2", "--nodes", "3", "true"]])
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["-n", "0", "true"],
+        ["true"],
+        ["-n", "2"],
+        ["-n", "2", "--nodes", "3", "true"],
+        ["-n", "2", "--per-node", "2", "true"],
+    ],
+)
 def test_run_refuses_wrong_usage_in_one_line(lull: Lull, args: list[str]) -> None:
     done = lull.run("run", *args)
     assert done.returncode == 2
@@ -85,3 +94,9 @@ def test_run_passes_options_after_the_program_on_and_its_exit_code_back(lull: Lu
     done = lull.run("run", "-n", "2", "sh", "-c", "echo $0 $1; exit 4", "--nodes", "x")
     assert done.returncode == 4
     assert set(done.stdout.splitlines()) == {"--nodes x"}
+
+
+def test_pes_are_given_for_each_node(lull: Lull) -> None:
+    done = lull.run("run", "--per-node", "3", "--nodes", "2", "sh", "-c", "echo $PMIX_RANK $LULL_NODES")
+    assert sorted(done.stdout.splitlines()) == [f"{rank} 2" for rank in range(6)]
+    assert len(lull.run("run", "--per-node", "2", "echo").stdout.splitlines()) == 2

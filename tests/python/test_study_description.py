@@ -47,6 +47,21 @@ def test_points_are_all_combinations_with_their_own_environment(tmp_path: Path) 
     assert [point.env for point in found[:2]] == [{}, {"LULL_WAIT": "poll"}]
 
 
+def test_the_arguments_of_a_value_may_name_other_factors(tmp_path: Path) -> None:
+    nested = (
+        MINIMAL.replace("[values.mode.b.env]", 'a.args = ["x", "{size}", "y{size}"]\n[values.mode.b.env]')
+        .replace("a.args", "[values.mode]\na.args")
+        .replace('["echo", "{size}", ', '["echo", "{mode}", ')
+    )
+    nested += '[values.size]\n1.args = ["--one", "1"]\n'
+    found = all_points(described(tmp_path, nested), places(tmp_path))
+    assert found[0].command == ["echo", "x", "--one", "1", "y1", "--n=1"]
+    assert found[1].command == ["echo", "b", "--n=1"]
+    circular = nested.replace('1.args = ["--one", "1"]', '1.args = ["{mode}"]')
+    with pytest.raises(LullError, match="contain themselves"):
+        all_points(described(tmp_path, circular), places(tmp_path))
+
+
 def test_a_comparison_is_made_for_each_value_of_what_is_held_fixed(tmp_path: Path) -> None:
     study = described(tmp_path, MINIMAL)
     assert pairs(study, study.compare[0]) == [
