@@ -118,8 +118,9 @@ def table(title: str, seen: dict[str, Times]) -> None:
 
 def shares_of_the_ceiling(program: Path, rounds: int) -> dict[str, float]:
     """Rates over those of local loops."""
-    small = loops(program, Job(2, 1), 2_000_000, rounds, [w for w in (*SHARES, *SHARES.values()) if "_small" in w])
-    large = loops(program, Job(2, 1), 8_000_000, rounds, [w for w in (*SHARES, *SHARES.values()) if "_large" in w])
+    names = dict.fromkeys((*SHARES, *SHARES.values()))
+    small = loops(program, Job(2, 1), 2_000_000, rounds, [w for w in names if "_small" in w])
+    large = loops(program, Job(2, 1), 8_000_000, rounds, [w for w in names if "_large" in w])
     seen = small | large
     table("2 PEs on one node", seen)
     return {what: ratio(seen[ceiling].wall, seen[what].wall) for what, ceiling in SHARES.items()}
@@ -140,7 +141,7 @@ def more_pes_than_cores(program: Path, rounds: int) -> dict[str, float]:
 def per_key(job: Job, mode: str, keys: int) -> tuple[float, float]:
     """Radix sort: microseconds of time, and nanoseconds of CPU time, per key of a PE."""
     sort = str(installed.applications()["radix_sort"])
-    said = job.run([sort, "--mode", mode, "--keys", str(keys)])
+    said = job.run([sort, "--mode", mode, "--items", str(keys)])
     found = re.search(r"([\d.e+-]+) M keys/s per PE, ([\d.e+-]+) ns CPU per key", said)
     if "verified" not in said or found is None:
         raise SystemExit(f"radix_sort printed something else: {said!r}")
@@ -177,7 +178,7 @@ def worst_case(program: Path, rounds: int) -> dict[str, float]:
 def memory(program: Path) -> dict[str, float]:
     """Peak resident set of the PE that has most."""
     said = Job(2, 1).run([str(program), "100000000", "0", "stream_small"])
-    return {"peak_rss_mib_100m": float(json.loads(said)["peak_rss_mib"])}
+    return {"peak_rss_mib_100m": float(json.loads(said.splitlines()[-1])["peak_rss_mib"])}
 
 
 def sort_rate(rounds: int) -> dict[str, float]:

@@ -117,6 +117,7 @@ class channel final : public aggregate::progress_of_later_stages {
   handing handing_;
   std::shared_ptr<aggregate::policy_lock> duty_;
   mutable aggregate::policy_lock lanes_;
+  std::uint64_t pes_here_, other_nodes_;
   std::atomic<int> producers_{0};
   std::vector<std::unique_ptr<passing>> passing_;
   std::vector<std::unique_ptr<aggregate::stage>> stages_;
@@ -132,7 +133,7 @@ class channel final : public aggregate::progress_of_later_stages {
   std::uint64_t most_pushed_ = 0;    // in this round, as far as known
   std::uint64_t rounds_ = 0, direct_rounds_ = 0, direct_items_ = 0;
   bool direct_now_ = false, left_direct_ = false;
-  std::uint64_t direct_limit_ = 0;  // items of a PE up to which a round is made directly; 0: never
+  std::uint64_t direct_limit_ = 0;  // with fewer items of each PE a round is made directly; 0: never
   struct meeting;
   meeting* mine_ = nullptr;     // symmetric; null when no round is ever made directly
   meeting* at_node_ = nullptr;  // that of the node's leader
