@@ -3,7 +3,7 @@
 One C program, compiled with both libraries; they run in turn, in several rounds, so that a drift of the machine falls
 on both. Lull runs as it comes: LULL_WAIT=interrupt. "tcp" is UCX's tcp over the loopback: two emulated nodes here,
 UCX_TLS=tcp,self there. The link is one of 1 Gbit/s between two hosts made of namespaces, with idle gaps between the
-transfers; shift measures on it with LULL_WAIT=poll and adaptive in turn. Tables come first, then one line of JSON.
+transfers; shift measures on it with LULL_WAIT=poll and adaptive in turn, the target always with interrupt. Tables come first, then one line of JSON.
 
     put_min_ratio, get_min_ratio  least over 8 B to 4 MiB of their time over ours, shared memory, 2 PEs; wanted: 1
     amo_ratio                     their time over ours, fetch-and-add, shared memory; wanted: 1
@@ -170,8 +170,12 @@ def idle_seconds() -> float:
 
 
 def on_second_host(hosts: Sequence[Host]) -> str:
-    """A shell command that starts "$@" here for the first PE, on the second host for the other one."""
-    return f'if [ "$PMIX_RANK" = 1 ]; then exec {shlex.join(hosts[1].command([]))} "$@"; fi; exec "$@"'
+    """A shell command that starts "$@" here for the first PE, on the second host for the other one.
+
+    That one waits in the same way whatever the policy: what is compared is how the PE waits that transfers.
+    """
+    other = f'export LULL_WAIT=interrupt; exec {shlex.join(hosts[1].command([]))} "$@"'
+    return f'if [ "$PMIX_RANK" = 1 ]; then {other}; fi; exec "$@"'
 
 
 def shift_on_link(hosts: Sequence[Host], policy: str) -> dict[int, OnLink]:
