@@ -3,7 +3,8 @@
 One C program, compiled with both libraries; they run in turn, in several rounds, so that a drift of the machine falls
 on both. Lull runs as it comes: LULL_WAIT=interrupt. "tcp" is UCX's tcp over the loopback: two emulated nodes here,
 UCX_TLS=tcp,self there. The link is one of 1 Gbit/s between two hosts made of namespaces, with idle gaps between the
-transfers; shift measures on it with LULL_WAIT=poll and adaptive in turn, the target always with interrupt. Tables come first, then one line of JSON.
+transfers; shift measures on it with LULL_WAIT=poll and adaptive in turn, the target always with interrupt. Tables come
+first, then one line of JSON.
 
     put_min_ratio, get_min_ratio  least over 8 B to 4 MiB of their time over ours, shared memory, 2 PEs; wanted: 1
     amo_ratio                     their time over ours, fetch-and-add, shared memory; wanted: 1
