@@ -45,7 +45,8 @@ class id {
   constexpr id() = default;
   constexpr explicit id(int index) : index_(index) {}
   [[nodiscard]] constexpr int index() const { return index_; }
-  constexpr auto operator<=>(const id&) const = default;
+  // clang-tidy takes the 0 with which the result of <=> is compared for a pointer.
+  constexpr auto operator<=>(const id&) const = default;  // NOLINT(modernize-use-nullptr)
 
  private:
   int index_ = 0;
