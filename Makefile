@@ -97,7 +97,7 @@ lint: build
 	@cmake -S . -B build/lint -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
 	  -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python > build/lint.log 2>&1 || { cat build/lint.log; exit 1; }
 	@run-clang-tidy -quiet -p build/lint '^$(CURDIR)/(src|apps|python)/.*' > build/tidy.log 2>&1 \
-	  || { grep -E 'error|warning' build/tidy.log; exit 1; }
+	  || { grep -E -A4 '(error|warning): ' build/tidy.log; exit 1; }
 
 docs: build
 	@sphinx-build -q -W --keep-going docs build/docs
