@@ -1,6 +1,7 @@
 """The command `lull` for tests, and the processes it may leave behind."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -9,6 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # as in the background of a script; what is started here inherits it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass

@@ -43,7 +43,7 @@ def test_a_job_is_measured_with_what_it_sends_over_the_links(lull: Lull) -> None
     assert "PEs ran on" not in done.stderr
     content = json.loads((lull.folder / "r" / "run.json").read_text())
     [repeat] = content["repeats"]
-    assert {region["name"] for region in repeat["regions"]} == {"updates"}
+    assert "updates" in {region["name"] for region in repeat["regions"]}
     assert len(content["hosts"]) == 1
     wires = [one for one in repeat["energy"] if one["domain"] == "wire"]
     assert [one["channel"] for one in wires] == ["net:host0", "net:host1", "net:host2"]
