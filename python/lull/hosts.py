@@ -25,6 +25,7 @@ INTERFACE = "lull0"  # the one interface of every host, by the same name on all 
 _NETWORK = "10.91.7"
 MOST_HOSTS = 250
 _VARIABLE = "LULL_HOSTS"  # for commands run while hosts are there
+_WIRES = "LULL_WIRE_INTERFACES"
 _UP_S = 5.0
 _END_S = 2.0  # how long programs on a host have to go after SIGKILL
 
@@ -71,9 +72,13 @@ class Host:
 
 
 def as_environment(hosts: Sequence[Host]) -> dict[str, str]:
-    """The variables by which a command, and `lull run` in it, knows hosts that are there already."""
+    """The variables by which a command, and `lull run` in it, knows hosts that are there already.
+
+    Wires that the user has named stay; those of other hosts, within which these were made, do not.
+    """
     ports = ",".join(f"{host.port}={host.name}" for host in hosts if host.port is not None)
-    wires = {"LULL_WIRE_INTERFACES": ports} if ports else {}
+    named = _WIRES in os.environ and _VARIABLE not in os.environ
+    wires = {_WIRES: ports} if ports and not named else {}
     return {_VARIABLE: json.dumps([asdict(host) for host in hosts]), **wires}
 
 

@@ -30,7 +30,7 @@ def hosts(count: int, rate: str | None, command: tuple[str, ...]) -> NoReturn:
     checked_settings()
     with Interrupts() as interrupts, namespace_hosts(count, Link(rate), switch=True) as made:
         try:
-            ending = run_guarded(command, env={**as_environment(made), **os.environ}, interrupts=interrupts)
+            ending = run_guarded(command, env={**os.environ, **as_environment(made)}, interrupts=interrupts)
             code = ending.exit_code
         except CannotExecuteError as error:  # the guard has said why
             code = error.exit_code

@@ -60,6 +60,15 @@ def test_several_jobs_use_the_same_hosts_and_fewer_of_them(lull: Lull) -> None:
     assert [wire.partition("=")[2] for wire in wires.split(",")] == ["host0", "host1"]
 
 
+def test_wires_the_user_names_stay_and_those_of_outer_hosts_do_not(lull: Lull) -> None:
+    say = ["sh", "-c", "echo $LULL_WIRE_INTERFACES; echo $LULL_HOSTS"]
+    inner = lull.run("hosts", "-n", "2", "--", *LULL, "hosts", "-n", "3", "--", *say, timeout=60)
+    wires, hosts = inner.stdout.splitlines()
+    assert len(wires.split(",")) == len(json.loads(hosts)) == 3
+    lull.env = {**lull.env, "LULL_WIRE_INTERFACES": "lo"}
+    assert lull.run("hosts", "-n", "2", "--", *say, timeout=60).stdout.splitlines()[0] == "lo"
+
+
 def test_the_exit_code_is_the_commands_and_nothing_remains(lull: Lull) -> None:
     done = lull.run("hosts", "-n", "2", "--", "sh", "-c", "echo $LULL_HOSTS; exit 7", timeout=30)
     assert done.returncode == 7
