@@ -1,7 +1,6 @@
 #include "aggregate/channel.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -12,7 +11,6 @@
 #include "aggregate/node_stage.hpp"
 #include "aggregate/pe_stage.hpp"
 #include "base/clock.hpp"
-#include "fabric/collectives.hpp"
 #include "fabric/team.hpp"
 #include "shmem/current.hpp"
 
@@ -22,8 +20,6 @@ namespace {
 using aggregate::item_format;
 using aggregate::sink;
 
-constexpr std::uint64_t always_direct = std::uint64_t{1} << 62U;
-
 item_format format_of(const aggregate::route& way, std::size_t item_bytes, bool compress) {
   item_format f{.stride = 0, .addressed = !way.is_direct(), .compressed = compress};
   if (item_bytes != 0) f.stride = item_bytes + (f.addressed ? address_bytes : 0);
@@ -31,14 +27,6 @@ item_format format_of(const aggregate::route& way, std::size_t item_bytes, bool 
 }
 
 }  // namespace
-
-struct channel::meeting {
-  alignas(64) std::uint64_t left;     // the last round that some PE found too large to be made directly
-  alignas(64) std::uint64_t arrived;  // in the leader's: arrivals of PEs of this node
-  std::uint64_t nodes;                // in the leader's: and of other nodes, when all their PEs had arrived
-  alignas(64) std::uint64_t word;
-  std::uint64_t limit;
-};
 
 channel::channel(fabric::world& world, const channel_request& wanted)
     : world_(world),
@@ -49,9 +37,7 @@ channel::channel(fabric::world& world, const channel_request& wanted)
       waits_(!wanted.offer),
       handing_{items_.addressed ? wanted.addressed : wanted.plain, wanted.handler},
       duty_(std::make_shared<aggregate::policy_lock>(world)),
-      lanes_(world),
-      pes_here_(world.places().members(world.places().my_node()).size()),
-      other_nodes_(static_cast<std::uint64_t>(world.places().nodes() - 1)) {
+      lanes_(world) {
   chosen_.sizes.reserved = waits_ ? 0 : 1;
   if (answers_) answers_->duty_ = duty_;
   const int last = route_.stages() - 1;
@@ -77,15 +63,10 @@ channel::channel(fabric::world& world, const channel_request& wanted)
   ways_ = ways_from(0);
   entry_.reserve(ways_.size());
   for (const way_on& way : ways_) entry_.push_back(way.at);
-  if (chosen_.bypass && wanted.has_direct) measure_bypass();
+  if (chosen_.bypass && wanted.has_direct) begin_directly();
 }
 
-channel::~channel() {
-  if (!mine_) return;
-  world_.quiet(traffic_);
-  world_.everybody().sync();
-  world_.release(mine_);
-}
+channel::~channel() = default;
 
 std::vector<channel::way_on> channel::ways_from(int stage) {
   const pe_id me = world_.me();
@@ -128,9 +109,8 @@ std::size_t channel::pass_on(void* self, const batch& items) {
   while (at != end) {
     const std::size_t bytes = c.items_.size_of(at);
     const way_on& way = on.ways[read<std::uint32_t>(at)];
-    const auto fits = [&] { return static_cast<std::size_t>(way.at->end - way.at->next) >= bytes; };
-    while (!fits() && c.waits_) c.stages_[way.stage]->turn_over(way.lane);
-    if (!fits() && !c.stages_[way.stage]->try_turn_over(way.lane)) {
+    while (!way.fits(bytes) && c.waits_) c.stages_[way.stage]->turn_over(way.lane);
+    if (!way.fits(bytes) && !c.stages_[way.stage]->try_turn_over(way.lane)) {
       on.refused.push_back(way);
       break;
     }
@@ -188,17 +168,15 @@ std::size_t channel::largest_item() const {
 void channel::turn_over(int pe, std::size_t item_bytes) {
   if (!timing_) begin_timing();
   const way_on& way = ways_[static_cast<std::size_t>(pe)];
-  aggregate::stage& to = *stages_[way.stage];
-  const auto fits = [&] { return static_cast<std::size_t>(way.at->end - way.at->next) >= item_bytes; };
   const auto turn = [&] {
     const std::lock_guard hold(lanes_);
-    to.turn_over(way.lane);
+    stages_[way.stage]->turn_over(way.lane);
   };
   must_fit(way, item_bytes);
   const bool was_open = way.at->next != nullptr;
   turn();
   if (was_open || chosen_.flush_ns != 0) keep_pace();
-  if (!fits()) turn();  // what was passed on filled this one
+  if (!way.fits(item_bytes)) turn();  // what was passed on filled this one
 }
 
 std::size_t channel::largest_item(const way_on& way) const {
@@ -256,17 +234,15 @@ void channel::keep_pace() {
 bool channel::try_turn_over(int pe, std::size_t item_bytes) {
   if (!timing_) begin_timing();
   const way_on& way = ways_[static_cast<std::size_t>(pe)];
-  aggregate::stage& to = *stages_[way.stage];
-  const auto fits = [&] { return static_cast<std::size_t>(way.at->end - way.at->next) >= item_bytes; };
   const auto turn = [&] {
     const std::lock_guard hold(lanes_);
-    to.try_turn_over(way.lane);
+    stages_[way.stage]->try_turn_over(way.lane);
   };
   if (chosen_.flush_ns != 0) flush_if_due();
   turn();
   consume(0);
-  if (!fits()) turn();  // what was passed on filled this one
-  return fits();
+  if (!way.fits(item_bytes)) turn();  // what was passed on filled this one
+  return way.fits(item_bytes);
 }
 
 bool channel::room(int pe) const {
@@ -346,7 +322,7 @@ void channel::finish() {
   if (!timing_) begin_timing();
   while (!try_finish())
     world_.wait().until({fabric::operation::aggregate}, [&] { return anything_arrived(0) || can_go_on(); });
-  if (direct_now_) meet();  // handlers of this round may still run elsewhere
+  if (direct_now_) direct_->meet(rounds_ + 1);  // handlers of this round may still run elsewhere
 }
 
 bool channel::can_go_on() const {
@@ -405,52 +381,10 @@ void channel::producer_goes(std::int64_t cpu_ns) {
   producers_.fetch_sub(1, std::memory_order_release);
 }
 
-// How many items of a PE cost as much directly as the buffers of a round do: the end of an empty round beyond a
-// barrier, over what a word costs directly beyond an item in a buffer. Collective; what PE 0 finds holds for all.
-void channel::measure_bypass() {
-  constexpr int repeats = 15, words = 32;
-  meeting* const mine = mine_ = static_cast<meeting*>(world_.allocate(sizeof(meeting)));
-  if (!mine) throw std::bad_alloc();
-  *mine = {};
-  at_node_ = static_cast<meeting*>(world_.direct(mine, world_.places().leader(world_.places().my_node())));
-  world_.everybody().sync();
-  const auto sorted_ns = [&](auto&& act) {
-    std::array<std::int64_t, repeats> took{};
-    act();  // the first is slower
-    for (std::int64_t& t : took) {
-      world_.everybody().sync();
-      const std::int64_t begin = now_ns();
-      act();
-      t = now_ns() - begin;
-    }
-    std::ranges::sort(took);
-    return took;
-  };
-  const auto median_ns = [&](auto&& act) { return static_cast<double>(sorted_ns(act)[repeats / 2]); };
-  // Of what PEs do by themselves the least counts: in all others a PE may have lost its core. Where PEs outnumber cores
-  // they do it in turn, as they meet.
-  const double turns = std::max(1.0, static_cast<double>(pes_here_) / std::thread::hardware_concurrency());
-  const double barrier = median_ns([&] { world_.everybody().sync(); });
-  const double empty_round = median_ns([&] { finish(); });
-  const double direct = static_cast<double>(sorted_ns([&] {
-                          for (int i = 1; i <= words; ++i) {
-                            const pe_id pe{(world_.me().index() + i) % world_.pes()};
-                            std::uint64_t value = 0;
-                            if (answers_)
-                              world_.get(traffic_, &value, &mine->word, sizeof value, pe);
-                            else
-                              world_.change(traffic_, &mine->word, {fabric::update_op::add, 8, 0, 0, 0}, pe);
-                          }
-                          world_.quiet(traffic_);
-                        })[0]) /
-                        words;
+void channel::begin_directly() {
+  direct_ = std::make_unique<aggregate::direct_rounds>(world_);
   const double aggregated = chosen_.ns_per_item * (answers_ ? 2 : 1);  // a request and its answer are two
-  const double gain = turns * (direct - aggregated);
-  // Only PE 0 writes: what it sends may arrive before the others have come as far.
-  if (world_.me().index() == 0)
-    mine->limit = gain <= 0 ? always_direct : static_cast<std::uint64_t>(std::max(0.0, empty_round - barrier) / gain);
-  fabric::broadcast(world_.everybody(), &mine->limit, &mine->limit, sizeof mine->limit, 0);
-  direct_limit_ = mine->limit;
+  direct_limit_ = direct_->measure(answers_ != nullptr, aggregated, [this] { finish(); });
   direct_now_ = direct_limit_ != 0;
   rounds_ = 0;
   if (answers_) answers_->rounds_ = 0;
@@ -459,44 +393,15 @@ void channel::measure_bypass() {
 
 void channel::leave_direct() {
   left_direct_ = true;
-  const std::uint64_t round = rounds_ + 1;
-  for (int pe = 0; pe < world_.pes(); ++pe) world_.put(traffic_, &mine_->left, &round, sizeof round, pe_id{pe}, true);
-  world_.quiet(traffic_);
-}
-
-bool channel::somebody_left() const {
-  return std::atomic_ref(mine_->left).load(std::memory_order_acquire) == rounds_ + 1;
-}
-
-void channel::arrive() {
-  const fabric::layout& places = world_.places();
-  const std::uint64_t expected = ++meetings_ * pes_here_;
-  if (std::atomic_ref(at_node_->arrived).fetch_add(1, std::memory_order_acq_rel) + 1 != expected) return;
-  for (int node = 0; node < places.nodes(); ++node)
-    if (const node_id there{node}; there != places.my_node())
-      world_.put_signal(traffic_, &mine_->nodes, nullptr, 0,
-                        {.word = &mine_->nodes, .value = 1, .how = fabric::update_op::add, .whole_node = true},
-                        places.leader(there), false);
-  world_.ring_node();
-}
-
-bool channel::all_arrived() const {
-  return std::atomic_ref(at_node_->arrived).load(std::memory_order_acquire) >= meetings_ * pes_here_ &&
-         (other_nodes_ == 0 ||
-          std::atomic_ref(at_node_->nodes).load(std::memory_order_acquire) >= meetings_ * other_nodes_);
-}
-
-void channel::meet() {
-  arrive();
-  world_.wait().until({fabric::operation::aggregate}, [&] { return all_arrived() || somebody_left(); });
+  direct_->leave(rounds_ + 1);
 }
 
 void channel::finish_direct(std::uint64_t items) {
   direct_items_ += items;
   direct_here_ = items;
   world_.quiet(world_.default_context());
-  meet();
-  if (somebody_left()) return finish();  // who left did so before arriving
+  direct_->meet(rounds_ + 1);
+  if (direct_->somebody_left(rounds_ + 1)) return finish();  // who left did so before arriving
   direct_here_ = 0;
   ++rounds_;
   ++direct_rounds_;

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "aggregate/choice.hpp"
+#include "aggregate/direct_rounds.hpp"
 #include "aggregate/policy_lock.hpp"
 #include "aggregate/route.hpp"
 #include "aggregate/stage.hpp"
@@ -53,6 +54,7 @@ class channel final : public aggregate::progress_of_later_stages {
   struct way_on {  // from here to a PE
     cursor* at;
     std::uint32_t stage, lane;
+    [[nodiscard]] bool fits(std::size_t bytes) const { return static_cast<std::size_t>(at->end - at->next) >= bytes; }
   };
   [[nodiscard]] const std::vector<way_on>& ways() const { return ways_; }
   [[nodiscard]] std::size_t largest_item(const way_on& way) const;
@@ -98,11 +100,7 @@ class channel final : public aggregate::progress_of_later_stages {
   void flush();
   void flush_if_due();
   void keep_pace();
-  void measure_bypass();
-  void arrive();
-  void meet();
-  [[nodiscard]] bool all_arrived() const;
-  [[nodiscard]] bool somebody_left() const;
+  void begin_directly();
   void round_over(std::uint64_t most_pushed);
   void begin_timing();
   void begin_counting_sleep();
@@ -117,7 +115,6 @@ class channel final : public aggregate::progress_of_later_stages {
   handing handing_;
   std::shared_ptr<aggregate::policy_lock> duty_;
   mutable aggregate::policy_lock lanes_;
-  std::uint64_t pes_here_, other_nodes_;
   std::atomic<int> producers_{0};
   std::vector<std::unique_ptr<passing>> passing_;
   std::vector<std::unique_ptr<aggregate::stage>> stages_;
@@ -133,12 +130,8 @@ class channel final : public aggregate::progress_of_later_stages {
   std::uint64_t most_pushed_ = 0;    // in this round, as far as known
   std::uint64_t rounds_ = 0, direct_rounds_ = 0, direct_items_ = 0;
   bool direct_now_ = false, left_direct_ = false;
-  std::uint64_t direct_limit_ = 0;  // with fewer items of each PE a round is made directly; 0: never
-  struct meeting;
-  meeting* mine_ = nullptr;     // symmetric; null when no round is ever made directly
-  meeting* at_node_ = nullptr;  // that of the node's leader
-  std::uint64_t meetings_ = 0;  // begun by this PE
-  fabric::context traffic_;
+  std::uint64_t direct_limit_ = 0;                    // with fewer items of each PE a round is made directly; 0: never
+  std::unique_ptr<aggregate::direct_rounds> direct_;  // null when no round is ever made directly
 
   // Deadline and statistics.
   std::int64_t last_flush_ns_ = 0;

@@ -73,12 +73,11 @@ std::size_t node_stage::memory(const fabric::world& world, const route& way, int
 // (control, a word per slot, slots), then what it receives (a word per slot, slots).
 node_stage::node_stage(fabric::world& world, progress_of_later_stages& later, const route& way, int number,
                        const item_format& items, const buffer_sizes& sizes, sink to)
-    : world_(world),
+    : stage(items, to, items.compressed ? sizes.far_bytes : 0),
+      world_(world),
       later_(later),
       number_(number),
-      items_(items),
       sizes_(sizes),
-      sink_(to),
       chunk_bytes_(std::max(
           items.stride, std::min(items.stride == 0 ? largest_chunk : chunk, sizes.far_bytes - sizeof(slot_header)))),
       pes_here_(world.places().members(world.places().my_node()).size()) {
@@ -139,7 +138,6 @@ node_stage::node_stage(fabric::world& world, progress_of_later_stages& later, co
   chunks_.resize(out_.size() * chunk_bytes_);
   cursors_.resize(out_.size());
   for (std::size_t i = 0; i < out_.size(); ++i) cursors_[i] = {chunk_of(i), chunk_of(i)};
-  unpacked_.resize(items.compressed ? sizes.far_bytes : 0);
 }
 
 node_stage::~node_stage() {
@@ -308,47 +306,31 @@ void node_stage::close(std::uint64_t pushed) {
 }
 
 bool node_stage::arrived(const incoming& in) const {
-  return !in.finished && std::atomic_ref(const_cast<std::uint64_t&>(in.ready[in.read % sizes_.slots]))
-                                 .load(std::memory_order_acquire) == in.read + 1;
+  return !in.at.finished && std::atomic_ref(const_cast<std::uint64_t&>(in.ready[in.at.read % sizes_.slots]))
+                                    .load(std::memory_order_acquire) == in.at.read + 1;
 }
 
 bool node_stage::anything_arrived() const {
-  return std::ranges::any_of(in_, [&](const incoming& in) { return arrived(in) && !in.refused; });
+  return std::ranges::any_of(in_, [&](const incoming& in) { return arrived(in) && !in.at.refused; });
 }
 
 bool node_stage::consume() {
   bool any = false;
   for (incoming& in : in_) {
-    const std::uint64_t before = in.read;
-    while (arrived(in)) {
-      const std::byte* const slot = in.slots + in.read % sizes_.slots * sizes_.far_bytes;
-      const auto [header, items] = read_slot(slot, items_.stride, unpacked_.data());
-      if (in.taken != header.count) {
-        const std::size_t taken =
-            sink_.take(sink_.self, {items + items_.bytes(in.taken), header.count - in.taken, in.keeper.index()});
-        in.taken += taken;
-        any |= taken != 0;
-        in.refused = in.taken != header.count;
-        if (in.refused) break;
-      }
-      in.taken = 0;
-      if (header.last) {
-        most_pushed_ = std::max(most_pushed_, header.pushed);
-        in.finished = true;
-      }
-      ++in.read;
+    const lane_reading before = in.at;
+    while (arrived(in) && unload(in.at, in.keeper, in.slots + in.at.read % sizes_.slots * sizes_.far_bytes)) {
     }
-    if (in.read == before) continue;
-    any = true;
+    any |= in.at.is_beyond(before);
+    if (in.at.read == before.read) continue;
     world_.put_signal(answers_, in.far_consumed, nullptr, 0,
-                      {.word = in.far_consumed, .value = in.read, .whole_node = true}, in.keeper, false);
+                      {.word = in.far_consumed, .value = in.at.read, .whole_node = true}, in.keeper, false);
   }
   return any;
 }
 
 bool node_stage::over() const {
   if (ended_->load(std::memory_order_acquire) < round_) return false;
-  return std::ranges::all_of(in_, [](const incoming& in) { return in.finished; }) &&
+  return std::ranges::all_of(in_, [](const incoming& in) { return in.at.finished; }) &&
          std::ranges::all_of(out_, [&](const outgoing& out) {
            if (!out.kept_here) return true;
            const std::uint64_t end = out.shared->end_of_round.load(std::memory_order_acquire);
@@ -357,7 +339,7 @@ bool node_stage::over() const {
 }
 
 void node_stage::reopen() {
-  for (incoming& in : in_) in.finished = false;
+  for (incoming& in : in_) in.at.finished = false;
   most_pushed_ = 0;
 }
 

@@ -55,13 +55,10 @@ class node_stage final : public stage {
   struct incoming {
     node_id from{0};
     pe_id keeper{0};  // there
+    lane_reading at;
     const std::byte* slots = nullptr;
     const std::uint64_t* ready = nullptr;   // by slot: its number + 1 once it is there
     std::uint64_t* far_consumed = nullptr;  // symmetric, at the keeper
-    std::uint64_t read = 0;
-    std::size_t taken = 0;  // of the slot to be read next
-    bool finished = false;
-    bool refused = false;  // the rest of that slot
   };
 
   [[nodiscard]] std::byte* chunk_of(std::size_t lane) { return chunks_.data() + lane * chunk_bytes_; }
@@ -80,9 +77,7 @@ class node_stage final : public stage {
   progress_of_later_stages& later_;
   fabric::context traffic_, answers_;  // buffers and what confirms them: by different threads
   int number_;
-  item_format items_;
   buffer_sizes sizes_;
-  sink sink_;
   std::size_t chunk_bytes_;
   std::byte* memory_ = nullptr;                   // symmetric; see the constructor
   std::atomic<std::uint64_t>* closed_ = nullptr;  // direct: how often PEs of this node have closed
@@ -90,7 +85,7 @@ class node_stage final : public stage {
   std::atomic<std::uint64_t>* pushed_ = nullptr;  // direct: the most that one of them has pushed in this round
   std::uint64_t pes_here_;
   std::uint64_t round_ = 0;  // closed by this PE
-  std::vector<std::byte> chunks_, unpacked_;
+  std::vector<std::byte> chunks_;
   std::vector<outgoing> out_;
   std::vector<incoming> in_;
 };

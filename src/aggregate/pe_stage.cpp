@@ -67,7 +67,11 @@ std::size_t pe_stage::memory(const fabric::world& world, const route& way, int n
 
 pe_stage::pe_stage(fabric::world& world, progress_of_later_stages& later, const route& way, int number,
                    const item_format& items, const buffer_sizes& sizes, sink to)
-    : world_(world), later_(later), number_(number), items_(items), sizes_(sizes), sink_(to) {
+    : stage(items, to, items.compressed ? sizes.far_bytes : 0),
+      world_(world),
+      later_(later),
+      number_(number),
+      sizes_(sizes) {
   const fabric::layout& places = world.places();
   const extent largest = largest_extent(world, way, number);
   const std::size_t near_ring = sizes.slots * sizes.near_bytes, far_ring = sizes.slots * sizes.far_bytes;
@@ -123,7 +127,6 @@ pe_stage::pe_stage(fabric::world& world, progress_of_later_stages& later, const 
     in.consumed = in.near ? static_cast<line*>(world.direct(counter, source)) : counter;
     in_.push_back(in);
   }
-  unpacked_.resize(items.compressed ? sizes.far_bytes : 0);
 }
 
 pe_stage::~pe_stage() {
@@ -139,10 +142,10 @@ bool pe_stage::room(const outgoing& out) const {
   return load(out.sent) - consumed < sizes_.slots - sizes_.reserved;
 }
 
-bool pe_stage::arrived(const incoming& in) const { return !in.finished && load(in.published->value) != in.read; }
+bool pe_stage::arrived(const incoming& in) const { return !in.at.finished && load(in.published->value) != in.at.read; }
 
 bool pe_stage::anything_arrived() const {
-  return std::ranges::any_of(in_, [&](const incoming& in) { return arrived(in) && !in.refused; });
+  return std::ranges::any_of(in_, [&](const incoming& in) { return arrived(in) && !in.at.refused; });
 }
 
 void pe_stage::wait_for_slot(std::size_t lane) {
@@ -254,44 +257,30 @@ void pe_stage::close(std::uint64_t pushed) {
 bool pe_stage::consume() {
   bool any = false;
   for (incoming& in : in_) {
-    const std::uint64_t published = load(in.published->value), before = in.read;
-    while (in.read != published && !in.finished) {
-      const std::byte* const slot = in.slots + in.read % sizes_.slots * in.slot_bytes;
-      const auto [header, items] = read_slot(slot, items_.stride, unpacked_.data());
-      if (in.taken != header.count) {
-        const std::size_t taken =
-            sink_.take(sink_.self, {items + items_.bytes(in.taken), header.count - in.taken, in.from.index()});
-        in.taken += taken;
-        any |= taken != 0;
-        in.refused = in.taken != header.count;
-        if (in.refused) break;
-      }
-      in.taken = 0;
-      if (header.last) {
-        most_pushed_ = std::max(most_pushed_, header.pushed);
-        in.finished = true;  // what follows belongs to the next round and waits in its ring
-      }
-      ++in.read;
+    const lane_reading before = in.at;
+    const std::uint64_t published = load(in.published->value);
+    while (in.at.read != published && !in.at.finished &&
+           unload(in.at, in.from, in.slots + in.at.read % sizes_.slots * in.slot_bytes)) {
     }
-    if (in.read == before) continue;
-    any = true;
+    any |= in.at.is_beyond(before);
+    if (in.at.read == before.read) continue;
     if (in.near) {
-      store(in.consumed->value, in.read);
+      store(in.consumed->value, in.at.read);
       world_.bell_of(in.from).ring();
     } else {
-      world_.change(answers_, &in.consumed->value, {fabric::update_op::set, 8, 0, in.read, 0}, in.from);
+      world_.change(answers_, &in.consumed->value, {fabric::update_op::set, 8, 0, in.at.read, 0}, in.from);
     }
   }
   return any;
 }
 
 bool pe_stage::over() const {
-  return std::ranges::all_of(in_, [](const incoming& in) { return in.finished; }) &&
+  return std::ranges::all_of(in_, [](const incoming& in) { return in.at.finished; }) &&
          std::ranges::all_of(out_, [](const outgoing& out) { return load(out.consumed->value) == out.sent; });
 }
 
 void pe_stage::reopen() {
-  for (incoming& in : in_) in.finished = false;
+  for (incoming& in : in_) in.at.finished = false;
   most_pushed_ = 0;
 }
 

@@ -52,15 +52,12 @@ class pe_stage final : public stage {
   };
   struct incoming {
     pe_id from;
+    lane_reading at{};
     const std::byte* slots = nullptr;
     const line* published = nullptr;  // here
     line* consumed = nullptr;         // near: the writer's counter; far: its symmetric address
     std::size_t slot_bytes = 0;
-    std::uint64_t read = 0;
-    std::size_t taken = 0;  // of the slot to be read next
     bool near = false;
-    bool finished = false;  // its last slot of this round has come
-    bool refused = false;   // the rest of that slot
   };
 
   [[nodiscard]] std::byte* slot_of(const outgoing& out) const {
@@ -76,14 +73,11 @@ class pe_stage final : public stage {
   progress_of_later_stages& later_;
   fabric::context traffic_, answers_;  // buffers and what confirms them: by different threads
   int number_;
-  item_format items_;
   buffer_sizes sizes_;
-  sink sink_;
   std::byte* rings_ = nullptr;  // symmetric: near rings, then far ones, by place among the sources
   line* published_ = nullptr;   // symmetric, likewise
   line* consumed_ = nullptr;    // symmetric, by place among the targets
   std::vector<std::byte> staging_;
-  std::vector<std::byte> unpacked_;
   std::vector<outgoing> out_;
   std::vector<incoming> in_;
 };

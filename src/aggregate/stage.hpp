@@ -57,7 +57,9 @@ struct buffer_sizes {
 
 class stage {
  public:
-  stage() = default;
+  // `packed_bytes`: of the largest slot that may arrive packed; 0: none may.
+  stage(const item_format& items, const sink& to, std::size_t packed_bytes)
+      : items_(items), sink_(to), unpacked_(packed_bytes) {}
   virtual ~stage() = default;
   stage(const stage&) = delete;
   stage& operator=(const stage&) = delete;
@@ -87,9 +89,27 @@ class stage {
   [[nodiscard]] std::uint64_t most_pushed() const { return most_pushed_; }  // of any PE, in the round that is over
 
  protected:
+  // How far a lane has been read.
+  struct lane_reading {
+    std::uint64_t read = 0;  // slots
+    std::size_t taken = 0;   // items of the next one
+    bool finished = false;   // its last slot of this round has come; what follows belongs to the next one and waits
+    bool refused = false;    // the rest of that slot
+    [[nodiscard]] bool is_beyond(const lane_reading& before) const {
+      return read != before.read || taken != before.taken;
+    }
+  };
+  // Hands on the items of a lane's next slot. False: the sink has refused some of them.
+  [[nodiscard]] bool unload(lane_reading& in, pe_id from, const std::byte* slot);
+
+  item_format items_;
   std::vector<cursor> cursors_;
   stage_counts counts_;
   std::uint64_t most_pushed_ = 0;
+
+ private:
+  sink sink_;
+  std::vector<std::byte> unpacked_;
 };
 
 }  // namespace lull::aggregate
