@@ -1,9 +1,9 @@
 // index_gather: every PE asks for words that lie all over the job, and wants them in the order in which it asked.
 //
 // The table is spread over the PEs in equal blocks. `--mode direct` makes one blocking get of each request, the other
-// modes pull it through a gatherer. The result is verified word by word: what a word holds follows from its index. Time
-// and energy are those of the region "requests"; metrics go into the record of the run
-// (`lull measure -- lull run -n 4 index_gather`).
+// modes pull it through a gatherer, or with `--cache` through a reader that keeps lines of the table. The result is
+// verified word by word: what a word holds follows from its index. Time and energy are those of the region "requests";
+// metrics go into the record of the run (`lull measure -- lull run -n 4 index_gather`).
 #include <fmt/format.h>
 #include <shmem.h>
 
@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <lull/aggregate.hpp>
+#include <lull/aggregate_cache.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,7 +32,9 @@ using irregular::scrambled;
 using irregular::target;
 using std::uint64_t;
 
-struct options : irregular::options, irregular::target_options {};
+struct options : irregular::options, irregular::target_options {
+  bool cache = false;
+};
 
 struct stored_word {
   const uint64_t* table;
@@ -39,6 +42,7 @@ struct stored_word {
   uint64_t direct(uint64_t word, int pe) const { return shmem_uint64_g(table + word, pe); }
 };
 using words_asked_for = lull::gatherer<uint64_t, stored_word>;
+using words_kept = lull::table_reader<uint64_t>;
 
 void pass_directly(std::span<const target> targets, const uint64_t* table, std::span<uint64_t> values,
                    unsigned threads) {
@@ -62,7 +66,23 @@ void pass_aggregated(std::span<const target> targets, words_asked_for& words, st
   words.done();
 }
 
+void pass_cached(std::span<const target> targets, words_kept& words, std::span<uint64_t> values) {
+  words.into(values);
+  for (const target& t : targets) words.pull(t.word, static_cast<int>(t.pe));
+  words.done();
+}
+
+std::string cache_told(const lull::aggregate_statistics& before, const lull::aggregate_statistics& after,
+                       irregular::reduction& all) {
+  const uint64_t hits = all.sum(after.cache_hits - before.cache_hits);
+  const uint64_t misses = all.sum(after.cache_misses - before.cache_misses);
+  return fmt::format("; {} of {} requests to other nodes found in the cache", hits, hits + misses);
+}
+
 int run(const options& wanted) {
+  if (wanted.cache && (wanted.direct() || wanted.threads > 1))
+    throw irregular::usage_error(fmt::format("--cache with {}: it is of one thread, and gets its lines aggregated",
+                                             wanted.direct() ? "--mode direct" : "--threads"));
   const auto targets = irregular::find_targets(wanted, wanted.threads, wanted.seed, "words");
   const irregular::symmetric_array<uint64_t> table(targets.words, fmt::format("{} words", targets.words));
   const auto me = static_cast<std::uint32_t>(shmem_my_pe());
@@ -70,12 +90,18 @@ int run(const options& wanted) {
   std::vector<uint64_t> values(targets.mine.size());
   irregular::reduction all;
   std::optional<words_asked_for> words;
-  if (!wanted.direct()) words.emplace(lull::items<uint64_t>, stored_word{table.data()}, wanted.policy());
+  std::optional<words_kept> kept;
+  if (wanted.cache)
+    kept.emplace(table.data(), targets.words, wanted.policy());
+  else if (!wanted.direct())
+    words.emplace(lull::items<uint64_t>, stored_word{table.data()}, wanted.policy());
 
   const auto passes_of = [&](uint64_t passes, irregular::stopwatch& watch) {
     watch.start();
     for (uint64_t i = 0; i < passes; ++i) {
-      if (words)
+      if (kept)
+        pass_cached(targets.mine, *kept, values);
+      else if (words)
         pass_aggregated(targets.mine, *words, values, wanted.threads);
       else
         pass_directly(targets.mine, table.data(), values, wanted.threads);
@@ -85,10 +111,15 @@ int run(const options& wanted) {
   const uint64_t passes = irregular::passes_for(wanted.min_time, passes_of, all);
   std::ranges::fill(values, 0);
 
-  const auto before = words ? words->statistics() : lull::aggregate_statistics{};
+  const auto statistics = [&] {
+    return kept ? kept->statistics() : words ? words->statistics() : lull::aggregate_statistics{};
+  };
+  const auto before = statistics();
   irregular::stopwatch watch("requests");
   passes_of(passes, watch);
-  const std::string aggregation = words ? irregular::told(before, words->statistics(), all) : "";
+  const auto after = statistics();
+  std::string aggregation = wanted.direct() ? "" : irregular::told(before, after, all);
+  if (kept) aggregation += cache_told(before, after, all);
 
   uint64_t wrong = 0;
   for (std::size_t i = 0; i < values.size(); ++i) wrong += values[i] != scrambled(targets.index_of(targets.mine[i]));
@@ -107,6 +138,7 @@ int run(const options& wanted) {
 void add_options(CLI::App& app, options& wanted) {
   irregular::add_options(app, wanted, "a request", "the random indices");
   irregular::add_target_options(app, wanted, "requests", "words");
+  app.add_flag("--cache", wanted.cache, "Keep lines of the table that lie on other nodes until the end of a pass");
 }
 
 }  // namespace

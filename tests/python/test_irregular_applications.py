@@ -113,6 +113,15 @@ def test_words_are_gathered_by_the_indices_of_a_file(lull: Lull) -> None:
         assert "5000 requests to 999 words" in done.stdout and "result verified" in done.stdout
 
 
+@pytest.mark.parametrize(("pes", "nodes"), LAYOUTS)
+def test_words_are_read_through_the_cache(lull: Lull, pes: int, nodes: int) -> None:
+    done = launched(lull, pes, nodes, "index_gather", ["--cache", "--requests", "3000", "--table", "100"])
+    assert "result verified" in done.stdout, done.stderr
+    hits, asked = map(int, re.findall(r"; (\d+) of (\d+) requests to other nodes found in the cache", done.stdout)[0])
+    assert (asked > 0) == (nodes > 1)
+    assert hits > 0.9 * asked or nodes == 1  # a table so small is soon here as a whole
+
+
 @pytest.mark.parametrize(("key", "payload"), [(8, 8), (16, 8), (24, 8), (9, 0), (32, 5)])
 def test_elements_of_every_form_are_sorted(lull: Lull, key: int, payload: int) -> None:
     words = ["--keys", "150", "--key-bytes", key, "--payload", payload, "--digit-bits", "13"]
@@ -203,6 +212,8 @@ def test_a_malformed_graph_is_one_line_with_its_place(lull: Lull, name: str, con
     [
         ("index_gather", ["--mode", "per-core"], 2, "--mode"),
         ("index_gather", ["--requests", "0"], 2, "--requests"),
+        ("index_gather", ["--cache", "--mode", "direct"], 2, "--cache with --mode direct"),
+        ("index_gather", ["--cache", "--threads", "2"], 2, "--cache with --threads"),
         ("index_gather", ["--input", "nowhere.npy"], 1, "No such file"),
         ("index_gather", ["--table", "1000000000"], 1, "raise SHMEM_SYMMETRIC_SIZE"),
         ("radix_sort", ["--key-bytes", "7"], 2, "--key-bytes"),
