@@ -47,6 +47,8 @@ def measures(side: Quantity, *, seed: int, stream: int, metrics: Sequence[str] =
     }
     if side.moved:
         values["j_per_mb"] = _column(side.samples, lambda one: one.energy_j / (one.moved_bytes or 1) * BYTES_PER_MB)
+    if all(sample.wire is not None for sample in side.samples):
+        values["wire"] = _column(side.samples, lambda one: (one.wire.joules if one.wire else 0.0) / one.work)
     if all(sample.idle is not None for sample in side.samples):
         values["dynamic"] = _column(side.samples, lambda one: (one.dynamic_j or 0.0) / one.work)
     repeats = {repeat.index: repeat for repeat in side.run.repeats}

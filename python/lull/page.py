@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lull import __version__, figures, gpsup, plots, record, stats
 from lull import page_tables as tables
@@ -19,6 +20,9 @@ from lull.quantity import Quantity, quantity
 from lull.record import Energy, EnergyKind, Run
 from lull.scaling import scaling, scaling_plot
 from lull.svg import Plot
+
+if TYPE_CHECKING:
+    from lull.study.figure import StudyFigure
 
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_DRAWN = 40  # records; of more than these only comparisons, curves and tables are shown
@@ -38,12 +42,22 @@ class Compared:
     """One comparison as the page shows it."""
 
     name: str
+    words: str  # the verdict without the name
     found: Comparison
     rows: list[Row]
     tone: str  # saves, wastes or neither: class and marker
     mark: str
     sensor: str
     warnings: list[str]  # those not of all
+
+
+@dataclass(frozen=True)
+class Part:
+    """Comparisons that are told together, and how many of them save and waste energy; the one of all has no title."""
+
+    title: str
+    words: str
+    compared: list[Compared]
 
 
 @dataclass(frozen=True)
@@ -61,17 +75,6 @@ class Page:
 
     text: str
     plots: dict[str, Plot] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class DrawnCurves:
-    """Figures over a factor of a study, drawn, and as the rows of a table."""
-
-    name: str  # of the file of the plot
-    title: str
-    plot: Plot
-    headings: list[str]
-    rows: list[list[str]]
 
 
 @dataclass
@@ -92,7 +95,8 @@ def render_page(
     title: str | None,
     comparisons: list[tuple[str, Comparison]] | None,
     claims: list[dict[str, str]],
-    curves: Sequence[DrawnCurves] = (),
+    curves: Sequence[StudyFigure] = (),
+    bars: Sequence[StudyFigure] = (),
     source: str,
     baseline: int,
     region: str | None,
@@ -109,7 +113,12 @@ def render_page(
     if comparisons is None:
         against = runs[baseline].label if len(runs) > 1 else None
         comparisons, refused = _compare(runs, quantities, baseline, region=region, per=per, allow_mixed=allow_mixed)
-    common = _common_warnings([found for _, found in comparisons])
+    parted = planes(comparisons)
+    grouped = len(parted) > 1
+    if grouped:  # too many for the same words under each
+        common = condense([line for _, found in comparisons for line in found.warnings])
+    else:
+        common = _common_warnings([found for _, found in comparisons])
     few = len(runs) <= MOST_DRAWN
     grown = scaling([(quantity(run, region=region), run) for run in runs]) if few else None
     drawn = Drawn()
@@ -130,6 +139,7 @@ def render_page(
         baseline=against,
         commands=list(dict.fromkeys(" ".join(run.command) for run in runs)),
         compared=[_compared(name, found, common) for name, found in comparisons],
+        parts=[_part(title, those, common) for title, those in parted] if grouped else [],
         common_warnings=common,
         refused=refused,
         claims=claims,
@@ -138,9 +148,10 @@ def render_page(
         energy_words=tables.energy_words(quantities),
         gps_up=[
             (title, drawn.svg(f"gps-up-{place}" if title else "gps-up", gps_up(those)))
-            for place, (title, those) in enumerate(planes(comparisons), 1)
+            for place, (title, those) in enumerate(parted, 1)
         ],
         curves=[(one, drawn.svg(one.name, one.plot)) for one in curves],
+        bars=[(one, drawn.svg(one.name, one.plot)) for one in bars],
         runs_plot=drawn.svg("runs", plots.runs_of_each(quantities)) if few else "",
         domains_plot=drawn.svg("domains", plots.energy_by_domain(_energies_of(quantities, region))) if few else "",
         scaling_plot=drawn.svg("scaling", scaling_plot(grown)) if grown else "",
@@ -218,10 +229,31 @@ def planes(comparisons: Sequence[tuple[str, Comparison]]) -> list[tuple[str, lis
     return list(parts.items())
 
 
+def condense(warnings: list[str]) -> list[str]:
+    """The warnings in order, each once; of several that differ in names and figures only, the first and their number.
+
+    What stands before a colon in a warning names the record it is about.
+    """
+    alike: dict[str, list[str]] = {}
+    for warning in dict.fromkeys(warnings):
+        shape = re.sub(r"[0-9.]+( [mun]?s\b)?", "#", re.sub(r"^[^ ]+: ", "", warning))
+        alike.setdefault(shape, []).append(warning)
+    return [
+        found[0] if len(found) == 1 else f"{found[0]} (and {len(found) - 1} more like this)" for found in alike.values()
+    ]
+
+
+def _part(title: str, comparisons: Sequence[tuple[str, Comparison]], common: list[str]) -> Part:
+    saves = [found.saves for _, found in comparisons]
+    words = f"of {len(saves)}, {saves.count(True)} save energy, {saves.count(False)} waste it"
+    return Part(title, words, [_compared(name, found, common) for name, found in comparisons])
+
+
 def _compared(name: str, found: Comparison, common: list[str]) -> Compared:
     tone, mark = {True: ("saves", "●"), False: ("wastes", "■"), None: ("neither", "◆")}[found.saves]
     own = [line for line in found.warnings if line not in common]
-    return Compared(name, found, rows(found), tone, mark, sensor_words(found), own)
+    words = found.verdict.removeprefix(f"{found.candidate.label} ")
+    return Compared(name, words, found, rows(found), tone, mark, sensor_words(found), own)
 
 
 def _energies_of(

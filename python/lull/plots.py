@@ -29,7 +29,6 @@ __all__ = ["energy_by_domain", "gps_up", "power_over_time", "runs_of_each"]
 HATCHES = {EnergyKind.DERIVED: "---", EnergyKind.ESTIMATED: "///", EnergyKind.SIMULATED: "xxx"}
 ORDER = (Domain.PACKAGE, Domain.DRAM, Domain.NODE, Domain.GPU, Domain.WIRE, Domain.NIC)
 COLOURS = dict(zip(ORDER, svg.PALETTE, strict=True))
-MOST_LINEAR = 20  # largest ratio of two runs that one linear axis still shows
 MOST_POINTS = 400  # of a line over time: more than a page can show
 LONGEST_NAME = 26  # letters of a record's name on one line beside a plot
 MOST_TIPS = 250  # runs: more are too dense to point at, and make the page heavy
@@ -48,7 +47,7 @@ def runs_of_each(named: Sequence[tuple[str, Quantity]]) -> svg.Plot:
         pointed = sum(len(quantity.samples) for _, quantity in named) <= MOST_TIPS
         for panel, column, title, unit in ((axes[0], 0, "Time", "s"), (axes[1], 1, energy, "J")):
             everything = np.concatenate([np.array(quantity.rows)[:, column] for _, quantity in named])
-            logarithmic = everything.min() > 0 and everything.max() > MOST_LINEAR * everything.min()
+            logarithmic = everything.min() > 0 and everything.max() > svg.MOST_LINEAR * everything.min()
             if logarithmic:
                 panel.set_xscale("log")
             for row, (name, quantity) in enumerate(named):
@@ -64,9 +63,7 @@ def runs_of_each(named: Sequence[tuple[str, Quantity]]) -> svg.Plot:
             panel.set_yticks(range(len(named)), rows if column == 0 else [""] * len(rows))
             panel.tick_params(axis="y", length=0)
             panel.spines["left"].set_visible(False)
-            _si_axis(panel, unit)
-            if logarithmic:
-                _log_axis(panel, unit)
+            svg.prefixed_ticks(panel.xaxis, unit, logarithmic=logarithmic)
         words = "; ".join(f"{name}: {figures.count(len(quantity.rows), 'run')}" for name, quantity in named)
         return svg.Plot(figure, f"Time and energy of every run. {words}", tips.words)
 
@@ -108,7 +105,7 @@ def energy_by_domain(named: Sequence[tuple[str, Sequence[Sequence[Energy]]]]) ->
         axes.set_xlim(0, most * 1.34)
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
-        _si_axis(axes, "J")
+        svg.prefixed_ticks(axes.xaxis, "J", logarithmic=False)
         figure.legend(handles=list(seen.values()), loc="outside upper left", ncols=3)
         words = "; ".join(f"{name} {figures.si(sum(node.values()), 'J')}" for name, node, _ in bars)
         return svg.Plot(figure, f"Energy of each record by domain. {words}", tips.words)
@@ -175,28 +172,6 @@ def _points(axes: Axes, row: int, values: np.ndarray, said: list[str], tips: svg
         look: dict[str, Any] = {"markersize": 3.6, "color": svg.PALETTE[0], "alpha": 0.85, "markeredgewidth": 0}
         (mark,) = axes.plot([value], [up], "o", zorder=3, **look)
         tips.add(mark, words)
-
-
-def _log_axis(axes: Axes, unit: str) -> None:
-    """Ticks of the x axis at powers of ten, each in its own prefixed unit."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    def prefixed(value: float) -> str:
-        factor, name = figures.scale(value, unit)
-        return f"{value / factor:.9g} {name}"
-
-    axes.xaxis.set_major_locator(LogLocator(10, numticks=6))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: prefixed(value)))
-    axes.xaxis.set_minor_formatter(NullFormatter())
-
-
-def _si_axis(axes: Axes, unit: str) -> None:
-    """Ticks of the x axis with all the digits they have, in the prefixed unit of its upper end."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    factor, name = figures.scale(axes.get_xlim()[1], unit)
-    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / factor:.9g} {name}"))
 
 
 Parts = dict[tuple[Domain, EnergyKind], float]

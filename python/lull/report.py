@@ -19,7 +19,7 @@ from lull.comparison import Comparison
 from lull.errors import LullError, UsageError
 
 if TYPE_CHECKING:
-    from lull.page import DrawnCurves
+    from lull.study.figure import StudyFigure
     from lull.svg import Plot
 
 __all__ = ["PlotFiles", "records_in", "report", "write_plots", "write_report"]
@@ -95,7 +95,8 @@ def write_report(
     comparisons: list[tuple[str, Comparison]] | None = None,
     claims: list[dict[str, str]] | None = None,
     *,
-    curves: Sequence[DrawnCurves] = (),
+    curves: Sequence[StudyFigure] = (),
+    bars: Sequence[StudyFigure] = (),
     source: str = "",
     baseline: Path | None = None,
     region: str | None = None,
@@ -112,6 +113,7 @@ def write_report(
         comparisons: Named comparisons to show; otherwise every record is compared with the baseline.
         claims: Rows of a table of published figures beside ours; the keys are its columns.
         curves: Figures over a factor, drawn; a section of their own.
+        bars: Energies end to end, drawn; likewise.
         source: The publication the claims are from, in one line.
         baseline: The record others are compared with; the first of `folders` otherwise.
         region: Report this region instead of whole runs.
@@ -151,6 +153,7 @@ def write_report(
         comparisons=comparisons,
         claims=claims or [],
         curves=curves,
+        bars=bars,
         source=source,
         baseline=first,
         region=region,

@@ -38,7 +38,8 @@ from lull.run_on_hosts import run_on_hosts
 @click.option(
     "--bind/--no-bind",
     default=None,
-    help="Bind each PE to a core, with --hosts each host to cores of its own; or leave that to the system.",
+    help="Deal the cores to the PEs, with --hosts to the hosts: a share each, one in turn when there are too few; "
+    "or let the system place them.",
 )
 @click.argument("app")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)

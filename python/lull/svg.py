@@ -14,9 +14,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from lull import figures
+
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 INK = "#010203"  # stands for currentColor while matplotlib draws
@@ -25,6 +28,7 @@ WASTES = "#d55e00"
 NEITHER = "#767676"
 PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 WIDTH_IN = 6.6
+MOST_LINEAR = 20  # largest ratio of two figures that one linear axis still shows
 FONTS = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
 _STYLE: Any = {  # matplotlib types its settings one literal at a time
@@ -110,6 +114,24 @@ def panels(count: int, height_in: float) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
     axes = figure.subplots(1, count, squeeze=False)
     return figure, list(axes[0])
+
+
+def prefixed_ticks(axis: Axis, unit: str, *, logarithmic: bool) -> None:
+    """Ticks with all the digits they have: in the prefixed unit of the upper end, or powers of ten, each in its own."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    def prefixed(value: float) -> str:
+        factor, name = figures.scale(value, unit)
+        return f"{value / factor:.9g} {name}"
+
+    if logarithmic:
+        axis.set_major_locator(LogLocator(10, numticks=6))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: prefixed(value)))
+        axis.set_minor_formatter(NullFormatter())
+        return
+    factor, name = figures.scale(axis.get_view_interval()[1], unit)
+    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / factor:.9g} {name}"))
 
 
 def text_of(figure: Figure, ident: str, description: str) -> str:

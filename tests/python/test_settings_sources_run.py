@@ -1,6 +1,8 @@
 """`lull settings`, `lull sources` and `lull run` as a user calls them."""
 
 import json
+import os
+import sys
 
 import pytest
 
@@ -88,6 +90,23 @@ def test_run_says_that_a_program_is_not_there(lull: Lull) -> None:
     assert done.returncode == 127
     assert "no-such-app" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("options", [["-n", "1"], ["-n", "3"], ["-n", "1", "--no-bind"]])
+def test_run_deals_the_cores_to_the_pes(lull: Lull, options: list[str]) -> None:
+    cores = sorted(os.sched_getaffinity(0))
+    pes = int(options[1])
+    program = "import os; print(sorted(os.sched_getaffinity(0)))"
+    done = lull.run("run", *options, "--", sys.executable, "-c", program)
+    assert done.returncode == 0, done.stderr
+    seen = sorted(done.stdout.splitlines())
+    if pes == 1:
+        dealt = [cores]
+    elif pes > len(cores):
+        dealt = [[cores[pe % len(cores)]] for pe in range(pes)]
+    else:
+        dealt = [cores[len(cores) * pe // pes : len(cores) * (pe + 1) // pes] for pe in range(pes)]
+    assert seen == sorted(map(str, dealt))
 
 
 def test_run_passes_options_after_the_program_on_and_its_exit_code_back(lull: Lull) -> None:

@@ -1,4 +1,4 @@
-"""Figures of a study over one of its factors: what can be described, what is left out, how it is shown."""
+"""Figures of a study, curves and bars: what can be described, what is left out, how it is shown."""
 
 from pathlib import Path
 
@@ -47,6 +47,11 @@ unit = "s"
 lines = "way"
 relative_to = 1
 panels = ["lag_us", "time", "cpu", "power", "energy"]
+[[bars]]
+name = "End to end"
+groups = "pause"
+bars = "way"
+only.colour = ["red"]
 [[compare]]
 name = "ways"
 baseline = { way = 1 }
@@ -83,6 +88,8 @@ def test_a_study_without_any_point_is_refused(tmp_path: Path) -> None:
         ('over = "pause"', 'over = "pace"', "no factor 'pace', did you mean pause?"),
         ('over = "pause"', 'over = "colour"', "'red' is no positive number"),
         ('over = "pause"', 'over = "way"', "the same factor, way"),
+        ('bars = "way"', 'bars = "pause"', "groups and bars are the same factor, pause"),
+        ('groups = "pause"', 'groups = "pace"', "no factor 'pace', did you mean pause?"),
         ("relative_to = 1", "relative_to = 3", "way has no value 3"),
         ('[[exclude]]\ncolour = ["blue"]', '[[exclude]]\ncolor = ["blue"]', "no factor 'color', did you mean colour?"),
     ],
@@ -102,11 +109,26 @@ def test_curves_are_printed_drawn_and_in_the_report(lull: Lull) -> None:
     assert row.split()[2:5] == ["0.200", "us", "(2)"]
     out = lull.folder / "results" / "study-s"
     assert {path.name for path in (out / "plots").iterdir()} == {
-        f"curves-{number}.{form}" for number in (1, 2) for form in ("svg", "pdf")
+        f"{name}.{form}" for name in ("curves-1", "curves-2", "bars-1") for form in ("svg", "pdf")
     }
     page = (out / "report.html").read_text()
     assert '<section id="curves">' in page
     assert "CPU time per items" in page
+    assert "End to end: colour red" in done.stdout
+    assert '<section id="bars">' in page
+    assert "0.1, 2, nodes: " in page  # what a bar says when it is pointed at
+
+
+def test_figures_are_told_anew_without_running_anything_again(lull: Lull) -> None:
+    described(lull.folder)
+    assert lull.run("study", "./s.toml").returncode == 0
+    told = STUDY.replace("End to end", "In all").replace('"lag_us", ', "")
+    (lull.folder / "s.toml").write_text(told)
+    done = lull.run("study", "./s.toml", "--resume")
+    assert done.returncode == 0, done.stderr
+    assert "is complete" in done.stderr
+    assert "In all: colour red" in done.stdout
+    assert "lag us" not in done.stdout
 
 
 def test_a_panel_that_no_run_reports_is_refused(lull: Lull) -> None:

@@ -24,6 +24,9 @@ from lull.study.runner import environment, prepare_inputs, run_points
 from lull.study.state import Begun, State
 from lull.terminal import output
 
+# What a study says of its runs when they are there: it can be rewritten without running anything again.
+TOLD_AT_THE_END = {"title", "question", "note", "paper", "quick", "compare", "curves", "bars", "paper_figures"}
+
 
 @click.command(short_help="Run an experiment that a TOML file describes.")
 @click.argument("name", required=False)
@@ -97,7 +100,7 @@ def beginning(name: str, quick: bool, chosen: Description, points: list[Point], 
     named = {Path(word) for point in points for word in point.command if word.startswith("/")}
     used = sorted(path for path in named if path.is_file() and not path.is_relative_to(places.inputs))
     states = {str(path): path.stat() for path in used}
-    content = chosen.model_dump_json(exclude={"quick", "paper_figures", "paper", "title", "question", "note"})
+    content = chosen.model_dump_json(exclude=TOLD_AT_THE_END)
     return Begun(
         study=name,
         quick=quick,
@@ -137,9 +140,10 @@ def take_up(state: State, now: Begun, resume: bool | None) -> None:
 def conclude(chosen: Description, points: list[Point], folder: Path) -> None:
     """Print the comparisons and the paper's claims beside them, and write the report."""
     from lull.compare import compare_runs, render_table
-    from lull.page import DrawnCurves
+    from lull.page import condense
     from lull.report import PlotFiles, write_plots, write_report
-    from lull.study.curves import families, headings, plot, render, table_rows
+    from lull.study.bars import bar_figures
+    from lull.study.curves import families, figure
 
     runs = {point.name: record.read(folder / point.name) for point in points}
     compared, listed = [], []
@@ -158,9 +162,10 @@ def conclude(chosen: Description, points: list[Point], folder: Path) -> None:
     rows = [(f"{one.name}: {one.where}" if one.where else one.name, one.comparison) for one in listed]
     if rows:
         render_table(rows, console)
-    curves = families(chosen, runs)
-    for family in curves:
-        render(family, console)
+    curves = [figure(one, f"curves-{place}") for place, one in enumerate(families(chosen, runs), 1)]
+    bars = bar_figures(chosen, runs)
+    for drawn in (*curves, *bars):
+        drawn.print(console)
         console.print()
     for warning in condense([warning for one in compared for warning in one.comparison.warnings]):
         console.print(Text(f"note: {warning}"), soft_wrap=True)
@@ -172,44 +177,26 @@ def conclude(chosen: Description, points: list[Point], folder: Path) -> None:
         if chosen.paper:
             console.print(Text(chosen.paper.citation), soft_wrap=True)
     claims = []
-    for figure in chosen.paper_figures:
-        finding = find(figure, compared, chosen.measure.region)
-        where = f" ({figure.where})" if figure.where else ""
-        claims.append({"The paper": f"{figure.says}{where}", "Here": finding.verdict, "How it was told": finding.words})
-        console.print(Text(f"paper: {figure.says}{where}"), soft_wrap=True)
+    for claim in chosen.paper_figures:
+        finding = find(claim, compared, chosen.measure.region)
+        where = f" ({claim.where})" if claim.where else ""
+        claims.append({"The paper": f"{claim.says}{where}", "Here": finding.verdict, "How it was told": finding.words})
+        console.print(Text(f"paper: {claim.says}{where}"), soft_wrap=True)
         console.print(Text.assemble("  here: ", (finding.verdict, "bold"), f": {finding.words}"), soft_wrap=True)
     report = folder / "report.html"
-    drawn = [
-        DrawnCurves(f"curves-{place + 1}", one.title, plot(one), headings(one), table_rows(one))
-        for place, one in enumerate(curves)
-    ]
-    for form in ("svg", "pdf") if drawn else ():
-        write_plots({one.name: one.plot for one in drawn}, PlotFiles(folder / "plots", form))
+    for form in ("svg", "pdf") if curves or bars else ():
+        write_plots({one.name: one.plot for one in (*curves, *bars)}, PlotFiles(folder / "plots", form))
     write_report(
         [folder / point.name for point in points],
         report,
         chosen.title,
         rows,
         claims,
-        curves=drawn,
+        curves=curves,
+        bars=bars,
         source=chosen.paper.citation if chosen.paper else "",
         region=chosen.measure.region,
         per=chosen.measure.per,
     )
     console.print()
     console.print(Text(f"report in {report}"), soft_wrap=True)
-
-
-def condense(warnings: list[str]) -> list[str]:
-    """The warnings in order, each once; of several that differ in names and figures only, the first and their number.
-
-    What stands before a colon in a warning names the record it is about.
-    """
-    alike: dict[str, list[str]] = {}
-    for warning in dict.fromkeys(warnings):
-        shape = re.sub(r"[0-9.]+( [mun]?s\b)?", "#", re.sub(r"^[^ ]+: ", "", warning))
-        alike.setdefault(shape, []).append(warning)
-    return [
-        found[0] if len(found) == 1 else f"{found[0]} (and {len(found) - 1} more like this, see the report)"
-        for found in alike.values()
-    ]

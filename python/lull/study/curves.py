@@ -12,10 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from lull import figures, stats, svg
 from lull.errors import LullError
 from lull.measures import Measures, measures, ratio
@@ -23,6 +19,7 @@ from lull.quantity import quantity
 from lull.record import EnergyKind, Run, weakest
 from lull.stats import Interval
 from lull.study.description import Curves, Description, Value
+from lull.study.figure import StudyFigure
 from lull.study.points import describe, in_matrix, point_name
 
 if TYPE_CHECKING:
@@ -161,15 +158,10 @@ def headings(family: Family) -> list[str]:
     return [family.over, "", *(" ".join(title.split()) for title in family.panels.values())]
 
 
-def render(family: Family, console: Console) -> None:
-    """Print a family as a table; in brackets the ratio to the line all are measured against."""
-    console.print(Text(f"{family.title}; in brackets over {family.relative_to}", style="bold"), soft_wrap=True)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for place, heading in enumerate(headings(family)):
-        table.add_column(heading, justify="left" if place == 1 else "right", no_wrap=place < 2)
-    for row in table_rows(family):
-        table.add_row(*row)
-    console.print(table)
+def figure(family: Family, name: str) -> StudyFigure:
+    """A family as a figure whose files have that name; in brackets the ratio to what lines are measured against."""
+    aside = f"; in brackets over {family.relative_to}"
+    return StudyFigure(name, family.title, plot(family), headings(family), table_rows(family), (1,), aside)
 
 
 def plot(family: Family) -> svg.Plot:

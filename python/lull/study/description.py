@@ -12,6 +12,7 @@ command              the program and its arguments, with {placeholders}
 [[exclude]]          combinations of values that are no points
 [[compare]]          a baseline and a candidate, for each value of other factors
 [[curves]]           figures over a factor of numbers, a line for each value of another, against one of them
+[[bars]]             energy of the nodes and on the wire, a bar for each value of a factor, in groups by another
 [[paper_figures]]    what the paper says, and what would have to be seen here
 """
 
@@ -124,6 +125,15 @@ class Curves(Part):
     unit: str = ""  # of `over`, for the axis
 
 
+class Bars(Part):
+    """Energy end to end, of the nodes and on the wire; one drawing for each combination of the other factors."""
+
+    name: str
+    groups: Name  # a factor: a group of bars for each value
+    bars: Name  # a factor: a bar in each group for each value
+    only: dict[Name, list[Value]] = {}  # leave out other values of other factors
+
+
 class Check(Part):
     """What would have to be seen here for a claim to hold: of every comparison it is about."""
 
@@ -161,6 +171,7 @@ class Description(Part):
     exclude: list[dict[Name, list[Value]]] = []  # points at which every factor here has one of these values
     compare: list[Compare] = Field(min_length=1)
     curves: list[Curves] = []
+    bars: list[Bars] = []
     paper_figures: list[PaperFigure] = []
     seed: int = 1  # of the order of points within a round
 
@@ -185,7 +196,7 @@ class Description(Part):
             if check.compare not in names:
                 raise ValueError(f"paper_figures: no comparison {check.compare!r}, {nearest(check.compare, names)}")
         self._placeholders_are_known()
-        self._curves_can_be_drawn()
+        self._figures_can_be_drawn()
         Measure.model_validate({**self.measure.model_dump(), **self.quick.measure})
         return self
 
@@ -195,12 +206,16 @@ class Description(Part):
             names = [*comparison.baseline, *comparison.candidate, *comparison.for_each]
             places.append((f"compare {comparison.name}", names))
         places.extend(("exclude", list(excluded)) for excluded in self.exclude)
+        places.extend((f"bars {bars.name}", [bars.groups, bars.bars, *bars.only]) for bars in self.bars)
         places.extend((f"curves {curves.name}", [curves.over, curves.lines]) for curves in self.curves)
         for figure in self.paper_figures:
             places.extend(("paper_figures", list(check.only)) for check in figure.checks)
         return places
 
-    def _curves_can_be_drawn(self) -> None:
+    def _figures_can_be_drawn(self) -> None:
+        for bars in self.bars:
+            if bars.groups == bars.bars:
+                raise ValueError(f"bars {bars.name}: groups and bars are the same factor, {bars.bars}")
         for curves in self.curves:
             where = f"curves {curves.name}"
             wrong = [value for value in self.factors[curves.over] if not isinstance(value, int | float) or value <= 0]

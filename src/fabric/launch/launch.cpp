@@ -102,21 +102,33 @@ class job {
   }
 
  private:
+  // A share of the cores, in blocks; one each, in turn, when PEs outnumber cores.
+  [[nodiscard]] cpu_set_t cores_of(int rank) const {
+    cpu_set_t share;
+    CPU_ZERO(&share);
+    const std::size_t cores = cores_.size(), pes = static_cast<std::size_t>(wanted_.pes);
+    const auto pe = static_cast<std::size_t>(rank);
+    if (pes > cores) {
+      if (cores > 0) CPU_SET(cores_[pe % cores], &share);
+      return share;
+    }
+    for (std::size_t core = cores * pe / pes; core < cores * (pe + 1) / pes; ++core) CPU_SET(cores_[core], &share);
+    return share;
+  }
+
   void start_pe(int rank) {
     auto environment = lull::launch::own_environment();
     if (wanted_.nodes > 0) environment.push_back("LULL_NODES=" + std::to_string(wanted_.nodes));
     environment.push_back("PMI_SIZE=" + std::to_string(wanted_.pes));  // PMIx has no variable for it
     environment = server_.environment_for(rank, std::move(environment));
-    cpu_set_t core;
-    CPU_ZERO(&core);
-    if (wanted_.bind && !cores_.empty()) CPU_SET(cores_[static_cast<std::size_t>(rank) % cores_.size()], &core);
+    const cpu_set_t cores = wanted_.bind ? cores_of(rank) : cpu_set_t{};
     exec_failure failure;
     const pid_t pid = lull::launch::start(
         wanted_.command, environment,
         [&] {
           signals_.unblock_for_program();
           signal(SIGPIPE, broken_pipe_);
-          if (CPU_COUNT(&core) > 0) sched_setaffinity(0, sizeof core, &core);
+          if (CPU_COUNT(&cores) > 0) sched_setaffinity(0, sizeof cores, &cores);
           if (rank > 0) {
             const int nothing = open("/dev/null", O_RDONLY);
             dup2(nothing, STDIN_FILENO);
@@ -207,7 +219,8 @@ int launch(int argc, char** argv) {
     options wanted;
     app.add_option("-n,--pes", wanted.pes, "Number of PEs")->check(CLI::Range(1, 4096));
     app.add_option("--nodes", wanted.nodes, "Emulated nodes")->check(CLI::Range(1, 4096));
-    app.add_flag("--bind,!--no-bind", wanted.bind, "Bind PEs to cores, round-robin");
+    app.add_flag("--bind,!--no-bind", wanted.bind,
+                 "Deal the cores to the PEs, one each in turn when PEs outnumber them");
     app.add_option("program", wanted.command, "The program and its arguments")->required();
     app.positionals_at_end();
     CLI11_PARSE(app, argc, argv);
