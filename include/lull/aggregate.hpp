@@ -17,8 +17,8 @@
 // the PE it was sent to. Handlers run inside push(), pull(), advance() and done() of that PE, one at a time; a handler
 // must not use the aggregator that called it. After done() a new round may begin, whose items are handled only in calls
 // made after done() has returned. Items from one PE to another arrive in the order of their pushes where the route has
-// one hop. Memory is bounded by LULL_AGGREGATE_MEMORY for each PE, taken from the symmetric heap; who finds buffers
-// full handles what has arrived, and sleeps.
+// one hop. Memory is bounded by LULL_AGGREGATE_MEMORY for each PE, most of it taken from the symmetric heap; who finds
+// buffers full handles what has arrived, and sleeps.
 //
 // A handler may also say how the same is done without aggregation: direct(item, pe), which must be atomic with respect
 // to itself on other PEs (a gatherer's returns the value). Rounds of so few items that aggregation would not pay are
@@ -30,8 +30,8 @@
 // pusher of its own, auto mine = histogram.pusher(), into buffers that all of them share, or pull through a puller.
 // While these exist, nothing but pusher(), puller(), advance() and statistics() of the aggregator or gatherer itself
 // may be called; all are destroyed before done(), which one thread calls. Handlers still run one at a time, in
-// whichever of these threads comes to it. An item counts as pushed, and leaves, when its thread's chunk of about 1 KiB
-// is full, at the thread's advance(), or with its pusher.
+// whichever of these threads comes to it. An item counts as pushed, and leaves, when its thread's chunk of at most
+// 1 KiB is full, at the thread's advance(), or with its pusher.
 //
 // Policies, all combinations of which work, by aggregate_options or settings: buffers per PE or per node; one, two or
 // three hops; buffers sent when full, when idle (advance()), or at a deadline; compressed or not between nodes. Errors:
@@ -83,7 +83,7 @@ struct aggregate_statistics {
   std::uint64_t cache_misses = 0;
   double cpu_ns_per_item = 0;    // CPU time of this PE's thread from a round's first buffer to its end, per item
   double seconds_asleep = 0;     // of that
-  std::size_t memory_bytes = 0;  // of buffers, on this PE
+  std::size_t memory_bytes = 0;  // of buffers, places of values and threads' chunks, on this PE
   int route_hops = 0;            // what was chosen
   bool per_node = false;
   std::size_t buffer_bytes = 0;  // to other nodes; to PEs of this one where there are no others

@@ -5,12 +5,22 @@
 #pragma once
 #include <lull/aggregate.hpp>
 
+#include <bit>
+
 namespace lull {
 
 namespace detail {
 
 // With everything that has to do with the route chosen; collective, because some of it may have to be measured.
 LULL_API aggregate_options with_route(const aggregate_options& options, std::size_t item_bytes);
+// The same for requests and answers, each with its share of the memory: the rest holds the places of the values.
+struct answered_items {
+  std::size_t request_bytes, usual_answer_bytes, least_answer_bytes;
+};
+LULL_API aggregate_options of_either_way(const aggregate_options& options, const answered_items& items);
+constexpr std::size_t bytes_of_places(std::size_t under_way) {
+  return std::bit_ceil(under_way) * sizeof(std::uint32_t);
+}
 LULL_API std::size_t items_under_way(
     const channel* c) noexcept;  // from one PE to another, at most; of a direct channel
 LULL_API std::size_t largest_item(
@@ -26,13 +36,14 @@ class exchange {
   using value = std::remove_cvref_t<std::invoke_result_t<Handler&, const Request&>>;
   static constexpr bool of_any_size = std::is_same_v<value, std::span<const std::byte>>;
   static_assert(std::is_trivially_copyable_v<Request> && std::is_trivially_copyable_v<value>, "they travel as bytes");
+  static constexpr std::size_t least_answer = of_any_size ? sizeof(std::uint32_t) : sizeof(value);
   static constexpr bool has_direct = requires(Handler & h, const Request& r) { h.direct(r, 0); };
 
   // `answer_bytes`: of a usual answer, for the choice of the route.
   exchange(Handler handler, Receive receive, const aggregate_options& options, std::size_t answer_bytes = sizeof(value))
       : handler_(std::move(handler)),
         receive_(std::move(receive)),
-        options_(with_route(options, sizeof(Request) > answer_bytes ? sizeof(Request) : answer_bytes)),
+        options_(of_either_way(options, {sizeof(Request), answer_bytes, least_answer})),
         ordered_(!options_.pullers && options_.buffers == aggregate_buffers::per_pe && options_.hops == 1),
         answers_({of_any_size ? 0
                   : ordered_  ? sizeof(value)
@@ -41,10 +52,9 @@ class exchange {
         requests_({ordered_ ? sizeof(Request) : sizeof(request), &answer_plain, &answer_addressed, this, &options_,
                    answers_.channel(), has_direct}) {
     if (ordered_) {
-      std::size_t capacity = 1;
-      // Of answers of any size bytes are under way; the smallest is its length.
-      const std::size_t answers = items_under_way(answers_.channel()) / (of_any_size ? sizeof(std::uint32_t) : 1);
-      while (capacity < items_under_way(requests_.channel()) + answers) capacity *= 2;
+      // Of answers of any size bytes are under way.
+      const std::size_t answers = items_under_way(answers_.channel()) / (of_any_size ? least_answer : 1);
+      const std::size_t capacity = std::bit_ceil(items_under_way(requests_.channel()) + answers);
       mask_ = static_cast<std::uint32_t>(capacity - 1);
       expected_.resize(static_cast<std::size_t>(shmem_n_pes()));
       for (places& of_pe : expected_) of_pe.where.resize(capacity);
@@ -109,6 +119,7 @@ class exchange {
     now.remote_buffers += back.remote_buffers;
     now.remote_bytes += back.remote_bytes;
     now.memory_bytes += back.memory_bytes;
+    for (const places& of_pe : expected_) now.memory_bytes += of_pe.where.size() * sizeof(std::uint32_t);
     return now;
   }
   [[nodiscard]] detail::channel* tagged_requests() const {

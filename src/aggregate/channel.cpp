@@ -12,6 +12,7 @@
 #include "aggregate/pe_stage.hpp"
 #include "base/clock.hpp"
 #include "fabric/team.hpp"
+#include "lull/gatherer.hpp"
 #include "shmem/current.hpp"
 
 namespace lull::detail {
@@ -153,11 +154,7 @@ void channel::wait_for(int stage, bool (*ready)(const void*), const void* argume
   lanes_.lock();
 }
 
-std::size_t channel::items_under_way() const {
-  // A ring of slots, one being written, and one being handled.
-  const std::size_t bytes = std::max(chosen_.sizes.near_bytes, chosen_.sizes.far_bytes);
-  return (chosen_.sizes.slots + 2) * items_.count(bytes);
-}
+std::size_t channel::items_under_way() const { return items_.count(chosen_.sizes.under_way()); }
 
 std::size_t channel::largest_item() const {
   std::size_t largest = std::numeric_limits<std::size_t>::max();
@@ -381,6 +378,20 @@ void channel::producer_goes(std::int64_t cpu_ns) {
   producers_.fetch_sub(1, std::memory_order_release);
 }
 
+std::size_t channel::chunk_bytes(std::size_t lanes) const {
+  constexpr std::size_t usual = 1024;
+  const std::size_t here = world_.places().members(world_.places().my_node()).size();
+  const std::size_t threads = std::max<std::size_t>(
+      std::thread::hardware_concurrency() / here, static_cast<std::size_t>(producers_.load(std::memory_order_relaxed)));
+  return std::min(usual, chosen_.chunk_memory / std::max<std::size_t>(1, threads) / std::max<std::size_t>(1, lanes));
+}
+
+bool channel::try_take_chunk_memory(std::size_t bytes) {
+  const bool there_is = chunks_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= chosen_.chunk_memory;
+  if (!there_is) give_chunk_memory(bytes);
+  return there_is;
+}
+
 void channel::begin_directly() {
   direct_ = std::make_unique<aggregate::direct_rounds>(world_);
   const double aggregated = chosen_.ns_per_item * (answers_ ? 2 : 1);  // a request and its answer are two
@@ -430,7 +441,7 @@ aggregate_statistics channel::statistics() const {
   const std::int64_t cpu = cpu_ns_ + (timing_ ? thread_cpu_ns() - cpu_begin_ns_ : 0);
   now.cpu_ns_per_item = now.items == 0 ? 0 : static_cast<double>(cpu) / static_cast<double>(now.items);
   now.seconds_asleep = static_cast<double>(asleep_ns_) * 1e-9;
-  now.memory_bytes = chosen_.memory_bytes;
+  now.memory_bytes = chosen_.memory_bytes + chunks_.load(std::memory_order_relaxed);
   now.route_hops = chosen_.how.hops;
   now.per_node = chosen_.how.buffers == aggregate::buffering::per_node;
   now.buffer_bytes = world_.places().nodes() > 1 ? chosen_.sizes.far_bytes : chosen_.sizes.near_bytes;
@@ -454,12 +465,29 @@ aggregate_statistics statistics_of(const channel* c) noexcept { return c->statis
 std::size_t items_under_way(const channel* c) noexcept { return c->items_under_way(); }
 std::size_t largest_item(const channel* c) noexcept { return c->largest_item(); }
 aggregate_options with_route(const aggregate_options& options, std::size_t item_bytes) {
-  const aggregate::choice chosen = aggregate::choose(shmem::here("lull::gatherer"), options, item_bytes);
+  const aggregate::choice chosen = aggregate::choose(shmem::here("lull::aggregator"), options, item_bytes);
   aggregate_options fixed = options;
   fixed.hops = chosen.how.hops;
   fixed.buffers =
       chosen.how.buffers == aggregate::buffering::per_node ? aggregate_buffers::per_node : aggregate_buffers::per_pe;
   return fixed;
+}
+aggregate_options of_either_way(const aggregate_options& options, const answered_items& items) {
+  fabric::world& world = shmem::here("lull::gatherer");
+  const std::size_t allowed = aggregate::memory_allowed(options);
+  const bool any_size = items.least_answer_bytes != items.usual_answer_bytes;
+  aggregate_options part = options;
+  for (part.memory_bytes = allowed / 5 * 2;; part.memory_bytes -= part.memory_bytes / 4) {
+    const aggregate_options way = with_route(part, std::max(items.request_bytes, items.usual_answer_bytes));
+    std::size_t places = 0;
+    if (!options.pullers && way.buffers == aggregate_buffers::per_pe && way.hops == 1) {
+      const auto under_way = [&](std::size_t item) { return aggregate::choose(world, way, item).sizes.under_way(); };
+      places = bytes_of_places(under_way(items.request_bytes) / items.request_bytes +
+                               under_way(any_size ? 0 : items.usual_answer_bytes) / items.least_answer_bytes) *
+               static_cast<std::size_t>(world.pes());
+    }
+    if (2 * part.memory_bytes + places <= allowed) return way;
+  }
 }
 
 }  // namespace lull::detail

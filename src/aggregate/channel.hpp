@@ -49,6 +49,10 @@ class channel final : public aggregate::progress_of_later_stages {
   // For threads with chunks of their own (producer.hpp).
   void producer_comes();
   void producer_goes(std::int64_t cpu_ns);
+  [[nodiscard]] std::size_t chunk_bytes(std::size_t lanes) const;  // for each of so many lanes of a thread
+  void take_chunk_memory(std::size_t bytes) { chunks_.fetch_add(bytes, std::memory_order_relaxed); }
+  bool try_take_chunk_memory(std::size_t bytes);  // false: it would be more than there is for chunks
+  void give_chunk_memory(std::size_t bytes) { chunks_.fetch_sub(bytes, std::memory_order_relaxed); }
   [[nodiscard]] const aggregate::item_format& items() const { return items_; }
   [[nodiscard]] std::int64_t flush_ns() const { return chosen_.flush_ns; }
   struct way_on {  // from here to a PE
@@ -116,6 +120,7 @@ class channel final : public aggregate::progress_of_later_stages {
   std::shared_ptr<aggregate::policy_lock> duty_;
   mutable aggregate::policy_lock lanes_;
   std::atomic<int> producers_{0};
+  std::atomic<std::size_t> chunks_{0};  // bytes
   std::vector<std::unique_ptr<passing>> passing_;
   std::vector<std::unique_ptr<aggregate::stage>> stages_;
   std::vector<std::size_t> later_capacity_;  // by stage: the largest item that all lanes after it take

@@ -15,6 +15,7 @@
 #include "base/topology.hpp"
 #include "fabric/collectives.hpp"
 #include "fabric/team.hpp"
+#include "shmem.h"
 
 namespace lull::aggregate {
 namespace {
@@ -95,7 +96,17 @@ link_costs measure(fabric::world& world) {
 
 std::size_t set_or(std::size_t option, const char* setting) { return option != 0 ? option : setting_size(setting); }
 
+bool has_threads() {
+  int level = SHMEM_THREAD_SINGLE;
+  shmem_query_thread(&level);
+  return level == SHMEM_THREAD_MULTIPLE;
+}
+
 }  // namespace
+
+std::size_t memory_allowed(const aggregate_options& options) {
+  return set_or(options.memory_bytes, "LULL_AGGREGATE_MEMORY");
+}
 
 link_costs costs_of_links(fabric::world& world) {
   if (world.places().nodes() == 1) return {};
@@ -113,7 +124,8 @@ choice choose(fabric::world& world, const aggregate_options& options, std::size_
   if (options.hops < 0 || options.hops > 3)
     throw std::invalid_argument("an aggregator of " + std::to_string(options.hops) + " hops; there may be 1, 2 or 3");
   const link_costs link = costs_of_links(world);
-  const std::size_t memory = set_or(options.memory_bytes, "LULL_AGGREGATE_MEMORY");
+  const std::size_t allowed = memory_allowed(options);
+  const std::size_t chunk_memory = has_threads() ? allowed / 4 : 0, memory = allowed - chunk_memory;
   const std::size_t asked = set_or(options.buffer_bytes, "LULL_AGGREGATE_SLOT");
   const std::size_t stride = item_bytes == 0 ? 64 : item_bytes + sizeof(std::uint32_t);
   const std::size_t least = (std::max(smallest_buffer, sizeof(slot_header) + stride) + 63) / 64 * 64;
@@ -158,10 +170,14 @@ choice choose(fabric::world& world, const aggregate_options& options, std::size_
       const int far_hops = world.places().nodes() == 1 ? 0 : kind == buffering::per_node ? h : 1;
       const double cost = cost_of(link, way.stages(), far_hops, travels, sizes.far_bytes);
       if (!best || cost < best->ns_per_item)
-        best = choice{.how = how, .sizes = sizes, .ns_per_item = cost, .memory_bytes = memory_of(world, way, sizes)};
+        best = choice{.how = how,
+                      .sizes = sizes,
+                      .ns_per_item = cost,
+                      .memory_bytes = memory_of(world, way, sizes),
+                      .chunk_memory = chunk_memory};
     }
   if (!best)
-    throw std::invalid_argument("no aggregation buffers fit into " + std::to_string(memory) +
+    throw std::invalid_argument("no aggregation buffers fit into " + std::to_string(allowed) +
                                 " bytes; raise LULL_AGGREGATE_MEMORY");
   best->compress = options.compress >= 0 ? options.compress != 0 : setting_integer("LULL_AGGREGATE_COMPRESS") != 0;
   best->bypass = options.bypass >= 0 ? options.bypass != 0 : setting_integer("LULL_AGGREGATE_BYPASS") != 0;

@@ -26,13 +26,17 @@ struct choice {
   buffer_sizes sizes{};
   double ns_per_item = 0;        // the cost above
   std::size_t memory_bytes = 0;  // on the PE that needs most
+  std::size_t chunk_memory = 0;  // besides, for the chunks of all threads of a PE
   bool compress = false;
   bool bypass = false;
   std::int64_t flush_ns = 0;  // 0: no deadline
 };
 
+// In a program with threads a quarter of the memory is kept for their chunks.
+//
 // Collective. `item_bytes` without address; 0: any size. std::invalid_argument for what cannot be.
 choice choose(fabric::world& world, const aggregate_options& options, std::size_t item_bytes);
+std::size_t memory_allowed(const aggregate_options& options);
 link_costs costs_of_links(fabric::world& world);  // collective the first time
 
 // The cost above, in ns.

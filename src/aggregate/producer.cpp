@@ -8,11 +8,6 @@
 #include "lull/pusher.hpp"
 
 namespace lull::detail {
-namespace {
-
-constexpr std::size_t usual_chunk = 1024;
-
-}  // namespace
 
 producer::producer(channel& to) : channel_(to), last_given_ns_(now_ns()), cpu_begin_ns_(thread_cpu_ns()) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> place;  // by stage and lane
@@ -25,10 +20,12 @@ producer::producer(channel& to) : channel_(to), last_given_ns_(now_ns()), cpu_be
     entry_.push_back(&its.at);
   }
   to.producer_comes();
+  chunk_bytes_ = to.chunk_bytes(chunks_.size());
 }
 
 producer::~producer() {
   give_all();
+  give_memory();
   channel_.producer_goes(thread_cpu_ns() - cpu_begin_ns_);
 }
 
@@ -45,15 +42,33 @@ void producer::give_all() {
   last_given_ns_ = now_ns();
 }
 
+void producer::give_memory() {
+  std::size_t bytes = 0;
+  for (chunk& each : chunks_) {
+    bytes += each.memory.size();
+    each.memory = {};
+    each.at = {};
+  }
+  channel_.give_chunk_memory(bytes);
+}
+
 void producer::turn_over(int pe, std::size_t item_bytes) {
   chunk& full = *by_pe_[static_cast<std::size_t>(pe)];
   channel_.must_fit(full.way, item_bytes);
   if (full.at.next) give(full);
   const std::size_t stride = channel_.items().stride;
-  const std::size_t most = std::min(usual_chunk, channel_.largest_item(full.way));
+  const std::size_t most = std::min(chunk_bytes_, channel_.largest_item(full.way));
   const std::size_t wanted =
       stride == 0 ? std::max(most, item_bytes) : std::max<std::size_t>(most / stride, 1) * stride;
-  if (full.memory.size() < wanted) full.memory.resize(wanted);
+  if (full.memory.size() < wanted) {
+    const std::size_t more = wanted - full.memory.size();
+    if (!channel_.try_take_chunk_memory(more)) {
+      give_all();
+      give_memory();
+      channel_.take_chunk_memory(wanted);  // without one chunk nobody gets on
+    }
+    full.memory.resize(wanted);
+  }
   full.at = {full.memory.data(), full.memory.data() + full.memory.size()};
   if (channel_.flush_ns() != 0 && now_ns() - last_given_ns_ >= channel_.flush_ns()) give_all();
 }

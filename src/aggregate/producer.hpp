@@ -2,7 +2,9 @@
 // they are full.
 //
 // So an item costs a thread what it costs a PE that has one: the lane, which all threads of the PE share, is asked for
-// once for each chunk. A chunk grows to an item that is larger. All but the channel belongs to one thread.
+// once for each chunk. A chunk grows to an item that is larger. What all threads of the PE may hold in chunks is
+// bounded: the more of them and of lanes there are, the smaller are the chunks, and a thread that finds no memory for
+// another gives all it has first. All but the channel belongs to one thread.
 #pragma once
 #include <vector>
 
@@ -30,11 +32,13 @@ class producer {
   };
   void give(chunk& filled);
   void give_all();
+  void give_memory();  // of all chunks, which are empty
 
   channel& channel_;
   std::vector<chunk> chunks_;  // of the lanes to which an item may go first
   std::vector<chunk*> by_pe_;
-  std::vector<cursor*> entry_;  // the same, for templates
+  std::vector<cursor*> entry_;   // the same, for templates
+  std::size_t chunk_bytes_ = 0;  // of a chunk, unless an item is larger
   std::int64_t last_given_ns_, cpu_begin_ns_;
 };
 

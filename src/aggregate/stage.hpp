@@ -7,6 +7,7 @@
 // one thread at a time, what handles arrivals (consume, anything_arrived) by one at a time too, which may be another;
 // room() by any thread at any time. What waits, turn_over, flush and close, lets other threads in meanwhile.
 #pragma once
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -49,6 +50,9 @@ struct stage_counts {
 
 // Buffers of one stage: those to PEs of this node, and those to other nodes.
 struct buffer_sizes {
+  // Bytes of items on their way from one PE to another: a ring of slots, one being written, one being handled.
+  [[nodiscard]] std::size_t under_way() const { return (slots + 2) * std::max(near_bytes, far_bytes); }
+
   std::size_t near_bytes, far_bytes;
   std::size_t slots;
   // Of these, kept for the last buffer of a round: with one close() never waits.

@@ -179,6 +179,18 @@ void values_come_in_the_order_asked(const lull::aggregate_options& options) {
   shmem_free(table);
 }
 
+void memory_is_bounded(lull::aggregate_options options) {
+  const int me = shmem_my_pe();
+  options.memory_bytes = std::size_t{512} << 10U;
+  lull::aggregator<std::uint64_t, void (*)(const std::uint64_t&)> items{lull::items<std::uint64_t>,
+                                                                        [](const std::uint64_t&) {}, options};
+  CHECK(items.statistics().memory_bytes <= options.memory_bytes);
+  lull::gatherer words{lull::items<std::uint64_t>, [me](std::uint64_t request) { return value_of(me, request); },
+                       options};
+  CHECK(words.statistics().memory_bytes <= options.memory_bytes);
+  values_come_in_the_order_asked(words);
+}
+
 struct counted {
   std::uint64_t* counts;
   void operator()(std::uint32_t word) const { ++counts[word]; }
@@ -230,6 +242,7 @@ int main() {
         if (compress) continue;
         items_of_any_size_arrive_once({.buffers = buffers, .hops = hops});
         values_come_in_the_order_asked(lull::aggregate_options{.buffers = buffers, .hops = hops});
+        memory_is_bounded({.buffers = buffers, .hops = hops});
         an_increment_is_made_once_directly_or_not({.buffers = buffers, .hops = hops});
       }
   finish();

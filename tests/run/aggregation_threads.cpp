@@ -123,6 +123,36 @@ void items_of_all_threads_arrive_once(const lull::aggregate_options& options, un
   CHECK(items.statistics().items == pushed);
 }
 
+// With memory for few chunks; items are as above.
+void memory_of_all_threads_is_bounded(lull::aggregate_options options) {
+  const auto pes = static_cast<unsigned>(shmem_n_pes());
+  const auto me = static_cast<unsigned>(shmem_my_pe());
+  options.memory_bytes = std::size_t{256} << 10U;
+  options.buffer_bytes = 512;
+  std::uint64_t* const came = symmetric<std::uint64_t>(1);
+  lull::aggregator items{lull::items<std::uint64_t>, [&](std::uint64_t) { ++*came; }, options};
+  constexpr unsigned threads = 24, pushes = 400;
+  in_threads(threads, [&](unsigned t) {
+    std::mt19937 random(me * 100 + t);
+    auto mine = items.pusher();
+    for (unsigned k = 0; k < pushes; ++k) {
+      mine.push(k, static_cast<int>(random() % pes));
+      // The last chunk of a thread that finds no memory is granted.
+      CHECK(items.statistics().memory_bytes <= options.memory_bytes + threads * 1024);
+    }
+  });
+  items.done();
+  shmem_barrier_all();
+  std::uint64_t* const sum = symmetric<std::uint64_t>(1);
+  shmem_uint64_atomic_add(sum, *came, 0);
+  shmem_barrier_all();
+  if (me == 0) CHECK(*sum == std::uint64_t{threads} * pushes * pes);
+  CHECK(items.statistics().memory_bytes <= options.memory_bytes);
+  shmem_barrier_all();
+  shmem_free(sum);
+  shmem_free(came);
+}
+
 // Empty ones, and some larger than a thread's chunk.
 void items_of_any_size_arrive_once(const lull::aggregate_options& options) {
   const auto me = static_cast<unsigned>(shmem_my_pe());
@@ -310,6 +340,7 @@ int main() {
       items_of_all_threads_arrive_once<16>(options, 3000);
       an_advance_sends_what_stands_in_a_chunk(options);
       items_of_any_size_arrive_once({.buffers = buffers, .hops = hops});
+      memory_of_all_threads_is_bounded({.buffers = buffers, .hops = hops});
       an_increment_is_made_once_directly_or_not({.buffers = buffers, .hops = hops});
       values_of_all_threads_come_where_asked({.buffers = buffers, .hops = hops});
       options.buffer_bytes = 512;  // so that buffers are full all the time
