@@ -40,21 +40,21 @@ struct increment {
 };
 using updater = lull::aggregator<uint64_t, increment>;
 
-void pass_directly(std::span<const target> targets, uint64_t* table, unsigned threads) {
-  irregular::in_threads(threads, targets.size(), [=](unsigned, std::size_t begin, std::size_t end) {
+void pass_directly(std::span<const target> targets, uint64_t* table, irregular::crew& threads) {
+  threads.share(targets.size(), [=](unsigned, std::size_t begin, std::size_t end) {
     for (const target& t : targets.subspan(begin, end - begin))
       shmem_uint64_atomic_inc(table + t.word, static_cast<int>(t.pe));
   });
   shmem_barrier_all();
 }
 
-void pass_aggregated(std::span<const target> targets, updater& updates, unsigned threads) {
-  if (threads == 1)
+void pass_aggregated(std::span<const target> targets, updater& updates, irregular::crew& threads) {
+  if (threads.size() == 1)
     updates.push_each(targets.size(), [&](std::size_t i) {
       return std::pair<uint64_t, std::uint32_t>(targets[i].word, targets[i].pe);
     });
   else
-    irregular::in_threads(threads, targets.size(), [&](unsigned, std::size_t begin, std::size_t end) {
+    threads.share(targets.size(), [&](unsigned, std::size_t begin, std::size_t end) {
       auto mine = updates.pusher();
       for (const target& t : targets.subspan(begin, end - begin)) mine.push(t.word, static_cast<int>(t.pe));
     });
@@ -65,6 +65,7 @@ int run(const options& wanted) {
   const auto targets = irregular::find_targets(wanted, wanted.threads, wanted.seed, "bins");
   const irregular::symmetric_array<uint64_t> table(targets.words, fmt::format("{} bins", targets.words));
   irregular::reduction all;
+  irregular::crew threads(wanted.threads);
   std::optional<updater> updates;
   if (!wanted.direct()) updates.emplace(lull::items<uint64_t>, increment{table.data()}, wanted.policy());
 
@@ -72,9 +73,9 @@ int run(const options& wanted) {
     watch.start();
     for (uint64_t i = 0; i < passes; ++i) {
       if (updates)
-        pass_aggregated(targets.mine, *updates, wanted.threads);
+        pass_aggregated(targets.mine, *updates, threads);
       else
-        pass_directly(targets.mine, table.data(), wanted.threads);
+        pass_directly(targets.mine, table.data(), threads);
     }
     watch.stop();
   };

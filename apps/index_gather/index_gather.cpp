@@ -45,21 +45,21 @@ using words_asked_for = lull::gatherer<uint64_t, stored_word>;
 using words_kept = lull::table_reader<uint64_t>;
 
 void pass_directly(std::span<const target> targets, const uint64_t* table, std::span<uint64_t> values,
-                   unsigned threads) {
-  irregular::in_threads(threads, targets.size(), [=](unsigned, std::size_t begin, std::size_t end) {
+                   irregular::crew& threads) {
+  threads.share(targets.size(), [=](unsigned, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
       values[i] = shmem_uint64_g(table + targets[i].word, static_cast<int>(targets[i].pe));
   });
 }
 
 void pass_aggregated(std::span<const target> targets, words_asked_for& words, std::span<uint64_t> values,
-                     unsigned threads) {
+                     irregular::crew& threads) {
   words.into(values);
-  if (threads == 1)
+  if (threads.size() == 1)
     words.pull_each(targets.size(),
                     [&](std::size_t i) { return std::pair<uint64_t, std::uint32_t>(targets[i].word, targets[i].pe); });
   else
-    irregular::in_threads(threads, targets.size(), [&](unsigned, std::size_t begin, std::size_t end) {
+    threads.share(targets.size(), [&](unsigned, std::size_t begin, std::size_t end) {
       auto mine = words.puller(begin);
       for (const target& t : targets.subspan(begin, end - begin)) mine.pull(t.word, static_cast<int>(t.pe));
     });
@@ -89,6 +89,7 @@ int run(const options& wanted) {
   for (std::uint32_t word = 0; word < table.size(); ++word) table[word] = scrambled(targets.index_of({me, word}));
   std::vector<uint64_t> values(targets.mine.size());
   irregular::reduction all;
+  irregular::crew threads(wanted.threads);
   std::optional<words_asked_for> words;
   std::optional<words_kept> kept;
   if (wanted.cache)
@@ -102,9 +103,9 @@ int run(const options& wanted) {
       if (kept)
         pass_cached(targets.mine, *kept, values);
       else if (words)
-        pass_aggregated(targets.mine, *words, values, wanted.threads);
+        pass_aggregated(targets.mine, *words, values, threads);
       else
-        pass_directly(targets.mine, table.data(), values, wanted.threads);
+        pass_directly(targets.mine, table.data(), values, threads);
     }
     watch.stop();
   };

@@ -129,8 +129,9 @@ int run(const options& wanted, const source& unsorted) {
   std::vector<std::byte> given(elements.size());
   unsorted.write_to(given);
   irregular::reduction all;
+  irregular::crew threads(wanted.threads);
   radix_sort::mover<Bytes> moves(form.bytes(), wanted.direct() ? std::nullopt : std::optional{wanted.policy()});
-  radix_sort::sorter<Bytes> sorter(form, wanted.digit_bits, wanted.threads, all_elements, moves);
+  radix_sort::sorter<Bytes> sorter(form, wanted.digit_bits, threads, all_elements, moves);
 
   std::byte* result = nullptr;
   // All passes are one visit of the region: many short ones would lie between two readings of a meter.

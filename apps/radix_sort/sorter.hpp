@@ -16,15 +16,16 @@ namespace radix_sort {
 template <std::size_t Bytes>
 class sorter {
  public:
-  sorter(const element_form& form, unsigned digit_bits, unsigned threads, const shares& all, mover<Bytes>& moves)
+  sorter(const element_form& form, unsigned digit_bits, irregular::crew& threads, const shares& all,
+         mover<Bytes>& moves)
       : form_(form),
         digit_bits_(digit_bits),
         threads_(threads),
         shares_(all),
         moves_(moves),
         positions_(std::size_t{1} << digit_bits, all),
-        next_(threads, std::vector<position>(std::size_t{1} << digit_bits)),
-        counts_(threads == 1 ? 0 : threads, std::vector<std::uint64_t>(std::size_t{1} << digit_bits)) {}
+        next_(threads.size(), std::vector<position>(std::size_t{1} << digit_bits)),
+        counts_(threads.size() == 1 ? 0 : threads.size(), std::vector<std::uint64_t>(std::size_t{1} << digit_bits)) {}
 
   // Sorts the elements in `from`; the result is in the buffer it returns, `from` or `other`, both of which are
   // symmetric and overwritten. Collective.
@@ -47,8 +48,8 @@ class sorter {
   // False when all have the same digit: they stay where they are.
   bool pass(std::span<const std::byte> elements, const digit& now, std::byte* into) {
     const std::size_t size = moves_.size(), count = elements.size() / size;
-    irregular::in_threads(threads_, count, [&](unsigned thread, std::size_t begin, std::size_t end) {
-      const std::span<std::uint64_t> counts = threads_ == 1 ? positions_.counts() : std::span(counts_[thread]);
+    threads_.share(count, [&](unsigned thread, std::size_t begin, std::size_t end) {
+      const std::span<std::uint64_t> counts = threads_.size() == 1 ? positions_.counts() : std::span(counts_[thread]);
       for (const std::byte* at = elements.data() + begin * size; at != elements.data() + end * size; at += size)
         ++counts[now(at)];
     });
@@ -57,8 +58,8 @@ class sorter {
     if (moves) {
       moves_.begin(into);
       find_positions_of_threads();
-      irregular::in_threads(threads_, count, [&](unsigned thread, std::size_t begin, std::size_t end) {
-        moves_.moving(threads_ == 1, [&](auto&& move) {
+      threads_.share(count, [&](unsigned thread, std::size_t begin, std::size_t end) {
+        moves_.moving(threads_.size() == 1, [&](auto&& move) {
           scatter(elements.subspan(begin * size, (end - begin) * size), now, next_[thread], move);
         });
       });
@@ -97,7 +98,8 @@ class sorter {
   }
 
   element_form form_;
-  unsigned digit_bits_, threads_;
+  unsigned digit_bits_;
+  irregular::crew& threads_;
   shares shares_;
   mover<Bytes>& moves_;
   positions positions_;

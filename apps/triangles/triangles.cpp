@@ -124,6 +124,7 @@ std::string verdict(uint64_t counted, const std::optional<uint64_t>& expected) {
 
 int run(const options& wanted) {
   irregular::reduction all;
+  irregular::crew threads(wanted.threads);
   const auto [graph, expected] = wanted.input.empty() ? make(wanted, all) : read(wanted, all);
   const edge_table edges(graph, all);
   uint64_t found = 0;
@@ -133,12 +134,12 @@ int run(const options& wanted) {
   const auto passes_of = [&, &of = graph](uint64_t passes, irregular::stopwatch& watch) {
     watch.start();
     for (uint64_t i = 0; i < passes; ++i) {
-      irregular::in_threads(wanted.threads, of.vertices_here(), [&](unsigned, std::size_t begin, std::size_t end) {
+      threads.share(of.vertices_here(), [&](unsigned, std::size_t begin, std::size_t end) {
         if (!asked) {
           uint64_t mine = 0;
           pass(of, begin, end, [&](const question& q, int pe) { mine += edges.has_on(q, pe); });
           std::atomic_ref(found).fetch_add(mine, std::memory_order_relaxed);
-        } else if (wanted.threads == 1) {
+        } else if (threads.size() == 1) {
           pass(of, begin, end, [&](const question& q, int pe) { asked->push(q, pe); });
         } else {
           auto mine = asked->pusher();
