@@ -159,6 +159,14 @@ def test_a_finding_about_energy_names_its_kind() -> None:
     assert "estimated" not in find(claim("speedup"), [compared(1.5, 2)], None).words
 
 
+def test_of_many_figures_the_least_and_the_greatest_are_told() -> None:
+    seen = [compared(low, low + 0.1, nodes=place) for place, low in enumerate((1.5, 0.5, 9, 0.95, 3))]
+    words = find(claim("speedup"), seen, None).words
+    assert words == (
+        "Speedup above 1 in 3 of 5, the contrary in 1, from Speedup 0.55 (0.5 to 0.6) to Speedup 9.05 (9 to 9.1)"
+    )
+
+
 def test_a_claim_about_points_outside_the_matrix_cannot_be_told() -> None:
     assert find(claim("speedup", nodes=[64]), [compared(1.5, 2, nodes=1)], None).verdict == CANNOT_TELL
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lull.compare import Comparison
 
 REPRODUCES, DOES_NOT, CANNOT_TELL = "reproduces", "does not reproduce", "cannot be told"
+MOST_TOLD = 4  # figures behind one check; of more, the least and the greatest
 FROM_A_MODEL = (EnergyKind.ESTIMATED, EnergyKind.SIMULATED)
 
 
@@ -56,15 +57,15 @@ def find(figure: PaperFigure, compared: Sequence[Compared], region: str | None) 
     words: list[str] = []
     kinds: set[EnergyKind | None] = set()
     for check in figure.checks:
-        about = [one for one in compared if one.name == check.compare and _is_about(check, one)]
-        if not about:
-            verdicts.append(CANNOT_TELL)
-            words.append("this matrix has no such point")
-        for one in about:
-            seen = look(check, one, region)
-            verdicts.append(judge(check, seen))
-            kinds.add(seen.kind if seen else None)
-            words.append(_in_words(check, one, seen))
+        seen = [
+            (one, found, judge(check, found))
+            for one in compared
+            if one.name == check.compare and _is_about(check, one)
+            for found in [look(check, one, region)]
+        ]
+        verdicts += [told for _, _, told in seen] or [CANNOT_TELL]
+        kinds |= {found.kind if found else None for _, found, _ in seen}
+        words += _in_words(check, seen) if seen else ["this matrix has no such point"]
     verdict = next((worst for worst in (DOES_NOT, CANNOT_TELL) if worst in verdicts), REPRODUCES)
     if verdict != CANNOT_TELL and kinds.intersection(FROM_A_MODEL):
         verdict += " in the estimate"  # no meter saw it: the model's coefficients are part of the answer
@@ -109,11 +110,28 @@ def _is_about(check: Check, one: Compared) -> bool:
     return all(one.fixed.get(name) in values for name, values in check.only.items())
 
 
-def _in_words(check: Check, one: Compared, seen: Seen | None) -> str:
+def _in_words(check: Check, seen: Sequence[tuple[Compared, Seen | None, str]]) -> list[str]:
+    """Every figure behind a check; of many, how many say so, with the least and the greatest of them."""
+    told = [_one_in_words(check, one, found) for one, found, _ in seen]
+    by_value = sorted((found.value, place) for place, (_, found, _) in enumerate(seen) if found is not None)
+    if len(seen) <= MOST_TOLD or not by_value:
+        return told
+    verdicts = [verdict for _, _, verdict in seen]
+    least, greatest = (told[place] for _, place in (by_value[0], by_value[-1]))
+    says_so = f"{_name(check)} {check.relation} {check.than:g} in {verdicts.count(REPRODUCES)} of {len(seen)}"
+    if against := verdicts.count(DOES_NOT):
+        says_so += f", the contrary in {against}"
+    return [f"{says_so}, from {least} to {greatest}"]
+
+
+def _name(check: Check) -> str:
+    return "wire / node energy" if check.quantity == "wire_over_node" else check.quantity.capitalize()
+
+
+def _one_in_words(check: Check, one: Compared, seen: Seen | None) -> str:
     where = f" at {one.where}" if one.where else ""
-    name = "wire / node energy" if check.quantity == "wire_over_node" else check.quantity.capitalize()
     if seen is None:
-        return f"no {name}{where}"
+        return f"no {_name(check)}{where}"
     spread = "" if seen.low is None or seen.high is None else f" ({seen.low:.3g} to {seen.high:.3g})"
     kind = f", {seen.kind.value} energy" if seen.kind is not None else ""
-    return f"{name} {seen.value:.3g}{spread}{kind}{where}"
+    return f"{_name(check)} {seen.value:.3g}{spread}{kind}{where}"
