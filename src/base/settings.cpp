@@ -68,9 +68,10 @@ constexpr std::array table{
             "Bytes of one aggregation buffer; 0 takes what costs least within LULL_AGGREGATE_MEMORY."},
     setting{"LULL_AGGREGATE_SLOTS", setting_type::integer, "8", "2..4096",
             "Aggregation buffers of one lane: from one PE to another, or from one node to another."},
-    setting{"LULL_AGGREGATE_MEMORY", setting_type::size, "64M", "",
-            "Most bytes of one aggregator or gatherer on each PE, chunks of threads included; buffers become smaller, or "
-            "hops more, to keep to it."},
+    setting{
+        "LULL_AGGREGATE_MEMORY", setting_type::size, "64M", "",
+        "Most bytes of one aggregator or gatherer on each PE, chunks of threads included; buffers become smaller, or "
+        "hops more, to keep to it."},
     setting{"LULL_AGGREGATE_FLUSH_US", setting_type::integer, "0", "0..1000000000",
             "Microseconds after which an aggregation buffer is sent even if it is not full, at the next call that may; "
             "0: when full, when idle, and at done()."},
