@@ -176,7 +176,13 @@ def plot(family: Family) -> svg.Plot:
             panel.set_title(title)
             panel.set_xlabel(family.over)
             _size_axis(panel, sorted({place.at for places in family.lines.values() for place in places}))
-            panel.set_ylim(0, max(panel.get_ylim()[1], 1.1))
+            shown = [
+                place.ratios[name].value for line in family.lines.values() for place in line if name in place.ratios
+            ]
+            if min(shown, default=0) > 0 and max(shown) > svg.MOST_LINEAR * min(shown):
+                panel.set_yscale("log")
+            else:
+                panel.set_ylim(0, max(panel.get_ylim()[1], 1.1))
         axes[0].set_ylabel(f"over {family.relative_to}")
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
