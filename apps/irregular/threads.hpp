@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -14,12 +17,16 @@ namespace irregular {
 class crew {
  public:
   explicit crew(unsigned size) : size_(size) {
-    for (unsigned member = 1; member < size; ++member) others_.emplace_back([this, member] { follow(member); });
+    try {
+      for (unsigned member = 1; member < size; ++member) others_.emplace_back([this, member] { follow(member); });
+    } catch (const std::system_error& failure) {
+      const std::size_t begun = others_.size() + 1;
+      dismiss();  // or those that are there would be waited for without end
+      throw std::runtime_error("--threads " + std::to_string(size) + ": " + std::to_string(begun) +
+                               " could be begun: " + failure.code().message() + "; ask for fewer");
+    }
   }
-  ~crew() {
-    task_ = nullptr;
-    begin();
-  }
+  ~crew() { dismiss(); }
   crew(const crew&) = delete;
   crew& operator=(const crew&) = delete;
 
@@ -40,6 +47,10 @@ class crew {
   }
 
  private:
+  void dismiss() {
+    task_ = nullptr;
+    begin();
+  }
   void begin() {
     pieces_.fetch_add(1, std::memory_order_release);
     pieces_.notify_all();

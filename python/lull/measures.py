@@ -31,10 +31,11 @@ class Measures:
         return Spread(found.median, found.quartile_low, found.quartile_high, found.smallest, found.largest, **ends)
 
 
-def measures(side: Quantity, *, seed: int, stream: int, metrics: Sequence[str] = ()) -> Measures:
+def measures(side: Quantity, *, seed: int, stream: int, metrics: Sequence[str] = (), wire: bool = False) -> Measures:
     """The columns of one side, its runs resampled jointly; sides that are compared take different streams.
 
-    Metrics that every run reports can be columns too, under their own names.
+    Metrics that every run reports can be columns too, under their own names, and the energy on the wire where every run
+    has one.
     """
     time, energy = np.array(side.rows, dtype=np.float64).T
     values: dict[str, Floats] = {
@@ -47,7 +48,7 @@ def measures(side: Quantity, *, seed: int, stream: int, metrics: Sequence[str] =
     }
     if side.moved:
         values["j_per_mb"] = _column(side.samples, lambda one: one.energy_j / (one.moved_bytes or 1) * BYTES_PER_MB)
-    if all(sample.wire is not None for sample in side.samples):
+    if wire and all(sample.wire is not None for sample in side.samples):
         values["wire"] = _column(side.samples, lambda one: (one.wire.joules if one.wire else 0.0) / one.work)
     if all(sample.idle is not None for sample in side.samples):
         values["dynamic"] = _column(side.samples, lambda one: (one.dynamic_j or 0.0) / one.work)

@@ -22,7 +22,7 @@ from lull.scaling import scaling, scaling_plot
 from lull.svg import Plot
 
 if TYPE_CHECKING:
-    from lull.study.figure import StudyFigure
+    from lull.tabled_plot import TabledPlot
 
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_DRAWN = 40  # records; of more than these only comparisons, curves and tables are shown
@@ -42,22 +42,24 @@ class Compared:
     """One comparison as the page shows it."""
 
     name: str
-    words: str  # the verdict without the name
+    verdict: str
     found: Comparison
     rows: list[Row]
     tone: str  # saves, wastes or neither: class and marker
     mark: str
     sensor: str
-    warnings: list[str]  # those not of all
+    warnings: list[str]  # below the verdict: those not of all
+    notes: list[str]  # below the figures: in a part all of them
 
 
 @dataclass(frozen=True)
 class Part:
-    """Comparisons that are told together, and how many of them save and waste energy; the one of all has no title."""
+    """Comparisons that are told together, in one table and one plane; when there is but one part, it has no title."""
 
     title: str
-    words: str
+    words: str  # how many save and waste energy
     compared: list[Compared]
+    plane: str
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,8 @@ def render_page(
     title: str | None,
     comparisons: list[tuple[str, Comparison]] | None,
     claims: list[dict[str, str]],
-    curves: Sequence[StudyFigure] = (),
-    bars: Sequence[StudyFigure] = (),
+    curves: Sequence[TabledPlot] = (),
+    bars: Sequence[TabledPlot] = (),
     source: str,
     baseline: int,
     region: str | None,
@@ -114,8 +116,7 @@ def render_page(
         against = runs[baseline].label if len(runs) > 1 else None
         comparisons, refused = _compare(runs, quantities, baseline, region=region, per=per, allow_mixed=allow_mixed)
     parted = planes(comparisons)
-    grouped = len(parted) > 1
-    if grouped:  # too many for the same words under each
+    if len(parted) > 1:  # too many for the same words under each
         common = condense([line for _, found in comparisons for line in found.warnings])
     else:
         common = _common_warnings([found for _, found in comparisons])
@@ -138,18 +139,13 @@ def render_page(
         records=len(runs),
         baseline=against,
         commands=list(dict.fromkeys(" ".join(run.command) for run in runs)),
-        compared=[_compared(name, found, common) for name, found in comparisons],
-        parts=[_part(title, those, common) for title, those in parted] if grouped else [],
+        parts=[_part(f"gps-up-{place}", *part, common, drawn) for place, part in enumerate(parted, 1)],
         common_warnings=common,
         refused=refused,
         claims=claims,
         source=source,
         claim_columns=list(dict.fromkeys(key for claim in claims for key in claim)),
         energy_words=tables.energy_words(quantities),
-        gps_up=[
-            (title, drawn.svg(f"gps-up-{place}" if title else "gps-up", gps_up(those)))
-            for place, (title, those) in enumerate(parted, 1)
-        ],
         curves=[(one, drawn.svg(one.name, one.plot)) for one in curves],
         bars=[(one, drawn.svg(one.name, one.plot)) for one in bars],
         runs_plot=drawn.svg("runs", plots.runs_of_each(quantities)) if few else "",
@@ -243,17 +239,23 @@ def condense(warnings: list[str]) -> list[str]:
     ]
 
 
-def _part(title: str, comparisons: Sequence[tuple[str, Comparison]], common: list[str]) -> Part:
+def _part(
+    plane: str, title: str, comparisons: Sequence[tuple[str, Comparison]], common: list[str], drawn: Drawn
+) -> Part:
     saves = [found.saves for _, found in comparisons]
     words = f"of {len(saves)}, {saves.count(True)} save energy, {saves.count(False)} waste it"
-    return Part(title, words, [_compared(name, found, common) for name, found in comparisons])
+    compared = [_compared(name, found, common, in_part=bool(title)) for name, found in comparisons]
+    return Part(title, words, compared, drawn.svg(plane if title else "gps-up", gps_up(comparisons)))
 
 
-def _compared(name: str, found: Comparison, common: list[str]) -> Compared:
+def _compared(name: str, found: Comparison, common: list[str], *, in_part: bool) -> Compared:
     tone, mark = {True: ("saves", "●"), False: ("wastes", "■"), None: ("neither", "◆")}[found.saves]
+    sensor = sensor_words(found)
+    if in_part:
+        verdict = found.verdict.removeprefix(f"{found.candidate.label} ")
+        return Compared(name, verdict, found, rows(found), tone, mark, sensor, [], found.warnings)
     own = [line for line in found.warnings if line not in common]
-    words = found.verdict.removeprefix(f"{found.candidate.label} ")
-    return Compared(name, words, found, rows(found), tone, mark, sensor_words(found), own)
+    return Compared(name, found.verdict, found, rows(found), tone, mark, sensor, own, [])
 
 
 def _energies_of(

@@ -47,7 +47,7 @@ def runs_of_each(named: Sequence[tuple[str, Quantity]]) -> svg.Plot:
         pointed = sum(len(quantity.samples) for _, quantity in named) <= MOST_TIPS
         for panel, column, title, unit in ((axes[0], 0, "Time", "s"), (axes[1], 1, energy, "J")):
             everything = np.concatenate([np.array(quantity.rows)[:, column] for _, quantity in named])
-            logarithmic = everything.min() > 0 and everything.max() > svg.MOST_LINEAR * everything.min()
+            logarithmic = svg.wants_logarithm(everything)
             if logarithmic:
                 panel.set_xscale("log")
             for row, (name, quantity) in enumerate(named):

@@ -19,8 +19,8 @@ from lull.comparison import Comparison
 from lull.errors import LullError, UsageError
 
 if TYPE_CHECKING:
-    from lull.study.figure import StudyFigure
     from lull.svg import Plot
+    from lull.tabled_plot import TabledPlot
 
 __all__ = ["PlotFiles", "records_in", "report", "write_plots", "write_report"]
 
@@ -95,8 +95,8 @@ def write_report(
     comparisons: list[tuple[str, Comparison]] | None = None,
     claims: list[dict[str, str]] | None = None,
     *,
-    curves: Sequence[StudyFigure] = (),
-    bars: Sequence[StudyFigure] = (),
+    curves: Sequence[TabledPlot] = (),
+    bars: Sequence[TabledPlot] = (),
     source: str = "",
     baseline: Path | None = None,
     region: str | None = None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -114,6 +114,12 @@ def panels(count: int, height_in: float) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
     axes = figure.subplots(1, count, squeeze=False)
     return figure, list(axes[0])
+
+
+def wants_logarithm(values: Iterable[float]) -> bool:
+    """Whether a linear axis would hide some of the values, all of which a logarithmic one can show."""
+    found = list(values)
+    return min(found, default=0) > 0 and max(found) > MOST_LINEAR * min(found)
 
 
 def prefixed_ticks(axis: Axis, unit: str, *, logarithmic: bool) -> None:

@@ -123,11 +123,13 @@ def test_figures_are_told_anew_without_running_anything_again(lull: Lull) -> Non
     described(lull.folder)
     assert lull.run("study", "./s.toml").returncode == 0
     told = STUDY.replace("End to end", "In all").replace('"lag_us", ', "")
+    told = told.replace('only.colour = ["red"]', 'only = { colour = ["red"], way = [2] }')
     (lull.folder / "s.toml").write_text(told)
     done = lull.run("study", "./s.toml", "--resume")
     assert done.returncode == 0, done.stderr
     assert "is complete" in done.stderr
-    assert "In all: colour red" in done.stdout
+    table = done.stdout.partition("In all: colour red\n")[2].partition("\n\n")[0]
+    assert [line.split()[:2] for line in table.splitlines()[1:]] == [["0.1", "2"], ["0.2", "2"]]
     assert "lag us" not in done.stdout
 
 

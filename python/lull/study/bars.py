@@ -17,8 +17,8 @@ from lull.quantity import Quantity, quantity
 from lull.record import EnergyKind, Run, weakest
 from lull.stats import Spread
 from lull.study.description import Bars, Description, Value
-from lull.study.figure import StudyFigure
 from lull.study.points import describe, in_matrix, point_name
+from lull.tabled_plot import TabledPlot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,20 +36,18 @@ class Bar:
     kinds: dict[str, EnergyKind]
 
 
-def bar_figures(study: Description, runs: Mapping[str, Run]) -> list[StudyFigure]:
+def bar_figures(study: Description, runs: Mapping[str, Run]) -> list[TabledPlot]:
     """What all [[bars]] of a study show: a drawing for each combination of the factors that are not in one.
 
     Args:
         study: The study, as it was run.
         runs: Its records, by the names of the points.
     """
-    found: list[StudyFigure] = []
+    found: list[TabledPlot] = []
     for wanted in study.bars:
         others = [name for name in study.factors if name not in (wanted.groups, wanted.bars)]
         for values in itertools.product(*(study.factors[name] for name in others)):
             fixed = dict(zip(others, values, strict=True))
-            if any(value not in wanted.only.get(name, [value]) for name, value in fixed.items()):
-                continue
             bars = _bars(study, wanted, fixed, runs)
             if bars:
                 varying = {name: value for name, value in fixed.items() if len(study.factors[name]) > 1}
@@ -63,7 +61,8 @@ def _bars(study: Description, wanted: Bars, fixed: dict[str, Value], runs: Mappi
     for group, name in itertools.product(study.factors[wanted.groups], study.factors[wanted.bars]):
         of = {**fixed, wanted.groups: group, wanted.bars: name}
         factors = {factor: of[factor] for factor in study.factors}
-        if in_matrix(study, factors):
+        shown = all(factors[factor] in values for factor, values in wanted.only.items())
+        if shown and in_matrix(study, factors):
             run = runs[point_name(factors)]
             of_point = quantity(run, region=study.measure.region, per=study.measure.per)
             bars.append(_bar(str(group), str(name), of_point))
@@ -71,7 +70,7 @@ def _bars(study: Description, wanted: Bars, fixed: dict[str, Value], runs: Mappi
 
 
 def _bar(group: str, name: str, of: Quantity) -> Bar:
-    columns = measures(of, seed=stats.SEED, stream=0)
+    columns = measures(of, seed=stats.SEED, stream=0, wire=True)
     kinds = {"energy": of.kind}
     wires = [sample.wire.kind for sample in of.samples if sample.wire]
     if "wire" in columns.values:
@@ -79,10 +78,10 @@ def _bar(group: str, name: str, of: Quantity) -> Bar:
     return Bar(group, name, {column: columns.spread(column) for column in kinds}, kinds)
 
 
-def _figure(name: str, title: str, wanted: Bars, bars: list[Bar], per: str | None) -> StudyFigure:
+def _figure(name: str, title: str, wanted: Bars, bars: list[Bar], per: str | None) -> TabledPlot:
     headings = [_heading(column, bars, per) for column in COLUMNS]
     rows = [[bar.group, bar.name, *(_cell(bar, column) for column in COLUMNS), _share_of_wire(bar)] for bar in bars]
-    return StudyFigure(
+    return TabledPlot(
         name,
         title,
         _plot(title, bars, headings),
@@ -113,7 +112,7 @@ def _plot(title: str, bars: list[Bar], headings: list[str]) -> svg.Plot:
     groups = list(dict.fromkeys(bar.group for bar in bars))
     names = list(dict.fromkeys(bar.name for bar in bars))
     heights = [one.median for bar in bars for one in bar.energies.values() if one.median > 0]
-    logarithmic = max(heights) > svg.MOST_LINEAR * min(heights)
+    logarithmic = svg.wants_logarithm(heights)
     tips = svg.Tips()
     with svg.drawing():
         figure, axes = svg.panels(len(COLUMNS), 3.1)

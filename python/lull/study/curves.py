@@ -19,8 +19,8 @@ from lull.quantity import quantity
 from lull.record import EnergyKind, Run, weakest
 from lull.stats import Interval
 from lull.study.description import Curves, Description, Value
-from lull.study.figure import StudyFigure
 from lull.study.points import describe, in_matrix, point_name
+from lull.tabled_plot import TabledPlot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -158,10 +158,10 @@ def headings(family: Family) -> list[str]:
     return [family.over, "", *(" ".join(title.split()) for title in family.panels.values())]
 
 
-def figure(family: Family, name: str) -> StudyFigure:
+def figure(family: Family, name: str) -> TabledPlot:
     """A family as a figure whose files have that name; in brackets the ratio to what lines are measured against."""
     aside = f"; in brackets over {family.relative_to}"
-    return StudyFigure(name, family.title, plot(family), headings(family), table_rows(family), (1,), aside)
+    return TabledPlot(name, family.title, plot(family), headings(family), table_rows(family), (1,), aside)
 
 
 def plot(family: Family) -> svg.Plot:
@@ -176,10 +176,8 @@ def plot(family: Family) -> svg.Plot:
             panel.set_title(title)
             panel.set_xlabel(family.over)
             _size_axis(panel, sorted({place.at for places in family.lines.values() for place in places}))
-            shown = [
-                place.ratios[name].value for line in family.lines.values() for place in line if name in place.ratios
-            ]
-            if min(shown, default=0) > 0 and max(shown) > svg.MOST_LINEAR * min(shown):
+            places = [place for line in family.lines.values() for place in line if name in place.ratios]
+            if svg.wants_logarithm(place.ratios[name].value for place in places):
                 panel.set_yscale("log")
             else:
                 panel.set_ylim(0, max(panel.get_ylim()[1], 1.1))

@@ -131,7 +131,7 @@ class Bars(Part):
     name: str
     groups: Name  # a factor: a group of bars for each value
     bars: Name  # a factor: a bar in each group for each value
-    only: dict[Name, list[Value]] = {}  # leave out other values of other factors
+    only: dict[Name, list[Value]] = {}  # leave out other values of factors
 
 
 class Check(Part):

@@ -1,4 +1,4 @@
-"""One figure of a study: a drawing, and the same as a table for the screen and the report."""
+"""A plot, and the same as a table for the screen and the report."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from lull.svg import Plot
 
 
 @dataclass(frozen=True)
-class StudyFigure:
-    """A figure of a study: its drawing, and the rows of its table."""
+class TabledPlot:
+    """A plot and the rows of its table."""
 
-    name: str  # of the files of the drawing
+    name: str  # of the files of the plot
     title: str
     plot: Plot
     headings: list[str]
