@@ -5,50 +5,71 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/page.hpp"
 
 namespace lull::fabric {
 
-mapping::mapping(int fd, std::size_t bytes) {
-  void* const where = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (where == MAP_FAILED)
-    throw error("map " + std::to_string(bytes) + " bytes of shared memory", describe_errno(errno),
-                "lower SHMEM_SYMMETRIC_SIZE");
-  data_ = static_cast<std::byte*>(where);
-  size_ = bytes;
+namespace {
+
+// Address space without memory.
+void* reserve(std::size_t bytes) {
+  void* const where = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return where == MAP_FAILED ? nullptr : where;
 }
 
+std::size_t with_guard(std::size_t bytes) { return round_up(bytes, page_size()) + page_size(); }
+
+}  // namespace
+
 mapping::mapping(int fd, std::size_t bytes, std::size_t offset, std::size_t alignment) {
-  // Reserves room in which such an address must be, maps there and gives the rest back.
-  const std::size_t room = bytes + alignment;
-  void* const reserved = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (reserved == MAP_FAILED) {
-    *this = mapping(fd, bytes);  // less aligned is better than not at all: an address space may be limited
-    return;
+  // Reserves room in which such an address must be, maps there and gives the rest back, but for the guard.
+  alignment = std::max(alignment, page_size());
+  std::size_t room = with_guard(bytes) + alignment;
+  void* reserved = reserve(room);
+  if (!reserved) {
+    alignment = page_size();
+    room = with_guard(bytes) + alignment;
+    reserved = reserve(room);
   }
+  const auto fail = [bytes](int code) {
+    throw error("map " + std::to_string(bytes) + " bytes of shared memory", describe_errno(code),
+                "lower SHMEM_SYMMETRIC_SIZE");
+  };
+  if (!reserved) fail(errno);
   auto* const begin = static_cast<std::byte*>(reserved);
   const std::size_t before = (alignment - (reinterpret_cast<std::uintptr_t>(begin) + offset) % alignment) % alignment;
   void* const where = mmap(begin + before, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
   if (where == MAP_FAILED) {
+    const int code = errno;
     munmap(reserved, room);
-    throw error("map " + std::to_string(bytes) + " bytes of shared memory", describe_errno(errno),
-                "lower SHMEM_SYMMETRIC_SIZE");
+    fail(code);
   }
   data_ = begin + before;
   size_ = bytes;
-  constexpr std::size_t page = 4096;
-  const std::size_t end = (before + bytes + page - 1) / page * page;
+  const std::size_t end = before + with_guard(bytes);
   if (before != 0) munmap(begin, before);
   if (end < room) munmap(begin + end, room - end);
 }
 
 mapping::~mapping() {
-  if (data_) munmap(data_, size_);
+  if (data_) munmap(data_, with_guard(size_));
+}
+
+void mapping::shrink(std::size_t bytes) {
+  const std::size_t kept = with_guard(bytes), had = with_guard(size_);
+  if (kept >= had) return;
+  // The guard first: whatever comes between the two calls, the page behind what is left is nobody's.
+  if (mprotect(data_ + kept - page_size(), page_size(), PROT_NONE) != 0)
+    throw error("give back shared memory", describe_errno(errno));
+  munmap(data_ + kept, had - kept);
+  size_ = bytes;
 }
 
 mapping::mapping(mapping&& other) noexcept
@@ -72,7 +93,7 @@ mapping segment::map_own(std::size_t bytes, std::size_t offset, std::size_t alig
   if (ftruncate(name_.fd, static_cast<off_t>(bytes)) != 0)
     throw error("create a symmetric heap of " + std::to_string(bytes) + " bytes", describe_errno(errno),
                 "lower SHMEM_SYMMETRIC_SIZE");
-  mapping own = alignment > 1 ? mapping(name_.fd, bytes, offset, alignment) : mapping(name_.fd, bytes);
+  mapping own(name_.fd, bytes, offset, alignment);
   std::memcpy(own.data(), &name_.nonce, sizeof name_.nonce);
   return own;
 }

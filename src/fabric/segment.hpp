@@ -12,17 +12,20 @@
 
 namespace lull::fabric {
 
-class mapping {  // an owned mmap
+// An owned mmap. The page behind it is nobody's: whoever runs past its end is ended there by SIGSEGV, and does not
+// write into what happens to be mapped next.
+class mapping {
  public:
   mapping() = default;
-  mapping(int fd, std::size_t bytes);
-  // So that the byte number `offset` stands at a multiple of `alignment`, a power of two.
-  mapping(int fd, std::size_t bytes, std::size_t offset, std::size_t alignment);
+  // So that the byte number `offset` stands at a multiple of `alignment`, a power of two; less aligned when the address
+  // space has no room for that.
+  explicit mapping(int fd, std::size_t bytes, std::size_t offset = 0, std::size_t alignment = 1);
   ~mapping();
   mapping(mapping&& other) noexcept;
   mapping& operator=(mapping&& other) noexcept;
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
+  void shrink(std::size_t bytes);  // to so many: the rest becomes nobody's, too
 
  private:
   std::byte* data_ = nullptr;

@@ -12,11 +12,10 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/page.hpp"
 
 namespace lull::fabric {
 namespace {
-
-constexpr std::size_t page = 4096;
 
 // What a forked child needs to make its copy; set once, before any fork that could matter.
 struct moved {
@@ -36,6 +35,7 @@ bool copy_to_file(int fd, std::size_t at, const std::byte* from, std::size_t byt
 // Copies what the file initialises, and of the rest only pages this process has ever touched: a large .bss must not
 // become memory.
 bool copy_touched(const static_range& where, int fd, std::size_t offset) {
+  const std::size_t page = page_size();
   const int map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   bool copied = true;
   for (std::size_t at = 0; at < where.bytes && copied; at += page) {
@@ -88,8 +88,8 @@ static_range find_static_data() {
             read_only_end = from + part.p_memsz;
           }
         }
-        begin = std::max(begin, read_only_end) / page * page;
-        end = (end + page - 1) / page * page;
+        begin = round_down(std::max(begin, read_only_end), page_size());
+        end = round_up(end, page_size());
         if (begin < end) {
           range.begin = reinterpret_cast<std::byte*>(begin);  // NOLINT(performance-no-int-to-ptr)
           range.bytes = end - begin;

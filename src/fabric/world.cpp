@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/error.hpp"
+#include "base/page.hpp"
 #include "base/settings.hpp"
 #include "fabric/crashes.hpp"
 #include "fabric/team.hpp"
@@ -27,9 +28,7 @@ struct introduction {
   cpu_set_t cores;
 };
 
-constexpr std::size_t page = 4096;
 constexpr std::size_t greatest_alignment = std::size_t{1} << 30U;  // of an allocation; address space, not memory
-constexpr std::size_t round_up(std::size_t value, std::size_t step) { return (value + step - 1) / step * step; }
 
 place place_of(const bootstrap& boot) {
   const auto& here = boot.host_ranks();
@@ -46,7 +45,7 @@ place place_of(const bootstrap& boot) {
 
 world::world()
     : checks_(setting_integer("LULL_CHECK") != 0),
-      header_bytes_(round_up(sizeof(pe_header), page)),
+      header_bytes_(round_up(sizeof(pe_header), page_size())),
       static_(setting_text("LULL_STATIC_DATA") == "symmetric" ? find_static_data() : static_range{}),
       peers_(static_cast<std::size_t>(boot_.size())),
       memory_of_(static_cast<std::size_t>(boot_.size())),
@@ -56,7 +55,7 @@ world::world()
       most_teams_(static_cast<int>(setting_integer("LULL_TEAMS"))) {
   leave_crashes_to_the_program();
   const std::size_t team_bytes = team::bytes_for(*this, most_teams_);
-  heap_bytes_ = round_up(setting_size("SHMEM_SYMMETRIC_SIZE") + team_bytes + 64, page);
+  heap_bytes_ = round_up(setting_size("SHMEM_SYMMETRIC_SIZE") + team_bytes + 64, page_size());
   symmetric_bytes_ = heap_bytes_ + static_.bytes;
   own_ = segment_.map_own(header_bytes_ + symmetric_bytes_, header_bytes_, greatest_alignment);
   heap_base_ = own_.data() + header_bytes_;
@@ -139,6 +138,11 @@ void world::exchange_and_map() {
     addresses.emplace_back(theirs.begin() + sizeof other, theirs.end());
   }
   layout_.emplace(places, me());
+  if (!one_program) {  // the PEs run different programs: their variables have nothing to do with each other
+    static_ = {};
+    symmetric_bytes_ = heap_bytes_;
+    own_.shrink(header_bytes_ + symmetric_bytes_);
+  }
 
   cpu_set_t cores;
   CPU_ZERO(&cores);
@@ -149,17 +153,12 @@ void world::exchange_and_map() {
       CPU_OR(&cores, &cores, &all[i].cores);
       ++pes_here;
     }
-    if (pe != me() && layout_->shares_memory(pe))
-      peers_[i] = map_peer(all[i].heap, header_bytes_ + heap_bytes_ + all[i].static_bytes);
+    if (pe != me() && layout_->shares_memory(pe)) peers_[i] = map_peer(all[i].heap, header_bytes_ + symmetric_bytes_);
     std::byte* const start = pe == me() ? own_.data() : peers_[i].data();
     headers_[i] = reinterpret_cast<pe_header*>(start);
     memory_of_[i] = start ? start + header_bytes_ : nullptr;
   }
   oversubscribed_ = pes_here > CPU_COUNT(&cores);
-  if (!one_program) {  // the PEs run different programs: their variables have nothing to do with each other
-    static_ = {};
-    symmetric_bytes_ = heap_bytes_;
-  }
   if (remote_)
     for (std::size_t i = 0; i < all.size(); ++i) remote_->connect(pe_id{static_cast<int>(i)}, std::move(addresses[i]));
 }

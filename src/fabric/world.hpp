@@ -92,7 +92,8 @@ class world {
   bool release(void* symmetric);
   [[nodiscard]] std::optional<std::size_t> size_of(const void* symmetric) const;
 
-  // Where a symmetric address stands in symmetric memory: the heap, then the static data; past both for any other.
+  // Where a symmetric address stands in symmetric memory: the heap, then the static data; past both for any other,
+  // where nobody can load or store (segment.hpp).
   [[nodiscard]] std::size_t offset_of(const void* symmetric) const {
     const auto in_heap = static_cast<std::size_t>(static_cast<const std::byte*>(symmetric) - heap_base_);
     if (in_heap < heap_bytes_) [[likely]]

@@ -36,6 +36,12 @@ constexpr std::array mistakes{
             long on_the_stack = 0;
             shmem_long_p(&on_the_stack, 1, p.r.next);
           }},
+    named{"stray_store",  // into the memory of the PE that was mapped last: the one mapped before it is its neighbour
+          [](const place& p) {
+            long on_the_stack = 0;
+            if (p.r.me == 0) shmem_long_p(&on_the_stack, 1, p.r.before);
+            shmem_barrier_all();
+          }},
     named{"beyond_the_end",
           [](const place& p) {
             std::array<char, 4096> mine{};
