@@ -78,7 +78,6 @@ bootstrap::bootstrap() {
     host_ranks_ = parse_ranks(peers->data.string);
   if (!std::ranges::binary_search(host_ranks_, rank_.index())) host_ranks_ = {rank_.index()};
   spans_hosts_ = static_cast<int>(host_ranks_.size()) < size_;
-  if (const value_ptr host = get(process(job_, me.rank), PMIX_NODEID)) host_ = static_cast<int>(host->data.uint32);
 
   // A PE does not outlive its launcher, whatever signals it ignores; the second look covers a launcher that died in
   // between.

@@ -22,7 +22,8 @@ class bootstrap {
 
   [[nodiscard]] pe_id rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
-  [[nodiscard]] int host() const { return host_; }  // index of this PE's host in the job
+  // Names this PE's host in the job: the lowest PE there. Not every launcher numbers hosts.
+  [[nodiscard]] int host() const { return host_ranks_.front(); }
   [[nodiscard]] bool spans_hosts() const { return spans_hosts_; }
   [[nodiscard]] const std::vector<int>& host_ranks() const { return host_ranks_; }  // PEs of this host, ascending
 
@@ -36,7 +37,6 @@ class bootstrap {
  private:
   pe_id rank_{0};
   int size_ = 1;
-  int host_ = 0;
   bool spans_hosts_ = false;
   bool launched_ = false;
   std::vector<int> host_ranks_{0};

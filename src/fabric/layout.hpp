@@ -16,7 +16,7 @@ namespace lull::fabric {
 }
 
 struct place {
-  int host;                                        // as the launcher numbers them
+  int host;                                        // its lowest PE
   int block;                                       // emulated node within the host
   auto operator<=>(const place&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads it
 };

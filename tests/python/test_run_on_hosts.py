@@ -17,6 +17,7 @@ import pytest
 from conftest import Lull, compiled, gone
 from lull.errors import LullError
 from lull.hosts import Host, Link, namespace_hosts
+from lull.installed import applications
 from lull.run_on_hosts import dealt, run_on_hosts
 
 PROGRAMS = Path(__file__).parents[2] / "build" / "venv" / "tests" / "run"
@@ -101,6 +102,17 @@ def test_hosts_are_nodes_to_the_runtime(job: Lull) -> None:
     done = job.run("run", "--hosts", "2", "--rate", "1gbit", "-n", "4", "histogram", "--updates", "5000")
     assert "4 PEs on 2 nodes" in done.stdout, done.stderr
     assert "result verified" in done.stdout
+
+
+@needs_hosts
+def test_hosts_are_nodes_also_when_the_launcher_does_not_number_them(job: Lull) -> None:
+    hidden = job.folder / "hide_node_numbers.so"
+    source = Path(__file__).parent / "programs" / "hide_node_numbers.c"
+    flags = subprocess.run(["pkg-config", "--cflags", "pmix"], capture_output=True, text=True, check=True).stdout
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", hidden, source, *flags.split()], check=True)
+    histogram = ["env", f"LD_PRELOAD={hidden}", str(applications()["histogram"]), "--updates", "5000"]
+    done = job.run("run", "--hosts", "2", "-n", "4", *histogram)
+    assert "4 PEs on 2 nodes" in done.stdout, done.stderr
 
 
 @needs_hosts
