@@ -188,6 +188,7 @@ def shift_on_link(hosts: Sequence[Host], policy: str) -> dict[int, OnLink]:
     env = {
         **ENVIRONMENT,
         "LULL_WAIT": policy,
+        "UCX_NET_DEVICES": INTERFACE,
         "PMIX_MCA_ptl_tcp_if_include": INTERFACE,
         "PMIX_MCA_ptl_tcp_remote_connections": "1",
     }

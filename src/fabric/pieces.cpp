@@ -100,13 +100,11 @@ void world::send_pieces(context& c, void* target, const shape& there, const void
   const std::size_t pieces = small.pieces();
   for (std::size_t first = 0; first < pieces; first += per_message) {
     const std::size_t count = std::min(per_message, pieces - first);
-    std::vector<std::byte> packed;
-    packed.reserve(sizeof(shape) + count * bytes);
-    packed.resize(count * bytes);
-    from.gather(packed.data(), source, first, count);
+    auto message = remote::room_for_pieces(small, count * bytes);
+    from.gather(message.packed(), source, first, count);
     wait_for_room(c, pe);
-    unconfirmed_.add(packed.size(), pe);
-    remote_->scatter(c.book_, pe, offset_of(target), small, first, count, std::move(packed), how);
+    unconfirmed_.add(count * bytes, pe);
+    remote_->scatter(c.book_, pe, offset_of(target), first, count, std::move(message), how);
   }
 }
 

@@ -1,18 +1,26 @@
 // The sending half, and the life of the worker.
 #include "fabric/remote.hpp"
 
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <sys/random.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/settings.hpp"
 #include "fabric/remote_messages.hpp"
 #include "fabric/sanitizer.hpp"
 
@@ -29,15 +37,43 @@ namespace {
   std::_Exit(1);
 }
 
-// Rendezvous costs three sleeps per transfer instead of one and is slower even when polling; up to this size messages
-// go eagerly. Larger ones may overtake each other, so a fence after one waits for it.
-constexpr std::size_t eager_limit = std::size_t{1} << 20;
+// Rendezvous costs three sleeps per transfer instead of one and is slower even when polling: below this size messages
+// go eagerly, unless UCX_RNDV_THRESH says otherwise.
+constexpr std::size_t eager_limit = std::size_t{1} << 20U;
 
 constexpr std::size_t kept_payload = std::size_t{64}
                                      << 10U;  // a message keeps its payload's memory for the next one up to this
 
 void check(ucs_status_t status, const char* asked) {
   if (status != UCS_OK) throw error(asked, std::string("UCX answered ") + ucs_status_string(status));
+}
+
+std::size_t rendezvous_threshold() {
+  const char* const given = std::getenv("UCX_RNDV_THRESH");  // NOLINT(concurrency-mt-unsafe): before any thread starts
+  if (!given || std::string_view(given) == "auto") return eager_limit;
+  if (std::string_view(given) == "inf") return std::numeric_limits<std::size_t>::max();
+  try {
+    return parse_size(given);
+  } catch (const error&) {
+    throw usage_error("read UCX_RNDV_THRESH", "'" + std::string(given) + "' is no number of bytes",
+                      "give one, as in 64k, or auto or inf: fence must know which messages may be overtaken");
+  }
+}
+
+std::string loopback_interface() {
+  ifaddrs* first = nullptr;
+  if (getifaddrs(&first) != 0) throw error("list the network interfaces", describe_errno(errno));
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> all(first, freeifaddrs);
+  for (const ifaddrs* one = first; one; one = one->ifa_next)
+    if ((one->ifa_flags & IFF_LOOPBACK) != 0 && (one->ifa_flags & IFF_UP) != 0) return one->ifa_name;
+  throw error("join the emulated nodes of this host", "its loopback interface is not up",
+              "ip link set lo up, or name another in UCX_NET_DEVICES");
+}
+
+std::uint64_t random_key() {
+  std::uint64_t key = 0;
+  if (getrandom(&key, sizeof key, 0) != sizeof key) throw error("draw a key for this PE", describe_errno(errno));
+  return key;
 }
 
 }  // namespace
@@ -52,26 +88,27 @@ void remote::message::finished() {
   owner->free_.push_back(this);
 }
 
-remote::remote(pe_id me, int pes, std::span<std::byte> memory, shared_lock& accumulating, const remote_limits& limits,
+remote::remote(pe_id me, int pes, std::span<std::byte> memory, shared_lock& accumulating, const remote_settings& wanted,
                remote_hooks hooks)
     : me_(me),
       memory_(memory),
       accumulating_(accumulating),
-      limits_(limits),
+      wanted_(wanted),
       hooks_(std::move(hooks)),
+      key_(random_key()),
+      rendezvous_from_(rendezvous_threshold()),
       peers_(static_cast<std::size_t>(pes)) {
   ucp_config_t* config = nullptr;
   check(ucp_config_read(nullptr, nullptr, &config), "read UCX's settings");
-  if (!std::getenv("UCX_RNDV_THRESH"))  // NOLINT(concurrency-mt-unsafe): before any thread starts
-    check(ucp_config_modify(config, "RNDV_THRESH", std::to_string(eager_limit).c_str()), "set UCX's eager limit");
+  const std::unique_ptr<ucp_config_t, void (*)(ucp_config_t*)> release(config, ucp_config_release);
+  if (wanted_.one_host && !std::getenv("UCX_NET_DEVICES"))  // NOLINT(concurrency-mt-unsafe): before any thread starts
+    check(ucp_config_modify(config, "NET_DEVICES", loopback_interface().c_str()), "keep UCX to the loopback");
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_NAME;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
   params.estimated_num_eps = static_cast<std::size_t>(pes);
   params.name = "lull";
-  const ucs_status_t started = ucp_init(&params, config, &context_);
-  ucp_config_release(config);
-  check(started, "start UCX");
+  check(ucp_init(&params, config, &context_), "start UCX");
   ucp_worker_params_t worker{};
   worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   worker.thread_mode = UCS_THREAD_MODE_SERIALIZED;
@@ -99,9 +136,11 @@ remote::~remote() {
 template <ucs_status_t (remote::*Member)(const void*, std::size_t, void*, std::size_t, bool)>
 ucs_status_t remote::handler(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                              const ucp_am_recv_param_t* param) {
+  auto& here = *static_cast<remote*>(self);
+  if (!here.admits(header, header_bytes)) return UCS_OK;  // and the data, if they are still to come, are not fetched
   heard_of_others();
-  const ucs_status_t status = (static_cast<remote*>(self)->*Member)(
-      header, header_bytes, data, bytes, (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
+  const ucs_status_t status =
+      (here.*Member)(header, header_bytes, data, bytes, (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
   told_others();
   return status;
 }
@@ -118,25 +157,39 @@ void remote::listen(unsigned id) {
   check(ucp_worker_set_am_recv_handler(worker_, &param), "listen for messages");
 }
 
-std::vector<std::byte> remote::address() const {
+std::vector<std::byte> remote::contact() const {
   ucp_address_t* address = nullptr;
   std::size_t bytes = 0;
   check(ucp_worker_get_address(worker_, &address, &bytes), "get this PE's UCX address");
-  const auto* first = reinterpret_cast<const std::byte*>(address);
-  std::vector<std::byte> copy(first, first + bytes);
+  std::vector<std::byte> copy(sizeof key_ + bytes);
+  std::memcpy(copy.data(), &key_, sizeof key_);
+  std::memcpy(copy.data() + sizeof key_, address, bytes);
   ucp_worker_release_address(worker_, address);
   return copy;
 }
 
-void remote::connect(pe_id pe, std::vector<std::byte> address) {
+void remote::meet(pe_id pe, std::span<const std::byte> contact) {
   const std::lock_guard hold(lock_);
   peer& other = peer_of(pe);
-  other.address = std::move(address);
+  std::memcpy(&other.key, contact.data(), sizeof other.key);
+  const auto address = contact.subspan(sizeof other.key);
+  other.address.assign(address.begin(), address.end());
+}
+
+void remote::connect(peer& to) {
   ucp_ep_params_t params{};
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
-  params.address = reinterpret_cast<const ucp_address_t*>(other.address.data());
-  check(ucp_ep_create(worker_, &params, &other.endpoint), "connect to a PE of another node");
+  params.address = reinterpret_cast<const ucp_address_t*>(to.address.data());
+  const ucs_status_t status = ucp_ep_create(worker_, &params, &to.endpoint);
+  if (status != UCS_OK) end_after_lost_transfer(me_, status);
 }
+
+int remote::connections() const {
+  const std::lock_guard hold(lock_);
+  return static_cast<int>(std::ranges::count_if(peers_, [](const peer& other) { return other.endpoint != nullptr; }));
+}
+
+envelope remote::envelope_for(const peer& to) const { return {to.key, me_.index()}; }
 
 void remote::disconnect() {
   const std::lock_guard hold(lock_);
@@ -180,7 +233,8 @@ reply& remote::new_reply(ledger& book, void* destination, std::size_t bytes) {
   return answer;
 }
 
-std::uint64_t remote::enter(ledger& book, pe_id pe) {
+std::uint64_t remote::enter(ledger& book, pe_id pe, std::size_t bytes) {
+  if (may_be_overtaken(bytes)) book.overtakable_.store(true, std::memory_order_relaxed);
   const auto index = static_cast<std::size_t>(pe.index());
   if (book.last_.empty()) book.last_.resize(peers_.size());
   if (book.last_[index] == 0) book.touched_.push_back(pe);
@@ -193,8 +247,12 @@ std::uint64_t remote::enter(ledger& book, pe_id pe) {
 }
 
 void remote::send(peer& to, unsigned id, message& m, std::size_t header_bytes, const void* data, std::size_t bytes) {
+  if (!to.endpoint) [[unlikely]]
+    connect(to);
   ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+  // Said for each message, so that what may be overtaken is known here. Combined puts never are.
+  param.flags = id != id_combined && may_be_overtaken(bytes) ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER;
   param.user_data = &m;
   param.cb.send = [](void* request, ucs_status_t status, void* user) {
     auto* const m = static_cast<message*>(user);
@@ -211,8 +269,9 @@ void remote::put(ledger& book, pe_id pe, std::size_t offset, const void* source,
                  const signal_update* signal, std::atomic<bool>* sent) {
   const bool small = bytes <= combined_put::most_bytes && !signal && !sent && offset < combined_put::most_offset;
   const std::lock_guard hold(lock_);
-  if (small && limits_.combine_bytes != 0) return combine(book, pe, offset, source, bytes);
-  put_header header{.from = me_.index(),
+  if (small && wanted_.combine_bytes != 0) return combine(book, pe, offset, source, bytes);
+  peer& to = peer_of(pe);
+  put_header header{.sent = envelope_for(to),
                     .has_signal = 0,
                     .signal_how = update_op::set,
                     .signal_whole_node = 0,
@@ -226,11 +285,9 @@ void remote::put(ledger& book, pe_id pe, std::size_t offset, const void* source,
     header.signal_offset = signal->offset;
     header.signal_value = signal->value;
   }
-  if (bytes >= eager_limit) book.overtakable_.store(true, std::memory_order_relaxed);
-  peer& to = peer_of(pe);
   send_combined(to);
   message& m = new_message(sent);
-  enter(book, pe);
+  enter(book, pe, bytes);
   send(to, id_put, m, m.set(header), source, bytes);
   progress_in_passing();
 }
@@ -244,12 +301,12 @@ void remote::combine(ledger& book, pe_id pe, std::size_t offset, const void* sou
   }
   if (!to.combining) {
     to.combining = &new_message(nullptr);
-    to.combining->payload.resize(std::max(limits_.combine_bytes, needed));
+    to.combining->payload.resize(std::max(wanted_.combine_bytes, needed));
     combining_.push_back(pe);
     any_combining_.store(true, std::memory_order_relaxed);
     enter(book, pe);
     if (deadline_ns_ == 0) {
-      deadline_ns_ = now_ns() + limits_.combine_ns;
+      deadline_ns_ = now_ns() + wanted_.combine_ns;
       const itimerspec at{
           .it_interval = {},
           .it_value = {.tv_sec = deadline_ns_ / 1'000'000'000, .tv_nsec = deadline_ns_ % 1'000'000'000}};
@@ -276,7 +333,7 @@ void remote::send_combined(peer& to) {
   message& m = *std::exchange(to.combining, nullptr);
   std::erase(combining_, pe_id{static_cast<int>(&to - peers_.data())});
   if (combining_.empty()) any_combining_.store(false, std::memory_order_relaxed);
-  send(to, id_combined, m, m.set(combined_header{me_.index()}), m.payload.data(), m.payload_bytes);
+  send(to, id_combined, m, m.set(combined_header{envelope_for(to)}), m.payload.data(), m.payload_bytes);
 }
 
 void remote::flush_locked() {
@@ -289,10 +346,18 @@ void remote::flush() {
   flush_locked();
 }
 
-void remote::scatter(ledger& book, pe_id pe, std::size_t offset, const shape& there, std::size_t first,
-                     std::size_t count, std::vector<std::byte> packed, const scaled* add) {
+remote::piece_message remote::room_for_pieces(const shape& there, std::size_t bytes) {
+  piece_message room{std::vector<std::byte>(sizeof there + bytes)};
+  std::memcpy(room.payload.data(), &there, sizeof there);
+  return room;
+}
+
+void remote::scatter(ledger& book, pe_id pe, std::size_t offset, std::size_t first, std::size_t count,
+                     piece_message pieces, const scaled* add) {
+  const std::lock_guard hold(lock_);
+  peer& to = peer_of(pe);
   pieces_header header{};
-  header.from = me_.index();
+  header.sent = envelope_for(to);
   header.offset = offset;
   header.first = first;
   header.count = count;
@@ -301,14 +366,10 @@ void remote::scatter(ledger& book, pe_id pe, std::size_t offset, const shape& th
     header.type = add->type;
     header.factor = add->factor;
   }
-  const auto* const begin = reinterpret_cast<const std::byte*>(&there);
-  packed.insert(packed.begin(), begin, begin + sizeof there);
-  const std::lock_guard hold(lock_);
-  peer& to = peer_of(pe);
   send_combined(to);
   message& m = new_message(nullptr);
-  m.payload = std::move(packed);
-  enter(book, pe);
+  m.payload = std::move(pieces.payload);
+  enter(book, pe, m.payload.size());
   send(to, id_scatter, m, m.set(header), m.payload.data(), m.payload.size());
   progress_in_passing();
 }
@@ -318,7 +379,7 @@ void remote::get(pe_id pe, std::size_t offset, reply& answer) {
   peer& to = peer_of(pe);
   send_combined(to);
   message& m = new_message(nullptr);
-  const get_header header{me_.index(), offset, answer.bytes, reinterpret_cast<std::uint64_t>(&answer)};
+  const get_header header{envelope_for(to), offset, answer.bytes, reinterpret_cast<std::uint64_t>(&answer)};
   send(to, id_get, m, m.set(header), nullptr, 0);
 }
 
@@ -328,20 +389,20 @@ void remote::get_nbi(ledger& book, pe_id pe, std::size_t offset, void* destinati
   send_combined(to);
   message& m = new_message(nullptr);
   const auto token = reinterpret_cast<std::uint64_t>(&new_reply(book, destination, bytes));
-  send(to, id_get, m, m.set(get_header{me_.index(), offset, bytes, token}), nullptr, 0);
+  send(to, id_get, m, m.set(get_header{envelope_for(to), offset, bytes, token}), nullptr, 0);
   progress_in_passing();
 }
 
 void remote::gather(pe_id pe, std::size_t offset, const shape& there, std::size_t first, std::size_t count,
                     reply& answer) {
+  const std::lock_guard hold(lock_);
+  peer& to = peer_of(pe);
   pieces_header header{};
-  header.from = me_.index();
+  header.sent = envelope_for(to);
   header.offset = offset;
   header.first = first;
   header.count = count;
   header.token = reinterpret_cast<std::uint64_t>(&answer);
-  const std::lock_guard hold(lock_);
-  peer& to = peer_of(pe);
   send_combined(to);
   message& m = new_message(nullptr);
   const auto* const begin = reinterpret_cast<const std::byte*>(&there);
@@ -355,8 +416,8 @@ void remote::change(ledger& book, pe_id pe, const update& u) {
   send_combined(to);
   message& m = new_message(nullptr);
   enter(book, pe);
-  send(to, id_update, m, m.set(update_header{me_.index(), u.op, u.width, u.offset, u.operand, u.compare, 0}), nullptr,
-       0);
+  send(to, id_update, m, m.set(update_header{envelope_for(to), u.op, u.width, u.offset, u.operand, u.compare, 0}),
+       nullptr, 0);
   progress_in_passing();
 }
 
@@ -366,7 +427,7 @@ void remote::fetch(pe_id pe, const update& u, reply& answer) {
   send_combined(to);
   message& m = new_message(nullptr);
   const auto token = reinterpret_cast<std::uint64_t>(&answer);
-  send(to, id_update, m, m.set(update_header{me_.index(), u.op, u.width, u.offset, u.operand, u.compare, token}),
+  send(to, id_update, m, m.set(update_header{envelope_for(to), u.op, u.width, u.offset, u.operand, u.compare, token}),
        nullptr, 0);
 }
 
@@ -376,7 +437,7 @@ void remote::fetch_nbi(ledger& book, pe_id pe, const update& u, void* old_value)
   send_combined(to);
   message& m = new_message(nullptr);
   const auto token = reinterpret_cast<std::uint64_t>(&new_reply(book, old_value, u.width));
-  send(to, id_update, m, m.set(update_header{me_.index(), u.op, u.width, u.offset, u.operand, u.compare, token}),
+  send(to, id_update, m, m.set(update_header{envelope_for(to), u.op, u.width, u.offset, u.operand, u.compare, token}),
        nullptr, 0);
   progress_in_passing();
 }
@@ -441,15 +502,16 @@ bool remote::progress_locked() {
   // Answers are sent here and not in the handlers: a handler runs inside UCX's progress.
   for (answer_due& due : answers_) {
     message& m = new_message(nullptr);
-    const std::size_t header_bytes = m.set(reply_header{due.token});
+    peer& to = peer_of(due.to);
+    const std::size_t header_bytes = m.set(reply_header{envelope_for(to), due.token});
     if (due.immediate) {  // the value travels in the message's own memory, behind its header
       std::memcpy(m.header + header_bytes, &due.value, sizeof due.value);
-      send(peer_of(due.to), id_reply, m, header_bytes, m.header + header_bytes, due.bytes);
+      send(to, id_reply, m, header_bytes, m.header + header_bytes, due.bytes);
     } else if (!due.packed.empty()) {
       m.payload = std::move(due.packed);
-      send(peer_of(due.to), id_reply, m, header_bytes, m.payload.data(), m.payload.size());
+      send(to, id_reply, m, header_bytes, m.payload.data(), m.payload.size());
     } else {
-      send(peer_of(due.to), id_reply, m, header_bytes, memory_.data() + due.offset, due.bytes);
+      send(to, id_reply, m, header_bytes, memory_.data() + due.offset, due.bytes);
     }
   }
   answers_.clear();
@@ -457,7 +519,7 @@ bool remote::progress_locked() {
     peer& to = peer_of(pe);
     if (to.large_arriving != 0) return false;
     message& m = new_message(nullptr);
-    send(to, id_acknowledge, m, m.set(acknowledge_header{me_.index(), to.owed}), nullptr, 0);
+    send(to, id_acknowledge, m, m.set(acknowledge_header{envelope_for(to), to.owed}), nullptr, 0);
     to.owed = 0;
     return true;
   });

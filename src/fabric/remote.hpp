@@ -10,7 +10,10 @@
 //
 // Small non-blocking puts to one PE are combined into one message, which leaves when it is full, when anything else is
 // sent to that PE, at flush(), or after LULL_COMBINE_US. Messages to one PE are applied in the order of the calls,
-// except that a large put may be overtaken.
+// except that one whose data go by rendezvous may be overtaken: from UCX_RNDV_THRESH on, 1 MiB unless set.
+//
+// A PE is connected to those that it sends to, from the first message on. Each PE has a key, drawn at random, that only
+// the PEs of its job learn, by PMIx; a message without it is dropped, whoever it came from.
 //
 // May be called from any thread of the process. No call waits; the callers wait in fabric/wait/.
 #pragma once
@@ -33,6 +36,7 @@
 namespace lull::fabric {
 
 class ledger;
+struct envelope;
 
 // Where the answer of a get or a fetch arrives. Must stay where it is until done.
 struct reply {
@@ -56,7 +60,7 @@ class ledger {
   std::vector<pe_id> touched_;                 // those that may not have acknowledged all
   std::atomic<std::uint64_t> replies_due_{0};  // of gets and fetches without a reply of the caller's
   std::atomic<bool> dirty_{false};             // something may be under way
-  std::atomic<bool> overtakable_{false};       // a put that later ones may overtake
+  std::atomic<bool> overtakable_{false};       // there is a message that later ones may overtake
 };
 
 struct remote_hooks {
@@ -64,22 +68,26 @@ struct remote_hooks {
   std::function<void()> node_memory_changed;  // as a signal that concerns all PEs of this node
 };
 
-struct remote_limits {
+struct remote_settings {
   std::size_t combine_bytes = 16384;    // of one message of combined puts; 0: none are combined
   std::int64_t combine_ns = 1'000'000;  // the longest that a combined put may wait
+  bool one_host = false;  // all PEs stand on this host: listen on the loopback alone, unless UCX_NET_DEVICES is set
 };
 
 class remote {
  public:
-  remote(pe_id me, int pes, std::span<std::byte> memory, shared_lock& accumulating, const remote_limits& limits,
+  remote(pe_id me, int pes, std::span<std::byte> memory, shared_lock& accumulating, const remote_settings& wanted,
          remote_hooks hooks);
   ~remote();
   remote(const remote&) = delete;
   remote& operator=(const remote&) = delete;
 
-  [[nodiscard]] std::vector<std::byte> address() const;
-  void connect(pe_id pe, std::vector<std::byte> address);  // before the first operation on that PE
-  void disconnect();                                       // collective in effect: call when no peer will send any more
+  // What others must know to send to this PE: its key and its address. For PEs of the job alone.
+  [[nodiscard]] std::vector<std::byte> contact() const;
+  void meet(pe_id pe, std::span<const std::byte> contact);          // before the first operation on that PE
+  [[nodiscard]] int connections() const;                            // PEs that this one has sent anything to
+  [[nodiscard]] std::uint64_t refused() const { return refused_; }  // messages of strangers
+  void disconnect();  // collective in effect: call when no peer will send any more
 
   // `sent`, when given, turns true as soon as the source may be reused; without it the source must stay until settled.
   void put(ledger& book, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
@@ -90,11 +98,16 @@ class remote {
   void fetch(pe_id pe, const update& u, reply& answer);  // the old value, u.width bytes
   void fetch_nbi(ledger& book, pe_id pe, const update& u, void* old_value);
 
-  // `count` pieces of `there` from the number `first` on, at `offset` of `pe`; packed one behind the other. The packed
-  // bytes are copied before return. At most message_bytes of them, or one piece.
+  // `count` pieces of `there` from the number `first` on, at `offset` of `pe`; `packed` one behind the other in what
+  // room_for_pieces() gave. At most message_bytes of them, or one piece.
   static constexpr std::size_t message_bytes = std::size_t{256} << 10U;
-  void scatter(ledger& book, pe_id pe, std::size_t offset, const shape& there, std::size_t first, std::size_t count,
-               std::vector<std::byte> packed, const scaled* add);
+  struct piece_message {
+    std::vector<std::byte> payload;
+    [[nodiscard]] std::byte* packed() { return payload.data() + sizeof(shape); }
+  };
+  [[nodiscard]] static piece_message room_for_pieces(const shape& there, std::size_t bytes);
+  void scatter(ledger& book, pe_id pe, std::size_t offset, std::size_t first, std::size_t count, piece_message pieces,
+               const scaled* add);
   void gather(pe_id pe, std::size_t offset, const shape& there, std::size_t first, std::size_t count, reply& answer);
 
   // Whether everything that `book` held at the call of due() has been applied.
@@ -122,7 +135,8 @@ class remote {
  private:
   struct message;  // one on its way, with the header and payload UCX reads until it is sent
   struct peer {
-    ucp_ep_h endpoint = nullptr;
+    ucp_ep_h endpoint = nullptr;  // from the first message on
+    std::uint64_t key = 0;
     std::vector<std::byte> address;
     std::atomic<std::uint64_t> issued{0};  // changed under the lock
     std::atomic<std::uint64_t> acknowledged{0};
@@ -163,11 +177,15 @@ class remote {
   void apply_combined(std::int32_t from, const std::byte* data, std::size_t bytes);
   void apply_scatter(const void* header, const std::byte* data, std::size_t bytes);
 
+  [[nodiscard]] bool admits(const void* header, std::size_t header_bytes);
   bool progress_locked();
   void progress_in_passing();  // after a message of the caller's own
+  void connect(peer& to);
+  [[nodiscard]] envelope envelope_for(const peer& to) const;
+  [[nodiscard]] bool may_be_overtaken(std::size_t bytes) const { return bytes >= rendezvous_from_; }
   message& new_message(std::atomic<bool>* sent);
   reply& new_reply(ledger& book, void* destination, std::size_t bytes);
-  std::uint64_t enter(ledger& book, pe_id pe);  // numbers a message that will be acknowledged
+  std::uint64_t enter(ledger& book, pe_id pe, std::size_t bytes = 0);  // numbers a message that will be acknowledged
   void combine(ledger& book, pe_id pe, std::size_t offset, const void* source, std::size_t bytes);
   void send_combined(peer& to);
   void flush_locked();
@@ -183,8 +201,11 @@ class remote {
   pe_id me_;
   std::span<std::byte> memory_;
   shared_lock& accumulating_;
-  remote_limits limits_;
+  remote_settings wanted_;
   remote_hooks hooks_;
+  std::uint64_t key_;
+  std::uint64_t refused_ = 0;
+  std::size_t rendezvous_from_;  // bytes of data that go by rendezvous
   ucp_context_h context_ = nullptr;
   ucp_worker_h worker_ = nullptr;
   int event_fd_ = -1;

@@ -19,36 +19,43 @@ enum message_id : unsigned {
   id_acknowledge
 };
 
-struct put_header {
+// How every header begins.
+struct envelope {
+  std::uint64_t key;  // of the PE that it goes to: what has another one is not of this job
   std::int32_t from;
+};
+
+struct put_header {
+  envelope sent;
   std::uint8_t has_signal;
   update_op signal_how;
   std::uint8_t signal_whole_node;
   std::uint64_t offset, signal_offset, signal_value;
 };
 struct combined_header {
-  std::int32_t from;
+  envelope sent;
 };
 struct get_header {
-  std::int32_t from;
+  envelope sent;
   std::uint64_t offset, bytes, token;
 };
 struct reply_header {
+  envelope sent;
   std::uint64_t token;
 };
 struct update_header {
-  std::int32_t from;
+  envelope sent;
   update_op op;
   std::uint8_t width;
   std::uint64_t offset, operand, compare, token;  // token 0: no answer wanted
 };
 struct acknowledge_header {
-  std::int32_t from;
+  envelope sent;
   std::uint32_t count;
 };
 // The shape follows as the first bytes of the data, then the pieces; of a gather, nothing else.
 struct pieces_header {
-  std::int32_t from;
+  envelope sent;
   std::uint8_t accumulates;
   number type;
   std::uint64_t offset, first, count, token;

@@ -57,6 +57,19 @@ std::uint64_t apply_update(const update& u, void* where) {
   return u.width == 4 ? apply_word<std::uint32_t>(u, where) : apply_word<std::uint64_t>(u, where);
 }
 
+bool remote::admits(const void* header, std::size_t header_bytes) {
+  if (header_bytes >= sizeof(envelope)) [[likely]] {
+    const auto sent = read_header<envelope>(header);
+    if (sent.key == key_ && sent.from >= 0 && static_cast<std::size_t>(sent.from) < peers_.size()) [[likely]]
+      return true;
+  }
+  if (refused_++ == 0)
+    std::fprintf(stderr,
+                 "lull: PE %d: refused a message of a process that is not of this job; others are refused too\n",
+                 me_.index());
+  return false;
+}
+
 std::byte* remote::at(std::size_t offset, std::size_t bytes, const char* what) const {
   if (offset <= memory_.size() && bytes <= memory_.size() - offset) [[likely]]
     return memory_.data() + offset;
@@ -121,7 +134,7 @@ void remote::put_applied(const void* header) {
     const update signal{put.signal_how, 8, put.signal_offset, put.signal_value, 0};
     apply_update(signal, at(signal.offset, 8, "signal"));
   }
-  owe(put.from);
+  owe(put.sent.from);
   if (put.signal_whole_node)
     hooks_.node_memory_changed();
   else
@@ -135,7 +148,7 @@ ucs_status_t remote::on_put(const void* header, std::size_t, void* data, std::si
     deliver(destination, data, bytes);
     put_applied(header);
   } else {
-    receive(data, bytes, destination, put.from, [this, put](const std::byte*) { put_applied(&put); });
+    receive(data, bytes, destination, put.sent.from, [this, put](const std::byte*) { put_applied(&put); });
   }
   return UCS_OK;
 }
@@ -151,7 +164,7 @@ void remote::apply_combined(std::int32_t from, const std::byte* data, std::size_
 }
 
 ucs_status_t remote::on_combined(const void* header, std::size_t, void* data, std::size_t bytes, bool rendezvous) {
-  const auto from = read_header<combined_header>(header).from;
+  const auto from = read_header<combined_header>(header).sent.from;
   if (!rendezvous)
     apply_combined(from, static_cast<const std::byte*>(data), bytes);
   else
@@ -177,7 +190,7 @@ void remote::apply_scatter(const void* header, const std::byte* data, std::size_
   } else {
     there.scatter(target, packed, pieces.first, pieces.count);
   }
-  owe(pieces.from);
+  owe(pieces.sent.from);
   hooks_.memory_changed();
 }
 
@@ -186,7 +199,7 @@ ucs_status_t remote::on_scatter(const void* header, std::size_t, void* data, std
     apply_scatter(header, static_cast<const std::byte*>(data), bytes);
   } else {
     const auto pieces = read_header<pieces_header>(header);
-    receive(data, bytes, nullptr, pieces.from,
+    receive(data, bytes, nullptr, pieces.sent.from,
             [=, this](const std::byte* there) { apply_scatter(&pieces, there, bytes); });
   }
   return UCS_OK;
@@ -195,7 +208,7 @@ ucs_status_t remote::on_scatter(const void* header, std::size_t, void* data, std
 ucs_status_t remote::on_get(const void* header, std::size_t, void*, std::size_t, bool) {
   const auto get = read_header<get_header>(header);
   (void)at(get.offset, get.bytes, "get");
-  answers_.push_back({pe_id{get.from}, get.token, get.offset, get.bytes, false, 0, {}});
+  answers_.push_back({pe_id{get.sent.from}, get.token, get.offset, get.bytes, false, 0, {}});
   return UCS_OK;
 }
 
@@ -206,7 +219,7 @@ ucs_status_t remote::on_gather(const void* header, std::size_t, void* data, std:
   if (pieces.first + pieces.count > there.pieces()) refuse(me_, "strided get", 0, pieces.offset, memory_.size());
   std::vector<std::byte> packed(pieces.count * there.piece_bytes());
   there.gather(packed.data(), source, pieces.first, pieces.count);
-  answers_.push_back({pe_id{pieces.from}, pieces.token, 0, packed.size(), false, 0, std::move(packed)});
+  answers_.push_back({pe_id{pieces.sent.from}, pieces.token, 0, packed.size(), false, 0, std::move(packed)});
   return UCS_OK;
 }
 
@@ -215,9 +228,9 @@ ucs_status_t remote::on_update(const void* header, std::size_t, void*, std::size
   const update wanted{u.op, u.width, u.offset, u.operand, u.compare};
   const std::uint64_t old = apply_update(wanted, at(u.offset, u.width, "atomic"));
   if (u.token != 0)
-    answers_.push_back({pe_id{u.from}, u.token, 0, u.width, true, old, {}});
+    answers_.push_back({pe_id{u.sent.from}, u.token, 0, u.width, true, old, {}});
   else
-    owe(u.from);
+    owe(u.sent.from);
   if (u.op != update_op::fetch) hooks_.memory_changed();
   return UCS_OK;
 }
@@ -256,7 +269,7 @@ ucs_status_t remote::on_reply(const void* header, std::size_t, void* data, std::
 
 ucs_status_t remote::on_acknowledge(const void* header, std::size_t, void*, std::size_t, bool) {
   const auto ack = read_header<acknowledge_header>(header);
-  peer_of(pe_id{ack.from}).acknowledged.fetch_add(ack.count, std::memory_order_release);
+  peer_of(pe_id{ack.sent.from}).acknowledged.fetch_add(ack.count, std::memory_order_release);
   acknowledged_.fetch_add(ack.count, std::memory_order_release);
   hooks_.memory_changed();
   return UCS_OK;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* key = "lull.pe";
 
-// What a PE tells all others; the UCX address, if any, follows it.
+// What a PE tells all others; its contact (remote.hpp), if it has one, follows it.
 struct introduction {
   segment_name heap;
   std::uint64_t heap_bytes;
@@ -94,8 +94,9 @@ void world::start_remote() {
   setenv("UCX_TCP_RX_SEG_SIZE", "64k", 0);  // NOLINT(concurrency-mt-unsafe)
   auto* const header = reinterpret_cast<pe_header*>(own_.data());
   remote_ = std::make_unique<remote>(me(), pes(), std::span(heap_base_, symmetric_bytes_), header->accumulating,
-                                     remote_limits{.combine_bytes = setting_size("LULL_COMBINE"),
-                                                   .combine_ns = setting_integer("LULL_COMBINE_US") * 1000},
+                                     remote_settings{.combine_bytes = setting_size("LULL_COMBINE"),
+                                                     .combine_ns = setting_integer("LULL_COMBINE_US") * 1000,
+                                                     .one_host = !boot_.spans_hosts()},
                                      remote_hooks{.memory_changed =
                                                       [this, bell = &header->bell] {
                                                         bell->ring_for_store();
@@ -114,15 +115,14 @@ void world::exchange_and_map() {
   std::vector<std::byte> blob(sizeof mine);
   std::memcpy(blob.data(), &mine, sizeof mine);
   if (remote_) {
-    const auto address = remote_->address();
-    blob.insert(blob.end(), address.begin(), address.end());
+    const auto contact = remote_->contact();
+    blob.insert(blob.end(), contact.begin(), contact.end());
   }
   boot_.publish(key, blob);
   boot_.fence();
 
   std::vector<introduction> all(static_cast<std::size_t>(pes()));
   std::vector<place> places;
-  std::vector<std::vector<std::byte>> addresses;
   bool one_program = true;
   for (int pe = 0; pe < pes(); ++pe) {
     const auto theirs = pes() == 1 ? blob : boot_.lookup(key, pe_id{pe});
@@ -135,7 +135,7 @@ void world::exchange_and_map() {
                   "give SHMEM_SYMMETRIC_SIZE the same value everywhere");
     if (other.static_bytes != static_.bytes || other.static_identity != static_.identity) one_program = false;
     places.push_back(other.where);
-    addresses.emplace_back(theirs.begin() + sizeof other, theirs.end());
+    if (remote_) remote_->meet(pe_id{pe}, std::span(theirs).subspan(sizeof other));
   }
   layout_.emplace(places, me());
   if (!one_program) {  // the PEs run different programs: their variables have nothing to do with each other
@@ -159,8 +159,6 @@ void world::exchange_and_map() {
     memory_of_[i] = start ? start + header_bytes_ : nullptr;
   }
   oversubscribed_ = pes_here > CPU_COUNT(&cores);
-  if (remote_)
-    for (std::size_t i = 0; i < all.size(); ++i) remote_->connect(pe_id{static_cast<int>(i)}, std::move(addresses[i]));
 }
 
 void world::finalize() {
