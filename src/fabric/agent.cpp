@@ -104,7 +104,9 @@ announcement agent::announce_sleep() {
 wake agent::sleep(std::int64_t timeout_ns) {
   const timespec timeout{.tv_sec = timeout_ns / 1'000'000'000, .tv_nsec = timeout_ns % 1'000'000'000};
   std::array<pollfd, 2> wanted{pollfd{transfers_.event_fd(), POLLIN, 0}, pollfd{nudge_fd_, POLLIN, 0}};
-  const int events = ppoll(wanted.data(), wanted.size(), &timeout, nullptr);
+  int events = ppoll(wanted.data(), wanted.size(), &timeout, nullptr);
+  // On a busy machine it may be nudged between the end of the sleep and here: that wake-up was sent.
+  if (events == 0) events = poll(wanted.data(), wanted.size(), 0);
   if (events > 0 && wanted[1].revents != 0) settle(nudge_fd_);
   sleeper_.store(0, std::memory_order_release);
   return events == 0 ? wake::timed_out : wake::rung;
