@@ -8,18 +8,26 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "fabric/wait/timer_slack.hpp"
 
 namespace lull::fabric {
 namespace {
 
-// The longest that a message may wait for the agent when the main thread stops streaming: about two wake-ups.
-constexpr long stand_back_ns = 50'000;
+// How long a message may wait for the agent when the main thread stops streaming: a twentieth of the time for which it
+// has streamed, so that the wake-ups by which the agent looks whether it still does cost little; at least about two of
+// these.
+constexpr std::int64_t least_stand_back_ns = 50'000, most_stand_back_ns = 500'000;
+constexpr std::int64_t stand_back_share = 20;
+// Waits whose ends are no further apart than this are worth it: two turns cost some 3 µs, a wake-up of the agent more.
+constexpr std::int64_t stream_of_waits_ns = 20'000;
 
 void add_to(int epoll_fd, int fd) {
   epoll_event event{};
@@ -75,7 +83,23 @@ void agent::begin() {
 
 void agent::end() {
   if (driving_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
-  // From here on an event must reach the agent: the descriptor armed, then watched.
+  const std::int64_t now = now_ns(), before = last_wait_ended_.exchange(now, std::memory_order_seq_cst);
+  if (standing_back_.load(std::memory_order_seq_cst)) return;
+  if (now - before >= stream_of_waits_ns) return take_over();
+  // One wait soon after the other: the agent is to stand back and look for itself when that ends.
+  standing_back_.store(true, std::memory_order_seq_cst);
+  signal(kick_fd_);
+}
+
+void agent::hand_over() {
+  if (driving_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
+  last_wait_ended_.store(0, std::memory_order_seq_cst);
+  if (standing_back_.load(std::memory_order_seq_cst)) return signal(kick_fd_);
+  take_over();
+}
+
+// From here on an event must reach the agent: the descriptor armed, then watched.
+void agent::take_over() {
   if (!transfers_.arm()) signal(kick_fd_);
   watch_or_not();
 }
@@ -129,11 +153,29 @@ std::int64_t agent::serving_cpu_ns() const {
 }
 
 void agent::stand_back_while_main_streams() {
-  const timespec pause{.tv_sec = 0, .tv_nsec = stand_back_ns};
-  for (auto rounds = transfers_.rounds_in_passing(); rounds != rounds_seen_; rounds = transfers_.rounds_in_passing()) {
-    rounds_seen_ = rounds;
-    nanosleep(&pause, nullptr);
+  const std::int64_t begin = now_ns();
+  for (;;) {
+    const std::int64_t now = now_ns();
+    const std::int64_t turn = std::clamp((now - begin) / stand_back_share, least_stand_back_ns, most_stand_back_ns);
+    std::int64_t left = 0;
+    if (standing_back_.load(std::memory_order_seq_cst))
+      left = turn - (now - last_wait_ended_.load(std::memory_order_seq_cst));
+    if (const auto rounds = transfers_.rounds_in_passing(); rounds != rounds_seen_) {
+      rounds_seen_ = rounds;
+      left = turn;
+    }
+    if (left <= 0) break;
+    standing_back_.store(true, std::memory_order_seq_cst);
+    nap(left);
   }
+  // Whoever ended a wait before this store left the rest to the agent, which comes next.
+  standing_back_.store(false, std::memory_order_seq_cst);
+}
+
+void agent::nap(std::int64_t ns) {
+  const timespec pause{.tv_sec = 0, .tv_nsec = ns};
+  pollfd kicked{kick_fd_, POLLIN, 0};
+  if (ppoll(&kicked, 1, &pause, nullptr) > 0) settle(kick_fd_);
 }
 
 void agent::serve_what_has_arrived() {
@@ -147,11 +189,14 @@ void agent::serve_what_has_arrived() {
 void agent::serve() {
   const auto timeout_ms = static_cast<int>(timeout_ns_ / 1'000'000);
   std::array<epoll_event, 3> events;
-  while (!stopping_.load(std::memory_order_relaxed)) {
+  wake_without_slack();
+  for (;;) {
+    stand_back_while_main_streams();
     if (driving_.load(std::memory_order_seq_cst) == 0) {
-      stand_back_while_main_streams();
-      if (driving_.load(std::memory_order_seq_cst) == 0) serve_what_has_arrived();
+      serve_what_has_arrived();
+      watch_or_not();
     }
+    if (stopping_.load(std::memory_order_seq_cst)) return;
     const int count = epoll_wait(epoll_fd_, events.data(), static_cast<int>(events.size()), timeout_ms);
     for (int i = 0; i < count; ++i) {
       const int fd = events[static_cast<std::size_t>(i)].data.fd;

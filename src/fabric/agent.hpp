@@ -3,6 +3,10 @@
 // It sleeps in epoll on UCX's event descriptor and costs nothing while nothing arrives. While a thread of the program
 // drives the transfers itself (begin, progress, end), the agent does not even look at the descriptor: a message then
 // wakes nobody but who waits for it. Its sleeps are bounded by the time-out of LULL_WAIT_TIMEOUT_MS.
+//
+// It stands back while that thread streams: while it sends one message after the other and handles arrivals in passing,
+// or begins one wait soon after the end of another. Then what arrives between is left to that thread's next turn, for
+// at most stand_back_ns after its last.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -25,6 +29,7 @@ class agent final : public progress_source {
   void begin() override;
   bool progress() override { return transfers_.progress(); }
   void end() override;
+  void hand_over() override;
 
   announcement announce_sleep() override;
   wake sleep(std::int64_t timeout_ns) override;
@@ -44,7 +49,9 @@ class agent final : public progress_source {
   static void settle(int event_fd);
   void serve();
   void serve_what_has_arrived();
+  void take_over();
   void stand_back_while_main_streams();
+  void nap(std::int64_t ns);
   void watch_or_not();
 
   remote& transfers_;
@@ -53,8 +60,10 @@ class agent final : public progress_source {
   int nudge_fd_;  // who sleeps on the transport shall look
   int epoll_fd_;
   std::atomic<bool> stopping_{false};
-  std::atomic<int> driving_{0};  // threads of the program that drive
-  std::atomic<int> sleeper_{0};  // 1: one of them sleeps on the transport
+  std::atomic<int> driving_{0};                   // threads of the program that drive
+  std::atomic<int> sleeper_{0};                   // 1: one of them sleeps on the transport
+  std::atomic<bool> standing_back_{false};        // the agent will look by itself, soon
+  std::atomic<std::int64_t> last_wait_ended_{0};  // ns
   std::mutex watch_lock_;
   bool watched_ = true;            // the event descriptor, by epoll_fd_; under watch_lock_
   std::uint64_t rounds_seen_ = 0;  // of remote::rounds_in_passing(), by the agent's thread

@@ -495,9 +495,14 @@ void remote::progress_in_passing() {
 }
 
 bool remote::progress_locked() {
-  // Bounded, so that a flood of messages cannot keep the caller from looking at what it waits for.
+  // Bounded, so that a flood of messages cannot keep the caller from looking at what it waits for; and over as soon as
+  // somebody here or elsewhere waits for what has come, for another look at the sockets takes a system call.
   int rounds = 0;
-  while (rounds < 64 && ucp_worker_progress(worker_) != 0) ++rounds;
+  awaited_ = false;
+  while (rounds < 64 && ucp_worker_progress(worker_) != 0) {
+    ++rounds;
+    if (awaited_ || !answers_.empty()) break;
+  }
   const bool traffic = rounds > 0 || !answers_.empty() || !owing_.empty();
   // Answers are sent here and not in the handlers: a handler runs inside UCX's progress.
   for (answer_due& due : answers_) {

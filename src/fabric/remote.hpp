@@ -221,6 +221,7 @@ class remote {
   std::atomic<bool> any_combining_{false};
   std::int64_t deadline_ns_ = 0;  // of the timer behind deadline_fd_; 0: not set
   unsigned sent_since_progress_ = 0;
+  bool awaited_ = false;  // an answer to this PE has come since progress began
   std::atomic<std::uint64_t> rounds_in_passing_{0};
   std::atomic<std::uint64_t> issued_{0}, acknowledged_{0};
 };

@@ -237,6 +237,7 @@ ucs_status_t remote::on_update(const void* header, std::size_t, void*, std::size
 
 // The caller's own reply may be gone as soon as it is done, so that comes last.
 void remote::answered(reply& answer) {
+  awaited_ = true;
   if (ledger* const book = answer.book) {
     free_replies_.push_back(&answer);
     book->replies_due_.fetch_sub(1, std::memory_order_release);

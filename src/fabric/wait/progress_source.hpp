@@ -1,7 +1,10 @@
 // What drives transfers while a PE waits, as waiting sees it.
 //
-// A thread that waits actively takes the duty to drive: begin(), then progress() again and again, then end(). While
-// anybody has it, the agent keeps out of the way. Several threads may have it at once.
+// A thread that waits actively takes the duty to drive: begin(), then progress() again and again, then end() when it
+// goes back to the program, or hand_over() when it sleeps where no message wakes it. While anybody has the duty, the
+// agent keeps out of the way. After hand_over() it serves at once; after end() it may leave that to the next wait for a
+// while, because where one wait follows the other, every turn between them would cost more than it brings. Several
+// threads may have the duty at once.
 //
 // A thread that has the duty may keep it and sleep on the transport itself, one thread at a time:
 //
@@ -26,6 +29,7 @@ class progress_source {
   virtual void begin() = 0;
   virtual bool progress() = 0;  // whether there was any traffic
   virtual void end() = 0;
+  virtual void hand_over() = 0;
 
   virtual announcement announce_sleep() = 0;
   virtual wake sleep(std::int64_t timeout_ns) = 0;

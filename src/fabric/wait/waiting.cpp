@@ -1,7 +1,5 @@
 #include "fabric/wait/waiting.hpp"
 
-#include <sys/prctl.h>
-
 #include <cstdio>
 #include <string>
 
@@ -26,8 +24,6 @@ waiting::waiting(doorbell& bell, progress_source* source, const wait_surrounding
 
 void waiting::prepare(wait_policy policy) {
   const std::lock_guard hold(preparing_);
-  // Alarms are set some ten microseconds apart from what they are to catch; the usual slack of a timer is 50.
-  if (policy == wait_policy::adaptive) prctl(PR_SET_TIMERSLACK, 1);
   if (!lowers_frequency(policy) || asked_for_frequency_) return;
   asked_for_frequency_ = true;
   std::string problem = "PEs outnumber cores here, and one PE's wait would slow another's work";

@@ -29,6 +29,7 @@
 #include "fabric/wait/progress_source.hpp"
 #include "fabric/wait/relax.hpp"
 #include "fabric/wait/statistics.hpp"
+#include "fabric/wait/timer_slack.hpp"
 
 namespace lull::fabric {
 
@@ -181,13 +182,14 @@ class waiting {
           return asleep(plan, counts, ready, [&] { return source_->sleep(plan.ns); });
       }
     }
-    if (source_) source_->end();
+    if (source_) source_->hand_over();
     asleep(plan, counts, ready, [&] { return bell_.sleep(ready, plan.ns, what.by_stores); });
     if (source_) source_->begin();
   }
 
   template <class Ready, class Sleep>
   void asleep(const sleep_plan& plan, wait_counts& counts, Ready& ready, Sleep&& until_woken) {
+    if (plan.alarm) wake_without_slack();
     const std::int64_t begin = now_ns();
     ++counts.sleeps;
     const wake woken = until_woken();

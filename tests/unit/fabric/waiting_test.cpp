@@ -1,6 +1,7 @@
 #include "fabric/wait/waiting.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <atomic>
@@ -25,6 +26,7 @@ class mailbox final : public progress_source {
     return handled != 0;
   }
   void end() override { driving.fetch_sub(1); }
+  void hand_over() override { driving.fetch_sub(1); }
   announcement announce_sleep() override {
     int nobody = 0;
     if (!sleeper.compare_exchange_strong(nobody, 1)) return announcement::taken;
@@ -133,6 +135,13 @@ TEST(waiting, adaptive_learns_and_then_is_awake_before_the_end) {
   // Nobody rings here: only its own alarms can have ended the sleeps of the later rounds so soon.
   EXPECT_LT(counts.timeouts, 10U);
   EXPECT_GT(counts.ns_asleep, counts.ns_waited / 3);
+  int slack_ns = 0;  // of a thread that comes later
+  std::thread([&] {
+    const std::int64_t end = now_ns() + 5'000'000;
+    w.until({operation::put, 262144, 1}, [&] { return now_ns() >= end; });
+    slack_ns = prctl(PR_GET_TIMERSLACK);
+  }).join();
+  EXPECT_EQ(slack_ns, 1);
 }
 
 // As many threads as SHMEM_THREAD_MULTIPLE allows wait for messages at once: one sleeps on the transport, the others on
