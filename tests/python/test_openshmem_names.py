@@ -24,7 +24,6 @@ FURTHER_CONSTANTS = {
     f"_SHMEM_{what}SYNC_SIZE": "by analogy with the deprecated constants" for what in ("", "ALLTOALL_", "ALLTOALLS_")
 }
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
-C_COMPLEX = re.compile(r"\b(float|double)\s+_Complex")
 
 
 @cache
@@ -62,15 +61,16 @@ def profiled() -> list[openshmem.Function]:
 def declared_again_and_called_by_address(cpp: bool, header: str, wanted: Sequence[openshmem.Function]) -> str:
     """A function with another prototype in the header is an error here; one that the library lacks, when linking."""
     lines = [f"#include <{header}>", f"#include <{header}>", "#include <stdio.h>"]
-    lines += ["#include <complex>", 'extern "C" {'] if cpp else []
-    for f in wanted:
-        prototype = f"{f.result} ({f.name})({f.parameters});"
-        lines.append(C_COMPLEX.sub(r"std::complex<\1>", prototype) if cpp else prototype)
+    lines += ['extern "C" {'] if cpp else []
+    lines += [f"__extension__ {f.result} ({f.name})({f.parameters});" for f in wanted]
     lines += ["}"] if cpp else []
     lines.append("typedef void (*function)(void);")
-    cast = "reinterpret_cast<function>" if cpp else "(function)"
+    for number, f in enumerate(wanted):  # in C++ the address of an overloaded function needs its type
+        lines.append(f"__extension__ typedef {f.result} (*type_{number})({f.parameters});")
     lines.append("static const function all[] = {")
-    lines += [f"  {cast}({f.name})," for f in wanted]
+    for number, f in enumerate(wanted):
+        exact = f"static_cast<type_{number}>({f.name})"
+        lines.append(f"  reinterpret_cast<function>({exact})," if cpp else f"  (function)({f.name}),")
     lines.append("};")
     lines.append("int main(void) {")
     lines.append("  unsigned long n = 0;")
