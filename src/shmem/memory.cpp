@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "base/settings.hpp"
 #include "shmem.h"
 #include "shmem/current.hpp"
 #include "shmem/start_up.hpp"
@@ -41,9 +42,19 @@ void* shmem_calloc(size_t count, size_t size) {
   return allocate(count * size, 0, true, "shmem_calloc");
 }
 
+// The specification wants a multiple of a pointer's size; every allocation is aligned to more than that anyway.
 void* shmem_align(size_t alignment, size_t size) {
-  const bool possible = std::has_single_bit(alignment) && alignment >= sizeof(void*);
-  return possible ? allocate(size, alignment, false, "shmem_align") : nullptr;
+  constexpr const char* call = "shmem_align";
+  auto& world = here(call);
+  const std::size_t heap = lull::setting_size("SHMEM_SYMMETRIC_SIZE");
+  std::string wrong;
+  if (!std::has_single_bit(alignment)) wrong = " is not a power of two";
+  if (alignment > heap) wrong = " is larger than the heap of " + std::to_string(heap) + " bytes";
+  if (wrong.empty()) return allocate(size, alignment, false, call);
+  wrong.insert(0, "the alignment " + std::to_string(alignment));
+  if (world.checks()) lull::shmem::mistake(call, wrong);
+  lull::shmem::debug(world, std::string(call) + ": " + wrong);
+  return nullptr;
 }
 
 void* shmem_realloc(void* ptr, size_t size) {

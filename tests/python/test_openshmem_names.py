@@ -273,6 +273,16 @@ def test_the_environment_makes_a_job_say_version_variables_and_where_it_stands(t
     assert debug[1].startswith("lull: PE 0: has waited 0 times")
 
 
+def test_a_wrong_alignment_is_said_with_debug(tmp_path: Path) -> None:
+    source = "#include <shmem.h>\nint main(void) { shmem_init(); shmem_align(24, 8); shmem_finalize(); }\n"
+    made = compiled(tmp_path, source, "align.c")
+    program = tmp_path / "align"
+    subprocess.run(["gcc", made, "-o", program, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"], check=True)
+    for debug, says in ({"SHMEM_DEBUG": "1"}, 1), ({}, 0):
+        done = subprocess.run([program], env=debug, capture_output=True, text=True, check=True)
+        assert done.stderr.count("lull: PE 0: shmem_align: the alignment 24 is not a power of two\n") == says
+
+
 def test_sizes_of_the_heap_have_suffixes_and_decimals_and_old_names(tmp_path: Path) -> None:
     def heap(**env: str) -> str:
         done = run(tmp_path, SHMEM_DEBUG="1", **env)

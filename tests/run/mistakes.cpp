@@ -59,6 +59,9 @@ constexpr std::array mistakes{
     named{"invalid_context", [](const place& p) { shmem_ctx_long_p(SHMEM_CTX_INVALID, p.area, 1, 0); }},
     named{"invalid_team", [](const place&) { shmem_team_sync(SHMEM_TEAM_INVALID); }},
     named{"free_of_something_else", [](const place& p) { shmem_free(p.area + 1); }},
+    named{"alignment_no_power_of_two", [](const place&) { shmem_align(24, 8); }},
+    named{"alignment_zero", [](const place&) { shmem_align(0, 8); }},
+    named{"alignment_too_large", [](const place&) { shmem_align(std::size_t{1} << 40U, 8); }},
     named{"other_roots",
           [](const place& p) {
             shmem_long_broadcast(SHMEM_TEAM_WORLD, p.area, p.area + 8, 1, p.r.me == p.r.pes - 1 ? 1 : 0);
