@@ -3,8 +3,9 @@
 //   lull-launch -n N [--nodes K] [--no-bind] -- PROGRAM ARGUMENTS...
 //
 // It is a PMIx server to its PEs, as mpirun is. PE 0 has its stdin. The first PE that fails ends the job with one line
-// that names it, and its exit code becomes the job's; a signal to the launcher ends the job too. Whatever happens, also
-// SIGKILL to the launcher, no PE, segment or file remains.
+// that names it, and its exit code becomes the job's; PEs that have left the job in order get some time to end by
+// themselves. A signal to the launcher ends the job too. Whatever happens, also SIGKILL to the launcher, no PE, segment
+// or file remains.
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -65,6 +66,7 @@ struct options {
   int pes = 1;
   int nodes = 0;
   bool bind = true;
+  int leaving_s = 30;
   std::vector<std::string> command;
 };
 
@@ -93,10 +95,10 @@ class job {
         if (signal == SIGCHLD)
           collect();
         else
-          end_job(128 + signal);
+          end_job_at_once(128 + signal);
       }
       end_if_one_is_missing();
-      if (end_code_ && living_ > 0 && lull::now_ns() > patience_) tell_all(SIGKILL);
+      if (end_code_ && living_ > 0) end_who_is_late();
     }
     return end_code_.value_or(0);
   }
@@ -157,11 +159,13 @@ class job {
       if (const auto code = server_.abort_requested()) {
         end_job(*code);
       } else if (const int code_of_pe = lull::launch::shell_code(status); code_of_pe != 0) {
-        // A PE that left in order has said itself what was wrong.
+        const bool left = has_left(rank);
+        // A PE that left in order has said itself what was wrong, and so had all others begun to leave.
         if (WIFSIGNALED(status) || !server_.left_in_order(rank))
           std::fprintf(stderr, "lull: PE %d (process %d) %s%s\n", rank, ended,
-                       lull::launch::describe_end(status).c_str(), living_ > 0 ? "; the other PEs are ended" : "");
-        end_job(code_of_pe);
+                       lull::launch::describe_end(status).c_str(),
+                       living_ > 0 && !left ? "; the other PEs are ended" : "");
+        end_job(code_of_pe, left);
       } else if (!server_.left_in_order(rank) && living_ > 0) {
         std::fprintf(stderr, "lull: PE %d (process %d) ended without shmem_finalize; the other PEs are ended\n", rank,
                      ended);
@@ -181,17 +185,50 @@ class job {
     }
   }
 
-  void end_job(int code) {
+  [[nodiscard]] bool has_left(int rank) const { return server_.ever_joined(rank) && server_.left_in_order(rank); }
+
+  // PEs that have left in order, or are doing so, may still flush what they have to say: they are spared for some time.
+  void end_job(int code, bool all_are_leaving = false) {
     if (end_code_) return;
     end_code_ = code;
     lull::launch::pmix_server::hush();
+    spared_.resize(pids_.size());
+    for (std::size_t rank = 0; rank < pids_.size(); ++rank)
+      spared_[rank] =
+          has_left(static_cast<int>(rank)) || (all_are_leaving && server_.ever_joined(static_cast<int>(rank)));
+    spared_until_ = lull::now_ns() + std::int64_t{wanted_.leaving_s} * 1'000'000'000;
+    tell_to_end();
+  }
+
+  void end_job_at_once(int code) {
+    end_job(code);
+    stop_sparing();
+  }
+
+  void stop_sparing() {
+    spared_.assign(pids_.size(), false);
+    tell_to_end();
+  }
+
+  void tell_to_end() {
     patience_ = lull::now_ns() + grace_ns;
     tell_all(SIGTERM);
   }
 
-  void tell_all(int signal) {
-    for (const pid_t pid : pids_)
-      if (pid != 0) kill(pid, signal);
+  void end_who_is_late() {
+    const std::int64_t now = lull::now_ns();
+    if (now > patience_) tell_all(SIGKILL);
+    if (now <= spared_until_ || std::ranges::find(spared_, true) == spared_.end()) return;
+    for (std::size_t rank = 0; rank < pids_.size(); ++rank)
+      if (pids_[rank] != 0 && spared_[rank])
+        std::fprintf(stderr, "lull: PE %zu (process %d) runs %d s after another has failed; it is ended\n", rank,
+                     pids_[rank], wanted_.leaving_s);
+    stop_sparing();
+  }
+
+  void tell_all(int signal) {  // but those that are spared
+    for (std::size_t rank = 0; rank < pids_.size(); ++rank)
+      if (pids_[rank] != 0 && !spared_[rank]) kill(pids_[rank], signal);
   }
 
   const options& wanted_;
@@ -210,7 +247,9 @@ class job {
   };
   std::optional<ended_pe> absent_;  // the first that ended and had not joined
   std::optional<int> end_code_;     // set when the job is being ended
-  std::int64_t patience_ = 0;
+  std::int64_t patience_ = 0;       // when who is not spared is killed
+  std::vector<bool> spared_;        // by rank, while the job is being ended
+  std::int64_t spared_until_ = 0;
 };
 
 int launch(int argc, char** argv) {
@@ -221,6 +260,9 @@ int launch(int argc, char** argv) {
     app.add_option("--nodes", wanted.nodes, "Emulated nodes")->check(CLI::Range(1, 4096));
     app.add_flag("--bind,!--no-bind", wanted.bind,
                  "Deal the cores to the PEs, one each in turn when PEs outnumber them");
+    app.add_option("--leaving-s", wanted.leaving_s,
+                   "Seconds that PEs have to end by themselves when another fails and they have left in order")
+        ->check(CLI::Range(0, 1'000'000));
     app.add_option("program", wanted.command, "The program and its arguments")->required();
     app.positionals_at_end();
     CLI11_PARSE(app, argc, argv);
