@@ -115,6 +115,13 @@ def test_run_passes_options_after_the_program_on_and_its_exit_code_back(lull: Lu
     assert set(done.stdout.splitlines()) == {"--nodes x"}
 
 
+def test_what_run_says_to_pes_takes_the_place_of_what_was_in_the_environment(lull: Lull) -> None:
+    lull.env |= {"LULL_NODES": "4", "PMIX_RANK": "7", "PMI_SIZE": "9"}
+    lines = lull.run("run", "-n", "2", "--nodes", "2", "env").stdout.splitlines()
+    said = [line for line in lines if line.startswith(("LULL_NODES=", "PMIX_RANK=", "PMI_SIZE="))]
+    assert sorted(said) == ["LULL_NODES=2"] * 2 + ["PMIX_RANK=0", "PMIX_RANK=1"] + ["PMI_SIZE=2"] * 2
+
+
 def test_pes_are_given_for_each_node(lull: Lull) -> None:
     done = lull.run("run", "--per-node", "3", "--nodes", "2", "sh", "-c", "echo $PMIX_RANK $LULL_NODES")
     assert sorted(done.stdout.splitlines()) == [f"{rank} 2" for rank in range(6)]

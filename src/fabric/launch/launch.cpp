@@ -120,8 +120,9 @@ class job {
 
   void start_pe(int rank) {
     auto environment = lull::launch::own_environment();
-    if (wanted_.nodes > 0) environment.push_back("LULL_NODES=" + std::to_string(wanted_.nodes));
-    environment.push_back("PMI_SIZE=" + std::to_string(wanted_.pes));  // PMIx has no variable for it
+    using lull::launch::set_variable;
+    if (wanted_.nodes > 0) set_variable(environment, "LULL_NODES=" + std::to_string(wanted_.nodes));
+    set_variable(environment, "PMI_SIZE=" + std::to_string(wanted_.pes));  // PMIx has no variable for it
     environment = server_.environment_for(rank, std::move(environment));
     const cpu_set_t cores = wanted_.bind ? cores_of(rank) : cpu_set_t{};
     exec_failure failure;

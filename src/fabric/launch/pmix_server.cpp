@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "fabric/launch/children.hpp"
 
 namespace lull::launch {
 namespace {
@@ -187,7 +188,7 @@ std::vector<std::string> pmix_server::environment_for(int rank, std::vector<std:
   char** variables = nullptr;
   check(PMIx_server_setup_fork(&proc, &variables), "prepare a PE's environment");
   for (char** entry = variables; entry && *entry; ++entry) {
-    environment.emplace_back(*entry);
+    set_variable(environment, *entry);
     release(*entry);
   }
   release(static_cast<void*>(variables));
