@@ -123,17 +123,21 @@ def test_an_mpi_program_can_use_openshmem(lull: Lull) -> None:
     say("mpicc", "-o", "by-wrapper", EXAMPLES / "both.c", env={"OMPI_CC": str(PREFIX / "bin/lullcc")}, cwd=lull.folder)
     for program in ("./by-flags", "./by-wrapper"):
         assert set(say(*MPIRUN, program, cwd=lull.folder).splitlines()) == expected
+        assert set(lull.run("run", "-n", "4", program).stdout.splitlines()) == expected
 
 
 @needs_mpirun
 @needs_mpicc
 @pytest.mark.parametrize("nodes", ["1", "2"])
-def test_mpi_and_openshmem_begin_and_end_in_either_order(tmp_path: Path, nodes: str) -> None:
+@pytest.mark.parametrize("launcher", [MPIRUN, (executable("lull-launch"), "-n", "4")], ids=["mpirun", "lull run"])
+def test_mpi_and_openshmem_begin_and_end_in_either_order(
+    tmp_path: Path, launcher: tuple[str | Path, ...], nodes: str
+) -> None:
     flags = [*say("mpicc", "-showme:compile").split(), *say("mpicc", "-showme:link").split()]
     program = compiled("with_mpi.c", tmp_path, *flags)
     for begins in ("mpi", "shmem"):
         for ends in ("mpi", "shmem"):
-            printed = say(*MPIRUN, program, begins, ends, env={"LULL_NODES": nodes})
+            printed = say(*launcher, program, begins, ends, env={"LULL_NODES": nodes})
             assert printed == "4 ranks are PEs\n", f"{begins} begins, {ends} ends"
 
 

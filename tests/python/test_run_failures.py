@@ -125,6 +125,18 @@ def test_mpirun_ends_the_job_too_and_names_the_pe(
     assert nothing_in(job.folder)
 
 
+@needs_mpirun
+@pytest.mark.skipif(shutil.which("mpicc") is None, reason="needs mpicc, of libopenmpi-dev")
+def test_an_mpi_program_is_one_job_of_which_nothing_remains(job: Lull, tmp_path: Path) -> None:
+    source = Path(__file__).parent / "programs" / "mpi_misfortune.c"
+    subprocess.run(["mpicc", source, "-o", tmp_path / "program"], check=True)
+    for how, code, printed in ("none", 0, "sum 6\n"), ("abort", 41, ""), ("kill", 137, ""), ("exit", 7, ""):
+        done, seconds = launch(job, "lull run", 1, str(tmp_path / "program"), how)
+        assert (done.returncode, done.stdout) == (code, printed), how
+        assert seconds < 5
+        assert nothing_in(job.folder)
+
+
 @pytest.mark.parametrize("nodes", [1, 2])
 @pytest.mark.parametrize("launcher", ["lull run", pytest.param("mpirun", marks=needs_mpirun)])
 def test_global_exit_ends_the_job_with_its_code(job: Lull, misfortune: str, launcher: str, nodes: int) -> None:

@@ -33,13 +33,16 @@ using lull::launch::exec_failure;
 
 constexpr std::int64_t grace_ns = 500'000'000;  // between asking PEs to end and ending them
 
-// A folder for PMIx's socket. A child of its own removes it when this process has ended, however that came about.
-class temporary_folder {
+// A folder for sockets and an MPI's files, and one in shared memory for the files that an MPI maps; it would leave
+// these behind when it is killed. A child removes both when this process has ended, however that came about.
+class temporary_folders {
  public:
-  temporary_folder() {
-    std::string name = (fs::temp_directory_path() / "lull-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw lull::error("make a folder in " + name, lull::describe_errno(errno));
-    path_ = name;
+  temporary_folders() {
+    const fs::path wanted = fs::temp_directory_path() / "lull-XXXXXX";
+    const auto made = make(wanted);
+    if (!made) throw lull::error("make a folder in " + wanted.string(), lull::describe_errno(errno));
+    files_ = *made;
+    mapped_ = make("/dev/shm/lull-XXXXXX").value_or(files_);
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw lull::error("make a pipe", lull::describe_errno(errno));
     if (fork() == 0) {
@@ -51,15 +54,21 @@ class temporary_folder {
       char byte = 0;
       (void)!read(ends[0], &byte, 1);  // returns when the launcher has ended
       std::error_code ignored;
-      fs::remove_all(path_, ignored);
+      for (const fs::path& folder : {files_, mapped_}) fs::remove_all(folder, ignored);
       _exit(0);
     }
     close(ends[0]);  // ends[1] stays open as long as this process lives
   }
-  [[nodiscard]] const fs::path& path() const { return path_; }
+  [[nodiscard]] const fs::path& files() const { return files_; }
+  [[nodiscard]] const fs::path& mapped() const { return mapped_; }
 
  private:
-  fs::path path_;
+  static std::optional<fs::path> make(const fs::path& pattern) {
+    std::string name = pattern.string();
+    return mkdtemp(name.data()) ? std::optional<fs::path>(name) : std::nullopt;
+  }
+
+  fs::path files_, mapped_;
 };
 
 struct options {
@@ -81,7 +90,7 @@ std::vector<int> usable_cores() {
 
 class job {
  public:
-  explicit job(const options& wanted) : wanted_(wanted), server_(wanted.pes, folder_.path()) {}
+  explicit job(const options& wanted) : wanted_(wanted), server_(wanted.pes, folders_.files()) {}
 
   int run() {
     for (int rank = 0; rank < wanted_.pes && !end_code_; ++rank) start_pe(rank);
@@ -118,11 +127,24 @@ class job {
     return share;
   }
 
+  // Open MPI 4 asks PMIx who it is only where it knows the launcher; else each process is a job of its own. It knows
+  // IBM's jsrun by this variable and needs nothing else of it. Open MPI 5 asks PMIx anyway. Other settings of the
+  // user's stay.
+  void tell_open_mpi(std::vector<std::string>& environment) const {
+    lull::launch::set_variable(environment, "JSM_JSRUN_PORT=0");
+    for (const char* const maps : {"btl_vader", "osc_sm", "osc_rdma"}) {
+      const std::string beginning = "OMPI_MCA_" + std::string(maps) + "_backing_directory=";
+      if (std::ranges::none_of(environment, [&](const std::string& entry) { return entry.starts_with(beginning); }))
+        environment.push_back(beginning + folders_.mapped().string());
+    }
+  }
+
   void start_pe(int rank) {
     auto environment = lull::launch::own_environment();
     using lull::launch::set_variable;
     if (wanted_.nodes > 0) set_variable(environment, "LULL_NODES=" + std::to_string(wanted_.nodes));
     set_variable(environment, "PMI_SIZE=" + std::to_string(wanted_.pes));  // PMIx has no variable for it
+    tell_open_mpi(environment);
     environment = server_.environment_for(rank, std::move(environment));
     const cpu_set_t cores = wanted_.bind ? cores_of(rank) : cpu_set_t{};
     exec_failure failure;
@@ -150,7 +172,7 @@ class job {
     int status = 0;
     for (pid_t ended = waitpid(-1, &status, WNOHANG); ended > 0; ended = waitpid(-1, &status, WNOHANG)) {
       const auto found = std::ranges::find(pids_, ended);
-      if (found == pids_.end()) continue;  // the folder's keeper
+      if (found == pids_.end()) continue;  // the keeper of the folders
       const auto rank = static_cast<int>(found - pids_.begin());
       *found = 0;
       --living_;
@@ -233,7 +255,7 @@ class job {
   }
 
   const options& wanted_;
-  temporary_folder folder_;
+  temporary_folders folders_;
   // PMIx writes to PEs that may just have ended.
   const sighandler_t broken_pipe_ = signal(SIGPIPE, SIG_IGN);
   static constexpr std::array handled{SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
