@@ -89,6 +89,51 @@ def test_what_the_wrapper_cannot_do_is_one_line(arguments: list[str], code: int,
     assert len(done.stderr.splitlines()) == 1 and says in done.stderr
 
 
+OSH_NAMES = ("oshcc", "oshc++", "oshcxx", "oshCC", "oshrun")
+
+
+@pytest.mark.skipif("INSTALLED_PREFIX" in os.environ, reason="this prefix has no command lull")
+def test_the_names_of_the_specification_are_those_of_lull(lull: Lull) -> None:
+    path = f"{PREFIX / 'bin'}:{os.environ['PATH']}"
+    for name in OSH_NAMES:
+        assert shutil.which(name, path=path) == str(PREFIX / "bin" / name)
+    say("oshcc", "-o", "ring", EXAMPLES / "ring.c", cwd=lull.folder, env={"PATH": path})
+    for number in ("-np", "-n"):
+        printed = say("oshrun", number, "4", "./ring", cwd=lull.folder, env={"PATH": path})
+        assert went_round_the_ring(printed)
+    said = say("oshrun", "-np", "1", "sh", "-c", "echo $0 $1", "-np", "3", cwd=lull.folder, env={"PATH": path})
+    assert said == "-np 3\n"
+    for name in ("oshc++", "oshcxx", "oshCC"):
+        say(name, "-std=c++20", "-c", EXAMPLES / "bins.cpp", cwd=lull.folder, env={"PATH": path})
+
+
+def test_the_names_of_the_specification_are_installed_where_asked_for(tmp_path: Path) -> None:
+    source = Path(__file__).parents[2]
+    options = [f"-DLULL_BUILD_{part}=OFF" for part in ("PYTHON", "TESTS")]
+    for choice in ([], ["-DLULL_INSTALL_OSH_NAMES=ON"]):
+        say("cmake", "-S", source, "-B", tmp_path, *options, *choice)
+        installs = (tmp_path / "cmake_install.cmake").read_text()
+        assert "/lullcc" in installs
+        assert ("/oshcc" in installs) == bool(choice)
+
+
+@pytest.mark.parametrize("option", ["-show", "-showme", "--showme"])
+def test_the_wrapper_shows_its_command_or_the_flags_alone(option: str) -> None:
+    wrapper = PREFIX / "bin" / "lullcc"
+    command = say(wrapper, option, "ring.c").split()
+    assert command[0] == "cc" and "ring.c" in command
+    if option == "-show":
+        return
+    compiling, linking = (say(wrapper, f"{option}:{step}").split() for step in ("compile", "link"))
+    assert command == ["cc", *compiling, "ring.c", *linking]
+
+
+def test_the_wrapper_says_what_it_adds() -> None:
+    printed = say(PREFIX / "bin" / "lullc++", "--help")
+    for part in ("lullc++ [", "-cc=COMPILER", "-showme:link", f"-I{PREFIX}/include", "-llull-shmem", "c++"):
+        assert part in printed
+
+
 def test_pkg_config_knows_the_flags(lull: Lull) -> None:
     flags = pkg_config("--cflags", "--libs", "lull-shmem")
     say("cc", "-o", "ring", EXAMPLES / "ring.c", *flags, cwd=lull.folder)
