@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/counted.hpp"
+
 namespace lull::shmem {
 
 fabric::world* current_world = nullptr;
@@ -26,14 +28,14 @@ void examine_pe(const fabric::world& w, const char* call, int pe) {
 void examine_range(const fabric::world& w, const char* call, const char* what, const void* symmetric,
                    std::size_t bytes) {
   if (bytes != 0 && !w.is_symmetric(symmetric, bytes))
-    mistake(call, std::string(what) + " with its " + std::to_string(bytes) + " bytes does not lie in symmetric memory");
+    mistake(call, std::string(what) + " with its " + counted(bytes, "byte") + " does not lie in symmetric memory");
 }
 
 void examine_overlap(const char* call, const void* dest, std::size_t dest_bytes, const void* source,
                      std::size_t source_bytes) {
   const auto to = reinterpret_cast<std::uintptr_t>(dest), from = reinterpret_cast<std::uintptr_t>(source);
   if (dest_bytes != 0 && source_bytes != 0 && to != from && to < from + source_bytes && from < to + dest_bytes)
-    mistake(call, "dest with its " + std::to_string(dest_bytes) + " bytes and source with its " +
+    mistake(call, "dest with its " + counted(dest_bytes, "byte") + " and source with its " +
                       std::to_string(source_bytes) + " overlap");
 }
 

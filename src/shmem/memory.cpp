@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "base/counted.hpp"
 #include "base/settings.hpp"
 #include "shmem.h"
 #include "shmem/current.hpp"
@@ -26,7 +27,7 @@ void* allocate(std::size_t bytes, std::size_t alignment, bool zero, const char* 
   void* const piece = world.allocate(bytes, alignment);
   if (piece && zero) std::memset(piece, 0, bytes);
   if (!piece) {
-    lull::shmem::debug(world, std::string(call) + ": no room for " + std::to_string(bytes) + " bytes in the heap");
+    lull::shmem::debug(world, std::string(call) + ": no room for " + lull::counted(bytes, "byte") + " in the heap");
     return nullptr;
   }
   meet(world, bytes, alignment);
@@ -49,7 +50,7 @@ void* shmem_align(size_t alignment, size_t size) {
   const std::size_t heap = lull::setting_size("SHMEM_SYMMETRIC_SIZE");
   std::string wrong;
   if (!std::has_single_bit(alignment)) wrong = " is not a power of two";
-  if (alignment > heap) wrong = " is larger than the heap of " + std::to_string(heap) + " bytes";
+  if (alignment > heap) wrong = " is larger than the heap of " + lull::counted(heap, "byte");
   if (wrong.empty()) return allocate(size, alignment, false, call);
   wrong.insert(0, "the alignment " + std::to_string(alignment));
   if (world.checks()) lull::shmem::mistake(call, wrong);

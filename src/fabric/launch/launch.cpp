@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "fabric/launch/children.hpp"
 #include "fabric/launch/pmix_server.hpp"
@@ -291,7 +292,7 @@ int launch(int argc, char** argv) {
     CLI11_PARSE(app, argc, argv);
     if (wanted.nodes > wanted.pes)
       throw lull::usage_error(
-          "split " + std::to_string(wanted.pes) + " PEs into " + std::to_string(wanted.nodes) + " emulated nodes",
+          "split " + lull::counted(wanted.pes, "PE") + " into " + lull::counted(wanted.nodes, "emulated node"),
           "there would be nodes without a PE", "ask for no more --nodes than PEs (-n)");
     return job(wanted).run();
   } catch (const lull::usage_error& mistake) {
