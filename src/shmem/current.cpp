@@ -20,6 +20,11 @@ void mistake(const char* call, const std::string& found) {
   std::_Exit(1);
 }
 
+void examine_thread(const fabric::world& w, const char* call, shmem_ctx_t ctx) {
+  if (w.checks() && ctx->only_thread && *ctx->only_thread != std::this_thread::get_id())
+    mistake(call, "the context is private (SHMEM_CTX_PRIVATE) to the thread that made it, and this is another");
+}
+
 void examine_pe(const fabric::world& w, const char* call, int pe) {
   if (pe < 0 || pe >= w.pes())
     mistake(call, "there is no PE " + std::to_string(pe) + "; PEs are 0 to " + std::to_string(w.pes() - 1));
@@ -50,6 +55,7 @@ void watch(fabric::world& w, const char* call, shmem_ctx_t ctx, const transfer& 
 stream through_context(const char* call, shmem_ctx_t ctx, int pe) {
   fabric::world& world = here(call);
   if (ctx == SHMEM_CTX_INVALID) mistake(call, "the context is SHMEM_CTX_INVALID");
+  examine_thread(world, call, ctx);
   const fabric::team& team = *team_of(world, ctx->team);
   if (world.checks() && (pe < 0 || pe >= team.size()))
     mistake(call, "there is no PE " + std::to_string(pe) + " in the context's team of " + std::to_string(team.size()));
