@@ -89,6 +89,35 @@ def test_what_the_wrapper_cannot_do_is_one_line(arguments: list[str], code: int,
     assert len(done.stderr.splitlines()) == 1 and says in done.stderr
 
 
+STANDARDS = {  # the oldest in C and in C++ that each public header needs; docs/how-to/write-a-shmem-program.md says so
+    "shmem.h shmemx.h pshmem.h mpp/shmem.h mpp/shmemx.h lull/aggregate.h": ("c99", "c++11"),
+    "lull/meter.h": ("c90", "c++11"),
+    "lull/aggregate.hpp lull/aggregate_bins.hpp lull/aggregate_cache.hpp lull/gatherer.hpp lull/pusher.hpp": (
+        None,
+        "c++20",
+    ),
+}
+
+
+@pytest.mark.parametrize("compilers", [("gcc", "g++"), ("clang", "clang++")], ids=["gcc", "clang"])
+def test_each_header_compiles_by_the_standard_it_needs(tmp_path: Path, compilers: tuple[str, str]) -> None:
+    if shutil.which(compilers[1]) is None:
+        pytest.skip(f"no {compilers[1]}")
+    folder = Path(__file__).parents[2] / "include"
+    public = {str(path.relative_to(folder)) for path in folder.rglob("*.h*")}
+    told = {name for names in STANDARDS for name in names.split()}
+    assert {name for name in public if not name.startswith("lull/shmem_")} == told
+    for names, standards in STANDARDS.items():
+        for compiler, standard, suffix in zip(compilers, standards, (".c", ".cpp"), strict=True):
+            if standard is None:
+                continue
+            for name in names.split():  # each alone, twice
+                source = tmp_path / f"header{suffix}"
+                source.write_text(f"#include <{name}>\n" * 2 + "int main(void) { return 0; }\n")
+                flags = [f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+                say(compiler, *flags, f"-I{PREFIX}/include", source)
+
+
 OSH_NAMES = ("oshcc", "oshc++", "oshcxx", "oshCC", "oshrun")
 
 
