@@ -60,6 +60,7 @@ LULL_API int shmemx_ctx_set_wait(shmem_ctx_t ctx, const char* policy);
 }
 
 /* The same with std::complex; above it is C's type. */
+extern "C++" {
 #define LULL_ACCUMULATE(NAME, TYPE)                                                                                    \
   inline void shmemx_##NAME##_accumulate(TYPE* dest, const TYPE* source, size_t nelems, const TYPE* scale, int pe) {   \
     shmemx_##NAME##_accumulate(lull_as_in_c(dest), lull_as_in_c(source), nelems, lull_as_in_c(scale), pe);             \
@@ -73,5 +74,6 @@ LULL_API int shmemx_ctx_set_wait(shmem_ctx_t ctx, const char* policy);
 LULL_ACCUMULATE(complexf, std::complex<float>)
 LULL_ACCUMULATE(complexd, std::complex<double>)
 #undef LULL_ACCUMULATE
+}
 #endif
 #endif

@@ -1,8 +1,9 @@
-/* C++ only: the functions of complex numbers take std::complex too, by overloads; those that are declared extern "C" take
- * C's type, as the specification says. Both have the same representation.
+/* C++ only: the functions of complex numbers take std::complex too, by overloads; those that are declared extern "C"
+ * take C's type, as the specification says. Both have the same representation.
  *
- * Included outside extern "C", as often as shmem_functions.h, with the same LULL_NAME. */
+ * Included as often as shmem_functions.h, with the same LULL_NAME; by some programs within their own extern "C". */
 /* clang-format off */
+extern "C++" {
 #ifndef LULL_SHMEM_COMPLEX_H
 #define LULL_SHMEM_COMPLEX_H
 #include <complex>
@@ -35,5 +36,6 @@ LULL_STD_COMPLEX(complexf, std::complex<float>, prod)
 LULL_STD_COMPLEX(complexd, std::complex<double>, sum)
 LULL_STD_COMPLEX(complexd, std::complex<double>, prod)
 #undef LULL_STD_COMPLEX
+}
 
 /* clang-format on */

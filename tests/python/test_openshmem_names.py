@@ -95,6 +95,14 @@ def test_a_program_links_every_function_with_the_prototype_of_the_specification(
     assert int(done.stdout) == len(wanted)
 
 
+def test_a_cpp_program_may_include_the_headers_within_extern_c(tmp_path: Path) -> None:
+    headers = ("shmem.h", "shmemx.h", "pshmem.h", "mpp/shmem.h", "lull/aggregate.h", "lull/meter.h")
+    lines = ['extern "C" {', *(f"#include <{header}>" for header in headers), "}"]
+    lines.append("int sum(std::complex<double> *x);\nint sum(std::complex<double> *x) {")
+    lines.append("  return shmem_complexd_sum_reduce(SHMEM_TEAM_WORLD, x, x, 1);\n}")
+    compiled(tmp_path, "\n".join(lines) + "\n", "within.cpp")
+
+
 def test_the_library_exports_these_functions_and_else_only_its_own() -> None:
     exported = {
         name for name in symbols(LIBRARY, "-D", "--defined-only") if not name.startswith(("_Z", "lull", "LULL"))
