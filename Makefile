@@ -27,7 +27,7 @@ $(BUILD)/built: $(VENV)/ready $(native)
 	@echo "==> building"
 	@mkdir -p build
 	@$(VENV)/bin/python -m pip install -v --disable-pip-version-check --no-build-isolation --no-deps \
-	  --config-settings=build-dir=$(BUILD) --editable . 2>&1 | tee build/build.log \
+	  --config-settings=build-dir=$(BUILD) --config-settings=cmake.define.LULL_INSTALL_OSH_NAMES=ON --editable . 2>&1 | tee build/build.log \
 	  | sed -un 's|^ *\(\[[0-9]*/[0-9]*\]\) Building [A-Z]* object \(.*/\)\?\([^/]*\)\.o$$|\1 \3|p' \
 	  || { grep -E 'error|Error|FAILED' -A4 build/build.log | head -40; echo "lull: build: failed; all of it is in build/build.log" >&2; exit 1; }
 	@touch $@

@@ -26,6 +26,7 @@ import argparse
 import json
 import os
 import shlex
+import shutil
 import signal
 import statistics
 import subprocess
@@ -87,6 +88,16 @@ WAITS = [Setting(pes, tcp, "wait") for pes in (2, 8) for tcp in (False, True)]
 Seen = dict[tuple[str, int], list[float]]  # (what, bytes) -> a figure of each round
 
 
+def of_open_mpi(name: str) -> str:
+    """The command of that name which is not in this environment: there it is Lull's."""
+    own = Path(sys.prefix) / "bin"
+    folders = [folder for folder in os.environ["PATH"].split(os.pathsep) if Path(folder).resolve() != own.resolve()]
+    found = shutil.which(name, path=os.pathsep.join(folders))
+    if not found:
+        raise SystemExit(f"compare with Open MPI: there is no {name} of it on PATH")
+    return found
+
+
 def build() -> dict[str, Path]:
     """The program, compiled with each library."""
     subprocess.run([str(TOP / "scripts" / "setup"), "packages-bench-one-sided.txt"], check=True, stdout=sys.stderr)
@@ -102,7 +113,7 @@ def build() -> dict[str, Path]:
     common = ["-std=c11", "-O2", "-Wall", "-Wextra", source]
     programs = {"ours": BUILD / "ours", "theirs": BUILD / "theirs"}
     subprocess.run(["cc", *common, "-o", str(programs["ours"]), *shlex.split(flags.stdout)], check=True)
-    subprocess.run(["oshcc", *common, "-o", str(programs["theirs"])], check=True)
+    subprocess.run([of_open_mpi("oshcc"), *common, "-o", str(programs["theirs"])], check=True)
     return programs
 
 
@@ -135,7 +146,7 @@ def ours(program: Path, setting: Setting) -> list[dict[str, Any]]:
 
 def theirs(program: Path, setting: Setting) -> list[dict[str, Any]]:
     """One run with Open MPI."""
-    launch = ["oshrun", "--oversubscribe", "-n", str(setting.pes)]
+    launch = [of_open_mpi("oshrun"), "--oversubscribe", "-n", str(setting.pes)]
     return lines_of([*launch, str(program), setting.mode], {**THEIRS, **(OVER_TCP if setting.tcp else {})})
 
 

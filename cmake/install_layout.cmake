@@ -1,6 +1,6 @@
 # Where things are installed. Two ways lead to the same picture below one prefix P:
 #
-#   P/bin/{lull,lullcc,lullc++}  P/include/{shmem.h,lull/}  P/lib/liblull-*.so  P/lib/pkgconfig  P/lib/cmake/lull
+#   P/bin/{lull,lullcc,lullc++,oshcc,oshrun,…}  P/include/{shmem.h,lull/}  P/lib/liblull-*.so  P/lib/pkgconfig  P/lib/cmake/lull
 #   <package>/{*.py,_core.so,libexec/,apps/,studies/}     the Python package `lull` and what only it runs
 #
 # `cmake --install` puts <package> in P/lib/lull/python/lull; `pip install .` puts it in site-packages and the rest

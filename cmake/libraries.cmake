@@ -43,6 +43,16 @@ function(lull_compiler_wrapper LULL_WRAPPER LULL_WRAPPER_LANGUAGE LULL_WRAPPER_C
 endfunction()
 lull_compiler_wrapper(lullcc C cc)
 lull_compiler_wrapper(lullc++ C++ c++)
+if(LULL_INSTALL_OSH_NAMES)
+  lull_compiler_wrapper(oshcc C cc)
+  foreach(name oshc++ oshcxx oshCC)
+    lull_compiler_wrapper(${name} C++ c++)
+  endforeach()
+  if(LULL_BUILD_PYTHON)  # which brings `lull run`
+    configure_file(cmake/oshrun.in oshrun @ONLY)
+    install(PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/oshrun DESTINATION ${LULL_INSTALL_BIN})
+  endif()
+endif()
 
 install(FILES include/shmem.h include/shmemx.h include/pshmem.h DESTINATION ${LULL_INSTALL_INCLUDE})
 install(DIRECTORY include/lull include/mpp DESTINATION ${LULL_INSTALL_INCLUDE})

@@ -13,9 +13,9 @@ extern "C" {
 
 #define LULL_NAME(name) pshmem_##name
 #include <lull/shmem_functions.h>
-#undef LULL_NAME
-
 #ifdef __cplusplus
 }
+#include <lull/shmem_complex.h>
 #endif
+#undef LULL_NAME
 #endif

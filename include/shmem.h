@@ -58,11 +58,13 @@ typedef struct {
 
 #define LULL_NAME(name) shmem_##name
 #include <lull/shmem_functions.h>
-#undef LULL_NAME
-
 #ifdef __cplusplus
 }
-#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#include <lull/shmem_complex.h>
+#endif
+#undef LULL_NAME
+
+#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 #include <lull/shmem_generic.h>
 #endif
 #endif

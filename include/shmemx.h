@@ -58,5 +58,22 @@ LULL_API int shmemx_ctx_set_wait(shmem_ctx_t ctx, const char* policy);
 
 #ifdef __cplusplus
 }
+
+/* The same with std::complex; above it is C's type. */
+extern "C++" {
+#define LULL_ACCUMULATE(NAME, TYPE)                                                                                    \
+  inline void shmemx_##NAME##_accumulate(TYPE* dest, const TYPE* source, size_t nelems, const TYPE* scale, int pe) {   \
+    shmemx_##NAME##_accumulate(lull_as_in_c(dest), lull_as_in_c(source), nelems, lull_as_in_c(scale), pe);             \
+  }                                                                                                                    \
+  inline void shmemx_##NAME##_accumulate_strided(TYPE* dest, const ptrdiff_t dest_strides[], const TYPE* source,       \
+                                                 const ptrdiff_t source_strides[], const size_t counts[], int levels,  \
+                                                 const TYPE* scale, int pe) {                                          \
+    shmemx_##NAME##_accumulate_strided(lull_as_in_c(dest), dest_strides, lull_as_in_c(source), source_strides, counts, \
+                                       levels, lull_as_in_c(scale), pe);                                               \
+  }
+LULL_ACCUMULATE(complexf, std::complex<float>)
+LULL_ACCUMULATE(complexd, std::complex<double>)
+#undef LULL_ACCUMULATE
+}
 #endif
 #endif

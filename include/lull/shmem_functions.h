@@ -15,7 +15,7 @@ LULL_API int LULL_NAME(addr_accessible)(const void* addr, int pe);
 LULL_API void* LULL_NAME(ptr)(const void* dest, int pe);
 LULL_API void LULL_NAME(info_get_version)(int* major, int* minor);
 LULL_API void LULL_NAME(info_get_name)(char* name);
-LULL_API void LULL_NAME(pcontrol)(int level, ...); /* for tools that intercept it; does nothing here */
+LULL_API void LULL_NAME(pcontrol)(int level, ...); /* 0: LULL_STATS stops counting, 1: goes on, 2: anew */
 
 /* The symmetric heap; NULL when it is exhausted (SHMEM_SYMMETRIC_SIZE) */
 LULL_API void* LULL_NAME(malloc)(size_t size);

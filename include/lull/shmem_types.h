@@ -6,10 +6,11 @@
 #ifndef LULL_SHMEM_TYPES_H
 #define LULL_SHMEM_TYPES_H
 
-#ifdef __cplusplus
-#include <complex>
-#define LULL_COMPLEX_FLOAT std::complex<float>
-#define LULL_COMPLEX_DOUBLE std::complex<double>
+#ifdef __cplusplus /* where C's complex numbers are an extension of the compiler */
+__extension__ typedef float _Complex lull_complex_float;
+__extension__ typedef double _Complex lull_complex_double;
+#define LULL_COMPLEX_FLOAT lull_complex_float
+#define LULL_COMPLEX_DOUBLE lull_complex_double
 #else
 #define LULL_COMPLEX_FLOAT float _Complex
 #define LULL_COMPLEX_DOUBLE double _Complex

@@ -130,7 +130,7 @@ def namespace_hosts(
         LullError: The system does not permit namespaces, or lacks a program or a part of the kernel.
     """
     link = link or Link()
-    asked = f"make {count} hosts of namespaces"
+    asked = f"make {count} host{'s' * (count != 1)} of namespaces"
     if not 1 <= count <= MOST_HOSTS:
         raise UsageError(asked, f"it must be 1 to {MOST_HOSTS}")
     for program in ("ip", "tc", "nsenter", "unshare", "hostname"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from statistics import median
 
+from lull import figures
 from lull.errors import LullError
 from lull.idle import IdleOfNodes, IdlePowers
 from lull.moved import bytes_of, bytes_per_unit
@@ -111,7 +112,8 @@ def quantity(run: Run, *, region: str | None = None, per: str | None = None) -> 
     asked = f"compare {run.label}"
     good = [repeat for repeat in run.repeats if repeat.exit_code == 0]
     if not good:
-        found = f"none of its {len(run.repeats)} repeats succeeded" if run.repeats else "it has no repeats"
+        repeats = figures.count(len(run.repeats), "repeat")
+        found = f"none of its {repeats} succeeded" if run.repeats else "it has no repeats"
         raise LullError(asked, found, "look at what the command printed, and measure again")
     samples: list[Sample] = []
     idle = IdlePowers(run.idle)

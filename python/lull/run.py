@@ -21,7 +21,7 @@ from lull.run_on_hosts import run_on_hosts
 @click.command(
     context_settings={"allow_interspersed_args": False}, short_help="Run a program on several PEs of this machine."
 )
-@click.option("-n", "number", type=click.IntRange(min=1), help="Number of PEs (processes).")
+@click.option("-n", "-np", "number", type=click.IntRange(min=1), help="Number of PEs (processes).")
 @click.option("--per-node", type=click.IntRange(min=1), help="Number of PEs on each node or host, instead of -n.")
 @click.option(
     "--nodes",

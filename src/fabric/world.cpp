@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/page.hpp"
 #include "base/settings.hpp"
@@ -35,8 +36,9 @@ place place_of(const bootstrap& boot) {
   const auto count = static_cast<int>(here.size());
   const auto blocks = static_cast<int>(setting_integer("LULL_NODES"));
   if (blocks > count)
-    throw usage_error("split the PEs of this host into " + std::to_string(blocks) + " emulated nodes (LULL_NODES)",
-                      "there are only " + std::to_string(count) + " PEs", "ask for no more nodes than PEs");
+    throw usage_error("split the PEs of this host into " + counted(blocks, "emulated node") + " (LULL_NODES)",
+                      "there " + std::string(count == 1 ? "is" : "are") + " only " + counted(count, "PE"),
+                      "ask for no more nodes than PEs");
   const auto position = std::ranges::lower_bound(here, boot.rank().index()) - here.begin();
   return {boot.host(), block_of(static_cast<int>(position), count, blocks)};
 }

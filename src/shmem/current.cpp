@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/counted.hpp"
+
 namespace lull::shmem {
 
 fabric::world* current_world = nullptr;
@@ -18,6 +20,11 @@ void mistake(const char* call, const std::string& found) {
   std::_Exit(1);
 }
 
+void examine_thread(const fabric::world& w, const char* call, shmem_ctx_t ctx) {
+  if (w.checks() && ctx->only_thread && *ctx->only_thread != std::this_thread::get_id())
+    mistake(call, "the context is private (SHMEM_CTX_PRIVATE) to the thread that made it, and this is another");
+}
+
 void examine_pe(const fabric::world& w, const char* call, int pe) {
   if (pe < 0 || pe >= w.pes())
     mistake(call, "there is no PE " + std::to_string(pe) + "; PEs are 0 to " + std::to_string(w.pes() - 1));
@@ -26,14 +33,14 @@ void examine_pe(const fabric::world& w, const char* call, int pe) {
 void examine_range(const fabric::world& w, const char* call, const char* what, const void* symmetric,
                    std::size_t bytes) {
   if (bytes != 0 && !w.is_symmetric(symmetric, bytes))
-    mistake(call, std::string(what) + " with its " + std::to_string(bytes) + " bytes does not lie in symmetric memory");
+    mistake(call, std::string(what) + " with its " + counted(bytes, "byte") + " does not lie in symmetric memory");
 }
 
 void examine_overlap(const char* call, const void* dest, std::size_t dest_bytes, const void* source,
                      std::size_t source_bytes) {
   const auto to = reinterpret_cast<std::uintptr_t>(dest), from = reinterpret_cast<std::uintptr_t>(source);
   if (dest_bytes != 0 && source_bytes != 0 && to != from && to < from + source_bytes && from < to + dest_bytes)
-    mistake(call, "dest with its " + std::to_string(dest_bytes) + " bytes and source with its " +
+    mistake(call, "dest with its " + counted(dest_bytes, "byte") + " and source with its " +
                       std::to_string(source_bytes) + " overlap");
 }
 
@@ -48,6 +55,7 @@ void watch(fabric::world& w, const char* call, shmem_ctx_t ctx, const transfer& 
 stream through_context(const char* call, shmem_ctx_t ctx, int pe) {
   fabric::world& world = here(call);
   if (ctx == SHMEM_CTX_INVALID) mistake(call, "the context is SHMEM_CTX_INVALID");
+  examine_thread(world, call, ctx);
   const fabric::team& team = *team_of(world, ctx->team);
   if (world.checks() && (pe < 0 || pe >= team.size()))
     mistake(call, "there is no PE " + std::to_string(pe) + " in the context's team of " + std::to_string(team.size()));

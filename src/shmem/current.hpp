@@ -6,6 +6,8 @@
 #pragma once
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -37,10 +39,12 @@ struct lull_team {
   std::vector<shmem_ctx_t> contexts_;
 };
 
+// The options of a context are promises of the program; none makes anything quicker here. LULL_CHECK holds it to
+// SHMEM_CTX_PRIVATE. Whatever the options, threads may share a context, and its quiet and fence hold for stores too.
 struct lull_context {
   lull::fabric::context traffic;
-  shmem_team_t team;  // whose numbering of PEs it uses
-  long options;
+  shmem_team_t team;                           // whose numbering of PEs it uses
+  std::optional<std::thread::id> only_thread;  // that may use it, when it is private
 };
 
 namespace lull::shmem {
@@ -57,6 +61,7 @@ inline fabric::world& here(const char* call) {
 
 // LULL_CHECK: ends the job with a line that names the call.
 [[noreturn]] void mistake(const char* call, const std::string& found);
+void examine_thread(const fabric::world& w, const char* call, shmem_ctx_t ctx);  // of a context that was made
 void examine_pe(const fabric::world& w, const char* call, int pe);
 void examine_range(const fabric::world& w, const char* call, const char* what, const void* symmetric,
                    std::size_t bytes);
@@ -109,6 +114,7 @@ inline fabric::team* team_of(fabric::world& world, shmem_team_t team) {
   if (team == SHMEM_TEAM_SHARED) return &world.neighbours();
   return team == SHMEM_TEAM_INVALID ? nullptr : team->team.get();
 }
+void destroy(shmem_ctx_t ctx);  // completes what is under way; of any thread, as when its team is destroyed
 fabric::team& team_for(const char* call, shmem_team_t team);  // of a collective call: ends the job for an invalid one
 
 }  // namespace lull::shmem

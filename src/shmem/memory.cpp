@@ -5,6 +5,8 @@
 #include <limits>
 #include <string>
 
+#include "base/counted.hpp"
+#include "base/settings.hpp"
 #include "shmem.h"
 #include "shmem/current.hpp"
 #include "shmem/start_up.hpp"
@@ -25,7 +27,7 @@ void* allocate(std::size_t bytes, std::size_t alignment, bool zero, const char* 
   void* const piece = world.allocate(bytes, alignment);
   if (piece && zero) std::memset(piece, 0, bytes);
   if (!piece) {
-    lull::shmem::debug(world, std::string(call) + ": no room for " + std::to_string(bytes) + " bytes in the heap");
+    lull::shmem::debug(world, std::string(call) + ": no room for " + lull::counted(bytes, "byte") + " in the heap");
     return nullptr;
   }
   meet(world, bytes, alignment);
@@ -41,9 +43,19 @@ void* shmem_calloc(size_t count, size_t size) {
   return allocate(count * size, 0, true, "shmem_calloc");
 }
 
+// The specification wants a multiple of a pointer's size; every allocation is aligned to more than that anyway.
 void* shmem_align(size_t alignment, size_t size) {
-  const bool possible = std::has_single_bit(alignment) && alignment >= sizeof(void*);
-  return possible ? allocate(size, alignment, false, "shmem_align") : nullptr;
+  constexpr const char* call = "shmem_align";
+  auto& world = here(call);
+  const std::size_t heap = lull::setting_size("SHMEM_SYMMETRIC_SIZE");
+  std::string wrong;
+  if (!std::has_single_bit(alignment)) wrong = " is not a power of two";
+  if (alignment > heap) wrong = " is larger than the heap of " + lull::counted(heap, "byte");
+  if (wrong.empty()) return allocate(size, alignment, false, call);
+  wrong.insert(0, "the alignment " + std::to_string(alignment));
+  if (world.checks()) lull::shmem::mistake(call, wrong);
+  lull::shmem::debug(world, std::string(call) + ": " + wrong);
+  return nullptr;
 }
 
 void* shmem_realloc(void* ptr, size_t size) {

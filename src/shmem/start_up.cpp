@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 
+#include "base/counted.hpp"
 #include "base/settings.hpp"
 #include "shmem.h"
 
@@ -40,18 +41,18 @@ void say_hello(fabric::world& world, int thread_level) {
   }
   if (!setting_is_set("SHMEM_DEBUG")) return;
   const auto& places = world.places();
-  const auto several = [](auto count) { return fmt::format("{} PE{}", count, count == 1 ? "" : "s"); };
-  debug(world, fmt::format("{}, process {}, node {} of {} with {}{}, heap of {} bytes, waits by {}, {}",
-                           several(world.pes()), getpid(), places.my_node().index(), places.nodes(),
-                           several(places.members(places.my_node()).size()),
-                           world.oversubscribed() ? " on fewer cores" : "", setting_size("SHMEM_SYMMETRIC_SIZE"),
-                           setting_text("LULL_WAIT"), thread_levels[static_cast<std::size_t>(thread_level)]));
+  debug(world, fmt::format("{}, process {}, node {} of {} with {}{}, heap of {}, waits by {}, {}",
+                           counted(world.pes(), "PE"), getpid(), places.my_node().index(), places.nodes(),
+                           counted(places.members(places.my_node()).size(), "PE"),
+                           world.oversubscribed() ? " on fewer cores" : "",
+                           counted(setting_size("SHMEM_SYMMETRIC_SIZE"), "byte"), setting_text("LULL_WAIT"),
+                           thread_levels[static_cast<std::size_t>(thread_level)]));
 }
 
 void say_goodbye(fabric::world& world) {
   const auto counts = world.wait().statistics();
-  debug(world, fmt::format("has waited {} times, {} ms in all, and slept {} times, {} ms in all", counts.waits,
-                           counts.ns_waited / 1'000'000, counts.sleeps, counts.ns_asleep / 1'000'000));
+  debug(world, fmt::format("has waited {}, {} ms in all, and slept {}, {} ms in all", counted(counts.waits, "time"),
+                           counts.ns_waited / 1'000'000, counted(counts.sleeps, "time"), counts.ns_asleep / 1'000'000));
 }
 
 }  // namespace lull::shmem

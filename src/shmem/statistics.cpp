@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "fabric/team.hpp"
@@ -115,17 +116,18 @@ std::string energy_words(const job_sums& sums) {
   if (text.empty()) return "energy: no meter is readable (lull sources says why)\n";
   const auto kind = std::max(meter::kind::derived, sums.processors().kind);
   return fmt::format(
-      "energy of {} host{} as a whole: {}\n"
+      "energy of {} as a whole: {}\n"
       "energy of an operation: the processors' energy by its share of the PEs' CPU time ({})\n",
-      sums.hosts, sums.hosts == 1 ? "" : "s", text, meter::name_of(kind));
+      counted(sums.hosts, "host"), text, meter::name_of(kind));
 }
 
 std::string table_words(const job_sums& sums, fabric::world& world) {
   const auto policy = fabric::wait_policy_names[static_cast<std::size_t>(world.wait().policy())];
   std::string text = fmt::format(
-      "lull: waiting of {} PEs on {} nodes in {:.3f} s, policy {}; "
+      "lull: waiting of {} on {} in {:.3f} s, policy {}; "
       "CPU time of the PEs {:.3f} s, {:.3f} s of it their agents'\n",
-      world.pes(), world.places().nodes(), sums.seconds, policy, in_s(sums.ns_cpu), in_s(sums.table.ns_agent_cpu));
+      counted(world.pes(), "PE"), counted(world.places().nodes(), "node"), sums.seconds, policy, in_s(sums.ns_cpu),
+      in_s(sums.table.ns_agent_cpu));
   text += fmt::format("{:<11} {:>8} {:>10} {:>12} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>6} {:>9}\n", "operation",
                       "up to", "count", "bytes", "waits", "waited s", "asleep s", "CPU s", "sleeps", "time-outs",
                       "missed", "energy J");

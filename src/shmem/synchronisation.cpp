@@ -17,13 +17,17 @@ void shmem_quiet() {
 void shmem_ctx_fence(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return;
   if (ctx == SHMEM_CTX_DEFAULT) return shmem_fence();
-  here("shmem_ctx_fence").fence(ctx->traffic);
+  auto& world = here("shmem_ctx_fence");
+  lull::shmem::examine_thread(world, "shmem_ctx_fence", ctx);
+  world.fence(ctx->traffic);
 }
 
 void shmem_ctx_quiet(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return;
   if (ctx == SHMEM_CTX_DEFAULT) return shmem_quiet();
-  here("shmem_ctx_quiet", operation::quiet).quiet(ctx->traffic);
+  auto& world = here("shmem_ctx_quiet", operation::quiet);
+  lull::shmem::examine_thread(world, "shmem_ctx_quiet", ctx);
+  world.quiet(ctx->traffic);
 }
 
 void shmem_sync_all() { here("shmem_sync_all", operation::barrier).everybody().sync(); }

@@ -104,7 +104,7 @@ int shmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_c
 void shmem_team_destroy(shmem_team_t handle) {
   if (handle == SHMEM_TEAM_INVALID || handle == SHMEM_TEAM_WORLD || handle == SHMEM_TEAM_SHARED) return;
   auto& world = here("shmem_team_destroy");
-  for (const shmem_ctx_t ctx : handle->take_contexts()) shmem_ctx_destroy(ctx);
+  for (const shmem_ctx_t ctx : handle->take_contexts()) lull::shmem::destroy(ctx);
   handle->team->leave();
   world.slots().give_back(handle->team->slot());
   const std::unique_ptr<lull_team> owner(handle);

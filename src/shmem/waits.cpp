@@ -29,6 +29,15 @@ bool holds(T* variable, int comparison, T value) {
   }
 }
 
+// Where the next search for any of `count` begins: at a place that each call of this thread takes from a sequence whose
+// parts are spread evenly too (multiples of the golden ratio, after Weyl). So the places of every set get their turn,
+// in about three times `count` calls on it, whichever other sets are asked about in between; no set is remembered.
+std::size_t next_start(std::size_t count) {
+  static thread_local std::uint64_t turn = 0;
+  constexpr std::uint64_t golden_ratio = 0x9E37'79B9'7F4A'7C15;                     // its fraction, times 2^64
+  return static_cast<std::size_t>(((turn += golden_ratio) >> 32U) * count >> 32U);  // of a huge set only the first 2^32
+}
+
 // Several variables, of which `status` may take some out, with one value to compare with or one for each.
 template <class T>
 struct set_of {
@@ -53,8 +62,11 @@ struct set_of {
       if (contains(i) && !holds_at(i)) return false;
     return true;
   }
-  [[nodiscard]] std::size_t any() const {
-    for (std::size_t i = 0; i < count; ++i)
+  // The first at or behind `start`, else the first before it.
+  [[nodiscard]] std::size_t any(std::size_t start) const {
+    for (std::size_t i = start; i < count; ++i)
+      if (contains(i) && holds_at(i)) return i;
+    for (std::size_t i = 0; i < start; ++i)
       if (contains(i) && holds_at(i)) return i;
     return SIZE_MAX;
   }
@@ -90,7 +102,8 @@ void wait_all(const char* call, const set_of<T>& s) {
 template <class T>
 std::size_t wait_any(const char* call, const set_of<T>& s) {
   std::size_t found = SIZE_MAX;
-  if (!s.empty()) wait(call, [&] { return (found = s.any()) != SIZE_MAX; });
+  const std::size_t start = next_start(s.count);
+  if (!s.empty()) wait(call, [&] { return (found = s.any(start)) != SIZE_MAX; });
   return found;
 }
 template <class T>
@@ -122,7 +135,8 @@ std::size_t wait_some(const char* call, const set_of<T>& s, std::size_t* indices
   }                                                                                                                    \
   size_t shmem_##NAME##_test_any##SUFFIX(TYPE* ivars, size_t nelems, const int* status, int cmp, TYPE PARAMETER) {     \
     const auto s = LULL_SET(TYPE, ONE, VALUES);                                                                        \
-    return test("shmem_" #NAME "_test_any" #SUFFIX, [&] { return s.any(); }, std::size_t{SIZE_MAX});                   \
+    const std::size_t start = next_start(nelems);                                                                      \
+    return test("shmem_" #NAME "_test_any" #SUFFIX, [&] { return s.any(start); }, std::size_t{SIZE_MAX});              \
   }                                                                                                                    \
   size_t shmem_##NAME##_test_some##SUFFIX(TYPE* ivars, size_t nelems, size_t* indices, const int* status, int cmp,     \
                                           TYPE PARAMETER) {                                                            \

@@ -89,6 +89,80 @@ def test_what_the_wrapper_cannot_do_is_one_line(arguments: list[str], code: int,
     assert len(done.stderr.splitlines()) == 1 and says in done.stderr
 
 
+STANDARDS = {  # the oldest in C and in C++ that each public header needs; docs/how-to/write-a-shmem-program.md says so
+    "shmem.h shmemx.h pshmem.h mpp/shmem.h mpp/shmemx.h lull/aggregate.h": ("c99", "c++11"),
+    "lull/meter.h": ("c90", "c++11"),
+    "lull/aggregate.hpp lull/aggregate_bins.hpp lull/aggregate_cache.hpp lull/gatherer.hpp lull/pusher.hpp": (
+        None,
+        "c++20",
+    ),
+}
+
+
+@pytest.mark.parametrize("compilers", [("gcc", "g++"), ("clang", "clang++")], ids=["gcc", "clang"])
+def test_each_header_compiles_by_the_standard_it_needs(tmp_path: Path, compilers: tuple[str, str]) -> None:
+    if shutil.which(compilers[1]) is None:
+        pytest.skip(f"no {compilers[1]}")
+    folder = Path(__file__).parents[2] / "include"
+    public = {str(path.relative_to(folder)) for path in folder.rglob("*.h*")}
+    told = {name for names in STANDARDS for name in names.split()}
+    assert {name for name in public if not name.startswith("lull/shmem_")} == told
+    for names, standards in STANDARDS.items():
+        for compiler, standard, suffix in zip(compilers, standards, (".c", ".cpp"), strict=True):
+            if standard is None:
+                continue
+            for name in names.split():  # each alone, twice
+                source = tmp_path / f"header{suffix}"
+                source.write_text(f"#include <{name}>\n" * 2 + "int main(void) { return 0; }\n")
+                flags = [f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+                say(compiler, *flags, f"-I{PREFIX}/include", source)
+
+
+OSH_NAMES = ("oshcc", "oshc++", "oshcxx", "oshCC", "oshrun")
+
+
+@pytest.mark.skipif("INSTALLED_PREFIX" in os.environ, reason="this prefix has no command lull")
+def test_the_names_of_the_specification_are_those_of_lull(lull: Lull) -> None:
+    path = f"{PREFIX / 'bin'}:{os.environ['PATH']}"
+    for name in OSH_NAMES:
+        assert shutil.which(name, path=path) == str(PREFIX / "bin" / name)
+    say("oshcc", "-o", "ring", EXAMPLES / "ring.c", cwd=lull.folder, env={"PATH": path})
+    for number in ("-np", "-n"):
+        printed = say("oshrun", number, "4", "./ring", cwd=lull.folder, env={"PATH": path})
+        assert went_round_the_ring(printed)
+    said = say("oshrun", "-np", "1", "sh", "-c", "echo $0 $1", "-np", "3", cwd=lull.folder, env={"PATH": path})
+    assert said == "-np 3\n"
+    for name in ("oshc++", "oshcxx", "oshCC"):
+        say(name, "-std=c++20", "-c", EXAMPLES / "bins.cpp", cwd=lull.folder, env={"PATH": path})
+
+
+def test_the_names_of_the_specification_are_installed_where_asked_for(tmp_path: Path) -> None:
+    source = Path(__file__).parents[2]
+    options = [f"-DLULL_BUILD_{part}=OFF" for part in ("PYTHON", "TESTS")]
+    for choice in ([], ["-DLULL_INSTALL_OSH_NAMES=ON"]):
+        say("cmake", "-S", source, "-B", tmp_path, *options, *choice)
+        installs = (tmp_path / "cmake_install.cmake").read_text()
+        assert "/lullcc" in installs
+        assert ("/oshcc" in installs) == bool(choice)
+
+
+@pytest.mark.parametrize("option", ["-show", "-showme", "--showme"])
+def test_the_wrapper_shows_its_command_or_the_flags_alone(option: str) -> None:
+    wrapper = PREFIX / "bin" / "lullcc"
+    command = say(wrapper, option, "ring.c").split()
+    assert command[0] == "cc" and "ring.c" in command
+    if option == "-show":
+        return
+    compiling, linking = (say(wrapper, f"{option}:{step}").split() for step in ("compile", "link"))
+    assert command == ["cc", *compiling, "ring.c", *linking]
+
+
+def test_the_wrapper_says_what_it_adds() -> None:
+    printed = say(PREFIX / "bin" / "lullc++", "--help")
+    for part in ("lullc++ [", "-cc=COMPILER", "-showme:link", f"-I{PREFIX}/include", "-llull-shmem", "c++"):
+        assert part in printed
+
+
 def test_pkg_config_knows_the_flags(lull: Lull) -> None:
     flags = pkg_config("--cflags", "--libs", "lull-shmem")
     say("cc", "-o", "ring", EXAMPLES / "ring.c", *flags, cwd=lull.folder)
@@ -123,17 +197,21 @@ def test_an_mpi_program_can_use_openshmem(lull: Lull) -> None:
     say("mpicc", "-o", "by-wrapper", EXAMPLES / "both.c", env={"OMPI_CC": str(PREFIX / "bin/lullcc")}, cwd=lull.folder)
     for program in ("./by-flags", "./by-wrapper"):
         assert set(say(*MPIRUN, program, cwd=lull.folder).splitlines()) == expected
+        assert set(lull.run("run", "-n", "4", program).stdout.splitlines()) == expected
 
 
 @needs_mpirun
 @needs_mpicc
 @pytest.mark.parametrize("nodes", ["1", "2"])
-def test_mpi_and_openshmem_begin_and_end_in_either_order(tmp_path: Path, nodes: str) -> None:
+@pytest.mark.parametrize("launcher", [MPIRUN, (executable("lull-launch"), "-n", "4")], ids=["mpirun", "lull run"])
+def test_mpi_and_openshmem_begin_and_end_in_either_order(
+    tmp_path: Path, launcher: tuple[str | Path, ...], nodes: str
+) -> None:
     flags = [*say("mpicc", "-showme:compile").split(), *say("mpicc", "-showme:link").split()]
     program = compiled("with_mpi.c", tmp_path, *flags)
     for begins in ("mpi", "shmem"):
         for ends in ("mpi", "shmem"):
-            printed = say(*MPIRUN, program, begins, ends, env={"LULL_NODES": nodes})
+            printed = say(*launcher, program, begins, ends, env={"LULL_NODES": nodes})
             assert printed == "4 ranks are PEs\n", f"{begins} begins, {ends} ends"
 
 

@@ -24,7 +24,6 @@ FURTHER_CONSTANTS = {
     f"_SHMEM_{what}SYNC_SIZE": "by analogy with the deprecated constants" for what in ("", "ALLTOALL_", "ALLTOALLS_")
 }
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
-C_COMPLEX = re.compile(r"\b(float|double)\s+_Complex")
 
 
 @cache
@@ -62,15 +61,16 @@ def profiled() -> list[openshmem.Function]:
 def declared_again_and_called_by_address(cpp: bool, header: str, wanted: Sequence[openshmem.Function]) -> str:
     """A function with another prototype in the header is an error here; one that the library lacks, when linking."""
     lines = [f"#include <{header}>", f"#include <{header}>", "#include <stdio.h>"]
-    lines += ["#include <complex>", 'extern "C" {'] if cpp else []
-    for f in wanted:
-        prototype = f"{f.result} ({f.name})({f.parameters});"
-        lines.append(C_COMPLEX.sub(r"std::complex<\1>", prototype) if cpp else prototype)
+    lines += ['extern "C" {'] if cpp else []
+    lines += [f"__extension__ {f.result} ({f.name})({f.parameters});" for f in wanted]
     lines += ["}"] if cpp else []
     lines.append("typedef void (*function)(void);")
-    cast = "reinterpret_cast<function>" if cpp else "(function)"
+    for number, f in enumerate(wanted):  # in C++ the address of an overloaded function needs its type
+        lines.append(f"__extension__ typedef {f.result} (*type_{number})({f.parameters});")
     lines.append("static const function all[] = {")
-    lines += [f"  {cast}({f.name})," for f in wanted]
+    for number, f in enumerate(wanted):
+        exact = f"static_cast<type_{number}>({f.name})"
+        lines.append(f"  reinterpret_cast<function>({exact})," if cpp else f"  (function)({f.name}),")
     lines.append("};")
     lines.append("int main(void) {")
     lines.append("  unsigned long n = 0;")
@@ -93,6 +93,14 @@ def test_a_program_links_every_function_with_the_prototype_of_the_specification(
     subprocess.run(["g++", made, "-o", program, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"], check=True)
     done = subprocess.run([program], capture_output=True, text=True, check=True)
     assert int(done.stdout) == len(wanted)
+
+
+def test_a_cpp_program_may_include_the_headers_within_extern_c(tmp_path: Path) -> None:
+    headers = ("shmem.h", "shmemx.h", "pshmem.h", "mpp/shmem.h", "lull/aggregate.h", "lull/meter.h")
+    lines = ['extern "C" {', *(f"#include <{header}>" for header in headers), "}"]
+    lines.append("int sum(std::complex<double> *x);\nint sum(std::complex<double> *x) {")
+    lines.append("  return shmem_complexd_sum_reduce(SHMEM_TEAM_WORLD, x, x, 1);\n}")
+    compiled(tmp_path, "\n".join(lines) + "\n", "within.cpp")
 
 
 def test_the_library_exports_these_functions_and_else_only_its_own() -> None:
@@ -271,6 +279,16 @@ def test_the_environment_makes_a_job_say_version_variables_and_where_it_stands(t
     debug = run(tmp_path, SHMEM_DEBUG="1").stderr.splitlines()
     assert debug[0].startswith("lull: PE 0: 1 PE, process ")
     assert debug[1].startswith("lull: PE 0: has waited 0 times")
+
+
+def test_a_wrong_alignment_is_said_with_debug(tmp_path: Path) -> None:
+    source = "#include <shmem.h>\nint main(void) { shmem_init(); shmem_align(24, 8); shmem_finalize(); }\n"
+    made = compiled(tmp_path, source, "align.c")
+    program = tmp_path / "align"
+    subprocess.run(["gcc", made, "-o", program, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"], check=True)
+    for debug, says in ({"SHMEM_DEBUG": "1"}, 1), ({}, 0):
+        done = subprocess.run([program], env=debug, capture_output=True, text=True, check=True)
+        assert done.stderr.count("lull: PE 0: shmem_align: the alignment 24 is not a power of two\n") == says
 
 
 def test_sizes_of_the_heap_have_suffixes_and_decimals_and_old_names(tmp_path: Path) -> None:

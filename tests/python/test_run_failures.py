@@ -1,6 +1,7 @@
 """Whatever ends a job, nothing of it remains: no process, no shared segment, no folder."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -41,6 +42,11 @@ def job(lull: Lull) -> Iterator[Lull]:
 @pytest.fixture(scope="module")
 def misfortune(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(compiled("misfortune.c", tmp_path_factory.mktemp("misfortune")))
+
+
+@pytest.fixture(scope="module")
+def last_words(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(compiled("last_words.c", tmp_path_factory.mktemp("last_words")))
 
 
 def launch(job: Lull, launcher: str, nodes: int, *command: str) -> tuple[subprocess.CompletedProcess[str], float]:
@@ -119,6 +125,18 @@ def test_mpirun_ends_the_job_too_and_names_the_pe(
     assert nothing_in(job.folder)
 
 
+@needs_mpirun
+@pytest.mark.skipif(shutil.which("mpicc") is None, reason="needs mpicc, of libopenmpi-dev")
+def test_an_mpi_program_is_one_job_of_which_nothing_remains(job: Lull, tmp_path: Path) -> None:
+    source = Path(__file__).parent / "programs" / "mpi_misfortune.c"
+    subprocess.run(["mpicc", source, "-o", tmp_path / "program"], check=True)
+    for how, code, printed in ("none", 0, "sum 6\n"), ("abort", 41, ""), ("kill", 137, ""), ("exit", 7, ""):
+        done, seconds = launch(job, "lull run", 1, str(tmp_path / "program"), how)
+        assert (done.returncode, done.stdout) == (code, printed), how
+        assert seconds < 5
+        assert nothing_in(job.folder)
+
+
 @pytest.mark.parametrize("nodes", [1, 2])
 @pytest.mark.parametrize("launcher", ["lull run", pytest.param("mpirun", marks=needs_mpirun)])
 def test_global_exit_ends_the_job_with_its_code(job: Lull, misfortune: str, launcher: str, nodes: int) -> None:
@@ -137,6 +155,30 @@ def test_a_pe_that_never_joins_is_not_waited_for(job: Lull, misfortune: str, nod
         [line] = done.stderr.splitlines()
         assert line.startswith("lull: PE 1 ") and "ended without shmem_init; the other PEs are ended" in line
         assert seconds < 5
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_pes_that_have_left_in_order_end_by_themselves_whatever_another_returns(
+    job: Lull, last_words: str, nodes: int
+) -> None:
+    done, _ = launch(job, "lull run", nodes, last_words, "says")
+    assert (done.returncode, done.stdout, done.stderr) == (3, "the last words of PE 0\n", "")
+
+
+def test_who_has_left_in_order_has_a_bounded_time_to_end(job: Lull, last_words: str) -> None:
+    launcher = [str(executable("lull-launch")), "-n", "2", "--leaving-s", "1", "--", last_words, "stays"]
+    done = subprocess.run(launcher, env=job.environment(), capture_output=True, text=True, timeout=20, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert re.fullmatch(r"gone\nlull: PE 0 \(process \d+\) runs 1 s after .*; it is ended\n", done.stderr)
+
+
+def test_a_signal_ends_those_too_that_have_left_in_order(job: Lull, last_words: str) -> None:
+    running = job.start("run", "-n", "2", last_words, "stays")
+    assert running.stderr is not None
+    assert running.stderr.readline() == "gone\n"
+    running.terminate()
+    running.communicate(timeout=20)
+    assert running.returncode == 3
 
 
 @pytest.mark.parametrize("launcher", ["lull run", pytest.param("mpirun", marks=needs_mpirun)])

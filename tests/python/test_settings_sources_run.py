@@ -2,12 +2,13 @@
 
 import json
 import os
+import subprocess
 import sys
 
 import pytest
 
 from conftest import Lull
-from lull import sources
+from lull import installed, sources
 
 
 def test_settings_show_value_origin_and_meaning(lull: Lull) -> None:
@@ -113,6 +114,25 @@ def test_run_passes_options_after_the_program_on_and_its_exit_code_back(lull: Lu
     done = lull.run("run", "-n", "2", "sh", "-c", "echo $0 $1; exit 4", "--nodes", "x")
     assert done.returncode == 4
     assert set(done.stdout.splitlines()) == {"--nodes x"}
+
+
+def test_one_is_no_plural(lull: Lull) -> None:
+    launcher = str(installed.executable("lull-launch"))
+    split = subprocess.run([launcher, "-n", "1", "--nodes", "2", "true"], capture_output=True, text=True, check=False)
+    assert "split 1 PE into 2 emulated nodes" in split.stderr
+    lull.env |= {"LULL_STATS": "1", "SHMEM_DEBUG": "1"}
+    said = lull.run("run", "-n", "1", "shift", "--max", "8", "--iterations", "1").stderr
+    assert "lull: waiting of 1 PE on 1 node in" in said
+    assert "PE 0: 1 PE, process" in said
+    lull.env = {"LULL_NODES": "2"}
+    assert "there is only 1 PE;" in lull.run("run", "-n", "1", "shift").stderr
+
+
+def test_what_run_says_to_pes_takes_the_place_of_what_was_in_the_environment(lull: Lull) -> None:
+    lull.env |= {"LULL_NODES": "4", "PMIX_RANK": "7", "PMI_SIZE": "9"}
+    lines = lull.run("run", "-n", "2", "--nodes", "2", "env").stdout.splitlines()
+    said = [line for line in lines if line.startswith(("LULL_NODES=", "PMIX_RANK=", "PMI_SIZE="))]
+    assert sorted(said) == ["LULL_NODES=2"] * 2 + ["PMIX_RANK=0", "PMIX_RANK=1"] + ["PMI_SIZE=2"] * 2
 
 
 def test_pes_are_given_for_each_node(lull: Lull) -> None:

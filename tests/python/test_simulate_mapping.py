@@ -40,7 +40,7 @@ def test_random_is_drawn_from_the_seed_and_shares_no_node():
 @pytest.mark.parametrize(
     ("described", "words"),
     [
-        ([{"processes": 17}], "jobs.0.processes is 17, and 16 of 16 nodes are free"),
+        ([{"processes": 17}], "jobs.0.processes is 17, with 16 of 16 nodes free"),
         ([{}, {}], "jobs.0 and jobs.1 both leave out processes"),
         ([{"processes": 16}, {}], "jobs.1 would have no node"),
         ([{"mapping": [1, 16]}], "jobs.0.mapping names node 16; the network has nodes 0 to 15"),

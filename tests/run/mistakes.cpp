@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <string_view>
+#include <thread>
 
 #include "check.hpp"
 
@@ -12,6 +13,14 @@ struct place {
   ring r;
   long* area = symmetric<long>(64);
 };
+
+// Uses a private context in a thread that has not made it.
+template <class Use>
+void by_another_thread(const Use& use) {
+  shmem_ctx_t ctx = SHMEM_CTX_INVALID;
+  shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx);
+  std::thread([&] { use(ctx); }).join();
+}
 
 using mistake = void (*)(const place&);
 struct named {
@@ -64,7 +73,22 @@ constexpr std::array mistakes{
     named{"wrong_root", [](const place& p) { shmem_long_broadcast(SHMEM_TEAM_WORLD, p.area, p.area + 8, 1, p.r.pes); }},
     named{"invalid_context", [](const place& p) { shmem_ctx_long_p(SHMEM_CTX_INVALID, p.area, 1, 0); }},
     named{"invalid_team", [](const place&) { shmem_team_sync(SHMEM_TEAM_INVALID); }},
+    named{"private_context_put",
+          [](const place& p) {
+            by_another_thread([&](shmem_ctx_t ctx) { shmem_ctx_long_p(ctx, p.area, 1, p.r.next); });
+          }},
+    named{"private_context_quiet", [](const place&) { by_another_thread(shmem_ctx_quiet); }},
+    named{"private_context_fence", [](const place&) { by_another_thread(shmem_ctx_fence); }},
+    named{"private_context_destroy", [](const place&) { by_another_thread(shmem_ctx_destroy); }},
+    named{"context_options",
+          [](const place&) {
+            shmem_ctx_t ctx = SHMEM_CTX_INVALID;
+            shmem_ctx_create(SHMEM_CTX_PRIVATE | 64, &ctx);
+          }},
     named{"free_of_something_else", [](const place& p) { shmem_free(p.area + 1); }},
+    named{"alignment_no_power_of_two", [](const place&) { shmem_align(24, 8); }},
+    named{"alignment_zero", [](const place&) { shmem_align(0, 8); }},
+    named{"alignment_too_large", [](const place&) { shmem_align(std::size_t{1} << 40U, 8); }},
     named{"other_roots",
           [](const place& p) {
             shmem_long_broadcast(SHMEM_TEAM_WORLD, p.area, p.area + 8, 1, p.r.me == p.r.pes - 1 ? 1 : 0);
@@ -94,7 +118,7 @@ constexpr std::array mistakes{
 int main(int, char** arguments) {
   const std::string_view asked = arguments[1] ? arguments[1] : "";
   if (asked == "before_init") return shmem_my_pe();
-  shmem_init();
+  shmem_init_thread(SHMEM_THREAD_MULTIPLE, nullptr);
   const place p;
   for (const auto& [name, make] : mistakes)
     if (name == asked) make(p);

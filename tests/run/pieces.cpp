@@ -1,6 +1,5 @@
 // What shmemx.h adds: accumulates of all PEs at once lose nothing; strided blocks and vectors move what they name.
 #include <algorithm>
-#include <complex>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -9,23 +8,15 @@
 
 namespace {
 
-template <class T>
-T number(int whole) {
-  if constexpr (std::is_arithmetic_v<T>)
-    return static_cast<T>(whole);
-  else
-    return T(static_cast<typename T::value_type>(whole));
-}
-
 // Sums of small integers are exact in every type, in any order.
 #define SUMS(NAME, TYPE, A)                                                                           \
   {                                                                                                   \
     constexpr std::size_t n = 37;                                                                     \
-    const auto as = [](int whole) { return number<TYPE>(whole); };                                    \
+    const auto as = [](int whole) { return static_cast<TYPE>(whole); };                               \
     auto* const target = symmetric<TYPE>(n);                                                          \
     TYPE mine[n];                                                                                     \
     for (std::size_t i = 0; i < n; ++i) mine[i] = as(r.me + 1);                                       \
-    const TYPE scale = TYPE(2), minus = TYPE(-1);                                                     \
+    const TYPE scale = as(2), minus = as(-1);                                                         \
     for (int round = 0; round < 10; ++round)                                                          \
       for (int pe = 0; pe < r.pes; ++pe) shmemx_##NAME##_accumulate(target, mine, n, &scale, pe);     \
     shmemx_##NAME##_accumulate(target, mine, 1, &minus, r.next);                                      \

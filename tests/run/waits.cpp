@@ -105,6 +105,50 @@ void arrivals_are_taken_one_by_one(const ring& r) {
   shmem_free(flags);
 }
 
+// Whoever asks for any of several again and again is told of each in the end: with and without a vector, waiting and
+// testing, and although the calls on two sets of other lengths, or of the same array, take turns.
+void each_that_is_ready_is_returned_in_the_end(const ring& r) {
+  constexpr std::size_t most = 7;
+  auto* const cells = symmetric<long>(most);
+  long values[most];
+  for (std::size_t i = 0; i < most; ++i) cells[i] = values[i] = 1;
+  const int but_two[most] = {1, 0, 1, 1, 1, 0, 1};
+  using ask = std::size_t (*)(long*, std::size_t, const int*, long*);
+  constexpr ask ways[] = {
+      [](long* at, std::size_t n, const int* out, long*) {
+        return shmem_long_wait_until_any(at, n, out, SHMEM_CMP_EQ, 1);
+      },
+      [](long* at, std::size_t n, const int* out, long*) { return shmem_long_test_any(at, n, out, SHMEM_CMP_EQ, 1); },
+      [](long* at, std::size_t n, const int* out, long* with) {
+        return shmem_long_wait_until_any_vector(at, n, out, SHMEM_CMP_EQ, with);
+      },
+      [](long* at, std::size_t n, const int* out, long* with) {
+        return shmem_long_test_any_vector(at, n, out, SHMEM_CMP_EQ, with);
+      }};
+  for (const ask any : ways) {
+    for (std::size_t others = 0; others <= 4; ++others) {  // calls on other sets between two on the first
+      std::set<std::size_t> seen, seen_of_two, seen_of_pair;
+      for (int call = 0; call < 100; ++call) {
+        seen.insert(any(cells, most, nullptr, values));
+        if (others >= 1) seen_of_two.insert(any(cells, most, but_two, values));
+        if (others >= 2) seen_of_pair.insert(any(cells + 1, 2, nullptr, values));
+        for (std::size_t i = 2; i < others; ++i) CHECK(any(cells, i, nullptr, values) < i);
+      }
+      CHECK(seen == (std::set<std::size_t>{0, 1, 2, 3, 4, 5, 6}));
+      if (others >= 1) CHECK(seen_of_two == (std::set<std::size_t>{1, 5}));
+      if (others >= 2) CHECK(seen_of_pair == (std::set<std::size_t>{0, 1}));
+    }
+  }
+  shmem_barrier_all();
+  std::fill_n(cells, most, 0);
+  shmem_barrier_all();
+  for (std::size_t i = 0; i < most; ++i) shmem_long_p(cells + i, 2, r.next);
+  std::set<std::size_t> arrived;  // all by `any` alone, with no array that takes out those that have been seen
+  while (arrived.size() < most) arrived.insert(shmem_long_wait_until_any(cells, most, nullptr, SHMEM_CMP_EQ, 2));
+  shmem_barrier_all();
+  shmem_free(cells);
+}
+
 // Testing in a loop gets on, also when the value comes from another node and PEs outnumber cores.
 void testing_makes_progress(const ring& r) {
   auto* const flag = symmetric<int>(1);
@@ -141,6 +185,7 @@ int main() {
   const ring r;
   every_type(r);
   arrivals_are_taken_one_by_one(r);
+  each_that_is_ready_is_returned_in_the_end(r);
   testing_makes_progress(r);
   the_old_names(r);
   finish();

@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from lull import figures
 from lull.interrupts import Interrupts
 from lull.measure import precision
 from lull.measure.precision import Precision
@@ -52,13 +53,14 @@ class Plan:
             precision.words(of) if len(ways) == 1 else f"{way.label}: {precision.words(of)}"
             for way, of in zip(ways, repeats, strict=True)
         )
+        runs = figures.count(done, "run")
         if all(precision.is_reached(self.until, of) for of in repeats):
-            return f"stopped after {done} runs, all intervals are within ±{self.until.percent:g} % ({found})"
+            return f"stopped after {runs}, all intervals are within ±{self.until.percent:g} % ({found})"
         if any(precision.is_hopeless(self.until, of) for of in repeats):
-            return f"stopped after {done} runs, every run of a command failed"
+            return f"stopped after {runs}, every run of a command failed"
         if done >= self.until.most:
             return (
-                f"stopped after {done} runs, the most allowed, before all intervals were within"
+                f"stopped after {runs}, the most allowed, before all intervals were within"
                 f" ±{self.until.percent:g} % ({found}); --max-runs allows more"
             )
         return None

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from lull import __version__, record
+from lull import __version__, figures, record
 from lull.record import Channel, Domain, Energy, EnergyKind, Repeat, Run
 from lull.simulation.account import (
     LINKS_FILE,
@@ -74,7 +74,7 @@ def run_of(
         domain=Domain.WIRE,
         kind=EnergyKind.SIMULATED,
         interval_s=0,
-        basis=f"time of {file.links} links in each power state, {power}",
+        basis=f"time of {figures.count(file.links, 'link')} in each power state, {power}",
     )
     return Run(
         lull_version=__version__,

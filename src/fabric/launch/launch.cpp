@@ -3,8 +3,9 @@
 //   lull-launch -n N [--nodes K] [--no-bind] -- PROGRAM ARGUMENTS...
 //
 // It is a PMIx server to its PEs, as mpirun is. PE 0 has its stdin. The first PE that fails ends the job with one line
-// that names it, and its exit code becomes the job's; a signal to the launcher ends the job too. Whatever happens, also
-// SIGKILL to the launcher, no PE, segment or file remains.
+// that names it, and its exit code becomes the job's; PEs that have left the job in order get some time to end by
+// themselves. A signal to the launcher ends the job too. Whatever happens, also SIGKILL to the launcher, no PE, segment
+// or file remains.
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "fabric/launch/children.hpp"
 #include "fabric/launch/pmix_server.hpp"
@@ -32,13 +34,16 @@ using lull::launch::exec_failure;
 
 constexpr std::int64_t grace_ns = 500'000'000;  // between asking PEs to end and ending them
 
-// A folder for PMIx's socket. A child of its own removes it when this process has ended, however that came about.
-class temporary_folder {
+// A folder for sockets and an MPI's files, and one in shared memory for the files that an MPI maps; it would leave
+// these behind when it is killed. A child removes both when this process has ended, however that came about.
+class temporary_folders {
  public:
-  temporary_folder() {
-    std::string name = (fs::temp_directory_path() / "lull-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw lull::error("make a folder in " + name, lull::describe_errno(errno));
-    path_ = name;
+  temporary_folders() {
+    const fs::path wanted = fs::temp_directory_path() / "lull-XXXXXX";
+    const auto made = make(wanted);
+    if (!made) throw lull::error("make a folder in " + wanted.string(), lull::describe_errno(errno));
+    files_ = *made;
+    mapped_ = make("/dev/shm/lull-XXXXXX").value_or(files_);
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw lull::error("make a pipe", lull::describe_errno(errno));
     if (fork() == 0) {
@@ -50,21 +55,28 @@ class temporary_folder {
       char byte = 0;
       (void)!read(ends[0], &byte, 1);  // returns when the launcher has ended
       std::error_code ignored;
-      fs::remove_all(path_, ignored);
+      for (const fs::path& folder : {files_, mapped_}) fs::remove_all(folder, ignored);
       _exit(0);
     }
     close(ends[0]);  // ends[1] stays open as long as this process lives
   }
-  [[nodiscard]] const fs::path& path() const { return path_; }
+  [[nodiscard]] const fs::path& files() const { return files_; }
+  [[nodiscard]] const fs::path& mapped() const { return mapped_; }
 
  private:
-  fs::path path_;
+  static std::optional<fs::path> make(const fs::path& pattern) {
+    std::string name = pattern.string();
+    return mkdtemp(name.data()) ? std::optional<fs::path>(name) : std::nullopt;
+  }
+
+  fs::path files_, mapped_;
 };
 
 struct options {
   int pes = 1;
   int nodes = 0;
   bool bind = true;
+  int leaving_s = 30;
   std::vector<std::string> command;
 };
 
@@ -79,7 +91,7 @@ std::vector<int> usable_cores() {
 
 class job {
  public:
-  explicit job(const options& wanted) : wanted_(wanted), server_(wanted.pes, folder_.path()) {}
+  explicit job(const options& wanted) : wanted_(wanted), server_(wanted.pes, folders_.files()) {}
 
   int run() {
     for (int rank = 0; rank < wanted_.pes && !end_code_; ++rank) start_pe(rank);
@@ -93,10 +105,10 @@ class job {
         if (signal == SIGCHLD)
           collect();
         else
-          end_job(128 + signal);
+          end_job_at_once(128 + signal);
       }
       end_if_one_is_missing();
-      if (end_code_ && living_ > 0 && lull::now_ns() > patience_) tell_all(SIGKILL);
+      if (end_code_ && living_ > 0) end_who_is_late();
     }
     return end_code_.value_or(0);
   }
@@ -116,10 +128,24 @@ class job {
     return share;
   }
 
+  // Open MPI 4 asks PMIx who it is only where it knows the launcher; else each process is a job of its own. It knows
+  // IBM's jsrun by this variable and needs nothing else of it. Open MPI 5 asks PMIx anyway. Other settings of the
+  // user's stay.
+  void tell_open_mpi(std::vector<std::string>& environment) const {
+    lull::launch::set_variable(environment, "JSM_JSRUN_PORT=0");
+    for (const char* const maps : {"btl_vader", "osc_sm", "osc_rdma"}) {
+      const std::string beginning = "OMPI_MCA_" + std::string(maps) + "_backing_directory=";
+      if (std::ranges::none_of(environment, [&](const std::string& entry) { return entry.starts_with(beginning); }))
+        environment.push_back(beginning + folders_.mapped().string());
+    }
+  }
+
   void start_pe(int rank) {
     auto environment = lull::launch::own_environment();
-    if (wanted_.nodes > 0) environment.push_back("LULL_NODES=" + std::to_string(wanted_.nodes));
-    environment.push_back("PMI_SIZE=" + std::to_string(wanted_.pes));  // PMIx has no variable for it
+    using lull::launch::set_variable;
+    if (wanted_.nodes > 0) set_variable(environment, "LULL_NODES=" + std::to_string(wanted_.nodes));
+    set_variable(environment, "PMI_SIZE=" + std::to_string(wanted_.pes));  // PMIx has no variable for it
+    tell_open_mpi(environment);
     environment = server_.environment_for(rank, std::move(environment));
     const cpu_set_t cores = wanted_.bind ? cores_of(rank) : cpu_set_t{};
     exec_failure failure;
@@ -147,7 +173,7 @@ class job {
     int status = 0;
     for (pid_t ended = waitpid(-1, &status, WNOHANG); ended > 0; ended = waitpid(-1, &status, WNOHANG)) {
       const auto found = std::ranges::find(pids_, ended);
-      if (found == pids_.end()) continue;  // the folder's keeper
+      if (found == pids_.end()) continue;  // the keeper of the folders
       const auto rank = static_cast<int>(found - pids_.begin());
       *found = 0;
       --living_;
@@ -157,11 +183,13 @@ class job {
       if (const auto code = server_.abort_requested()) {
         end_job(*code);
       } else if (const int code_of_pe = lull::launch::shell_code(status); code_of_pe != 0) {
-        // A PE that left in order has said itself what was wrong.
+        const bool left = has_left(rank);
+        // A PE that left in order has said itself what was wrong, and so had all others begun to leave.
         if (WIFSIGNALED(status) || !server_.left_in_order(rank))
           std::fprintf(stderr, "lull: PE %d (process %d) %s%s\n", rank, ended,
-                       lull::launch::describe_end(status).c_str(), living_ > 0 ? "; the other PEs are ended" : "");
-        end_job(code_of_pe);
+                       lull::launch::describe_end(status).c_str(),
+                       living_ > 0 && !left ? "; the other PEs are ended" : "");
+        end_job(code_of_pe, left);
       } else if (!server_.left_in_order(rank) && living_ > 0) {
         std::fprintf(stderr, "lull: PE %d (process %d) ended without shmem_finalize; the other PEs are ended\n", rank,
                      ended);
@@ -181,21 +209,54 @@ class job {
     }
   }
 
-  void end_job(int code) {
+  [[nodiscard]] bool has_left(int rank) const { return server_.ever_joined(rank) && server_.left_in_order(rank); }
+
+  // PEs that have left in order, or are doing so, may still flush what they have to say: they are spared for some time.
+  void end_job(int code, bool all_are_leaving = false) {
     if (end_code_) return;
     end_code_ = code;
     lull::launch::pmix_server::hush();
+    spared_.resize(pids_.size());
+    for (std::size_t rank = 0; rank < pids_.size(); ++rank)
+      spared_[rank] =
+          has_left(static_cast<int>(rank)) || (all_are_leaving && server_.ever_joined(static_cast<int>(rank)));
+    spared_until_ = lull::now_ns() + std::int64_t{wanted_.leaving_s} * 1'000'000'000;
+    tell_to_end();
+  }
+
+  void end_job_at_once(int code) {
+    end_job(code);
+    stop_sparing();
+  }
+
+  void stop_sparing() {
+    spared_.assign(pids_.size(), false);
+    tell_to_end();
+  }
+
+  void tell_to_end() {
     patience_ = lull::now_ns() + grace_ns;
     tell_all(SIGTERM);
   }
 
-  void tell_all(int signal) {
-    for (const pid_t pid : pids_)
-      if (pid != 0) kill(pid, signal);
+  void end_who_is_late() {
+    const std::int64_t now = lull::now_ns();
+    if (now > patience_) tell_all(SIGKILL);
+    if (now <= spared_until_ || std::ranges::find(spared_, true) == spared_.end()) return;
+    for (std::size_t rank = 0; rank < pids_.size(); ++rank)
+      if (pids_[rank] != 0 && spared_[rank])
+        std::fprintf(stderr, "lull: PE %zu (process %d) runs %d s after another has failed; it is ended\n", rank,
+                     pids_[rank], wanted_.leaving_s);
+    stop_sparing();
+  }
+
+  void tell_all(int signal) {  // but those that are spared
+    for (std::size_t rank = 0; rank < pids_.size(); ++rank)
+      if (pids_[rank] != 0 && !spared_[rank]) kill(pids_[rank], signal);
   }
 
   const options& wanted_;
-  temporary_folder folder_;
+  temporary_folders folders_;
   // PMIx writes to PEs that may just have ended.
   const sighandler_t broken_pipe_ = signal(SIGPIPE, SIG_IGN);
   static constexpr std::array handled{SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -210,7 +271,9 @@ class job {
   };
   std::optional<ended_pe> absent_;  // the first that ended and had not joined
   std::optional<int> end_code_;     // set when the job is being ended
-  std::int64_t patience_ = 0;
+  std::int64_t patience_ = 0;       // when who is not spared is killed
+  std::vector<bool> spared_;        // by rank, while the job is being ended
+  std::int64_t spared_until_ = 0;
 };
 
 int launch(int argc, char** argv) {
@@ -221,12 +284,15 @@ int launch(int argc, char** argv) {
     app.add_option("--nodes", wanted.nodes, "Emulated nodes")->check(CLI::Range(1, 4096));
     app.add_flag("--bind,!--no-bind", wanted.bind,
                  "Deal the cores to the PEs, one each in turn when PEs outnumber them");
+    app.add_option("--leaving-s", wanted.leaving_s,
+                   "Seconds that PEs have to end by themselves when another fails and they have left in order")
+        ->check(CLI::Range(0, 1'000'000));
     app.add_option("program", wanted.command, "The program and its arguments")->required();
     app.positionals_at_end();
     CLI11_PARSE(app, argc, argv);
     if (wanted.nodes > wanted.pes)
       throw lull::usage_error(
-          "split " + std::to_string(wanted.pes) + " PEs into " + std::to_string(wanted.nodes) + " emulated nodes",
+          "split " + lull::counted(wanted.pes, "PE") + " into " + lull::counted(wanted.nodes, "emulated node"),
           "there would be nodes without a PE", "ask for no more --nodes than PEs (-n)");
     return job(wanted).run();
   } catch (const lull::usage_error& mistake) {

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "fabric/launch/children.hpp"
 
 namespace lull::launch {
 namespace {
@@ -94,53 +95,85 @@ pmix_status_t on_fence(const pmix_proc_t*, std::size_t, const pmix_info_t*, std:
 // NOLINTNEXTLINE(cppcoreguidelines-no-malloc,cppcoreguidelines-owning-memory)
 void release(void* memory) { std::free(memory); }
 
-template <class Value>
-void load(pmix_info_t& info, const char* key, const Value& value, pmix_data_type_t type) {
-  PMIX_INFO_LOAD(&info, key, &value, type);
-}
+// Facts that are told to PMIx together.
+class fact_list {
+ public:
+  fact_list() = default;
+  ~fact_list() { PMIx_Info_list_release(list_); }
+  fact_list(const fact_list&) = delete;
+  fact_list& operator=(const fact_list&) = delete;
 
-void register_job(int pes) {
+  void add(const char* key, const std::string& text) { add_value(key, text.c_str(), PMIX_STRING); }
+  void add(const char* key, std::uint32_t number) { add_value(key, &number, PMIX_UINT32); }
+  void add(const char* key, std::uint16_t number) { add_value(key, &number, PMIX_UINT16); }
+  void add_rank(const char* key, pmix_rank_t rank) { add_value(key, &rank, PMIX_PROC_RANK); }
+  void add_value(const char* key, const void* value, pmix_data_type_t type) {
+    check(PMIx_Info_list_add(list_, key, value, type), "describe the job");
+  }
+  // To be released by PMIX_DATA_ARRAY_DESTRUCT.
+  [[nodiscard]] pmix_data_array_t converted() const {
+    pmix_data_array_t array;
+    PMIX_DATA_ARRAY_CONSTRUCT(&array, 0, PMIX_INFO);
+    check(PMIx_Info_list_convert(list_, &array), "describe the job");
+    return array;
+  }
+
+ private:
+  void* list_ = PMIx_Info_list_start();
+};
+
+std::array<char, 256> host_name() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
+  return host;
+}
+
+// What is known of PE `rank`; all PEs are of one host and one program.
+void add_pe(fact_list& job, int rank, const std::string& host) {
+  const auto as_rank = static_cast<pmix_rank_t>(rank);
+  const auto local = static_cast<std::uint16_t>(rank);
+  fact_list pe;
+  pe.add_rank(PMIX_RANK, as_rank);
+  pe.add_rank(PMIX_GLOBAL_RANK, as_rank);
+  pe.add_rank(PMIX_APP_RANK, as_rank);
+  pe.add(PMIX_APPNUM, std::uint32_t{0});
+  pe.add(PMIX_LOCAL_RANK, local);
+  pe.add(PMIX_NODE_RANK, local);
+  pe.add(PMIX_NODEID, std::uint32_t{0});
+  pe.add(PMIX_HOSTNAME, host);
+  pmix_data_array_t facts = pe.converted();
+  job.add_value(PMIX_PROC_DATA, &facts, PMIX_DATA_ARRAY);
+  PMIX_DATA_ARRAY_DESTRUCT(&facts);
+}
+
+void register_job(int pes, const std::filesystem::path& folder) {
+  const std::string host = host_name().data();
   std::string ranks;
   for (int rank = 0; rank < pes; ++rank) ranks += (rank ? "," : "") + std::to_string(rank);
   char* nodes = nullptr;
   char* mapping = nullptr;
-  check(PMIx_generate_regex(host.data(), &nodes), "describe the job");
+  check(PMIx_generate_regex(host.c_str(), &nodes), "describe the job");
   check(PMIx_generate_ppn(ranks.c_str(), &mapping), "describe the job");
-  const auto count = static_cast<std::uint32_t>(pes);
-  const std::uint32_t one = 1, zero = 0;
 
-  constexpr std::size_t job_facts = 7;
-  const std::size_t facts = job_facts + count;
-  pmix_info_t* info = nullptr;
-  PMIX_INFO_CREATE(info, facts);
-  load(info[0], PMIX_UNIV_SIZE, count, PMIX_UINT32);
-  load(info[1], PMIX_JOB_SIZE, count, PMIX_UINT32);
-  load(info[2], PMIX_LOCAL_SIZE, count, PMIX_UINT32);
-  load(info[3], PMIX_NUM_NODES, one, PMIX_UINT32);
-  PMIX_INFO_LOAD(&info[4], PMIX_LOCAL_PEERS, ranks.c_str(), PMIX_STRING);
-  PMIX_INFO_LOAD(&info[5], PMIX_NODE_MAP, nodes, PMIX_REGEX);
-  PMIX_INFO_LOAD(&info[6], PMIX_PROC_MAP, mapping, PMIX_REGEX);
-  for (std::uint32_t rank = 0; rank < count; ++rank) {
-    pmix_info_t& slot = info[job_facts + rank];
-    PMIX_LOAD_KEY(slot.key, PMIX_PROC_DATA);
-    slot.value.type = PMIX_DATA_ARRAY;
-    PMIX_DATA_ARRAY_CREATE(slot.value.data.darray, 4, PMIX_INFO);  // released by PMIX_INFO_FREE below
-    auto* const about = static_cast<pmix_info_t*>(slot.value.data.darray->array);
-    const pmix_rank_t as_rank = rank;
-    const auto local = static_cast<std::uint16_t>(rank);
-    load(about[0], PMIX_RANK, as_rank, PMIX_PROC_RANK);
-    load(about[1], PMIX_LOCAL_RANK, local, PMIX_UINT16);
-    load(about[2], PMIX_NODEID, zero, PMIX_UINT32);
-    PMIX_INFO_LOAD(&about[3], PMIX_HOSTNAME, host.data(), PMIX_STRING);
-  }
+  fact_list job;
+  job.add(PMIX_JOBID, told.job);
+  for (const char* const key : {PMIX_UNIV_SIZE, PMIX_MAX_PROCS, PMIX_JOB_SIZE, PMIX_LOCAL_SIZE, PMIX_NODE_SIZE})
+    job.add(key, static_cast<std::uint32_t>(pes));
+  for (const char* const key : {PMIX_NUM_NODES, PMIX_JOB_NUM_APPS}) job.add(key, std::uint32_t{1});
+  job.add_rank(PMIX_LOCALLDR, 0);
+  job.add(PMIX_LOCAL_PEERS, ranks);
+  job.add_value(PMIX_NODE_MAP, nodes, PMIX_REGEX);
+  job.add_value(PMIX_PROC_MAP, mapping, PMIX_REGEX);
+  for (const char* const key : {PMIX_TMPDIR, PMIX_NSDIR}) job.add(key, folder.string());
   release(nodes);
   release(mapping);
+  for (int rank = 0; rank < pes; ++rank) add_pe(job, rank, host);
+  pmix_data_array_t facts = job.converted();
   await("register the job", [&](pmix_op_cbfunc_t done, void* data) {
-    return PMIx_server_register_nspace(told.job.c_str(), pes, info, facts, done, data);
+    return PMIx_server_register_nspace(told.job.c_str(), pes, static_cast<pmix_info_t*>(facts.array), facts.size, done,
+                                       data);
   });
-  PMIX_INFO_FREE(info, facts);
+  PMIX_DATA_ARRAY_DESTRUCT(&facts);
 }
 
 }  // namespace
@@ -165,7 +198,7 @@ pmix_server::pmix_server(int pes, const std::filesystem::path& folder) {
   PMIX_INFO_FREE(info, 2);
   check(started, "start the PMIx server");
   silence_event_library();
-  register_job(pes);
+  register_job(pes, folder);
   for (int rank = 0; rank < pes; ++rank) {
     pmix_proc_t proc;
     PMIX_LOAD_PROCID(&proc, told.job.c_str(), static_cast<pmix_rank_t>(rank));
@@ -187,7 +220,7 @@ std::vector<std::string> pmix_server::environment_for(int rank, std::vector<std:
   char** variables = nullptr;
   check(PMIx_server_setup_fork(&proc, &variables), "prepare a PE's environment");
   for (char** entry = variables; entry && *entry; ++entry) {
-    environment.emplace_back(*entry);
+    set_variable(environment, *entry);
     release(*entry);
   }
   release(static_cast<void*>(variables));
