@@ -155,7 +155,8 @@ void world::exchange_and_map() {
     headers_[i] = reinterpret_cast<pe_header*>(start);
     memory_of_[i] = start ? start + header_bytes_ : nullptr;
   }
-  oversubscribed_ = pes_here > CPU_COUNT(&cores);
+  cores_of_host_ = std::max(1, CPU_COUNT(&cores));
+  oversubscribed_ = pes_here > cores_of_host_;
   if (!one_program) {  // the PEs run different programs: their variables have nothing to do with each other
     static_ = {};
     symmetric_bytes_ = heap_bytes_;
