@@ -106,9 +106,9 @@ int run(const options& wanted) {
                                        .result = right ? "verified" : "WRONG"},
                                       wanted, watch, aggregation, all);
   if (shmem_my_pe() == 0) {
-    lull_metric("updates", seen.items, "1");
-    lull_metric("updates_per_second", seen.items_per_second, "1/s");
-    lull_metric("cpu_ns_per_update", seen.cpu_ns_per_item, "ns");
+    lull_metric_sum("updates", seen.items, "1");
+    lull_metric_sum("updates_per_second", seen.items_per_second, "1/s");
+    lull_metric_mean("cpu_ns_per_update", seen.cpu_ns_per_item, "ns");
   }
   return right ? 0 : 1;
 }

@@ -93,9 +93,9 @@ rates report(const outcome& done, const options& wanted, const stopwatch& watch,
   const rates seen{count, count / watch.seconds(), items == 0 ? 0 : cpu_ns / count};
   if (shmem_my_pe() != 0) return seen;
 
-  lull_metric("items", seen.items, "1");
-  lull_metric("items_per_second", seen.items_per_second, "1/s");
-  lull_metric("cpu_ns_per_item", seen.cpu_ns_per_item, "ns");
+  lull_metric_sum("items", seen.items, "1");
+  lull_metric_sum("items_per_second", seen.items_per_second, "1/s");
+  lull_metric_mean("cpu_ns_per_item", seen.cpu_ns_per_item, "ns");
   fmt::print("{}: {} on {}{}, {}, {} {}\n", done.program, counted(static_cast<std::uint64_t>(pes), "PE"),
              counted(static_cast<std::uint64_t>(nodes), "node"),
              shmemx_oversubscribed() ? " (more PEs than cores)" : "", wanted.mode, counted(items, done.item),

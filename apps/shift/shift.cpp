@@ -70,9 +70,9 @@ void print(const shift::options& wanted, const shift::result& seen) {
 
 void report([[maybe_unused]] const shift::result& last, [[maybe_unused]] double megabytes) {
 #ifdef SHIFT_ON_LULL
-  lull_metric("MB", megabytes, "MB");
-  lull_metric("latency_us", last.latency_us, "us");
-  lull_metric("cpu_us_per_transfer", last.cpu_us, "us");
+  lull_metric_sum("MB", megabytes, "MB");
+  lull_metric_mean("latency_us", last.latency_us, "us");
+  lull_metric_mean("cpu_us_per_transfer", last.cpu_us, "us");
 #endif
 }
 

@@ -167,7 +167,7 @@ int run(const options& wanted) {
                      .found = fmt::format("{} triangle{}", triangles, triangles == 1 ? "" : "s"),
                      .result = result},
                     wanted, watch, aggregation, all);
-  if (shmem_my_pe() == 0) lull_metric("triangles", static_cast<double>(triangles), "1");
+  if (shmem_my_pe() == 0) lull_metric_sum("triangles", static_cast<double>(triangles), "1");
   return result.starts_with("WRONG") ? 1 : 0;
 }
 

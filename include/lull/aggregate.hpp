@@ -91,6 +91,13 @@ struct aggregate_statistics {
 
 namespace detail {
 
+// value * by / of, rounded down; exact, for the product has 128 bits. Statistics of items of any size need it: bytes
+// times items is soon more than 64 bits hold.
+constexpr std::uint64_t scaled(std::uint64_t value, std::uint64_t by, std::uint64_t of) {
+  __extension__ using product = unsigned __int128;
+  return static_cast<std::uint64_t>(product{value} * by / of);
+}
+
 // Where the next item is written. Kept small and together: push() touches little else.
 struct cursor {
   std::byte* next = nullptr;
@@ -379,7 +386,7 @@ class aggregator<bytes_of_any_size, Handler> {
     aggregate_statistics now = detail::statistics_of(lanes_.channel());
     const std::uint64_t pushed = pushed_ + pushed_by_threads_.load(std::memory_order_relaxed);
     now.cpu_ns_per_item *= pushed == 0 ? 0 : static_cast<double>(now.items) / static_cast<double>(pushed);
-    now.hops = now.items == 0 ? 0 : now.hops * pushed / now.items;
+    now.hops = now.items == 0 ? 0 : detail::scaled(now.hops, pushed, now.items);
     now.items = pushed;  // the buffers count bytes
     return now;
   }

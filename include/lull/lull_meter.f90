@@ -4,7 +4,7 @@
 !     call lull_region_begin("exchange")
 !     ...
 !     call lull_region_end("exchange")
-!     call lull_metric("updates", 1.0d9, "1")
+!     call lull_metric_sum("updates", 1.0d9, "1")
 !
 ! It is handed out as source, because a compiled module is of one compiler only: compile it with the program and link
 ! lull-meter.
@@ -25,8 +25,10 @@ module lull_meter
   integer, parameter, public :: lull_meter_not_innermost = -3  ! this thread's innermost open region has another name
   integer, parameter, public :: lull_meter_not_written = -4    ! the file could not be written
   integer, parameter, public :: lull_meter_no_memory = -5
+  integer, parameter, public :: lull_meter_conflict = -6       ! the metric has another unit, or is combined otherwise
 
-  public :: lull_region_begin, lull_region_end, lull_metric, lull_region_flush
+  public :: lull_region_begin, lull_region_end, lull_region_flush
+  public :: lull_metric_sum, lull_metric_mean, lull_metric_min, lull_metric_max
 
   interface
     function c_region_begin(name) bind(c, name="lull_region_begin") result(code)
@@ -41,19 +43,26 @@ module lull_meter
       integer(c_int) :: code
     end function c_region_end
 
-    function c_metric(name, value, unit) bind(c, name="lull_metric") result(code)
-      import :: c_char, c_double, c_int
-      character(kind=c_char), intent(in) :: name(*)
-      real(c_double), value :: value
-      character(kind=c_char), intent(in) :: unit(*)
-      integer(c_int) :: code
-    end function c_metric
-
     function c_region_flush() bind(c, name="lull_region_flush") result(code)
       import :: c_int
       integer(c_int) :: code
     end function c_region_flush
   end interface
+
+  abstract interface
+    function metric_call(name, value, unit) bind(c) result(code)
+      import :: c_char, c_double, c_int
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), value :: value
+      character(kind=c_char), intent(in) :: unit(*)
+      integer(c_int) :: code
+    end function metric_call
+  end interface
+
+  procedure(metric_call), bind(c, name="lull_metric_sum") :: c_metric_sum
+  procedure(metric_call), bind(c, name="lull_metric_mean") :: c_metric_mean
+  procedure(metric_call), bind(c, name="lull_metric_min") :: c_metric_min
+  procedure(metric_call), bind(c, name="lull_metric_max") :: c_metric_max
 
 contains
 
@@ -75,20 +84,54 @@ contains
     if (present(code)) code = int(answer)
   end subroutine lull_region_end
 
-  ! Report a figure of the program's own. The last report of a name counts.
-  subroutine lull_metric(name, value, unit, code)
+  ! Report a figure of the program's own. The name says how the figures of several processes become one. The last report
+  ! of a process counts; a name has one unit and one way to combine.
+  subroutine lull_metric_sum(name, value, unit, code)
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    character(len=*), intent(in), optional :: unit
+    integer, intent(out), optional :: code
+    call report(c_metric_sum, name, value, unit, code)
+  end subroutine lull_metric_sum
+
+  subroutine lull_metric_mean(name, value, unit, code)
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    character(len=*), intent(in), optional :: unit
+    integer, intent(out), optional :: code
+    call report(c_metric_mean, name, value, unit, code)
+  end subroutine lull_metric_mean
+
+  subroutine lull_metric_min(name, value, unit, code)
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    character(len=*), intent(in), optional :: unit
+    integer, intent(out), optional :: code
+    call report(c_metric_min, name, value, unit, code)
+  end subroutine lull_metric_min
+
+  subroutine lull_metric_max(name, value, unit, code)
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    character(len=*), intent(in), optional :: unit
+    integer, intent(out), optional :: code
+    call report(c_metric_max, name, value, unit, code)
+  end subroutine lull_metric_max
+
+  subroutine report(call_of, name, value, unit, code)
+    procedure(metric_call) :: call_of
     character(len=*), intent(in) :: name
     real(c_double), intent(in) :: value
     character(len=*), intent(in), optional :: unit
     integer, intent(out), optional :: code
     integer(c_int) :: answer
     if (present(unit)) then
-      answer = c_metric(trim(name)//c_null_char, value, trim(unit)//c_null_char)
+      answer = call_of(trim(name)//c_null_char, value, trim(unit)//c_null_char)
     else
-      answer = c_metric(trim(name)//c_null_char, value, c_null_char)
+      answer = call_of(trim(name)//c_null_char, value, c_null_char)
     end if
     if (present(code)) code = int(answer)
-  end subroutine lull_metric
+  end subroutine report
 
   ! Write the file of this process now; regions still open are written as ending now.
   subroutine lull_region_flush(code)

@@ -12,10 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "bindings.hpp"
 #include "meter/calibration.hpp"
 #include "meter/choice.hpp"
 #include "meter/sampler.hpp"
+#include "meter/totals.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -49,6 +51,23 @@ std::vector<source_found> sources(const std::string& root) {
   return result;
 }
 
+// The value whose name is `name`, of an enumeration that begins with 0 and ends with `last`.
+template <class E>
+E named(std::string_view name, E last) {
+  for (int i = 0; i <= static_cast<int>(last); ++i)
+    if (name_of(static_cast<E>(i)) == name) return static_cast<E>(i);
+  throw error("find the channels that count", "there is no '" + std::string(name) + "'", "name a domain and a kind");
+}
+
+using text_label = std::tuple<std::string, std::string, std::string>;
+
+std::vector<std::size_t> counted(const std::vector<text_label>& channels) {
+  std::vector<meter::channel_label> labels;
+  for (const auto& [name, covers, kind] : channels)
+    labels.push_back({name, named(covers, meter::domain::wire), named(kind, meter::kind::simulated)});
+  return meter::counted(labels);
+}
+
 void bind_sources(nb::module_& m) {
   nb::class_<owned_channel>(m, "Channel", "One stream of energy readings.")
       .def_prop_ro("name", [](const owned_channel& c) { return c.channel.name; })
@@ -71,6 +90,8 @@ void bind_sources(nb::module_& m) {
       .def_prop_ro("channels", [](const source_found& s) { return with_owner(s.description.channels); });
   m.def("sources", sources, "sysroot"_a = "/",
         "All sources Lull knows, in order of preference, as found below `sysroot`.");
+  m.def("counted", counted, "channels"_a,
+        "Positions of the channels of one node, given as (name, domain, kind), that make up its total.");
   m.def(
       "calibration_toml",
       [](std::pair<double, double> idle, std::pair<double, double> full, const std::string& meter,

@@ -1,9 +1,8 @@
 """Lull: time and energy of moving data in parallel programs.
 
-The command `lull` is the front door (`lull --help`). As a library: `lull.region` and `lull.metric` mark a program that
-is measured; `lull.simulate` simulates a network; `lull.record`
-reads and writes the record of a run, `lull.stats` and `lull.gpsup` compare two of them, and nothing else is shared
-between the commands.
+The command `lull` is the front door (`lull --help`). As a library: `lull.region` and `lull.metric_sum` (`_mean`,
+`_min`, `_max`) mark a program that is measured; `lull.simulate` simulates a network; `lull.record` reads and writes the
+record of a run, `lull.stats` and `lull.gpsup` compare two of them, and nothing else is shared between the commands.
 """
 
 from __future__ import annotations
@@ -12,15 +11,27 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lull.instrument import flush, metric, region
+    from lull.instrument import flush, metric_max, metric_mean, metric_min, metric_sum, region
     from lull.simulation.engine import simulate
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "flush", "metric", "region", "simulate"]
+__all__ = [
+    "__version__",
+    "flush",
+    "metric_max",
+    "metric_mean",
+    "metric_min",
+    "metric_sum",
+    "region",
+    "simulate",
+]
 
 LAZY = {
     "flush": "lull.instrument",
-    "metric": "lull.instrument",
+    "metric_max": "lull.instrument",
+    "metric_mean": "lull.instrument",
+    "metric_min": "lull.instrument",
+    "metric_sum": "lull.instrument",
     "region": "lull.instrument",
     "simulate": "lull.simulation.engine",
 }

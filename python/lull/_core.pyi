@@ -57,6 +57,13 @@ class Source:
 def sources(sysroot: str = "/") -> list[Source]:
     """All sources Lull knows, in order of preference, as found below `sysroot`."""
 
+def counted(channels: Sequence[tuple[str, str, str]]) -> list[int]:
+    """Positions of the channels of one node, given as (name, domain, kind), that make up its total: nothing twice.
+
+    Raises:
+        CoreError: A domain or kind is not known.
+    """
+
 def calibration_toml(idle: tuple[float, float], full: tuple[float, float], meter: str, when: str) -> str:
     """The table [calibration] of a site file: the line through two points (utilisation 0 to 1, watts) of `meter`.
 

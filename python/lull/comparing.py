@@ -71,6 +71,13 @@ def compare_all(
     """
     first = quantity(baseline, region=region, per=per)
     others = [quantity(run, region=region, per=per) for run in candidates]
+    for second in others:
+        if second.per_unit != first.per_unit:
+            raise LullError(
+                f"compare {baseline.label} with {second.run.label} per {per}",
+                f"one gives it in '{first.per_unit}', the other in '{second.per_unit}'",
+                "measure both with one unit",
+            )
     if not allow_mixed:
         for second in others:
             refuse_mixed(first, second)

@@ -1,4 +1,4 @@
-"""Regions and metrics of a Python program: `lull.region`, `lull.metric`, `lull.flush`.
+"""Regions and metrics of a Python program: `lull.region`, `lull.metric_sum`, `lull.flush`.
 
     with lull.region("exchange"):
         ...
@@ -6,7 +6,7 @@
     @lull.region("solve")
     def solve(): ...
 
-    lull.metric("updates", 1e9, "1")
+    lull.metric_sum("updates", 1e9, "1")
 
 They call the library liblull-meter, the same that C, C++ and Fortran parts of the process link: all write one account.
 Without `lull measure` around the program nothing is recorded. A child of `multiprocessing` leaves without the exit
@@ -24,7 +24,8 @@ from lull import installed
 from lull.errors import LullError
 
 LIBRARY = "liblull-meter.so.0"
-BAD_ARGUMENT = (-1, -2)  # LULL_METER_BAD_NAME, LULL_METER_BAD_VALUE
+BAD_ARGUMENT = (-1, -2, -6)  # LULL_METER_BAD_NAME, LULL_METER_BAD_VALUE, LULL_METER_CONFLICT
+METRICS = ("lull_metric_sum", "lull_metric_mean", "lull_metric_min", "lull_metric_max")
 
 
 class region(ContextDecorator):
@@ -52,13 +53,35 @@ class region(ContextDecorator):
             _check(code)
 
 
-def metric(name: str, value: float, unit: str = "") -> None:
-    """Report a figure of the program's own, e.g. `("throughput", 2.5e9, "B/s")`. The last report of a name counts.
+def metric_sum(name: str, value: float, unit: str = "") -> None:
+    """Report a figure of the program's own that adds up over processes, e.g. `("throughput", 2.5e9, "B/s")`.
+
+    Within a process the last report of a name counts. A name has one unit and one way to combine processes.
 
     Raises:
-        ValueError: The name is empty, or the value is infinite or not a number.
+        ValueError: The name is empty, the value is infinite or not a number, or this process has reported the name with
+            another unit or another way to combine.
     """
-    _check(_library().lull_metric(_text(name), float(value), _text(unit)))
+    _report("lull_metric_sum", name, value, unit)
+
+
+def metric_mean(name: str, value: float, unit: str = "") -> None:
+    """Likewise a figure of which the mean over processes is taken, e.g. `("latency", 1.7e-6, "s")`."""
+    _report("lull_metric_mean", name, value, unit)
+
+
+def metric_min(name: str, value: float, unit: str = "") -> None:
+    """Likewise a figure of which the smallest of all processes is taken."""
+    _report("lull_metric_min", name, value, unit)
+
+
+def metric_max(name: str, value: float, unit: str = "") -> None:
+    """Likewise a figure of which the largest of all processes is taken."""
+    _report("lull_metric_max", name, value, unit)
+
+
+def _report(call: str, name: str, value: float, unit: str) -> None:
+    _check(getattr(_library(), call)(_text(name), float(value), _text(unit)))
 
 
 def flush() -> None:
@@ -77,7 +100,8 @@ def _library() -> ctypes.CDLL:
         library = ctypes.CDLL(str(path))
     except OSError as error:
         raise LullError(f"load {LIBRARY}", str(error), "install Lull again") from error
-    library.lull_metric.argtypes = [ctypes.c_char_p, ctypes.c_double, ctypes.c_char_p]
+    for call in METRICS:
+        getattr(library, call).argtypes = [ctypes.c_char_p, ctypes.c_double, ctypes.c_char_p]
     library.lull_meter_strerror.restype = ctypes.c_char_p
     return library
 

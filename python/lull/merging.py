@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lull import record
+from lull.metrics import combine
 from lull.record import Channel, Energy, Host, Metric, Rank, Region, Repeat, Run
 from lull.rendezvous import Handed
 from lull.totals import node_totals
@@ -50,7 +51,12 @@ def merge(handed: Sequence[Handed], size: int) -> Merged:
         problems.append("two readers of one node: their energy is counted once")
     if any(of.run.command != ran[0].run.command for of in ran):
         problems.append("the ranks ran different commands: the record names that of the lowest rank")
-    repeat = _merge_repeats(ran, shifts, counted, _all_ranks(ran, parts, shifts, size), stopped)
+    metrics = combine(
+        (reported for of in ran for reported in of.run.repeats[0].metrics.items()),
+        {name for of in ran for name in of.part.disputed},
+    )
+    problems += metrics.disputed.values()
+    repeat = _merge_repeats(ran, shifts, counted, metrics.metrics, _all_ranks(ran, parts, shifts, size), stopped)
     run = ran[0].run.model_copy(
         update={
             "hosts": _hosts(ran),
@@ -188,7 +194,12 @@ def _all_ranks(ran: Sequence[Handed], parts: Sequence[Handed], shifts: Sequence[
 
 
 def _merge_repeats(
-    ran: Sequence[Handed], shifts: Sequence[float], counted: Sequence[Handed], ranks: list[Rank], stopped: set[int]
+    ran: Sequence[Handed],
+    shifts: Sequence[float],
+    counted: Sequence[Handed],
+    metrics: dict[str, Metric],
+    ranks: list[Rank],
+    stopped: set[int],
 ) -> Repeat:
     repeats = [of.run.repeats[0] for of in ran]
     energy: list[Energy] = [of_channel for of in counted for of_channel in of.run.repeats[0].energy]
@@ -203,7 +214,7 @@ def _merge_repeats(
         energy=energy,
         totals=node_totals(energy),
         regions=_merge_regions(ran, shifts, counted),
-        metrics=_merge_metrics(repeats),
+        metrics=metrics,
         ranks=ranks,
     )
 
@@ -231,15 +242,6 @@ def _merge_regions(ran: Sequence[Handed], shifts: Sequence[float], counted: Sequ
         for name, regions in by_name.items()
     ]
     return sorted(merged, key=lambda region: region.begin_s)
-
-
-def _merge_metrics(repeats: Sequence[Repeat]) -> dict[str, Metric]:
-    merged: dict[str, Metric] = {}
-    for repeat in repeats:
-        for name, metric in repeat.metrics.items():
-            before = merged.get(name, Metric(value=0.0, unit=metric.unit))
-            merged[name] = Metric(value=before.value + metric.value, unit=before.unit)
-    return merged
 
 
 def _shifted(samples: pa.Table, shift_s: float) -> pa.Table:

@@ -12,7 +12,7 @@ from lull import __version__, record
 from lull.guard import Ending
 from lull.meter import Series
 from lull.nodes import Anchor, Identity, NodePart, clock_error_s, take_anchor
-from lull.record import Energy, Rank, Repeat, Run
+from lull.record import Energy, Metric, Rank, Repeat, Run
 from lull.regions import Account, merge_metrics, merge_regions
 from lull.rendezvous import Handed
 from lull.totals import node_totals
@@ -60,6 +60,8 @@ def compose(
     begin = min((ending.begin_ns for ending in ended), default=first.monotonic_ns)
     end = max((ending.end_ns for ending in ended), default=begin)
     warnings = [f"rank {report.rank}: {line}" for report in reports for line in report.warnings]
+    metrics = merge_metrics([account for report in reports for account in report.accounts])
+    warnings += metrics.disputed.values()
     repeats: list[Repeat] = []
     if ended:
         energy = series.energy([(begin, end)])
@@ -67,7 +69,7 @@ def compose(
         if late:
             energy = [of.model_copy(update={"lower_bound": True}) for of in energy]
             warnings.append(f"the meter of {identity.host.node} began after its ranks: its energy is a lower bound")
-        repeats.append(_repeat(reports, lost, series, energy, begin, end))
+        repeats.append(_repeat(reports, lost, series, energy, metrics.metrics, begin, end))
     run = Run(
         lull_version=__version__,
         label=asked.label,
@@ -90,12 +92,19 @@ def compose(
         ranks=_ranks(identity.host.node, reports, lost, begin),
         interrupted=[report.rank for report in reports if report.interrupted],
         warnings=warnings,
+        disputed=list(metrics.disputed),
     )
     return Handed(part, run, series.table(0, begin) if ended else record.SAMPLES_SCHEMA.empty_table())
 
 
 def _repeat(
-    reports: Sequence[Report], lost: Sequence[int], series: Series, energy: list[Energy], begin: int, end: int
+    reports: Sequence[Report],
+    lost: Sequence[int],
+    series: Series,
+    energy: list[Energy],
+    metrics: dict[str, Metric],
+    begin: int,
+    end: int,
 ) -> Repeat:
     ended = [report.ending for report in reports if report.ending is not None]
     accounts = [account for report in reports for account in report.accounts]
@@ -110,7 +119,7 @@ def _repeat(
         energy=energy,
         totals=node_totals(energy),
         regions=merge_regions(accounts, series, begin),
-        metrics=merge_metrics(accounts),
+        metrics=metrics,
     )
 
 

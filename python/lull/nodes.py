@@ -54,6 +54,7 @@ class NodePart(_Part):
     ranks: list[Rank]
     interrupted: list[int] = []  # ranks that a signal asked to stop
     warnings: list[str] = []
+    disputed: list[str] = []  # metrics about which its processes differ
 
     @property
     def error_s(self) -> float | None:

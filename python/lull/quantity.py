@@ -60,6 +60,7 @@ class Quantity:
     samples: tuple[Sample, ...]
     failed: tuple[int, ...] = ()
     moved: str = ""  # whose bytes `moved_bytes` are, in words; empty when there are none
+    per_unit: str = ""  # of the metric it is divided by
 
     @property
     def rows(self) -> list[tuple[float, float]]:
@@ -115,6 +116,10 @@ def quantity(run: Run, *, region: str | None = None, per: str | None = None) -> 
         repeats = figures.count(len(run.repeats), "repeat")
         found = f"none of its {repeats} succeeded" if run.repeats else "it has no repeats"
         raise LullError(asked, found, "look at what the command printed, and measure again")
+    units = {repeat.metrics[per].unit for repeat in good if per in repeat.metrics} if per is not None else set()
+    if len(units) > 1:
+        found = "its repeats give it in " + " and in ".join(f"'{unit}'" for unit in sorted(units))
+        raise LullError(f"{asked} per {per}", found, "compare repeats of one program")
     samples: list[Sample] = []
     idle = IdlePowers(run.idle)
     for repeat in good:
@@ -143,6 +148,7 @@ def quantity(run: Run, *, region: str | None = None, per: str | None = None) -> 
         tuple(samples),
         tuple(repeat.index for repeat in run.repeats if repeat.exit_code != 0),
         _moved_words(good, samples, per),
+        next(iter(units), ""),
     )
 
 

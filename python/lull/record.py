@@ -29,7 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lull.errors import LullError, describe_os_error
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 RUN_FILE = "run.json"
 SAMPLES_FILE = "samples.parquet"
 
@@ -137,11 +137,22 @@ class IdlePower(Model):
     seconds: float = Field(gt=0)  # how long it was measured
 
 
+class Combination(StrEnum):
+    """How the figures of several processes become one metric."""
+
+    SUM = "sum"
+    MEAN = "mean"  # over processes, each counting the same
+    MIN = "min"
+    MAX = "max"
+
+
 class Metric(Model):
     """A figure the program reported itself, e.g. the number of updates it made."""
 
     value: float
     unit: str = ""
+    combination: Combination | None = None  # of several processes' figures; None: it is of the run as a whole
+    processes: int = Field(default=1, ge=1)  # that reported it
 
 
 class RegionShare(Model):
@@ -204,7 +215,7 @@ class Repeat(Model):
 class Run(Model):
     """Everything in run.json."""
 
-    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
+    schema_version: Literal[2] = Field(default=SCHEMA, alias="schema")
     lull_version: str
     label: str
     command: list[str]
@@ -265,7 +276,8 @@ def read(folder: Path) -> Run:
     """Read run.json of a record.
 
     Raises:
-        LullError: There is no record, it is not whole, or it was written by a newer Lull; the line says which.
+        LullError: There is no record, it is not whole, or it was written by an older or newer Lull; the line says
+            which.
     """
     asked = f"read the record {folder}"
     path = folder / RUN_FILE
@@ -286,6 +298,8 @@ def read(folder: Path) -> Run:
         raise LullError(asked, f"{RUN_FILE} is not a record of Lull")
     if version > SCHEMA:
         raise LullError(asked, f"its schema is {version}, this Lull knows up to {SCHEMA}", "read it with a newer Lull")
+    if version < SCHEMA:
+        raise LullError(asked, f"its schema is {version}, this Lull reads {SCHEMA}", "measure it again")
     try:
         return Run.model_validate(content)
     except ValidationError as error:

@@ -1,8 +1,7 @@
 """What the processes of a program say about themselves: their regions and metrics, merged over PEs.
 
 Each process leaves one `regions-*.json` in the folder LULL_RECORD names. The k-th visits that the PEs paid to a region
-are one visit, from the first begin to the last end. A metric should come from one PE; when several report it, the
-figures are added.
+are one visit, from the first begin to the last end. Metrics of several processes become one as `lull.metrics` says.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lull.meter import Interval, Series
-from lull.record import Metric, Region, RegionShare
+from lull.metrics import Combined, combine
+from lull.record import Combination, Metric, Region, RegionShare
 
 
 class _Part(BaseModel):
@@ -38,17 +38,18 @@ class Visit(_Part):
 
 
 class Figure(_Part):
-    """One metric as a PE reported it."""
+    """One metric as a process reported it."""
 
     name: str
     value: float
-    unit: str = ""
+    unit: str
+    combination: Combination
 
 
 class Account(_Part):
     """One regions-*.json."""
 
-    version: Literal[1] = Field(alias="schema")
+    version: Literal[2] = Field(alias="schema")
     node: str
     pid: int
     pe: int | None  # None: it was not started by a launcher
@@ -217,11 +218,10 @@ def _shares(span: Span) -> list[RegionShare]:
     ]
 
 
-def merge_metrics(accounts: Sequence[Account]) -> dict[str, Metric]:
-    """The metrics of a program by name; figures that several PEs report under one name are added."""
-    merged: dict[str, Metric] = {}
-    for account in accounts:
-        for figure in account.metrics:
-            before = merged.get(figure.name, Metric(value=0.0, unit=figure.unit))
-            merged[figure.name] = Metric(value=before.value + figure.value, unit=before.unit)
-    return merged
+def merge_metrics(accounts: Sequence[Account]) -> Combined:
+    """The metrics of a program by name."""
+    return combine(
+        (one.name, Metric(value=one.value, unit=one.unit, combination=one.combination))
+        for account in accounts
+        for one in account.metrics
+    )

@@ -1,23 +1,16 @@
 """The energy of a node that counts nothing twice, out of channels that overlap.
 
-A meter of the whole node already holds its parts: the controller's (pm_counters, ipmi, redfish), the outlet's (snmp),
-or the platform counter psys, the most direct of them. Without one, the parts are packages, memory and accelerators.
-Packages and memory come from one source each: two sources of one domain read the same silicon twice. Accelerators of
-different makers have different sources and are added, with these exceptions:
-
-- pm_counters counts accelerators of any maker, so nothing else does beside it;
-- rocm and hwmon's amdgpu show the same cards;
-- a module of Grace Hopper (grace:module-N) holds its GPU.
-
-The wire is derived, never measured apart from the node, so it stands beside the total and is not added to it; nor are
-network cards (domain `nic`).
+Which channels count is said by the meter (src/meter/totals.hpp), for this as for all who print joules. The wire is
+derived, never measured apart from the node, so it stands beside the total and is not added to it; nor are network
+cards (domain `nic`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lull.record import Domain, Energy, EnergyKind, weakest
+from lull import _core
+from lull.record import Domain, Energy, weakest
 
 PARTS = (Domain.PACKAGE, Domain.DRAM, Domain.GPU)
 
@@ -29,13 +22,9 @@ def counted(energies: Iterable[Energy]) -> dict[str, list[Energy]]:
     """
     found: dict[str, list[Energy]] = {}
     for node, on_node in _by_node(energies).items():
-        whole = _of_one_source(on_node, Domain.NODE)
-        packages = _of_one_source(on_node, Domain.PACKAGE)
-        parts = [packages, _of_one_source(on_node, Domain.DRAM), _accelerators(on_node, packages)]
-        if whole:
-            found[node] = whole[:1]
-        elif parts[0]:
-            found[node] = [energy for part in parts for energy in part]
+        labels = [(energy.channel, energy.domain.value, energy.kind.value) for energy in on_node]
+        if parts := [on_node[i] for i in _core.counted(labels)]:
+            found[node] = parts
     return found
 
 
@@ -87,26 +76,3 @@ def _by_node(energies: Iterable[Energy]) -> dict[str, list[Energy]]:
     for energy in energies:
         by_node.setdefault(energy.node, []).append(energy)
     return by_node
-
-
-def _accelerators(energies: list[Energy], packages: list[Energy]) -> list[Energy]:
-    """The channels of accelerators that show no card twice and are not inside `packages`."""
-    if any(energy.channel.startswith("grace:module-") for energy in packages):
-        return []
-    found = [energy for energy in energies if energy.domain is Domain.GPU]
-    of_node = [energy for energy in found if energy.channel.startswith("pm_counters:")]
-    if of_node:
-        return of_node
-    if any(energy.channel.startswith("rocm:") for energy in found):
-        return [energy for energy in found if not energy.channel.startswith("hwmon:amdgpu")]
-    return found
-
-
-def _of_one_source(energies: list[Energy], domain: Domain) -> list[Energy]:
-    """The channels of `domain` from its most direct source, the first of equals. A source is what precedes a colon."""
-    sources: dict[str, list[Energy]] = {}
-    for energy in energies:
-        if energy.domain is domain:
-            sources.setdefault(energy.channel.partition(":")[0], []).append(energy)
-    order = list(EnergyKind)
-    return min(sources.values(), key=lambda found: order.index(weakest([e.kind for e in found])), default=[])

@@ -6,7 +6,6 @@
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
 #include "aggregate/node_stage.hpp"
 #include "aggregate/pe_stage.hpp"
@@ -362,7 +361,7 @@ void channel::producer_comes() {
         "shmem_init_thread()");
   const auto here = world_.places().members(world_.places().my_node()).size();
   const auto threads = static_cast<std::size_t>(producers_.fetch_add(1, std::memory_order_relaxed) + 1) * here;
-  const bool crowded = threads > std::thread::hardware_concurrency();
+  const bool crowded = threads > static_cast<std::size_t>(world_.cores_of_host());
   lanes_.expect_crowd(crowded);
   duty_->expect_crowd(crowded);
   const std::lock_guard hold(lanes_);
@@ -381,8 +380,9 @@ void channel::producer_goes(std::int64_t cpu_ns) {
 std::size_t channel::chunk_bytes(std::size_t lanes) const {
   constexpr std::size_t usual = 1024;
   const std::size_t here = world_.places().members(world_.places().my_node()).size();
-  const std::size_t threads = std::max<std::size_t>(
-      std::thread::hardware_concurrency() / here, static_cast<std::size_t>(producers_.load(std::memory_order_relaxed)));
+  const std::size_t threads =
+      std::max<std::size_t>(static_cast<std::size_t>(world_.cores_of_host()) / here,
+                            static_cast<std::size_t>(producers_.load(std::memory_order_relaxed)));
   return std::min(usual, chosen_.chunk_memory / std::max<std::size_t>(1, threads) / std::max<std::size_t>(1, lanes));
 }
 

@@ -29,19 +29,32 @@ constexpr std::size_t smallest_far_buffer = 8192, largest_far_buffer = 262'144;
 // A buffer is large enough when what it costs by itself is this share of what its bytes cost.
 constexpr double acceptable_overhead = 0.05;
 
-std::size_t memory_of(const fabric::world& world, const route& way, const buffer_sizes& sizes) {
-  std::size_t bytes = 0;
-  for (int stage = 0; stage < way.stages(); ++stage)
-    bytes += way.between_nodes(stage) ? node_stage::memory(world, way, stage, sizes)
-                                      : pe_stage::memory(world, way, stage, sizes);
-  return bytes;
-}
+// What the stages of a route need, whatever the sizes of their buffers: known once, where sizes are tried.
+class demand {
+ public:
+  explicit demand(const route& way) {
+    for (int stage = 0; stage < way.stages(); ++stage)
+      stages_.push_back({way.most_lanes(stage), way.between_nodes(stage)});
+  }
+  [[nodiscard]] std::size_t memory(const buffer_sizes& sizes) const {
+    std::size_t bytes = 0;
+    for (const auto& [most, between_nodes] : stages_)
+      bytes += between_nodes ? node_stage::memory(most, sizes) : pe_stage::memory(most, sizes);
+    return bytes;
+  }
+
+ private:
+  struct lanes {
+    lane_counts most;
+    bool between_nodes;
+  };
+  std::vector<lanes> stages_;
+};
 
 // The largest sizes up to `wanted` that fit into `memory`; smaller than `least` when there are none.
-buffer_sizes fitting(const fabric::world& world, const route& way, buffer_sizes wanted, std::size_t memory,
-                     std::size_t least) {
+buffer_sizes fitting(const demand& needs, buffer_sizes wanted, std::size_t memory, std::size_t least) {
   const auto halve = [&](std::size_t bytes) { return std::max(least, bytes / 2 / 64 * 64); };
-  while (memory_of(world, way, wanted) > memory) {
+  while (needs.memory(wanted) > memory) {
     if (wanted.far_bytes > wanted.near_bytes && wanted.far_bytes > least)
       wanted.far_bytes = halve(wanted.far_bytes);
     else if (wanted.near_bytes > least || wanted.far_bytes > least)
@@ -164,7 +177,8 @@ choice choose(fabric::world& world, const aggregate_options& options, std::size_
         continue;
       const scheme how{kind, h};
       const route way(world.places(), world.pes(), how);
-      const buffer_sizes sizes = fitting(world, way, wanted, memory, least);
+      const demand needs(way);
+      const buffer_sizes sizes = fitting(needs, wanted, memory, least);
       if (sizes.slots == 0) continue;
       const std::size_t travels = way.is_direct() ? stride - sizeof(std::uint32_t) : stride;
       const int far_hops = world.places().nodes() == 1 ? 0 : kind == buffering::per_node ? h : 1;
@@ -173,7 +187,7 @@ choice choose(fabric::world& world, const aggregate_options& options, std::size_
         best = choice{.how = how,
                       .sizes = sizes,
                       .ns_per_item = cost,
-                      .memory_bytes = memory_of(world, way, sizes),
+                      .memory_bytes = needs.memory(sizes),
                       .chunk_memory = chunk_memory};
     }
   if (!best)

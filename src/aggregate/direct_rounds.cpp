@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <new>
-#include <thread>
 
 #include "base/clock.hpp"
 #include "fabric/collectives.hpp"
@@ -62,7 +61,7 @@ std::uint64_t direct_rounds::measure(bool gets, double aggregated_ns, const std:
   const auto median_ns = [&](auto&& act) { return static_cast<double>(sorted_ns(act)[repeats / 2]); };
   // Of what PEs do by themselves the least counts: in all others a PE may have lost its core. Where PEs outnumber cores
   // they do it in turn, as they meet.
-  const double turns = std::max(1.0, static_cast<double>(pes_here_) / std::thread::hardware_concurrency());
+  const double turns = std::max(1.0, static_cast<double>(pes_here_) / world_.cores_of_host());
   const double barrier = median_ns([&] { world_.everybody().sync(); });
   const double round = median_ns(empty_round);
   const double direct = static_cast<double>(sorted_ns([&] {

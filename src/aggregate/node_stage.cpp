@@ -21,38 +21,6 @@ constexpr std::uint64_t closed_slot = std::uint64_t{1} << 40U;
 
 constexpr std::size_t round_up(std::size_t bytes) { return (bytes + line - 1) / line * line; }
 
-struct shares {
-  std::size_t keeps = 0, receives = 0;
-};
-
-shares shares_of(const fabric::world& world, const route& way, int number, pe_id pe) {
-  const node_id here = world.places().node_of(pe);
-  shares s;
-  for (const node_id to : way.targets(number, here)) s.keeps += way.keeper(here, to) == pe ? 1 : 0;
-  for (const node_id from : way.sources(number, here)) s.receives += way.keeper(here, from) == pe ? 1 : 0;
-  return s;
-}
-
-shares largest_shares(const fabric::world& world, const route& way, int number) {
-  shares all;
-  for (int pe = 0; pe < world.pes(); ++pe) {
-    const shares s = shares_of(world, way, number, pe_id{pe});
-    all.keeps = std::max(all.keeps, s.keeps);
-    all.receives = std::max(all.receives, s.receives);
-  }
-  return all;
-}
-
-// How many of `nodes` before `node` have the same keeper on `at`.
-std::size_t place_at(const route& way, node_id at, node_id node, const std::vector<node_id>& nodes) {
-  std::size_t place = 0;
-  for (const node_id other : nodes) {
-    if (other == node) break;
-    if (way.keeper(at, other) == way.keeper(at, node)) ++place;
-  }
-  return place;
-}
-
 }  // namespace
 
 struct node_stage::control {
@@ -61,12 +29,8 @@ struct node_stage::control {
   alignas(line) std::atomic<std::uint64_t> end_of_round;
 };
 
-std::size_t node_stage::memory(const fabric::world& world, const route& way, int number, const buffer_sizes& sizes) {
-  const shares s = largest_shares(world, way, number);
-  std::size_t lanes = 0;
-  for (int node = 0; node < world.places().nodes(); ++node)
-    lanes = std::max(lanes, way.targets(number, node_id{node}).size());
-  return (s.keeps + s.receives) * sizes.slots * sizes.far_bytes + lanes * largest_chunk;
+std::size_t node_stage::memory(const lane_counts& most, const buffer_sizes& sizes) {
+  return (most.keeps + most.receives) * sizes.slots * sizes.far_bytes + most.lanes * largest_chunk;
 }
 
 // Of a PE's symmetric memory: three counters of its node (the leader's are used), then what it keeps, lane by lane
@@ -82,7 +46,7 @@ node_stage::node_stage(fabric::world& world, progress_of_later_stages& later, co
           items.stride, std::min(items.stride == 0 ? largest_chunk : chunk, sizes.far_bytes - sizeof(slot_header)))),
       pes_here_(world.places().members(world.places().my_node()).size()) {
   const fabric::layout& places = world.places();
-  const shares largest = largest_shares(world, way, number);
+  const lane_counts largest = way.most_lanes(number);
   const std::size_t words = round_up(sizes.slots * sizeof(std::uint64_t));
   const std::size_t kept = sizeof(control) + words + sizes.slots * sizes.far_bytes;
   const std::size_t received = words + sizes.slots * sizes.far_bytes;
@@ -106,33 +70,31 @@ node_stage::node_stage(fabric::world& world, progress_of_later_stages& later, co
 
   const auto kept_at = [&](std::size_t place) { return memory_ + head + place * kept; };
   const auto received_at = [&](std::size_t place) { return memory_ + head + largest.keeps * kept + place * received; };
-  const auto targets = way.targets(number, here);
-  for (const node_id target : targets) {
+  for (const node_id target : way.targets(number, here)) {
     outgoing out;
     out.to = target;
     out.receiver = way.keeper(target, here);
     const pe_id keeper = way.keeper(here, target);
     out.kept_here = keeper == me;
-    auto* const lane = static_cast<std::byte*>(world.direct(kept_at(place_at(way, here, target, targets)), keeper));
+    auto* const lane =
+        static_cast<std::byte*>(world.direct(kept_at(way.place_at_source(number, here, target)), keeper));
     out.shared = reinterpret_cast<control*>(lane);
     out.written = reinterpret_cast<std::atomic<std::uint64_t>*>(lane + sizeof(control));
     out.slots = lane + sizeof(control) + words;
-    std::byte* const there = received_at(place_at(way, target, here, way.sources(number, target)));
+    std::byte* const there = received_at(way.place_at_target(number, here, target));
     out.far_ready = reinterpret_cast<std::uint64_t*>(there);
     out.far_slots = there + words;
     out_.push_back(out);
   }
-  const auto sources = way.sources(number, here);
-  for (const node_id source : sources) {
+  for (const node_id source : way.sources(number, here)) {
     if (way.keeper(here, source) != me) continue;
     incoming in;
     in.from = source;
     in.keeper = way.keeper(source, here);
-    std::byte* const lane = received_at(place_at(way, here, source, sources));
+    std::byte* const lane = received_at(way.place_at_target(number, source, here));
     in.ready = reinterpret_cast<const std::uint64_t*>(lane);
     in.slots = lane + words;
-    in.far_consumed =
-        &reinterpret_cast<control*>(kept_at(place_at(way, source, here, way.targets(number, source))))->consumed;
+    in.far_consumed = &reinterpret_cast<control*>(kept_at(way.place_at_source(number, source, here)))->consumed;
     in_.push_back(in);
   }
   chunks_.resize(out_.size() * chunk_bytes_);

@@ -22,7 +22,7 @@ class node_stage final : public stage {
   ~node_stage() override;
 
   // Symmetric bytes and chunks of the PE that needs most.
-  static std::size_t memory(const fabric::world& world, const route& way, int number, const buffer_sizes& sizes);
+  static std::size_t memory(const lane_counts& most, const buffer_sizes& sizes);
 
   void turn_over(std::size_t lane) override;
   bool try_turn_over(std::size_t lane) override;

@@ -14,55 +14,10 @@ void store(std::uint64_t& counter, std::uint64_t value) {
   std::atomic_ref(counter).store(value, std::memory_order_release);
 }
 
-// Where things stand in the symmetric memory of a stage: alike on all PEs, so as large as the largest needs.
-struct extent {
-  std::size_t near_sources = 0, far_sources = 0, targets = 0, far_targets = 0;
-};
-
-extent extent_of(const fabric::layout& places, const route& way, int number, pe_id pe) {
-  extent e;
-  for (const pe_id from : way.sources(number, pe))
-    ++(places.node_of(from) == places.node_of(pe) ? e.near_sources : e.far_sources);
-  for (const pe_id to : way.targets(number, pe)) {
-    ++e.targets;
-    if (places.node_of(to) != places.node_of(pe)) ++e.far_targets;
-  }
-  return e;
-}
-
-extent largest_extent(const fabric::world& world, const route& way, int number) {
-  extent all;
-  for (int pe = 0; pe < world.pes(); ++pe) {
-    const extent e = extent_of(world.places(), way, number, pe_id{pe});
-    all.near_sources = std::max(all.near_sources, e.near_sources);
-    all.far_sources = std::max(all.far_sources, e.far_sources);
-    all.targets = std::max(all.targets, e.targets);
-    all.far_targets = std::max(all.far_targets, e.far_targets);
-  }
-  return all;
-}
-
-std::size_t place_of(std::span<const pe_id> sorted, pe_id pe) {
-  return static_cast<std::size_t>(std::ranges::lower_bound(sorted, pe) - sorted.begin());
-}
-
-// Among the sources of `to`, those on its own node first.
-std::size_t ring_place(const fabric::layout& places, std::span<const pe_id> sources, pe_id to, pe_id from,
-                       const extent& largest) {
-  const bool near = places.node_of(from) == places.node_of(to);
-  std::size_t place = near ? 0 : largest.near_sources;
-  for (const pe_id other : sources) {
-    if (other == from) break;
-    if ((places.node_of(other) == places.node_of(to)) == near) ++place;
-  }
-  return place;
-}
-
 }  // namespace
 
-std::size_t pe_stage::memory(const fabric::world& world, const route& way, int number, const buffer_sizes& sizes) {
-  const extent e = largest_extent(world, way, number);
-  return sizes.slots * (e.near_sources * sizes.near_bytes + (e.far_sources + e.far_targets) * sizes.far_bytes);
+std::size_t pe_stage::memory(const lane_counts& most, const buffer_sizes& sizes) {
+  return sizes.slots * (most.near_sources * sizes.near_bytes + (most.far_sources + most.far_targets) * sizes.far_bytes);
 }
 
 pe_stage::pe_stage(fabric::world& world, progress_of_later_stages& later, const route& way, int number,
@@ -73,7 +28,8 @@ pe_stage::pe_stage(fabric::world& world, progress_of_later_stages& later, const 
       number_(number),
       sizes_(sizes) {
   const fabric::layout& places = world.places();
-  const extent largest = largest_extent(world, way, number);
+  // Where things stand in symmetric memory is alike on all PEs, so there is room for the PE that needs most.
+  const lane_counts largest = way.most_lanes(number);
   const std::size_t near_ring = sizes.slots * sizes.near_bytes, far_ring = sizes.slots * sizes.far_bytes;
   const std::size_t rings = largest.near_sources + largest.far_sources;
   rings_ = static_cast<std::byte*>(
@@ -91,6 +47,11 @@ pe_stage::pe_stage(fabric::world& world, progress_of_later_stages& later, const 
   world.everybody().sync();  // the counters are zero everywhere
 
   const pe_id me = world.me();
+  // Of the lane `from` → `to`, at `to`: rings of its own node come first.
+  const auto ring_place = [&](pe_id from, pe_id to) {
+    const bool near = places.node_of(from) == places.node_of(to);
+    return way.place_at_target(number, from, to) + (near ? 0 : largest.near_sources);
+  };
   const auto ring_at = [&](std::size_t place) {
     return rings_ + std::min(place, largest.near_sources) * near_ring +
            (place > largest.near_sources ? place - largest.near_sources : 0) * far_ring;
@@ -101,10 +62,11 @@ pe_stage::pe_stage(fabric::world& world, progress_of_later_stages& later, const 
   staging_.resize(far * far_ring);
   cursors_.resize(targets.size());
   std::size_t staged = 0;
+  const auto counters = way.places_of_targets(number, me, targets);
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const pe_id target = targets[i];
-    const std::size_t place = ring_place(places, way.sources(number, target), target, me, largest);
-    outgoing out{.to = target, .consumed = &consumed_[i], .near = places.shares_memory(target)};
+    const std::size_t place = ring_place(me, target);
+    outgoing out{.to = target, .consumed = &consumed_[counters[i]], .near = places.shares_memory(target)};
     if (out.near) {
       out.slot_bytes = sizes.near_bytes;
       out.slots = static_cast<std::byte*>(world.direct(ring_at(place), target));
@@ -118,12 +80,14 @@ pe_stage::pe_stage(fabric::world& world, progress_of_later_stages& later, const 
     out_.push_back(out);
   }
   const auto sources = way.sources(number, me);
-  for (const pe_id source : sources) {
-    const std::size_t place = ring_place(places, sources, me, source, largest);
+  const auto counters_there = way.places_at_sources(number, sources, me);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const pe_id source = sources[i];
+    const std::size_t place = ring_place(source, me);
     incoming in{.from = source, .slots = ring_at(place), .published = &published_[place]};
     in.near = places.shares_memory(source);
     in.slot_bytes = in.near ? sizes.near_bytes : sizes.far_bytes;
-    line* const counter = &consumed_[place_of(way.targets(number, source), me)];
+    line* const counter = &consumed_[counters_there[i]];
     in.consumed = in.near ? static_cast<line*>(world.direct(counter, source)) : counter;
     in_.push_back(in);
   }

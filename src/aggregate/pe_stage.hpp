@@ -18,7 +18,7 @@ class pe_stage final : public stage {
   ~pe_stage() override;
 
   // Symmetric bytes and staging that it takes on the PE that needs most.
-  static std::size_t memory(const fabric::world& world, const route& way, int number, const buffer_sizes& sizes);
+  static std::size_t memory(const lane_counts& most, const buffer_sizes& sizes);
 
   void turn_over(std::size_t lane) override;
   bool try_turn_over(std::size_t lane) override;

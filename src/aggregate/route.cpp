@@ -1,32 +1,80 @@
 #include "aggregate/route.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <map>
+#include <unordered_map>
 
 namespace lull::aggregate {
 namespace {
 
-// The digit of weight width^stage of `to` in place of that of `at`, highest first; a node that does not exist is
-// skipped by going to the destination itself.
-int replace_digit(int at, int to, int width, int digit) {
-  int weight = 1;
-  for (int i = 0; i < digit; ++i) weight *= width;
-  const int high = at / (weight * width) * (weight * width), low = at % weight;
-  return high + to / weight % width * weight + low;
+int ceil_div(int a, int b) { return a <= 0 ? 0 : (a + b - 1) / b; }
+
+// How many numbers in a range leave the rest `rest` when divided by `by`.
+int with_rest(node_range r, int rest, int by) { return ceil_div(r.end - rest, by) - ceil_div(r.begin - rest, by); }
+
+bool holds(node_range r, int node) { return r.begin <= node && node < r.end; }
+
+// How many nodes of the ranges that `visit_ranges` visits come before `node` and have its keeper on a node of `pes`
+// PEs, `self` left out.
+template <class VisitRanges>
+std::size_t place_in(const VisitRanges& visit_ranges, int self, int node, int pes) {
+  int place = 0;
+  visit_ranges([&](node_range r) {
+    const bool there = holds(r, node);
+    if (there) r.end = node;
+    place += with_rest(r, node % pes, pes);
+    if (holds(r, self) && self % pes == node % pes) --place;
+    return !there;
+  });
+  return static_cast<std::size_t>(place);
 }
+
+// Nodes by the PE that keeps the lane to them, on a node of so many PEs.
+class by_keeper {
+ public:
+  explicit by_keeper(int pes) : counts_(static_cast<std::size_t>(pes)) {}
+  void add(node_range r) {
+    const auto pes = static_cast<int>(counts_.size());
+    all_ += static_cast<std::size_t>(r.end - r.begin);
+    to_each_ += static_cast<std::size_t>((r.end - r.begin) / pes);
+    for (int node = r.begin, left = (r.end - r.begin) % pes; left > 0; ++node, --left)
+      ++counts_[static_cast<std::size_t>(node % pes)];
+  }
+  void close() {
+    top_ = *std::ranges::max_element(counts_);
+    tops_ = std::ranges::count(counts_, top_);
+  }
+  // The most of one keeper, and of all, `self`, which has been added, left out. After close().
+  [[nodiscard]] std::size_t most_without(int self) const {
+    const std::size_t own = counts_[static_cast<std::size_t>(self) % counts_.size()];
+    return to_each_ + top_ - (own == top_ && tops_ == 1 ? 1 : 0);
+  }
+  [[nodiscard]] std::size_t all_without_self() const { return all_ - 1; }
+
+ private:
+  std::vector<std::size_t> counts_;  // beyond to_each_
+  std::size_t to_each_ = 0, all_ = 0, top_ = 0;
+  std::ptrdiff_t tops_ = 0;
+};
 
 }  // namespace
 
 route::route(const fabric::layout& places, int pes, scheme how)
-    : places_(places), pes_(pes), how_(how), local_(static_cast<std::size_t>(pes)) {
-  for (int node = 0; node < places.nodes(); ++node) {
+    : places_(places),
+      pes_(pes),
+      how_(how),
+      local_(static_cast<std::size_t>(pes)),
+      before_(static_cast<std::size_t>(places.nodes())),
+      grid_(places.nodes(), how.hops) {
+  for (int node = 0, before = 0; node < places.nodes(); ++node) {
+    before_[static_cast<std::size_t>(node)] = before;
+    before += pes_on(node_id{node});
     int rank = 0;
     for (const pe_id pe : places.members(node_id{node})) local_[static_cast<std::size_t>(pe.index())] = rank++;
   }
   if (how.buffers == buffering::per_node) {
     kinds_.assign(static_cast<std::size_t>(how.hops), kind::nodes);
     kinds_.push_back(kind::inside);
-    while (std::pow(width_, how.hops) < places.nodes()) ++width_;
   } else if (how.hops == 1) {
     kinds_ = {kind::all};
   } else if (how.hops == 2) {
@@ -40,20 +88,13 @@ pe_id route::keeper(node_id at, node_id peer) const {
   return places_.members(at)[static_cast<std::size_t>(peer.index() % pes_on(at))];
 }
 
-node_id route::node_towards(int stage, node_id at, node_id to) const {
-  if (at == to) return at;
-  if (stage == how_.hops - 1) return to;
-  const int via = replace_digit(at.index(), to.index(), width_, how_.hops - 1 - stage);
-  return via < places_.nodes() ? node_id{via} : to;
-}
-
 pe_id route::towards(int stage, pe_id at, pe_id to) const {
   const node_id here = places_.node_of(at), there = places_.node_of(to);
   switch (kinds_[static_cast<std::size_t>(stage)]) {
     case kind::all:
       return to;
     case kind::nodes:
-      if (const node_id way = node_towards(stage, here, there); way != here) return places_.leader(way);
+      if (const node_id way{grid_.towards(stage, here.index(), there.index())}; way != here) return places_.leader(way);
       return at;
     case kind::inside:
       if (here == there) return to;
@@ -108,16 +149,13 @@ std::vector<pe_id> route::targets(int stage, pe_id from) const {
 }
 
 std::vector<node_id> route::targets(int stage, node_id from) const {
-  std::vector<bool> reached(static_cast<std::size_t>(places_.nodes()));
-  // Items that are here before this stage are for nodes that agree in all higher digits.
-  int same = 1;
-  for (int digit = stage; digit < how_.hops; ++digit) same *= width_;
-  for (int node = 0; node < places_.nodes(); ++node)
-    if (node / same == from.index() / same)
-      reached[static_cast<std::size_t>(node_towards(stage, from, node_id{node}).index())] = true;
   std::vector<node_id> result;
-  for (int node = 0; node < places_.nodes(); ++node)
-    if (reached[static_cast<std::size_t>(node)] && node_id{node} != from) result.emplace_back(node);
+  grid_.visit_targets(stage, from.index(), [&](node_range r) {
+    for (int node = r.begin; node < r.end; ++node)
+      if (node_id{node} != from) result.emplace_back(node);
+    return true;
+  });
+  std::ranges::sort(result);
   return result;
 }
 
@@ -138,11 +176,186 @@ std::vector<pe_id> route::sources(int stage, pe_id to) const {
 
 std::vector<node_id> route::sources(int stage, node_id to) const {
   std::vector<node_id> result;
+  grid_.visit_sources(stage, to.index(), [&](node_range r) {
+    for (int node = r.begin; node < r.end; ++node)
+      if (node_id{node} != to) result.emplace_back(node);
+    return true;
+  });
+  std::ranges::sort(result);
+  return result;
+}
+
+lane_counts route::most_lanes(int stage) const {
+  const int nodes = places_.nodes();
+  int most = 0, least = pes_;  // PEs of a node
+  for (int node = 0; node < nodes; ++node) {
+    most = std::max(most, pes_on(node_id{node}));
+    least = std::min(least, pes_on(node_id{node}));
+  }
+  const auto size = [](int count) { return static_cast<std::size_t>(count); };
+  lane_counts all;
+  switch (kinds_[static_cast<std::size_t>(stage)]) {
+    case kind::all:
+      all.near_sources = size(most);
+      all.far_sources = all.far_targets = size(pes_ - least);
+      all.targets = size(pes_);
+      break;
+    case kind::inside:
+      all.near_sources = all.targets = size(most);
+      break;
+    case kind::across: {
+      // The first PE of the smallest node has most; a PE has a lane to itself too.
+      int lanes = 0;
+      for (int node = 0; node < nodes; ++node) lanes += ceil_div(pes_on(node_id{node}), least);
+      all.near_sources = 1;
+      all.far_sources = size(nodes - 1);
+      all.targets = size(lanes);
+      all.far_targets = size(lanes - 1);
+      break;
+    }
+    case kind::across_shared:
+      for (int pe = 0; pe < pes_; ++pe) {
+        const node_id here = places_.node_of(pe_id{pe});
+        const int keepers = pes_on(here), mine = local_rank(pe_id{pe});
+        const int lanes = with_rest({0, nodes}, mine, keepers) - (here.index() % keepers == mine ? 1 : 0);
+        all.far_sources = std::max(all.far_sources, size(lanes));
+      }
+      all.targets = all.far_targets = all.far_sources;
+      break;
+    case kind::nodes:
+      return most_lanes_between_nodes(stage);
+  }
+  return all;
+}
+
+// The nodes of a column have lanes to the same nodes, and from the same nodes, but for themselves and for those in a
+// row that is not complete, which have more sources. So they are counted once for a column and a number of PEs.
+lane_counts route::most_lanes_between_nodes(int stage) const {
+  const auto counted = [](int pes, const auto& visit_ranges) {
+    by_keeper found(pes);
+    visit_ranges([&](node_range r) {
+      found.add(r);
+      return true;
+    });
+    found.close();
+    return found;
+  };
+  std::map<std::pair<int, int>, by_keeper> targets, sources;  // by column and PEs of a node
+  lane_counts all;
   for (int node = 0; node < places_.nodes(); ++node) {
-    const auto reached = targets(stage, node_id{node});
-    if (std::ranges::binary_search(reached, to)) result.emplace_back(node);
+    const int pes = pes_on(node_id{node});
+    const std::pair key{grid_.column_of(stage, node), pes};
+    const auto visit_targets = [&](auto&& visit) { grid_.visit_targets(stage, node, visit); };
+    const auto visit_sources = [&](auto&& visit) { grid_.visit_sources(stage, node, visit); };
+    if (!targets.contains(key)) targets.emplace(key, counted(pes, visit_targets));
+    const by_keeper& to = targets.at(key);
+    all.keeps = std::max(all.keeps, to.most_without(node));
+    all.lanes = std::max(all.lanes, to.all_without_self());
+    if (grid_.in_incomplete_row(stage, node)) {
+      all.receives = std::max(all.receives, counted(pes, visit_sources).most_without(node));
+      continue;
+    }
+    if (!sources.contains(key)) sources.emplace(key, counted(pes, visit_sources));
+    all.receives = std::max(all.receives, sources.at(key).most_without(node));
+  }
+  return all;
+}
+
+std::size_t route::place_of_pair(node_id here, node_id there) const {
+  const int keepers = pes_on(here), mine = there.index() % keepers;
+  return static_cast<std::size_t>(there.index() / keepers - (here.index() % keepers == mine && here < there ? 1 : 0));
+}
+
+std::size_t route::place_at_target(int stage, pe_id from, pe_id to) const {
+  const node_id there = places_.node_of(from), here = places_.node_of(to);
+  const auto size = [](int place) { return static_cast<std::size_t>(place); };
+  switch (kinds_[static_cast<std::size_t>(stage)]) {
+    case kind::all:
+      if (there == here) return size(local_rank(from));
+      return size(before_[size(there.index())] + local_rank(from) - (here < there ? pes_on(here) : 0));
+    case kind::inside:
+      return size(local_rank(from));
+    case kind::across:
+      return there == here ? 0 : size(there.index() - (here < there ? 1 : 0));
+    case kind::across_shared:
+      return place_of_pair(here, there);
+    case kind::nodes:
+      break;
+  }
+  return 0;
+}
+
+std::size_t route::place_at_source(int stage, pe_id from, pe_id to) const {
+  switch (kinds_[static_cast<std::size_t>(stage)]) {
+    case kind::inside:
+      return static_cast<std::size_t>(local_rank(to));
+    case kind::across_shared:
+      return place_of_pair(places_.node_of(from), places_.node_of(to));
+    default:
+      return static_cast<std::size_t>(to.index());
+  }
+}
+
+// Of kind across, a PE has one lane to itself, then, node by node, one to each PE whose number in its node leaves the
+// rest `first` when divided by the PEs of its own node.
+std::vector<std::size_t> route::places_of_targets(int stage, pe_id from, std::span<const pe_id> targets) const {
+  std::vector<std::size_t> result;
+  result.reserve(targets.size());
+  if (kinds_[static_cast<std::size_t>(stage)] != kind::across) {
+    for (const pe_id to : targets) result.push_back(place_at_source(stage, from, to));
+    return result;
+  }
+  const node_id here = places_.node_of(from);
+  const int step = pes_on(here), first = local_rank(from);
+  std::vector<int> lanes_before(before_.size());  // by node
+  for (int node = 0, lanes = 1; node < places_.nodes(); ++node) {
+    lanes_before[static_cast<std::size_t>(node)] = lanes;
+    if (node_id{node} != here) lanes += ceil_div(pes_on(node_id{node}) - first, step);
+  }
+  for (const pe_id to : targets)
+    result.push_back(
+        to == from ? 0
+                   : static_cast<std::size_t>(lanes_before[static_cast<std::size_t>(places_.node_of(to).index())] +
+                                              (local_rank(to) - first) / step));
+  return result;
+}
+
+std::vector<std::size_t> route::places_at_sources(int stage, std::span<const pe_id> sources, pe_id to) const {
+  std::vector<std::size_t> result;
+  result.reserve(sources.size());
+  if (kinds_[static_cast<std::size_t>(stage)] != kind::across) {
+    for (const pe_id from : sources) result.push_back(place_at_source(stage, from, to));
+    return result;
+  }
+  const node_id here = places_.node_of(to);
+  std::map<int, int> nodes_before;  // this one, by their PEs: there are few different sizes
+  for (int node = 0; node < here.index(); ++node) ++nodes_before[pes_on(node_id{node})];
+  std::unordered_map<int, int> lanes_before;  // of a source, by the PEs of its node
+  for (const pe_id from : sources) {
+    if (from == to) {
+      result.push_back(0);
+      continue;
+    }
+    const node_id there = places_.node_of(from);
+    const int step = pes_on(there), first = local_rank(from);
+    const auto [known, is_new] = lanes_before.try_emplace(step, 1);
+    if (is_new)
+      for (const auto& [pes, nodes] : nodes_before) known->second += nodes * ceil_div(pes - first, step);
+    // Its own node is among those before; it has no lane to it but that to itself.
+    const int own = there < here ? ceil_div(step - first, step) : 0;
+    result.push_back(static_cast<std::size_t>(known->second - own + (local_rank(to) - first) / step));
   }
   return result;
+}
+
+std::size_t route::place_at_target(int stage, node_id from, node_id to) const {
+  return place_in([&](auto&& visit) { grid_.visit_sources(stage, to.index(), visit); }, to.index(), from.index(),
+                  pes_on(to));
+}
+
+std::size_t route::place_at_source(int stage, node_id from, node_id to) const {
+  return place_in([&](auto&& visit) { grid_.visit_targets(stage, from.index(), visit); }, from.index(), to.index(),
+                  pes_on(from));
 }
 
 }  // namespace lull::aggregate

@@ -12,10 +12,15 @@
 // With buffers per node the PEs of a node fill the same buffers; each buffer is received by one PE of the other node.
 // An item that a stage need not move skips it. The last stage ends at the item's PE; a PE also has a lane to itself
 // there. Nodes may have different numbers of PEs.
+//
+// What is asked of a route for one PE, or for the most of all PEs, takes time and memory of the order of the number of
+// PEs: a program of many PEs makes a route on each of them.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "aggregate/node_grid.hpp"
 #include "fabric/layout.hpp"
 
 namespace lull::aggregate {
@@ -26,6 +31,15 @@ struct scheme {
   buffering buffers = buffering::per_pe;
   int hops = 1;  // 1 to 3
   bool operator==(const scheme&) const = default;
+};
+
+// Lanes of a stage at the PE that has most of them: what its symmetric memory must hold, alike on all PEs. `near` are
+// those inside a node.
+struct lane_counts {
+  bool operator==(const lane_counts&) const = default;
+  std::size_t near_sources = 0, far_sources = 0, targets = 0, far_targets = 0;  // of a stage between PEs
+  std::size_t keeps = 0, receives = 0;  // between nodes: as keeper of lanes from its node, and of those to it
+  std::size_t lanes = 0;                // between nodes: of a node
 };
 
 class route {
@@ -57,19 +71,35 @@ class route {
   // The PE of node `at` that holds the buffers for node `peer`, and receives what comes from it.
   [[nodiscard]] pe_id keeper(node_id at, node_id peer) const;
 
+  [[nodiscard]] lane_counts most_lanes(int stage) const;
+
+  // Both ends of a lane know where its buffers stand at either end: places count from 0 without a gap. Between PEs, the
+  // lane's place among those that come to `to`, the near or the far ones; and for all lanes that leave `from`, and all
+  // that come to `to`, their places where they leave.
+  [[nodiscard]] std::size_t place_at_target(int stage, pe_id from, pe_id to) const;
+  [[nodiscard]] std::vector<std::size_t> places_of_targets(int stage, pe_id from, std::span<const pe_id> targets) const;
+  [[nodiscard]] std::vector<std::size_t> places_at_sources(int stage, std::span<const pe_id> sources, pe_id to) const;
+  // Between nodes, among the lanes with the same keeper: at `to`, and at `from`.
+  [[nodiscard]] std::size_t place_at_target(int stage, node_id from, node_id to) const;
+  [[nodiscard]] std::size_t place_at_source(int stage, node_id from, node_id to) const;
+
  private:
   enum class kind : std::uint8_t { all, inside, across, across_shared, nodes };
   [[nodiscard]] int local_rank(pe_id pe) const { return local_[static_cast<std::size_t>(pe.index())]; }
   [[nodiscard]] int pes_on(node_id node) const { return static_cast<int>(places_.members(node).size()); }
-  [[nodiscard]] node_id node_towards(int stage, node_id at, node_id to) const;
+  [[nodiscard]] lane_counts most_lanes_between_nodes(int stage) const;
+  [[nodiscard]] std::size_t place_at_source(int stage, pe_id from, pe_id to) const;  // but of kind across
+  // Of a lane between `here` and `there`, at the PE of `here` that keeps it where each pair of nodes has one.
+  [[nodiscard]] std::size_t place_of_pair(node_id here, node_id there) const;
   [[nodiscard]] pe_id towards(int stage, pe_id at, pe_id to) const;  // `at` when this stage does not move it
 
   const fabric::layout& places_;
   int pes_;
   scheme how_;
   std::vector<kind> kinds_;
-  std::vector<int> local_;  // by PE: its place in its node
-  int width_ = 1;           // of the grid of nodes
+  std::vector<int> local_;   // by PE: its place in its node
+  std::vector<int> before_;  // by node: PEs on nodes before it
+  node_grid grid_;
 };
 
 }  // namespace lull::aggregate

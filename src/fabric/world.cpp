@@ -1,9 +1,9 @@
 #include "fabric/world.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <new>
 
@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/page.hpp"
 #include "base/settings.hpp"
+#include "base/topology.hpp"
 #include "fabric/crashes.hpp"
 #include "fabric/team.hpp"
 #include "fabric/team_slots.hpp"
@@ -20,14 +21,26 @@ namespace {
 
 constexpr const char* key = "lull.pe";
 
-// What a PE tells all others; its contact (remote.hpp), if it has one, follows it.
+// What a PE tells all others. The set of its cores follows, and its contact (remote.hpp), if it has one.
 struct introduction {
   segment_name heap;
   std::uint64_t heap_bytes;
   std::uint64_t static_bytes, static_identity;
   place where;
-  cpu_set_t cores;
+  std::uint32_t core_words;
 };
+
+// The numbers of cores, one bit each.
+using core_set = std::vector<std::uint64_t>;
+core_set set_of(std::span<const int> cores) {
+  core_set found;
+  for (const int core : cores) {
+    const auto word = static_cast<std::size_t>(core) / 64;
+    if (word >= found.size()) found.resize(word + 1);
+    found[word] |= std::uint64_t{1} << (static_cast<unsigned>(core) % 64);
+  }
+  return found;
+}
 
 constexpr std::size_t greatest_alignment = std::size_t{1} << 30U;  // of an allocation; address space, not memory
 
@@ -112,10 +125,12 @@ void world::start_remote() {
 }
 
 void world::exchange_and_map() {
-  introduction mine{segment_.name(), heap_bytes_, static_.bytes, static_.identity, place_of(boot_), {}};
-  sched_getaffinity(0, sizeof mine.cores, &mine.cores);
-  std::vector<std::byte> blob(sizeof mine);
+  const core_set my_cores = set_of(allowed_cores());
+  const introduction mine{segment_.name(),  heap_bytes_,     static_.bytes,
+                          static_.identity, place_of(boot_), static_cast<std::uint32_t>(my_cores.size())};
+  std::vector<std::byte> blob(sizeof mine + my_cores.size() * sizeof my_cores[0]);
   std::memcpy(blob.data(), &mine, sizeof mine);
+  std::memcpy(blob.data() + sizeof mine, my_cores.data(), blob.size() - sizeof mine);
   if (remote_) {
     const auto contact = remote_->contact();
     blob.insert(blob.end(), contact.begin(), contact.end());
@@ -126,6 +141,8 @@ void world::exchange_and_map() {
   std::vector<introduction> all(static_cast<std::size_t>(pes()));
   std::vector<place> places;
   bool one_program = true;
+  core_set cores_here;
+  int pes_here = 0;
   for (int pe = 0; pe < pes(); ++pe) {
     const auto theirs = pes() == 1 ? blob : boot_.lookup(key, pe_id{pe});
     auto& other = all[static_cast<std::size_t>(pe)];
@@ -137,7 +154,15 @@ void world::exchange_and_map() {
                   "give SHMEM_SYMMETRIC_SIZE the same value everywhere");
     if (other.static_bytes != static_.bytes || other.static_identity != static_.identity) one_program = false;
     places.push_back(other.where);
-    if (remote_) remote_->meet(pe_id{pe}, std::span(theirs).subspan(sizeof other));
+    core_set cores(other.core_words);
+    const std::size_t cores_end = sizeof other + cores.size() * sizeof cores[0];
+    std::memcpy(cores.data(), theirs.data() + sizeof other, cores_end - sizeof other);
+    if (other.where.host == mine.where.host) {
+      ++pes_here;
+      cores_here.resize(std::max(cores_here.size(), cores.size()));
+      for (std::size_t word = 0; word < cores.size(); ++word) cores_here[word] |= cores[word];
+    }
+    if (remote_) remote_->meet(pe_id{pe}, std::span(theirs).subspan(cores_end));
   }
   layout_.emplace(places, me());
   if (!one_program) {  // the PEs run different programs: their variables have nothing to do with each other
@@ -146,21 +171,16 @@ void world::exchange_and_map() {
     own_.shrink(header_bytes_ + symmetric_bytes_);
   }
 
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  int pes_here = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const pe_id pe{static_cast<int>(i)};
-    if (all[i].where.host == mine.where.host) {
-      CPU_OR(&cores, &cores, &all[i].cores);
-      ++pes_here;
-    }
     if (pe != me() && layout_->shares_memory(pe)) peers_[i] = map_peer(all[i].heap, header_bytes_ + symmetric_bytes_);
     std::byte* const start = pe == me() ? own_.data() : peers_[i].data();
     headers_[i] = reinterpret_cast<pe_header*>(start);
     memory_of_[i] = start ? start + header_bytes_ : nullptr;
   }
-  oversubscribed_ = pes_here > CPU_COUNT(&cores);
+  cores_of_host_ = 0;
+  for (const std::uint64_t word : cores_here) cores_of_host_ += std::popcount(word);
+  oversubscribed_ = pes_here > cores_of_host_;
 }
 
 void world::finalize() {

@@ -79,6 +79,7 @@ class world {
   [[nodiscard]] int pes() const { return boot_.size(); }
   [[nodiscard]] const layout& places() const { return *layout_; }
   [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
+  [[nodiscard]] int cores_of_host() const { return cores_of_host_; }  // that its PEs may use, taken together
   [[nodiscard]] bool checks() const { return checks_; }  // LULL_CHECK: look for mistakes of the program
   // Whether calls are looked at, by checks or for statistics.
   [[nodiscard]] bool watched() const { return watched_.load(std::memory_order_relaxed); }
@@ -223,6 +224,7 @@ class world {
   std::optional<layout> layout_;
   heap allocator_;
   bool oversubscribed_ = false;
+  int cores_of_host_ = 1;
   std::uint64_t unacknowledged_limit_;
   context default_;
   std::unique_ptr<remote> remote_;  // null when all PEs share memory

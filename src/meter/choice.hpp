@@ -7,8 +7,7 @@
 //     beside one from a counter unasked.
 //
 // Names, from the caller or else from LULL_METER_SOURCES, replace the default. Two rules more live elsewhere: one wire
-// is counted by one of net, infiniband and cxi (wire.hpp), and what overlaps in a total is left out of it
-// (python/lull/totals.py).
+// is counted by one of net, infiniband and cxi (wire.hpp), and what overlaps in a total is left out of it (totals.hpp).
 #pragma once
 #include <memory>
 #include <span>
@@ -25,11 +24,17 @@ struct found_source {
   std::string reason;  // why it is not readable, or else not used
 };
 
-// Every source in the table, in its order. Throws for a name that is not in it.
-[[nodiscard]] std::vector<found_source> find_sources(const sysroot& root, std::span<const std::string> names = {});
+// Whether sources that start other programs (ipmitool, curl, a site's command) are looked at. A PE must not fork: its
+// memory is registered with a network. There they are left out, named or not.
+enum class commands { allowed, left_out };
+
+// Every source in the table that may be looked at, in its order. Throws for a name that is not in the table.
+[[nodiscard]] std::vector<found_source> find_sources(const sysroot& root, std::span<const std::string> names = {},
+                                                     commands run = commands::allowed);
 
 // Only those to be read. Throws when a named one is not readable, or when there is none at all.
 [[nodiscard]] std::vector<std::unique_ptr<source>> sources_to_read(const sysroot& root,
-                                                                   std::span<const std::string> names = {});
+                                                                   std::span<const std::string> names = {},
+                                                                   commands run = commands::allowed);
 
 }  // namespace lull::meter

@@ -1,7 +1,7 @@
 // The meter of a Cray blade: /sys/cray/pm_counters, measured by its controller ten times a second.
 //
 // energy is the whole node, accelerators included; cpu_energy, memory_energy and accelN_energy are parts of it, for the
-// domains package, dram and gpu, and are in no total beside it (totals.py). Network cards and switches are not apart.
+// domains package, dram and gpu, and are in no total beside it (totals.hpp). Network cards and switches are not apart.
 // All are whole joules. On EX "4709000000 J 1784929200000000 us": the time stamp is the file's own, and two files may
 // be 100 ms apart, so it is the time of the reading. XC has no stamps.
 //

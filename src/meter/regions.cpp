@@ -1,7 +1,8 @@
 // lull/meter.h: keeps the regions and metrics of this process and writes them as one JSON file, aside and then renamed.
 //
-//   {"schema": 1, "node": host, "pid": n, "pe": the launcher's number or null,
-//    "regions": [{"name", "begin_ns", "end_ns", "cpu_ns"}], "metrics": [{"name", "value", "unit"}]}
+//   {"schema": 2, "node": host, "pid": n, "pe": the launcher's number or null,
+//    "regions": [{"name", "begin_ns", "end_ns", "cpu_ns"}],
+//    "metrics": [{"name", "value", "unit", "combination": "sum" | "mean" | "min" | "max"}]}
 //
 // The recorder is made at the first call and never destroyed, so that calls from destructors at exit still find it. It
 // is made only when LULL_RECORD is set; `the_recorder` then stays null and every call ends after one atomic load.
@@ -52,6 +53,7 @@ struct metric {
   std::string name;
   double value;
   std::string unit;
+  std::string_view combination;  // a literal
 };
 
 std::string host_name() {
@@ -119,13 +121,17 @@ class recorder {
     return true;
   }
 
-  void report(const char* name, double value, const char* unit) {
+  // False when `next` has another unit or combination than an earlier report of its name.
+  bool report(metric next) {
     const std::scoped_lock lock(lock_);
-    const auto known = std::ranges::find(metrics_, name, &metric::name);
-    if (known != metrics_.end())
-      *known = {name, value, unit};
-    else
-      metrics_.push_back({name, value, unit});
+    const auto known = std::ranges::find(metrics_, next.name, &metric::name);
+    if (known == metrics_.end()) {
+      metrics_.push_back(std::move(next));
+      return true;
+    }
+    if (known->unit != next.unit || known->combination != next.combination) return false;
+    known->value = next.value;
+    return true;
   }
 
   // 0 or errno.
@@ -141,9 +147,10 @@ class recorder {
       add(v);
     }
     nlohmann::ordered_json metrics = nlohmann::json::array();
-    for (const metric& m : metrics_) metrics.push_back({{"name", m.name}, {"value", m.value}, {"unit", m.unit}});
+    for (const metric& m : metrics_)
+      metrics.push_back({{"name", m.name}, {"value", m.value}, {"unit", m.unit}, {"combination", m.combination}});
     const std::string host = host_name();
-    const nlohmann::ordered_json file{{"schema", 1},       {"node", host},       {"pid", getpid()},
+    const nlohmann::ordered_json file{{"schema", 2},       {"node", host},       {"pid", getpid()},
                                       {"pe", pe_number()}, {"regions", regions}, {"metrics", metrics}};
     const std::string name = fmt::format("regions-{}-{}.json", host, getpid());
     return write_aside_then_rename(fmt::format("{}/.{}.aside", folder_, name), fmt::format("{}/{}", folder_, name),
@@ -223,6 +230,14 @@ int guarded(Act act) noexcept {
 
 bool good_name(const char* name) { return name != nullptr && *name != '\0'; }
 
+int report(const char* name, double value, const char* unit, std::string_view combination) {
+  if (!good_name(name)) return LULL_METER_BAD_NAME;
+  if (!std::isfinite(value)) return LULL_METER_BAD_VALUE;
+  return guarded([&](recorder& r) {
+    return r.report({name, value, unit != nullptr ? unit : "", combination}) ? LULL_METER_OK : LULL_METER_CONFLICT;
+  });
+}
+
 }  // namespace
 }  // namespace lull::meter
 
@@ -243,13 +258,20 @@ int lull_region_end(const char* name) {
   return guarded([&](recorder& r) { return r.end(name) ? LULL_METER_OK : LULL_METER_NOT_INNERMOST; });
 }
 
-int lull_metric(const char* name, double value, const char* unit) {
-  if (!good_name(name)) return LULL_METER_BAD_NAME;
-  if (!std::isfinite(value)) return LULL_METER_BAD_VALUE;
-  return guarded([&](recorder& r) {
-    r.report(name, value, unit != nullptr ? unit : "");
-    return LULL_METER_OK;
-  });
+int lull_metric_sum(const char* name, double value, const char* unit) {
+  return lull::meter::report(name, value, unit, "sum");
+}
+
+int lull_metric_mean(const char* name, double value, const char* unit) {
+  return lull::meter::report(name, value, unit, "mean");
+}
+
+int lull_metric_min(const char* name, double value, const char* unit) {
+  return lull::meter::report(name, value, unit, "min");
+}
+
+int lull_metric_max(const char* name, double value, const char* unit) {
+  return lull::meter::report(name, value, unit, "max");
 }
 
 int lull_region_flush(void) {
@@ -274,6 +296,8 @@ const char* lull_meter_strerror(int code) {
       return "the file of regions could not be written into the folder LULL_RECORD";
     case LULL_METER_NO_MEMORY:
       return "out of memory";
+    case LULL_METER_CONFLICT:
+      return "the metric was reported before with another unit, or combined in another way";
     default:
       return "unknown code of lull/meter.h";
   }

@@ -7,7 +7,6 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "meter/choice.hpp"
 
 namespace lull::meter {
 namespace {
@@ -22,8 +21,8 @@ double checked_rate(double hz) {
 
 }  // namespace
 
-sampler::sampler(const sysroot& root, double hz, std::span<const std::string> names)
-    : hz_(checked_rate(hz)), sources_(sources_to_read(root, names)) {
+sampler::sampler(const sysroot& root, double hz, std::span<const std::string> names, commands run)
+    : hz_(checked_rate(hz)), sources_(sources_to_read(root, names, run)) {
   for (const auto& s : sources_)
     channels_.insert(channels_.end(), s->description().channels.begin(), s->description().channels.end());
   readings_.resize(channels_.size());

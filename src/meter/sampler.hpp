@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "meter/choice.hpp"
 #include "meter/source.hpp"
 #include "meter/tally.hpp"
 
@@ -43,8 +44,8 @@ struct latest_sample {
 
 class sampler {
  public:
-  // Names as in find_sources(): empty means the default.
-  sampler(const sysroot& root, double hz, std::span<const std::string> names = {});
+  // Names and commands as in find_sources(): no name means the default.
+  sampler(const sysroot& root, double hz, std::span<const std::string> names = {}, commands run = commands::allowed);
   sampler(const sampler&) = delete;
   sampler& operator=(const sampler&) = delete;
   ~sampler() = default;  // the thread ends with its jthread, without a last sample

@@ -31,8 +31,9 @@ namespace lull::meter {
 enum class domain { node, package, dram, gpu, nic, wire };
 
 // How a figure is obtained, from the most to the least direct: by a meter, by the vendor's model behind the counter,
-// from another measured quantity by a formula, or from coefficients alone.
-enum class kind { measured, vendor_model, derived, estimated };
+// from another measured quantity by a formula, from coefficients alone, or by a simulator (no source's, but a
+// record's).
+enum class kind { measured, vendor_model, derived, estimated, simulated };
 
 [[nodiscard]] std::string_view name_of(domain d);
 [[nodiscard]] std::string_view name_of(kind k);
@@ -106,6 +107,7 @@ class source {
 struct source_entry {
   std::string_view name;
   std::unique_ptr<source> (*make)(const sysroot&);
+  bool runs_command;  // making and reading it start other programs
 };
 
 // All sources Lull knows, in order of preference.

@@ -233,7 +233,7 @@ void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, s
   if (power_.on()) {
     const auto woken = power_.wake(o, out, o.busy_until, at, waiting);
     start = woken.at;
-    if (woken.slow) time = power_.slowed(time);
+    if (woken.slow) time = power_.slowed(out, time);
   }
   picoseconds end = start + time;
   if constexpr (from_node)
@@ -335,7 +335,7 @@ result core<Self, T>::finish(bool stopped) {
                        .deep_sleep = o.deep,
                        .fast_wake = asked_.power.mode == power_mode::adaptive_rate ? 0 : o.other,
                        .slow = asked_.power.mode == power_mode::adaptive_rate ? o.other : 0,
-                       .busy = links_.transfer_time(o.node_cable, static_cast<std::int64_t>(o.bytes))});
+                       .busy = links_.transfer_time_of_all(o.node_cable, o.bytes) + power_.lag(link)});
   }
   return r;
 }

@@ -98,7 +98,10 @@ class link_power {
                                                         : given.hybrid_hold),
         on_(given.mode != power_mode::active),
         learns_(given.bound > 0) {
-    if (given.mode == power_mode::adaptive_rate) slow_since_.assign(links, never);
+    if (given.mode == power_mode::adaptive_rate) {
+      slow_since_.assign(links, never);
+      lag_.resize(links);
+    }
     if (on_ && learns_) {
       learnt_.assign(links, learnt_hold(given.hold));
       reviewed_.resize(links);
@@ -116,9 +119,14 @@ class link_power {
                                                       : given_.wake_fast;
   }
 
-  [[nodiscard]] picoseconds slowed(picoseconds time) const {
-    return static_cast<picoseconds>(static_cast<double>(time) / given_.slow_rate);
+  // How long a packet takes at the slow rate which takes `time` at the full one.
+  [[nodiscard]] picoseconds slowed(std::size_t link, picoseconds time) {
+    const auto slow = static_cast<picoseconds>(static_cast<double>(time) / given_.slow_rate);
+    lag_[link] += slow - time;
+    return slow;
   }
+  // By how much longer a link has been transmitting than at the full rate.
+  [[nodiscard]] picoseconds lag(std::size_t link) const { return lag_.empty() ? 0 : lag_[link]; }
 
   // A packet's turn at `now` on a link idle since `idle_since` <= now, when `waiting` bytes wait, the packet's included
   // (looked at if it follows the backlog).
@@ -196,6 +204,7 @@ class link_power {
   picoseconds fast_for_;  // the longest time in fast wake: none in deep-sleep, any in fast-wake
   bool on_;
   std::vector<picoseconds> slow_since_;  // adaptive-rate: never while at full rate
+  std::vector<picoseconds> lag_;         // adaptive-rate
   bool learns_;
   std::vector<learnt_hold> learnt_;
   std::vector<picoseconds> reviewed_;

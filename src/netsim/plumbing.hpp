@@ -232,6 +232,11 @@ class plumbing {
   [[nodiscard]] picoseconds transfer_time(bool node_cable, std::int64_t bytes) const {
     return static_cast<picoseconds>(static_cast<std::uint64_t>(bytes) * rates_[node_cable ? 1 : 0] >> rate_bits);
   }
+  // The same for all that a link has sent, which may take longer than the 2^44 ps that a product of 64 bits can hold.
+  [[nodiscard]] picoseconds transfer_time_of_all(bool node_cable, std::uint64_t bytes) const {
+    __extension__ using product = unsigned __int128;
+    return static_cast<picoseconds>(product{bytes} * rates_[node_cable ? 1 : 0] >> rate_bits);
+  }
   [[nodiscard]] unsigned lanes() const { return lanes_; }
   [[nodiscard]] unsigned channels() const { return channels_per_link_; }
   [[nodiscard]] unsigned window_bits() const { return window_bits_; }
@@ -259,6 +264,9 @@ inline void plumbing::check(const simulation& asked, unsigned classes) {
   require(n.packet >= 1 && n.packet < 1 << 24, "network.packet", "lie in 1..16777215 bytes");
   require(n.bandwidth > 0, "network.bandwidth", "be above 0");
   require(n.nic_bandwidth > 0, "network.nic_bandwidth", "be above 0");
+  constexpr double most_s = 16;  // 2^44 ps are 17.6 s: what transfer_time() can hold
+  require(static_cast<double>(n.packet) <= most_s * std::min(n.bandwidth, n.nic_bandwidth), "network.bandwidth",
+          fmt::format("send a packet of {} bytes within {} s, and network.nic_bandwidth too", n.packet, most_s));
   require(n.input_buffer >= n.packet && n.input_buffer < 1 << 30, "network.input_buffer",
           fmt::format("hold a packet of {} bytes and be below 1 GiB", n.packet));
   require(n.output_buffer >= n.packet && n.output_buffer < 1 << 30, "network.output_buffer",

@@ -138,7 +138,7 @@ struct link_result {
   picoseconds deep_sleep;
   picoseconds fast_wake;
   picoseconds slow;  // adaptive_rate
-  picoseconds busy;  // transmitting
+  picoseconds busy;  // transmitting, at the rate it had
 };
 
 struct result {

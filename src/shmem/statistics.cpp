@@ -15,27 +15,47 @@
 #include "base/settings.hpp"
 #include "fabric/team.hpp"
 #include "meter/sampler.hpp"
+#include "meter/totals.hpp"
 
 namespace lull::shmem {
 namespace {
 
 using fabric::wait_counts;
 
-// What a PE tells PE 0, as bytes: this, then `rows` rows, then `channels` channels.
+// Energy that counts nothing twice, as direct as its least direct part.
+struct energy_sum {
+  bool present = false, lower_bound = false;
+  meter::kind kind = meter::kind::measured;
+  double joules = 0;
+  energy_sum& operator+=(const energy_sum& other) {
+    present |= other.present;
+    lower_bound |= other.lower_bound;
+    kind = std::max(kind, other.kind);
+    joules += other.joules;
+    return *this;
+  }
+};
+
+constexpr std::array domains{meter::domain::node, meter::domain::package, meter::domain::dram,
+                             meter::domain::gpu,  meter::domain::nic,     meter::domain::wire};
+
+// Of one host or of several.
+struct energies {
+  std::array<energy_sum, domains.size()> of;
+  energy_sum processors;  // the packages and their memory; where only the whole node is metered, that
+};
+
+// What a PE tells PE 0, as bytes: this, then `rows` rows.
 struct told {
   std::int64_t ns, ns_cpu, ns_agent_cpu, ns_changing_frequency;
   std::uint64_t frequency_changes;
-  std::uint32_t rows, channels;
+  std::uint32_t rows;
+  bool metered;  // it read its host's meter
+  energies host;
 };
 struct told_row {
   std::uint32_t what, size_class;
   wait_counts counts;
-};
-struct told_channel {
-  meter::domain covers;
-  meter::kind kind;
-  double joules;
-  bool lower_bound;
 };
 
 template <class T>
@@ -53,36 +73,28 @@ T take(std::span<const std::byte>& bytes) {
   return value;
 }
 
-// A domain's energy over all nodes, as direct as its least direct channel.
-struct domain_energy {
-  bool present = false;
-  double joules = 0;
-  meter::kind kind = meter::kind::measured;
-  bool lower_bound = false;
-  void add(const told_channel& c) {
-    present = true;
-    joules += c.joules;
-    kind = std::max(kind, c.kind);
-    lower_bound |= c.lower_bound;
-  }
-};
+energies energies_of_host(std::span<const meter::channel> channels, std::span<const meter::channel_total> totals) {
+  std::vector<meter::channel_label> labels;
+  for (const meter::channel& c : channels) labels.push_back({c.name, c.covers, c.kind});
+  energies host;
+  const auto at = [&](meter::domain d) -> energy_sum& { return host.of[static_cast<std::size_t>(d)]; };
+  for (const meter::domain d : domains)
+    for (const std::size_t i : meter::counted_of(labels, d))
+      at(d) += {true, totals[i].lower_bound, labels[i].kind, totals[i].joules};
+  host.processors = at(meter::domain::package);
+  if (host.processors.present)
+    host.processors += at(meter::domain::dram);
+  else
+    host.processors = at(meter::domain::node);
+  return host;
+}
 
 struct job_sums {
   fabric::wait_table table;
   double seconds = 0;
   int hosts = 0;            // whose meters were read
   std::int64_t ns_cpu = 0;  // of the PEs, their agents included
-  std::array<domain_energy, 6> energy;
-
-  [[nodiscard]] const domain_energy& of(meter::domain d) const { return energy[static_cast<std::size_t>(d)]; }
-  // What the processors consumed: the packages and their memory; where only the whole node is metered, that.
-  [[nodiscard]] domain_energy processors() const {
-    if (!of(meter::domain::package).present) return of(meter::domain::node);
-    domain_energy sum = of(meter::domain::package);
-    if (const auto& dram = of(meter::domain::dram); dram.present)
-      sum.add({meter::domain::dram, dram.kind, dram.joules, dram.lower_bound});
-    return sum;
-  }
+  energies energy;
 };
 
 double in_s(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
@@ -95,7 +107,7 @@ std::string size_words(std::size_t bytes) {
 }
 
 std::string row_words(std::string_view what, std::string_view size, const wait_counts& c, const job_sums& sums) {
-  const domain_energy energy = sums.processors();
+  const energy_sum& energy = sums.energy.processors;
   std::string joules = "-";
   if (energy.present && sums.ns_cpu > 0)
     joules = fmt::format("{:.3g}", energy.joules * static_cast<double>(c.ns_cpu) / static_cast<double>(sums.ns_cpu));
@@ -106,15 +118,14 @@ std::string row_words(std::string_view what, std::string_view size, const wait_c
 
 std::string energy_words(const job_sums& sums) {
   std::string text;
-  for (const auto d : {meter::domain::node, meter::domain::package, meter::domain::dram, meter::domain::gpu,
-                       meter::domain::nic, meter::domain::wire}) {
-    const domain_energy& e = sums.of(d);
+  for (const auto d : domains) {
+    const energy_sum& e = sums.energy.of[static_cast<std::size_t>(d)];
     if (!e.present) continue;
     text += fmt::format("{}{} {}{:.4g} J ({})", text.empty() ? "" : ", ", meter::name_of(d), e.lower_bound ? ">= " : "",
                         e.joules, meter::name_of(e.kind));
   }
   if (text.empty()) return "energy: no meter is readable (lull sources says why)\n";
-  const auto kind = std::max(meter::kind::derived, sums.processors().kind);
+  const auto kind = std::max(meter::kind::derived, sums.energy.processors.kind);
   return fmt::format(
       "energy of {} as a whole: {}\n"
       "energy of an operation: the processors' energy by its share of the PEs' CPU time ({})\n",
@@ -155,7 +166,9 @@ job_statistics::job_statistics(fabric::world& world)
   const fabric::layout& places = world.places();
   if (!world.wait().has_table() || !places.first_on_host()) return;
   try {
-    meter_ = std::make_unique<meter::sampler>(meter::sysroot(), setting_real("LULL_METER_HZ"));
+    meter_ =
+        std::make_unique<meter::sampler>(meter::sysroot(setting_text("LULL_SYSROOT")), setting_real("LULL_METER_HZ"),
+                                         std::span<const std::string>(), meter::commands::left_out);
     meter_->start();
   } catch (const error&) {
     meter_.reset();  // no meter is readable: the table says so
@@ -169,14 +182,11 @@ void job_statistics::report() {
   world_.quiet(world_.default_context());
   world_.everybody().sync();  // what others still waited for belongs to the table
   const fabric::wait_table table = world_.wait().table();
-  told mine{now_ns() - begin_ns_,
-            process_cpu_ns() - cpu_begin_ns_,
-            table.ns_agent_cpu,
-            table.ns_changing_frequency,
-            table.frequency_changes,
-            0,
-            0};
-  std::vector<std::byte> rows, channels;
+  told mine{now_ns() - begin_ns_,    process_cpu_ns() - cpu_begin_ns_,
+            table.ns_agent_cpu,      table.ns_changing_frequency,
+            table.frequency_changes, 0,
+            meter_ != nullptr,       {}};
+  std::vector<std::byte> rows;
   for (std::size_t what = 0; what < table.rows.size(); ++what)
     for (std::size_t size = 0; size < fabric::size_classes; ++size) {
       const wait_counts& c = table.rows[what][size];
@@ -184,17 +194,10 @@ void job_statistics::report() {
       append(rows, told_row{static_cast<std::uint32_t>(what), static_cast<std::uint32_t>(size), c});
       ++mine.rows;
     }
-  if (meter_) {
-    const meter::series measured = meter_->stop();
-    for (const meter::channel& c : meter_->channels()) {
-      const meter::channel_total& total = measured.totals[mine.channels++];
-      append(channels, told_channel{c.covers, c.kind, total.joules, total.lower_bound});
-    }
-  }
+  if (meter_) mine.host = energies_of_host(meter_->channels(), meter_->stop().totals);
   std::vector<std::byte> blob;
   append(blob, mine);
   blob.insert(blob.end(), rows.begin(), rows.end());
-  blob.insert(blob.end(), channels.begin(), channels.end());
 
   job_sums sums;
   std::string lines;
@@ -207,16 +210,14 @@ void job_statistics::report() {
     sums.table.ns_agent_cpu += theirs.ns_agent_cpu;
     sums.table.ns_changing_frequency += theirs.ns_changing_frequency;
     sums.table.frequency_changes += theirs.frequency_changes;
-    if (theirs.channels > 0) ++sums.hosts;
+    if (theirs.metered) ++sums.hosts;
+    for (std::size_t d = 0; d < domains.size(); ++d) sums.energy.of[d] += theirs.host.of[d];
+    sums.energy.processors += theirs.host.processors;
     wait_counts total;
     for (std::uint32_t i = 0; i < theirs.rows; ++i) {
       const auto row = take<told_row>(left);
       sums.table.rows[row.what][row.size_class] += row.counts;
       total += row.counts;
-    }
-    for (std::uint32_t i = 0; i < theirs.channels; ++i) {
-      const auto channel = take<told_channel>(left);
-      sums.energy[static_cast<std::size_t>(channel.covers)].add(channel);
     }
     lines += fmt::format(
         "PE {}: {} waits, {:.3f} s waited, {:.3f} s asleep, {:.3f} s CPU of {:.3f} s, {} sleeps, {} time-outs, "

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from lull import record
-from lull.record import Channel, Domain, Energy, EnergyKind, Host, IdlePower, Metric, Region, Repeat, Run
+from lull.record import Channel, Combination, Domain, Energy, EnergyKind, Host, IdlePower, Metric, Region, Repeat, Run
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TIMES = [10.0, 10.2, 9.9, 10.1, 10.3, 9.8, 10.05, 9.95, 10.15, 10.0]
@@ -136,7 +136,9 @@ def repeat(
         energy=parts(1.0),
         totals=totals,
         regions=made,
-        metrics={name: Metric(value=value, unit=unit) for name, value in (metrics or {}).items()},
+        metrics={
+            name: Metric(value=value, unit=unit, combination=Combination.SUM) for name, value in (metrics or {}).items()
+        },
     )
 
 

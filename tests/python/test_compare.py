@@ -234,6 +234,11 @@ class TestEnergyPerMegabyte:
         assert found.baseline.moved.j_per_mb.median == pytest.approx(2005 / 2000)
         assert found.j_per_mb_ratio.value == pytest.approx(0.5)
 
+    def test_a_metric_in_two_units_is_not_divided_by(self):
+        a, b = run("A", metrics={"sent": 2.0}, unit="GB"), run("B", metrics={"sent": 1.0}, unit="MB", start=SOON)
+        with pytest.raises(LullError, match="'GB', the other in 'MB'"):
+            compare_runs(a, b, per="sent")
+
     def test_without_bytes_there_is_none(self):
         found = compare_runs(*pair(metrics={"updates": 5.0}), per="updates")
         assert found.baseline.moved is None

@@ -47,7 +47,7 @@ def energy(channel: str, joules: float, domain: Domain = Domain.PACKAGE, **more:
 
 def account(pe: int | None, regions: list[tuple[str, float, float]], pid: int = 1, node: str = "a") -> Account:
     visits = [{"name": n, "begin_ns": int(b * S), "end_ns": int(e * S), "cpu_ns": S} for n, b, e in regions]
-    return Account.model_validate({"schema": 1, "node": node, "pid": pid, "pe": pe, "regions": visits, "metrics": []})
+    return Account.model_validate({"schema": 2, "node": node, "pid": pid, "pe": pe, "regions": visits, "metrics": []})
 
 
 def test_energy_between_readings_is_interpolated() -> None:
@@ -131,34 +131,52 @@ def test_visits_that_overlap_count_no_joule_twice() -> None:
     assert found.wall_s == pytest.approx(4)
 
 
-def test_metrics_of_several_pes_are_added() -> None:
-    accounts = [
-        Account.model_validate(
-            {
-                "schema": 1,
-                "node": "a",
-                "pid": 1,
-                "pe": pe,
-                "regions": [],
-                "metrics": [{"name": "updates", "value": 10 + pe, "unit": "1"}],
-            }
-        )
-        for pe in range(2)
-    ]
-    assert merge_metrics(accounts)["updates"].value == 21
+def reporting(*metrics: tuple[str, float, str, str]) -> Account:
+    """A process that reported these: name, value, unit, combination."""
+    return Account.model_validate(
+        {
+            "schema": 2,
+            "node": "a",
+            "pid": 1,
+            "pe": None,
+            "regions": [],
+            "metrics": [
+                {"name": name, "value": value, "unit": unit, "combination": way} for name, value, unit, way in metrics
+            ],
+        }
+    )
+
+
+@pytest.mark.parametrize(("way", "value"), [("sum", 12), ("mean", 4), ("min", 2), ("max", 7)])
+def test_a_metric_of_several_processes_combines_as_it_says(way: str, value: float) -> None:
+    found = merge_metrics([reporting(("m", each, "s", way)) for each in (2, 3, 7)])
+    assert (found.metrics["m"].value, found.metrics["m"].processes) == (value, 3)
+    assert found.disputed == {}
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [(("m", 3.0, "ms", "mean"), "in 's' and in 'ms'"), (("m", 3.0, "s", "sum"), "as mean and as sum")],
+)
+def test_processes_that_differ_about_a_metric_leave_a_line_and_no_figure(
+    other: tuple[str, float, str, str], words: str
+) -> None:
+    found = merge_metrics([reporting(("m", 2.0, "s", "mean"), ("n", 1.0, "1", "sum")), reporting(other)])
+    assert set(found.metrics) == {"n"}
+    assert words in found.disputed["m"]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        '{"schema":1,"node":"a","pid":1,"pe"',
-        '{"schema":2,"node":"a","pid":1,"pe":0,"regions":[],"metrics":[]}',
-        '{"schema":1,"node":"a","pid":1,"pe":0,"regions":[{"name":"u","begin_ns":2,"end_ns":1,"cpu_ns":0}],"metrics":[]}',
+        '{"schema":2,"node":"a","pid":1,"pe"',
+        '{"schema":3,"node":"a","pid":1,"pe":0,"regions":[],"metrics":[]}',
+        '{"schema":2,"node":"a","pid":1,"pe":0,"regions":[{"name":"u","begin_ns":2,"end_ns":1,"cpu_ns":0}],"metrics":[]}',
     ],
 )
 def test_a_damaged_account_is_a_warning_and_the_others_stand(tmp_path: Path, text: str) -> None:
     (tmp_path / "regions-1.json").write_text(text)
-    (tmp_path / "regions-2.json").write_text('{"schema":1,"node":"a","pid":1,"pe":0,"regions":[],"metrics":[]}')
+    (tmp_path / "regions-2.json").write_text('{"schema":2,"node":"a","pid":1,"pe":0,"regions":[],"metrics":[]}')
     found = read_accounts(tmp_path)
     assert (len(found.accounts), len(found.warnings)) == (1, 1)
 

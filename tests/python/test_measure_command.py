@@ -15,9 +15,9 @@ from lull import record
 WRITES_AN_ACCOUNT = """
 import json, os, time
 begin = time.monotonic_ns(); time.sleep(0.3); end = time.monotonic_ns()
-json.dump({"schema": 1, "node": os.uname().nodename, "pid": os.getpid(), "pe": 0,
+json.dump({"schema": 2, "node": os.uname().nodename, "pid": os.getpid(), "pe": 0,
            "regions": [{"name": "updates", "begin_ns": begin, "end_ns": end, "cpu_ns": 5}],
-           "metrics": [{"name": "updates", "value": 1000, "unit": "1"}]},
+           "metrics": [{"name": "updates", "value": 1000, "unit": "1", "combination": "sum"}]},
           open(os.environ["LULL_RECORD"] + "/regions-0.json", "w"))
 """
 
@@ -221,9 +221,10 @@ def test_what_a_killed_measurement_left_is_removed_by_the_next(lull: Lull) -> No
     ("content", "words"),
     [
         ('{"schema": 1, "label": "cut', "cut off"),
-        ('{"schema": 2}', "newer"),
+        ('{"schema": 3}', "newer"),
         ('{"a": 1}', "not a record"),
-        ('{"schema": 1}', "not a valid record"),
+        ('{"schema": 2}', "not a valid record"),
+        ('{"schema": 1}', "its schema is 1, this Lull reads 2"),
         ("[]", "not a record"),
     ],
 )

@@ -350,7 +350,7 @@ def test_other_nodes_of_an_allocation_are_pointed_out_once(job: Lull, tmp_path: 
 
 def test_accounts_of_other_hosts_are_left_out_and_said_once(job: Lull) -> None:
     visit = {"name": "u", "begin_ns": 1, "end_ns": 2, "cpu_ns": 1}
-    text = json.dumps({"schema": 1, "node": "elsewhere", "pid": 1, "pe": 1, "regions": [visit], "metrics": []})
+    text = json.dumps({"schema": 2, "node": "elsewhere", "pid": 1, "pe": 1, "regions": [visit], "metrics": []})
     script = f"echo '{text}' > $LULL_RECORD/regions-1.json"
     done = job.run("measure", "--runs", "2", "--out", "r", "sh", "-c", script)
     assert done.stderr.count("PEs ran on elsewhere too") == 1

@@ -6,7 +6,7 @@ import pytest
 from lull.launcher import Place, expand_counts, find_place, nodes_allocated
 from lull.merging import merge, ranges
 from lull.nodes import Anchor, NodePart, clock_error_s, take_anchor
-from lull.record import SAMPLES_SCHEMA, Rank, Run
+from lull.record import SAMPLES_SCHEMA, Combination, Metric, Rank, Run
 from lull.rendezvous import Handed
 from records import repeat, run, samples
 
@@ -104,6 +104,35 @@ def test_energies_regions_and_metrics_of_nodes_add_up() -> None:
     assert of.regions[0].pes == 16
     assert of.metrics["m"].value == 6
     assert merged.problems == []
+
+
+def with_metric(of: Handed, value: float, unit: str = "s", processes: int = 1, disputed: bool = False) -> Handed:
+    """The part with a mean that `processes` of it reported, or that they differed about."""
+    [one] = of.run.repeats
+    mean = Metric(value=value, unit=unit, combination=Combination.MEAN, processes=processes)
+    changed = one.model_copy(update={"metrics": {} if disputed else {"latency": mean}})
+    part = of.part.model_copy(update={"disputed": ["latency"] if disputed else []})
+    return Handed(part, of.run.model_copy(update={"repeats": [changed]}), of.samples)
+
+
+def test_a_mean_over_nodes_weighs_their_processes() -> None:
+    merged = merge([with_metric(part("a", (0, 1, 2)), 1.0, processes=3), with_metric(part("b", (3,)), 5.0)], 4)
+    assert merged.run is not None
+    found = merged.run.repeats[0].metrics["latency"]
+    assert (found.value, found.processes) == (2.0, 4)
+
+
+def test_nodes_that_differ_about_a_metric_leave_a_line_and_no_figure() -> None:
+    merged = merge([with_metric(part("a", (0, 1)), 1.0), with_metric(part("b", (2, 3)), 5000.0, unit="ms")], 4)
+    assert merged.run is not None
+    assert merged.run.repeats[0].metrics == {}
+    assert any("metric latency is left out" in line for line in merged.problems)
+
+
+def test_a_metric_disputed_on_one_node_is_not_that_of_the_others() -> None:
+    merged = merge([with_metric(part("a", (0, 1)), 1.0, disputed=True), with_metric(part("b", (2, 3)), 5.0)], 4)
+    assert merged.run is not None
+    assert merged.run.repeats[0].metrics == {}
 
 
 def test_machines_of_one_name_are_two_nodes() -> None:

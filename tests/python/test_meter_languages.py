@@ -65,17 +65,20 @@ program codes
   print *, code
   call lull_region_begin("  ", code)
   print *, code == lull_meter_bad_name
-  call lull_metric("m", 2.5d0)
+  call lull_metric_mean("m", 2.5d0)
+  call lull_metric_max("m", 2.5d0, code=code)
+  print *, code == lull_meter_conflict
   call lull_region_flush(code)
   print *, code
 end program codes
 """
     )
     done = lull.run("measure", "--out", "r", "--", str(compiled(lull.folder, program)))
-    assert done.stdout.split() == ["0", "T", "0", "T", "0"]
+    assert done.stdout.split() == ["0", "T", "0", "T", "T", "0"]
     [repeat] = record.read(lull.folder / "r").repeats
     assert [region.name for region in repeat.regions] == ["padded"]
-    assert (repeat.metrics["m"].value, repeat.metrics["m"].unit) == (2.5, "")
+    metric = repeat.metrics["m"]
+    assert (metric.value, metric.unit, metric.combination) == (2.5, "", "mean")
 
 
 def test_the_python_example_has_its_regions_and_metric_in_the_record(lull: Lull) -> None:
@@ -92,16 +95,38 @@ def test_the_python_example_has_its_regions_and_metric_in_the_record(lull: Lull)
 
 def test_without_a_measurement_a_program_runs_as_it_would() -> None:
     with lull_package.region("outer"), lull_package.region("inner"):
-        lull_package.metric("m", 1)
+        lull_package.metric_sum("m", 1)
 
 
 def test_mistakes_in_a_python_program_are_raised() -> None:
     with pytest.raises(ValueError, match="empty"), lull_package.region(""):
         pass
     with pytest.raises(ValueError, match="not a number"):
-        lull_package.metric("m", float("nan"))
+        lull_package.metric_max("m", float("nan"))
     with pytest.raises(ZeroDivisionError), lull_package.region("r"):
         raise ZeroDivisionError
+
+
+def test_each_metric_of_a_job_combines_over_its_ranks_as_it_says(lull: Lull) -> None:
+    lull.env["LULL_NODE_PATIENCE_S"] = "5"
+    program = lull.folder / "metrics.py"
+    program.write_text(
+        "import os, lull\n"
+        "rank = int(os.environ['PMIX_RANK'])\n"
+        "lull.metric_sum('updates', 10 + rank, '1')\n"
+        "lull.metric_mean('latency', 2.0 + rank, 'us')\n"
+        "lull.metric_min('fastest', 5 + rank, 's')\n"
+        "lull.metric_max('slowest', 5 + rank, 's')\n"
+        "lull.metric_max('size', 5, 'KiB' if rank else 'MiB')\n"
+        "try: lull.metric_mean('updates', 1, '1')\n"
+        "except ValueError: pass\n"
+    )
+    done = lull.run("run", "-n", "2", *lull.argv("measure", "--out", "r", "--", sys.executable, str(program)))
+    assert done.returncode == 0, done.stderr
+    metrics = record.read(lull.folder / "r").repeats[0].metrics
+    found = {name: (metric.value, metric.processes) for name, metric in metrics.items()}
+    assert found == {"updates": (21, 2), "latency": (2.5, 2), "fastest": (5, 2), "slowest": (6, 2)}
+    assert "metric size is left out" in done.stderr
 
 
 def test_each_rank_of_a_job_has_its_share_of_the_cpu_time(lull: Lull) -> None:

@@ -237,7 +237,7 @@ def test_the_same_records_give_the_same_bytes(study, tmp_path):
 def test_a_failure_leaves_the_old_report_as_it_was(study, tmp_path):
     out = tmp_path / "out.html"
     out.write_text("old")
-    (study / "b" / "run.json").write_text('{"schema": 1')
+    (study / "b" / "run.json").write_text('{"schema": 2')
     with pytest.raises(LullError, match="cut off"):
         write_report([study], out)
     assert out.read_text() == "old"

@@ -14,9 +14,9 @@ from lull import record
 PROGRAM = """
 import json, os, sys, time
 begin = time.monotonic_ns(); time.sleep(float(sys.argv[1])); end = time.monotonic_ns()
-json.dump({"schema": 1, "node": os.uname().nodename, "pid": os.getpid(), "pe": 0,
+json.dump({"schema": 2, "node": os.uname().nodename, "pid": os.getpid(), "pe": 0,
            "regions": [{"name": "updates", "begin_ns": begin, "end_ns": end, "cpu_ns": 5}],
-           "metrics": [{"name": "updates", "value": 1000, "unit": "1"}]},
+           "metrics": [{"name": "updates", "value": 1000, "unit": "1", "combination": "sum"}]},
           open(os.environ["LULL_RECORD"] + "/regions-0.json", "w"))
 open(os.environ["HERE"] + "/order", "a").write(" ".join(sys.argv[1:]) + " " + os.environ.get("EXTRA", "-") + "\\n")
 """

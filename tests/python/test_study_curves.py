@@ -17,10 +17,11 @@ import json, os, sys, time
 pause = float(sys.argv[1]) * float(sys.argv[2])
 begin, cpu = time.monotonic_ns(), time.process_time_ns()
 while time.monotonic_ns() < begin + pause * 1e9: pass
-json.dump({"schema": 1, "node": os.uname().nodename, "pid": os.getpid(), "pe": 0,
+json.dump({"schema": 2, "node": os.uname().nodename, "pid": os.getpid(), "pe": 0,
            "regions": [{"name": "work", "begin_ns": begin, "end_ns": time.monotonic_ns(),
                         "cpu_ns": time.process_time_ns() - cpu}],
-           "metrics": [{"name": "items", "value": 10, "unit": "1"}, {"name": "lag_us", "value": pause, "unit": "us"}]},
+           "metrics": [{"name": "items", "value": 10, "unit": "1", "combination": "sum"},
+                       {"name": "lag_us", "value": pause, "unit": "us", "combination": "mean"}]},
           open(os.environ["LULL_RECORD"] + "/regions-0.json", "w"))
 """
 

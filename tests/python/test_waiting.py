@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Lull, processes_with
+from conftest import Lull, compiled, processes_with
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "make_sysfs_fixtures.py"
 PROGRAM = ["histogram", "--updates", "20000", "--min-time"]
@@ -38,6 +38,39 @@ def test_statistics_are_one_table_for_the_job(lull: Lull) -> None:
     assert int(row.split()[3]) > 0, "waits"
     assert re.search(r"energy of 1 host as a whole: .*J \((measured|vendor_model|derived|estimated)\)", done.stderr)
     assert [line.split(":")[0] for line in done.stderr.splitlines() if line.startswith("PE ")] == ["PE 0", "PE 1"]
+
+
+def energies_of(lull: Lull, moves: dict[Path, str], root: Path) -> str:
+    """What the table says of energy after a PE during which files of the machine `root` changed."""
+    program = compiled("moving_counters.c", lull.folder)
+    lull.env |= {"LULL_STATS": "1", "LULL_SYSROOT": str(root)}
+    done = lull.run("run", "-n", "1", str(program), *(str(word) for move in moves.items() for word in move))
+    assert done.returncode == 0, done.stderr
+    return next(line for line in done.stderr.splitlines() if line.startswith("energy"))
+
+
+def test_energy_that_two_sources_count_is_counted_once(lull: Lull) -> None:
+    root = tree(lull.folder, "cray_ex")
+    moves: dict[Path, str] = {}
+    for name, joules in {"energy": 4_709_000_100, "cpu_energy": 376_000_060, "memory_energy": 388_000_010}.items():
+        file = root / "sys/cray/pm_counters" / name
+        stamp = int(file.read_text().split()[2])
+        moves[file] = f"{joules} J {stamp + 1_000_000} us"
+    for zone, name in {"intel-rapl:0": "package-0", "intel-rapl:0:0": "dram"}.items():
+        folder = root / "sys/class/powercap" / zone
+        folder.mkdir(parents=True)
+        (folder / "name").write_text(f"{name}\n")
+        (folder / "energy_uj").write_text(f"{5_000_000:020d}\n")
+        (folder / "max_energy_range_uj").write_text("262143328850\n")
+        moves[folder / "energy_uj"] = f"{5_100_000:020d}"
+    assert "node 100 J (measured), package 60 J (measured), dram 10 J (measured)" in energies_of(lull, moves, root)
+
+
+def test_a_pe_starts_no_program_for_its_meter(lull: Lull) -> None:
+    asked = lull.folder / "asked"
+    lull.env = {"LULL_IPMI_COMMAND": f"touch {asked}; echo no", "LULL_SNMP_COMMAND": f"touch {asked}; echo 400"}
+    assert "estimated" in energies_of(lull, {}, tree(lull.folder, "vm_nothing"))
+    assert not asked.exists()
 
 
 def test_every_operation_is_counted_with_its_bytes(lull: Lull) -> None:

@@ -19,6 +19,6 @@ program heat
   end do
   call lull_region_end("steps")
 
-  call lull_metric("cells", real(n, 8)**2*steps, "1")
+  call lull_metric_sum("cells", real(n, 8)**2*steps, "1")
   print '(a, f8.5)', "mean ", sum(old)/real(n, 8)**2
 end program heat

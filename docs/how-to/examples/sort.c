@@ -20,7 +20,7 @@ int main(void) {
   qsort(values, count, sizeof *values, ascending);
   lull_region_end("sort");
 
-  lull_metric("sorted", count, "1");
+  lull_metric_sum("sorted", count, "1");
   printf("smallest %d\n", values[0]);
   free(values);
   return 0;

@@ -11,5 +11,5 @@ def make(count: int) -> list[str]:
 words = make(300_000)
 with lull.region("sort"):
     words.sort()
-lull.metric("sorted", len(words), "1")
+lull.metric_sum("sorted", len(words), "1")
 print("first", words[0])

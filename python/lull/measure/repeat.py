@@ -80,6 +80,7 @@ def measure_repeat(
         parts = [host.name for host in hosts_there()]
         found = keep_those_of(record.this_host().node, read_accounts(folder), parts)
     energy = series.energy([(ending.begin_ns, ending.end_ns)])
+    metrics = merge_metrics(found.accounts)
     repeat = Repeat(
         index=index,
         started=started,
@@ -90,9 +91,9 @@ def measure_repeat(
         energy=energy,
         totals=node_totals(energy),
         regions=merge_regions(found.accounts, series, ending.begin_ns),
-        metrics=merge_metrics(found.accounts),
+        metrics=metrics.metrics,
     )
-    return Measured(repeat, series.table(index, ending.begin_ns), found.warnings)
+    return Measured(repeat, series.table(index, ending.begin_ns), [*found.warnings, *metrics.disputed.values()])
 
 
 def compose_run(

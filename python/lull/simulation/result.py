@@ -24,7 +24,7 @@ class Links:
     packets: NDArray[np.int64]
     bytes: NDArray[np.int64]
     wakes: NDArray[np.int64]
-    busy_s: NDArray[np.float64]
+    busy_s: NDArray[np.float64]  # transmitting, at the rate it had
     deep_sleep_s: NDArray[np.float64]
     fast_wake_s: NDArray[np.float64]
     slow_s: NDArray[np.float64]
@@ -133,7 +133,7 @@ class Result:
 
     @property
     def link_use(self) -> NDArray[np.float64]:
-        """Share of time each link transmits."""
+        """Share of time each link transmits, at whatever rate it has then."""
         return np.asarray(self.links.busy_s / self.simulated_s if self.simulated_s > 0 else self.links.busy_s)
 
 

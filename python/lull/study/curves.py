@@ -94,7 +94,13 @@ def _family(study: Description, curves: Curves, fixed: dict[str, Value], runs: M
             metrics = [panel for panel in curves.panels if panel not in UNITS]
             sides[line] = measures(side, seed=stats.SEED, stream=len(sides), metrics=metrics)
             kinds.append(side.kind)
-            units |= {name: run.repeats[0].metrics[name].unit for name in metrics if name in run.repeats[0].metrics}
+            # The units are those of the first run; another one would be another quantity.
+            for name in metrics:
+                given = {repeat.metrics[name].unit for repeat in run.repeats if name in repeat.metrics}
+                if given - {units.setdefault(name, min(given, default=""))}:
+                    asked = f"draw the curves {curves.name}"
+                    differ = f"{run.label} gives {name} in '{max(given)}', another run in '{units[name]}'"
+                    raise LullError(asked, differ, "measure all points with one program")
             if missing := [panel for panel in curves.panels if panel not in sides[line].values]:
                 asked = f"draw the curves {curves.name}"
                 raise LullError(asked, f"{run.label} has no figure {missing[0]!r}", f"there are: {', '.join(WORDS)}")

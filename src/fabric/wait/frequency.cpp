@@ -66,11 +66,9 @@ constexpr std::array ways{way{"scaling_setspeed", "cpuinfo_min_freq", false},
 
 }  // namespace
 
-core_frequency::attempt core_frequency::make(const std::string& root, const cpu_set_t& cores) {
+core_frequency::attempt core_frequency::make(const std::string& root, std::span<const int> cores) {
   const std::string base = (root == "/" ? "" : root) + "/sys/devices/system/cpu/cpu";
-  std::vector<int> mine;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &cores)) mine.push_back(cpu);
+  const std::vector<int> mine(cores.begin(), cores.end());
   if (mine.empty()) return {nullptr, "this PE may run on no core"};
   const std::string first = base + std::to_string(mine.front());
   auto siblings = processors_in(first_line(first + "/topology/thread_siblings_list"));

@@ -15,12 +15,11 @@
 // Only for a PE that has a core to itself, its hardware threads included: its affinity mask must lie within one core,
 // and that core must not share its frequency with others. make() says why not, in words for a person.
 #pragma once
-#include <sched.h>
-
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,8 +28,8 @@ namespace lull::fabric {
 class core_frequency {
  public:
   struct attempt;
-  // `root` is put before /sys, for trying it on a copy; "/" is this machine.
-  [[nodiscard]] static attempt make(const std::string& root, const cpu_set_t& cores);
+  // `root` is put before /sys, for trying it on a copy; "/" is this machine. `cores`: those this PE may run on.
+  [[nodiscard]] static attempt make(const std::string& root, std::span<const int> cores);
 
   core_frequency(const core_frequency&) = delete;
   core_frequency& operator=(const core_frequency&) = delete;

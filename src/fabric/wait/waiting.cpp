@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/settings.hpp"
+#include "base/topology.hpp"
 
 namespace lull::fabric {
 
@@ -28,10 +29,7 @@ void waiting::prepare(wait_policy policy) {
   asked_for_frequency_ = true;
   std::string problem = "PEs outnumber cores here, and one PE's wait would slow another's work";
   if (!where_.oversubscribed) {
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    sched_getaffinity(0, sizeof cores, &cores);
-    auto attempt = core_frequency::make(setting_text("LULL_SYSROOT"), cores);
+    auto attempt = core_frequency::make(setting_text("LULL_SYSROOT"), allowed_cores());
     kept_ = std::move(attempt.frequency);
     problem = std::move(attempt.problem);
   }

@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "meter/tree.hpp"
 
@@ -19,12 +20,7 @@ namespace {
 
 using meter::fixture_tree;
 
-cpu_set_t cores(std::initializer_list<int> cpus) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus) CPU_SET(cpu, &set);
-  return set;
-}
+std::vector<int> cores(std::initializer_list<int> cpus) { return cpus; }
 
 std::string value(const fixture_tree& tree, int cpu, const std::string& file) {
   std::ifstream stream(tree.root() + "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpufreq/" + file);

@@ -51,7 +51,7 @@ TEST_F(regions_test, the_number_of_the_nearest_launcher_counts) {
               unsetenv("PMIX_RANK");
               setenv("SLURM_PROCID", "0", 1);  // of mpirun's daemon
               setenv("OMPI_COMM_WORLD_RANK", "5", 1);
-              EXPECT_EQ(lull_metric("m", 1, ""), 0);
+              EXPECT_EQ(lull_metric_sum("m", 1, ""), 0);
             }),
             0);
   const auto all = files();
@@ -68,14 +68,14 @@ TEST_F(regions_test, a_program_leaves_one_file_at_exit) {
               EXPECT_EQ(lull_region_begin("exchange"), 0);
               EXPECT_EQ(lull_region_end("exchange"), 0);
               EXPECT_EQ(lull_region_end("solve"), 0);
-              EXPECT_EQ(lull_metric("updates", 1, "1"), 0);
-              EXPECT_EQ(lull_metric("updates", 2.5e9, "1/s"), 0);
+              EXPECT_EQ(lull_metric_sum("updates", 1, "1"), 0);
+              EXPECT_EQ(lull_metric_sum("updates", 2.5e9, "1"), 0);
             }),
             0);
   const auto all = files();
   ASSERT_THAT(all, SizeIs(1));
   const nlohmann::json& file = all[0];
-  EXPECT_EQ(file["schema"], 1);
+  EXPECT_EQ(file["schema"], 2);
   EXPECT_EQ(file["pe"], 3);
   EXPECT_GT(file["pid"].get<int>(), 0);
   EXPECT_FALSE(file["node"].get<std::string>().empty());
@@ -87,14 +87,15 @@ TEST_F(regions_test, a_program_leaves_one_file_at_exit) {
     EXPECT_GE(region["cpu_ns"].get<std::int64_t>(), 0);
   }
   ASSERT_THAT(file["metrics"], SizeIs(1));
-  EXPECT_EQ(file["metrics"][0], (nlohmann::json{{"name", "updates"}, {"value", 2.5e9}, {"unit", "1/s"}}));
+  EXPECT_EQ(file["metrics"][0],
+            (nlohmann::json{{"name", "updates"}, {"value", 2.5e9}, {"unit", "1"}, {"combination", "sum"}}));
 }
 
 TEST_F(regions_test, without_lull_record_nothing_is_written_and_no_call_fails) {
   EXPECT_EQ(run([] {
               EXPECT_EQ(lull_region_begin("a"), 0);
               EXPECT_EQ(lull_region_end("never begun"), 0);
-              EXPECT_EQ(lull_metric("m", 1, nullptr), 0);
+              EXPECT_EQ(lull_metric_sum("m", 1, nullptr), 0);
               EXPECT_EQ(lull_region_flush(), 0);
             }),
             0);
@@ -163,7 +164,7 @@ TEST_F(regions_test, threads_have_regions_of_their_own) {
                   for (int i = 0; i < 100; ++i) {
                     EXPECT_EQ(lull_region_begin("outer"), 0);
                     EXPECT_EQ(lull_region_begin("inner"), 0);
-                    EXPECT_EQ(lull_metric("i", i, ""), 0);
+                    EXPECT_EQ(lull_metric_sum("i", i, ""), 0);
                     EXPECT_EQ(lull_region_end("inner"), 0);
                     EXPECT_EQ(lull_region_end("outer"), 0);
                   }
@@ -193,9 +194,38 @@ TEST_F(regions_test, a_forked_child_begins_anew_with_a_file_of_its_own) {
 TEST_F(regions_test, bad_names_and_values_are_refused) {
   EXPECT_EQ(lull_region_begin(nullptr), LULL_METER_BAD_NAME);
   EXPECT_EQ(lull_region_end(""), LULL_METER_BAD_NAME);
-  EXPECT_EQ(lull_metric("m", std::nan(""), ""), LULL_METER_BAD_VALUE);
-  EXPECT_EQ(lull_metric("m", INFINITY, ""), LULL_METER_BAD_VALUE);
-  for (int code = 0; code >= -6; --code) EXPECT_NE(lull_meter_strerror(code), nullptr);
+  EXPECT_EQ(lull_metric_sum("m", std::nan(""), ""), LULL_METER_BAD_VALUE);
+  EXPECT_EQ(lull_metric_sum("m", INFINITY, ""), LULL_METER_BAD_VALUE);
+  for (int code = 0; code >= -7; --code) EXPECT_NE(lull_meter_strerror(code), nullptr);
+}
+
+TEST_F(regions_test, each_call_names_its_combination) {
+  ASSERT_EQ(run([&] {
+              record();
+              EXPECT_EQ(lull_metric_sum("a", 1, "B"), 0);
+              EXPECT_EQ(lull_metric_mean("b", 2, "s"), 0);
+              EXPECT_EQ(lull_metric_min("c", 3, "s"), 0);
+              EXPECT_EQ(lull_metric_max("d", 4, "s"), 0);
+            }),
+            0);
+  std::vector<std::string> found;
+  const auto all = files();
+  for (const auto& m : all.at(0)["metrics"]) found.push_back(m["combination"]);
+  EXPECT_THAT(found, testing::ElementsAre("sum", "mean", "min", "max"));
+}
+
+TEST_F(regions_test, a_report_with_another_unit_or_combination_is_refused_and_changes_nothing) {
+  ASSERT_EQ(run([&] {
+              record();
+              EXPECT_EQ(lull_metric_mean("latency", 2, "us"), 0);
+              EXPECT_EQ(lull_metric_mean("latency", 0.003, "s"), LULL_METER_CONFLICT);
+              EXPECT_EQ(lull_metric_sum("latency", 3, "us"), LULL_METER_CONFLICT);
+              EXPECT_EQ(lull_metric_mean("latency", 4, "us"), 0);
+            }),
+            0);
+  const auto all = files();
+  ASSERT_THAT(all.at(0)["metrics"], SizeIs(1));
+  EXPECT_EQ(all[0]["metrics"][0]["value"], 4);
 }
 
 TEST_F(regions_test, names_that_are_not_utf8_or_need_escapes_still_make_valid_json) {

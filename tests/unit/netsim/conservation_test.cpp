@@ -111,8 +111,9 @@ void expect_consistency(const simulation& s, const result& r) {
   EXPECT_EQ(messages, r.messages_delivered);
   // A packet that has begun when the run ends is counted whole; it may wait for its link to wake up.
   const auto& n = s.network;
+  const double rate = s.power.mode == power_mode::adaptive_rate ? s.power.slow_rate : 1;
   const auto slack =
-      static_cast<picoseconds>(static_cast<double>(n.packet) * 1e12 / std::min(n.bandwidth, n.nic_bandwidth));
+      static_cast<picoseconds>(static_cast<double>(n.packet) * 1e12 / std::min(n.bandwidth, n.nic_bandwidth) / rate);
   std::uint64_t crossings = 0;
   for (const link_result& l : r.links) {
     crossings += l.packets;

@@ -21,7 +21,7 @@ class watched_links {
     power_.close(rests_[link], link, idle_since, end);
   }
   [[nodiscard]] const std::vector<link_rest>& rests() const { return rests_; }
-  [[nodiscard]] picoseconds slowed(picoseconds time) const { return power_.slowed(time); }
+  [[nodiscard]] picoseconds slowed(std::size_t link, picoseconds time) { return power_.slowed(link, time); }
   [[nodiscard]] bool on() const { return power_.on(); }
 
  private:
@@ -220,7 +220,7 @@ TEST(adaptive_rate, falls_after_the_hold_and_rises_when_enough_waits) {
   const auto slow = links.wake(0, 2000, 3001, 8191);
   EXPECT_TRUE(slow.slow);
   EXPECT_EQ(slow.at, 3001);
-  EXPECT_EQ(links.slowed(100), 400);
+  EXPECT_EQ(links.slowed(0, 100), 400);
   EXPECT_TRUE(links.wake(0, 3500, 3500, 0).slow);  // it does not rise by itself
   const auto raised = links.wake(0, 4000, 4000, 8192);
   EXPECT_FALSE(raised.slow);

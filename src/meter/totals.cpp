@@ -1,0 +1,81 @@
+#include "meter/totals.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace lull::meter {
+namespace {
+
+// Two sources of one of these domains read the same silicon: the most direct counts, the first of equals.
+constexpr std::array of_one_source{domain::node, domain::package, domain::dram};
+
+// Accelerators of different makers have different sources and are added, but a channel of `covers` whose name begins
+// with `holder` already holds the other accelerators whose names begin with `held`.
+struct containment {
+  std::string_view holder;
+  domain covers;
+  std::string_view held;
+};
+constexpr std::array accelerators_held{
+    containment{"grace:module-", domain::package, ""},  // a module of Grace Hopper holds its GPU
+    containment{"pm_counters:", domain::gpu, ""},       // counts accelerators of any maker
+    containment{"rocm:", domain::gpu, "hwmon:amdgpu"},  // the same cards
+};
+
+std::vector<std::size_t> all_of(std::span<const channel_label> channels, domain of) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < channels.size(); ++i)
+    if (channels[i].covers == of) found.push_back(i);
+  return found;
+}
+
+std::string_view source_of(const channel_label& c) { return c.name.substr(0, c.name.find(':')); }
+
+std::vector<std::size_t> of_most_direct_source(std::span<const channel_label> channels, domain of) {
+  std::vector<std::size_t> found = all_of(channels, of);
+  std::map<std::string_view, kind> weakest;  // by source
+  for (const std::size_t i : found) {
+    const auto [at, is_new] = weakest.try_emplace(source_of(channels[i]), channels[i].kind);
+    at->second = std::max(at->second, channels[i].kind);
+  }
+  const auto best = std::ranges::min_element(found, {}, [&](std::size_t i) { return weakest[source_of(channels[i])]; });
+  if (best == found.end()) return found;
+  const std::string_view chosen = source_of(channels[*best]);
+  std::erase_if(found, [&](std::size_t i) { return source_of(channels[i]) != chosen; });
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::size_t> counted_of(std::span<const channel_label> channels, domain of) {
+  if (std::ranges::find(of_one_source, of) != of_one_source.end()) {
+    std::vector<std::size_t> found = of_most_direct_source(channels, of);
+    if (of == domain::node && found.size() > 1) found.erase(found.begin() + 1, found.end());  // each is the whole node
+    return found;
+  }
+  std::vector<std::size_t> found = all_of(channels, of);
+  if (of != domain::gpu) return found;
+  for (const containment& c : accelerators_held) {
+    const std::vector<std::size_t> holders =
+        c.covers == domain::gpu ? found : of_most_direct_source(channels, c.covers);
+    const auto holds = [&](std::size_t i) { return channels[i].name.starts_with(c.holder); };
+    if (std::ranges::none_of(holders, holds)) continue;
+    std::erase_if(found, [&](std::size_t i) { return channels[i].name.starts_with(c.held) && !holds(i); });
+  }
+  return found;
+}
+
+std::vector<std::size_t> counted(std::span<const channel_label> channels) {
+  std::vector<std::size_t> found = counted_of(channels, domain::node);
+  if (!found.empty()) return found;
+  found = counted_of(channels, domain::package);
+  if (found.empty()) return found;
+  for (const domain part : {domain::dram, domain::gpu}) {
+    const std::vector<std::size_t> more = counted_of(channels, part);
+    found.insert(found.end(), more.begin(), more.end());
+  }
+  return found;
+}
+
+}  // namespace lull::meter

@@ -1,0 +1,58 @@
+#include "base/topology.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cerrno>
+
+#include "base/error.hpp"
+
+namespace lull {
+namespace {
+
+// A kernel whose masks have 4,096 bits, as sched_getaffinity shows it.
+int of_a_large_machine(pid_t, std::size_t bytes, cpu_set_t* mask) {
+  if (bytes < 4096 / 8) {
+    errno = EINVAL;
+    return -1;
+  }
+  CPU_ZERO_S(bytes, mask);
+  for (const std::size_t core : {3U, 1023U, 1024U, 4095U}) CPU_SET_S(core, bytes, mask);
+  return 0;
+}
+
+int that_refuses(pid_t, std::size_t, cpu_set_t*) {
+  errno = EPERM;
+  return -1;
+}
+
+int that_never_fits(pid_t, std::size_t, cpu_set_t*) {
+  errno = EINVAL;
+  return -1;
+}
+
+TEST(allowed_cores, of_a_machine_of_more_than_1024_are_all_found) {
+  EXPECT_THAT(allowed_cores(of_a_large_machine), testing::ElementsAre(3, 1023, 1024, 4095));
+}
+
+TEST(allowed_cores, that_the_kernel_does_not_tell_are_an_error) {
+  EXPECT_THROW((void)allowed_cores(that_refuses), error);
+  EXPECT_THROW((void)allowed_cores(that_never_fits), error);
+}
+
+TEST(allowed_cores, are_those_of_the_affinity_mask) {
+  const auto before = allowed_cores();
+  ASSERT_FALSE(before.empty());
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(before.back()), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_THAT(allowed_cores(), testing::ElementsAre(before.back()));
+  EXPECT_EQ(this_topology().usable_cores, 1);
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (const int core : before) CPU_SET(static_cast<std::size_t>(core), &all);
+  ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+}
+
+}  // namespace
+}  // namespace lull
