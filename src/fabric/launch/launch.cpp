@@ -24,6 +24,7 @@
 #include "base/clock.hpp"
 #include "base/counted.hpp"
 #include "base/error.hpp"
+#include "base/topology.hpp"
 #include "fabric/launch/children.hpp"
 #include "fabric/launch/pmix_server.hpp"
 
@@ -80,15 +81,6 @@ struct options {
   std::vector<std::string> command;
 };
 
-std::vector<int> usable_cores() {
-  cpu_set_t mask;
-  std::vector<int> cores;
-  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &mask)) cores.push_back(core);
-  return cores;
-}
-
 class job {
  public:
   explicit job(const options& wanted) : wanted_(wanted), server_(wanted.pes, folders_.files()) {}
@@ -114,17 +106,16 @@ class job {
   }
 
  private:
-  // A share of the cores, in blocks; one each, in turn, when PEs outnumber cores.
-  [[nodiscard]] cpu_set_t cores_of(int rank) const {
-    cpu_set_t share;
-    CPU_ZERO(&share);
+  // A share of the cores, in blocks; one each, in turn, when PEs outnumber cores. A mask of as many sets as it takes.
+  [[nodiscard]] std::vector<cpu_set_t> cores_of(int rank) const {
+    std::vector<cpu_set_t> share(static_cast<std::size_t>(cores_.back()) / CPU_SETSIZE + 1);
+    const auto add = [&](int core) { CPU_SET_S(core, share.size() * sizeof share[0], share.data()); };
     const std::size_t cores = cores_.size(), pes = static_cast<std::size_t>(wanted_.pes);
     const auto pe = static_cast<std::size_t>(rank);
-    if (pes > cores) {
-      if (cores > 0) CPU_SET(cores_[pe % cores], &share);
-      return share;
-    }
-    for (std::size_t core = cores * pe / pes; core < cores * (pe + 1) / pes; ++core) CPU_SET(cores_[core], &share);
+    if (pes > cores)
+      add(cores_[pe % cores]);
+    else
+      for (std::size_t core = cores * pe / pes; core < cores * (pe + 1) / pes; ++core) add(cores_[core]);
     return share;
   }
 
@@ -147,14 +138,14 @@ class job {
     set_variable(environment, "PMI_SIZE=" + std::to_string(wanted_.pes));  // PMIx has no variable for it
     tell_open_mpi(environment);
     environment = server_.environment_for(rank, std::move(environment));
-    const cpu_set_t cores = wanted_.bind ? cores_of(rank) : cpu_set_t{};
+    const auto cores = wanted_.bind ? cores_of(rank) : std::vector<cpu_set_t>{};
     exec_failure failure;
     const pid_t pid = lull::launch::start(
         wanted_.command, environment,
         [&] {
           signals_.unblock_for_program();
           signal(SIGPIPE, broken_pipe_);
-          if (CPU_COUNT(&cores) > 0) sched_setaffinity(0, sizeof cores, &cores);
+          if (!cores.empty()) sched_setaffinity(0, cores.size() * sizeof cores[0], cores.data());
           if (rank > 0) {
             const int nothing = open("/dev/null", O_RDONLY);
             dup2(nothing, STDIN_FILENO);
@@ -262,7 +253,7 @@ class job {
   static constexpr std::array handled{SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   lull::launch::signal_reader signals_{handled};  // before the server: its thread inherits the blocked signals
   lull::launch::pmix_server server_;
-  std::vector<int> cores_ = usable_cores();
+  std::vector<int> cores_ = lull::allowed_cores();
   std::vector<pid_t> pids_;  // by rank; 0 when it has ended
   int living_ = 0;
   struct ended_pe {
