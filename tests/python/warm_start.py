@@ -17,6 +17,18 @@ from pathlib import Path
 # What Python, the dynamic linker and the libraries read when they are loaded; a call that sets them starts cold.
 READ_AT_START = ("PYTHON", "LD_", "MPL", "OMP_", "OPENBLAS_", "ARROW_")
 
+# What the package imports where it needs it.
+IMPORTED_LATE = (
+    "jinja2",
+    "matplotlib.backends.backend_pdf",
+    "matplotlib.backends.backend_svg",
+    "matplotlib.collections",
+    "matplotlib.figure",
+    "rich.table",
+    "scipy.ndimage",
+    "scipy.special",
+)
+
 
 class WarmLull:
     """The process that forks. It serves one call at a time, and ends when this object's process does."""
@@ -90,6 +102,8 @@ def _import_all() -> None:
     for module in pkgutil.walk_packages(lull.__path__, "lull."):
         if not module.name.endswith(("__main__", "full_load")):
             importlib.import_module(module.name)
+    for name in IMPORTED_LATE:
+        importlib.import_module(name)
 
 
 def _serve(line: socket.socket) -> None:
