@@ -1,5 +1,6 @@
 # make study   everything a newcomer needs: sets up, builds, runs the aggregation study in its quick form
 # make test    sets up, builds, runs all tests
+# make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
 # make setup | build | test-install | hosts-conformance | stress-waiting | fuzz-shmem SECONDS=60 | sanitize | lint | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
@@ -12,11 +13,11 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export OMPI_ALLOW_RUN_AS_ROOT ?= 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
 
-native := $(shell find src include apps studies python/_core cmake tests/unit tests/run -type f 2>/dev/null) \
+native := $(shell find src include apps studies python/_core cmake -type f 2>/dev/null) \
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup build study test test-install hosts-conformance stress-waiting fuzz-shmem sanitize lint docs clean
+.PHONY: setup build study test check test-install hosts-conformance stress-waiting fuzz-shmem sanitize lint docs clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup
 	@scripts/setup packages.txt
@@ -35,14 +36,11 @@ $(BUILD)/built: $(VENV)/ready $(native)
 study: build
 	@$(VENV)/bin/lull study $(STUDY) --quick
 
-test: build
-	@scripts/setup packages-test.txt || echo "lull: set up for tests: the tests that need these packages are skipped" >&2
-	@echo "==> building the tests"
-	@cmake --build $(BUILD) --target tests
-	@echo "==> C++ and multi-process tests"
-	@ctest --test-dir $(BUILD) --output-on-failure --progress
-	@echo "==> Python tests"
-	@$(VENV)/bin/python -m pytest
+test:
+	@scripts/test
+
+check: $(if $(ROOM),build)
+	@$(if $(ROOM),$(VENV)/bin/python,python3) scripts/check $(ROOM)
 
 # What `cmake --install` puts below a prefix, used as a user would; some minutes, for all is compiled once more.
 test-install: build
@@ -74,9 +72,9 @@ fuzz-shmem: build
 programs := ^run\.([a-z_]+\.[24]pe\.[12]node\.interrupt$$|mistakes.*\.2node|cpufreq)
 sanitize: $(VENV)/ready
 	@echo "==> building with ASan and UBSan"
-	@cmake --preset asan > build/asan.log && cmake --build build/asan --target run_tests test_base test_meter test_fabric >> build/asan.log || { tail -40 build/asan.log; exit 1; }
+	@cmake --preset asan > build/asan.log && cmake --build build/asan --target run_tests test_base test_meter test_fabric test_wait >> build/asan.log || { tail -40 build/asan.log; exit 1; }
 	@echo "==> tests with ASan and UBSan"
-	@ctest --preset asan --progress -R '^(base|meter|fabric)\.|$(programs)'
+	@ctest --preset asan --progress -R '^(base|meter|wait|fabric)\.|$(programs)'
 	@echo "==> building with TSan"
 	@cmake --preset tsan > build/tsan.log && cmake --build build/tsan --target run_tests >> build/tsan.log || { tail -40 build/tsan.log; exit 1; }
 	@echo "==> tests with TSan"
@@ -84,10 +82,10 @@ sanitize: $(VENV)/ready
 
 lint: build
 	@scripts/setup packages-lint.txt
-	@shellcheck scripts/setup scripts/fuzz-shmem .ci/run
+	@shellcheck scripts/setup scripts/test scripts/fuzz-shmem .ci/run
 	@echo "==> ruff, mypy"
-	@ruff check python tests benchmarks docs studies
-	@ruff format --check python tests benchmarks docs studies
+	@ruff check python tests benchmarks docs studies scripts/check
+	@ruff format --check python tests benchmarks docs studies scripts/check
 	@mypy
 	@echo "==> clang-format"
 	@clang-format --dry-run -Werror $(cpp)

@@ -5,11 +5,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+
+from own_segments import separate_segments
+from warm_start import READ_AT_START, WarmLull
 
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
@@ -17,21 +21,41 @@ if (
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+PATIENCE_S = 60.0  # for what happens soon, or, on a machine that others keep busy, late
+
+
 @dataclass
 class Lull:
-    """Calls the command `lull` in a folder of its own."""
+    """Calls the command `lull` in a folder of its own; every process it starts can be found by the folder's name."""
 
     folder: Path
     env: dict[str, str] = field(default_factory=dict)
+    warm: WarmLull | None = None
+    sources: str = (
+        "estimate,net"  # of energy: those of every machine, whatever sensors this one has or pretends to have
+    )
+
+    @property
+    def cold(self) -> "Lull":
+        """The same, but each call imports what it needs."""
+        return replace(self, warm=None)
 
     def argv(self, *args: str) -> list[str]:
         return [sys.executable, "-c", "from lull.cli import main; main()", *args]
 
     def environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
-        return {**inherited, "COLUMNS": "200", **self.env}
+        return {
+            **inherited,
+            "COLUMNS": "200",
+            "STARTED_IN": str(self.folder),
+            "LULL_METER_SOURCES": self.sources,
+            **self.env,
+        }
 
     def run(self, *args: str, stdin: str = "", timeout: float = 120) -> subprocess.CompletedProcess[str]:
+        if self.warm is not None and not any(name.startswith(READ_AT_START) for name in self.env):
+            return self.warm.run(args, self.folder, self.environment(), stdin, timeout)
         return subprocess.run(
             self.argv(*args),
             cwd=self.folder,
@@ -56,9 +80,16 @@ class Lull:
         )
 
 
+@pytest.fixture(scope="session")
+def warm_lull() -> Iterator[WarmLull]:
+    warm = WarmLull()
+    yield warm
+    warm.close()
+
+
 @pytest.fixture
-def lull(tmp_path: Path) -> Iterator[Lull]:
-    yield Lull(tmp_path)
+def lull(tmp_path: Path, warm_lull: WarmLull) -> Lull:
+    return Lull(tmp_path, warm=warm_lull)
 
 
 def compiled(source: str, folder: Path, *arguments: str) -> Path:
@@ -84,28 +115,54 @@ class Counter:
         os.pwrite(self._file.fileno(), f"{self.value:020d}\n".encode(), 0)
 
 
-def processes_with(mark: str) -> list[int]:
-    """Process ids whose environment or arguments contain `mark`, this process left out."""
+def processes_with(*marks: str, name: str | None = None) -> list[int]:
+    """Process ids whose variables or arguments contain every mark, this process left out; of programs called `name`."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             text = (folder / "environ").read_bytes() + (folder / "cmdline").read_bytes()
+            if not all(mark.encode() in text for mark in marks):
+                continue
             state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
+            called = (folder / "comm").read_text().strip()
+        except OSError:  # it has ended meanwhile
             continue
-        if mark.encode() in text and state != "Z" and int(folder.name) != os.getpid():
+        if state != "Z" and int(folder.name) != os.getpid() and name in {None, called}:
             found.append(int(folder.name))
     return found
 
 
-def gone(mark: str, within_s: float = 5.0) -> bool:
-    """Whether every process marked `mark` ends within the time."""
+def cpu_s(pid: int) -> float:
+    """The CPU time that a process has had; 0 when it has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def kill_all(pids: list[int]) -> None:
+    """SIGKILL for each that is still there."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def wait_until(holds: Callable[[], object], within_s: float = PATIENCE_S, every_s: float = 0.02) -> bool:
+    """Whether it holds within the time; it is asked again and again."""
     end = time.monotonic() + within_s
-    while time.monotonic() < end:
-        if not processes_with(mark):
-            return True
-        time.sleep(0.02)
-    return False
+    while not (held := bool(holds())) and time.monotonic() < end:
+        time.sleep(every_s)
+    return held
+
+
+def gone(mark: str, within_s: float = PATIENCE_S) -> bool:
+    """Whether every process marked `mark` ends within the time."""
+    return wait_until(lambda: not processes_with(mark), within_s)
+
+
+def pytest_configure() -> None:
+    separate_segments()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

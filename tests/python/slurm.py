@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sinfo", "setpriv")
-UP_S = 30.0
+UP_S = 60.0
 CPUS = 4  # of each node, whatever the machine has
 
 CONFIGURATION = """\

@@ -1,11 +1,10 @@
 """`lull measure --append`: further repeats of the same thing, and nothing else, in a record that stays whole."""
 
 import shutil
-import time
 
 import pytest
 
-from conftest import Lull
+from conftest import PATIENCE_S, Lull, wait_until
 from lull import record
 
 
@@ -74,16 +73,21 @@ def test_a_record_that_is_not_there_is_refused(lull: Lull) -> None:
     assert "measure a first run with --out" in done.stderr
 
 
-def test_one_adds_at_a_time(first: Lull) -> None:
-    shutil.copytree(first.folder / "r", first.folder / "copy")
-    running = first.start("measure", "--append", "r", "--runs", "20", "--", "sleep", "0.1")
-    time.sleep(1.5)
-    second = first.run("measure", "--append", "r", "--", "sleep", "0.1")
-    beside = first.run("measure", "--append", "copy", "--", "sleep", "0.1")
-    _, said = running.communicate(timeout=30)
+def test_one_adds_at_a_time(lull: Lull) -> None:
+    command = ("sh", "-c", 'test -z "$LONG" || { touch adding; while ! test -e enough; do sleep 0.02; done; }')
+    assert lull.run("measure", "--out", "r", "--", *command).returncode == 0
+    shutil.copytree(lull.folder / "r", lull.folder / "copy")
+    lull.env["LONG"] = "yes"
+    running = lull.start("measure", "--append", "r", "--runs", "2", "--", *command)
+    assert wait_until((lull.folder / "adding").exists)
+    del lull.env["LONG"]
+    second = lull.run("measure", "--append", "r", "--", *command)
+    beside = lull.run("measure", "--append", "copy", "--", *command)
+    (lull.folder / "enough").touch()
+    _, said = running.communicate(timeout=PATIENCE_S)
     assert (second.returncode, beside.returncode, running.returncode) == (1, 0, 0), said
     assert "another lull measure is adding to it" in second.stderr
-    assert len(record.read(first.folder / "r").repeats) == 22
+    assert len(record.read(lull.folder / "r").repeats) == 3
 
 
 def test_samples_of_a_repeat_that_was_never_named_are_dropped(first: Lull) -> None:

@@ -40,7 +40,7 @@ def moving_tree(tree: Path) -> Iterator[Path]:
         busy, idle = 0.0, 0.0
         before = time.monotonic()
         while not end.wait(0.03):
-            loaded = bool(processes_with("lull.full_load"))
+            loaded = bool(processes_with("lull.full_load", str(tree.parents[1])))
             passed = time.monotonic() - before
             before += passed
             counter.add(round(passed * 1e6 * (FULL_W if loaded else IDLE_W)))

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from conftest import Lull
+from warm_start import WarmLull
 
 NET = """
 [topology]
@@ -22,8 +23,8 @@ load = 0.2
 
 
 @pytest.fixture(scope="module")
-def three(tmp_path_factory: pytest.TempPathFactory) -> Lull:
-    lull = Lull(tmp_path_factory.mktemp("simulations"))
+def three(tmp_path_factory: pytest.TempPathFactory, warm_lull: WarmLull) -> Lull:
+    lull = Lull(tmp_path_factory.mktemp("simulations"), warm=warm_lull)
     (lull.folder / "net.toml").write_text(NET)
     for name, *more in (("a",), ("b", "power.mode=deep-sleep", "power.hold=1 us"), ("c", "jobs.0.messages=40")):
         options = [word for one in more for word in ("--set", one)]

@@ -14,7 +14,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import records
-from conftest import Lull
+from conftest import Lull, wait_until
 from lull import record
 from lull.errors import UsageError
 from lull.export.prometheus import parsed_address
@@ -88,9 +88,7 @@ def test_what_is_no_address_is_a_mistake_of_usage(text: str) -> None:
 def test_a_textfile_is_whole_at_any_time_and_gone_in_the_end(lull: Lull) -> None:
     process = lull.start("export", "--textfile", "lull.prom", "--every", "0.2")
     out = lull.folder / "lull.prom"
-    end = time.monotonic() + 20
-    while not out.exists() and time.monotonic() < end:
-        time.sleep(0.02)
+    assert wait_until(out.exists)
     for _ in range(20):
         assert "lull_energy_joules_total" in values(out.read_text())
         time.sleep(0.03)
@@ -103,9 +101,7 @@ def test_a_textfile_is_whole_at_any_time_and_gone_in_the_end(lull: Lull) -> None
 def test_a_measurement_in_progress_is_exported_until_it_ends(lull: Lull) -> None:
     running = lull.start("measure", "--publish", "--out", "r", "--label", "app", "sleep", "5")
     live = lull.folder / ".r.live"
-    end = time.monotonic() + 20
-    while not list(live.glob("[!.]*.json")) and time.monotonic() < end:
-        time.sleep(0.05)
+    assert wait_until(lambda: list(live.glob("[!.]*.json")))
     process = lull.start("export", "r", "--listen", "127.0.0.1:0")
     assert process.stderr is not None
     match = re.search(r"http://\S+", process.stderr.readline())

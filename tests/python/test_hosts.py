@@ -1,14 +1,13 @@
 """Hosts made of namespaces: what a program sees there, and that nothing of them is left."""
 
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from conftest import PATIENCE_S, wait_until
 from lull.errors import LullError, UsageError
 from lull.hosts import INTERFACE, Host, Link, namespace_hosts
 
@@ -38,20 +37,10 @@ def test_each_host_has_a_name_an_interface_and_reaches_the_others(count: int) ->
         assert len(set(names)) == count
         assert on(hosts[0], "ls", "/sys/class/net").split() == ["lo", INTERFACE]
         serve = hosts[0].command([sys.executable, "-m", "http.server", "7007"])
-        with subprocess.Popen(serve, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
-            deadline = time.monotonic() + 10
-            while True:
-                reach = subprocess.run(
-                    hosts[-1].command([sys.executable, "-c", REACHES, hosts[0].address]),
-                    capture_output=True,
-                    check=False,
-                )
-                if reach.returncode == 0 or time.monotonic() > deadline:
-                    break
-            assert reach.returncode == 0
-            for process in Path("/proc").glob("[0-9]*"):  # the server, which would otherwise be killed at the end
-                if "7007" in (process / "cmdline").read_text(errors="replace").split("\0"):
-                    os.kill(int(process.name), signal.SIGTERM)
+        reach = hosts[-1].command([sys.executable, "-c", REACHES, hosts[0].address])
+        with subprocess.Popen(serve, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+            assert wait_until(lambda: subprocess.run(reach, capture_output=True, check=False).returncode == 0)
+            server.terminate()
 
 
 @needs_namespaces
@@ -74,7 +63,7 @@ def test_programs_left_on_a_host_are_killed() -> None:
         left = subprocess.Popen(hosts[1].command(["sleep", "100"]))
         with pytest.raises(subprocess.TimeoutExpired):
             left.wait(0.3)
-    assert left.wait(1) == -signal.SIGKILL
+    assert left.wait(PATIENCE_S) == -signal.SIGKILL
 
 
 @needs_namespaces
@@ -88,10 +77,7 @@ def test_hosts_end_with_the_process_that_made_them() -> None:
         anchor = int(owner.stdout.readline())
         assert Path(f"/proc/{anchor}").exists()
         owner.kill()
-    deadline = time.monotonic() + 2
-    while Path(f"/proc/{anchor}/ns/net").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not Path(f"/proc/{anchor}/ns/net").exists()
+    assert wait_until(lambda: not Path(f"/proc/{anchor}/ns/net").exists())
 
 
 @needs_namespaces

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Lull, gone, processes_with
+from conftest import PATIENCE_S, Lull, gone, processes_with, wait_until
 from lull import record
 
 WRITES_AN_ACCOUNT = """
@@ -136,13 +136,11 @@ def test_a_signal_stops_and_keeps_the_whole_repeats(lull: Lull, signum: int, cod
         "r",
         "sh",
         "-c",
-        "test -e two && sleep 60; test -e one && touch two; touch one",
+        "test -e two && touch three && sleep 600; test -e one && touch two; touch one",
     )
-    while not (lull.folder / "two").exists():
-        time.sleep(0.02)
-    time.sleep(0.3)
+    assert wait_until((lull.folder / "three").exists)
     process.send_signal(signum)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == code
     assert "interrupted by" in stderr
     assert len(record.read(lull.folder / "r").repeats) == 2
@@ -150,23 +148,21 @@ def test_a_signal_stops_and_keeps_the_whole_repeats(lull: Lull, signum: int, cod
 
 
 def test_a_signal_in_the_first_repeat_leaves_nothing(lull: Lull) -> None:
-    process = lull.start("measure", "--out", "r", "sh", "-c", "touch on; sleep 60")
-    while not (lull.folder / "on").exists():
-        time.sleep(0.02)
+    process = lull.start("measure", "--out", "r", "sh", "-c", "touch on; sleep 600")
+    assert wait_until((lull.folder / "on").exists)
     process.terminate()
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 143
     assert not (lull.folder / "r").exists()
 
 
 def test_a_command_that_ignores_the_signal_is_killed_when_asked_twice(lull: Lull) -> None:
     process = lull.start("measure", "sh", "-c", "trap '' TERM; touch on; while :; do sleep 0.1; done")
-    while not (lull.folder / "on").exists():
-        time.sleep(0.02)
+    assert wait_until((lull.folder / "on").exists)
     process.terminate()
-    time.sleep(0.3)
-    process.terminate()
-    process.communicate(timeout=4)
+    time.sleep(0.3)  # at once they would be one signal; if they are one all the same, there is a third
+    assert wait_until(lambda: process.terminate() or process.poll() is not None, every_s=0.5)
+    process.communicate()
     assert process.returncode == 143
 
 
@@ -174,10 +170,9 @@ def test_usr1_is_for_the_command(lull: Lull) -> None:
     process = lull.start(
         "measure", "--out", "r", "sh", "-c", "trap 'exit 9' USR1; touch on; while :; do sleep 0.05; done"
     )
-    while not (lull.folder / "on").exists():
-        time.sleep(0.02)
+    assert wait_until((lull.folder / "on").exists)
     process.send_signal(signal.SIGUSR1)
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 9
 
 
@@ -202,10 +197,9 @@ def test_what_a_killed_measurement_left_is_removed_by_the_next(lull: Lull) -> No
     temporary = lull.folder / "tmp"
     temporary.mkdir()
     lull.env["TMPDIR"] = str(temporary)
-    running = lull.start("measure", "sleep", "30")
-    killed = lull.start("measure", "sh", "-c", "touch on; sleep 30")
-    while not (lull.folder / "on").exists() or len(list(temporary.glob("lull-record-*"))) < 2:
-        time.sleep(0.02)
+    running = lull.start("measure", "sleep", "600")
+    killed = lull.start("measure", "sh", "-c", "touch on; sleep 600")
+    assert wait_until(lambda: (lull.folder / "on").exists() and len(list(temporary.glob("lull-record-*"))) == 2)
     killed.kill()
     killed.communicate()
     for folder in temporary.glob("lull-record-*"):

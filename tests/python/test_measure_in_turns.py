@@ -16,7 +16,7 @@ from pathlib import Path
 import pyte
 import pytest
 
-from conftest import Lull
+from conftest import PATIENCE_S, Lull, wait_until
 from lull import record
 from lull.measure import precision
 from lull.measure.precision import Precision
@@ -168,7 +168,7 @@ def test_idle_power_is_in_the_record_and_comparisons_show_the_energy_above_it(lu
     assert done.returncode == 0
     run = record.read(lull.folder / "r")
     assert run.idle
-    assert all(1.5 <= idle.seconds < 3 for idle in run.idle)
+    assert all(idle.seconds >= 1.5 for idle in run.idle)
     assert all(idle.low_w <= idle.watts <= idle.high_w for idle in run.idle)
     assert "above idle" in lull.run("compare", "r", "r").stdout
 
@@ -179,7 +179,7 @@ def test_a_signal_while_idle_power_is_measured_leaves_nothing(lull: Lull) -> Non
     assert "measuring idle power" in process.stderr.readline()
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert not (lull.folder / "r").exists()
 
@@ -187,14 +187,12 @@ def test_a_signal_while_idle_power_is_measured_leaves_nothing(lull: Lull) -> Non
 def test_a_measurement_in_progress_publishes_its_readings_and_takes_them_back(lull: Lull) -> None:
     process = lull.start("measure", "--publish", "--runs", "2", "--out", "r", "sleep", "2")
     folder = folder_beside(lull.folder / "r")
-    end = time.monotonic() + 20
-    while not list(folder.glob("[!.]*.json")) and time.monotonic() < end:
-        time.sleep(0.05)
+    assert wait_until(lambda: list(folder.glob("[!.]*.json")))
     [path] = folder.glob("[!.]*.json")
     reading = json.loads(path.read_text())
     assert reading["measuring"]["label"] == "sleep"
     assert reading["channels"]
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE_S)
     assert not folder.exists()
     assert (lull.folder / "r" / "run.json").exists()
 

@@ -8,13 +8,12 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from conftest import Lull, compiled, gone
+from conftest import PATIENCE_S, Lull, compiled, gone
 from lull.errors import LullError
 from lull.hosts import Host, Link, namespace_hosts
 from lull.installed import applications
@@ -118,11 +117,9 @@ def test_hosts_are_nodes_also_when_the_launcher_does_not_number_them(job: Lull) 
 @needs_hosts
 @pytest.mark.parametrize("others", ["barrier", "get"])
 def test_a_pe_that_dies_ends_the_pes_of_all_hosts(job: Lull, misfortune: str, others: str) -> None:
-    begin = time.monotonic()
-    done = job.run("run", "--hosts", "2", "-n", "4", misfortune, "kill", others)
+    done = job.run("run", "--hosts", "2", "-n", "4", misfortune, "kill", others, timeout=PATIENCE_S)
     assert done.returncode == 137
     assert "process rank 1" in done.stderr
-    assert time.monotonic() - begin < 5
 
 
 @needs_hosts
@@ -132,8 +129,8 @@ def test_nothing_outlives_a_stopped_run_on_hosts(job: Lull, misfortune: str, how
     assert running.stdout is not None
     assert running.stdout.readline() == "all are here\n"
     running.send_signal(how)
-    assert gone(str(job.folder), 8)
-    _, said = running.communicate(timeout=10)
+    assert gone(str(job.folder))
+    _, said = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == (-9 if how == signal.SIGKILL else 143)
     if how == signal.SIGTERM:
         assert said.splitlines()[-1] == f"lull: run on 2 hosts {misfortune}: interrupted by SIGTERM"

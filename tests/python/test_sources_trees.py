@@ -54,6 +54,11 @@ TOTALS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def every_source(lull: Lull) -> None:
+    lull.sources = ""
+
+
 @pytest.fixture(scope="module")
 def trees(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trees")

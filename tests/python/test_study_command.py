@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pytest
 
-from conftest import Lull, gone, processes_with
+from conftest import Lull, gone, processes_with, wait_until
 from lull import record
 
 PROGRAM = """
@@ -168,8 +168,7 @@ def test_killed_at_any_moment_it_leaves_no_child_and_goes_on_where_it_was(study:
 def test_an_interrupt_keeps_what_is_finished_and_exits_130(study: Lull) -> None:
     process = study.start("study", "./small.toml")
     state = study.folder / "results" / "study-small" / ".state"
-    while not list(state.glob("*/000.json")):
-        time.sleep(0.02)
+    assert wait_until(lambda: list(state.glob("*/000.json")))
     process.send_signal(2)
     _, stderr = process.communicate(timeout=20)
     assert process.returncode == 130
@@ -187,8 +186,7 @@ def test_an_interrupt_keeps_what_is_finished_and_exits_130(study: Lull) -> None:
 )
 def test_what_no_longer_belongs_together_is_refused_with_the_difference(study: Lull, change, words: str) -> None:
     process = study.start("study", "./small.toml")
-    while not list((study.folder / "results").glob("study-small/.state/*/000.json")):
-        time.sleep(0.02)
+    assert wait_until(lambda: list((study.folder / "results").glob("study-small/.state/*/000.json")))
     process.kill()
     process.communicate()
     change(study)
@@ -215,8 +213,7 @@ def test_another_study_in_the_folder_is_moved_aside_and_not_lost(study: Lull) ->
 
 def test_two_at_once_in_one_folder_are_refused(study: Lull) -> None:
     process = study.start("study", "./small.toml")
-    while not (study.folder / "order").exists():
-        time.sleep(0.02)
+    assert wait_until((study.folder / "order").exists)
     second = study.run("study", "./small.toml")
     process.kill()
     process.communicate()
@@ -244,29 +241,6 @@ def test_a_folder_with_something_else_is_left_alone(study: Lull) -> None:
         done = study.run("study", "./small.toml", flag, "--out", "mine")
         assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
     assert [path.name for path in (study.folder / "mine").iterdir()] == ["thesis.tex"]
-
-
-@pytest.mark.parametrize("out", ["file/below", "/proc/lull", "/sys/lull"])
-def test_a_folder_that_cannot_be_written_is_one_line(study: Lull, out: str) -> None:
-    (study.folder / "file").write_text("")
-    done = study.run("study", "./small.toml", "--out", out)
-    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
-    assert not (study.folder / "order").exists()
-
-
-def test_resume_without_anything_to_resume_is_refused(study: Lull) -> None:
-    assert "there is none" in study.run("study", "./small.toml", "--resume").stderr
-
-
-def test_an_unknown_study_is_answered_with_the_nearest(lull: Lull) -> None:
-    done = lull.run("study", "agregation")
-    assert done.returncode == 2
-    assert "did you mean aggregation?" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-
-
-def test_the_list_names_the_studies(lull: Lull) -> None:
-    assert lull.run("study", "--list").stdout.startswith("aggregation ")
 
 
 def test_a_file_that_is_not_there_is_one_line(lull: Lull) -> None:

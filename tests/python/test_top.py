@@ -159,6 +159,7 @@ def test_a_tree_that_moves_shows_its_power(lull: Lull, trees: Path) -> None:
 
     mover = threading.Thread(target=move)
     mover.start()
+    lull.sources = ""
     try:
         [found] = json.loads(lull.run("top", "--json", "--sysroot", str(trees / "range_zero")).stdout)
     finally:

@@ -2,15 +2,13 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from conftest import Lull, compiled, processes_with
+from conftest import PATIENCE_S, Lull, compiled, kill_all, processes_with, wait_until
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "make_sysfs_fixtures.py"
 PROGRAM = ["histogram", "--updates", "20000", "--min-time"]
@@ -102,20 +100,12 @@ def test_the_frequency_is_lowered_and_restored(lull: Lull) -> None:
 @two_cores
 def test_no_core_stays_slow_after_kill_9_of_a_pe(lull: Lull) -> None:
     root = tree(lull.folder, "cpufreq_userspace")
-    lull.env = {"LULL_WAIT": "interrupt+dvfs", "LULL_SYSROOT": str(root), "HERE": str(lull.folder)}
-    running = lull.start("run", "-n", "2", *PROGRAM, "60")
-    deadline = time.monotonic() + 20
-    seen_slow = False
-    while not seen_slow and time.monotonic() < deadline:
-        seen_slow = "800000" in frequencies(root)
-        time.sleep(0.001)
-    assert seen_slow, "nobody waited"
-    for pid in processes_with(str(lull.folder)):
-        if Path(f"/proc/{pid}/comm").read_text().strip() == "histogram":
-            os.kill(pid, signal.SIGKILL)
-    running.communicate(timeout=20)
-    time.sleep(0.2)
-    assert frequencies(root) == ["2600000", "2600000"]
+    lull.env = {"LULL_WAIT": "interrupt+dvfs", "LULL_SYSROOT": str(root)}
+    running = lull.start("run", "-n", "2", *PROGRAM, "600")
+    assert wait_until(lambda: "800000" in frequencies(root), every_s=0.001), "nobody waited"
+    kill_all(processes_with(str(lull.folder), name="histogram"))
+    running.communicate(timeout=PATIENCE_S)
+    assert wait_until(lambda: frequencies(root) == ["2600000", "2600000"])
 
 
 def test_missing_permission_is_said_once_and_the_job_goes_on(lull: Lull) -> None:

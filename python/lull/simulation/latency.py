@@ -85,8 +85,8 @@ def batch_interval(mean: float, batches: Sequence[float]) -> Interval:
 
 def student_half_width(values: Sequence[float]) -> float:
     """Half the width of the 95 % interval of a mean of independent values, at least two."""
-    from scipy import stats
+    from scipy.special import stdtrit  # scipy.stats takes a second to load
 
     sample = np.asarray(values, dtype=np.float64)
-    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(sample) - 1))
+    quantile = float(stdtrit(len(sample) - 1, (1 + CONFIDENCE) / 2))
     return quantile * float(sample.std(ddof=1)) / math.sqrt(len(sample))
