@@ -110,9 +110,10 @@ void agent::watch_or_not() {
   const bool wanted = driving_.load(std::memory_order_seq_cst) == 0;
   if (wanted == watched_) return;
   epoll_event event{};
-  event.events = wanted ? EPOLLIN : 0U;
+  event.events = EPOLLIN;
   event.data.fd = transfers_.event_fd();
-  epoll_ctl(epoll_fd_, EPOLL_CTL_MOD, transfers_.event_fd(), &event);
+  // Taken out, not only asked for nothing: else the kernel would still visit the agent's descriptor at each arrival.
+  epoll_ctl(epoll_fd_, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, transfers_.event_fd(), &event);
   watched_ = wanted;
 }
 
