@@ -222,6 +222,14 @@ std::optional<std::size_t> world::size_of(const void* symmetric) const {
   return allocator_.size_of(offset_of(symmetric));
 }
 
+// A program that fetches a word of its own again and again waits for a message. The agent would have to get the core from
+// it first, so it drives the transfers itself now and then, as one that tests does.
+void world::polled_own_memory() {
+  constexpr unsigned fetches_per_round = 8;
+  thread_local unsigned fetches = 0;
+  if (++fetches % fetches_per_round == 0) drive();
+}
+
 void world::wait_for_room(const context& c, pe_id pe) {
   wait().until({operation::put, 0, pe.index(), c.policy, true},
                [&] { return remote_->unacknowledged(pe) < unacknowledged_limit_; });

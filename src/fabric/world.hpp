@@ -159,6 +159,7 @@ class world {
       const std::uint64_t old = apply_update(u, there);
       bell_of(pe).ring_for_store_after_atomic();
       heard_of_others();
+      if (remote_ && pe == me() && u.op == update_op::fetch) polled_own_memory();
       return old;
     }
     return fetch_remote(c, target, u, pe);
@@ -188,9 +189,10 @@ class world {
   waiting& wait() { return *waiting_; }
   void drive() {  // one round of progress, for a caller that tests instead of waiting
     if (oversubscribed_) wait().pass_on();
-    if (!remote_) return;
-    remote_->flush();
-    remote_->progress();
+    if (!agent_) return;
+    agent_->begin();
+    agent_->progress();
+    agent_->end();
   }
 
  private:
@@ -204,6 +206,7 @@ class world {
   void send_pieces(context& c, void* target, const shape& there, const void* source, const shape& here,
                    const scaled* how, pe_id pe);
   void wait_for_room(const context& c, pe_id pe);
+  void polled_own_memory();
   void wake_sleeper() {
     if (agent* const serving = serving_.load(std::memory_order_acquire)) serving->wake_sleeper();
   }
