@@ -41,6 +41,7 @@ def test_statistics_are_one_table_for_the_job(lull: Lull) -> None:
 def energies_of(lull: Lull, moves: dict[Path, str], root: Path) -> str:
     """What the table says of energy after a PE during which files of the machine `root` changed."""
     program = compiled("moving_counters.c", lull.folder)
+    lull.sources = ""
     lull.env |= {"LULL_STATS": "1", "LULL_SYSROOT": str(root)}
     done = lull.run("run", "-n", "1", str(program), *(str(word) for move in moves.items() for word in move))
     assert done.returncode == 0, done.stderr
