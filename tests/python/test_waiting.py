@@ -62,7 +62,11 @@ def test_energy_that_two_sources_count_is_counted_once(lull: Lull) -> None:
         (folder / "energy_uj").write_text(f"{5_000_000:020d}\n")
         (folder / "max_energy_range_uj").write_text("262143328850\n")
         moves[folder / "energy_uj"] = f"{5_100_000:020d}"
-    assert "node 100 J (measured), package 60 J (measured), dram 10 J (measured)" in energies_of(lull, moves, root)
+    said = energies_of(lull, moves, root)
+    assert "node 100 J (measured), package 60 J (measured), dram 10 J (measured)" in said
+    of_node, beside = said.split("; in no total: ")
+    assert "nic" not in of_node and "wire" not in of_node
+    assert re.fullmatch(r"nic \S+ J \(estimated\), wire 0 J \(derived\)", beside)
 
 
 def test_a_pe_starts_no_program_for_its_meter(lull: Lull) -> None:
