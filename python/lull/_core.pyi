@@ -52,6 +52,7 @@ class Source:
     used: bool  # the sampler would use it by default on this machine
     reason: str  # why it is not readable, or not used; "" otherwise
     remedy: str  # the one line that mends it; "" when there is none
+    left_out: str  # which channels do not count, and why; "" when all do
     channels: list[Channel]
 
 def sources(sysroot: str = "/") -> list[Source]:

@@ -19,7 +19,10 @@ from lull.native import checked_settings, native_errors
 from lull.record import EnergyKind
 from lull.terminal import output
 
-SOURCE_FIELDS = ("name", "kind", "unit", "interval_s", "range", "permission", "readable", "used", "reason", "remedy")
+SOURCE_FIELDS = (
+    *("name", "kind", "unit", "interval_s", "range", "permission"),
+    *("readable", "used", "reason", "remedy", "left_out"),
+)
 CHANNEL_FIELDS = ("name", "domain", "kind", "interval_s", "basis")
 
 
@@ -110,7 +113,7 @@ def sources_table(found: Sequence[_core.Source]) -> Table:
             Text("yes", style="green") if source.readable else Text("no", style="red"),
             Text("yes", style="green") if source.used else Text("no"),
             Group(*channels) if channels else Text("-"),
-            Text(source.reason),
+            Text("; ".join(why for why in (source.reason, source.left_out) if why)),
         )
     return table
 

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "meter/still_counters.hpp"
 #include "meter/words.hpp"
 
 namespace lull::meter {
@@ -46,7 +47,7 @@ std::vector<found_source> find_sources(const sysroot& root, std::span<const std:
   std::string covered_by, registers_read_by;
   for (const source_entry& entry : source_table()) {
     if (entry.runs_command && run == commands::left_out) continue;
-    found_source next{.source = entry.make(root), .used = false, .reason = {}};
+    found_source next{.source = without_still_counters(entry.make(root)), .used = false, .reason = {}};
     const source_description& description = next.source->description();
     if (!description.state.readable) {
       next.reason = description.state.reason;

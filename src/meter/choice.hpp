@@ -1,6 +1,6 @@
 // Which of the sources found on a machine are used, and why the others are not.
 //
-// By default all that are readable, but
+// A source whose counters all stay at 0 is not readable (still_counters.hpp). By default all that are readable, but
 //
 //   - of powercap, perf and amd_energy only the first: they are ways to the same registers;
 //   - the estimate only where no source covers the packages or the whole node: a figure from coefficients never stands

@@ -87,6 +87,7 @@ struct source_description {
   std::string permission;  // what reading it needs
   std::vector<channel> channels;
   availability state;
+  std::string left_out = {};  // channels that are there and not among `channels`, and why (still_counters.hpp)
 };
 
 class source {

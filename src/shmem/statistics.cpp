@@ -117,13 +117,15 @@ std::string row_words(std::string_view what, std::string_view size, const wait_c
 }
 
 std::string energy_words(const job_sums& sums) {
-  std::string text;
+  std::string text, beside;
   for (const auto d : domains) {
     const energy_sum& e = sums.energy.of[static_cast<std::size_t>(d)];
     if (!e.present) continue;
-    text += fmt::format("{}{} {}{:.4g} J ({})", text.empty() ? "" : ", ", meter::name_of(d), e.lower_bound ? ">= " : "",
+    std::string& list = d == meter::domain::nic || d == meter::domain::wire ? beside : text;
+    list += fmt::format("{}{} {}{:.4g} J ({})", list.empty() ? "" : ", ", meter::name_of(d), e.lower_bound ? ">= " : "",
                         e.joules, meter::name_of(e.kind));
   }
+  if (!beside.empty()) text += fmt::format("{}in no total: {}", text.empty() ? "" : "; ", beside);
   if (text.empty()) return "energy: no meter is readable (lull sources says why)\n";
   const auto kind = std::max(meter::kind::derived, sums.energy.processors.kind);
   return fmt::format(

@@ -126,6 +126,20 @@ def test_perf_that_is_forbidden_says_the_line_that_mends_it(lull: Lull, trees: P
     ]
 
 
+def test_a_platform_counter_that_stays_at_0_is_named_and_in_no_total(lull: Lull, tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, str(WRITER), str(tmp_path), "intel_client_psys_mmio"], check=True, capture_output=True
+    )
+    tree = tmp_path / "intel_client_psys_mmio"
+    energy_uj = tree / "sys/class/powercap/intel-rapl:1/energy_uj"
+    energy_uj.chmod(0o600)
+    energy_uj.write_text("0\n")
+    [rapl] = [s for s in sources_of(lull, tree) if s["name"] == "powercap"]
+    assert [c["name"] for c in rapl["channels"]] == ["powercap:package-0"]
+    assert rapl["used"]
+    assert "the counter of powercap:psys stays at 0" in lull.run("sources", "--sysroot", str(tree)).stdout
+
+
 @pytest.mark.parametrize(
     ("name", "variable", "command"),
     [

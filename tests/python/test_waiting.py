@@ -41,6 +41,7 @@ def test_statistics_are_one_table_for_the_job(lull: Lull) -> None:
 def energies_of(lull: Lull, moves: dict[Path, str], root: Path) -> str:
     """What the table says of energy after a PE during which files of the machine `root` changed."""
     program = compiled("moving_counters.c", lull.folder)
+    lull.sources = ""
     lull.env |= {"LULL_STATS": "1", "LULL_SYSROOT": str(root)}
     done = lull.run("run", "-n", "1", str(program), *(str(word) for move in moves.items() for word in move))
     assert done.returncode == 0, done.stderr
@@ -61,7 +62,11 @@ def test_energy_that_two_sources_count_is_counted_once(lull: Lull) -> None:
         (folder / "energy_uj").write_text(f"{5_000_000:020d}\n")
         (folder / "max_energy_range_uj").write_text("262143328850\n")
         moves[folder / "energy_uj"] = f"{5_100_000:020d}"
-    assert "node 100 J (measured), package 60 J (measured), dram 10 J (measured)" in energies_of(lull, moves, root)
+    said = energies_of(lull, moves, root)
+    assert "node 100 J (measured), package 60 J (measured), dram 10 J (measured)" in said
+    of_node, beside = said.split("; in no total: ")
+    assert "nic" not in of_node and "wire" not in of_node
+    assert re.fullmatch(r"nic \S+ J \(estimated\), wire 0 J \(derived\)", beside)
 
 
 def test_a_pe_starts_no_program_for_its_meter(lull: Lull) -> None:

@@ -22,6 +22,9 @@ class choice_test : public meter_test {
       if (f.used) names.push_back(f.source->description().name);
     return names;
   }
+  static const found_source& found_called(std::span<const found_source> found, std::string_view name) {
+    return *std::ranges::find(found, name, [](const auto& f) { return f.source->description().name; });
+  }
 };
 
 TEST_F(choice_test, every_source_is_listed_and_every_one_left_out_says_why) {
@@ -50,10 +53,7 @@ TEST_F(choice_test, one_of_the_ways_to_the_same_registers_is_used) {
   const fixture_tree amd("amd_2s");
   EXPECT_THAT(used(amd.files()), ElementsAre("powercap", "hwmon"));
   const auto found = find_sources(amd.files());
-  const auto reason = [&](std::string_view name) {
-    return std::ranges::find(found, name, [](const auto& f) { return f.source->description().name; })->reason;
-  };
-  EXPECT_EQ(reason("amd_energy"), "powercap reads the same counters");
+  EXPECT_EQ(found_called(found, "amd_energy").reason, "powercap reads the same counters");
   const auto denied = [](std::string_view path) { return path.ends_with("/energy_uj") ? EACCES : 0; };
   EXPECT_THAT(used(amd.files(denied)), ElementsAre("amd_energy", "hwmon"));
 }
@@ -61,6 +61,29 @@ TEST_F(choice_test, one_of_the_ways_to_the_same_registers_is_used) {
 TEST_F(choice_test, a_machine_with_nothing_is_estimated) {
   const fixture_tree tree("vm_nothing");
   EXPECT_THAT(used(tree.files()), ElementsAre("estimate"));
+}
+
+TEST_F(choice_test, counters_that_stay_at_0_give_way_to_the_next_source) {
+  const fixture_tree server("intel_2s_server");
+  for (const char* zone : {"intel-rapl:0", "intel-rapl:1", "intel-rapl:0:0", "intel-rapl:1:0"})
+    server.set(std::string("/sys/class/powercap/") + zone + "/energy_uj", "0");
+  EXPECT_THAT(used(server.files()), ElementsAre("estimate"));
+  const auto found = find_sources(server.files());
+  EXPECT_EQ(found_called(found, "powercap").reason,
+            "the counters of powercap:package-0, powercap:package-1, powercap:dram-0, powercap:dram-1 stay at 0");
+  set("LULL_METER_SOURCES", "powercap");
+  EXPECT_THROW((void)sources_to_read(server.files()), error);
+}
+
+TEST_F(choice_test, a_platform_that_stays_at_0_leaves_its_packages_to_count) {
+  const fixture_tree client("intel_client_psys_mmio");
+  client.set("/sys/class/powercap/intel-rapl:1/energy_uj", "0");
+  const auto found = find_sources(client.files());
+  const found_source& rapl = found_called(found, "powercap");
+  EXPECT_TRUE(rapl.used);
+  EXPECT_THAT(channel_names(*rapl.source), ElementsAre("powercap:package-0"));
+  EXPECT_EQ(read_all(*rapl.source)[0].value, 41'000'000'000U);
+  EXPECT_EQ(rapl.source->description().left_out, "the counter of powercap:psys stays at 0");
 }
 
 TEST_F(choice_test, names_replace_the_default) {
