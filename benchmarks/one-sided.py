@@ -10,6 +10,11 @@ first, then one line of JSON.
     amo_ratio                     their time over ours, fetch-and-add, shared memory; wanted: 1
     nbi_rate_ratio                our rate over theirs, non-blocking puts of 8 bytes, shared memory; wanted: 1
     tcp_put_min_ratio             as put_min_ratio, tcp; wanted: 1
+    tcp_get_min_ratio             as get_min_ratio, tcp; wanted: 1
+    tcp_amo_ratio                 as amo_ratio, tcp; wanted: 1
+    tcp_poll_test_ratio           32 KiB exchanged by put and atomic over tcp: time when the flag is polled by test over
+                                  that when it is waited for; wanted: at most 1.2
+    tcp_poll_fetch_ratio          the same, polled by an atomic fetch; wanted: at most 1.2
     tcp_nbi_rate_ratio            as nbi_rate_ratio, tcp; wanted: 50
     barrier8_ratio                their time over ours, barrier of 8 PEs in shared memory; wanted: 1.5
     idle_cpu_pct                  CPU time of the PE that takes most while all sleep a second; wanted: at most 0.5
@@ -84,6 +89,7 @@ COMPARED = [
     Setting(8, False, "together"),
     Setting(8, True, "together"),
 ]
+EXCHANGE = Setting(2, True, "exchange")  # ours alone: polling does not drive the other library's transfers
 WAITS = [Setting(pes, tcp, "wait") for pes in (2, 8) for tcp in (False, True)]
 Seen = dict[tuple[str, int], list[float]]  # (what, bytes) -> a figure of each round
 
@@ -153,11 +159,11 @@ def theirs(program: Path, setting: Setting) -> list[dict[str, Any]]:
 def compare(programs: dict[str, Path], rounds: int) -> dict[Setting, dict[str, Seen]]:
     """All figures of both libraries; those of waiting are in percent of a core, the others in microseconds."""
     seen: dict[Setting, dict[str, Seen]] = {
-        s: {"ours": defaultdict(list), "theirs": defaultdict(list)} for s in [*COMPARED, *WAITS]
+        s: {"ours": defaultdict(list), "theirs": defaultdict(list)} for s in [*COMPARED, *WAITS, EXCHANGE]
     }
     for number in range(rounds):
-        for setting in [*COMPARED, *(WAITS if number < 3 else [])]:
-            for who, run in (("ours", ours), ("theirs", theirs)):
+        for setting in [*COMPARED, EXCHANGE, *(WAITS if number < 3 else [])]:
+            for who, run in (("ours", ours), ("theirs", theirs)) if setting != EXCHANGE else (("ours", ours),):
                 for line in run(programs[who], setting):
                     figure = line["us"] if "us" in line else line["cpu_pct"]
                     seen[setting][who][line["what"], line.get("bytes", 0)].append(figure)
@@ -255,6 +261,10 @@ def print_compared(seen: dict[Setting, dict[str, Seen]]) -> None:
             other, their_spread = spread(seen[setting]["theirs"][what, size])
             cells = f"{mine:>10.4g} ({my_spread:>8.2g})  {other:>10.4g} ({their_spread:>8.2g})"
             print(f"{what:10} {size:>8} {cells:>46} {other / mine:>11.3g}")
+    print(f"\n{EXCHANGE.name}, 32 KiB each way by put, fence and atomic: medians in us, (interquartile range)")
+    for (what, _), values in seen[EXCHANGE]["ours"].items():
+        mine, my_spread = spread(values)
+        print(f"{what:19} {mine:>10.4g} ({my_spread:>8.2g})")
     print("\nCPU time of the PE that takes most, in percent of a core")
     print(f"{'':36} {'Lull':>10} {'Open MPI':>10}")
     for setting in WAITS:
@@ -287,6 +297,10 @@ def ratios(seen: dict[Setting, dict[str, Seen]], link: dict[str, dict[int, list[
     def least(setting: Setting, what: str) -> float:
         return min(over(setting, name, size) for name, size in seen[setting]["ours"] if name == what)
 
+    def polled(how: str) -> float:
+        figures = [statistics.median(seen[EXCHANGE]["ours"][f"exchange-{way}", 32768]) for way in (how, "wait")]
+        return figures[0] / figures[1]
+
     def most(what: str) -> float:
         return max(statistics.median(seen[setting]["ours"][what, 0]) for setting in WAITS)
 
@@ -296,6 +310,10 @@ def ratios(seen: dict[Setting, dict[str, Seen]], link: dict[str, dict[int, list[
         "amo_ratio": over(alone, "fetch-add", 8),
         "nbi_rate_ratio": over(alone, "nbi", 8),
         "tcp_put_min_ratio": least(tcp, "put"),
+        "tcp_get_min_ratio": least(tcp, "get"),
+        "tcp_amo_ratio": over(tcp, "fetch-add", 8),
+        "tcp_poll_test_ratio": polled("test"),
+        "tcp_poll_fetch_ratio": polled("fetch"),
         "tcp_nbi_rate_ratio": over(tcp, "nbi", 8),
         "barrier8_ratio": over(eight, "barrier", 0),
         "idle_cpu_pct": most("idle"),

@@ -3,7 +3,9 @@
  *     one_sided alone     the first PE transfers to the second, the others wait in a barrier: put and quiet, get,
  *                         fetch-and-add, a stream of non-blocking puts, and all PEs' barrier
  *     one_sided together  every PE transfers to the next one at the same time
- *     one_sided wait      CPU time of PEs that do nothing for a second, and that wait a second in a barrier
+ *     one_sided exchange  two PEs send each other 32 KiB, again and again, by put, fence and an atomic flag, as
+ * libraries of aggregation do; they wait for the flag by wait_until, by test, or by fetching it one_sided wait      CPU
+ * time of PEs that do nothing for a second, and that wait a second in a barrier
  *
  * Plain OpenSHMEM 1.4; compiled with each of the libraries that are compared. Times are medians of samples; each sample
  * times so many operations that the clock does not matter. */
@@ -144,6 +146,43 @@ static void together(void) {
   barriers();
 }
 
+/* How a PE learns that a flag of its own has reached a value. */
+static void by_wait(long* flag, long value) { shmem_long_wait_until(flag, SHMEM_CMP_GE, value); }
+static void by_test(long* flag, long value) {
+  while (!shmem_long_test(flag, SHMEM_CMP_GE, value)) {
+  }
+}
+static void by_fetch(long* flag, long value) {
+  while (shmem_long_atomic_fetch(flag, me) < value) {
+  }
+}
+
+static void exchange(void) {
+  enum { bytes = 32768, rounds = 500 };
+  static const struct {
+    const char* name;
+    void (*await)(long*, long);
+  } ways[] = {{"exchange-wait", by_wait}, {"exchange-test", by_test}, {"exchange-fetch", by_fetch}};
+  static long full, round;
+  const int other = 1 - me;
+  for (size_t w = 0; w < sizeof ways / sizeof *ways; ++w) {
+    double samples[5];
+    for (int s = -1; s < 5; ++s) {
+      shmem_barrier_all();
+      const double begin = wall();
+      for (int i = 0; i < rounds; ++i) {
+        ++round; /* two buffers: what arrives in one is not overwritten before its flag has been answered by the next */
+        shmem_putmem(area + (round & 1) * bytes, source, bytes, other);
+        shmem_fence();
+        shmem_long_atomic_set(&full, round, other);
+        ways[w].await(&full, round);
+      }
+      if (s >= 0) samples[s] = (wall() - begin) / rounds * 1e6;
+    }
+    if (me == 0) say(ways[w].name, bytes, median(samples, 5));
+  }
+}
+
 static void sleep_a_second(void) {
   const struct timespec second = {1, 0};
   nanosleep(&second, NULL);
@@ -189,7 +228,7 @@ int main(int argc, char** argv) {
   fetched = shmem_malloc(largest);
   counter = shmem_malloc(sizeof *counter);
   if (!area || !source || !fetched || !counter || argc != 2 || pes < 2) {
-    if (me == 0) fprintf(stderr, "one_sided: alone, together or wait, on at least 2 PEs with 16 MiB each\n");
+    if (me == 0) fprintf(stderr, "one_sided: alone, together, exchange or wait, on at least 2 PEs with 16 MiB each\n");
     shmem_global_exit(2);
   }
   memset(area, 0, largest);
@@ -201,6 +240,8 @@ int main(int argc, char** argv) {
     alone();
   else if (strcmp(argv[1], "together") == 0)
     together();
+  else if (strcmp(argv[1], "exchange") == 0 && pes == 2)
+    exchange();
   else
     wait_a_second();
   shmem_finalize();
