@@ -110,6 +110,12 @@ void set_variable(std::vector<std::string>& environment, const std::string& assi
   environment.push_back(assignment);
 }
 
+void set_default(std::vector<std::string>& environment, const std::string& assignment) {
+  const std::string beginning = assignment.substr(0, assignment.find('=') + 1);
+  if (std::ranges::none_of(environment, [&](const std::string& entry) { return entry.starts_with(beginning); }))
+    environment.push_back(assignment);
+}
+
 int shell_code(int wait_status) {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }

@@ -39,6 +39,8 @@ pid_t start(const std::vector<std::string>& argv, const std::vector<std::string>
 [[nodiscard]] std::vector<std::string> own_environment();
 // "NAME=value" takes the place of what NAME was: of two, a program would see the first.
 void set_variable(std::vector<std::string>& environment, const std::string& assignment);
+// The same, unless it has a value there.
+void set_default(std::vector<std::string>& environment, const std::string& assignment);
 
 // As a shell says it: the exit code, or 128 + n for signal n, from what waitpid() filled in.
 [[nodiscard]] int shell_code(int wait_status);

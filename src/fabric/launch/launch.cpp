@@ -124,11 +124,9 @@ class job {
   // user's stay.
   void tell_open_mpi(std::vector<std::string>& environment) const {
     lull::launch::set_variable(environment, "JSM_JSRUN_PORT=0");
-    for (const char* const maps : {"btl_vader", "osc_sm", "osc_rdma"}) {
-      const std::string beginning = "OMPI_MCA_" + std::string(maps) + "_backing_directory=";
-      if (std::ranges::none_of(environment, [&](const std::string& entry) { return entry.starts_with(beginning); }))
-        environment.push_back(beginning + folders_.mapped().string());
-    }
+    for (const char* const maps : {"btl_vader", "osc_sm", "osc_rdma"})
+      lull::launch::set_default(environment,
+                                "OMPI_MCA_" + std::string(maps) + "_backing_directory=" + folders_.mapped().string());
   }
 
   void start_pe(int rank) {
@@ -137,6 +135,9 @@ class job {
     if (wanted_.nodes > 0) set_variable(environment, "LULL_NODES=" + std::to_string(wanted_.nodes));
     set_variable(environment, "PMI_SIZE=" + std::to_string(wanted_.pes));  // PMIx has no variable for it
     tell_open_mpi(environment);
+    // UCX tries its hooks on memory with a System V segment, which a PE killed then leaves behind. Transports between
+    // emulated nodes have no use for the hooks; UCX reads this when it is loaded, so the PE itself cannot say it.
+    lull::launch::set_default(environment, "UCX_MEM_EVENTS=no");
     environment = server_.environment_for(rank, std::move(environment));
     const auto cores = wanted_.bind ? cores_of(rank) : std::vector<cpu_set_t>{};
     exec_failure failure;
