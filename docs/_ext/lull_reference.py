@@ -176,7 +176,7 @@ def models_in(first: type[BaseModel], base: type, page: str = "") -> str:
 
 def run_json() -> str:
     """run.json: the whole record, then its parts, then the values of its enumerations."""
-    kinds = [enumeration(of) for of in (record.EnergyKind, record.Domain)]
+    kinds = [enumeration(of) for of in (record.EnergyKind, record.Domain, record.Combination)]
     return "\n\n".join([models_in(record.Run, record.Model), *kinds])
 
 
