@@ -20,8 +20,12 @@ from typing import NoReturn
 from lull.errors import LullError
 from lull.hosts import INTERFACE, Link, namespace_hosts
 
-# PMIx offers its clients only addresses of this host, unless told which interface others can reach.
-REACHABLE = {"PMIX_MCA_ptl_tcp_if_include": INTERFACE, "PMIX_MCA_ptl_tcp_remote_connections": "1"}
+# PMIx and UCX offer only addresses of this host, unless told which interface others can reach.
+REACHABLE = {
+    "PMIX_MCA_ptl_tcp_if_include": INTERFACE,
+    "PMIX_MCA_ptl_tcp_remote_connections": "1",
+    "UCX_NET_DEVICES": INTERFACE,
+}
 
 
 def stop(signum: int, frame: FrameType | None) -> NoReturn:

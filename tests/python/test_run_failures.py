@@ -114,9 +114,8 @@ def test_an_mpi_program_is_one_job_of_which_nothing_remains(job: Lull, tmp_path:
     source = Path(__file__).parent / "programs" / "mpi_misfortune.c"
     subprocess.run(["mpicc", source, "-o", tmp_path / "program"], check=True)
     for how, code, printed in ("none", 0, "sum 6\n"), ("abort", 41, ""), ("kill", 137, ""), ("exit", 7, ""):
-        done, seconds = launch(job, "lull run", 1, str(tmp_path / "program"), how)
+        done = launch(job, "lull run", 1, str(tmp_path / "program"), how)
         assert (done.returncode, done.stdout) == (code, printed), how
-        assert seconds < 5
         assert nothing_in(job.folder)
 
 

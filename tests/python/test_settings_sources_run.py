@@ -97,7 +97,7 @@ def test_run_says_that_a_program_is_not_there(lull: Lull) -> None:
 def test_run_deals_the_cores_to_the_pes(lull: Lull, options: list[str]) -> None:
     cores = sorted(os.sched_getaffinity(0))
     pes = int(options[1])
-    program = "import os; print(sorted(os.sched_getaffinity(0)))"
+    program = "import os; os.write(1, f'{sorted(os.sched_getaffinity(0))}\\n'.encode())"
     done = lull.run("run", *options, "--", sys.executable, "-c", program)
     assert done.returncode == 0, done.stderr
     seen = sorted(done.stdout.splitlines())

@@ -103,7 +103,10 @@ def test_a_value_may_be_a_whole_table(tmp_path):
         ('base = "net.toml"\n[matrix]\nseed = [1]\n[[exclude]]\nsed = 1\n', "exclude.0.sed is no key of the matrix"),
         ('base = "net.toml"\n[matrix]\nseed = [1]\n[[exclude]]\nseed = 2\n', "which the matrix does not have"),
         ('base = "net.toml"\n[matrix]\nseed = [1]\n[[exclude]]\nseed = 1\n', "every point is excluded"),
-        ('base = "net.toml"\n[matrix]\n"jobs.0.processes" = [8, 17]\n', "jobs.0.processes is 17, and 16 of 16"),
+        (
+            'base = "net.toml"\n[matrix]\n"jobs.0.processes" = [8, 17]\n',
+            "jobs.0.processes is 17, with 16 of 16 nodes free",
+        ),
     ],
 )
 def test_a_mistake_in_a_sweep_is_one_line(tmp_path, text, words):
