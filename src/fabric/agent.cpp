@@ -38,8 +38,9 @@ void add_to(int epoll_fd, int fd) {
 
 }  // namespace
 
-agent::agent(remote& transfers)
+agent::agent(remote& transfers, bool oversubscribed)
     : transfers_(transfers),
+      oversubscribed_(oversubscribed),
       timeout_ns_(setting_integer("LULL_WAIT_TIMEOUT_MS") * 1'000'000),
       kick_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       nudge_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -83,12 +84,25 @@ void agent::begin() {
 
 void agent::end() {
   if (driving_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
+  if (!streams()) take_over();
+}
+
+void agent::test() {
+  transfers_.flush();
+  transfers_.progress();
+  (void)streams();
+}
+
+// Whether a wait or a test that ends now has ended soon after another: then the agent stands back, and looks for itself
+// when that is over. Not where PEs outnumber cores: the thread's next turn may be long in coming there.
+bool agent::streams() {
+  if (oversubscribed_) return false;
   const std::int64_t now = now_ns(), before = last_wait_ended_.exchange(now, std::memory_order_seq_cst);
-  if (standing_back_.load(std::memory_order_seq_cst)) return;
-  if (now - before >= stream_of_waits_ns) return take_over();
-  // One wait soon after the other: the agent is to stand back and look for itself when that ends.
+  if (standing_back_.load(std::memory_order_seq_cst)) return true;
+  if (now - before >= stream_of_waits_ns) return false;
   standing_back_.store(true, std::memory_order_seq_cst);
   signal(kick_fd_);
+  return true;
 }
 
 void agent::hand_over() {
@@ -109,11 +123,13 @@ void agent::watch_or_not() {
   const std::lock_guard hold(watch_lock_);
   const bool wanted = driving_.load(std::memory_order_seq_cst) == 0;
   if (wanted == watched_) return;
+  // Taken out, not only asked for nothing: else the kernel still visits the agent's descriptor at each arrival. But
+  // where PEs outnumber cores turns are many, and that change is the cheaper one.
   epoll_event event{};
-  event.events = EPOLLIN;
+  event.events = wanted ? EPOLLIN : 0U;
   event.data.fd = transfers_.event_fd();
-  // Taken out, not only asked for nothing: else the kernel would still visit the agent's descriptor at each arrival.
-  epoll_ctl(epoll_fd_, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, transfers_.event_fd(), &event);
+  const int change = oversubscribed_ ? EPOLL_CTL_MOD : wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL;
+  epoll_ctl(epoll_fd_, change, transfers_.event_fd(), &event);
   watched_ = wanted;
 }
 

@@ -21,7 +21,7 @@ namespace lull::fabric {
 
 class agent final : public progress_source {
  public:
-  explicit agent(remote& transfers);
+  agent(remote& transfers, bool oversubscribed);
   ~agent();  // joins the thread
   agent(const agent&) = delete;
   agent& operator=(const agent&) = delete;
@@ -30,6 +30,9 @@ class agent final : public progress_source {
   bool progress() override { return transfers_.progress(); }
   void end() override;
   void hand_over() override;
+
+  // One round of progress for a thread that tests instead of waiting.
+  void test();
 
   announcement announce_sleep() override;
   wake sleep(std::int64_t timeout_ns) override;
@@ -49,12 +52,14 @@ class agent final : public progress_source {
   static void settle(int event_fd);
   void serve();
   void serve_what_has_arrived();
+  [[nodiscard]] bool streams();
   void take_over();
   void stand_back_while_main_streams();
   void nap(std::int64_t ns);
   void watch_or_not();
 
   remote& transfers_;
+  bool oversubscribed_;  // PEs outnumber the cores they may use
   std::int64_t timeout_ns_;
   int kick_fd_;   // the agent shall look, by itself: at the transport, or at stopping_
   int nudge_fd_;  // who sleeps on the transport shall look

@@ -81,7 +81,7 @@ world::world()
   if (boot_.spans_hosts() || setting_integer("LULL_NODES") > 1) start_remote();
   exchange_and_map();
   const auto mine = static_cast<std::size_t>(me().index());
-  if (remote_) agent_ = std::make_unique<agent>(*remote_);
+  if (remote_) agent_ = std::make_unique<agent>(*remote_, oversubscribed_);
   serving_.store(agent_.get(), std::memory_order_release);
   const bool alone = layout_->members(layout_->my_node()).size() == 1;
   waiting_ = std::make_unique<waiting>(
@@ -222,8 +222,8 @@ std::optional<std::size_t> world::size_of(const void* symmetric) const {
   return allocator_.size_of(offset_of(symmetric));
 }
 
-// A program that fetches a word of its own again and again waits for a message. The agent would have to get the core from
-// it first, so it drives the transfers itself now and then, as one that tests does.
+// A program that fetches a word of its own again and again waits for a message. The agent would have to get the core
+// from it first, so it drives the transfers itself now and then, as one that tests does.
 void world::polled_own_memory() {
   constexpr unsigned fetches_per_round = 8;
   thread_local unsigned fetches = 0;

@@ -80,7 +80,7 @@ class world {
   [[nodiscard]] const layout& places() const { return *layout_; }
   [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
   [[nodiscard]] int cores_of_host() const { return cores_of_host_; }  // that its PEs may use, taken together
-  [[nodiscard]] bool checks() const { return checks_; }  // LULL_CHECK: look for mistakes of the program
+  [[nodiscard]] bool checks() const { return checks_; }               // LULL_CHECK: look for mistakes of the program
   // Whether calls are looked at, by checks or for statistics.
   [[nodiscard]] bool watched() const { return watched_.load(std::memory_order_relaxed); }
   void count_calls(bool on) {  // for the statistics, if there are any
@@ -189,10 +189,7 @@ class world {
   waiting& wait() { return *waiting_; }
   void drive() {  // one round of progress, for a caller that tests instead of waiting
     if (oversubscribed_) wait().pass_on();
-    if (!agent_) return;
-    agent_->begin();
-    agent_->progress();
-    agent_->end();
+    if (agent_) agent_->test();
   }
 
  private:
