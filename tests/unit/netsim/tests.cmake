@@ -2,3 +2,6 @@ lull_unit_test(netsim netsim/topology_test.cpp netsim/ways_test.cpp netsim/figur
                netsim/windows_test.cpp netsim/link_power_test.cpp netsim/queueing_test.cpp
                netsim/conservation_test.cpp netsim/latency_test.cpp netsim/deadlock_test.cpp
                netsim/models_test.cpp netsim/busy_test.cpp netsim/saturation_test.cpp)
+# It walks all ways of large networks: not optimised it would take longer than the optimiser does.
+set_source_files_properties(netsim/ways_test.cpp PROPERTIES
+                            COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>" SKIP_PRECOMPILE_HEADERS ON)
