@@ -87,7 +87,7 @@ def _between_hosts(count: int) -> dict[str, str]:
     told = {
         # By the kernel's identity UCX takes two hosts for one, and would go through shared memory or the loopback.
         "UCX_TLS": "tcp,self",
-        # To try its hooks on memory, of no use to tcp, UCX makes a System V segment, which a PE killed then leaves behind.
+        # To try hooks of no use to tcp UCX makes a System V segment; a PE killed then leaves it behind.
         "UCX_MEM_EVENTS": "no",
         # Namespaces need root, so mpirun is root too, and refuses that unless told that it is meant.
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
