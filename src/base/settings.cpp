@@ -32,7 +32,8 @@ constexpr std::array table{
             "What waiting has cost, printed by PE 0 at shmem_finalize by operation and size: 1 sums over all PEs, pe "
             "adds a line for each PE."},
     setting{"LULL_SYSROOT", setting_type::text, "/", "",
-            "Folder below which the files of cpufreq and of the meter of LULL_STATS are looked for, for trying them on a copy of /sys."},
+            "Folder below which the files of cpufreq and of the meter of LULL_STATS are looked for, for trying them on "
+            "a copy of /sys."},
     setting{"LULL_NODES", setting_type::integer, "1", "1..4096",
             "Emulated nodes: the PEs of one host are split into so many groups that only talk through UCX."},
     setting{"SHMEM_SYMMETRIC_SIZE", setting_type::size, "1G", "",
