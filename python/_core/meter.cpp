@@ -63,6 +63,7 @@ using text_label = std::tuple<std::string, std::string, std::string>;
 
 std::vector<std::size_t> counted(const std::vector<text_label>& channels) {
   std::vector<meter::channel_label> labels;
+  labels.reserve(channels.size());
   for (const auto& [name, covers, kind] : channels)
     labels.push_back({name, named(covers, meter::domain::wire), named(kind, meter::kind::simulated)});
   return meter::counted(labels);
