@@ -70,6 +70,7 @@ std::unique_ptr<source> without_still_counters(std::unique_ptr<source> made) {
   if (still.empty()) return made;
 
   std::vector<std::string> names;
+  names.reserve(still.size());
   for (const std::size_t i : still) names.push_back(description.channels[i].name);
   const bool one = names.size() == 1;
   std::string words =
