@@ -139,7 +139,7 @@ class stranger {
     param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
     param.flags = UCP_EP_CLOSE_FLAG_FORCE;
     wait(ucp_ep_close_nbx(endpoint_, &param));
-    for (void* const request : sent_) wait(request);
+    for (const message& m : sent_) wait(m.request);
     ucp_worker_destroy(worker_);
     ucp_cleanup(context_);
   }
@@ -148,12 +148,20 @@ class stranger {
     ucp_request_param_t param{};
     param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
     param.flags = flags;
-    sent_.push_back(ucp_am_send_nbx(endpoint_, id, &header, sizeof header, data.data(), data.size(), &param));
-    ASSERT_FALSE(UCS_PTR_IS_ERR(sent_.back()));
+    message& m = sent_.emplace_back();  // UCX reads it until it is sent
+    m.header.resize(sizeof header);
+    std::memcpy(m.header.data(), &header, sizeof header);
+    m.data = data;
+    m.request = ucp_am_send_nbx(endpoint_, id, m.header.data(), m.header.size(), m.data.data(), m.data.size(), &param);
+    ASSERT_FALSE(UCS_PTR_IS_ERR(m.request));
   }
   void drive() { ucp_worker_progress(worker_); }
 
  private:
+  struct message {
+    std::vector<std::byte> header, data;
+    void* request = nullptr;
+  };
   void wait(void* request) {
     if (!UCS_PTR_IS_PTR(request)) return;
     while (ucp_request_check_status(request) == UCS_INPROGRESS) drive();
@@ -162,7 +170,7 @@ class stranger {
   ucp_context_h context_ = nullptr;
   ucp_worker_h worker_ = nullptr;
   ucp_ep_h endpoint_ = nullptr;
-  std::vector<void*> sent_;
+  std::deque<message> sent_;
 };
 
 TEST_F(remote_transfers, a_message_of_a_process_that_is_no_pe_changes_nothing) {

@@ -78,7 +78,8 @@ TEST_P(waiting_under, a_store_of_another_pe_ends_the_wait) {
     w.until({operation::wait_until}, [&] { return there.load(std::memory_order_acquire); });
     other.join();
   }
-  EXPECT_EQ(w.statistics().waits, 20U);
+  EXPECT_LE(w.statistics().waits, 20U);  // on a busy machine a store may be there before the wait begins
+  EXPECT_GT(w.statistics().waits, 0U);
   EXPECT_EQ(w.statistics().missed, 0U);
 }
 
