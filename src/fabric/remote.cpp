@@ -251,8 +251,9 @@ void remote::send(peer& to, unsigned id, message& m, std::size_t header_bytes, c
     connect(to);
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
-  // Said for each message, so that what may be overtaken is known here. Combined puts never are.
-  param.flags = id != id_combined && may_be_overtaken(bytes) ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER;
+  // Said for each message, so that what may be overtaken is known here. Combined puts and requests never are.
+  param.flags =
+      id != id_combined && id != id_gather && may_be_overtaken(bytes) ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER;
   param.user_data = &m;
   param.cb.send = [](void* request, ucs_status_t status, void* user) {
     auto* const m = static_cast<message*>(user);

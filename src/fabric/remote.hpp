@@ -182,7 +182,7 @@ class remote {
   void progress_in_passing();  // after a message of the caller's own
   void connect(peer& to);
   [[nodiscard]] envelope envelope_for(const peer& to) const;
-  [[nodiscard]] bool may_be_overtaken(std::size_t bytes) const { return bytes >= rendezvous_from_; }
+  [[nodiscard]] bool may_be_overtaken(std::size_t bytes) const { return bytes != 0 && bytes >= rendezvous_from_; }
   message& new_message(std::atomic<bool>* sent);
   reply& new_reply(ledger& book, void* destination, std::size_t bytes);
   std::uint64_t enter(ledger& book, pe_id pe, std::size_t bytes = 0);  // numbers a message that will be acknowledged
