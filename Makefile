@@ -65,16 +65,16 @@ stress-waiting: build
 fuzz-shmem: SECONDS ?= 60
 fuzz-shmem: build
 	@cmake --build $(BUILD) --target run_fuzz lull-launch
-	@scripts/fuzz-shmem $(BUILD)/src/fabric/launch/lull-launch $(BUILD)/tests/run/run_fuzz $(SECONDS)
+	@scripts/fuzz-shmem $(BUILD)/src/launch/lull-launch $(BUILD)/tests/run/run_fuzz $(SECONDS)
 
-# The unit tests of base, meter and fabric under ASan and UBSan, the programs of several PEs under these and under TSan, with
+# The unit tests of base, meter, wait, job and fabric under ASan and UBSan, the programs of several PEs under these and under TSan, with
 # 2 and 4 PEs on 1 and 2 nodes. The presets by themselves build and run all.
 programs := ^run\.([a-z_]+\.[24]pe\.[12]node\.interrupt$$|mistakes.*\.2node|cpufreq)
 sanitize: $(VENV)/ready
 	@echo "==> building with ASan and UBSan"
-	@cmake --preset asan > build/asan.log && cmake --build build/asan --target run_tests test_base test_meter test_fabric test_wait >> build/asan.log || { tail -40 build/asan.log; exit 1; }
+	@cmake --preset asan > build/asan.log && cmake --build build/asan --target run_tests test_base test_meter test_wait test_job test_fabric >> build/asan.log || { tail -40 build/asan.log; exit 1; }
 	@echo "==> tests with ASan and UBSan"
-	@ctest --preset asan --progress -R '^(base|meter|wait|fabric)\.|$(programs)'
+	@ctest --preset asan --progress -R '^(base|meter|wait|job|fabric)\.|$(programs)'
 	@echo "==> building with TSan"
 	@cmake --preset tsan > build/tsan.log && cmake --build build/tsan --target run_tests >> build/tsan.log || { tail -40 build/tsan.log; exit 1; }
 	@echo "==> tests with TSan"

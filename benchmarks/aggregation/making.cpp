@@ -28,7 +28,7 @@ using namespace lull::aggregate;
 namespace {
 
 // What choice.cpp asks for each route, and the stages of the one that is chosen.
-void make(const fabric::layout& places, int pes, scheme how) {
+void make(const job::layout& places, int pes, scheme how) {
   const route way(places, pes, how);
   const pe_id me{pes / 2};
   const node_id here = places.node_of(me);
@@ -58,9 +58,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   const int pes = std::atoi(argv[1]), of_a_node = std::atoi(argv[2]);
-  std::vector<fabric::place> where;
+  std::vector<job::place> where;
   for (int pe = 0; pe < pes; ++pe) where.push_back({pe / of_a_node, 0});
-  const fabric::layout places(where, pe_id{0});
+  const job::layout places(where, pe_id{0});
   std::printf("%d PEs on %d nodes\n", pes, places.nodes());
   for (const buffering kind : {buffering::per_pe, buffering::per_node})
     for (int hops = 1; hops <= 3; ++hops) {

@@ -211,7 +211,7 @@ void lull_aggregator::rest() {
     if (was_empty != one->arrived_.empty() || was_over != one->over_) return;
   }
   const std::int64_t deadline = lull::now_ns() + longest_sleep_ns;
-  world_.wait().until({.what = lull::fabric::operation::aggregate, .longest_sleep_ns = longest_sleep_ns}, [&] {
+  world_.wait().until({.what = lull::wait::operation::aggregate, .longest_sleep_ns = longest_sleep_ns}, [&] {
     return std::ranges::any_of(of_thread(), [](const lull_aggregator* one) { return one->could_do_more(); }) ||
            lull::now_ns() >= deadline;
   });

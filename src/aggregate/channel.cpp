@@ -317,7 +317,7 @@ void channel::finish() {
   const std::lock_guard duty(*duty_);
   if (!timing_) begin_timing();
   while (!try_finish())
-    world_.wait().until({fabric::operation::aggregate}, [&] { return anything_arrived(0) || can_go_on(); });
+    world_.wait().until({wait::operation::aggregate}, [&] { return anything_arrived(0) || can_go_on(); });
   if (direct_now_) direct_->meet(rounds_ + 1);  // handlers of this round may still run elsewhere
 }
 

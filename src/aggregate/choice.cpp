@@ -70,7 +70,7 @@ buffer_sizes fitting(const demand& needs, buffer_sizes wanted, std::size_t memor
 link_costs measure(fabric::world& world) {
   constexpr int messages = 16;
   constexpr std::size_t small = 1024, large = 32768;
-  const fabric::layout& places = world.places();
+  const job::layout& places = world.places();
   const node_id here = places.my_node();
   auto* const target = static_cast<std::byte*>(world.allocate(large));
   auto* const result = static_cast<std::array<double, 2>*>(world.allocate(sizeof(std::array<double, 2>)));

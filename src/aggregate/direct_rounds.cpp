@@ -94,7 +94,7 @@ bool direct_rounds::somebody_left(std::uint64_t round) const {
 }
 
 void direct_rounds::arrive() {
-  const fabric::layout& places = world_.places();
+  const job::layout& places = world_.places();
   const std::uint64_t expected = ++meetings_ * pes_here_;
   if (std::atomic_ref(at_node_->arrived).fetch_add(1, std::memory_order_acq_rel) + 1 != expected) return;
   for (int node = 0; node < places.nodes(); ++node)
@@ -113,7 +113,7 @@ bool direct_rounds::all_arrived() const {
 
 void direct_rounds::meet(std::uint64_t round) {
   arrive();
-  world_.wait().until({fabric::operation::aggregate}, [&] { return all_arrived() || somebody_left(round); });
+  world_.wait().until({wait::operation::aggregate}, [&] { return all_arrived() || somebody_left(round); });
 }
 
 }  // namespace lull::aggregate

@@ -45,7 +45,7 @@ node_stage::node_stage(fabric::world& world, progress_of_later_stages& later, co
       chunk_bytes_(std::max(
           items.stride, std::min(items.stride == 0 ? largest_chunk : chunk, sizes.far_bytes - sizeof(slot_header)))),
       pes_here_(world.places().members(world.places().my_node()).size()) {
-  const fabric::layout& places = world.places();
+  const job::layout& places = world.places();
   const lane_counts largest = way.most_lanes(number);
   const std::size_t words = round_up(sizes.slots * sizeof(std::uint64_t));
   const std::size_t kept = sizeof(control) + words + sizes.slots * sizes.far_bytes;

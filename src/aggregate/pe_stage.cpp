@@ -27,7 +27,7 @@ pe_stage::pe_stage(fabric::world& world, progress_of_later_stages& later, const 
       later_(later),
       number_(number),
       sizes_(sizes) {
-  const fabric::layout& places = world.places();
+  const job::layout& places = world.places();
   // Where things stand in symmetric memory is alike on all PEs, so there is room for the PE that needs most.
   const lane_counts largest = way.most_lanes(number);
   const std::size_t near_ring = sizes.slots * sizes.near_bytes, far_ring = sizes.slots * sizes.far_bytes;

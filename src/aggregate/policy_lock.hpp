@@ -39,9 +39,9 @@ class policy_lock {
   // Waits for something else, in the same way.
   template <class Ready>
   void wait(Ready&& ready) {
-    world_.wait().until({fabric::operation::aggregate}, [&] {
+    world_.wait().until({wait::operation::aggregate}, [&] {
       if (ready()) return true;
-      if (crowded_.load(std::memory_order_relaxed)) fabric::waiting::pass_on();
+      if (crowded_.load(std::memory_order_relaxed)) wait::waiting::pass_on();
       return false;
     });
   }

@@ -59,7 +59,7 @@ class by_keeper {
 
 }  // namespace
 
-route::route(const fabric::layout& places, int pes, scheme how)
+route::route(const job::layout& places, int pes, scheme how)
     : places_(places),
       pes_(pes),
       how_(how),

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "aggregate/node_grid.hpp"
-#include "fabric/layout.hpp"
+#include "job/layout.hpp"
 
 namespace lull::aggregate {
 
@@ -44,7 +44,7 @@ struct lane_counts {
 
 class route {
  public:
-  route(const fabric::layout& places, int pes, scheme how);
+  route(const job::layout& places, int pes, scheme how);
 
   [[nodiscard]] int stages() const { return static_cast<int>(kinds_.size()); }
   // Whether the lanes of this stage are between nodes as wholes; else they are between PEs.
@@ -93,7 +93,7 @@ class route {
   [[nodiscard]] std::size_t place_of_pair(node_id here, node_id there) const;
   [[nodiscard]] pe_id towards(int stage, pe_id at, pe_id to) const;  // `at` when this stage does not move it
 
-  const fabric::layout& places_;
+  const job::layout& places_;
   int pes_;
   scheme how_;
   std::vector<kind> kinds_;

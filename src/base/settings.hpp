@@ -1,5 +1,6 @@
-// Every setting of Lull, in one table: its variable, its default, what it means. `lull settings` and
-// docs/reference/settings.md print this table; nothing in Lull reads an environment variable that is not in it.
+// Every setting of Lull: its variable, its default, what it means. Each room keeps a table of its own,
+// src/ROOM/settings.hpp; the build merges them. `lull settings` and docs/reference/settings.md print the whole; nothing
+// in Lull reads an environment variable that is not in it.
 //
 // A setting is read when asked for and validated then: a value out of range throws lull::error naming the variable.
 #pragma once

@@ -16,7 +16,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/settings.hpp"
-#include "fabric/wait/timer_slack.hpp"
+#include "wait/timer_slack.hpp"
 
 namespace lull::fabric {
 namespace {

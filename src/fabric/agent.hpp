@@ -15,7 +15,8 @@
 #include <thread>
 
 #include "fabric/remote.hpp"
-#include "fabric/wait/progress_source.hpp"
+#include "fabric/rooms.hpp"
+#include "wait/progress_source.hpp"
 
 namespace lull::fabric {
 

@@ -6,7 +6,8 @@
 #include <optional>
 
 #include "fabric/remote.hpp"
-#include "fabric/wait/awaited.hpp"
+#include "fabric/rooms.hpp"
+#include "wait/awaited.hpp"
 
 namespace lull::fabric {
 

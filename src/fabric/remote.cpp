@@ -21,8 +21,8 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "base/thread_sanitizer.hpp"
 #include "fabric/remote_messages.hpp"
-#include "fabric/sanitizer.hpp"
 
 namespace lull::fabric {
 namespace {
@@ -138,10 +138,10 @@ ucs_status_t remote::handler(void* self, const void* header, std::size_t header_
                              const ucp_am_recv_param_t* param) {
   auto& here = *static_cast<remote*>(self);
   if (!here.admits(header, header_bytes)) return UCS_OK;  // and the data, if they are still to come, are not fetched
-  heard_of_others();
+  tsan_acquire();
   const ucs_status_t status =
       (here.*Member)(header, header_bytes, data, bytes, (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0);
-  told_others();
+  tsan_release();
   return status;
 }
 

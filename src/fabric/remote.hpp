@@ -15,7 +15,7 @@
 // A PE is connected to those that it sends to, from the first message on. Each PE has a key, drawn at random, that only
 // the PEs of its job learn, by PMIx; a message without it is dropped, whoever it came from.
 //
-// May be called from any thread of the process. No call waits; the callers wait in fabric/wait/.
+// May be called from any thread of the process. No call waits; the callers wait in wait/.
 #pragma once
 #include <ucp/api/ucp.h>
 
@@ -30,6 +30,7 @@
 
 #include "base/units.hpp"
 #include "fabric/accumulate.hpp"
+#include "fabric/rooms.hpp"
 #include "fabric/shape.hpp"
 #include "fabric/update.hpp"
 

@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/thread_sanitizer.hpp"
 #include "fabric/remote.hpp"
 #include "fabric/remote_messages.hpp"
-#include "fabric/sanitizer.hpp"
 
 namespace lull::fabric {
 namespace {
@@ -116,9 +116,9 @@ void remote::receive(void* data, std::size_t bytes, void* destination, int from,
   param.user_data = pending.get();
   param.cb.recv_am = [](void* request, ucs_status_t, std::size_t, void* user) {
     const std::unique_ptr<arrival> done(static_cast<arrival*>(user));
-    heard_of_others();
+    tsan_acquire();
     done->finish();
-    told_others();
+    tsan_release();
     ucp_request_free(request);
   };
   void* const request = ucp_am_recv_data_nbx(worker_, data, destination, bytes, &param);

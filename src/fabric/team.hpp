@@ -72,13 +72,13 @@ class team {
     const std::uint64_t epoch = ++epoch_;
     if (world_.checks()) mine().doing = doing;
     team_block& shared = head_block();
-    told_others();
+    tsan_release();
     if (shared.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < epoch * here_.size()) {
       const awaited meeting{.what = what, .by_stores = false};
       world_.wait().until(meeting, [&] { return shared.released.load(std::memory_order_acquire) >= epoch; });
       return;
     }
-    heard_of_others();
+    tsan_acquire();
     if (world_.checks()) compare_doing(doing);
     act();
     shared.released.store(epoch, std::memory_order_seq_cst);

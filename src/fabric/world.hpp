@@ -18,14 +18,15 @@
 
 #include "base/units.hpp"
 #include "fabric/agent.hpp"
-#include "fabric/bootstrap.hpp"
 #include "fabric/context.hpp"
 #include "fabric/heap.hpp"
-#include "fabric/layout.hpp"
 #include "fabric/remote.hpp"
-#include "fabric/segment.hpp"
+#include "fabric/rooms.hpp"
 #include "fabric/static_data.hpp"
-#include "fabric/wait/waiting.hpp"
+#include "job/bootstrap.hpp"
+#include "job/layout.hpp"
+#include "job/segment.hpp"
+#include "wait/waiting.hpp"
 
 namespace lull::fabric {
 
@@ -158,7 +159,7 @@ class world {
     if (void* const there = direct(target, pe)) [[likely]] {
       const std::uint64_t old = apply_update(u, there);
       bell_of(pe).ring_for_store_after_atomic();
-      heard_of_others();
+      tsan_acquire();
       if (remote_ && pe == me() && u.op == update_op::fetch) polled_own_memory();
       return old;
     }

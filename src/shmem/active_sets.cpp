@@ -14,10 +14,10 @@
 
 using lull::pe_id;
 using lull::fabric::context;
-using lull::fabric::operation;
 using lull::fabric::update_op;
 using lull::fabric::world;
 using lull::shmem::here;
+using lull::wait::operation;
 
 namespace {
 

@@ -3,12 +3,12 @@
 
 #include "shmem/current.hpp"
 
-using lull::fabric::operation;
 using lull::fabric::update;
 using lull::fabric::update_op;
 using lull::shmem::stream;
 using lull::shmem::through;
 using lull::shmem::transfer;
+using lull::wait::operation;
 
 namespace {
 

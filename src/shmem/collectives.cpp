@@ -13,7 +13,7 @@ namespace {
 
 void examine(const lull::fabric::team& team, const char* call, const void* dest, std::size_t dest_bytes,
              const void* source, std::size_t source_bytes) {
-  lull::shmem::here(call, lull::fabric::operation::collective, source_bytes);
+  lull::shmem::here(call, lull::wait::operation::collective, source_bytes);
   if (!team.home().checks()) [[likely]]
     return;
   lull::shmem::examine_range(team.home(), call, "dest", dest, dest_bytes);

@@ -70,7 +70,7 @@ void examine_overlap(const char* call, const void* dest, std::size_t dest_bytes,
                      std::size_t source_bytes);
 
 // A call that moves no data of its own, for the statistics.
-inline fabric::world& here(const char* call, fabric::operation what, std::size_t bytes = 0) {
+inline fabric::world& here(const char* call, wait::operation what, std::size_t bytes = 0) {
   fabric::world& world = here(call);
   if (world.watched() && world.wait().statistics_on()) [[unlikely]]
     world.wait().count(what, bytes);
@@ -87,12 +87,12 @@ stream through_context(const char* call, shmem_ctx_t ctx, int pe);  // for conte
 
 // What a call wants to do with the other PE's memory.
 struct transfer {
-  fabric::operation what;
+  wait::operation what;
   const void* begin;  // a symmetric address
   std::size_t range;  // bytes from the first to behind the last that it touches
   std::size_t bytes;  // that it moves
 };
-inline transfer pieces_at(fabric::operation what, const void* at, const fabric::shape& s) {
+inline transfer pieces_at(wait::operation what, const void* at, const fabric::shape& s) {
   const auto [low, high] = s.reach();
   return {what, static_cast<const std::byte*>(at) + low, static_cast<std::size_t>(high - low), s.bytes()};
 }

@@ -7,13 +7,13 @@
 
 using lull::pe_id;
 using lull::fabric::number;
-using lull::fabric::operation;
 using lull::fabric::scaled;
 using lull::fabric::shape;
 using lull::shmem::here;
 using lull::shmem::pieces_at;
 using lull::shmem::stream;
 using lull::shmem::through;
+using lull::wait::operation;
 
 namespace {
 
@@ -100,7 +100,7 @@ int shmemx_ctx_set_wait(shmem_ctx_t ctx, const char* policy) {
   if (ctx == SHMEM_CTX_INVALID) return 1;
   auto& chosen = ctx == SHMEM_CTX_DEFAULT ? world.default_context().policy : ctx->traffic.policy;
   if (!policy) return chosen.reset(), 0;
-  const auto named = lull::fabric::wait_policy_named(policy);
+  const auto named = lull::wait::wait_policy_named(policy);
   if (!named) return 1;
   world.wait().prepare(*named);
   chosen = named;

@@ -8,10 +8,10 @@
 #include "shmem/current.hpp"
 
 using lull::pe_id;
-using lull::fabric::operation;
 using lull::fabric::update_op;
 using lull::fabric::world;
 using lull::shmem::here;
+using lull::wait::operation;
 
 namespace {
 

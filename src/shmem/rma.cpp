@@ -1,13 +1,13 @@
 // put, get and their relatives: the specification's names over the byte-level operations of fabric.
 #include "shmem/current.hpp"
 
-using lull::fabric::operation;
 using lull::fabric::shape;
 using lull::fabric::update_op;
 using lull::shmem::examine_overlap;
 using lull::shmem::pieces_at;
 using lull::shmem::stream;
 using lull::shmem::through;
+using lull::wait::operation;
 
 namespace {
 

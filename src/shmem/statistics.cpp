@@ -20,7 +20,7 @@
 namespace lull::shmem {
 namespace {
 
-using fabric::wait_counts;
+using wait::wait_counts;
 
 // Energy that counts nothing twice, as direct as its least direct part.
 struct energy_sum {
@@ -90,7 +90,7 @@ energies energies_of_host(std::span<const meter::channel> channels, std::span<co
 }
 
 struct job_sums {
-  fabric::wait_table table;
+  wait::wait_table table;
   double seconds = 0;
   int hosts = 0;            // whose meters were read
   std::int64_t ns_cpu = 0;  // of the PEs, their agents included
@@ -135,7 +135,7 @@ std::string energy_words(const job_sums& sums) {
 }
 
 std::string table_words(const job_sums& sums, fabric::world& world) {
-  const auto policy = fabric::wait_policy_names[static_cast<std::size_t>(world.wait().policy())];
+  const auto policy = wait::wait_policy_names[static_cast<std::size_t>(world.wait().policy())];
   std::string text = fmt::format(
       "lull: waiting of {} on {} in {:.3f} s, policy {}; "
       "CPU time of the PEs {:.3f} s, {:.3f} s of it their agents'\n",
@@ -146,11 +146,11 @@ std::string table_words(const job_sums& sums, fabric::world& world) {
                       "missed", "energy J");
   wait_counts all;
   for (std::size_t what = 0; what < sums.table.rows.size(); ++what)
-    for (std::size_t size = 0; size < fabric::size_classes; ++size) {
+    for (std::size_t size = 0; size < wait::size_classes; ++size) {
       const wait_counts& c = sums.table.rows[what][size];
       if (c.operations == 0 && c.waits == 0) continue;
-      text += row_words(fabric::operation_names[what], size == 0 ? "" : size_words(fabric::largest_of_class(size)), c,
-                        sums);
+      text +=
+          row_words(wait::operation_names[what], size == 0 ? "" : size_words(wait::largest_of_class(size)), c, sums);
       all += c;
     }
   text += row_words("all", "", all, sums);
@@ -165,7 +165,7 @@ std::string table_words(const job_sums& sums, fabric::world& world) {
 
 job_statistics::job_statistics(fabric::world& world)
     : world_(world), begin_ns_(now_ns()), cpu_begin_ns_(process_cpu_ns()) {
-  const fabric::layout& places = world.places();
+  const job::layout& places = world.places();
   if (!world.wait().has_table() || !places.first_on_host()) return;
   try {
     meter_ =
@@ -183,14 +183,14 @@ void job_statistics::report() {
   if (!world_.wait().has_table()) return;
   world_.quiet(world_.default_context());
   world_.everybody().sync();  // what others still waited for belongs to the table
-  const fabric::wait_table table = world_.wait().table();
+  const wait::wait_table table = world_.wait().table();
   told mine{now_ns() - begin_ns_,    process_cpu_ns() - cpu_begin_ns_,
             table.ns_agent_cpu,      table.ns_changing_frequency,
             table.frequency_changes, 0,
             meter_ != nullptr,       {}};
   std::vector<std::byte> rows;
   for (std::size_t what = 0; what < table.rows.size(); ++what)
-    for (std::size_t size = 0; size < fabric::size_classes; ++size) {
+    for (std::size_t size = 0; size < wait::size_classes; ++size) {
       const wait_counts& c = table.rows[what][size];
       if (c.operations == 0 && c.waits == 0) continue;
       append(rows, told_row{static_cast<std::uint32_t>(what), static_cast<std::uint32_t>(size), c});

@@ -1,8 +1,8 @@
 // Ordering, and the barriers of all PEs.
 #include "shmem/current.hpp"
 
-using lull::fabric::operation;
 using lull::shmem::here;
+using lull::wait::operation;
 
 void shmem_fence() {
   auto& world = here("shmem_fence");

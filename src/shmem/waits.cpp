@@ -1,12 +1,12 @@
-// Waiting for values in this PE's memory, and testing them: all waiting itself is in fabric/wait/.
+// Waiting for values in this PE's memory, and testing them: all waiting itself is in wait/.
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
 
 #include "shmem/current.hpp"
 
-using lull::fabric::operation;
 using lull::shmem::here;
+using lull::wait::operation;
 
 namespace {
 
@@ -91,7 +91,7 @@ Result test(const char* call, Look&& look, Result nothing) {
     here(call).drive();
     found = look();
   }
-  lull::fabric::heard_of_others();
+  lull::tsan_acquire();
   return found;
 }
 

@@ -31,15 +31,15 @@ namespace lull::aggregate {
 namespace {
 
 struct job {
-  fabric::layout places;
+  lull::job::layout places;
   int pes;
 };
 
 // node_of[i]: the node of PE i.
 job on_nodes(const std::vector<int>& node_of) {
-  std::vector<fabric::place> places;
+  std::vector<lull::job::place> places;
   for (const int node : node_of) places.push_back({node, 0});
-  return {fabric::layout(places, pe_id{0}), static_cast<int>(node_of.size())};
+  return {lull::job::layout(places, pe_id{0}), static_cast<int>(node_of.size())};
 }
 job in_order(const std::vector<int>& sizes) {
   std::vector<int> node_of;

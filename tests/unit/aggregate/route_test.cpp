@@ -9,8 +9,8 @@
 namespace lull::aggregate {
 namespace {
 
-fabric::layout nodes_of(const std::vector<int>& sizes) {
-  std::vector<fabric::place> places;
+job::layout nodes_of(const std::vector<int>& sizes) {
+  std::vector<job::place> places;
   for (std::size_t node = 0; node < sizes.size(); ++node)
     places.insert(places.end(), static_cast<std::size_t>(sizes[node]), {static_cast<int>(node), 0});
   return {places, pe_id{0}};
@@ -22,7 +22,7 @@ bool contains(const std::vector<Id>& all, Id one) {
 }
 
 // Whether the way from `at` to `to` exists on both sides.
-void expect_a_lane(const route& way, const fabric::layout& places, int stage, pe_id at, pe_id next) {
+void expect_a_lane(const route& way, const job::layout& places, int stage, pe_id at, pe_id next) {
   if (way.between_nodes(stage)) {
     const node_id here = places.node_of(at), there = places.node_of(next);
     EXPECT_TRUE(contains(way.targets(stage, here), there));
@@ -36,7 +36,7 @@ void expect_a_lane(const route& way, const fabric::layout& places, int stage, pe
 class routes : public testing::TestWithParam<std::vector<int>> {};
 
 TEST_P(routes, bring_every_item_to_its_pe_over_lanes_that_both_ends_know) {
-  const fabric::layout places = nodes_of(GetParam());
+  const job::layout places = nodes_of(GetParam());
   int pes = 0;
   for (const int size : GetParam()) pes += size;
   for (const buffering buffers : {buffering::per_pe, buffering::per_node})
@@ -63,13 +63,13 @@ INSTANTIATE_TEST_SUITE_P(layouts, routes,
                                          std::vector{1, 1, 1, 1, 1, 1, 1}, std::vector{4, 4, 4, 4, 4, 4, 4, 4, 4, 4}));
 
 TEST(route, one_hop_between_pes_needs_no_address) {
-  const fabric::layout places = nodes_of({2, 2});
+  const job::layout places = nodes_of({2, 2});
   EXPECT_TRUE(route(places, 4, {buffering::per_pe, 1}).is_direct());
   EXPECT_FALSE(route(places, 4, {buffering::per_node, 1}).is_direct());
 }
 
 TEST(route, buffers_per_node_need_fewer_lanes_with_more_hops) {
-  const fabric::layout places = nodes_of(std::vector<int>(64, 4));
+  const job::layout places = nodes_of(std::vector<int>(64, 4));
   const auto lanes = [&](int hops) {
     const route way(places, 256, {buffering::per_node, hops});
     std::size_t sum = 0;

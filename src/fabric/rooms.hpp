@@ -1,0 +1,10 @@
+// Fabric speaks the words of the two rooms that it stands on, job and wait.
+#pragma once
+
+namespace lull::job {}
+namespace lull::wait {}
+
+namespace lull::fabric {
+using namespace job;   // NOLINT(google-build-using-namespace)
+using namespace wait;  // NOLINT(google-build-using-namespace)
+}  // namespace lull::fabric

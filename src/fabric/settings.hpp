@@ -1,0 +1,30 @@
+// The settings of this room: symmetric memory, teams and transfers. Merged with those of the other rooms in
+// base/settings.hpp.
+#pragma once
+#include <array>
+
+#include "base/settings.hpp"
+
+namespace lull::settings_of {
+
+inline constexpr std::array fabric{
+    setting{"SHMEM_SYMMETRIC_SIZE", setting_type::size, "1G", "",
+            "Size of the symmetric heap of each PE; memory is used only where it is touched."},
+    setting{"LULL_STATIC_DATA", setting_type::choice, "symmetric", "symmetric|private",
+            "Whether the program's global and static variables are symmetric, as OpenSHMEM says; private leaves them "
+            "where they are, and only the symmetric heap can be reached by other PEs."},
+    setting{"LULL_TEAMS", setting_type::integer, "64", "4..65536",
+            "Most teams of which one PE can be a member at a time."},
+    setting{"LULL_CHECK", setting_type::integer, "0", "0..1",
+            "1 looks for mistakes in each call: a PE out of range, an address that is not symmetric, overlapping "
+            "arguments, collective calls that do not match. The job ends with a line that names the call."},
+    setting{"LULL_COMBINE", setting_type::size, "16K", "",
+            "Bytes of one message in which small non-blocking puts to a PE of another node are combined; 0 sends each "
+            "by itself."},
+    setting{"LULL_COMBINE_US", setting_type::integer, "1000", "1..1000000",
+            "Microseconds after which combined puts are sent even if nobody called fence or quiet."},
+    setting{"LULL_UNACKNOWLEDGED", setting_type::integer, "1024", "1..1000000",
+            "Transfers to one PE on another node that may be under way before the sender waits."},
+};
+
+}  // namespace lull::settings_of

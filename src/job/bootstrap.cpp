@@ -1,0 +1,127 @@
+#include "job/bootstrap.hpp"
+
+#include <pmix.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "base/error.hpp"
+
+namespace lull::job {
+namespace {
+
+void check(pmix_status_t status, const char* asked) {
+  if (status != PMIX_SUCCESS)
+    throw error(asked, std::string("PMIx answered ") + PMIx_Error_string(status),
+                "start the program with mpirun, srun --mpi=pmix or lull run");
+}
+
+struct value_release {
+  void operator()(pmix_value_t* value) const { PMIX_VALUE_RELEASE(value); }
+};
+using value_ptr = std::unique_ptr<pmix_value_t, value_release>;
+
+pmix_proc_t process(const std::string& job, pmix_rank_t rank) {
+  pmix_proc_t proc;
+  PMIX_PROC_CONSTRUCT(&proc);
+  PMIX_LOAD_PROCID(&proc, job.c_str(), rank);
+  return proc;
+}
+
+value_ptr get(const pmix_proc_t& proc, const char* key) {
+  pmix_value_t* value = nullptr;
+  if (PMIx_Get(&proc, key, nullptr, 0, &value) != PMIX_SUCCESS) return nullptr;
+  return value_ptr{value};
+}
+
+// PMIX_LOCAL_PEERS: "0,1,2,3" and, from some launchers, ranges as in "0-3,8".
+std::vector<int> parse_ranks(const char* text) {
+  std::vector<int> ranks;
+  const char* const end = text + std::strlen(text);
+  while (text < end) {
+    int first = 0;
+    auto [next, status] = std::from_chars(text, end, first);
+    if (status != std::errc{}) break;
+    int last = first;
+    if (next < end && *next == '-') next = std::from_chars(next + 1, end, last).ptr;
+    for (int rank = first; rank <= last; ++rank) ranks.push_back(rank);
+    text = next + 1;
+  }
+  std::ranges::sort(ranks);
+  return ranks;
+}
+
+}  // namespace
+
+bootstrap::bootstrap() {
+  // Without a launcher PMIx_Init would look for a server and print that there is none.
+  if (!std::getenv("PMIX_NAMESPACE")) return;  // NOLINT(concurrency-mt-unsafe): before any thread starts
+  const pid_t launcher = getppid();
+  pmix_proc_t me;
+  check(PMIx_Init(&me, nullptr, 0), "join the job");
+  launched_ = true;
+  job_ = me.nspace;
+  rank_ = pe_id{static_cast<int>(me.rank)};
+
+  const pmix_proc_t everyone = process(job_, PMIX_RANK_WILDCARD);
+  const value_ptr job_size = get(everyone, PMIX_JOB_SIZE);  // not PMIX_UNIV_SIZE: that is the slots
+  if (!job_size) throw error("join the job", "the launcher does not say how many PEs there are");
+  size_ = static_cast<int>(job_size->data.uint32);
+  host_ranks_.clear();
+  if (const value_ptr peers = get(everyone, PMIX_LOCAL_PEERS); peers && peers->type == PMIX_STRING)
+    host_ranks_ = parse_ranks(peers->data.string);
+  if (!std::ranges::binary_search(host_ranks_, rank_.index())) host_ranks_ = {rank_.index()};
+  spans_hosts_ = static_cast<int>(host_ranks_.size()) < size_;
+
+  // A PE does not outlive its launcher, whatever signals it ignores; the second look covers a launcher that died in
+  // between.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != launcher) raise(SIGKILL);
+}
+
+bootstrap::~bootstrap() {
+  if (launched_) PMIx_Finalize(nullptr, 0);
+}
+
+void bootstrap::publish(const std::string& key, std::span<const std::byte> bytes) {
+  if (!launched_) return;
+  pmix_value_t value;
+  PMIX_VALUE_CONSTRUCT(&value);
+  value.type = PMIX_BYTE_OBJECT;
+  value.data.bo.bytes = const_cast<char*>(reinterpret_cast<const char*>(bytes.data()));  // PMIx only reads it
+  value.data.bo.size = bytes.size();
+  check(PMIx_Put(PMIX_GLOBAL, key.c_str(), &value), "publish this PE's address");
+  check(PMIx_Commit(), "publish this PE's address");
+}
+
+std::vector<std::byte> bootstrap::lookup(const std::string& key, pe_id from) const {
+  const value_ptr value = launched_ ? get(process(job_, static_cast<pmix_rank_t>(from.index())), key.c_str()) : nullptr;
+  if (!value || value->type != PMIX_BYTE_OBJECT)
+    throw error("find PE " + std::to_string(from.index()), "it has not published '" + key + "'");
+  const auto* first = reinterpret_cast<const std::byte*>(value->data.bo.bytes);
+  return {first, first + value->data.bo.size};
+}
+
+void bootstrap::fence() {
+  if (!launched_) return;
+  pmix_info_t collect;
+  bool yes = true;
+  PMIX_INFO_CONSTRUCT(&collect);
+  PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+  const pmix_status_t status = PMIx_Fence(nullptr, 0, &collect, 1);
+  PMIX_INFO_DESTRUCT(&collect);
+  check(status, "meet the other PEs");
+}
+
+void bootstrap::abort(int exit_code, const std::string& why) {
+  if (launched_) PMIx_Abort(exit_code, why.c_str(), nullptr, 0);
+  _exit(exit_code);
+}
+
+}  // namespace lull::job

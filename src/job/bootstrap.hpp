@@ -1,0 +1,46 @@
+// How a PE learns who it is and finds the others: ten functions over PMIx, which mpirun, `srun --mpi=pmix` and
+// `lull run` all speak. A program started by none of them is one PE alone.
+//
+// Contract: construct first, then publish() any number of keys, then fence(), then lookup() what others published.
+// The destructor leaves the job in order. Every failure throws lull::error; abort() does not return.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace lull::job {
+
+class bootstrap {
+ public:
+  bootstrap();
+  ~bootstrap();
+  bootstrap(const bootstrap&) = delete;
+  bootstrap& operator=(const bootstrap&) = delete;
+
+  [[nodiscard]] pe_id rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  // Names this PE's host in the job: the lowest PE there. Not every launcher numbers hosts.
+  [[nodiscard]] int host() const { return host_ranks_.front(); }
+  [[nodiscard]] bool spans_hosts() const { return spans_hosts_; }
+  [[nodiscard]] const std::vector<int>& host_ranks() const { return host_ranks_; }  // PEs of this host, ascending
+
+  void publish(const std::string& key, std::span<const std::byte> value);
+  [[nodiscard]] std::vector<std::byte> lookup(const std::string& key, pe_id from) const;
+  void fence();  // all PEs have arrived and what they published can be looked up
+
+  // Ends the whole job with this exit code. Does not return.
+  [[noreturn]] void abort(int exit_code, const std::string& why);
+
+ private:
+  pe_id rank_{0};
+  int size_ = 1;
+  bool spans_hosts_ = false;
+  bool launched_ = false;
+  std::vector<int> host_ranks_{0};
+  std::string job_;
+};
+
+}  // namespace lull::job

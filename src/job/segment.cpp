@@ -1,0 +1,123 @@
+#include "job/segment.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/page.hpp"
+
+namespace lull::job {
+
+namespace {
+
+// Address space without memory.
+void* reserve(std::size_t bytes) {
+  void* const where = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return where == MAP_FAILED ? nullptr : where;
+}
+
+std::size_t with_guard(std::size_t bytes) { return round_up(bytes, page_size()) + page_size(); }
+
+}  // namespace
+
+mapping::mapping(int fd, std::size_t bytes, std::size_t offset, std::size_t alignment) {
+  // Reserves room in which such an address must be, maps there and gives the rest back, but for the guard.
+  alignment = std::max(alignment, page_size());
+  std::size_t room = with_guard(bytes) + alignment;
+  void* reserved = reserve(room);
+  if (!reserved) {
+    alignment = page_size();
+    room = with_guard(bytes) + alignment;
+    reserved = reserve(room);
+  }
+  const auto fail = [bytes](int code) {
+    throw error("map " + std::to_string(bytes) + " bytes of shared memory", describe_errno(code),
+                "lower SHMEM_SYMMETRIC_SIZE");
+  };
+  if (!reserved) fail(errno);
+  auto* const begin = static_cast<std::byte*>(reserved);
+  const std::size_t before = (alignment - (reinterpret_cast<std::uintptr_t>(begin) + offset) % alignment) % alignment;
+  void* const where = mmap(begin + before, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+  if (where == MAP_FAILED) {
+    const int code = errno;
+    munmap(reserved, room);
+    fail(code);
+  }
+  data_ = begin + before;
+  size_ = bytes;
+  const std::size_t end = before + with_guard(bytes);
+  if (before != 0) munmap(begin, before);
+  if (end < room) munmap(begin + end, room - end);
+}
+
+mapping::~mapping() {
+  if (data_) munmap(data_, with_guard(size_));
+}
+
+void mapping::shrink(std::size_t bytes) {
+  const std::size_t kept = with_guard(bytes), had = with_guard(size_);
+  if (kept >= had) return;
+  // The guard first: whatever comes between the two calls, the page behind what is left is nobody's.
+  if (mprotect(data_ + kept - page_size(), page_size(), PROT_NONE) != 0)
+    throw error("give back shared memory", describe_errno(errno));
+  munmap(data_ + kept, had - kept);
+  size_ = bytes;
+}
+
+mapping::mapping(mapping&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+mapping& mapping::operator=(mapping&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+segment::segment() : name_{getpid(), memfd_create("lull-heap", MFD_CLOEXEC), 0} {
+  if (name_.fd < 0) throw error("create the symmetric heap", describe_errno(errno));
+  if (getrandom(&name_.nonce, sizeof name_.nonce, 0) != sizeof name_.nonce)
+    throw error("create the symmetric heap", describe_errno(errno));
+}
+
+segment::~segment() { close(); }
+
+mapping segment::map_own(std::size_t bytes, std::size_t offset, std::size_t alignment) {
+  if (ftruncate(name_.fd, static_cast<off_t>(bytes)) != 0)
+    throw error("create a symmetric heap of " + std::to_string(bytes) + " bytes", describe_errno(errno),
+                "lower SHMEM_SYMMETRIC_SIZE");
+  mapping own(name_.fd, bytes, offset, alignment);
+  std::memcpy(own.data(), &name_.nonce, sizeof name_.nonce);
+  return own;
+}
+
+void segment::close() {
+  if (name_.fd >= 0) ::close(std::exchange(name_.fd, -1));
+}
+
+mapping map_peer(const segment_name& peer, std::size_t bytes) {
+  const std::string path = "/proc/" + std::to_string(peer.pid) + "/fd/" + std::to_string(peer.fd);
+  const std::string asked = "map the heap of the PE with process id " + std::to_string(peer.pid);
+  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0)
+    throw error(asked, path + ": " + describe_errno(errno),
+                "run all PEs of a node as one user in one pid namespace, or set LULL_NODES so that they do not share");
+  struct closer {
+    int fd;
+    ~closer() { ::close(fd); }
+  } const close_at_end{fd};
+  mapping theirs(fd, bytes);
+  std::uint64_t nonce = 0;
+  std::memcpy(&nonce, theirs.data(), sizeof nonce);
+  if (nonce != peer.nonce) throw error(asked, "another process answers to that id");
+  return theirs;
+}
+
+}  // namespace lull::job

@@ -1,0 +1,20 @@
+// The settings of this room: the processes of a job and the nodes they are on. Merged with those of the other rooms in
+// base/settings.hpp.
+#pragma once
+#include <array>
+
+#include "base/settings.hpp"
+
+namespace lull::settings_of {
+
+inline constexpr std::array job{
+    setting{"LULL_NODES", setting_type::integer, "1", "1..4096",
+            "Emulated nodes: the PEs of one host are split into so many groups that only talk through UCX."},
+    setting{"LULL_NODE_PATIENCE_S", setting_type::real, "60", "0.2..3600",
+            "Seconds that lull measure, started by a launcher, waits for a rank or a node of its job of which it hears "
+            "nothing."},
+    setting{"LULL_HOSTS", setting_type::text, "", "",
+            "Hosts made of namespaces that are there for lull run --hosts; lull hosts sets it."},
+};
+
+}  // namespace lull::settings_of

@@ -1,0 +1,249 @@
+#include "launch/pmix_server.hpp"
+
+#include <dlfcn.h>
+#include <pmix.h>
+#include <pmix_server.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <future>
+#include <memory>
+
+#include "base/error.hpp"
+#include "launch/children.hpp"
+
+namespace lull::launch {
+namespace {
+
+// PMIx's callbacks carry no pointer of ours, so what they tell stands here; there is one server per process.
+struct state {
+  std::string job;
+  int event_fd = -1;
+  std::atomic<bool> aborted{false};
+  std::atomic<int> abort_code{0};
+  enum class stage { outside, inside, left };    // before PMIx_Init, after it, after PMIx_Finalize
+  std::unique_ptr<std::atomic<stage>[]> stages;  // by rank
+
+  void announce() const {
+    const std::uint64_t one = 1;
+    (void)!write(event_fd, &one, sizeof one);
+  }
+} told;
+
+void check(pmix_status_t status, const char* asked) {
+  if (status != PMIX_SUCCESS) throw error(asked, std::string("PMIx answered ") + PMIx_Error_string(status));
+}
+
+// Runs a PMIx call that answers through an op callback, and waits for the answer.
+template <class Call>
+void await(const char* asked, Call call) {
+  std::promise<pmix_status_t> answer;
+  auto future = answer.get_future();
+  const pmix_op_cbfunc_t done = [](pmix_status_t status, void* promise) {
+    static_cast<std::promise<pmix_status_t>*>(promise)->set_value(status);
+  };
+  const pmix_status_t accepted = call(done, &answer);
+  if (accepted == PMIX_OPERATION_SUCCEEDED) return;
+  check(accepted, asked);
+  check(future.get(), asked);
+}
+
+// The event library inside PMIx writes a warning to stderr when a client ends while an answer to it is being written,
+// which is nobody's concern: whatever ended it is told by the launcher. The library is reached as PMIx has loaded it.
+void silence_event_library() {
+  using log_callback = void (*)(int severity, const char* text);
+  using set_log_callback = void (*)(log_callback);
+  void* const found = dlsym(RTLD_DEFAULT, "event_set_log_callback");
+  if (found != nullptr) reinterpret_cast<set_log_callback>(found)([](int, const char*) {});
+}
+
+pmix_status_t on_connected(const pmix_proc_t* proc, void*, pmix_info_t*, std::size_t, pmix_op_cbfunc_t done,
+                           void* data) {
+  told.stages[proc->rank] = state::stage::inside;
+  told.announce();
+  if (done) done(PMIX_SUCCESS, data);
+  return PMIX_SUCCESS;
+}
+
+pmix_status_t on_finalized(const pmix_proc_t* proc, void*, pmix_op_cbfunc_t done, void* data) {
+  told.stages[proc->rank] = state::stage::left;
+  if (done) done(PMIX_SUCCESS, data);
+  return PMIX_SUCCESS;
+}
+
+pmix_status_t on_abort(const pmix_proc_t*, void*, int code, const char*, pmix_proc_t*, std::size_t,
+                       pmix_op_cbfunc_t done, void* data) {
+  told.abort_code = code;
+  told.aborted = true;
+  told.announce();
+  if (done) done(PMIX_SUCCESS, data);
+  return PMIX_SUCCESS;
+}
+
+// All PEs are local, so the library has collected everything: hand it back.
+pmix_status_t on_fence(const pmix_proc_t*, std::size_t, const pmix_info_t*, std::size_t, char* data, std::size_t bytes,
+                       pmix_modex_cbfunc_t done, void* context) {
+  if (done) done(PMIX_SUCCESS, data, bytes, context, nullptr, nullptr);
+  return PMIX_SUCCESS;
+}
+
+// PMIx hands out memory from malloc.
+// NOLINTNEXTLINE(cppcoreguidelines-no-malloc,cppcoreguidelines-owning-memory)
+void release(void* memory) { std::free(memory); }
+
+// Facts that are told to PMIx together.
+class fact_list {
+ public:
+  fact_list() = default;
+  ~fact_list() { PMIx_Info_list_release(list_); }
+  fact_list(const fact_list&) = delete;
+  fact_list& operator=(const fact_list&) = delete;
+
+  void add(const char* key, const std::string& text) { add_value(key, text.c_str(), PMIX_STRING); }
+  void add(const char* key, std::uint32_t number) { add_value(key, &number, PMIX_UINT32); }
+  void add(const char* key, std::uint16_t number) { add_value(key, &number, PMIX_UINT16); }
+  void add_rank(const char* key, pmix_rank_t rank) { add_value(key, &rank, PMIX_PROC_RANK); }
+  void add_value(const char* key, const void* value, pmix_data_type_t type) {
+    check(PMIx_Info_list_add(list_, key, value, type), "describe the job");
+  }
+  // To be released by PMIX_DATA_ARRAY_DESTRUCT.
+  [[nodiscard]] pmix_data_array_t converted() const {
+    pmix_data_array_t array;
+    PMIX_DATA_ARRAY_CONSTRUCT(&array, 0, PMIX_INFO);
+    check(PMIx_Info_list_convert(list_, &array), "describe the job");
+    return array;
+  }
+
+ private:
+  void* list_ = PMIx_Info_list_start();
+};
+
+std::array<char, 256> host_name() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return host;
+}
+
+// What is known of PE `rank`; all PEs are of one host and one program.
+void add_pe(fact_list& job, int rank, const std::string& host) {
+  const auto as_rank = static_cast<pmix_rank_t>(rank);
+  const auto local = static_cast<std::uint16_t>(rank);
+  fact_list pe;
+  pe.add_rank(PMIX_RANK, as_rank);
+  pe.add_rank(PMIX_GLOBAL_RANK, as_rank);
+  pe.add_rank(PMIX_APP_RANK, as_rank);
+  pe.add(PMIX_APPNUM, std::uint32_t{0});
+  pe.add(PMIX_LOCAL_RANK, local);
+  pe.add(PMIX_NODE_RANK, local);
+  pe.add(PMIX_NODEID, std::uint32_t{0});
+  pe.add(PMIX_HOSTNAME, host);
+  pmix_data_array_t facts = pe.converted();
+  job.add_value(PMIX_PROC_DATA, &facts, PMIX_DATA_ARRAY);
+  PMIX_DATA_ARRAY_DESTRUCT(&facts);
+}
+
+void register_job(int pes, const std::filesystem::path& folder) {
+  const std::string host = host_name().data();
+  std::string ranks;
+  for (int rank = 0; rank < pes; ++rank) ranks += (rank ? "," : "") + std::to_string(rank);
+  char* nodes = nullptr;
+  char* mapping = nullptr;
+  check(PMIx_generate_regex(host.c_str(), &nodes), "describe the job");
+  check(PMIx_generate_ppn(ranks.c_str(), &mapping), "describe the job");
+
+  fact_list job;
+  job.add(PMIX_JOBID, told.job);
+  for (const char* const key : {PMIX_UNIV_SIZE, PMIX_MAX_PROCS, PMIX_JOB_SIZE, PMIX_LOCAL_SIZE, PMIX_NODE_SIZE})
+    job.add(key, static_cast<std::uint32_t>(pes));
+  for (const char* const key : {PMIX_NUM_NODES, PMIX_JOB_NUM_APPS}) job.add(key, std::uint32_t{1});
+  job.add_rank(PMIX_LOCALLDR, 0);
+  job.add(PMIX_LOCAL_PEERS, ranks);
+  job.add_value(PMIX_NODE_MAP, nodes, PMIX_REGEX);
+  job.add_value(PMIX_PROC_MAP, mapping, PMIX_REGEX);
+  for (const char* const key : {PMIX_TMPDIR, PMIX_NSDIR}) job.add(key, folder.string());
+  release(nodes);
+  release(mapping);
+  for (int rank = 0; rank < pes; ++rank) add_pe(job, rank, host);
+  pmix_data_array_t facts = job.converted();
+  await("register the job", [&](pmix_op_cbfunc_t done, void* data) {
+    return PMIx_server_register_nspace(told.job.c_str(), pes, static_cast<pmix_info_t*>(facts.array), facts.size, done,
+                                       data);
+  });
+  PMIX_DATA_ARRAY_DESTRUCT(&facts);
+}
+
+}  // namespace
+
+pmix_server::pmix_server(int pes, const std::filesystem::path& folder) {
+  told.job = "lull-" + std::to_string(getpid());
+  told.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  told.stages = std::make_unique<std::atomic<state::stage>[]>(static_cast<std::size_t>(pes));
+  // PMIx's shared-memory store would leave files behind a killed launcher; one job of one host does not need it.
+  setenv("PMIX_MCA_gds", "hash", 1);  // NOLINT(concurrency-mt-unsafe): before PMIx starts its thread
+
+  static pmix_server_module_t module{};
+  module.client_connected2 = on_connected;
+  module.client_finalized = on_finalized;
+  module.abort = on_abort;
+  module.fence_nb = on_fence;
+  pmix_info_t* info = nullptr;
+  PMIX_INFO_CREATE(info, 2);
+  PMIX_INFO_LOAD(&info[0], PMIX_SERVER_TMPDIR, folder.c_str(), PMIX_STRING);
+  PMIX_INFO_LOAD(&info[1], PMIX_SYSTEM_TMPDIR, folder.c_str(), PMIX_STRING);
+  const pmix_status_t started = PMIx_server_init(&module, info, 2);
+  PMIX_INFO_FREE(info, 2);
+  check(started, "start the PMIx server");
+  silence_event_library();
+  register_job(pes, folder);
+  for (int rank = 0; rank < pes; ++rank) {
+    pmix_proc_t proc;
+    PMIX_LOAD_PROCID(&proc, told.job.c_str(), static_cast<pmix_rank_t>(rank));
+    await("register a PE", [&](pmix_op_cbfunc_t done, void* data) {
+      return PMIx_server_register_client(&proc, geteuid(), getegid(), nullptr, done, data);
+    });
+  }
+}
+
+void pmix_server::hush() {
+  using close_stream = void (*)(int stream);
+  void* const found = dlsym(RTLD_DEFAULT, "pmix_output_close");
+  if (found != nullptr) reinterpret_cast<close_stream>(found)(0);  // the one its errors go to
+}
+
+std::vector<std::string> pmix_server::environment_for(int rank, std::vector<std::string> environment) const {
+  pmix_proc_t proc;
+  PMIX_LOAD_PROCID(&proc, told.job.c_str(), static_cast<pmix_rank_t>(rank));
+  char** variables = nullptr;
+  check(PMIx_server_setup_fork(&proc, &variables), "prepare a PE's environment");
+  for (char** entry = variables; entry && *entry; ++entry) {
+    set_variable(environment, *entry);
+    release(*entry);
+  }
+  release(static_cast<void*>(variables));
+  return environment;
+}
+
+int pmix_server::event_fd() const { return told.event_fd; }
+
+void pmix_server::settle() {
+  std::uint64_t count = 0;
+  (void)!read(told.event_fd, &count, sizeof count);
+}
+
+std::optional<int> pmix_server::abort_requested() const {
+  return told.aborted ? std::optional{told.abort_code.load()} : std::nullopt;
+}
+
+bool pmix_server::ever_joined(int rank) const {
+  return told.stages[static_cast<std::size_t>(rank)] != state::stage::outside;
+}
+
+bool pmix_server::left_in_order(int rank) const {
+  return told.stages[static_cast<std::size_t>(rank)] != state::stage::inside;
+}
+
+}  // namespace lull::launch

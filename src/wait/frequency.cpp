@@ -1,0 +1,181 @@
+#include "wait/frequency.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "wait/frequency_guard.hpp"
+
+namespace lull::wait {
+namespace {
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// A list of processors as the kernel writes it, "0-3,8 10"; empty when it is something else.
+std::vector<int> processors_in(std::string_view list) {
+  std::vector<int> all;
+  while (!list.empty()) {
+    int first = 0, last = 0;
+    auto parsed = std::from_chars(list.data(), list.data() + list.size(), first);
+    if (parsed.ec != std::errc{}) return {};
+    last = first;
+    if (parsed.ptr != list.data() + list.size() && *parsed.ptr == '-')
+      parsed = std::from_chars(parsed.ptr + 1, list.data() + list.size(), last);
+    for (int cpu = first; cpu <= last; ++cpu) all.push_back(cpu);
+    list.remove_prefix(static_cast<std::size_t>(parsed.ptr - list.data()));
+    const auto next = list.find_first_not_of(", ");
+    list.remove_prefix(next == std::string_view::npos ? list.size() : next);
+  }
+  return all;
+}
+
+bool all_within(const std::vector<int>& some, const std::vector<int>& others) {
+  for (const int cpu : some)
+    if (std::find(others.begin(), others.end(), cpu) == others.end()) return false;
+  return true;
+}
+
+std::string numbers(const std::vector<int>& all) {
+  std::string text;
+  for (const int cpu : all) text += (text.empty() ? "" : ",") + std::to_string(cpu);
+  return text;
+}
+
+struct way {
+  std::string_view file;
+  std::string_view lowest;  // the file beside it that names the lowest value, or the value itself
+  bool lowest_is_value;
+};
+constexpr std::array ways{way{"scaling_setspeed", "cpuinfo_min_freq", false},
+                          way{"scaling_max_freq", "cpuinfo_min_freq", false},
+                          way{"energy_performance_preference", "power", true}};
+
+}  // namespace
+
+core_frequency::attempt core_frequency::make(const std::string& root, std::span<const int> cores) {
+  const std::string base = (root == "/" ? "" : root) + "/sys/devices/system/cpu/cpu";
+  const std::vector<int> mine(cores.begin(), cores.end());
+  if (mine.empty()) return {nullptr, "this PE may run on no core"};
+  const std::string first = base + std::to_string(mine.front());
+  auto siblings = processors_in(first_line(first + "/topology/thread_siblings_list"));
+  if (siblings.empty()) siblings = {mine.front()};
+  if (!all_within(mine, siblings))
+    return {nullptr, "this PE is not bound to one core (it may run on " + std::to_string(mine.size()) +
+                         "); bind each PE to a core, as lull run does and mpirun --bind-to core"};
+
+  std::string tried;
+  for (const way& w : ways) {
+    std::vector<file> files;
+    std::string problem;
+    // All hardware threads of the core: it runs at the highest frequency that any of them asks for.
+    for (const int cpu : siblings) {
+      const std::string folder = base + std::to_string(cpu) + "/cpufreq/";
+      if (access(folder.c_str(), F_OK) != 0)
+        return {nullptr, "there is no " + folder + ": this kernel, or virtual machine, does not scale frequencies"};
+      if (const auto together = processors_in(first_line(folder + "related_cpus")); !all_within(together, siblings))
+        return {nullptr, "cores " + numbers(together) + " share one frequency (" + folder +
+                             "related_cpus); lowering it would slow other PEs"};
+      if (w.file == "scaling_setspeed" && first_line(folder + "scaling_governor") != "userspace") {
+        problem = "the governor is " + first_line(folder + "scaling_governor");
+        break;
+      }
+      const std::string path = folder + std::string(w.file);
+      file f;
+      f.original = first_line(path);
+      f.lowered = w.lowest_is_value ? std::string(w.lowest) : first_line(folder + std::string(w.lowest));
+      f.fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+      if (f.fd < 0) {
+        problem = describe_errno(errno);
+        break;
+      }
+      files.push_back(f);
+      if (f.original.empty() || f.lowered.empty()) {
+        problem = "it has no value to restore";
+        break;
+      }
+      // A line each: on a copy of sysfs a shorter value must end what a longer one leaves behind.
+      files.back().original += '\n';
+      files.back().lowered += '\n';
+    }
+    if (problem.empty()) {
+      std::vector<restored_file> restored;
+      restored.reserve(files.size());
+      for (const file& f : files) restored.push_back({f.fd, f.original});
+      const int line = start_frequency_guard(restored);
+      if (line >= 0)
+        return {std::unique_ptr<core_frequency>(new core_frequency(std::string(w.file), std::move(files), line)), {}};
+      problem = "no guard to restore it: " + describe_errno(errno);
+    }
+    for (const file& f : files) close(f.fd);
+    tried += (tried.empty() ? "" : ", ") + std::string(w.file) + " (" + problem + ")";
+  }
+  return {nullptr, "none of the files in " + first + "/cpufreq can be used: " + tried +
+                       "; ask the site for the right to write scaling_max_freq"};
+}
+
+core_frequency::core_frequency(std::string method, std::vector<file> files, int guard_line)
+    : method_(std::move(method)), files_(std::move(files)), guard_line_(guard_line) {}
+
+core_frequency::~core_frequency() {
+  {
+    const std::lock_guard hold(lock_);
+    waiting_ = 0;
+    settle();
+  }
+  dismiss_frequency_guard(guard_line_);
+  for (const file& f : files_) close(f.fd);
+}
+
+void core_frequency::lower() {
+  const std::lock_guard hold(lock_);
+  ++waiting_;
+  settle();
+}
+
+void core_frequency::raise() {
+  const std::lock_guard hold(lock_);
+  --waiting_;
+  settle();
+}
+
+void core_frequency::work_begin() {
+  const std::lock_guard hold(lock_);
+  ++working_;
+  settle();
+}
+
+void core_frequency::work_end() {
+  const std::lock_guard hold(lock_);
+  --working_;
+  settle();
+}
+
+void core_frequency::settle() {
+  const bool wanted = waiting_ > 0 && working_ == 0;
+  if (wanted == lowered_) return;
+  const std::int64_t begin = now_ns();
+  for (const file& f : files_) {
+    const std::string& value = wanted ? f.lowered : f.original;
+    // Not even a failure here may disturb the wait; what cannot be written stays as it is.
+    (void)!pwrite(f.fd, value.data(), value.size(), 0);
+  }
+  lowered_ = wanted;
+  changes_.fetch_add(1, std::memory_order_relaxed);
+  ns_changing_.fetch_add(now_ns() - begin, std::memory_order_relaxed);
+}
+
+}  // namespace lull::wait

@@ -1,0 +1,84 @@
+#include "wait/history.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+
+namespace lull::wait {
+namespace {
+
+// Before any alarm has been measured: what a virtual machine needs to leave its idle state, generously.
+constexpr std::int64_t assumed_lateness_ns = 60'000;
+// What a wake-up costs beyond its lateness: cold caches, the rest of the message.
+constexpr std::int64_t settling_ns = 60'000;
+
+// The octave of the size and two more bits: sizes of one class differ by less than a quarter.
+std::uint64_t size_class(std::size_t bytes) {
+  if (bytes < 8) return bytes;
+  const auto octave = static_cast<unsigned>(std::bit_width(bytes));
+  return std::uint64_t{octave} << 2U | (bytes >> (octave - 3) & 3U);
+}
+
+std::uint64_t mixed(std::uint64_t key) {
+  key *= 0x9e3779b97f4a7c15U;  // Knuth's multiplicative hashing: 2^64 divided by the golden ratio
+  return key ^ key >> 32U;
+}
+
+}  // namespace
+
+std::uint64_t wait_history::key_of(const awaited& what) {
+  const auto peer = static_cast<std::uint64_t>(static_cast<std::uint32_t>(what.peer));
+  return peer << 32U | size_class(what.bytes) << 8U | (static_cast<std::uint64_t>(what.what) + 1);
+}
+
+wait_history::kind* wait_history::find(std::uint64_t key) {
+  const std::span set(kinds_.data() + mixed(key) % sets * ways, ways);
+  const auto found = std::ranges::find(set, key, &kind::key);
+  return found == set.end() ? nullptr : &*found;
+}
+
+std::optional<prediction> wait_history::predict(const awaited& what) {
+  const std::lock_guard hold(lock_);
+  const kind* const known = find(key_of(what));
+  if (!known || known->count < needed) return std::nullopt;
+  auto sorted = known->ns;
+  const std::size_t n = std::min(known->count, kept);
+  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(n));
+  const std::int64_t lower = sorted[n / 4], upper = sorted[n - 1 - n / 4];
+  const std::int64_t margin = lateness_locked() + (upper - lower) + settling_ns;
+  return prediction{lower, std::min(margin, lower / 5)};
+}
+
+void wait_history::waited(const awaited& what, std::int64_t ns) {
+  const std::lock_guard hold(lock_);
+  const std::uint64_t key = key_of(what);
+  kind* known = find(key);
+  if (!known) {
+    const std::span set(kinds_.data() + mixed(key) % sets * ways, ways);
+    known = &*std::ranges::min_element(set, {}, &kind::last_seen);
+    *known = kind{.key = key};
+  }
+  known->last_seen = ++time_;
+  known->ns[known->count++ % kept] = ns;
+}
+
+void wait_history::woke_late(std::int64_t ns) {
+  const std::lock_guard hold(lock_);
+  late_ns_[alarms_++ % late_ns_.size()] = ns;
+}
+
+std::int64_t wait_history::lateness_ns() {
+  const std::lock_guard hold(lock_);
+  return lateness_locked();
+}
+
+std::int64_t wait_history::lateness_locked() const {
+  constexpr std::size_t enough = 8;
+  if (alarms_ < enough) return assumed_lateness_ns;
+  auto sorted = late_ns_;
+  const std::size_t n = std::min(alarms_, sorted.size());
+  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(n));
+  return sorted[n * 9 / 10];
+}
+
+}  // namespace lull::wait

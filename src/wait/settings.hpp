@@ -1,0 +1,32 @@
+// The settings of this room: how a PE waits, and what its statistics say. Merged with those of the other rooms in
+// base/settings.hpp.
+#pragma once
+#include <array>
+
+#include "base/settings.hpp"
+
+namespace lull::settings_of {
+
+inline constexpr std::array wait{
+    setting{"LULL_WAIT", setting_type::choice, "interrupt", "poll|interrupt|poll+dvfs|interrupt+dvfs|adaptive",
+            "How a PE waits: poll spins until the data is there; interrupt spins about the price of a wake-up and then "
+            "sleeps; +dvfs lowers the core's frequency meanwhile; adaptive sleeps until shortly before the end that "
+            "it predicts."},
+    setting{"LULL_WAIT_THRESHOLD", setting_type::size, "16K", "",
+            "Bytes from which a transfer's wait may be taken to be long: below, adaptive waits like interrupt, +dvfs "
+            "leaves the frequency alone, and traffic begins interrupt's spin anew."},
+    setting{"LULL_WAIT_SPIN_US", setting_type::integer, "50", "0..1000000",
+            "Microseconds that interrupt spins before it sleeps, while PEs do not outnumber cores."},
+    setting{"LULL_WAIT_YIELDS", setting_type::integer, "20", "0..1000000",
+            "Times that interrupt yields the core before it sleeps, when PEs outnumber cores (it does not spin then)."},
+    setting{"LULL_WAIT_TIMEOUT_MS", setting_type::integer, "100", "1..10000",
+            "Longest sleep in milliseconds before a sleeper looks again by itself; each such time-out is counted."},
+    setting{"LULL_STATS", setting_type::choice, "0", "0|1|pe",
+            "What waiting has cost, printed by PE 0 at shmem_finalize by operation and size: 1 sums over all PEs, pe "
+            "adds a line for each PE."},
+    setting{"LULL_SYSROOT", setting_type::text, "/", "",
+            "Folder below which the files of cpufreq and of the meter of LULL_STATS are looked for, for trying them on "
+            "a copy of /sys."},
+};
+
+}  // namespace lull::settings_of

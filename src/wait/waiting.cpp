@@ -1,0 +1,55 @@
+#include "wait/waiting.hpp"
+
+#include <cstdio>
+#include <string>
+
+#include "base/settings.hpp"
+#include "base/topology.hpp"
+
+namespace lull::wait {
+
+waiting::waiting(doorbell& bell, progress_source* source, const wait_surroundings& where)
+    : bell_(bell),
+      source_(source),
+      policy_(wait_policy_named(setting_text("LULL_WAIT")).value_or(wait_policy::interrupt)),
+      limits_{.spin_ns = setting_integer("LULL_WAIT_SPIN_US") * 1000,
+              .yields = static_cast<int>(setting_integer("LULL_WAIT_YIELDS")),
+              .timeout_ns = setting_integer("LULL_WAIT_TIMEOUT_MS") * 1'000'000,
+              .oversubscribed = where.oversubscribed,
+              .threshold = setting_size("LULL_WAIT_THRESHOLD")},
+      where_(where),
+      alone_(where.alone),
+      statistics_(setting_text("LULL_STATS") != "0") {
+  prepare(policy_);
+}
+
+void waiting::prepare(wait_policy policy) {
+  const std::lock_guard hold(preparing_);
+  if (!lowers_frequency(policy) || asked_for_frequency_) return;
+  asked_for_frequency_ = true;
+  std::string problem = "PEs outnumber cores here, and one PE's wait would slow another's work";
+  if (!where_.oversubscribed) {
+    auto attempt = core_frequency::make(setting_text("LULL_SYSROOT"), allowed_cores());
+    kept_ = std::move(attempt.frequency);
+    problem = std::move(attempt.problem);
+  }
+  if (!kept_) {
+    if (where_.speaks)
+      std::fprintf(stderr, "lull: lower the frequency while waiting: %s; going on without\n", problem.c_str());
+    return;
+  }
+  if (source_) source_->serve_at_full(kept_);
+  frequency_.store(kept_.get(), std::memory_order_release);
+}
+
+wait_table waiting::table() const {
+  wait_table copy = statistics_.table();
+  if (const core_frequency* const frequency = frequency_.load(std::memory_order_acquire)) {
+    copy.frequency_changes = frequency->changes();
+    copy.ns_changing_frequency = frequency->ns_changing();
+  }
+  if (source_) copy.ns_agent_cpu = source_->serving_cpu_ns();
+  return copy;
+}
+
+}  // namespace lull::wait

@@ -1,0 +1,218 @@
+// The only place where a PE waits: for a barrier, a signal, a reply, room in a buffer.
+//
+// until(what, ready) returns when ready() holds; `what` says what is awaited, for policies and statistics. Meanwhile it
+// drives the transfers (`progress`), spins, yields or sleeps as the policy says, and counts. A sleep is always bounded:
+// after the time-out it looks again by itself, and a time-out that finds ready() true is counted as a missed wake-up
+// (`missed`), which should stay 0 in shared memory.
+//
+// Where it sleeps: a wait that only messages can end sleeps on the transport and is woken by the message itself. A wait
+// that a store of another PE may end sleeps on the doorbell, and the agent serves the messages meanwhile.
+//
+// May be used by several threads at once; each ready() is called by the thread that waits for it only.
+#pragma once
+#include <sched.h>
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "base/clock.hpp"
+#include "base/thread_sanitizer.hpp"
+#include "wait/awaited.hpp"
+#include "wait/doorbell.hpp"
+#include "wait/frequency.hpp"
+#include "wait/history.hpp"
+#include "wait/policy.hpp"
+#include "wait/progress_source.hpp"
+#include "wait/relax.hpp"
+#include "wait/statistics.hpp"
+#include "wait/timer_slack.hpp"
+
+namespace lull::wait {
+
+// Where a PE stands, as far as waiting depends on it.
+struct wait_surroundings {
+  bool oversubscribed = false;  // PEs outnumber the cores they may use
+  bool alone = false;   // nobody stores into this PE's memory but its own progress: it shares it with no other PE
+  bool speaks = false;  // says on stderr what concerns the whole job
+};
+
+class waiting {
+ public:
+  // From the LULL_WAIT* settings and LULL_STATS; `bell` is this PE's doorbell, `source` may be null when all PEs share
+  // memory. Throws for a setting that is wrong.
+  waiting(doorbell& bell, progress_source* source, const wait_surroundings& where);
+
+  template <class Ready>
+  void until(const awaited& what, Ready&& ready) {
+    if (!ready()) [[unlikely]]
+      wait(what, ready);
+    tsan_acquire();
+  }
+
+  // For a caller that tests again and again instead of waiting, when PEs outnumber cores: another PE gets its turn.
+  static void pass_on() { sched_yield(); }
+
+  // To be called once before the first wait under a policy that is not the PE's own: gets the right to change the
+  // frequency, or says why there is none and goes on without.
+  void prepare(wait_policy policy);
+  // Threads of this process will store into its memory at any time: no wait can rely on messages alone any more, but
+  // those that say so.
+  void expect_stores_of_threads() { alone_.store(false, std::memory_order_relaxed); }
+
+  // Statistics of the operations themselves: count() only when on.
+  [[nodiscard]] bool has_table() const { return statistics_.has_table(); }
+  [[nodiscard]] bool statistics_on() const { return statistics_.detailed(); }
+  void clear_table() { statistics_.clear_table(); }
+  void keep_table(bool on) { statistics_.keep_table(on); }
+  void count(operation what, std::size_t bytes) { statistics_.operation_done(what, bytes); }
+  [[nodiscard]] wait_counts statistics() const { return statistics_.totals(); }
+  [[nodiscard]] wait_table table() const;
+
+  [[nodiscard]] wait_policy policy() const { return policy_; }
+  [[nodiscard]] const wait_limits& limits() const { return limits_; }
+
+ private:
+  // Lowers the frequency at most once in a wait, and restores it at its end.
+  class slow_stretch {
+   public:
+    slow_stretch(core_frequency* frequency, lowering when, std::int64_t after_ns)
+        : frequency_(when == lowering::never ? nullptr : frequency), after_ns_(after_ns) {
+      if (frequency_ && when == lowering::at_once) lower();
+    }
+    slow_stretch(const slow_stretch&) = delete;
+    slow_stretch& operator=(const slow_stretch&) = delete;
+    ~slow_stretch() {
+      if (lowered_) frequency_->raise();
+    }
+    void spinning() {
+      if (frequency_ && !lowered_ && now_ns() >= after_ns_) lower();
+    }
+    void about_to_sleep() {
+      if (frequency_ && !lowered_) lower();
+    }
+
+   private:
+    void lower() {
+      frequency_->lower();
+      lowered_ = true;
+    }
+    core_frequency* frequency_;
+    std::int64_t after_ns_;
+    bool lowered_ = false;
+  };
+
+  template <class Ready>
+  void wait(const awaited& what, Ready& ready) {
+    const wait_policy chosen = what.policy.value_or(policy_);
+    switch (chosen) {
+      case wait_policy::poll:
+      case wait_policy::poll_dvfs:
+        return wait_with(poll_policy{limits_}, chosen, what, ready);
+      case wait_policy::adaptive:
+        return wait_adaptively(what, ready);
+      case wait_policy::interrupt:
+      case wait_policy::interrupt_dvfs:
+        return wait_with(interrupt_policy{limits_, !is_large_transfer(what, limits_)}, chosen, what, ready);
+    }
+  }
+
+  template <class Ready>
+  void wait_adaptively(const awaited& what, Ready& ready) {
+    const std::int64_t begin = now_ns();
+    const auto known = is_small_transfer(what, limits_) ? std::nullopt : history_.predict(what);
+    if (known && adaptive_policy::worth_it(*known, limits_))
+      wait_with(adaptive_policy{limits_, *known, begin}, wait_policy::adaptive, what, ready);
+    else
+      wait_with(interrupt_policy{limits_, !is_large_transfer(what, limits_)}, wait_policy::adaptive, what, ready);
+    if (!is_small_transfer(what, limits_)) history_.waited(what, now_ns() - begin);
+  }
+
+  template <class Policy, class Ready>
+  void wait_with(Policy policy, wait_policy chosen, const awaited& what, Ready& ready) {
+    const std::int64_t begin = now_ns();
+    const std::int64_t cpu_begin = statistics_.detailed() ? thread_cpu_ns() : 0;
+    wait_counts counts;
+    counts.waits = 1;
+    slow_stretch slow(frequency_.load(std::memory_order_acquire), when_to_lower(chosen, what, limits_),
+                      begin + limits_.spin_ns);
+    spinner spin;
+    if (source_) source_->begin();
+    for (;;) {
+      const bool traffic = source_ && source_->progress();
+      if (ready()) break;
+      switch (policy.next(traffic)) {
+        case step::spin:
+          slow.spinning();
+          spin.relax();
+          break;
+        case step::yield:
+          slow.spinning();
+          sched_yield();
+          break;
+        case step::sleep:
+          slow.about_to_sleep();
+          sleep(bounded(policy.plan(), what), what, ready, counts);
+      }
+    }
+    if (source_) source_->end();
+    counts.ns_waited = now_ns() - begin;
+    if (statistics_.detailed()) counts.ns_cpu = thread_cpu_ns() - cpu_begin;
+    statistics_.waited(what, counts);
+  }
+
+  static sleep_plan bounded(const sleep_plan& plan, const awaited& what) {
+    return what.longest_sleep_ns != 0 && what.longest_sleep_ns < plan.ns ? sleep_plan{what.longest_sleep_ns, true}
+                                                                         : plan;
+  }
+
+  template <class Ready>
+  void sleep(const sleep_plan& plan, const awaited& what, Ready& ready, wait_counts& counts) {
+    if (source_ && (what.by_messages_only || alone_.load(std::memory_order_relaxed))) {
+      switch (source_->announce_sleep()) {
+        case announcement::busy:
+          return;
+        case announcement::taken:
+          break;
+        case announcement::announced:
+          if (ready()) return source_->retract_sleep();
+          return asleep(plan, counts, ready, [&] { return source_->sleep(plan.ns); });
+      }
+    }
+    if (source_) source_->hand_over();
+    asleep(plan, counts, ready, [&] { return bell_.sleep(ready, plan.ns, what.by_stores); });
+    if (source_) source_->begin();
+  }
+
+  template <class Ready, class Sleep>
+  void asleep(const sleep_plan& plan, wait_counts& counts, Ready& ready, Sleep&& until_woken) {
+    if (plan.alarm) wake_without_slack();
+    const std::int64_t begin = now_ns();
+    ++counts.sleeps;
+    const wake woken = until_woken();
+    const std::int64_t slept = now_ns() - begin;
+    counts.ns_asleep += slept;
+    if (woken != wake::timed_out) return;
+    if (plan.alarm) return history_.woke_late(slept - plan.ns);
+    ++counts.timeouts;
+    if (ready()) ++counts.missed;
+  }
+
+  doorbell& bell_;
+  progress_source* source_;
+  wait_policy policy_;
+  wait_limits limits_;
+  wait_surroundings where_;
+  std::atomic<bool> alone_;
+  wait_history history_;
+  wait_statistics statistics_;
+  std::mutex preparing_;
+  bool asked_for_frequency_ = false;  // under preparing_
+  std::shared_ptr<core_frequency> kept_;
+  std::atomic<core_frequency*> frequency_{nullptr};
+};
+
+}  // namespace lull::wait

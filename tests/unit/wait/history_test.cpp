@@ -1,0 +1,64 @@
+#include "wait/history.hpp"
+
+#include <gtest/gtest.h>
+
+namespace lull::wait {
+namespace {
+
+constexpr std::int64_t us = 1000;
+
+awaited put_of(std::size_t bytes, int peer = 1) { return {operation::put, bytes, peer}; }
+
+TEST(wait_history, knows_nothing_of_what_it_has_not_seen_three_times) {
+  wait_history history;
+  history.waited(put_of(65536), 500 * us);
+  history.waited(put_of(65536), 500 * us);
+  EXPECT_FALSE(history.predict(put_of(65536)));
+  history.waited(put_of(65536), 500 * us);
+  EXPECT_EQ(history.predict(put_of(65536))->slack_ns, 500 * us);
+}
+
+TEST(wait_history, keeps_operations_peers_and_sizes_apart) {
+  wait_history history;
+  for (int i = 0; i < 3; ++i) {
+    history.waited(put_of(65536), 500 * us);
+    history.waited(put_of(65536, 2), 900 * us);
+    history.waited(put_of(131072), 1000 * us);
+    history.waited({operation::get, 65536, 1}, 700 * us);
+  }
+  EXPECT_EQ(history.predict(put_of(65536))->slack_ns, 500 * us);
+  EXPECT_EQ(history.predict(put_of(66000))->slack_ns, 500 * us) << "nearly the same size";
+  EXPECT_FALSE(history.predict(put_of(98304)));
+  EXPECT_EQ(history.predict(put_of(65536, 2))->slack_ns, 900 * us);
+  EXPECT_EQ(history.predict({operation::get, 65536, 1})->slack_ns, 700 * us);
+}
+
+TEST(wait_history, predicts_the_lower_quartile_of_the_last_eight) {
+  wait_history history;
+  for (int i = 0; i < 100; ++i) history.waited(put_of(65536), 10 * us);
+  for (int i = 1; i <= 8; ++i) history.waited(put_of(65536), i * 1000 * us);
+  EXPECT_EQ(history.predict(put_of(65536))->slack_ns, 3000 * us);
+}
+
+TEST(wait_history, the_margin_grows_with_lateness_and_spread_up_to_a_fifth) {
+  wait_history history;
+  for (int i = 0; i < 8; ++i) history.waited(put_of(65536), 10'000 * us);
+  for (int i = 0; i < 32; ++i) history.woke_late(i < 28 ? 20 * us : 40 * us);
+  EXPECT_EQ(history.predict(put_of(65536))->margin_ns, 100 * us) << "40 late, no spread, 60 to settle";
+  for (int i = 0; i < 4; ++i) history.waited(put_of(65536), 10'500 * us);
+  EXPECT_EQ(history.predict(put_of(65536))->margin_ns, 600 * us);
+  for (int i = 0; i < 8; ++i) history.waited(put_of(65536), 200 * us);
+  EXPECT_EQ(history.predict(put_of(65536))->margin_ns, 40 * us);
+}
+
+TEST(wait_history, is_bounded_and_forgets_what_it_has_not_seen_for_longest) {
+  wait_history history;
+  for (int i = 0; i < 3; ++i) history.waited(put_of(65536, 0), 500 * us);
+  for (int peer = 1; peer < 5000; ++peer)
+    for (int i = 0; i < 3; ++i) history.waited(put_of(65536, peer), peer * us);
+  EXPECT_FALSE(history.predict(put_of(65536, 0)));
+  EXPECT_EQ(history.predict(put_of(65536, 4999))->slack_ns, 4999 * us);
+}
+
+}  // namespace
+}  // namespace lull::wait
