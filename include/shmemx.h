@@ -41,7 +41,7 @@ LULL_ACCUMULATE_TYPES(LULL_ACCUMULATE, )
 
 /* Strided blocks of several dimensions: counts[0] bytes stand together; level l, from 1 to `levels` (at most 8),
  * repeats the level below counts[l] times, strides[l - 1] bytes apart. They travel packed, in as few messages as
- * possible, and are put in place by the agent of the target. A put completes at shmem_quiet and its source may be
+ * possible, and are put in place by the progress thread of the target. A put completes at shmem_quiet and its source may be
  * reused on return; a get has arrived on return. */
 LULL_API void shmemx_put_strided(void* dest, const ptrdiff_t dest_strides[], const void* source,
                                  const ptrdiff_t source_strides[], const size_t counts[], int levels, int pe);

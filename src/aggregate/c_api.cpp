@@ -204,7 +204,7 @@ bool lull_aggregator::could_do_more() const {
 void lull_aggregator::rest() {
   bool busy = !done_ && refused_ == nobody;
   for (lull_aggregator* const one : of_thread()) busy |= std::exchange(one->acted_, false);
-  if (busy) return world_.drive();
+  if (busy) return world_.transfers().drive();
   for (lull_aggregator* const one : of_thread()) {
     const bool was_empty = one->arrived_.empty(), was_over = one->over_;
     one->settle();

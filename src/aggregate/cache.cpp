@@ -21,6 +21,6 @@ cache_sizes cache_sizes_of(const aggregate_options& options) {
                       : static_cast<std::size_t>(setting_integer("LULL_AGGREGATE_CACHE_LINE"))};
 }
 
-const std::uint64_t* meetings_of_all() { return &shmem::here("lull::table_reader").everybody().meetings(); }
+const std::uint64_t* meetings_of_all() { return &shmem::here("lull::table_reader").everybody().barriers(); }
 
 }  // namespace lull::detail

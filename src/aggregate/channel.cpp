@@ -124,7 +124,7 @@ std::size_t channel::pass_on(void* self, const batch& items) {
 
 bool channel::consume(int from_stage) {
   bool any = false;
-  if (world_.places().nodes() > 1) world_.drive();
+  if (world_.places().nodes() > 1) world_.transfers().drive();
   for (const auto& p : passing_) p->refused.clear();
   for (auto i = static_cast<std::size_t>(from_stage); i < stages_.size(); ++i) any |= stages_[i]->consume();
   if (answers_) any |= answers_->consume(0);
@@ -410,7 +410,7 @@ void channel::leave_direct() {
 void channel::finish_direct(std::uint64_t items) {
   direct_items_ += items;
   direct_here_ = items;
-  world_.quiet(world_.default_context());
+  world_.transfers().quiet(world_.transfers().default_context());
   direct_->meet(rounds_ + 1);
   if (direct_->somebody_left(rounds_ + 1)) return finish();  // who left did so before arriving
   direct_here_ = 0;

@@ -72,11 +72,11 @@ link_costs measure(fabric::world& world) {
   constexpr std::size_t small = 1024, large = 32768;
   const job::layout& places = world.places();
   const node_id here = places.my_node();
-  auto* const target = static_cast<std::byte*>(world.allocate(large));
-  auto* const result = static_cast<std::array<double, 2>*>(world.allocate(sizeof(std::array<double, 2>)));
+  auto* const target = static_cast<std::byte*>(world.memory().allocate(large));
+  auto* const result = static_cast<std::array<double, 2>*>(world.memory().allocate(sizeof(std::array<double, 2>)));
   if (!target || !result) {
-    if (target) world.release(target);
-    if (result) world.release(result);
+    if (target) world.memory().release(target);
+    if (result) world.memory().release(result);
     throw std::bad_alloc();  // nor would there be room for buffers
   }
   std::vector<std::byte> source(large);
@@ -86,8 +86,8 @@ link_costs measure(fabric::world& world) {
     fabric::context traffic;
     const auto time = [&](std::size_t bytes) {
       const std::int64_t begin = now_ns();
-      for (int i = 0; i < messages; ++i) world.put(traffic, target, source.data(), bytes, peer, false);
-      world.quiet(traffic);
+      for (int i = 0; i < messages; ++i) world.transfers().put(traffic, target, source.data(), bytes, peer, false);
+      world.transfers().quiet(traffic);
       return static_cast<double>(now_ns() - begin) / messages;
     };
     time(large);  // the connection is made by the first message
@@ -102,8 +102,8 @@ link_costs measure(fabric::world& world) {
   fabric::broadcast(world.everybody(), result, result, sizeof *result, 0);
   const link_costs costs{(*result)[0], (*result)[1]};
   world.everybody().sync();
-  world.release(result);
-  world.release(target);
+  world.memory().release(result);
+  world.memory().release(target);
   return costs;
 }
 

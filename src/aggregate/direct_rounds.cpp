@@ -29,17 +29,17 @@ direct_rounds::direct_rounds(fabric::world& world)
     : world_(world),
       pes_here_(world.places().members(world.places().my_node()).size()),
       other_nodes_(static_cast<std::uint64_t>(world.places().nodes() - 1)),
-      mine_(static_cast<place*>(world.allocate(sizeof(place)))) {
+      mine_(static_cast<place*>(world.memory().allocate(sizeof(place)))) {
   if (!mine_) throw std::bad_alloc();
   *mine_ = {};
-  at_node_ = static_cast<place*>(world.direct(mine_, world.places().leader(world.places().my_node())));
+  at_node_ = static_cast<place*>(world.memory().direct(mine_, world.places().leader(world.places().my_node())));
   world.everybody().sync();
 }
 
 direct_rounds::~direct_rounds() {
-  world_.quiet(traffic_);
+  world_.transfers().quiet(traffic_);
   world_.everybody().sync();
-  world_.release(mine_);
+  world_.memory().release(mine_);
 }
 
 // The end of an empty round beyond a barrier, over what a word costs directly beyond an item in a buffer. What PE 0
@@ -64,18 +64,19 @@ std::uint64_t direct_rounds::measure(bool gets, double aggregated_ns, const std:
   const double turns = std::max(1.0, static_cast<double>(pes_here_) / world_.cores_of_host());
   const double barrier = median_ns([&] { world_.everybody().sync(); });
   const double round = median_ns(empty_round);
-  const double direct = static_cast<double>(sorted_ns([&] {
-                          for (int i = 1; i <= words; ++i) {
-                            const pe_id pe{(world_.me().index() + i) % world_.pes()};
-                            std::uint64_t value = 0;
-                            if (gets)
-                              world_.get(traffic_, &value, &mine_->word, sizeof value, pe);
-                            else
-                              world_.change(traffic_, &mine_->word, {fabric::update_op::add, 8, 0, 0, 0}, pe);
-                          }
-                          world_.quiet(traffic_);
-                        })[0]) /
-                        words;
+  const double direct =
+      static_cast<double>(sorted_ns([&] {
+        for (int i = 1; i <= words; ++i) {
+          const pe_id pe{(world_.me().index() + i) % world_.pes()};
+          std::uint64_t value = 0;
+          if (gets)
+            world_.transfers().get(traffic_, &value, &mine_->word, sizeof value, pe);
+          else
+            world_.transfers().non_fetching(traffic_, &mine_->word, {fabric::amo_op::add, 8, 0, 0, 0}, pe);
+        }
+        world_.transfers().quiet(traffic_);
+      })[0]) /
+      words;
   const double gain = turns * (direct - aggregated_ns);
   // Only PE 0 writes: what it sends may arrive before the others have come as far.
   if (world_.me().index() == 0)
@@ -85,8 +86,9 @@ std::uint64_t direct_rounds::measure(bool gets, double aggregated_ns, const std:
 }
 
 void direct_rounds::leave(std::uint64_t round) {
-  for (int pe = 0; pe < world_.pes(); ++pe) world_.put(traffic_, &mine_->left, &round, sizeof round, pe_id{pe}, true);
-  world_.quiet(traffic_);
+  for (int pe = 0; pe < world_.pes(); ++pe)
+    world_.transfers().put(traffic_, &mine_->left, &round, sizeof round, pe_id{pe}, true);
+  world_.transfers().quiet(traffic_);
 }
 
 bool direct_rounds::somebody_left(std::uint64_t round) const {
@@ -99,10 +101,10 @@ void direct_rounds::arrive() {
   if (std::atomic_ref(at_node_->arrived).fetch_add(1, std::memory_order_acq_rel) + 1 != expected) return;
   for (int node = 0; node < places.nodes(); ++node)
     if (const node_id there{node}; there != places.my_node())
-      world_.put_signal(traffic_, &mine_->nodes, nullptr, 0,
-                        {.word = &mine_->nodes, .value = 1, .how = fabric::update_op::add, .whole_node = true},
-                        places.leader(there), false);
-  world_.ring_node();
+      world_.transfers().put_signal(traffic_, &mine_->nodes, nullptr, 0,
+                                    {.word = &mine_->nodes, .value = 1, .how = fabric::amo_op::add, .whole_node = true},
+                                    places.leader(there), false);
+  world_.memory().ring_node();
 }
 
 bool direct_rounds::all_arrived() const {

@@ -52,7 +52,7 @@ node_stage::node_stage(fabric::world& world, progress_of_later_stages& later, co
   const std::size_t received = words + sizes.slots * sizes.far_bytes;
   const std::size_t head = 3 * line;
   const std::size_t bytes = head + largest.keeps * kept + largest.receives * received;
-  memory_ = static_cast<std::byte*>(world.allocate(bytes));
+  memory_ = static_cast<std::byte*>(world.memory().allocate(bytes));
   if (!memory_) throw std::bad_alloc();
   std::fill_n(memory_, head, std::byte{0});
   for (std::size_t i = 0; i < largest.keeps; ++i)
@@ -63,7 +63,7 @@ node_stage::node_stage(fabric::world& world, progress_of_later_stages& later, co
 
   const node_id here = places.my_node();
   const pe_id me = world.me();
-  auto* const common = static_cast<std::byte*>(world.direct(memory_, places.leader(here)));
+  auto* const common = static_cast<std::byte*>(world.memory().direct(memory_, places.leader(here)));
   closed_ = reinterpret_cast<std::atomic<std::uint64_t>*>(common);
   pushed_ = reinterpret_cast<std::atomic<std::uint64_t>*>(common + line);
   ended_ = reinterpret_cast<std::atomic<std::uint64_t>*>(common + 2 * line);
@@ -77,7 +77,7 @@ node_stage::node_stage(fabric::world& world, progress_of_later_stages& later, co
     const pe_id keeper = way.keeper(here, target);
     out.kept_here = keeper == me;
     auto* const lane =
-        static_cast<std::byte*>(world.direct(kept_at(way.place_at_source(number, here, target)), keeper));
+        static_cast<std::byte*>(world.memory().direct(kept_at(way.place_at_source(number, here, target)), keeper));
     out.shared = reinterpret_cast<control*>(lane);
     out.written = reinterpret_cast<std::atomic<std::uint64_t>*>(lane + sizeof(control));
     out.slots = lane + sizeof(control) + words;
@@ -103,10 +103,10 @@ node_stage::node_stage(fabric::world& world, progress_of_later_stages& later, co
 }
 
 node_stage::~node_stage() {
-  world_.quiet(traffic_);
-  world_.quiet(answers_);
+  world_.transfers().quiet(traffic_);
+  world_.transfers().quiet(answers_);
   world_.everybody().sync();
-  world_.release(memory_);
+  world_.memory().release(memory_);
 }
 
 bool node_stage::room(const outgoing& out, std::uint64_t slot) const {
@@ -217,8 +217,8 @@ void node_stage::send(outgoing& out, std::uint64_t slot) {
   counts_.far_bytes += bytes;
   counts_.room += space();
   // The slot is not written again before the receiver has consumed it.
-  world_.put_signal(traffic_, out.far_slots + (at - out.slots), at, bytes,
-                    {.word = &out.far_ready[slot % sizes_.slots], .value = slot + 1}, out.receiver, false);
+  world_.transfers().put_signal(traffic_, out.far_slots + (at - out.slots), at, bytes,
+                                {.word = &out.far_ready[slot % sizes_.slots], .value = slot + 1}, out.receiver, false);
 }
 
 void node_stage::turn_over(std::size_t lane) { append_chunk(lane); }
@@ -264,7 +264,7 @@ void node_stage::close(std::uint64_t pushed) {
   const std::uint64_t all = pushed_->exchange(0, std::memory_order_relaxed);
   for (outgoing& out : out_) close_slot(out, &all);
   ended_->store(round_, std::memory_order_release);
-  world_.ring_node();
+  world_.memory().ring_node();
 }
 
 bool node_stage::arrived(const incoming& in) const {
@@ -284,8 +284,8 @@ bool node_stage::consume() {
     }
     any |= in.at.is_beyond(before);
     if (in.at.read == before.read) continue;
-    world_.put_signal(answers_, in.far_consumed, nullptr, 0,
-                      {.word = in.far_consumed, .value = in.at.read, .whole_node = true}, in.keeper, false);
+    world_.transfers().put_signal(answers_, in.far_consumed, nullptr, 0,
+                                  {.word = in.far_consumed, .value = in.at.read, .whole_node = true}, in.keeper, false);
   }
   return any;
 }

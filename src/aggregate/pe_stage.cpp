@@ -32,14 +32,14 @@ pe_stage::pe_stage(fabric::world& world, progress_of_later_stages& later, const 
   const lane_counts largest = way.most_lanes(number);
   const std::size_t near_ring = sizes.slots * sizes.near_bytes, far_ring = sizes.slots * sizes.far_bytes;
   const std::size_t rings = largest.near_sources + largest.far_sources;
-  rings_ = static_cast<std::byte*>(
-      world.allocate(std::max<std::size_t>(largest.near_sources * near_ring + largest.far_sources * far_ring, 64)));
-  published_ = static_cast<line*>(world.allocate(sizeof(line) * std::max<std::size_t>(rings, 1)));
-  consumed_ = static_cast<line*>(world.allocate(sizeof(line) * std::max<std::size_t>(largest.targets, 1)));
+  rings_ = static_cast<std::byte*>(world.memory().allocate(
+      std::max<std::size_t>(largest.near_sources * near_ring + largest.far_sources * far_ring, 64)));
+  published_ = static_cast<line*>(world.memory().allocate(sizeof(line) * std::max<std::size_t>(rings, 1)));
+  consumed_ = static_cast<line*>(world.memory().allocate(sizeof(line) * std::max<std::size_t>(largest.targets, 1)));
   if (!rings_ || !published_ || !consumed_) {
     for (void* const piece :
          {static_cast<void*>(rings_), static_cast<void*>(published_), static_cast<void*>(consumed_)})
-      if (piece) world.release(piece);
+      if (piece) world.memory().release(piece);
     throw std::bad_alloc();
   }
   std::fill_n(published_, rings, line{0});
@@ -69,8 +69,8 @@ pe_stage::pe_stage(fabric::world& world, progress_of_later_stages& later, const 
     outgoing out{.to = target, .consumed = &consumed_[counters[i]], .near = places.shares_memory(target)};
     if (out.near) {
       out.slot_bytes = sizes.near_bytes;
-      out.slots = static_cast<std::byte*>(world.direct(ring_at(place), target));
-      out.published = static_cast<line*>(world.direct(&published_[place], target));
+      out.slots = static_cast<std::byte*>(world.memory().direct(ring_at(place), target));
+      out.published = static_cast<line*>(world.memory().direct(&published_[place], target));
     } else {
       out.slot_bytes = sizes.far_bytes;
       out.slots = staging_.data() + staged++ * far_ring;
@@ -88,17 +88,17 @@ pe_stage::pe_stage(fabric::world& world, progress_of_later_stages& later, const 
     in.near = places.shares_memory(source);
     in.slot_bytes = in.near ? sizes.near_bytes : sizes.far_bytes;
     line* const counter = &consumed_[counters_there[i]];
-    in.consumed = in.near ? static_cast<line*>(world.direct(counter, source)) : counter;
+    in.consumed = in.near ? static_cast<line*>(world.memory().direct(counter, source)) : counter;
     in_.push_back(in);
   }
 }
 
 pe_stage::~pe_stage() {
-  world_.quiet(traffic_);
-  world_.quiet(answers_);
+  world_.transfers().quiet(traffic_);
+  world_.transfers().quiet(answers_);
   world_.everybody().sync();  // nobody sends into memory that is given back
   for (void* const piece : {static_cast<void*>(rings_), static_cast<void*>(published_), static_cast<void*>(consumed_)})
-    world_.release(piece);
+    world_.memory().release(piece);
 }
 
 bool pe_stage::room(const outgoing& out) const {
@@ -158,13 +158,13 @@ void pe_stage::send_slot(std::size_t lane, const std::uint64_t* pushed) {
   const std::uint64_t number = out.sent + 1;
   if (out.near) {
     store(out.published->value, number);
-    world_.bell_of(out.to).ring();
+    world_.memory().bell_of(out.to).ring();
   } else {
     ++counts_.far_buffers;
     counts_.far_bytes += sizeof header + left.bytes;
     // The staging slot is not written again before the target has consumed it.
-    world_.put_signal(traffic_, out.far_slots + (slot - out.slots), slot, sizeof header + left.bytes,
-                      {.word = &out.published->value, .value = number}, out.to, false);
+    world_.transfers().put_signal(traffic_, out.far_slots + (slot - out.slots), slot, sizeof header + left.bytes,
+                                  {.word = &out.published->value, .value = number}, out.to, false);
   }
   store(out.sent, number);
   out.open = false;
@@ -230,9 +230,10 @@ bool pe_stage::consume() {
     if (in.at.read == before.read) continue;
     if (in.near) {
       store(in.consumed->value, in.at.read);
-      world_.bell_of(in.from).ring();
+      world_.memory().bell_of(in.from).ring();
     } else {
-      world_.change(answers_, &in.consumed->value, {fabric::update_op::set, 8, 0, in.at.read, 0}, in.from);
+      world_.transfers().non_fetching(answers_, &in.consumed->value, {fabric::amo_op::set, 8, 0, in.at.read, 0},
+                                      in.from);
     }
   }
   return any;

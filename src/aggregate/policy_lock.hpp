@@ -34,7 +34,7 @@ class policy_lock {
   void unlock() {
     owner_.store(nullptr, std::memory_order_relaxed);
     held_.exchange(false, std::memory_order_seq_cst);  // before the look at who waits, as theirs is before their tries
-    if (waiting_.load(std::memory_order_seq_cst) != 0) world_.bell_of(world_.me()).ring();
+    if (waiting_.load(std::memory_order_seq_cst) != 0) world_.memory().bell_of(world_.me()).ring();
   }
   // Waits for something else, in the same way.
   template <class Ready>

@@ -7,7 +7,7 @@ namespace lull::fabric {
 namespace {
 
 template <class T>
-void add(const scaled& how, void* target, const void* source, std::size_t bytes) {
+void add(const axpy& how, void* target, const void* source, std::size_t bytes) {
   T factor;
   std::memcpy(&factor, how.factor.data(), sizeof factor);
   auto* const to = static_cast<std::byte*>(target);
@@ -45,7 +45,7 @@ std::size_t size_of(number type) {
   return 0;
 }
 
-void add_scaled(const scaled& how, void* target, const void* source, std::size_t bytes) {
+void apply_axpy(const axpy& how, void* target, const void* source, std::size_t bytes) {
   switch (how.type) {
     case number::int_:
       return add<int>(how, target, source, bytes);

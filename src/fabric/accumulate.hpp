@@ -1,7 +1,7 @@
 // y += a·x on blocks of numbers in another PE's heap, each element once and whole.
 //
 // Updates of one PE's memory exclude each other by a lock in that PE's segment, so accumulates from any number of PEs
-// and from its own agent may meet in the same elements. They are not atomic towards puts, gets and atomics.
+// and from its own progress thread may meet in the same elements. They are not atomic towards puts, gets and atomics.
 #pragma once
 #include <pthread.h>
 
@@ -15,13 +15,13 @@ enum class number : std::uint8_t { int_, long_, float_, double_, complex_float, 
 
 [[nodiscard]] std::size_t size_of(number type);
 
-struct scaled {  // the kind of the elements and the factor, in the elements' own type
+struct axpy {  // the kind of the elements and the factor, in the elements' own type
   number type;
   alignas(8) std::array<std::byte, 16> factor;
 };
 
 // target[i] += factor · source[i] for elements that make up `bytes`. Neither needs to be aligned.
-void add_scaled(const scaled& how, void* target, const void* source, std::size_t bytes);
+void apply_axpy(const axpy& how, void* target, const void* source, std::size_t bytes);
 
 // A lock between processes that share memory. Its holder never waits for anything else while it holds it.
 class shared_lock {

@@ -16,20 +16,22 @@ enum kind : std::uint64_t { is_broadcast = 1, is_gather, is_gather_varying, is_a
 
 // How every call begins. With LULL_CHECK it compares what must be the same on all members, and says it for later.
 std::uint64_t start(team& t, kind what, std::uint64_t a, std::uint64_t b, const void* target) {
-  if (!t.home().checks()) return 0;
-  const std::uint64_t doing = team::describe({what, a, b, t.home().offset_of(target)});
+  if (!t.ground().checks) return 0;
+  const std::uint64_t doing = team::describe({what, a, b, t.ground().memory.offset_of(target)});
   t.compare_calls(doing);
   return doing;
 }
 
-const void* source_of(const team& t, const void* source, int index) { return t.home().direct(source, t.pe(index)); }
-void* target_of(const team& t, void* target, int index) { return t.home().direct(target, t.pe(index)); }
+const void* source_of(const team& t, const void* source, int index) {
+  return t.ground().memory.direct(source, t.pe(index));
+}
+void* target_of(const team& t, void* target, int index) { return t.ground().memory.direct(target, t.pe(index)); }
 
 void copy(void* to, const void* from, std::size_t bytes) {
   if (to != from && bytes != 0) std::memcpy(to, from, bytes);
 }
 
-// Passes `bytes` at `target` of each head down a binomial tree whose root is `root_node`; at the root they stand at
+// Passes `bytes` at `target` of each leader down a binomial tree whose root is `root_node`; at the root they stand at
 // `source`.
 void spread(team& t, void* target, const void* source, std::size_t bytes, int root_node, std::uint64_t doing) {
   const int nodes = t.nodes();
@@ -49,10 +51,10 @@ void spread(team& t, void* target, const void* source, std::size_t bytes, int ro
 // Combines the nodes' partial results, `count` elements at `partial`, up a binomial tree and spreads the sum again.
 void combine_nodes(team& t, std::byte* partial, std::size_t count, std::size_t bytes, combine_elements combine,
                    std::uint64_t doing) {
-  t.next_turn();
+  t.next_epoch();
   const int mine = t.my_node();
-  auto* const head_base = reinterpret_cast<std::byte*>(&t.head_block());
-  const auto at_head = [&](const std::byte* buffer) {
+  auto* const head_base = reinterpret_cast<std::byte*>(&t.leader_block());
+  const auto at_leader = [&](const std::byte* buffer) {
     return head_base + (buffer - reinterpret_cast<const std::byte*>(&t.mine()));
   };
   for (int round = 0, step = 1; step < t.nodes(); ++round, step *= 2) {
@@ -62,9 +64,9 @@ void combine_nodes(team& t, std::byte* partial, std::size_t count, std::size_t b
     }
     if (mine + step >= t.nodes()) continue;
     t.await(team::way::up, round, mine + step, doing);
-    combine(partial, at_head(t.buffer(team::way::up, round)), count);
+    combine(partial, at_leader(t.buffer(team::way::up, round)), count);
   }
-  const std::byte* const arrived = mine == 0 ? partial : at_head(t.buffer(team::way::down, 0));
+  const std::byte* const arrived = mine == 0 ? partial : at_leader(t.buffer(team::way::down, 0));
   spread(t, t.buffer(team::way::down, 0), arrived, bytes, 0, doing);
   if (mine != 0) std::memcpy(partial, arrived, bytes);
 }
@@ -73,27 +75,27 @@ void combine_nodes(team& t, std::byte* partial, std::size_t count, std::size_t b
 // when all have come, those who share memory with that one copy what came from elsewhere.
 void gather_blocks(team& t, void* target, const void* source, const std::vector<std::size_t>& begin,
                    std::uint64_t doing) {
-  world& w = t.home();
+  transfers& moving = t.ground().moving;
   const auto me = static_cast<std::size_t>(t.my_index());
   const std::size_t bytes = begin[me + 1] - begin[me];
   auto* const place = static_cast<std::byte*>(target) + begin[me];
   context traffic;
   for (int node = 0; node < t.nodes(); ++node)
-    if (node != t.my_node() && bytes != 0) w.put(traffic, place, source, bytes, t.pe(t.head(node)), false);
+    if (node != t.my_node() && bytes != 0) moving.put(traffic, place, source, bytes, t.pe(t.leader(node)), false);
   for (const int index : t.here()) copy(target_of(t, place, index), source, bytes);
-  w.quiet(traffic);
+  moving.quiet(traffic);
   t.sync(doing);
   if (t.nodes() == 1) return;
-  const int head = t.head(t.my_node());
-  if (t.my_index() != head) {
-    const auto* const complete = static_cast<const std::byte*>(source_of(t, target, head));
+  const int leader = t.leader(t.my_node());
+  if (t.my_index() != leader) {
+    const auto* const complete = static_cast<const std::byte*>(source_of(t, target, leader));
     for (int index = 0; index < t.size(); ++index) {
       const auto i = static_cast<std::size_t>(index);
       if (t.node_of(index) != t.my_node())
         copy(static_cast<std::byte*>(target) + begin[i], complete + begin[i], begin[i + 1] - begin[i]);
     }
   }
-  t.meet(doing, [] {});  // the head's target must stay until its neighbours have read it
+  t.node_barrier(doing, [] {});  // the leader's target must stay until its neighbours have read it
 }
 
 }  // namespace
@@ -101,14 +103,14 @@ void gather_blocks(team& t, void* target, const void* source, const std::vector<
 void broadcast(team& t, void* target, const void* source, std::size_t bytes, int root) {
   const std::uint64_t doing = start(t, is_broadcast, bytes, static_cast<std::uint64_t>(root), target);
   const int root_node = t.node_of(root);
-  const int head = t.head(t.my_node());
+  const int leader = t.leader(t.my_node());
   const bool by_representative = bytes <= small_block;
   const auto origin = [&] {  // where this node's members find the data
-    return root_node == t.my_node() ? source_of(t, source, root) : source_of(t, target, head);
+    return root_node == t.my_node() ? source_of(t, source, root) : source_of(t, target, leader);
   };
-  t.meet(doing, [&] {
+  t.node_barrier(doing, [&] {
     if (t.nodes() > 1) {
-      t.next_turn();
+      t.next_epoch();
       spread(t, target, origin(), bytes, root_node, doing);
     }
     if (by_representative)
@@ -116,7 +118,7 @@ void broadcast(team& t, void* target, const void* source, std::size_t bytes, int
   });
   if (by_representative) return;
   copy(target, origin(), bytes);
-  t.meet(doing, [] {});  // the origin must stay until all have read it
+  t.node_barrier(doing, [] {});  // the origin must stay until all have read it
 }
 
 void gather_all(team& t, void* target, const void* source, std::size_t bytes) {
@@ -137,15 +139,15 @@ void gather_varying(team& t, void* target, const void* source, std::size_t bytes
 }
 
 void all_to_all(team& t, void* target, const void* source, const exchange_layout& how) {
-  world& w = t.home();
+  transfers& moving = t.ground().moving;
   const std::size_t bytes = how.element_bytes * how.elements;
   const bool dense = how.target_stride == 1 && how.source_stride == 1;
   const std::uint64_t doing = start(t, is_all_to_all, bytes, static_cast<std::uint64_t>(how.target_stride), target);
   const auto block = [&](std::ptrdiff_t stride, int index) {
     return static_cast<std::ptrdiff_t>(bytes) * stride * index;
   };
-  const auto pieces = [&](std::ptrdiff_t stride) {
-    shape s{.levels = 1};
+  const auto blocks = [&](std::ptrdiff_t stride) {
+    block_descriptor s{.levels = 1};
     s.counts = {how.element_bytes, how.elements};
     s.strides = {static_cast<std::int64_t>(how.element_bytes) * stride};
     return s;
@@ -156,11 +158,11 @@ void all_to_all(team& t, void* target, const void* source, const exchange_layout
     const int index = (t.my_index() + step) % t.size();  // so that not all begin with the same member
     const auto* const mine = static_cast<const std::byte*>(source) + block(how.source_stride, index);
     if (dense)
-      w.put(traffic, place, mine, bytes, t.pe(index), false);
+      moving.put(traffic, place, mine, bytes, t.pe(index), false);
     else
-      w.put_pieces(traffic, place, pieces(how.target_stride), mine, pieces(how.source_stride), t.pe(index));
+      moving.put_strided(traffic, place, blocks(how.target_stride), mine, blocks(how.source_stride), t.pe(index));
   }
-  w.quiet(traffic);
+  moving.quiet(traffic);
   t.sync(doing);
 }
 
@@ -191,16 +193,16 @@ void reduce(team& t, void* target, const void* source, std::size_t count, std::s
     }
   };
   if (t.nodes() > 1 || t.here().size() == 1 || count * element_bytes <= small_block) {
-    t.meet(doing, [&] { reduce_range(0, count, t.nodes() > 1); });
+    t.node_barrier(doing, [&] { reduce_range(0, count, t.nodes() > 1); });
     return;
   }
   // Large and on one node: each member reduces a slice for all. A slice is read by nobody but its member, so target and
   // source may be the same.
-  t.meet(doing, [] {});
+  t.node_barrier(doing, [] {});
   const auto me = static_cast<std::size_t>(std::ranges::find(t.here(), t.my_index()) - t.here().begin());
   const std::size_t members = t.here().size();
   reduce_range(count * me / members, count * (me + 1) / members, false);
-  t.meet(doing, [] {});
+  t.node_barrier(doing, [] {});
 }
 
 }  // namespace lull::fabric

@@ -5,7 +5,7 @@
 #pragma once
 #include <optional>
 
-#include "fabric/remote.hpp"
+#include "fabric/completion.hpp"
 #include "fabric/rooms.hpp"
 #include "wait/awaited.hpp"
 
@@ -21,8 +21,8 @@ class context {
   std::optional<wait_policy> policy;
 
  private:
-  friend class world;
-  ledger book_;
+  friend class transfers;
+  outstanding outstanding_;
 };
 
 }  // namespace lull::fabric

@@ -19,8 +19,8 @@ std::optional<std::size_t> heap::allocate(std::size_t bytes, std::size_t alignme
   if (bytes > std::numeric_limits<std::size_t>::max() / 2) return std::nullopt;
   alignment = std::max(alignment, line);
   bytes = round_up(std::max(bytes, std::size_t{1}), line);
-  for (const auto& piece : free_) {
-    const std::size_t offset = piece.first, size = piece.second;  // copies: the piece is erased below
+  for (const auto& block : free_) {
+    const std::size_t offset = block.first, size = block.second;  // copies: the block is erased below
     const std::size_t start = round_up(offset, alignment);
     if (start + bytes > offset + size) continue;
     free_.erase(offset);
@@ -42,16 +42,16 @@ bool heap::release(std::size_t offset) {
   const auto found = used_.find(offset);
   if (found == used_.end()) return false;
   in_use_ -= found->second;
-  auto piece = free_.emplace(offset, found->second).first;
+  auto block = free_.emplace(offset, found->second).first;
   used_.erase(found);
-  if (const auto next = std::next(piece); next != free_.end() && piece->first + piece->second == next->first) {
-    piece->second += next->second;
+  if (const auto next = std::next(block); next != free_.end() && block->first + block->second == next->first) {
+    block->second += next->second;
     free_.erase(next);
   }
-  if (piece != free_.begin()) {
-    if (const auto before = std::prev(piece); before->first + before->second == piece->first) {
-      before->second += piece->second;
-      free_.erase(piece);
+  if (block != free_.begin()) {
+    if (const auto before = std::prev(block); before->first + before->second == block->first) {
+      before->second += block->second;
+      free_.erase(block);
     }
   }
   return true;

@@ -12,8 +12,8 @@ class heap {
  public:
   explicit heap(std::size_t bytes);
 
-  // Offset of a free piece of at least `bytes`, a multiple of `alignment` (a power of two, at least 64 is used, so that
-  // neighbours never share a cache line). Nothing when there is no such piece.
+  // Offset of a free block of at least `bytes`, a multiple of `alignment` (a power of two, at least 64 is used, so that
+  // neighbours never share a cache line). Nothing when there is no such block.
   [[nodiscard]] std::optional<std::size_t> allocate(std::size_t bytes, std::size_t alignment = 64);
   // Size given to allocate(), rounded up; nothing for an offset that was not handed out.
   [[nodiscard]] std::optional<std::size_t> size_of(std::size_t offset) const;

@@ -18,12 +18,12 @@ inline constexpr std::array fabric{
     setting{"LULL_CHECK", setting_type::integer, "0", "0..1",
             "1 looks for mistakes in each call: a PE out of range, an address that is not symmetric, overlapping "
             "arguments, collective calls that do not match. The job ends with a line that names the call."},
-    setting{"LULL_COMBINE", setting_type::size, "16K", "",
-            "Bytes of one message in which small non-blocking puts to a PE of another node are combined; 0 sends each "
+    setting{"LULL_COALESCE", setting_type::size, "16K", "",
+            "Bytes of one message in which small non-blocking puts to a PE of another node are coalesced; 0 sends each "
             "by itself."},
-    setting{"LULL_COMBINE_US", setting_type::integer, "1000", "1..1000000",
-            "Microseconds after which combined puts are sent even if nobody called fence or quiet."},
-    setting{"LULL_UNACKNOWLEDGED", setting_type::integer, "1024", "1..1000000",
+    setting{"LULL_COALESCE_US", setting_type::integer, "1000", "1..1000000",
+            "Microseconds after which coalesced puts are sent even if nobody called fence or quiet."},
+    setting{"LULL_MAX_OUTSTANDING", setting_type::integer, "1024", "1..1000000",
             "Transfers to one PE on another node that may be under way before the sender waits."},
 };
 

@@ -13,8 +13,8 @@
 #include "shmem/reductions.hpp"
 
 using lull::pe_id;
+using lull::fabric::amo_op;
 using lull::fabric::context;
-using lull::fabric::update_op;
 using lull::fabric::world;
 using lull::shmem::here;
 using lull::wait::operation;
@@ -27,7 +27,7 @@ class active_set {
       : world_(here(call, operation::collective)), start_(start), stride_(1 << log_stride), size_(size), sync_(sync) {
     me_ = (world_.me().index() - start) / stride_;
     if (world_.checks()) {
-      lull::shmem::examine_range(world_, call, "pSync", sync, SHMEM_SYNC_SIZE * sizeof *sync);
+      lull::shmem::examine_range(world_.memory(), call, "pSync", sync, SHMEM_SYNC_SIZE * sizeof *sync);
       if (size < 1 || start < 0 || start + (size - 1) * stride_ >= world_.pes() || me_ < 0 || me_ >= size ||
           start + me_ * stride_ != world_.me().index())
         lull::shmem::mistake(call, "the active set reaches beyond the PEs, or the calling PE is not in it");
@@ -52,7 +52,7 @@ class active_set {
     for (int child = first_child; child < first_child + children; ++child) add(released, 1, child);
   }
   void complete_and_sync() {
-    world_.quiet(traffic_);
+    world_.transfers().quiet(traffic_);
     sync();
   }
 
@@ -70,7 +70,8 @@ class active_set {
 
   void to_all(void* dest, const void* source, std::size_t bytes, std::size_t begin) {
     for (int step = 0; step < size_ && bytes != 0; ++step)
-      world_.put(traffic_, static_cast<std::byte*>(dest) + begin, source, bytes, pe((me_ + step) % size_), false);
+      world_.transfers().put(traffic_, static_cast<std::byte*>(dest) + begin, source, bytes, pe((me_ + step) % size_),
+                             false);
   }
 
  private:
@@ -84,7 +85,8 @@ class active_set {
     counter.store(0, std::memory_order_relaxed);
   }
   void add(word w, long value, int index) {
-    world_.change(traffic_, sync_ + w, {update_op::add, 8, 0, static_cast<std::uint64_t>(value), 0}, pe(index));
+    world_.transfers().non_fetching(traffic_, sync_ + w, {amo_op::add, 8, 0, static_cast<std::uint64_t>(value), 0},
+                                    pe(index));
   }
 
   world& world_;
@@ -96,7 +98,8 @@ class active_set {
 void broadcast(active_set&& set, void* dest, const void* source, std::size_t bytes, int root) {
   if (set.me() == root)
     for (int index = 0; index < set.size(); ++index)
-      if (index != root && bytes != 0) set.home().put(set.traffic(), dest, source, bytes, set.pe(index), false);
+      if (index != root && bytes != 0)
+        set.home().transfers().put(set.traffic(), dest, source, bytes, set.pe(index), false);
   set.complete_and_sync();
 }
 
@@ -113,16 +116,17 @@ void gather_varying(active_set&& set, void* dest, const void* source, std::size_
 void all_to_all(active_set&& set, void* dest, const void* source, std::ptrdiff_t dst, std::ptrdiff_t sst,
                 std::size_t element, std::size_t count) {
   const auto block = static_cast<std::ptrdiff_t>(element * count);
-  const auto pieces = [&](std::ptrdiff_t stride) {
-    lull::fabric::shape s{.levels = 1};
+  const auto blocks = [&](std::ptrdiff_t stride) {
+    lull::fabric::block_descriptor s{.levels = 1};
     s.counts = {element, count};
     s.strides = {static_cast<std::int64_t>(element) * stride};
     return s;
   };
   for (int step = 0; step < set.size() && block != 0; ++step) {
     const int index = (set.me() + step) % set.size();
-    set.home().put_pieces(set.traffic(), static_cast<std::byte*>(dest) + block * dst * set.me(), pieces(dst),
-                          static_cast<const std::byte*>(source) + block * sst * index, pieces(sst), set.pe(index));
+    set.home().transfers().put_strided(set.traffic(), static_cast<std::byte*>(dest) + block * dst * set.me(),
+                                       blocks(dst), static_cast<const std::byte*>(source) + block * sst * index,
+                                       blocks(sst), set.pe(index));
   }
   set.complete_and_sync();
 }
@@ -134,7 +138,7 @@ void reduce(active_set&& set, T* dest, const T* source, int nreduce) {
   set.sync();                                                       // all sources are ready
   for (int index = 0; index < set.size() && count != 0; ++index) {  // in the same order on all: the same bits on all
     T* const into = index == 0 ? result.data() : theirs.data();
-    set.home().get(set.traffic(), into, source, count * sizeof(T), set.pe(index));
+    set.home().transfers().get(set.traffic(), into, source, count * sizeof(T), set.pe(index));
     if (index != 0) lull::shmem::combine<T, Op>(result.data(), theirs.data(), count);
   }
   set.sync();  // all have read all: dest may be source

@@ -1,10 +1,10 @@
-// Atomic memory operations: the specification's names over fabric's one atomic update.
+// Atomic memory operations: the specification's names over fabric's one atomic operation.
 #include <cstring>
 
 #include "shmem/current.hpp"
 
-using lull::fabric::update;
-using lull::fabric::update_op;
+using lull::fabric::amo;
+using lull::fabric::amo_op;
 using lull::shmem::stream;
 using lull::shmem::through;
 using lull::shmem::transfer;
@@ -28,7 +28,7 @@ T from_bits(std::uint64_t bits) {
 }
 
 template <class T>
-update make(update_op op, T operand, T compare) {
+amo make(amo_op op, T operand, T compare) {
   return {op, sizeof(T), 0, to_bits(operand), to_bits(compare)};
 }
 
@@ -38,22 +38,23 @@ transfer word(const T* where) {
 }
 
 template <class T>
-T fetch(const char* call, shmem_ctx_t ctx, update_op op, const T* where, int pe, T operand = {}, T compare = {}) {
+T fetch(const char* call, shmem_ctx_t ctx, amo_op op, const T* where, int pe, T operand = {}, T compare = {}) {
   const stream to = through(call, ctx, word(where), pe);
-  return from_bits<T>(to.world.fetch(to.context, const_cast<T*>(where), make(op, operand, compare), to.pe));
+  return from_bits<T>(
+      to.world.transfers().fetching(to.context, const_cast<T*>(where), make(op, operand, compare), to.pe));
 }
 
 template <class T>
-void fetch_nbi(const char* call, shmem_ctx_t ctx, T* old, update_op op, const T* where, int pe, T operand = {},
+void fetch_nbi(const char* call, shmem_ctx_t ctx, T* old, amo_op op, const T* where, int pe, T operand = {},
                T compare = {}) {
   const stream to = through(call, ctx, word(where), pe);
-  to.world.fetch_nbi(to.context, old, const_cast<T*>(where), make(op, operand, compare), to.pe);
+  to.world.transfers().fetching_nbi(to.context, old, const_cast<T*>(where), make(op, operand, compare), to.pe);
 }
 
 template <class T>
-void change(const char* call, shmem_ctx_t ctx, update_op op, T* where, T operand, int pe) {
+void change(const char* call, shmem_ctx_t ctx, amo_op op, T* where, T operand, int pe) {
   const stream to = through(call, ctx, word(where), pe);
-  to.world.change(to.context, where, make(op, operand, T{}), to.pe);
+  to.world.transfers().non_fetching(to.context, where, make(op, operand, T{}), to.pe);
 }
 
 }  // namespace
@@ -62,17 +63,17 @@ void change(const char* call, shmem_ctx_t ctx, update_op op, T* where, T operand
 // Each for the default context, by its plain name and, where there is one, its deprecated one, and for a context.
 #define LULL_READ_WRITE(NAME, TYPE, A)                                                                                \
   TYPE shmem_##NAME##_atomic_fetch(const TYPE* source, int pe) {                                                      \
-    return fetch("shmem_" #NAME "_atomic_fetch", SHMEM_CTX_DEFAULT, update_op::fetch, source, pe);                    \
+    return fetch("shmem_" #NAME "_atomic_fetch", SHMEM_CTX_DEFAULT, amo_op::fetch, source, pe);                    \
   }                                                                                                                   \
   TYPE shmem_ctx_##NAME##_atomic_fetch(shmem_ctx_t ctx, const TYPE* source, int pe) {                                 \
-    return fetch("shmem_ctx_" #NAME "_atomic_fetch", ctx, update_op::fetch, source, pe);                              \
+    return fetch("shmem_ctx_" #NAME "_atomic_fetch", ctx, amo_op::fetch, source, pe);                              \
   }                                                                                                                   \
   TYPE shmem_##NAME##_fetch(const TYPE* source, int pe) { return shmem_##NAME##_atomic_fetch(source, pe); }           \
   void shmem_##NAME##_atomic_fetch_nbi(TYPE* old, const TYPE* source, int pe) {                                       \
-    fetch_nbi("shmem_" #NAME "_atomic_fetch_nbi", SHMEM_CTX_DEFAULT, old, update_op::fetch, source, pe);              \
+    fetch_nbi("shmem_" #NAME "_atomic_fetch_nbi", SHMEM_CTX_DEFAULT, old, amo_op::fetch, source, pe);              \
   }                                                                                                                   \
   void shmem_ctx_##NAME##_atomic_fetch_nbi(shmem_ctx_t ctx, TYPE* old, const TYPE* source, int pe) {                  \
-    fetch_nbi("shmem_ctx_" #NAME "_atomic_fetch_nbi", ctx, old, update_op::fetch, source, pe);                        \
+    fetch_nbi("shmem_ctx_" #NAME "_atomic_fetch_nbi", ctx, old, amo_op::fetch, source, pe);                        \
   }                                                                                                                   \
   LULL_CHANGE(NAME, TYPE, set, set, set)                                                                              \
   LULL_FETCH_WITH(NAME, TYPE, swap, swap, set)
@@ -81,26 +82,26 @@ void change(const char* call, shmem_ctx_t ctx, update_op op, T* where, T operand
   void shmem_##NAME##_##OLD(TYPE* dest, TYPE value, int pe) { shmem_##NAME##_atomic_##WORD(dest, value, pe); }
 #define LULL_ATOMIC_CHANGE(NAME, TYPE, WORD, OP)                                                                      \
   void shmem_##NAME##_atomic_##WORD(TYPE* dest, TYPE value, int pe) {                                                 \
-    change("shmem_" #NAME "_atomic_" #WORD, SHMEM_CTX_DEFAULT, update_op::OP, dest, value, pe);                       \
+    change("shmem_" #NAME "_atomic_" #WORD, SHMEM_CTX_DEFAULT, amo_op::OP, dest, value, pe);                       \
   }                                                                                                                   \
   void shmem_ctx_##NAME##_atomic_##WORD(shmem_ctx_t ctx, TYPE* dest, TYPE value, int pe) {                            \
-    change("shmem_ctx_" #NAME "_atomic_" #WORD, ctx, update_op::OP, dest, value, pe);                                 \
+    change("shmem_ctx_" #NAME "_atomic_" #WORD, ctx, amo_op::OP, dest, value, pe);                                 \
   }
 #define LULL_FETCH_WITH(NAME, TYPE, WORD, OLD, OP)                                                                    \
   LULL_ATOMIC_FETCH_WITH(NAME, TYPE, WORD, OP)                                                                        \
   TYPE shmem_##NAME##_##OLD(TYPE* dest, TYPE value, int pe) { return shmem_##NAME##_atomic_##WORD(dest, value, pe); }
 #define LULL_ATOMIC_FETCH_WITH(NAME, TYPE, WORD, OP)                                                                  \
   TYPE shmem_##NAME##_atomic_##WORD(TYPE* dest, TYPE value, int pe) {                                                 \
-    return fetch("shmem_" #NAME "_atomic_" #WORD, SHMEM_CTX_DEFAULT, update_op::OP, dest, pe, value);                 \
+    return fetch("shmem_" #NAME "_atomic_" #WORD, SHMEM_CTX_DEFAULT, amo_op::OP, dest, pe, value);                 \
   }                                                                                                                   \
   TYPE shmem_ctx_##NAME##_atomic_##WORD(shmem_ctx_t ctx, TYPE* dest, TYPE value, int pe) {                            \
-    return fetch("shmem_ctx_" #NAME "_atomic_" #WORD, ctx, update_op::OP, dest, pe, value);                           \
+    return fetch("shmem_ctx_" #NAME "_atomic_" #WORD, ctx, amo_op::OP, dest, pe, value);                           \
   }                                                                                                                   \
   void shmem_##NAME##_atomic_##WORD##_nbi(TYPE* old, TYPE* dest, TYPE value, int pe) {                                \
-    fetch_nbi("shmem_" #NAME "_atomic_" #WORD "_nbi", SHMEM_CTX_DEFAULT, old, update_op::OP, dest, pe, value);        \
+    fetch_nbi("shmem_" #NAME "_atomic_" #WORD "_nbi", SHMEM_CTX_DEFAULT, old, amo_op::OP, dest, pe, value);        \
   }                                                                                                                   \
   void shmem_ctx_##NAME##_atomic_##WORD##_nbi(shmem_ctx_t ctx, TYPE* old, TYPE* dest, TYPE value, int pe) {           \
-    fetch_nbi("shmem_ctx_" #NAME "_atomic_" #WORD "_nbi", ctx, old, update_op::OP, dest, pe, value);                  \
+    fetch_nbi("shmem_ctx_" #NAME "_atomic_" #WORD "_nbi", ctx, old, amo_op::OP, dest, pe, value);                  \
   }
 LULL_EXTENDED_AMO_TYPES(LULL_READ_WRITE, )
 
@@ -108,42 +109,42 @@ LULL_EXTENDED_AMO_TYPES(LULL_READ_WRITE, )
   LULL_CHANGE(NAME, TYPE, add, add, add)                                                                              \
   LULL_FETCH_WITH(NAME, TYPE, fetch_add, fadd, add)                                                                   \
   void shmem_##NAME##_atomic_inc(TYPE* dest, int pe) {                                                                \
-    change<TYPE>("shmem_" #NAME "_atomic_inc", SHMEM_CTX_DEFAULT, update_op::add, dest, 1, pe);                       \
+    change<TYPE>("shmem_" #NAME "_atomic_inc", SHMEM_CTX_DEFAULT, amo_op::add, dest, 1, pe);                       \
   }                                                                                                                   \
   void shmem_ctx_##NAME##_atomic_inc(shmem_ctx_t ctx, TYPE* dest, int pe) {                                           \
-    change<TYPE>("shmem_ctx_" #NAME "_atomic_inc", ctx, update_op::add, dest, 1, pe);                                 \
+    change<TYPE>("shmem_ctx_" #NAME "_atomic_inc", ctx, amo_op::add, dest, 1, pe);                                 \
   }                                                                                                                   \
   void shmem_##NAME##_inc(TYPE* dest, int pe) { shmem_##NAME##_atomic_inc(dest, pe); }                                \
   TYPE shmem_##NAME##_atomic_fetch_inc(TYPE* dest, int pe) {                                                          \
-    return fetch<TYPE>("shmem_" #NAME "_atomic_fetch_inc", SHMEM_CTX_DEFAULT, update_op::add, dest, pe, 1);           \
+    return fetch<TYPE>("shmem_" #NAME "_atomic_fetch_inc", SHMEM_CTX_DEFAULT, amo_op::add, dest, pe, 1);           \
   }                                                                                                                   \
   TYPE shmem_ctx_##NAME##_atomic_fetch_inc(shmem_ctx_t ctx, TYPE* dest, int pe) {                                     \
-    return fetch<TYPE>("shmem_ctx_" #NAME "_atomic_fetch_inc", ctx, update_op::add, dest, pe, 1);                     \
+    return fetch<TYPE>("shmem_ctx_" #NAME "_atomic_fetch_inc", ctx, amo_op::add, dest, pe, 1);                     \
   }                                                                                                                   \
   TYPE shmem_##NAME##_finc(TYPE* dest, int pe) { return shmem_##NAME##_atomic_fetch_inc(dest, pe); }                  \
   void shmem_##NAME##_atomic_fetch_inc_nbi(TYPE* old, TYPE* dest, int pe) {                                           \
-    fetch_nbi<TYPE>("shmem_" #NAME "_atomic_fetch_inc_nbi", SHMEM_CTX_DEFAULT, old, update_op::add, dest, pe, 1);     \
+    fetch_nbi<TYPE>("shmem_" #NAME "_atomic_fetch_inc_nbi", SHMEM_CTX_DEFAULT, old, amo_op::add, dest, pe, 1);     \
   }                                                                                                                   \
   void shmem_ctx_##NAME##_atomic_fetch_inc_nbi(shmem_ctx_t ctx, TYPE* old, TYPE* dest, int pe) {                      \
-    fetch_nbi<TYPE>("shmem_ctx_" #NAME "_atomic_fetch_inc_nbi", ctx, old, update_op::add, dest, pe, 1);               \
+    fetch_nbi<TYPE>("shmem_ctx_" #NAME "_atomic_fetch_inc_nbi", ctx, old, amo_op::add, dest, pe, 1);               \
   }                                                                                                                   \
   TYPE shmem_##NAME##_atomic_compare_swap(TYPE* dest, TYPE cond, TYPE value, int pe) {                                \
-    return fetch("shmem_" #NAME "_atomic_compare_swap", SHMEM_CTX_DEFAULT, update_op::compare_swap, dest, pe, value,  \
+    return fetch("shmem_" #NAME "_atomic_compare_swap", SHMEM_CTX_DEFAULT, amo_op::compare_swap, dest, pe, value,  \
                  cond);                                                                                               \
   }                                                                                                                   \
   TYPE shmem_ctx_##NAME##_atomic_compare_swap(shmem_ctx_t ctx, TYPE* dest, TYPE cond, TYPE value, int pe) {           \
-    return fetch("shmem_ctx_" #NAME "_atomic_compare_swap", ctx, update_op::compare_swap, dest, pe, value, cond);     \
+    return fetch("shmem_ctx_" #NAME "_atomic_compare_swap", ctx, amo_op::compare_swap, dest, pe, value, cond);     \
   }                                                                                                                   \
   TYPE shmem_##NAME##_cswap(TYPE* dest, TYPE cond, TYPE value, int pe) {                                              \
     return shmem_##NAME##_atomic_compare_swap(dest, cond, value, pe);                                                 \
   }                                                                                                                   \
   void shmem_##NAME##_atomic_compare_swap_nbi(TYPE* old, TYPE* dest, TYPE cond, TYPE value, int pe) {                 \
-    fetch_nbi("shmem_" #NAME "_atomic_compare_swap_nbi", SHMEM_CTX_DEFAULT, old, update_op::compare_swap, dest, pe,   \
+    fetch_nbi("shmem_" #NAME "_atomic_compare_swap_nbi", SHMEM_CTX_DEFAULT, old, amo_op::compare_swap, dest, pe,   \
               value, cond);                                                                                           \
   }                                                                                                                   \
   void shmem_ctx_##NAME##_atomic_compare_swap_nbi(shmem_ctx_t ctx, TYPE* old, TYPE* dest, TYPE cond, TYPE value,      \
                                                   int pe) {                                                           \
-    fetch_nbi("shmem_ctx_" #NAME "_atomic_compare_swap_nbi", ctx, old, update_op::compare_swap, dest, pe, value,      \
+    fetch_nbi("shmem_ctx_" #NAME "_atomic_compare_swap_nbi", ctx, old, amo_op::compare_swap, dest, pe, value,      \
               cond);                                                                                                  \
   }
 LULL_AMO_TYPES(LULL_ARITHMETIC, )

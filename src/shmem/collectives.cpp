@@ -14,10 +14,10 @@ namespace {
 void examine(const lull::fabric::team& team, const char* call, const void* dest, std::size_t dest_bytes,
              const void* source, std::size_t source_bytes) {
   lull::shmem::here(call, lull::wait::operation::collective, source_bytes);
-  if (!team.home().checks()) [[likely]]
+  if (!team.ground().checks) [[likely]]
     return;
-  lull::shmem::examine_range(team.home(), call, "dest", dest, dest_bytes);
-  lull::shmem::examine_range(team.home(), call, "source", source, source_bytes);
+  lull::shmem::examine_range(team.ground().memory, call, "dest", dest, dest_bytes);
+  lull::shmem::examine_range(team.ground().memory, call, "source", source, source_bytes);
   lull::shmem::examine_overlap(call, dest, dest_bytes, source, source_bytes);
 }
 

@@ -42,7 +42,7 @@ void shmem_ctx_destroy(shmem_ctx_t ctx) {
 
 void lull::shmem::destroy(shmem_ctx_t ctx) {
   const std::unique_ptr<lull_context> owner(ctx);
-  current_world->quiet(ctx->traffic);
+  current_world->transfers().quiet(ctx->traffic);
   if (ctx->team != SHMEM_TEAM_WORLD && ctx->team != SHMEM_TEAM_SHARED) ctx->team->remove(ctx);
 }
 

@@ -30,9 +30,9 @@ void examine_pe(const fabric::world& w, const char* call, int pe) {
     mistake(call, "there is no PE " + std::to_string(pe) + "; PEs are 0 to " + std::to_string(w.pes() - 1));
 }
 
-void examine_range(const fabric::world& w, const char* call, const char* what, const void* symmetric,
+void examine_range(const fabric::symmetric_memory& memory, const char* call, const char* what, const void* symmetric,
                    std::size_t bytes) {
-  if (bytes != 0 && !w.is_symmetric(symmetric, bytes))
+  if (bytes != 0 && !memory.is_symmetric(symmetric, bytes))
     mistake(call, std::string(what) + " with its " + counted(bytes, "byte") + " does not lie in symmetric memory");
 }
 
@@ -47,7 +47,7 @@ void examine_overlap(const char* call, const void* dest, std::size_t dest_bytes,
 void watch(fabric::world& w, const char* call, shmem_ctx_t ctx, const transfer& t, int pe) {
   if (w.checks()) {
     if (ctx == SHMEM_CTX_DEFAULT) examine_pe(w, call, pe);
-    examine_range(w, call, "the remote address", t.begin, t.range);
+    examine_range(w.memory(), call, "the remote address", t.begin, t.range);
   }
   if (w.wait().statistics_on()) w.wait().count(t.what, t.bytes);
 }

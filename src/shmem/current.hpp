@@ -63,7 +63,7 @@ inline fabric::world& here(const char* call) {
 [[noreturn]] void mistake(const char* call, const std::string& found);
 void examine_thread(const fabric::world& w, const char* call, shmem_ctx_t ctx);  // of a context that was made
 void examine_pe(const fabric::world& w, const char* call, int pe);
-void examine_range(const fabric::world& w, const char* call, const char* what, const void* symmetric,
+void examine_range(const fabric::symmetric_memory& memory, const char* call, const char* what, const void* symmetric,
                    std::size_t bytes);
 // The same address for both is allowed.
 void examine_overlap(const char* call, const void* dest, std::size_t dest_bytes, const void* source,
@@ -92,7 +92,7 @@ struct transfer {
   std::size_t range;  // bytes from the first to behind the last that it touches
   std::size_t bytes;  // that it moves
 };
-inline transfer pieces_at(wait::operation what, const void* at, const fabric::shape& s) {
+inline transfer blocks_at(wait::operation what, const void* at, const fabric::block_descriptor& s) {
   const auto [low, high] = s.reach();
   return {what, static_cast<const std::byte*>(at) + low, static_cast<std::size_t>(high - low), s.bytes()};
 }
@@ -104,14 +104,14 @@ inline stream through(const char* call, shmem_ctx_t ctx, const transfer& t, int 
   if (world.watched()) [[unlikely]]
     watch(world, call, ctx, t, pe);
   if (ctx == SHMEM_CTX_DEFAULT) [[likely]]
-    return {world, world.default_context(), pe_id{pe}};
+    return {world, world.transfers().default_context(), pe_id{pe}};
   return through_context(call, ctx, pe);
 }
 
 // Null for SHMEM_TEAM_INVALID.
 inline fabric::team* team_of(fabric::world& world, shmem_team_t team) {
   if (team == SHMEM_TEAM_WORLD) return &world.everybody();
-  if (team == SHMEM_TEAM_SHARED) return &world.neighbours();
+  if (team == SHMEM_TEAM_SHARED) return &world.node_team();
   return team == SHMEM_TEAM_INVALID ? nullptr : team->team.get();
 }
 void destroy(shmem_ctx_t ctx);  // completes what is under way; of any thread, as when its team is destroyed

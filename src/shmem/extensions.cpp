@@ -6,36 +6,37 @@
 #include "shmemx.h"
 
 using lull::pe_id;
+using lull::fabric::axpy;
+using lull::fabric::block_descriptor;
 using lull::fabric::number;
-using lull::fabric::scaled;
-using lull::fabric::shape;
+using lull::shmem::blocks_at;
 using lull::shmem::here;
-using lull::shmem::pieces_at;
 using lull::shmem::stream;
 using lull::shmem::through;
 using lull::wait::operation;
 
 namespace {
 
-shape shape_of(const char* call, const std::ptrdiff_t strides[], const std::size_t counts[], int levels) {
+block_descriptor descriptor_of(const char* call, const std::ptrdiff_t strides[], const std::size_t counts[],
+                               int levels) {
   here(call);
-  if (levels < 0 || levels > shape::most_levels)
-    lull::shmem::mistake(call,
-                         std::to_string(levels) + " levels; there may be 0 to " + std::to_string(shape::most_levels));
-  shape s{.levels = static_cast<std::uint32_t>(levels)};
+  if (levels < 0 || levels > block_descriptor::most_levels)
+    lull::shmem::mistake(
+        call, std::to_string(levels) + " levels; there may be 0 to " + std::to_string(block_descriptor::most_levels));
+  block_descriptor s{.levels = static_cast<std::uint32_t>(levels)};
   for (int level = 0; level <= levels; ++level) s.counts[static_cast<std::size_t>(level)] = counts[level];
   for (int level = 0; level < levels; ++level) s.strides[static_cast<std::size_t>(level)] = strides[level];
   return s;
 }
 
 template <class T>
-void accumulate(const char* call, number type, T* dest, const shape& there, const T* source, const shape& here,
-                const T* scale, int pe) {
+void accumulate(const char* call, number type, T* dest, const block_descriptor& there, const T* source,
+                const block_descriptor& here, const T* scale, int pe) {
   if (there.bytes() == 0) return;
-  scaled how{type, {}};
+  axpy how{type, {}};
   std::memcpy(how.factor.data(), scale, sizeof *scale);
-  const stream to = through(call, SHMEM_CTX_DEFAULT, pieces_at(operation::accumulate, dest, there), pe);
-  to.world.accumulate(to.context, dest, there, source, here, how, to.pe);
+  const stream to = through(call, SHMEM_CTX_DEFAULT, blocks_at(operation::accumulate, dest, there), pe);
+  to.world.transfers().accumulate(to.context, dest, there, source, here, how, to.pe);
 }
 
 constexpr number int_ = number::int_, long_ = number::long_, float_ = number::float_, double_ = number::double_,
@@ -46,7 +47,7 @@ constexpr number int_ = number::int_, long_ = number::long_, float_ = number::fl
 // clang-format off
 #define LULL_ACCUMULATE(NAME, TYPE, A)                                                                               \
   void shmemx_##NAME##_accumulate(TYPE* dest, const TYPE* source, size_t nelems, const TYPE* scale, int pe) {        \
-    shape block{};                                                                                                   \
+    block_descriptor block{};                                                                                                   \
     block.counts[0] = nelems * sizeof(TYPE);                                                                         \
     accumulate("shmemx_" #NAME "_accumulate", NAME##_, dest, block, source, block, scale, pe);                       \
   }                                                                                                                  \
@@ -54,8 +55,8 @@ constexpr number int_ = number::int_, long_ = number::long_, float_ = number::fl
                                           const ptrdiff_t source_strides[], const size_t counts[], int levels,       \
                                           const TYPE* scale, int pe) {                                               \
     constexpr const char* call = "shmemx_" #NAME "_accumulate_strided";                                              \
-    accumulate(call, NAME##_, dest, shape_of(call, dest_strides, counts, levels), source,                            \
-               shape_of(call, source_strides, counts, levels), scale, pe);                                           \
+    accumulate(call, NAME##_, dest, descriptor_of(call, dest_strides, counts, levels), source,                            \
+               descriptor_of(call, source_strides, counts, levels), scale, pe);                                           \
   }
 LULL_ACCUMULATE_TYPES(LULL_ACCUMULATE, )
 // clang-format on
@@ -63,26 +64,28 @@ LULL_ACCUMULATE_TYPES(LULL_ACCUMULATE, )
 void shmemx_put_strided(void* dest, const ptrdiff_t dest_strides[], const void* source,
                         const ptrdiff_t source_strides[], const size_t counts[], int levels, int pe) {
   constexpr const char* call = "shmemx_put_strided";
-  const shape there = shape_of(call, dest_strides, counts, levels);
+  const block_descriptor there = descriptor_of(call, dest_strides, counts, levels);
   if (there.bytes() == 0) return;
-  const stream to = through(call, SHMEM_CTX_DEFAULT, pieces_at(operation::strided, dest, there), pe);
-  to.world.put_pieces(to.context, dest, there, source, shape_of(call, source_strides, counts, levels), to.pe);
+  const stream to = through(call, SHMEM_CTX_DEFAULT, blocks_at(operation::strided, dest, there), pe);
+  to.world.transfers().put_strided(to.context, dest, there, source, descriptor_of(call, source_strides, counts, levels),
+                                   to.pe);
 }
 
 void shmemx_get_strided(void* dest, const ptrdiff_t dest_strides[], const void* source,
                         const ptrdiff_t source_strides[], const size_t counts[], int levels, int pe) {
   constexpr const char* call = "shmemx_get_strided";
-  const shape there = shape_of(call, source_strides, counts, levels);
+  const block_descriptor there = descriptor_of(call, source_strides, counts, levels);
   if (there.bytes() == 0) return;
-  const stream from = through(call, SHMEM_CTX_DEFAULT, pieces_at(operation::strided, source, there), pe);
-  from.world.get_pieces(from.context, dest, shape_of(call, dest_strides, counts, levels), source, there, from.pe);
+  const stream from = through(call, SHMEM_CTX_DEFAULT, blocks_at(operation::strided, source, there), pe);
+  from.world.transfers().get_strided(from.context, dest, descriptor_of(call, dest_strides, counts, levels), source,
+                                     there, from.pe);
 }
 
-// Small pieces are combined on their way by the transfers themselves.
+// Small blocks are combined on their way by the transfers themselves.
 void shmemx_put_vector(void* const dest[], const void* const source[], size_t npieces, size_t bytes, int pe) {
   for (std::size_t i = 0; i < npieces && bytes != 0; ++i) {
     const stream to = through("shmemx_put_vector", SHMEM_CTX_DEFAULT, {operation::put, dest[i], bytes, bytes}, pe);
-    to.world.put(to.context, dest[i], source[i], bytes, to.pe, false);
+    to.world.transfers().put(to.context, dest[i], source[i], bytes, to.pe, false);
   }
 }
 
@@ -90,15 +93,15 @@ void shmemx_get_vector(void* const dest[], const void* const source[], size_t np
   lull::fabric::context traffic;
   for (std::size_t i = 0; i < npieces && bytes != 0; ++i) {
     const stream from = through("shmemx_get_vector", SHMEM_CTX_DEFAULT, {operation::get, source[i], bytes, bytes}, pe);
-    from.world.get_nbi(traffic, dest[i], source[i], bytes, from.pe);
+    from.world.transfers().get_nbi(traffic, dest[i], source[i], bytes, from.pe);
   }
-  here("shmemx_get_vector").quiet(traffic);
+  here("shmemx_get_vector").transfers().quiet(traffic);
 }
 
 int shmemx_ctx_set_wait(shmem_ctx_t ctx, const char* policy) {
   auto& world = here("shmemx_ctx_set_wait");
   if (ctx == SHMEM_CTX_INVALID) return 1;
-  auto& chosen = ctx == SHMEM_CTX_DEFAULT ? world.default_context().policy : ctx->traffic.policy;
+  auto& chosen = ctx == SHMEM_CTX_DEFAULT ? world.transfers().default_context().policy : ctx->traffic.policy;
   if (!policy) return chosen.reset(), 0;
   const auto named = lull::wait::wait_policy_named(policy);
   if (!named) return 1;

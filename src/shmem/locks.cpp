@@ -8,7 +8,7 @@
 #include "shmem/current.hpp"
 
 using lull::pe_id;
-using lull::fabric::update_op;
+using lull::fabric::amo_op;
 using lull::fabric::world;
 using lull::shmem::here;
 using lull::wait::operation;
@@ -21,26 +21,27 @@ class queue_lock {
  public:
   queue_lock(const char* call, long* lock)
       : world_(here(call, operation::lock)), words_(reinterpret_cast<std::uint32_t*>(lock)) {
-    if (world_.checks()) lull::shmem::examine_range(world_, call, "the lock", lock, sizeof *lock);
+    if (world_.checks()) lull::shmem::examine_range(world_.memory(), call, "the lock", lock, sizeof *lock);
     // Locks side by side live with different PEs.
-    home_ = pe_id{static_cast<int>(world_.offset_of(lock) / sizeof *lock % static_cast<std::size_t>(world_.pes()))};
+    home_ = pe_id{
+        static_cast<int>(world_.memory().offset_of(lock) / sizeof *lock % static_cast<std::size_t>(world_.pes()))};
     me_ = static_cast<std::uint32_t>(world_.me().index()) + 1;
   }
 
   void set() {
-    const std::uint32_t before = end_of_queue(update_op::set, me_, 0);
+    const std::uint32_t before = end_of_queue(amo_op::set, me_, 0);
     if (before == 0) return;
     place(me_, before);
     await([](std::uint32_t mine) { return (mine & granted) != 0; });
     mine().fetch_and(~granted);
   }
-  bool test() { return end_of_queue(update_op::compare_swap, me_, 0) == 0; }
+  bool test() { return end_of_queue(amo_op::compare_swap, me_, 0) == 0; }
   void clear() {
-    world_.quiet(world_.default_context());
+    world_.transfers().quiet(world_.transfers().default_context());
     std::uint32_t next = mine().load(std::memory_order_acquire);
     if (next == 0) {
-      if (end_of_queue(update_op::compare_swap, 0, me_) == me_) return;  // nobody waits
-      await([](std::uint32_t now) { return now != 0; });                 // somebody is about to say so
+      if (end_of_queue(amo_op::compare_swap, 0, me_) == me_) return;  // nobody waits
+      await([](std::uint32_t now) { return now != 0; });              // somebody is about to say so
       next = mine().load(std::memory_order_acquire);
     }
     mine().store(0, std::memory_order_relaxed);
@@ -48,13 +49,13 @@ class queue_lock {
   }
 
  private:
-  std::uint32_t end_of_queue(update_op op, std::uint32_t value, std::uint32_t compare) {
-    return static_cast<std::uint32_t>(
-        world_.fetch(world_.default_context(), &words_[0], {op, 4, 0, value, compare}, home_));
+  std::uint32_t end_of_queue(amo_op op, std::uint32_t value, std::uint32_t compare) {
+    return static_cast<std::uint32_t>(world_.transfers().fetching(world_.transfers().default_context(), &words_[0],
+                                                                  {op, 4, 0, value, compare}, home_));
   }
   void place(std::uint32_t value, std::uint32_t pe) {
-    world_.change(world_.default_context(), &words_[1], {update_op::add, 4, 0, value, 0},
-                  pe_id{static_cast<int>(pe) - 1});
+    world_.transfers().non_fetching(world_.transfers().default_context(), &words_[1], {amo_op::add, 4, 0, value, 0},
+                                    pe_id{static_cast<int>(pe) - 1});
   }
   template <class Is>
   void await(Is is) {

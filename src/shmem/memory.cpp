@@ -24,14 +24,14 @@ void meet(lull::fabric::world& world, std::uint64_t a, std::uint64_t b = 0) {
 void* allocate(std::size_t bytes, std::size_t alignment, bool zero, const char* call) {
   if (bytes == 0) return nullptr;
   auto& world = here(call);
-  void* const piece = world.allocate(bytes, alignment);
-  if (piece && zero) std::memset(piece, 0, bytes);
-  if (!piece) {
+  void* const block = world.memory().allocate(bytes, alignment);
+  if (block && zero) std::memset(block, 0, bytes);
+  if (!block) {
     lull::shmem::debug(world, std::string(call) + ": no room for " + lull::counted(bytes, "byte") + " in the heap");
     return nullptr;
   }
   meet(world, bytes, alignment);
-  return piece;
+  return block;
 }
 
 }  // namespace
@@ -65,13 +65,13 @@ void* shmem_realloc(void* ptr, size_t size) {
     shmem_free(ptr);
     return nullptr;
   }
-  const auto old_size = world.size_of(ptr);
+  const auto old_size = world.memory().size_of(ptr);
   if (!old_size) return nullptr;
-  meet(world, world.offset_of(ptr), size);
-  void* const moved = world.allocate(size);
+  meet(world, world.memory().offset_of(ptr), size);
+  void* const moved = world.memory().allocate(size);
   if (!moved) return nullptr;
   std::memcpy(moved, ptr, std::min(size, *old_size));
-  world.release(ptr);
+  world.memory().release(ptr);
   shmem_barrier_all();
   return moved;
 }
@@ -79,10 +79,10 @@ void* shmem_realloc(void* ptr, size_t size) {
 void shmem_free(void* ptr) {
   if (!ptr) return;
   auto& world = here("shmem_free");
-  if (world.checks() && !world.size_of(ptr))
+  if (world.checks() && !world.memory().size_of(ptr))
     lull::shmem::mistake("shmem_free", "the address is not one that shmem_malloc or its relatives returned");
-  meet(world, world.offset_of(ptr));
-  world.release(ptr);
+  meet(world, world.memory().offset_of(ptr));
+  world.memory().release(ptr);
 }
 
 // All of the heap is alike to atomics and signals.

@@ -1,10 +1,10 @@
 // put, get and their relatives: the specification's names over the byte-level operations of fabric.
 #include "shmem/current.hpp"
 
-using lull::fabric::shape;
-using lull::fabric::update_op;
+using lull::fabric::amo_op;
+using lull::fabric::block_descriptor;
+using lull::shmem::blocks_at;
 using lull::shmem::examine_overlap;
-using lull::shmem::pieces_at;
 using lull::shmem::stream;
 using lull::shmem::through;
 using lull::wait::operation;
@@ -16,37 +16,37 @@ inline void put(const char* call, shmem_ctx_t ctx, void* dest, const void* sourc
   const stream to = through(call, ctx, {operation::put, dest, bytes, bytes}, pe);
   if (to.world.checks() && to.pe == to.world.me()) [[unlikely]]
     examine_overlap(call, dest, bytes, source, bytes);
-  to.world.put(to.context, dest, source, bytes, to.pe, blocking);
+  to.world.transfers().put(to.context, dest, source, bytes, to.pe, blocking);
 }
 
 inline void get(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::size_t bytes, int pe) {
   const stream from = through(call, ctx, {operation::get, source, bytes, bytes}, pe);
   if (from.world.checks() && from.pe == from.world.me()) [[unlikely]]
     examine_overlap(call, dest, bytes, source, bytes);
-  from.world.get(from.context, dest, source, bytes, from.pe);
+  from.world.transfers().get(from.context, dest, source, bytes, from.pe);
 }
 
 inline void get_nbi(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::size_t bytes, int pe) {
   const stream from = through(call, ctx, {operation::get, source, bytes, bytes}, pe);
-  from.world.get_nbi(from.context, dest, source, bytes, from.pe);
+  from.world.transfers().get_nbi(from.context, dest, source, bytes, from.pe);
 }
 
 inline void put_signal(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::size_t bytes,
                        std::uint64_t* word, std::uint64_t value, int op, int pe, bool blocking) {
   const stream to = through(call, ctx, {operation::signal, dest, bytes, bytes}, pe);
   if (to.world.checks()) [[unlikely]] {
-    lull::shmem::examine_range(to.world, call, "the signal", word, sizeof *word);
+    lull::shmem::examine_range(to.world.memory(), call, "the signal", word, sizeof *word);
     if (op != SHMEM_SIGNAL_SET && op != SHMEM_SIGNAL_ADD)
       lull::shmem::mistake(call, "sig_op is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD");
   }
-  to.world.put_signal(to.context, dest, source, bytes,
-                      {.word = word, .value = value, .how = op == SHMEM_SIGNAL_ADD ? update_op::add : update_op::set},
-                      to.pe, blocking);
+  to.world.transfers().put_signal(
+      to.context, dest, source, bytes,
+      {.word = word, .value = value, .how = op == SHMEM_SIGNAL_ADD ? amo_op::add : amo_op::set}, to.pe, blocking);
 }
 
 // `count` elements `stride` elements apart.
-shape strided(std::size_t element_bytes, std::ptrdiff_t stride, std::size_t count) {
-  shape s{.levels = 1};
+block_descriptor strided(std::size_t element_bytes, std::ptrdiff_t stride, std::size_t count) {
+  block_descriptor s{.levels = 1};
   s.counts = {element_bytes, count};
   s.strides = {static_cast<std::int64_t>(element_bytes) * stride};
   return s;
@@ -55,17 +55,17 @@ shape strided(std::size_t element_bytes, std::ptrdiff_t stride, std::size_t coun
 void iput(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst, std::ptrdiff_t sst,
           std::size_t bytes, std::size_t count, int pe) {
   if (count == 0) return;
-  const shape there = strided(bytes, dst, count);
-  const stream to = through(call, ctx, pieces_at(operation::strided, dest, there), pe);
-  to.world.put_pieces(to.context, dest, there, source, strided(bytes, sst, count), to.pe);
+  const block_descriptor there = strided(bytes, dst, count);
+  const stream to = through(call, ctx, blocks_at(operation::strided, dest, there), pe);
+  to.world.transfers().put_strided(to.context, dest, there, source, strided(bytes, sst, count), to.pe);
 }
 
 void iget(const char* call, shmem_ctx_t ctx, void* dest, const void* source, std::ptrdiff_t dst, std::ptrdiff_t sst,
           std::size_t bytes, std::size_t count, int pe) {
   if (count == 0) return;
-  const shape there = strided(bytes, sst, count);
-  const stream from = through(call, ctx, pieces_at(operation::strided, source, there), pe);
-  from.world.get_pieces(from.context, dest, strided(bytes, dst, count), source, there, from.pe);
+  const block_descriptor there = strided(bytes, sst, count);
+  const stream from = through(call, ctx, blocks_at(operation::strided, source, there), pe);
+  from.world.transfers().get_strided(from.context, dest, strided(bytes, dst, count), source, there, from.pe);
 }
 
 }  // namespace

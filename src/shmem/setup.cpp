@@ -96,14 +96,14 @@ int shmem_n_pes() { return here("shmem_n_pes").pes(); }
 int shmem_pe_accessible(int pe) { return pe >= 0 && pe < here("shmem_pe_accessible").pes() ? 1 : 0; }
 
 int shmem_addr_accessible(const void* addr, int pe) {
-  return shmem_pe_accessible(pe) && here("shmem_addr_accessible").is_symmetric(addr) ? 1 : 0;
+  return shmem_pe_accessible(pe) && here("shmem_addr_accessible").memory().is_symmetric(addr) ? 1 : 0;
 }
 
 void* shmem_ptr(const void* dest, int pe) {
   if (!shmem_addr_accessible(dest, pe)) return nullptr;
   auto& world = here("shmem_ptr");
   // This PE sees its static variables at two addresses; the program knows one.
-  return pe == world.me().index() ? const_cast<void*>(dest) : world.direct(dest, lull::pe_id{pe});
+  return pe == world.me().index() ? const_cast<void*>(dest) : world.memory().direct(dest, lull::pe_id{pe});
 }
 
 void shmem_pcontrol(int level, ...) {

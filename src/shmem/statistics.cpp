@@ -47,7 +47,7 @@ struct energies {
 
 // What a PE tells PE 0, as bytes: this, then `rows` rows.
 struct told {
-  std::int64_t ns, ns_cpu, ns_agent_cpu, ns_changing_frequency;
+  std::int64_t ns, ns_cpu, ns_progress_cpu, ns_changing_frequency;
   std::uint64_t frequency_changes;
   std::uint32_t rows;
   bool metered;  // it read its host's meter
@@ -93,7 +93,7 @@ struct job_sums {
   wait::wait_table table;
   double seconds = 0;
   int hosts = 0;            // whose meters were read
-  std::int64_t ns_cpu = 0;  // of the PEs, their agents included
+  std::int64_t ns_cpu = 0;  // of the PEs, their progress threads included
   energies energy;
 };
 
@@ -138,9 +138,9 @@ std::string table_words(const job_sums& sums, fabric::world& world) {
   const auto policy = wait::wait_policy_names[static_cast<std::size_t>(world.wait().policy())];
   std::string text = fmt::format(
       "lull: waiting of {} on {} in {:.3f} s, policy {}; "
-      "CPU time of the PEs {:.3f} s, {:.3f} s of it their agents'\n",
+      "CPU time of the PEs {:.3f} s, {:.3f} s of it their progress threads'\n",
       counted(world.pes(), "PE"), counted(world.places().nodes(), "node"), sums.seconds, policy, in_s(sums.ns_cpu),
-      in_s(sums.table.ns_agent_cpu));
+      in_s(sums.table.ns_progress_cpu));
   text += fmt::format("{:<11} {:>8} {:>10} {:>12} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>6} {:>9}\n", "operation",
                       "up to", "count", "bytes", "waits", "waited s", "asleep s", "CPU s", "sleeps", "time-outs",
                       "missed", "energy J");
@@ -181,11 +181,11 @@ job_statistics::~job_statistics() = default;
 
 void job_statistics::report() {
   if (!world_.wait().has_table()) return;
-  world_.quiet(world_.default_context());
+  world_.transfers().quiet(world_.transfers().default_context());
   world_.everybody().sync();  // what others still waited for belongs to the table
   const wait::wait_table table = world_.wait().table();
   told mine{now_ns() - begin_ns_,    process_cpu_ns() - cpu_begin_ns_,
-            table.ns_agent_cpu,      table.ns_changing_frequency,
+            table.ns_progress_cpu,   table.ns_changing_frequency,
             table.frequency_changes, 0,
             meter_ != nullptr,       {}};
   std::vector<std::byte> rows;
@@ -209,7 +209,7 @@ void job_statistics::report() {
     const auto theirs = take<told>(left);
     sums.seconds = std::max(sums.seconds, in_s(theirs.ns));
     sums.ns_cpu += theirs.ns_cpu;
-    sums.table.ns_agent_cpu += theirs.ns_agent_cpu;
+    sums.table.ns_progress_cpu += theirs.ns_progress_cpu;
     sums.table.ns_changing_frequency += theirs.ns_changing_frequency;
     sums.table.frequency_changes += theirs.frequency_changes;
     if (theirs.metered) ++sums.hosts;

@@ -6,12 +6,12 @@ using lull::wait::operation;
 
 void shmem_fence() {
   auto& world = here("shmem_fence");
-  world.fence(world.default_context());
+  world.transfers().fence(world.transfers().default_context());
 }
 
 void shmem_quiet() {
   auto& world = here("shmem_quiet", operation::quiet);
-  world.quiet(world.default_context());
+  world.transfers().quiet(world.transfers().default_context());
 }
 
 void shmem_ctx_fence(shmem_ctx_t ctx) {
@@ -19,7 +19,7 @@ void shmem_ctx_fence(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_DEFAULT) return shmem_fence();
   auto& world = here("shmem_ctx_fence");
   lull::shmem::examine_thread(world, "shmem_ctx_fence", ctx);
-  world.fence(ctx->traffic);
+  world.transfers().fence(ctx->traffic);
 }
 
 void shmem_ctx_quiet(shmem_ctx_t ctx) {
@@ -27,14 +27,14 @@ void shmem_ctx_quiet(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_DEFAULT) return shmem_quiet();
   auto& world = here("shmem_ctx_quiet", operation::quiet);
   lull::shmem::examine_thread(world, "shmem_ctx_quiet", ctx);
-  world.quiet(ctx->traffic);
+  world.transfers().quiet(ctx->traffic);
 }
 
 void shmem_sync_all() { here("shmem_sync_all", operation::barrier).everybody().sync(); }
 
 void shmem_barrier_all() {
   auto& world = here("shmem_barrier_all", operation::barrier);
-  world.quiet(world.default_context());
+  world.transfers().quiet(world.transfers().default_context());
   world.everybody().sync();
 }
 

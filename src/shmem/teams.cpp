@@ -24,13 +24,13 @@ int split(const char* call, team& parent, const std::vector<int>& indices, const
   members.reserve(indices.size());
   for (const int index : indices) members.push_back(parent.pe(index));
   const bool member = std::ranges::find(indices, parent.my_index()) != indices.end();
-  if (member) team::clear(world, *slot);
+  if (member) team::clear(world.ground(), *slot);
   parent.sync();  // all members have cleared theirs
   if (!member) {
     world.slots().give_back(*slot);
     return 0;
   }
-  *result = std::make_unique<lull_team>(std::make_unique<team>(world, *slot, std::move(members), world.me()), config)
+  *result = std::make_unique<lull_team>(std::make_unique<team>(world.ground(), *slot, std::move(members)), config)
                 .release();  // the handle owns it until shmem_team_destroy
   return 0;
 }

@@ -88,7 +88,7 @@ template <class Look, class Result>
 Result test(const char* call, Look&& look, Result nothing) {
   Result found = look();
   if (found == nothing) {
-    here(call).drive();
+    here(call).transfers().drive();
     found = look();
   }
   lull::tsan_acquire();

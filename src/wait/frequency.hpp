@@ -7,7 +7,7 @@
 //
 // States: made (the files are open, what they said is remembered) -> lower()/raise() in pairs, from any thread ->
 // destroyed, with the original in force. Lowered means: somebody waits and nobody works. lower() and raise() bracket a
-// wait; work_begin() and work_end() bracket the agent's serving, during a wait of somebody else.
+// wait; work_begin() and work_end() bracket the progress thread's serving, during a wait of somebody else.
 //
 // Nothing stays lowered when the process dies at any moment, kill -9 included: a guard, a small process of its own,
 // sees the process end and writes the originals back. (Only a kill of both at once, or of the node, can prevent it.)
@@ -21,6 +21,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lull::wait {
@@ -68,6 +69,20 @@ class core_frequency {
 struct core_frequency::attempt {
   std::unique_ptr<core_frequency> frequency;  // null when it cannot be
   std::string problem;                        // then: what was found, and what to ask for
+};
+
+// The frequency of one thread's core, set once while others may look.
+class shared_frequency {
+ public:
+  void set(std::shared_ptr<core_frequency> frequency) {
+    kept_ = std::move(frequency);
+    now_.store(kept_.get(), std::memory_order_release);
+  }
+  [[nodiscard]] core_frequency* get() const { return now_.load(std::memory_order_acquire); }
+
+ private:
+  std::shared_ptr<core_frequency> kept_;
+  std::atomic<core_frequency*> now_{nullptr};
 };
 
 }  // namespace lull::wait

@@ -2,9 +2,9 @@
 //
 // A thread that waits actively takes the duty to drive: begin(), then progress() again and again, then end() when it
 // goes back to the program, or hand_over() when it sleeps where no message wakes it. While anybody has the duty, the
-// agent keeps out of the way. After hand_over() it serves at once; after end() it may leave that to the next wait for a
-// while, because where one wait follows the other, every turn between them would cost more than it brings. Several
-// threads may have the duty at once.
+// progress thread keeps out of the way. After hand_over() it serves at once; after end() it may leave that to the next
+// wait for a while, because where one wait follows the other, every turn between them would cost more than it brings.
+// Several threads may have the duty at once.
 //
 // A thread that has the duty may keep it and sleep on the transport itself, one thread at a time:
 //

@@ -44,7 +44,7 @@ struct wait_table {
   std::array<std::array<wait_counts, size_classes>, operation_names.size()> rows{};
   std::uint64_t frequency_changes = 0;
   std::int64_t ns_changing_frequency = 0;
-  std::int64_t ns_agent_cpu = 0;
+  std::int64_t ns_progress_cpu = 0;
 };
 
 class wait_statistics {

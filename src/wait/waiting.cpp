@@ -27,28 +27,29 @@ void waiting::prepare(wait_policy policy) {
   const std::lock_guard hold(preparing_);
   if (!lowers_frequency(policy) || asked_for_frequency_) return;
   asked_for_frequency_ = true;
+  std::shared_ptr<core_frequency> frequency;
   std::string problem = "PEs outnumber cores here, and one PE's wait would slow another's work";
   if (!where_.oversubscribed) {
     auto attempt = core_frequency::make(setting_text("LULL_SYSROOT"), allowed_cores());
-    kept_ = std::move(attempt.frequency);
+    frequency = std::move(attempt.frequency);
     problem = std::move(attempt.problem);
   }
-  if (!kept_) {
-    if (where_.speaks)
+  if (!frequency) {
+    if (where_.is_reporter)
       std::fprintf(stderr, "lull: lower the frequency while waiting: %s; going on without\n", problem.c_str());
     return;
   }
-  if (source_) source_->serve_at_full(kept_);
-  frequency_.store(kept_.get(), std::memory_order_release);
+  if (source_) source_->serve_at_full(frequency);
+  frequency_.set(std::move(frequency));
 }
 
 wait_table waiting::table() const {
   wait_table copy = statistics_.table();
-  if (const core_frequency* const frequency = frequency_.load(std::memory_order_acquire)) {
+  if (const core_frequency* const frequency = frequency_.get()) {
     copy.frequency_changes = frequency->changes();
     copy.ns_changing_frequency = frequency->ns_changing();
   }
-  if (source_) copy.ns_agent_cpu = source_->serving_cpu_ns();
+  if (source_) copy.ns_progress_cpu = source_->serving_cpu_ns();
   return copy;
 }
 

@@ -6,7 +6,7 @@
 // (`missed`), which should stay 0 in shared memory.
 //
 // Where it sleeps: a wait that only messages can end sleeps on the transport and is woken by the message itself. A wait
-// that a store of another PE may end sleeps on the doorbell, and the agent serves the messages meanwhile.
+// that a store of another PE may end sleeps on the doorbell, and the progress thread serves the messages meanwhile.
 //
 // May be used by several threads at once; each ready() is called by the thread that waits for it only.
 #pragma once
@@ -36,8 +36,8 @@ namespace lull::wait {
 // Where a PE stands, as far as waiting depends on it.
 struct wait_surroundings {
   bool oversubscribed = false;  // PEs outnumber the cores they may use
-  bool alone = false;   // nobody stores into this PE's memory but its own progress: it shares it with no other PE
-  bool speaks = false;  // says on stderr what concerns the whole job
+  bool alone = false;        // nobody stores into this PE's memory but its own progress: it shares it with no other PE
+  bool is_reporter = false;  // says on stderr what concerns the whole job
 };
 
 class waiting {
@@ -137,8 +137,7 @@ class waiting {
     const std::int64_t cpu_begin = statistics_.detailed() ? thread_cpu_ns() : 0;
     wait_counts counts;
     counts.waits = 1;
-    slow_stretch slow(frequency_.load(std::memory_order_acquire), when_to_lower(chosen, what, limits_),
-                      begin + limits_.spin_ns);
+    slow_stretch slow(frequency_.get(), when_to_lower(chosen, what, limits_), begin + limits_.spin_ns);
     spinner spin;
     if (source_) source_->begin();
     for (;;) {
@@ -211,8 +210,7 @@ class waiting {
   wait_statistics statistics_;
   std::mutex preparing_;
   bool asked_for_frequency_ = false;  // under preparing_
-  std::shared_ptr<core_frequency> kept_;
-  std::atomic<core_frequency*> frequency_{nullptr};
+  shared_frequency frequency_;
 };
 
 }  // namespace lull::wait

@@ -98,7 +98,7 @@ void the_last_put_wins(const ring& r) {
   shmem_free(cell);
 }
 
-// Combined small puts leave by themselves, after LULL_COMBINE_US: nobody calls fence or quiet.
+// Combined small puts leave by themselves, after LULL_COALESCE_US: nobody calls fence or quiet.
 void a_lonely_put_arrives(const ring& r) {
   auto* const flag = symmetric<long>(1);
   const long one = 1;

@@ -9,11 +9,11 @@
 
 namespace lull::fabric {
 
-enum class update_op : std::uint8_t { add, set, compare_swap, fetch, bit_and, bit_or, bit_xor, raise };
+enum class amo_op : std::uint8_t { add, set, compare_swap, fetch, bit_and, bit_or, bit_xor, max };
 
-// An atomic operation on a 4- or 8-byte word at `offset`; raise never lowers it.
-struct update {
-  update_op op;
+// An atomic operation on a 4- or 8-byte word at `offset`; max never lowers it.
+struct amo {
+  amo_op op;
   std::uint8_t width;
   std::size_t offset;
   std::uint64_t operand = 0;
@@ -21,7 +21,7 @@ struct update {
 };
 
 // Applies `u` to the word at `where`; the old value.
-std::uint64_t apply_update(const update& u, void* where);
+std::uint64_t apply_amo(const amo& u, void* where);
 
 // Nothing may come from nowhere: programs pass null with a length of 0, which memcpy does not allow.
 inline void copy_bytes(void* target, const void* source, std::size_t bytes) {
@@ -47,10 +47,10 @@ inline void deliver(void* target, const void* source, std::size_t bytes) {
 }
 
 // Written beside the data, after it: how a receiver learns that a put is complete.
-struct signal_update {
+struct signal_amo {
   std::size_t offset;
   std::uint64_t value;
-  update_op how;            // add, set or raise
+  amo_op how;               // add, set or max
   bool whole_node = false;  // wakes all PEs of the target's node, not only the target
 };
 

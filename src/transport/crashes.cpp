@@ -1,4 +1,4 @@
-#include "fabric/crashes.hpp"
+#include "transport/crashes.hpp"
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdlib>
 
-namespace lull::fabric {
+namespace lull::transport {
 namespace {
 
 void* library_of(const void* address) {
@@ -28,4 +28,4 @@ void leave_crashes_to_the_program() {
   }
 }
 
-}  // namespace lull::fabric
+}  // namespace lull::transport

@@ -1,23 +1,20 @@
-// The messages between nodes, as they stand on the wire: a header for each kind. For remote.cpp and remote_serving.cpp.
-// Both ends run the same build on machines of one byte order.
+// The messages between nodes, as they are on the wire: a header for each kind. Both ends run the same build on machines
+// of one byte order.
 #pragma once
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
+#include <vector>
 
-#include "fabric/remote.hpp"
+#include "fabric/accumulate.hpp"
+#include "fabric/amo.hpp"
+#include "transport/transport.hpp"
 
 namespace lull::fabric {
 
-enum message_id : unsigned {
-  id_put = 1,
-  id_combined,
-  id_scatter,
-  id_get,
-  id_gather,
-  id_reply,
-  id_update,
-  id_acknowledge
-};
+enum class message_kind : unsigned { put, coalesced, scatter, get, gather, reply, amo, acknowledge };
 
 // How every header begins.
 struct envelope {
@@ -28,11 +25,11 @@ struct envelope {
 struct put_header {
   envelope sent;
   std::uint8_t has_signal;
-  update_op signal_how;
+  amo_op signal_how;
   std::uint8_t signal_whole_node;
   std::uint64_t offset, signal_offset, signal_value;
 };
-struct combined_header {
+struct coalesced_header {
   envelope sent;
 };
 struct get_header {
@@ -43,9 +40,9 @@ struct reply_header {
   envelope sent;
   std::uint64_t token;
 };
-struct update_header {
+struct amo_header {
   envelope sent;
-  update_op op;
+  amo_op op;
   std::uint8_t width;
   std::uint64_t offset, operand, compare, token;  // token 0: no answer wanted
 };
@@ -53,8 +50,8 @@ struct acknowledge_header {
   envelope sent;
   std::uint32_t count;
 };
-// The shape follows as the first bytes of the data, then the pieces; of a gather, nothing else.
-struct pieces_header {
+// The block_descriptor follows as the first bytes of the data, then the blocks; of a gather, nothing else.
+struct blocks_header {
   envelope sent;
   std::uint8_t accumulates;
   number type;
@@ -62,16 +59,16 @@ struct pieces_header {
   std::array<std::byte, 16> factor;
 };
 
-// One of the puts in a combined message: this word, then its bytes, padded to a multiple of 8.
-struct combined_put {
+// One of the puts in a coalesced message: this word, then its bytes, padded to a multiple of 8.
+struct coalesced_put {
   static constexpr std::size_t most_bytes = 512;
   static constexpr std::size_t most_offset = std::size_t{1} << 48U;
   std::uint64_t word;
-  combined_put(std::size_t offset, std::size_t bytes) : word(offset << 16U | bytes) {}
-  explicit combined_put(const std::byte* at) { std::memcpy(&word, at, sizeof word); }
+  coalesced_put(std::size_t offset, std::size_t bytes) : word(offset << 16U | bytes) {}
+  explicit coalesced_put(const std::byte* at) { std::memcpy(&word, at, sizeof word); }
   [[nodiscard]] std::size_t offset() const { return word >> 16U; }
   [[nodiscard]] std::size_t bytes() const { return word & 0xFFFFU; }
-  static constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
+  static constexpr std::size_t room_for(std::size_t bytes) { return sizeof(std::uint64_t) + (bytes + 7) / 8 * 8; }
 };
 
 template <class Header>
@@ -81,10 +78,12 @@ Header read_header(const void* bytes) {
   return header;
 }
 
-// A message on its way. UCX reads header and payload until it is sent.
-struct remote::message {
-  remote* owner;
-  std::atomic<bool>* sent;
+class protocol;
+
+// A message on its way. The transport reads header and payload until it is sent.
+struct message final : transport::outgoing {
+  protocol* owner = nullptr;
+  std::atomic<bool>* sent_flag = nullptr;
   std::vector<std::byte> payload;
   std::size_t payload_bytes = 0;
   alignas(8) std::byte header[80];
@@ -95,7 +94,8 @@ struct remote::message {
     std::memcpy(header, &content, sizeof content);
     return sizeof content;
   }
-  void finished();  // with the owner's lock held: header, payload and source are no longer needed
+  void sent() override;  // both with the owner's lock held
+  [[noreturn]] void lost(const char* why) override;
 };
 
 }  // namespace lull::fabric

@@ -1,8 +1,8 @@
-// The places of a non-contiguous block of memory: equal pieces at regular distances, on up to 8 levels, as ARMCI and
+// The places of a non-contiguous block of memory: equal blocks at regular distances, on up to 8 levels, as ARMCI and
 // multi-dimensional arrays have them.
 //
-// counts[0] is the length of a piece in bytes, counts[l] for l ≥ 1 how often the level below is repeated, strides[l -
-// 1] bytes apart. Pieces are numbered in memory order of their indices, the lowest level fastest.
+// counts[0] is the length of a block in bytes, counts[l] for l ≥ 1 how often the level below is repeated, strides[l -
+// 1] bytes apart. Blocks are numbered in memory order of their indices, the lowest level fastest.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,23 +11,23 @@
 
 namespace lull::fabric {
 
-struct shape {
+struct block_descriptor {
   static constexpr int most_levels = 8;
-  std::uint32_t levels = 0;  // of strides; 0: one contiguous piece
+  std::uint32_t levels = 0;  // of strides; 0: one contiguous block
   std::array<std::uint64_t, most_levels + 1> counts{};
   std::array<std::int64_t, most_levels> strides{};
 
-  [[nodiscard]] std::size_t piece_bytes() const { return counts[0]; }
-  [[nodiscard]] std::size_t pieces() const {
+  [[nodiscard]] std::size_t block_bytes() const { return counts[0]; }
+  [[nodiscard]] std::size_t blocks() const {
     std::size_t product = 1;
     for (std::uint32_t level = 1; level <= levels; ++level) product *= counts[level];
     return product;
   }
-  [[nodiscard]] std::size_t bytes() const { return piece_bytes() * pieces(); }
+  [[nodiscard]] std::size_t bytes() const { return block_bytes() * blocks(); }
 
-  // Calls visit(offset in bytes) for `count` pieces from the number `first` on.
+  // Calls visit(offset in bytes) for `count` blocks from the number `first` on.
   template <class Visit>
-  void for_pieces(std::size_t first, std::size_t count, Visit&& visit) const {
+  void for_blocks(std::size_t first, std::size_t count, Visit&& visit) const {
     std::array<std::uint64_t, most_levels + 1> index{};
     std::int64_t offset = 0;
     for (std::uint32_t level = 1; level <= levels; ++level) {
@@ -61,16 +61,16 @@ struct shape {
 
   void gather(void* packed, const void* from, std::size_t first, std::size_t count) const {
     auto* to = static_cast<std::byte*>(packed);
-    for_pieces(first, count, [&](std::int64_t offset) {
-      std::memcpy(to, static_cast<const std::byte*>(from) + offset, piece_bytes());
-      to += piece_bytes();
+    for_blocks(first, count, [&](std::int64_t offset) {
+      std::memcpy(to, static_cast<const std::byte*>(from) + offset, block_bytes());
+      to += block_bytes();
     });
   }
   void scatter(void* into, const void* packed, std::size_t first, std::size_t count) const {
     const auto* from = static_cast<const std::byte*>(packed);
-    for_pieces(first, count, [&](std::int64_t offset) {
-      std::memcpy(static_cast<std::byte*>(into) + offset, from, piece_bytes());
-      from += piece_bytes();
+    for_blocks(first, count, [&](std::int64_t offset) {
+      std::memcpy(static_cast<std::byte*>(into) + offset, from, block_bytes());
+      from += block_bytes();
     });
   }
 };

@@ -1,0 +1,74 @@
+// When operations on other nodes are complete: each message that changes memory there has a number, by its target, and
+// the target acknowledges. What gets and fetching atomics wait for is their reply.
+//
+// quiet is: tickets() of a context, then wait until reached(), then complete(). fence is quiet where a message of the
+// context may be overtaken, and nothing where not.
+//
+// All but what is marked is called with the lock of the protocol held.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace lull::fabric {
+
+// The operations of one context that may be under way.
+class outstanding {
+ public:
+  [[nodiscard]] bool none() const { return !any_.load(std::memory_order_acquire); }  // without the lock
+  // Whether a later message may overtake one of these. Without the lock.
+  [[nodiscard]] bool overtakable() const { return overtakable_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class completion;
+  std::vector<std::uint64_t> last_;            // by PE: the number of the last message to it; empty before the first
+  std::vector<pe_id> touched_;                 // those that may not have acknowledged all
+  std::atomic<std::uint64_t> replies_due_{0};  // of gets and fetches without a reply of the caller's
+  std::atomic<bool> any_{false};
+  std::atomic<bool> overtakable_{false};
+};
+
+// Reached when this PE has acknowledged all up to this number.
+struct ticket {
+  pe_id pe;
+  std::uint64_t number;
+};
+
+class completion {
+ public:
+  explicit completion(int pes) : peers_(static_cast<std::size_t>(pes)) {}
+
+  void issue(outstanding& of, pe_id to, bool overtakable);  // the next message to `to`
+  void share(outstanding& of, pe_id to);                    // the last message to `to` is one of these, too
+  void expect_reply(outstanding& of);
+  void replied(outstanding& of);
+  void acknowledged(pe_id by, std::uint32_t messages);
+
+  void tickets(const outstanding& of, std::vector<ticket>& result) const;
+  // Drops those that are reached. Without the lock.
+  [[nodiscard]] bool reached(const outstanding& of, std::vector<ticket>& waiting) const;
+  void complete(outstanding& of);  // forgets what has been reached
+
+  // Without the lock: whether all ever issued is acknowledged, and how many to this PE are not.
+  [[nodiscard]] bool all() const {
+    return acknowledged_.load(std::memory_order_acquire) == issued_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t unacknowledged(pe_id pe) const {
+    const peer& other = peers_[static_cast<std::size_t>(pe.index())];
+    return other.issued.load(std::memory_order_relaxed) - other.acknowledged.load(std::memory_order_acquire);
+  }
+
+ private:
+  struct peer {
+    std::atomic<std::uint64_t> issued{0};
+    std::atomic<std::uint64_t> acknowledged{0};
+  };
+  std::uint64_t& last(outstanding& of, pe_id to) const;
+
+  std::vector<peer> peers_;
+  std::atomic<std::uint64_t> issued_{0}, acknowledged_{0};
+};
+
+}  // namespace lull::fabric

@@ -1,0 +1,192 @@
+#include "fabric/progress_thread.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/event_fd.hpp"
+#include "base/settings.hpp"
+#include "wait/timer_slack.hpp"
+
+namespace lull::fabric {
+namespace {
+
+// How long a message may wait for the progress thread when the main thread stops streaming: a twentieth of the time for
+// which it has streamed, so that the wake-ups by which the progress thread looks whether it still does cost little; at
+// least about two of these.
+constexpr std::int64_t least_stand_back_ns = 50'000, most_stand_back_ns = 500'000;
+constexpr std::int64_t stand_back_share = 20;
+// Waits whose ends are no further apart than this are worth it: two turns cost some 3 µs, a wake-up of the progress
+// thread more.
+constexpr std::int64_t stream_of_waits_ns = 20'000;
+
+void add_to(int epoll_fd, int fd) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = fd;
+  if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0)
+    throw error("start the progress thread", describe_errno(errno));
+}
+
+}  // namespace
+
+progress_thread::progress_thread(protocol& messages, bool oversubscribed)
+    : protocol_(messages),
+      sleeper_(messages),
+      oversubscribed_(oversubscribed),
+      timeout_ns_(setting_integer("LULL_WAIT_TIMEOUT_MS") * 1'000'000),
+      kick_fd_(open_event_fd()),
+      epoll_fd_(epoll_create1(EPOLL_CLOEXEC)) {
+  if (kick_fd_ < 0 || epoll_fd_ < 0) throw error("start the progress thread", describe_errno(errno));
+  add_to(epoll_fd_, kick_fd_);
+  add_to(epoll_fd_, protocol_.event_fd());
+  add_to(epoll_fd_, protocol_.deadline_fd());
+  // Signals are the program's: they must reach its own threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { serve(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_setname_np(thread_.native_handle(), "lull-progress");
+}
+
+progress_thread::~progress_thread() {
+  stopping_.store(true);
+  signal_event_fd(kick_fd_);
+  thread_.join();
+  close(kick_fd_);
+  close(epoll_fd_);
+}
+
+void progress_thread::begin() {
+  if (driving_.fetch_add(1, std::memory_order_seq_cst) == 0) watch_or_not();
+  protocol_.flush();  // what the caller waits for may depend on it
+}
+
+void progress_thread::end() {
+  if (driving_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
+  if (!streams()) take_over();
+}
+
+void progress_thread::test() {
+  protocol_.flush();
+  protocol_.progress();
+  (void)streams();
+}
+
+// Whether a wait or a test that ends now has ended soon after another: then the progress thread stands back, and looks
+// for itself when that is over. Not where PEs outnumber cores: the thread's next turn may be long in coming there.
+bool progress_thread::streams() {
+  if (oversubscribed_) return false;
+  const std::int64_t now = now_ns(), before = last_wait_ended_.exchange(now, std::memory_order_seq_cst);
+  if (standing_back_.load(std::memory_order_seq_cst)) return true;
+  if (now - before >= stream_of_waits_ns) return false;
+  standing_back_.store(true, std::memory_order_seq_cst);
+  signal_event_fd(kick_fd_);
+  return true;
+}
+
+void progress_thread::hand_over() {
+  if (driving_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
+  last_wait_ended_.store(0, std::memory_order_seq_cst);
+  if (standing_back_.load(std::memory_order_seq_cst)) return signal_event_fd(kick_fd_);
+  take_over();
+}
+
+// From here on an event must reach the progress thread: the descriptor armed, then watched.
+void progress_thread::take_over() {
+  if (!protocol_.arm()) signal_event_fd(kick_fd_);
+  watch_or_not();
+}
+
+// Whoever changes driving_ last comes here last, and finds what is true then.
+void progress_thread::watch_or_not() {
+  const std::lock_guard hold(watch_lock_);
+  const bool wanted = driving_.load(std::memory_order_seq_cst) == 0;
+  if (wanted == watched_) return;
+  // Taken out, not only asked for nothing: else the kernel still visits its descriptor at each arrival. But
+  // where PEs outnumber cores turns are many, and that change is the cheaper one.
+  epoll_event event{};
+  event.events = wanted ? EPOLLIN : 0U;
+  event.data.fd = protocol_.event_fd();
+  const int change = oversubscribed_ ? EPOLL_CTL_MOD : wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL;
+  epoll_ctl(epoll_fd_, change, protocol_.event_fd(), &event);
+  watched_ = wanted;
+}
+
+void progress_thread::serve_at_full(std::shared_ptr<core_frequency> frequency) { frequency_.set(std::move(frequency)); }
+
+std::int64_t progress_thread::serving_cpu_ns() const {
+  clockid_t clock{};
+  timespec t{};
+  // The thread lives as long as this object, so its clock is there.
+  if (pthread_getcpuclockid(const_cast<std::thread&>(thread_).native_handle(), &clock) != 0) return 0;
+  clock_gettime(clock, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+void progress_thread::stand_back_while_main_streams() {
+  const std::int64_t begin = now_ns();
+  for (;;) {
+    const std::int64_t now = now_ns();
+    const std::int64_t turn = std::clamp((now - begin) / stand_back_share, least_stand_back_ns, most_stand_back_ns);
+    std::int64_t left = 0;
+    if (standing_back_.load(std::memory_order_seq_cst))
+      left = turn - (now - last_wait_ended_.load(std::memory_order_seq_cst));
+    if (const auto rounds = protocol_.opportunistic_rounds(); rounds != rounds_seen_) {
+      rounds_seen_ = rounds;
+      left = turn;
+    }
+    if (left <= 0) break;
+    standing_back_.store(true, std::memory_order_seq_cst);
+    nap(left);
+  }
+  // Whoever ended a wait before this store left the rest to the progress thread, which comes next.
+  standing_back_.store(false, std::memory_order_seq_cst);
+}
+
+void progress_thread::nap(std::int64_t ns) {
+  const timespec pause{.tv_sec = 0, .tv_nsec = ns};
+  pollfd kicked{kick_fd_, POLLIN, 0};
+  if (ppoll(&kicked, 1, &pause, nullptr) > 0) clear_event_fd(kick_fd_);
+}
+
+void progress_thread::serve_what_has_arrived() {
+  core_frequency* const frequency = frequency_.get();
+  if (frequency) frequency->work_begin();
+  do protocol_.progress();
+  while (!protocol_.arm() && driving_.load(std::memory_order_relaxed) == 0);
+  if (frequency) frequency->work_end();
+}
+
+void progress_thread::serve() {
+  const auto timeout_ms = static_cast<int>(timeout_ns_ / 1'000'000);
+  std::array<epoll_event, 3> events;
+  wake_without_slack();
+  for (;;) {
+    stand_back_while_main_streams();
+    if (driving_.load(std::memory_order_seq_cst) == 0) {
+      serve_what_has_arrived();
+      watch_or_not();
+    }
+    if (stopping_.load(std::memory_order_seq_cst)) return;
+    const int count = epoll_wait(epoll_fd_, events.data(), static_cast<int>(events.size()), timeout_ms);
+    for (int i = 0; i < count; ++i) {
+      const int fd = events[static_cast<std::size_t>(i)].data.fd;
+      if (fd == kick_fd_) clear_event_fd(kick_fd_);
+      if (fd == protocol_.deadline_fd()) protocol_.progress();  // also while others drive: they may be asleep
+    }
+  }
+}
+
+}  // namespace lull::fabric

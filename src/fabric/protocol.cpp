@@ -1,0 +1,389 @@
+#include "fabric/protocol.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <utility>
+
+#include "base/thread_sanitizer.hpp"
+#include "fabric/late_payload.hpp"
+
+namespace lull::fabric {
+namespace {
+
+constexpr std::size_t kept_payload = std::size_t{64} << 10U;  // a message keeps its memory for the next one up to this
+
+std::uint64_t token_of(const reply& answer) { return reinterpret_cast<std::uint64_t>(&answer); }
+
+}  // namespace
+
+void message::sent() { owner->sent(*this); }
+
+// OpenSHMEM has no error to return, and no exception may cross its C interface: the PE ends, and with it the job.
+// Nearly always the other PE has died; then the launcher is about to end this one and to say which died, so this PE
+// leaves the word to it for a while.
+void message::lost(const char* why) {
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  std::fprintf(stderr, "lull: PE %d: cannot send to another node: %s\n", owner->me_.index(), why);
+  std::_Exit(1);
+}
+
+protocol::protocol(pe_id me, int pes, const served_memory& memory, protocol_hooks hooks, const make_transport& make,
+                   const coalescing& small_puts)
+    : me_(me),
+      hooks_(std::move(hooks)),
+      admission_(me, pes),
+      completion_(pes),
+      acks_(pes),
+      server_(me, memory, hooks_, acks_),
+      coalescer_(pes, small_puts.message_bytes, small_puts.longest_ns),
+      transport_(make(*this)) {}
+
+protocol::~protocol() = default;
+
+std::vector<std::byte> protocol::contact() const {
+  const std::lock_guard hold(lock_);
+  const std::uint64_t key = admission_.my_key();
+  std::vector<std::byte> all(sizeof key);
+  std::memcpy(all.data(), &key, sizeof key);
+  const auto address = transport_->address();
+  all.insert(all.end(), address.begin(), address.end());
+  return all;
+}
+
+void protocol::introduce(pe_id pe, std::span<const std::byte> contact) {
+  const std::lock_guard hold(lock_);
+  std::uint64_t key = 0;
+  std::memcpy(&key, contact.data(), sizeof key);
+  admission_.introduce(pe, key);
+  transport_->introduce(pe.index(), contact.subspan(sizeof key));
+}
+
+int protocol::connections() const {
+  const std::lock_guard hold(lock_);
+  return transport_->connections();
+}
+
+void protocol::disconnect() {
+  const std::lock_guard hold(lock_);
+  transport_->disconnect();
+}
+
+bool protocol::arm() {
+  const std::lock_guard hold(lock_);
+  return transport_->arm();
+}
+
+// ---- Sending
+
+message& protocol::new_message(std::atomic<bool>* sent) {
+  message& m = messages_.take();
+  m.owner = this;
+  m.sent_flag = sent;
+  return m;
+}
+
+void protocol::sent(message& m) {
+  if (m.sent_flag) {
+    m.sent_flag->store(true, std::memory_order_release);
+    hooks_.memory_changed();
+  }
+  m.payload_bytes = 0;
+  if (m.payload.capacity() > kept_payload) std::vector<std::byte>().swap(m.payload);
+  messages_.give_back(m);
+}
+
+reply& protocol::new_reply(outstanding& of, void* destination, std::size_t bytes) {
+  reply& answer = replies_.take();
+  answer.destination = destination;
+  answer.bytes = bytes;
+  answer.of = &of;
+  completion_.expect_reply(of);
+  return answer;
+}
+
+template <class Header>
+void protocol::send(pe_id pe, message_kind kind, message& m, const Header& header, const void* data, std::size_t bytes,
+                    transport::order wanted) {
+  const std::size_t header_bytes = m.set(header);
+  transport_->send(pe.index(), static_cast<unsigned>(kind), m, {m.header, header_bytes}, data, bytes, wanted);
+}
+
+// `free_bytes`: of its payload, when that is sent with order::free.
+void protocol::issue(outstanding& of, pe_id pe, std::size_t free_bytes) {
+  completion_.issue(of, pe, free_bytes != 0 && free_bytes >= transport_->overtakable_from());
+}
+
+void protocol::put(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
+                   const signal_amo* signal, std::atomic<bool>* sent) {
+  const std::lock_guard hold(lock_);
+  if (!signal && !sent && coalescer_.takes(offset, bytes)) return coalesce(of, pe, offset, source, bytes);
+  put_header header{.sent = to(pe),
+                    .has_signal = 0,
+                    .signal_how = amo_op::set,
+                    .signal_whole_node = 0,
+                    .offset = offset,
+                    .signal_offset = 0,
+                    .signal_value = 0};
+  if (signal) {
+    header.has_signal = 1;
+    header.signal_how = signal->how;
+    header.signal_whole_node = signal->whole_node ? 1 : 0;
+    header.signal_offset = signal->offset;
+    header.signal_value = signal->value;
+  }
+  send_coalesced(pe);
+  issue(of, pe, bytes);
+  send(pe, message_kind::put, new_message(sent), header, source, bytes, transport::order::free);
+  opportunistic_progress();
+}
+
+void protocol::coalesce(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes) {
+  if (coalescer_.open_with_room(pe, bytes)) {
+    completion_.share(of, pe);  // perhaps another context opened it
+  } else {
+    if (message* const full = coalescer_.close(pe)) {
+      send(pe, message_kind::coalesced, *full, coalesced_header{to(pe)}, full->payload.data(), full->payload_bytes);
+      opportunistic_progress();
+    }
+    coalescer_.open(pe, new_message(), bytes);
+    issue(of, pe);
+  }
+  coalescer_.add(pe, offset, source, bytes);
+}
+
+void protocol::send_coalesced(pe_id pe) {
+  if (message* const m = coalescer_.close(pe))
+    send(pe, message_kind::coalesced, *m, coalesced_header{to(pe)}, m->payload.data(), m->payload_bytes);
+}
+
+void protocol::flush_locked() {
+  while (!coalescer_.waiting().empty()) send_coalesced(coalescer_.waiting().back());
+}
+
+void protocol::flush() {
+  if (!coalescer_.any()) return;
+  const std::lock_guard hold(lock_);
+  flush_locked();
+}
+
+protocol::blocks_message protocol::room_for_blocks(const block_descriptor& there, std::size_t bytes) {
+  blocks_message room{std::vector<std::byte>(sizeof there + bytes)};
+  std::memcpy(room.payload.data(), &there, sizeof there);
+  return room;
+}
+
+void protocol::scatter(outstanding& of, pe_id pe, std::size_t offset, std::size_t first, std::size_t count,
+                       blocks_message blocks, const axpy* add) {
+  const std::lock_guard hold(lock_);
+  blocks_header header{};
+  header.sent = to(pe);
+  header.offset = offset;
+  header.first = first;
+  header.count = count;
+  if (add) {
+    header.accumulates = 1;
+    header.type = add->type;
+    header.factor = add->factor;
+  }
+  send_coalesced(pe);
+  message& m = new_message();
+  m.payload = std::move(blocks.payload);
+  issue(of, pe, m.payload.size());
+  send(pe, message_kind::scatter, m, header, m.payload.data(), m.payload.size(), transport::order::free);
+  opportunistic_progress();
+}
+
+void protocol::gather(pe_id pe, std::size_t offset, const block_descriptor& there, std::size_t first, std::size_t count,
+                      reply& answer) {
+  const std::lock_guard hold(lock_);
+  blocks_header header{};
+  header.sent = to(pe);
+  header.offset = offset;
+  header.first = first;
+  header.count = count;
+  header.token = token_of(answer);
+  send_coalesced(pe);
+  message& m = new_message();
+  const auto* const begin = reinterpret_cast<const std::byte*>(&there);
+  m.payload.assign(begin, begin + sizeof there);
+  send(pe, message_kind::gather, m, header, m.payload.data(), m.payload.size());
+}
+
+void protocol::get(pe_id pe, std::size_t offset, reply& answer) {
+  const std::lock_guard hold(lock_);
+  send_coalesced(pe);
+  send(pe, message_kind::get, new_message(), get_header{to(pe), offset, answer.bytes, token_of(answer)});
+}
+
+void protocol::get_nbi(outstanding& of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes) {
+  const std::lock_guard hold(lock_);
+  send_coalesced(pe);
+  const reply& answer = new_reply(of, destination, bytes);
+  send(pe, message_kind::get, new_message(), get_header{to(pe), offset, bytes, token_of(answer)});
+  opportunistic_progress();
+}
+
+void protocol::non_fetching(outstanding& of, pe_id pe, const amo& u) {
+  const std::lock_guard hold(lock_);
+  send_coalesced(pe);
+  issue(of, pe);
+  send(pe, message_kind::amo, new_message(), amo_header{to(pe), u.op, u.width, u.offset, u.operand, u.compare, 0});
+  opportunistic_progress();
+}
+
+void protocol::fetching(pe_id pe, const amo& u, reply& answer) {
+  const std::lock_guard hold(lock_);
+  send_coalesced(pe);
+  send(pe, message_kind::amo, new_message(),
+       amo_header{to(pe), u.op, u.width, u.offset, u.operand, u.compare, token_of(answer)});
+}
+
+void protocol::fetching_nbi(outstanding& of, pe_id pe, const amo& u, void* old_value) {
+  const std::lock_guard hold(lock_);
+  send_coalesced(pe);
+  const reply& answer = new_reply(of, old_value, u.width);
+  send(pe, message_kind::amo, new_message(),
+       amo_header{to(pe), u.op, u.width, u.offset, u.operand, u.compare, token_of(answer)});
+  opportunistic_progress();
+}
+
+void protocol::tickets(const outstanding& of, std::vector<ticket>& result) {
+  const std::lock_guard hold(lock_);
+  flush_locked();
+  completion_.tickets(of, result);
+}
+
+void protocol::complete(outstanding& of) {
+  const std::lock_guard hold(lock_);
+  completion_.complete(of);
+}
+
+// ---- Progress
+
+bool protocol::progress() {
+  const std::lock_guard hold(lock_);
+  return progress_locked();
+}
+
+// Who sends a stream of messages has the lock at hand anyway: handling what arrives here, every few messages, spares a
+// wake-up of the progress thread and a contended lock for each of them.
+void protocol::opportunistic_progress() {
+  constexpr unsigned messages_per_round = 8;
+  if (++sent_since_progress_ % messages_per_round != 0) return;
+  progress_locked();
+  opportunistic_.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool protocol::progress_locked() {
+  // Bounded, so that a flood of messages cannot keep the caller from looking at what it waits for; and over as soon as
+  // somebody here or elsewhere waits for what has come, for another look at the sockets takes a system call.
+  constexpr int most_rounds = 64;
+  int rounds = 0;
+  awaited_ = false;
+  while (rounds < most_rounds && transport_->progress()) {
+    ++rounds;
+    if (awaited_ || !server_.answers().empty()) break;
+  }
+  const bool traffic = rounds > 0 || !server_.answers().empty() || acks_.any();
+  send_answers();
+  acks_.send_all([this](pe_id pe, std::uint32_t messages) {
+    send(pe, message_kind::acknowledge, new_message(), acknowledge_header{to(pe), messages});
+  });
+  if (coalescer_.overdue()) flush_locked();
+  return traffic;
+}
+
+// Here and not where they are made: that is inside the transport's progress.
+void protocol::send_answers() {
+  for (answer& due : server_.answers()) {
+    message& m = new_message();
+    const reply_header header{to(due.to), due.token};
+    const void* data = server_.memory() + due.offset;
+    if (due.immediate) {  // the value travels in the message's own memory, behind its header
+      std::memcpy(m.header + sizeof header, &due.value, sizeof due.value);
+      data = m.header + sizeof header;
+    } else if (!due.packed.empty()) {
+      m.payload = std::move(due.packed);
+      data = m.payload.data();
+    }
+    send(due.to, message_kind::reply, m, header, data, due.bytes, transport::order::free);
+  }
+  server_.answers().clear();
+}
+
+// ---- Receiving
+
+void protocol::received(unsigned kind, std::span<const std::byte> header, const transport::incoming& payload) {
+  if (!admission_.admits(header)) return;  // and a payload that is still to come is not fetched
+  tsan_acquire();
+  switch (static_cast<message_kind>(kind)) {
+    case message_kind::put:
+      server_.put(*transport_, header, payload);
+      break;
+    case message_kind::coalesced:
+      server_.coalesced(*transport_, header, payload);
+      break;
+    case message_kind::scatter:
+      server_.scatter(*transport_, header, payload);
+      break;
+    case message_kind::get:
+      server_.get(header);
+      break;
+    case message_kind::gather:
+      server_.gather(header, payload);
+      break;
+    case message_kind::reply:
+      on_reply(header, payload);
+      break;
+    case message_kind::amo:
+      server_.amo(header);
+      break;
+    case message_kind::acknowledge:
+      on_acknowledge(header);
+      break;
+  }
+  tsan_release();
+}
+
+// The caller's own reply may be gone as soon as it is done, so that comes last.
+void protocol::answered(reply& answer) {
+  awaited_ = true;
+  if (outstanding* const of = answer.of) {
+    replies_.give_back(answer);
+    completion_.replied(*of);
+  } else {
+    answer.done.store(true, std::memory_order_release);
+  }
+  hooks_.memory_changed();
+}
+
+void protocol::on_reply(std::span<const std::byte> header, const transport::incoming& payload) {
+  // The token is an address of this process that came back.
+  auto& answer =
+      *reinterpret_cast<reply*>(read_header<reply_header>(header.data()).token);  // NOLINT(performance-no-int-to-ptr)
+  const auto unpack = [&answer, this](const std::byte* packed) {
+    answer.blocks->scatter(answer.destination, packed, answer.first, answer.count);
+    answered(answer);
+  };
+  if (payload.announced && answer.blocks) {
+    fetch_payload(*transport_, payload, nullptr, unpack);
+  } else if (payload.announced) {
+    fetch_payload(*transport_, payload, static_cast<std::byte*>(answer.destination),
+                  [&answer, this](const std::byte*) { answered(answer); });
+  } else if (answer.blocks) {
+    unpack(static_cast<const std::byte*>(payload.data));
+  } else {
+    copy_bytes(answer.destination, payload.data, payload.bytes);
+    answered(answer);
+  }
+}
+
+void protocol::on_acknowledge(std::span<const std::byte> header) {
+  const auto ack = read_header<acknowledge_header>(header.data());
+  completion_.acknowledged(pe_id{ack.sent.from}, ack.count);
+  hooks_.memory_changed();
+}
+
+}  // namespace lull::fabric

@@ -1,0 +1,156 @@
+// Operations on PEs of other nodes, over a transport. Each becomes one message that the other process applies to its
+// own memory (server.hpp). Order and completion are defined here and in completion.hpp, once for all transports.
+//
+//   put, amo, scatter, accumulate   complete when the context's outstanding operations are: the target acknowledges,
+//   many
+//                                   messages at a time
+//   get, fetch, gather              complete when `reply::done` turns true, or, with no reply of the caller's own, as
+//   above
+//
+// Messages to one PE are applied in the order of the calls, except that the transport may let large ones be overtaken
+// (transport::overtakable_from()); must_complete_to_order() says when fence has to wait for that. Small non-blocking
+// puts are coalesced.
+//
+// Each PE has a key, drawn at random, that only the PEs of its job learn; a message without it is dropped, whoever it
+// came from (admission).
+//
+// May be called from any thread of the process. No call waits; the callers wait in wait/.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/units.hpp"
+#include "fabric/accumulate.hpp"
+#include "fabric/admission.hpp"
+#include "fabric/amo.hpp"
+#include "fabric/block_descriptor.hpp"
+#include "fabric/coalescer.hpp"
+#include "fabric/completion.hpp"
+#include "fabric/messages.hpp"
+#include "fabric/pending_acks.hpp"
+#include "fabric/pool.hpp"
+#include "fabric/rooms.hpp"
+#include "fabric/server.hpp"
+#include "transport/transport.hpp"
+
+namespace lull::fabric {
+
+// Where the answer of a get or a fetch arrives. Must stay where it is until done.
+struct reply {
+  void* destination = nullptr;
+  std::size_t bytes = 0;  // that arrive
+  std::atomic<bool> done{false};
+  // With a block_descriptor the bytes are blocks, from the number `first` on, that are scattered from `destination`.
+  const block_descriptor* blocks = nullptr;
+  std::size_t first = 0, count = 0;
+  outstanding* of = nullptr;  // set by `protocol` in replies of its own, which count there and are recycled when done
+};
+
+struct coalescing {
+  std::size_t message_bytes = 16384;  // 0: none are coalesced
+  std::int64_t longest_ns = 1'000'000;
+};
+
+using make_transport = std::function<std::unique_ptr<transport::transport>(transport::receiver&)>;
+
+class protocol final : transport::receiver {
+ public:
+  protocol(pe_id me, int pes, const served_memory& memory, protocol_hooks hooks, const make_transport& make,
+           const coalescing& small_puts = {});
+  ~protocol();
+  protocol(const protocol&) = delete;
+  protocol& operator=(const protocol&) = delete;
+
+  // What others must know to send to this PE: its key and its address. For PEs of the job alone.
+  [[nodiscard]] std::vector<std::byte> contact() const;
+  void introduce(pe_id pe, std::span<const std::byte> contact);  // before the first operation on that PE
+  [[nodiscard]] int connections() const;                         // PEs that this one has sent anything to
+  [[nodiscard]] std::uint64_t refused() const { return admission_.refused(); }  // messages of strangers
+  void disconnect();  // collective in effect: call when no peer will send any more
+
+  // `sent`, when given, turns true as soon as the source may be reused; without it the source must stay until complete.
+  void put(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
+           const signal_amo* signal, std::atomic<bool>* sent);
+  void get(pe_id pe, std::size_t offset, reply& answer);
+  void get_nbi(outstanding& of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes);
+  void non_fetching(outstanding& of, pe_id pe, const amo& u);
+  void fetching(pe_id pe, const amo& u, reply& answer);  // the old value, u.width bytes
+  void fetching_nbi(outstanding& of, pe_id pe, const amo& u, void* old_value);
+
+  // `count` blocks of `there` from the number `first` on, at `offset` of `pe`; `packed` one behind the other in what
+  // room_for_blocks() gave. At most message_bytes of them, or one block.
+  static constexpr std::size_t message_bytes = std::size_t{256} << 10U;
+  struct blocks_message {
+    std::vector<std::byte> payload;
+    [[nodiscard]] std::byte* packed() { return payload.data() + sizeof(block_descriptor); }
+  };
+  [[nodiscard]] static blocks_message room_for_blocks(const block_descriptor& there, std::size_t bytes);
+  void scatter(outstanding& of, pe_id pe, std::size_t offset, std::size_t first, std::size_t count,
+               blocks_message blocks, const axpy* add);
+  void gather(pe_id pe, std::size_t offset, const block_descriptor& there, std::size_t first, std::size_t count,
+              reply& answer);
+
+  // Completion of a context's operations; the first call also sends what was still being coalesced.
+  void tickets(const outstanding& of, std::vector<ticket>& result);
+  [[nodiscard]] bool reached(const outstanding& of, std::vector<ticket>& waiting) const {
+    return completion_.reached(of, waiting);
+  }
+  void complete(outstanding& of);
+  [[nodiscard]] static bool must_complete_to_order(const outstanding& of) { return of.overtakable(); }
+  [[nodiscard]] bool all_complete() const { return completion_.all(); }  // everything ever sent has been applied
+  [[nodiscard]] std::uint64_t unacknowledged(pe_id pe) const { return completion_.unacknowledged(pe); }
+
+  bool progress();  // handles what has arrived, sends what is due; whether there was any
+  void flush();     // sends what is being coalesced
+  // Grows while a caller that sends one message after the other also makes opportunistic progress.
+  [[nodiscard]] std::uint64_t opportunistic_rounds() const { return opportunistic_.load(std::memory_order_relaxed); }
+  [[nodiscard]] int event_fd() const { return transport_->event_fd(); }
+  [[nodiscard]] int deadline_fd() const { return coalescer_.deadline_fd(); }
+  [[nodiscard]] bool arm();  // true: event_fd() will become readable at the next event; false: progress first
+
+ private:
+  friend struct message;
+
+  void received(unsigned kind, std::span<const std::byte> header, const transport::incoming& payload) override;
+  void on_reply(std::span<const std::byte> header, const transport::incoming& payload);
+  void on_acknowledge(std::span<const std::byte> header);
+  void answered(reply& answer);
+
+  bool progress_locked();
+  void opportunistic_progress();  // after a message of the caller's own
+  void send_answers();
+  message& new_message(std::atomic<bool>* sent = nullptr);
+  void sent(message& m);
+  reply& new_reply(outstanding& of, void* destination, std::size_t bytes);
+  [[nodiscard]] envelope to(pe_id pe) const { return {admission_.key_of(pe), me_.index()}; }
+  void issue(outstanding& of, pe_id pe, std::size_t free_bytes = 0);
+  void coalesce(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes);
+  void send_coalesced(pe_id pe);
+  void flush_locked();
+  template <class Header>
+  void send(pe_id pe, message_kind kind, message& m, const Header& header, const void* data = nullptr,
+            std::size_t bytes = 0, transport::order wanted = transport::order::kept);
+
+  mutable std::mutex lock_;  // guards everything below but what is atomic
+  pe_id me_;
+  protocol_hooks hooks_;
+  admission admission_;
+  completion completion_;
+  pending_acks acks_;
+  server server_;
+  coalescer coalescer_;
+  pool<message> messages_;
+  pool<reply> replies_;  // of non-blocking gets and fetches
+  unsigned sent_since_progress_ = 0;
+  bool awaited_ = false;  // an answer to this PE has come since progress began
+  std::atomic<std::uint64_t> opportunistic_{0};
+  std::unique_ptr<transport::transport> transport_;  // the last to come, the first to go: it calls all above
+};
+
+}  // namespace lull::fabric

@@ -1,0 +1,115 @@
+#include "fabric/transfers.hpp"
+
+#include <vector>
+
+#include "base/settings.hpp"
+
+namespace lull::fabric {
+
+transfers::transfers(pe_id me, const symmetric_memory& memory, waiting& waits, protocol* remote,
+                     progress_thread* progress, bool oversubscribed)
+    : me_(me),
+      memory_(memory),
+      waits_(waits),
+      remote_(remote),
+      progress_(progress),
+      oversubscribed_(oversubscribed),
+      most_outstanding_(static_cast<std::uint64_t>(setting_integer("LULL_MAX_OUTSTANDING"))) {}
+
+// A program that fetches a word of its own again and again waits for a message. The progress thread would have to get
+// the core from it first, so it makes progress itself now and then, as one that tests does.
+void transfers::polled_own_memory() {
+  constexpr unsigned fetches_per_round = 8;
+  thread_local unsigned fetches = 0;
+  if (++fetches % fetches_per_round == 0) drive();
+}
+
+void transfers::wait_for_room(const context& c, pe_id pe) {
+  waits_.until({operation::put, 0, pe.index(), c.policy, true},
+               [&] { return remote_->unacknowledged(pe) < most_outstanding_; });
+}
+
+void transfers::put_remote(context& c, void* target, const void* source, std::size_t bytes, pe_id pe,
+                           const signal_amo* signal, bool blocking) {
+  wait_for_room(c, pe);
+  unconfirmed_.add(bytes, pe);
+  const std::size_t offset = memory_.offset_of(target);
+  if (!blocking) return remote_->put(c.outstanding_, pe, offset, source, bytes, signal, nullptr);
+  std::atomic<bool> sent{false};
+  remote_->put(c.outstanding_, pe, offset, source, bytes, signal, &sent);
+  waits_.until({operation::put, bytes, pe.index(), c.policy, true},
+               [&] { return sent.load(std::memory_order_acquire); });
+}
+
+void transfers::put_signal(context& c, void* target, const void* source, std::size_t bytes, const signal& then,
+                           pe_id pe, bool blocking) {
+  if (void* const there = memory_.direct(target, pe)) {
+    copy_bytes(there, source, bytes);
+    apply_amo({then.how, 8, 0, then.value, 0}, memory_.direct(then.word, pe));
+    if (then.whole_node)
+      memory_.ring_node();
+    else
+      memory_.bell_of(pe).ring_for_store_after_atomic();
+    return;
+  }
+  const signal_amo wanted{memory_.offset_of(then.word), then.value, then.how, then.whole_node};
+  put_remote(c, target, source, bytes, pe, &wanted, blocking);
+}
+
+void transfers::get_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe) {
+  reply answer{.destination = destination, .bytes = bytes};
+  remote_->get(pe, memory_.offset_of(source), answer);
+  waits_.until({operation::get, bytes, pe.index(), c.policy, true},
+               [&] { return answer.done.load(std::memory_order_acquire); });
+}
+
+void transfers::non_fetching_remote(context& c, void* target, amo u, pe_id pe) {
+  wait_for_room(c, pe);
+  u.offset = memory_.offset_of(target);
+  remote_->non_fetching(c.outstanding_, pe, u);
+}
+
+std::uint64_t transfers::fetching_remote(context& c, void* target, amo u, pe_id pe) {
+  std::uint64_t old = 0;
+  reply answer{.destination = &old, .bytes = u.width};
+  u.offset = memory_.offset_of(target);
+  remote_->fetching(pe, u, answer);
+  waits_.until({operation::atomic, u.width, pe.index(), c.policy, true},
+               [&] { return answer.done.load(std::memory_order_acquire); });
+  return old;
+}
+
+void transfers::fetching_nbi(context& c, void* old_value, void* target, amo u, pe_id pe) {
+  if (memory_.direct(target, pe)) {
+    const std::uint64_t old = fetching(c, target, u, pe);
+    std::memcpy(old_value, &old, u.width);  // the low bytes come first on the machines Lull runs on
+    return;
+  }
+  u.offset = memory_.offset_of(target);
+  remote_->fetching_nbi(c.outstanding_, pe, u, old_value);
+}
+
+void transfers::fence(context& c) {
+  std::atomic_thread_fence(std::memory_order_release);
+  // Messages to one PE are applied in order, but those that the transport lets later ones overtake.
+  if (remote_ && protocol::must_complete_to_order(c.outstanding_)) quiet(c);
+}
+
+void transfers::quiet(context& c) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (c.outstanding_.none()) return;
+  std::vector<ticket> waiting;
+  remote_->tickets(c.outstanding_, waiting);
+  const auto [bytes, peer] = unconfirmed_.take();
+  waits_.until({operation::quiet, bytes, peer, c.policy, true},
+               [&] { return remote_->reached(c.outstanding_, waiting); });
+  remote_->complete(c.outstanding_);
+}
+
+void transfers::all_complete() {
+  if (!remote_) return;
+  remote_->flush();
+  waits_.until({operation::quiet}, [&] { return remote_->all_complete(); });
+}
+
+}  // namespace lull::fabric

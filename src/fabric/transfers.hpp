@@ -1,0 +1,151 @@
+// All that moves data between PEs: puts, gets, atomics, strided blocks, their order and their completion.
+//
+// Operations choose their way by the PE: memory shared with it, or messages (protocol.hpp). put, non_fetching and their
+// relatives complete at quiet() of their context; get, fetch and puts with `blocking` return when their buffers may be
+// used. May be called from several threads at once.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "base/thread_sanitizer.hpp"
+#include "base/units.hpp"
+#include "fabric/accumulate.hpp"
+#include "fabric/amo.hpp"
+#include "fabric/block_descriptor.hpp"
+#include "fabric/context.hpp"
+#include "fabric/progress_thread.hpp"
+#include "fabric/protocol.hpp"
+#include "fabric/rooms.hpp"
+#include "fabric/symmetric_memory.hpp"
+#include "wait/waiting.hpp"
+
+namespace lull::fabric {
+
+// What has been put to other nodes since the last quiet, so that quiet can tell how long it may take.
+class unconfirmed_puts {
+ public:
+  void add(std::size_t bytes, pe_id to) {
+    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    const int before = peer_.load(std::memory_order_relaxed);
+    if (before != to.index()) peer_.store(before == nobody ? to.index() : several, std::memory_order_relaxed);
+  }
+  struct sum {
+    std::size_t bytes;
+    int peer;  // -1: several, or none
+  };
+  sum take() {
+    const int peer = peer_.exchange(nobody, std::memory_order_relaxed);
+    return {bytes_.exchange(0, std::memory_order_relaxed), peer == nobody ? several : peer};
+  }
+
+ private:
+  static constexpr int several = -1, nobody = -2;
+  std::atomic<std::size_t> bytes_{0};
+  std::atomic<int> peer_{nobody};
+};
+
+class transfers {
+ public:
+  // `remote` and `progress` null when all PEs share memory.
+  transfers(pe_id me, const symmetric_memory& memory, waiting& waits, protocol* remote, progress_thread* progress,
+            bool oversubscribed);
+
+  context& default_context() { return default_; }
+
+  void put(context& c, void* target, const void* source, std::size_t bytes, pe_id pe, bool blocking) {
+    if (void* const there = memory_.direct(target, pe)) [[likely]] {
+      deliver(there, source, bytes);
+      memory_.bell_of(pe).ring_for_store();
+    } else {
+      put_remote(c, target, source, bytes, pe, nullptr, blocking);
+    }
+  }
+  // The signal, symmetric too, changes after the data has arrived.
+  struct signal {
+    std::uint64_t* word;
+    std::uint64_t value;
+    amo_op how = amo_op::set;
+    bool whole_node = false;  // all PEs of the target's node may be waiting for it
+  };
+  void put_signal(context& c, void* target, const void* source, std::size_t bytes, const signal& then, pe_id pe,
+                  bool blocking);
+  void get(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe) {
+    if (const void* const there = memory_.direct(source, pe)) [[likely]]
+      copy_bytes(destination, there, bytes);
+    else
+      get_remote(c, destination, source, bytes, pe);
+  }
+  void get_nbi(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe) {
+    if (const void* const there = memory_.direct(source, pe)) [[likely]]
+      copy_bytes(destination, there, bytes);
+    else
+      remote_->get_nbi(c.outstanding_, pe, memory_.offset_of(source), destination, bytes);
+  }
+
+  // Atomic operations on the 4- or 8-byte word at `target` of `pe`; u.offset is filled in here.
+  void non_fetching(context& c, void* target, amo u, pe_id pe) {
+    if (void* const there = memory_.direct(target, pe)) [[likely]] {
+      apply_amo(u, there);
+      memory_.bell_of(pe).ring_for_store_after_atomic();
+    } else {
+      non_fetching_remote(c, target, u, pe);
+    }
+  }
+  std::uint64_t fetching(context& c, void* target, amo u, pe_id pe) {
+    if (void* const there = memory_.direct(target, pe)) [[likely]] {
+      const std::uint64_t old = apply_amo(u, there);
+      memory_.bell_of(pe).ring_for_store_after_atomic();
+      tsan_acquire();
+      if (remote_ && pe == me_ && u.op == amo_op::fetch) polled_own_memory();
+      return old;
+    }
+    return fetching_remote(c, target, u, pe);
+  }
+  // The old value, u.width bytes, is at `old_value` after quiet().
+  void fetching_nbi(context& c, void* old_value, void* target, amo u, pe_id pe);
+
+  // Strided blocks: the blocks of `there` at `target` of `pe`, those of `here` in this PE's memory, which has as many
+  // blocks of the same size. Complete as put and get do.
+  void put_strided(context& c, void* target, const block_descriptor& there, const void* source,
+                   const block_descriptor& here, pe_id pe);
+  void get_strided(context& c, void* destination, const block_descriptor& here, const void* source,
+                   const block_descriptor& there, pe_id pe);
+  // target += factor · source, element by element; the source may be reused on return.
+  void accumulate(context& c, void* target, const block_descriptor& there, const void* source,
+                  const block_descriptor& here, const axpy& how, pe_id pe);
+
+  void fence(context& c);
+  void quiet(context& c);
+  void drive() {  // one round of progress, for a caller that tests instead of waiting
+    if (oversubscribed_) waiting::pass_on();
+    if (progress_) progress_->test();
+  }
+
+  // The last of all: what this PE has sent is applied. Waits.
+  void all_complete();
+
+ private:
+  void put_remote(context& c, void* target, const void* source, std::size_t bytes, pe_id pe, const signal_amo* signal,
+                  bool blocking);
+  void get_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe);
+  void non_fetching_remote(context& c, void* target, amo u, pe_id pe);
+  std::uint64_t fetching_remote(context& c, void* target, amo u, pe_id pe);
+  void send_strided(context& c, void* target, const block_descriptor& there, const void* source,
+                    const block_descriptor& here, const axpy* how, pe_id pe);
+  void wait_for_room(const context& c, pe_id pe);
+  void polled_own_memory();
+
+  pe_id me_;
+  const symmetric_memory& memory_;
+  waiting& waits_;
+  protocol* remote_;
+  progress_thread* progress_;
+  bool oversubscribed_;
+  std::uint64_t most_outstanding_;  // messages to one PE
+  unconfirmed_puts unconfirmed_;
+  context default_;
+};
+
+}  // namespace lull::fabric

@@ -1,0 +1,43 @@
+#include "fabric/transport_sleep.hpp"
+
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/error.hpp"
+#include "base/event_fd.hpp"
+
+namespace lull::fabric {
+
+transport_sleep::transport_sleep(protocol& events) : protocol_(events), nudge_fd_(open_event_fd()) {
+  if (nudge_fd_ < 0) throw error("prepare to sleep on the transport", describe_errno(errno));
+}
+
+transport_sleep::~transport_sleep() { close(nudge_fd_); }
+
+announcement transport_sleep::announce() {
+  int nobody = 0;
+  if (!sleeping_.compare_exchange_strong(nobody, 1, std::memory_order_seq_cst)) return announcement::taken;
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // announced before the caller looks once more
+  if (protocol_.arm()) return announcement::announced;
+  sleeping_.store(0, std::memory_order_relaxed);
+  return announcement::busy;
+}
+
+wait::wake transport_sleep::sleep(std::int64_t timeout_ns) {
+  const timespec timeout{.tv_sec = timeout_ns / 1'000'000'000, .tv_nsec = timeout_ns % 1'000'000'000};
+  std::array<pollfd, 2> wanted{pollfd{protocol_.event_fd(), POLLIN, 0}, pollfd{nudge_fd_, POLLIN, 0}};
+  int events = ppoll(wanted.data(), wanted.size(), &timeout, nullptr);
+  // On a busy machine it may be nudged between the end of the sleep and here: that wake-up was sent.
+  if (events == 0) events = poll(wanted.data(), wanted.size(), 0);
+  if (events > 0 && wanted[1].revents != 0) clear_event_fd(nudge_fd_);
+  sleeping_.store(0, std::memory_order_release);
+  return events == 0 ? wait::wake::timed_out : wait::wake::rung;
+}
+
+void transport_sleep::nudge() { signal_event_fd(nudge_fd_); }
+
+}  // namespace lull::fabric

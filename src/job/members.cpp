@@ -1,0 +1,93 @@
+#include "job/members.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "base/counted.hpp"
+#include "base/error.hpp"
+#include "base/settings.hpp"
+#include "base/topology.hpp"
+
+namespace lull::job {
+namespace {
+
+constexpr const char* key = "lull.process";
+
+// What a process tells all others. The set of its cores follows, and then what its user has to tell.
+struct introduction {
+  place where;
+  std::uint32_t core_words;
+};
+
+// The numbers of cores, one bit each.
+using core_set = std::vector<std::uint64_t>;
+core_set set_of(std::span<const int> cores) {
+  core_set found;
+  for (const int core : cores) {
+    const auto word = static_cast<std::size_t>(core) / 64;
+    if (word >= found.size()) found.resize(word + 1);
+    found[word] |= std::uint64_t{1} << (static_cast<unsigned>(core) % 64);
+  }
+  return found;
+}
+
+place place_of(const bootstrap& boot, int blocks) {
+  const auto& here = boot.host_ranks();
+  const auto count = static_cast<int>(here.size());
+  if (blocks > count)
+    throw usage_error("split the PEs of this host into " + counted(blocks, "emulated node") + " (LULL_NODES)",
+                      "there " + std::string(count == 1 ? "is" : "are") + " only " + counted(count, "PE"),
+                      "ask for no more nodes than PEs");
+  const auto position = std::ranges::lower_bound(here, boot.rank().index()) - here.begin();
+  return {boot.host(), block_of(static_cast<int>(position), count, blocks)};
+}
+
+}  // namespace
+
+members::members(bootstrap& boot) : boot_(boot), emulated_nodes_(static_cast<int>(setting_integer("LULL_NODES"))) {
+  (void)place_of(boot_, emulated_nodes_);
+}
+
+bool members::several_nodes() const { return boot_.spans_hosts() || emulates_nodes(); }
+
+std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte> mine) {
+  const core_set my_cores = set_of(allowed_cores());
+  const introduction me{place_of(boot_, emulated_nodes_), static_cast<std::uint32_t>(my_cores.size())};
+  std::vector<std::byte> blob(sizeof me + my_cores.size() * sizeof my_cores[0]);
+  std::memcpy(blob.data(), &me, sizeof me);
+  std::memcpy(blob.data() + sizeof me, my_cores.data(), blob.size() - sizeof me);
+  blob.insert(blob.end(), mine.begin(), mine.end());
+  boot_.publish(key, blob);
+  boot_.fence();
+
+  std::vector<std::vector<std::byte>> told;
+  std::vector<place> places;
+  core_set cores_here;
+  int processes_here = 0;
+  for (int process = 0; process < boot_.size(); ++process) {
+    auto theirs = boot_.size() == 1 ? blob : boot_.lookup(key, pe_id{process});
+    introduction other{};
+    std::memcpy(&other, theirs.data(), sizeof other);
+    core_set cores(other.core_words);
+    const std::size_t cores_end = sizeof other + cores.size() * sizeof cores[0];
+    std::memcpy(cores.data(), theirs.data() + sizeof other, cores_end - sizeof other);
+    places.push_back(other.where);
+    if (other.where.host == me.where.host) {
+      ++processes_here;
+      cores_here.resize(std::max(cores_here.size(), cores.size()));
+      for (std::size_t word = 0; word < cores.size(); ++word) cores_here[word] |= cores[word];
+    }
+    theirs.erase(theirs.begin(), theirs.begin() + static_cast<std::ptrdiff_t>(cores_end));
+    told.push_back(std::move(theirs));
+  }
+  layout_.emplace(places, boot_.rank());
+  cores_of_host_ = 0;
+  for (const std::uint64_t word : cores_here) cores_of_host_ += std::popcount(word);
+  oversubscribed_ = processes_here > cores_of_host_;
+  return told;
+}
+
+}  // namespace lull::job

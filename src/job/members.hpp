@@ -1,0 +1,43 @@
+// Who is in the job, on which node, and on how many cores: what every process of it knows of all others.
+//
+// States: constructed → exchange(), once, collective → in use. What a process has to tell the others besides, its modex
+// blob, goes the same way, so that joining a job takes one exchange.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/units.hpp"
+#include "job/bootstrap.hpp"
+#include "job/layout.hpp"
+
+namespace lull::job {
+
+class members {
+ public:
+  // Reads LULL_NODES; throws for more nodes than processes.
+  explicit members(bootstrap& boot);
+
+  // Whether some of them do not share memory with this one.
+  [[nodiscard]] bool several_nodes() const;
+  // Whether the nodes of one host are emulated.
+  [[nodiscard]] bool emulates_nodes() const { return emulated_nodes_ > 1; }
+
+  // Tells all others `mine`; what each of them told, by process.
+  [[nodiscard]] std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine);
+
+  // After that:
+  [[nodiscard]] const layout& places() const { return *layout_; }
+  [[nodiscard]] int cores_of_host() const { return cores_of_host_; }     // that its processes may use, taken together
+  [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }  // more processes than these
+
+ private:
+  bootstrap& boot_;
+  int emulated_nodes_;
+  std::optional<layout> layout_;
+  int cores_of_host_ = 1;
+  bool oversubscribed_ = false;
+};
+
+}  // namespace lull::job

@@ -1,0 +1,233 @@
+#include "transport/ucx.hpp"
+
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <ucp/api/ucp.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/settings.hpp"
+
+namespace lull::transport {
+namespace {
+
+// Rendezvous costs three sleeps per transfer instead of one and is slower even when polling: below this size messages
+// go eagerly, unless UCX_RNDV_THRESH says otherwise.
+constexpr std::size_t eager_limit = std::size_t{1} << 20U;
+
+std::string answer(ucs_status_t status) { return std::string("UCX answered ") + ucs_status_string(status); }
+
+void check(ucs_status_t status, const char* asked) {
+  if (status != UCS_OK) throw error(asked, answer(status));
+}
+
+std::size_t rendezvous_threshold() {
+  const char* const given = std::getenv("UCX_RNDV_THRESH");  // NOLINT(concurrency-mt-unsafe): before any thread starts
+  if (!given || std::string_view(given) == "auto") return eager_limit;
+  if (std::string_view(given) == "inf") return std::numeric_limits<std::size_t>::max();
+  try {
+    return parse_size(given);
+  } catch (const error&) {
+    throw usage_error("read UCX_RNDV_THRESH", "'" + std::string(given) + "' is no number of bytes",
+                      "give one, as in 64k, or auto or inf: fence must know which messages may be overtaken");
+  }
+}
+
+std::string loopback_interface() {
+  ifaddrs* first = nullptr;
+  if (getifaddrs(&first) != 0) throw error("list the network interfaces", describe_errno(errno));
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> all(first, freeifaddrs);
+  for (const ifaddrs* one = first; one; one = one->ifa_next)
+    if ((one->ifa_flags & IFF_LOOPBACK) != 0 && (one->ifa_flags & IFF_UP) != 0) return one->ifa_name;
+  throw error("join the emulated nodes of this host", "its loopback interface is not up",
+              "ip link set lo up, or name another in UCX_NET_DEVICES");
+}
+
+class ucx final : public transport {
+ public:
+  ucx(receiver& to, const ucx_settings& wanted);
+  ~ucx() override;
+
+  [[nodiscard]] std::vector<std::byte> address() const override;
+  void introduce(int peer, std::span<const std::byte> address) override;
+  [[nodiscard]] int connections() const override;
+  void disconnect() override;
+  [[nodiscard]] std::size_t overtakable_from() const override { return rendezvous_from_; }
+  void send(int peer, unsigned kind, outgoing& message, std::span<const std::byte> header, const void* payload,
+            std::size_t bytes, order wanted) override;
+  void fetch(const incoming& announced, void* destination, fetching& then) override;
+  bool progress() override { return ucp_worker_progress(worker_) != 0; }
+  bool arm() override { return ucp_worker_arm(worker_) == UCS_OK; }
+  [[nodiscard]] int event_fd() const override { return event_fd_; }
+
+ private:
+  struct peer {
+    ucp_ep_h endpoint = nullptr;  // from the first message on
+    std::vector<std::byte> address;
+  };
+  struct listener {
+    ucx* owner;
+    unsigned kind;
+  };
+  ucs_status_t connect(peer& to);
+  void listen(listener& to);
+
+  receiver& receiver_;
+  std::size_t rendezvous_from_;  // bytes of payload
+  ucp_context_h context_ = nullptr;
+  ucp_worker_h worker_ = nullptr;
+  int event_fd_ = -1;
+  std::vector<peer> peers_;
+  std::array<listener, kinds> listeners_;
+};
+
+// What UCX is to do, unless the user has said otherwise.
+void set_defaults(const ucx_settings& wanted) {
+  // UCX would use shared memory between emulated nodes too, where it loses wake-ups and where no wire is emulated.
+  if (wanted.emulated) setenv("UCX_TLS", "tcp,self", 0);  // NOLINT(concurrency-mt-unsafe): before any thread starts
+  // Larger pieces than UCX's 8 KiB save most of the system calls of a large message.
+  setenv("UCX_TCP_TX_SEG_SIZE", "64k", 0);  // NOLINT(concurrency-mt-unsafe)
+  setenv("UCX_TCP_RX_SEG_SIZE", "64k", 0);  // NOLINT(concurrency-mt-unsafe)
+}
+
+ucx::ucx(receiver& to, const ucx_settings& wanted)
+    : receiver_(to),
+      rendezvous_from_(rendezvous_threshold()),
+      peers_(static_cast<std::size_t>(wanted.processes)),
+      listeners_{} {
+  set_defaults(wanted);
+  ucp_config_t* config = nullptr;
+  check(ucp_config_read(nullptr, nullptr, &config), "read UCX's settings");
+  const std::unique_ptr<ucp_config_t, void (*)(ucp_config_t*)> release(config, ucp_config_release);
+  if (wanted.one_host && !std::getenv("UCX_NET_DEVICES"))  // NOLINT(concurrency-mt-unsafe): before any thread starts
+    check(ucp_config_modify(config, "NET_DEVICES", loopback_interface().c_str()), "keep UCX to the loopback");
+  ucp_params_t params{};
+  params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_NAME;
+  params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+  params.estimated_num_eps = peers_.size();
+  params.name = "lull";
+  check(ucp_init(&params, config, &context_), "start UCX");
+  ucp_worker_params_t worker{};
+  worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  worker.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  check(ucp_worker_create(context_, &worker, &worker_), "open a UCX worker");
+  check(ucp_worker_get_efd(worker_, &event_fd_),
+        "get UCX's event descriptor (UCX_TLS may name a transport without one)");
+  for (unsigned kind = 0; kind < kinds; ++kind) {
+    listeners_[kind] = {this, kind};
+    listen(listeners_[kind]);
+  }
+}
+
+ucx::~ucx() {
+  if (worker_) ucp_worker_destroy(worker_);
+  if (context_) ucp_cleanup(context_);
+}
+
+void ucx::listen(listener& to) {
+  ucp_am_handler_param_t param{};
+  param.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG |
+                     UCP_AM_HANDLER_PARAM_FIELD_FLAGS;
+  param.id = to.kind;
+  param.arg = &to;
+  param.flags = UCP_AM_FLAG_WHOLE_MSG;
+  param.cb = [](void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                const ucp_am_recv_param_t* received) {
+    const auto& [owner, kind] = *static_cast<listener*>(self);
+    const bool announced = (received->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
+    owner->receiver_.received(kind, {static_cast<const std::byte*>(header), header_bytes}, {data, bytes, announced});
+    return UCS_OK;  // UCX lets go of an announced payload that nobody has fetched
+  };
+  check(ucp_worker_set_am_recv_handler(worker_, &param), "listen for messages");
+}
+
+std::vector<std::byte> ucx::address() const {
+  ucp_address_t* address = nullptr;
+  std::size_t bytes = 0;
+  check(ucp_worker_get_address(worker_, &address, &bytes), "get this PE's UCX address");
+  const auto* const first = reinterpret_cast<const std::byte*>(address);
+  std::vector<std::byte> copy(first, first + bytes);
+  ucp_worker_release_address(worker_, address);
+  return copy;
+}
+
+void ucx::introduce(int peer, std::span<const std::byte> address) {
+  peers_[static_cast<std::size_t>(peer)].address.assign(address.begin(), address.end());
+}
+
+int ucx::connections() const {
+  return static_cast<int>(std::ranges::count_if(peers_, [](const peer& other) { return other.endpoint != nullptr; }));
+}
+
+ucs_status_t ucx::connect(peer& to) {
+  ucp_ep_params_t params{};
+  params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
+  params.address = reinterpret_cast<const ucp_address_t*>(to.address.data());
+  return ucp_ep_create(worker_, &params, &to.endpoint);
+}
+
+void ucx::disconnect() {
+  for (peer& other : peers_) {
+    if (!other.endpoint) continue;
+    ucp_request_param_t param{};
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    void* request = ucp_ep_close_nbx(other.endpoint, &param);
+    other.endpoint = nullptr;
+    if (!UCS_PTR_IS_PTR(request)) continue;
+    while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker_);
+    ucp_request_free(request);
+  }
+}
+
+void ucx::send(int peer, unsigned kind, outgoing& message, std::span<const std::byte> header, const void* payload,
+               std::size_t bytes, order wanted) {
+  auto& to = peers_[static_cast<std::size_t>(peer)];
+  if (!to.endpoint) [[unlikely]] {
+    const ucs_status_t status = connect(to);
+    if (status != UCS_OK) message.lost(answer(status).c_str());
+  }
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+  // Said for each message, so that what may be overtaken is known here, whatever UCX would choose.
+  param.flags =
+      wanted == order::free && bytes != 0 && bytes >= rendezvous_from_ ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER;
+  param.user_data = &message;
+  param.cb.send = [](void* request, ucs_status_t status, void* user) {
+    if (status == UCS_OK || status == UCS_ERR_CANCELED)
+      static_cast<outgoing*>(user)->sent();
+    else
+      static_cast<outgoing*>(user)->lost(answer(status).c_str());
+    ucp_request_free(request);
+  };
+  void* const request = ucp_am_send_nbx(to.endpoint, kind, header.data(), header.size(), payload, bytes, &param);
+  if (UCS_PTR_IS_ERR(request)) message.lost(answer(UCS_PTR_STATUS(request)).c_str());
+  if (request == nullptr) message.sent();
+}
+
+void ucx::fetch(const incoming& announced, void* destination, fetching& then) {
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.user_data = &then;
+  param.cb.recv_am = [](void* request, ucs_status_t, std::size_t, void* user) {
+    static_cast<fetching*>(user)->fetched();
+    ucp_request_free(request);
+  };
+  void* const request = ucp_am_recv_data_nbx(worker_, announced.data, destination, announced.bytes, &param);
+  if (!UCS_PTR_IS_PTR(request)) then.fetched();
+}
+
+}  // namespace
+
+std::unique_ptr<transport> make_ucx(receiver& to, const ucx_settings& wanted) {
+  return std::make_unique<ucx>(to, wanted);
+}
+
+}  // namespace lull::transport

@@ -1,0 +1,305 @@
+// Operations on PEs of other nodes, with all PEs of the job in one process: over UCX's tcp on the loopback, and over a
+// transport in memory.
+#include "fabric/protocol.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <deque>
+#include <functional>
+
+#include "base/error.hpp"
+#include "fabric/memory_transport.hpp"
+#include "transport/ucx.hpp"
+
+namespace lull::fabric {
+namespace {
+
+constexpr std::size_t memory_bytes = std::size_t{4} << 20U;
+constexpr std::size_t large = std::size_t{1} << 20U;  // from where both transports let messages be overtaken
+
+using maker = std::unique_ptr<transport::transport> (*)(transport::receiver& to, int processes);
+std::unique_ptr<transport::transport> over_ucx(transport::receiver& to, int processes) {
+  return transport::make_ucx(to, {.processes = processes, .one_host = true, .emulated = true});
+}
+std::unique_ptr<transport::transport> in_memory(transport::receiver& to, int processes) {
+  return std::make_unique<transport::memory_transport>(to, processes);
+}
+
+struct station {
+  std::vector<std::byte> memory = std::vector<std::byte>(memory_bytes);
+  shared_lock accumulating;
+  outstanding sent;
+  protocol messages;
+  station(int pe, int pes, maker over)
+      : messages(pe_id{pe}, pes, {memory, accumulating}, {.memory_changed = [] {}, .node_memory_changed = [] {}},
+                 [=](transport::receiver& to) { return over(to, pes); }) {
+    accumulating.open();
+  }
+};
+
+class job_of_three {
+ public:
+  static constexpr int pes = 3;
+  explicit job_of_three(maker over) {
+    for (int pe = 0; pe < pes; ++pe) stations_.emplace_back(pe, pes, over);
+    for (station& one : stations_)
+      for (int pe = 0; pe < pes; ++pe)
+        one.messages.introduce(pe_id{pe}, stations_[static_cast<std::size_t>(pe)].messages.contact());
+  }
+  job_of_three(const job_of_three&) = delete;
+  job_of_three& operator=(const job_of_three&) = delete;
+  ~job_of_three() {
+    for (station& one : stations_) one.messages.disconnect();
+  }
+  station& operator[](std::size_t pe) { return stations_[pe]; }
+  bool drive() {
+    bool any = false;
+    for (station& one : stations_) any = one.messages.progress() || any;
+    also_drive();
+    return any;
+  }
+  void drive_until(const std::function<bool()>& ready) {
+    while (!ready()) drive();
+  }
+  void complete(station& one) {
+    std::vector<ticket> waiting;
+    one.messages.tickets(one.sent, waiting);
+    drive_until([&] { return one.messages.reached(one.sent, waiting); });
+    one.messages.complete(one.sent);
+  }
+  std::function<void()> also_drive = [] {};
+
+ private:
+  std::deque<station> stations_;
+};
+
+class protocol_over : public testing::TestWithParam<std::pair<const char*, maker>> {
+ protected:
+  job_of_three job{GetParam().second};
+};
+
+TEST_P(protocol_over, a_pe_is_connected_only_to_those_it_talks_to) {
+  for (std::size_t pe = 0; pe < 3; ++pe) EXPECT_EQ(job[pe].messages.connections(), 0);
+  const std::uint64_t value = 42;
+  job[0].messages.put(job[0].sent, pe_id{2}, 64, &value, sizeof value, nullptr, nullptr);
+  job.complete(job[0]);
+  EXPECT_EQ(std::memcmp(job[2].memory.data() + 64, &value, sizeof value), 0);
+  EXPECT_EQ(job[0].messages.connections(), 1);
+  EXPECT_EQ(job[1].messages.connections(), 0);
+  EXPECT_EQ(job[2].messages.connections(), 1);  // it acknowledges
+}
+
+TEST_P(protocol_over, what_is_large_may_be_overtaken_and_nothing_else) {
+  const std::vector<std::byte> data(2 * large, std::byte{1});
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{4096}, large - 1}) {
+    job[0].messages.put(job[0].sent, pe_id{1}, 0, data.data(), bytes, nullptr, nullptr);
+    EXPECT_FALSE(protocol::must_complete_to_order(job[0].sent)) << bytes;
+  }
+  job[0].messages.put(job[0].sent, pe_id{1}, 0, data.data(), large, nullptr, nullptr);
+  EXPECT_TRUE(protocol::must_complete_to_order(job[0].sent));
+  job.complete(job[0]);
+  EXPECT_FALSE(protocol::must_complete_to_order(job[0].sent));
+}
+
+TEST_P(protocol_over, atomics_and_gets_bring_what_was_there_before) {
+  const std::uint64_t first = 40;
+  std::memcpy(job[1].memory.data() + 8, &first, sizeof first);
+  std::uint64_t old = 0, now = 0;
+  reply of_fetch{.destination = &old, .bytes = 8};
+  job[0].messages.fetching(pe_id{1}, {amo_op::add, 8, 8, 2}, of_fetch);
+  job.drive_until([&] { return of_fetch.done.load(); });
+  EXPECT_EQ(old, 40U);
+  job[2].messages.get_nbi(job[2].sent, pe_id{1}, 8, &now, sizeof now);
+  job.complete(job[2]);
+  EXPECT_EQ(now, 42U);
+}
+
+TEST_P(protocol_over, small_puts_wait_for_each_other_and_go_before_anything_else) {
+  for (std::uint64_t i = 0; i < 10; ++i)
+    job[0].messages.put(job[0].sent, pe_id{1}, 8 * i, &i, sizeof i, nullptr, nullptr);
+  for (int round = 0; round < 10; ++round) job.drive();
+  EXPECT_EQ(job[0].messages.connections(), 0);  // nothing has left
+  std::uint64_t last = 0;
+  reply answer{.destination = &last, .bytes = 8};
+  job[0].messages.get(pe_id{1}, 72, answer);
+  job.drive_until([&] { return answer.done.load(); });
+  EXPECT_EQ(last, 9U);
+}
+
+TEST_P(protocol_over, blocks_are_scattered_added_and_gathered) {
+  block_descriptor there{};
+  there.levels = 1;
+  there.counts = {4, 3};
+  there.strides = {16};
+  const std::array<float, 3> some{1, 2, 3};
+  for (const bool adds : {false, true}) {
+    auto message = protocol::room_for_blocks(there, sizeof some);
+    std::memcpy(message.packed(), some.data(), sizeof some);
+    axpy twice{number::float_, {}};
+    const float factor = 2;
+    std::memcpy(twice.factor.data(), &factor, sizeof factor);
+    job[0].messages.scatter(job[0].sent, pe_id{1}, 32, 0, 3, std::move(message), adds ? &twice : nullptr);
+  }
+  job.complete(job[0]);
+  std::array<float, 3> back{};
+  block_descriptor packed{};
+  packed.levels = 1;
+  packed.counts = {4, 3};
+  packed.strides = {4};
+  reply answer{.destination = back.data(), .bytes = sizeof back, .blocks = &packed, .first = 0, .count = 3};
+  job[2].messages.gather(pe_id{1}, 32, there, 0, 3, answer);
+  job.drive_until([&] { return answer.done.load(); });
+  EXPECT_EQ(back, (std::array<float, 3>{3, 6, 9}));
+}
+
+// A client that is no PE of the job: it has found out a PE's address, and knows the form of the messages.
+class stranger final : transport::receiver {
+ public:
+  stranger(maker over, const std::vector<std::byte>& contact) : transport_(over(*this, 1)) {
+    transport_->introduce(0, std::span(contact).subspan(sizeof(std::uint64_t)));
+  }
+  stranger(const stranger&) = delete;
+  stranger& operator=(const stranger&) = delete;
+  ~stranger() { transport_->disconnect(); }
+  template <class Header>
+  void send(message_kind kind, const Header& header, const std::vector<std::byte>& data, transport::order order) {
+    message& m = sent_.emplace_back();  // the transport reads it until it is sent
+    m.header.resize(sizeof header);
+    std::memcpy(m.header.data(), &header, sizeof header);
+    m.data = data;
+    transport_->send(0, static_cast<unsigned>(kind), m, m.header, m.data.data(), m.data.size(), order);
+  }
+  void drive() { transport_->progress(); }
+
+ private:
+  struct message final : transport::outgoing {
+    std::vector<std::byte> header, data;
+    void sent() override {}
+    [[noreturn]] void lost(const char* why) override { throw error("send as a stranger", why); }
+  };
+  void received(unsigned, std::span<const std::byte>, const transport::incoming&) override { ADD_FAILURE(); }
+  std::deque<message> sent_;
+  std::unique_ptr<transport::transport> transport_;
+};
+
+TEST_P(protocol_over, a_message_of_a_process_that_is_no_pe_changes_nothing) {
+  station& target = job[1];
+  const std::vector<std::byte> before = target.memory, data(2 * large, std::byte{0xEE});
+  const std::vector<std::byte> some(data.begin(), data.begin() + 4096);
+  stranger intruder(GetParam().second, target.messages.contact());
+  job.also_drive = [&] { intruder.drive(); };
+  const envelope guessed{0x1234, 0}, none{0, 2};
+  std::uint64_t sent = 0;
+  using enum transport::order;
+  for (const envelope& sender : {guessed, none}) {
+    put_header put{};
+    put.sent = sender;
+    intruder.send(message_kind::put, put, some, kept);
+    intruder.send(message_kind::put, put, data, free);
+    intruder.send(message_kind::coalesced, coalesced_header{sender}, some, kept);
+    intruder.send(message_kind::amo, amo_header{sender, amo_op::add, 8, 0, 1, 0, 0}, {}, kept);
+    intruder.send(message_kind::get, get_header{sender, 0, 4096, 1}, {}, kept);
+    intruder.send(message_kind::reply, reply_header{sender, 0xDEADBEEF}, some, kept);
+    intruder.send(message_kind::acknowledge, acknowledge_header{sender, 1'000'000}, {}, kept);
+    sent += 7;
+  }
+  intruder.send(message_kind::put, std::uint8_t{0}, some, kept);  // not even an envelope
+  ++sent;
+  job.drive_until([&] { return target.messages.refused() == sent; });
+  EXPECT_EQ(target.memory, before);
+  EXPECT_EQ(target.messages.connections(), 0);  // it was not answered either
+
+  const std::uint64_t value = 7;  // and the job goes on
+  job[0].messages.put(job[0].sent, pe_id{1}, 8, &value, sizeof value, nullptr, nullptr);
+  job.complete(job[0]);
+  EXPECT_EQ(std::memcmp(target.memory.data() + 8, &value, sizeof value), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(transports, protocol_over,
+                         testing::Values(std::pair{"ucx", &over_ucx}, std::pair{"memory", &in_memory}),
+                         [](const auto& one) { return std::string(one.param.first); });
+
+// Over a transport in memory it is decided here when a large payload comes.
+class overtaken_puts : public testing::Test {
+ protected:
+  overtaken_puts() { transport::memory_transport::holds_back = true; }
+  ~overtaken_puts() override { transport::memory_transport::holds_back = false; }
+  void settle() {
+    for (int round = 0; round < 100; ++round) job.drive();
+  }
+  job_of_three job{in_memory};
+  const std::vector<std::byte> data = std::vector<std::byte>(large, std::byte{5});
+  const std::uint64_t flag = 1;
+};
+
+TEST_F(overtaken_puts, a_later_message_is_applied_before_them) {
+  job[0].messages.put(job[0].sent, pe_id{1}, 64, data.data(), large, nullptr, nullptr);
+  std::atomic<bool> gone{false};
+  job[0].messages.put(job[0].sent, pe_id{1}, 0, &flag, sizeof flag, nullptr, &gone);
+  settle();
+  EXPECT_EQ(job[1].memory[0], std::byte{1});
+  EXPECT_EQ(job[1].memory[64], std::byte{0});
+}
+
+TEST_F(overtaken_puts, nothing_sent_after_them_is_acknowledged_before) {
+  job[0].messages.put(job[0].sent, pe_id{1}, 64, data.data(), large, nullptr, nullptr);
+  std::atomic<bool> gone{false};
+  job[0].messages.put(job[0].sent, pe_id{1}, 0, &flag, sizeof flag, nullptr, &gone);
+  settle();
+  EXPECT_EQ(job[0].messages.unacknowledged(pe_id{1}), 2U);
+  EXPECT_FALSE(job[0].messages.all_complete());
+  transport::memory_transport::holds_back = false;
+  job.complete(job[0]);
+  EXPECT_TRUE(job[0].messages.all_complete());
+  EXPECT_EQ(job[1].memory[64], std::byte{5});
+}
+
+TEST_F(overtaken_puts, their_signal_comes_after_their_data) {
+  const signal_amo then{.offset = 0, .value = 9, .how = amo_op::set};
+  job[0].messages.put(job[0].sent, pe_id{1}, 64, data.data(), large, &then, nullptr);
+  settle();
+  EXPECT_EQ(job[1].memory[0], std::byte{0});
+  transport::memory_transport::holds_back = false;
+  job.complete(job[0]);
+  EXPECT_EQ(job[1].memory[0], std::byte{9});
+  EXPECT_EQ(job[1].memory[64], std::byte{5});
+}
+
+class ucx_threshold : public testing::TestWithParam<const char*> {};
+
+TEST_P(ucx_threshold, is_that_of_ucx) {
+  setenv("UCX_RNDV_THRESH", GetParam(), 1);
+  station here{0, 1, over_ucx};
+  unsetenv("UCX_RNDV_THRESH");
+  here.messages.introduce(pe_id{0}, here.messages.contact());
+  const std::vector<std::byte> data(std::size_t{64} << 10U, std::byte{1});
+  const auto overtakable_at = [&](std::size_t bytes) {
+    here.messages.put(here.sent, pe_id{0}, 0, data.data(), bytes, nullptr, nullptr);
+    const bool answer = protocol::must_complete_to_order(here.sent);
+    std::vector<ticket> waiting;
+    here.messages.tickets(here.sent, waiting);
+    while (!here.messages.reached(here.sent, waiting)) here.messages.progress();
+    here.messages.complete(here.sent);
+    return answer;
+  };
+  const bool small = std::string(GetParam()) == "8k";
+  EXPECT_EQ(overtakable_at(64 << 10), small);
+  EXPECT_EQ(overtakable_at(8 << 10), small);
+  EXPECT_FALSE(overtakable_at((8 << 10) - 1));
+  EXPECT_EQ(std::count(here.memory.begin(), here.memory.end(), std::byte{1}), 64 << 10);
+  here.messages.disconnect();
+}
+
+INSTANTIATE_TEST_SUITE_P(settings, ucx_threshold, testing::Values("8k", "auto", "inf"));
+
+TEST(ucx_threshold_in_an_unknown_form, is_refused) {
+  setenv("UCX_RNDV_THRESH", "intra:8k,inter:16k", 1);
+  EXPECT_THROW((station{0, 1, over_ucx}), usage_error);
+  unsetenv("UCX_RNDV_THRESH");
+}
+
+}  // namespace
+}  // namespace lull::fabric
