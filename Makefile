@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f 2>/de
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup build study test check test-install hosts-conformance stress-waiting fuzz-shmem sanitize lint docs clean
+.PHONY: setup build study test check test-install hosts-conformance stress-waiting fuzz-shmem sanitize lint docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup
 	@scripts/setup packages.txt
@@ -100,9 +100,16 @@ lint: build
 docs: build
 	@sphinx-build -q -W --keep-going docs build/docs
 
-# Ratios between two things run in turn in one run, as JSON; benchmarks/NAME.py says which.
+# Ratios between two things run in turn in one run, as JSON; benchmarks/figures.toml says which. KEEP=1 keeps them in
+# docs/results, of which the documentation's tables are made.
 bench-%: build
-	@$(VENV)/bin/python benchmarks/$*.py
+	@$(VENV)/bin/python benchmarks/run.py $* $(if $(KEEP),--keep)
+
+# The same figures of this tree and of another commit, in turn: make bench-compare BASE=COMMIT NAME=one-sided
+bench-compare: export BASE := $(BASE)
+bench-compare: export NAME := $(NAME)
+bench-compare: build
+	@$(VENV)/bin/python benchmarks/compare.py
 
 clean:
 	@rm -rf build dist docs/_build

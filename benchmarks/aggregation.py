@@ -2,19 +2,7 @@
 
 loops (aggregation/loops.cpp) times the public aggregator in turn with plain increments and loads on local tables, the
 ceiling: 10,000 words, and 256 MiB on each PE. 2 PEs, pinned, indices precomputed, as it comes: LULL_WAIT=interrupt.
-A table comes first, then one line of JSON: medians of ratios taken within a round.
-
-    histogram_small, _small_bulk, _large, _large_bins  rate over the local increments'; wanted: 0.25, 0.45, 0.75, 1.0
-    gather_small, gather_large                         pull_each's rate over the local loads'; wanted: 0.15, 0.70
-    sort_mkeys_per_cpu_s    millions of 8-byte keys that radix_sort orders in a second of CPU time
-    cpu_ratio_8pe_histogram CPU time per item, 8 PEs over 2 PEs; wanted: at most 1.3
-    cpu_ratio_8pe_gather    wanted: at most 1.6
-    tcp_speedup_histogram   aggregated over one operation per item, 2 PEs on 2 emulated nodes; wanted: 100
-    tcp_speedup_gather      wanted: 100
-    tcp_speedup_sort        wanted: 100
-    worst_case_ratio        least rate over that of one atomic per item: few items, all to one PE, all local, on one
-                            node and two; wanted: 0.95
-    peak_rss_mib_100m       most memory of a PE that has pushed 100 million items, its table of 10,000 words included
+A table comes first, then one line of JSON: medians of ratios taken within a round; figures.toml says what they are.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
 """Does waiting stay cheap when PEs outnumber cores, and what does aggregation gain? (`make bench-histogram`)
 
 Runs of the histogram application, in turn and in several rounds, so that a drift of the machine falls on all of them.
-Prints one line of JSON: medians of the ratios taken within each round, and their quartiles.
-
-    cpu_ratio_8pe          CPU time per update, 8 PEs over 2 PEs, aggregated, LULL_WAIT=interrupt; wanted: at most 1.5
-    speedup_shared_memory  updates per second, aggregated over direct, 2 PEs in shared memory
-    speedup_two_nodes      updates per second, aggregated over direct, 2 PEs on 2 emulated nodes
-    cpu_ratio_two_nodes    CPU time per update, direct over aggregated, 2 PEs on 2 emulated nodes
+Prints one line of JSON: medians of the ratios taken within each round, and their quartiles; figures.toml says what they
+are.
 """
 
 from __future__ import annotations

@@ -1,16 +1,9 @@
 """What does measuring itself cost, and how long does comparing take? (`make bench-meter`)
 
-Prints one line of JSON:
-
-    overhead_10hz_pct     CPU time of the meter's thread, 20 counters read 10 times a second, in percent of one core;
-                          wanted: at most 0.2
-    overhead_100hz_pct    likewise, 100 times a second; wanted: at most 2
-    compare_ms_1000_runs  `lull compare` of two records of 1000 runs each, from start to exit, in milliseconds; the
-                          median of several; wanted: at most 2000
-
 The counters are files of a tree that the fixtures write, RAPL zones of ten packages with their DRAM: reading them costs
 what it costs to get a file's text, less than some drivers take to get a value from the hardware. The thread's time is
-the kernel's own account of it (schedstat), in nanoseconds.
+the kernel's own account of it (schedstat), in nanoseconds. Prints one line of JSON;
+figures.toml says what its figures are.
 """
 
 from __future__ import annotations

@@ -3,21 +3,12 @@ bench-netsim`)
 
 Uniform random traffic at half of what the nodes' links carry: 460,800 messages of 16 KiB in packets of 4 KiB, on
 networks of 4,608 nodes at 100 Gbit/s; 4 virtual channels, round robin. Each run is a process of its own; all runs take
-turns, in several rounds, so that a drift of the machine falls on all of them. Prints one line of JSON: medians.
+turns, in several rounds, so that a drift of the machine falls on all of them. Prints one line of JSON: medians;
+figures.toml says what they are.
 
 A packet-link is a packet that crosses a link; CPU seconds are those of the event loop. With links that sleep, their
 power is accounted for (deep sleep, hold 0) but no packet waits for them: so the traffic is the same, and the cost is
 that of the accounting. `details` has every case, with its quartiles, also with the waits, and CPU time of the process.
-
-    fattree_links_per_cpu_s    packet-links per CPU second, fat-tree-4608, adaptive routing, power accounted for
-    dragonfly_links_per_cpu_s  the same, dragonfly-rows-4608
-    hyperx_links_per_cpu_s     the same, hyperx-4608
-    fattree65k_links_per_cpu_s   the same, fat-tree-65536, 10 messages a node instead of 100
-    fattree_fifo_links_per_cpu_s the same, fat-tree-4608 with minimal routing, one channel, queues = "fifo"
-    peak_rss_mb                largest peak memory of a process that simulated a network of 4,608 nodes
-    power_model_cost_pct       CPU time per packet-link, power accounted for over not: of all pairs of runs, in percent
-    simgrid_messages_ratio     messages per CPU second, this simulator over SimGrid, which simulates flows, not packets:
-                               4,608 messages of 16 KiB on fat-tree-4608, the same ones at the same times
 """
 
 from __future__ import annotations

@@ -2,27 +2,9 @@
 
 One C program, compiled with both libraries; they run in turn, in several rounds, so that a drift of the machine falls
 on both. Lull runs as it comes: LULL_WAIT=interrupt. "tcp" is UCX's tcp over the loopback: two emulated nodes here,
-UCX_TLS=tcp,self there. The link is one of 1 Gbit/s between two hosts made of namespaces, with idle gaps between the
+UCX_TLS=tcp,self there. The link is one of 1 Gbit/s between two virtual hosts, with idle gaps between the
 transfers; shift measures on it with LULL_WAIT=poll and adaptive in turn, the target always with interrupt. Tables come
-first, then one line of JSON.
-
-    put_min_ratio, get_min_ratio  least over 8 B to 4 MiB of their time over ours, shared memory, 2 PEs; wanted: 1
-    amo_ratio                     their time over ours, fetch-and-add, shared memory; wanted: 1
-    nbi_rate_ratio                our rate over theirs, non-blocking puts of 8 bytes, shared memory; wanted: 1
-    tcp_put_min_ratio             as put_min_ratio, tcp; wanted: 1
-    tcp_get_min_ratio             as get_min_ratio, tcp; wanted: 1
-    tcp_amo_ratio                 as amo_ratio, tcp; wanted: 1
-    tcp_poll_test_ratio           32 KiB exchanged by put and atomic over tcp: time when the flag is polled by test over
-                                  that when it is waited for; wanted: at most 1.2
-    tcp_poll_fetch_ratio          the same, polled by an atomic fetch; wanted: at most 1.2
-    tcp_nbi_rate_ratio            as nbi_rate_ratio, tcp; wanted: 50
-    barrier8_ratio                their time over ours, barrier of 8 PEs in shared memory; wanted: 1.5
-    idle_cpu_pct                  CPU time of the PE that takes most while all sleep a second; wanted: at most 0.5
-    barrier_cpu_1s_pct            the same, of those that wait a second in a barrier; wanted: at most 0.5
-    adaptive_latency_ratio_64k    adaptive over poll, 64 KiB on the link; wanted: at most 1.05
-    adaptive_cpu_ratio_64k        the same, CPU time of the process that transfers; wanted: at most 0.30
-    adaptive_latency_ratio_256k   256 KiB; wanted: at most 1.02
-    adaptive_cpu_ratio_256k       wanted: at most 0.20
+first, then one line of JSON; figures.toml says what its figures are.
 """
 
 from __future__ import annotations

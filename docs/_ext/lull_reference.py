@@ -1,15 +1,18 @@
 """The parts of the reference that are written from the program itself, so that they are never stale.
 
 A page holds a line `<!-- generated: NAME -->`; before the page is parsed the line is replaced by Markdown made from the
-click commands, the settings table, the pydantic models or the C header. These pages are read anew in every build. A
-field's meaning is the comment behind it in the source of its model.
+click commands, the settings table, the pydantic models, the C header or the kept figures of a benchmark
+(`results-NAME`). These pages are read anew in every build. A field's meaning is the comment
+behind it in the source of its model.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -284,6 +287,27 @@ def shmem_types() -> str:
     return table(["functions", "NAME is one of"], rows)
 
 
+def results(benchmark: str) -> str:
+    """The kept figures of a benchmark (`make bench-NAME KEEP=1`), beside what is wanted of them."""
+    top = Path(__file__).resolve().parents[2]
+    path = top / "docs" / "results" / f"{benchmark}.json"
+    if not path.is_file():
+        raise ExtensionError(f"{path} is not there; make bench-{benchmark} KEEP=1 writes it")
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    wanted = tomllib.loads((top / "benchmarks" / "figures.toml").read_text(encoding="utf-8"))[benchmark]
+    rows = [
+        (f"`{name}`", f"{kept['figures'][name]:.4g}", row["wanted"].removesuffix(">").removesuffix("<"), row["is"])
+        for name, row in wanted.items()
+        if name in kept["figures"]
+    ]
+    machine = kept["machine"]
+    words = (
+        f"`make bench-{benchmark}` of {kept['date']}, commit `{kept['commit']}`, on {machine['processor']}, "
+        f"{machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}."
+    )
+    return words + "\n\n" + table(["figure", "found", "wanted", "what it is"], rows)
+
+
 GENERATED: dict[str, Callable[[], str]] = {
     "cli": command_line,
     "settings": settings,
@@ -305,6 +329,8 @@ def fill_in(app: Sphinx, docname: str, source: list[str]) -> None:
     """Replace the marks in a page."""
 
     def made(mark: re.Match[str]) -> str:
+        if mark[1].startswith("results-"):
+            return results(mark[1].removeprefix("results-"))
         if mark[1] not in GENERATED:
             raise ExtensionError(f"{docname}: nothing generates {mark[1]!r}, there are: {', '.join(GENERATED)}")
         return GENERATED[mark[1]]()

@@ -1,0 +1,78 @@
+"""Is a benchmark's figure worse than on another commit? (`make bench-compare BASE=COMMIT NAME=one-sided`)
+
+Builds the other commit beside this tree, in build/base-COMMIT, and runs the benchmark of both in turn, ROUNDS times
+each (3 unless set), so that a drift of the machine falls on both. Prints for each figure the medians and the ratio,
+above 1 where this tree is better, with its least and greatest over the rounds; then one line of JSON. A ratio below
+LEAST (0.97 unless set) counts as worse. On a machine that others use, look at the spread first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from run import HERE, benchmarks, figures_of, run
+
+TOP = HERE.parent
+
+
+def checkout(base: str) -> Path:
+    """The other commit, built."""
+    found = subprocess.run(
+        ["git", "-C", str(TOP), "rev-parse", "--verify", "--short=12", f"{base}^{{commit}}"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if found.returncode != 0:
+        raise SystemExit(f"lull: compare with {base}: there is no such commit; BASE=COMMIT names one")
+    tree = TOP / "build" / f"base-{found.stdout.strip()}"
+    if not tree.is_dir():
+        subprocess.run(["git", "clone", "--quiet", "--shared", str(TOP), str(tree)], check=True)
+        subprocess.run(["git", "-C", str(tree), "checkout", "--quiet", found.stdout.strip()], check=True)
+    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "BASE", "NAME", "KEEP")}
+    subprocess.run(["make", "--no-print-directory", "-C", str(tree), "build"], check=True, env=environment)
+    return tree
+
+
+def main() -> None:
+    """Run both in turn, print the ratios."""
+    base, name = os.environ.get("BASE", ""), os.environ.get("NAME", "")
+    if not base or name not in benchmarks():
+        raise SystemExit(f"lull: make bench-compare BASE=COMMIT NAME=NAME; NAME is one of {', '.join(benchmarks())}")
+    rounds, least = int(os.environ.get("ROUNDS", "3")), float(os.environ.get("LEAST", "0.97"))
+    there = checkout(base)
+    sides = {"base": (str(there / ".venv" / "bin" / "python"), there), "here": (sys.executable, TOP)}
+    seen: dict[str, list[dict[str, Any]]] = {side: [] for side in sides}
+    for number in range(rounds):
+        order = list(sides) if number % 2 == 0 else list(sides)[::-1]
+        for side in order:
+            print(f"round {number + 1}/{rounds}: {side}", file=sys.stderr)
+            seen[side].append(run(*sides[side], name, show=False))
+    result: dict[str, Any] = {"benchmark": name, "base": base, "rounds": rounds, "ratios": {}, "worse": []}
+    print(f"{'':32} {'base':>10} {'here':>10} {'ratio':>7}  over the rounds")
+    for figure in figures_of(name):
+        pairs = [
+            (b[figure.name], h[figure.name])
+            for b, h in zip(seen["base"], seen["here"], strict=True)
+            if b.get(figure.name) and h.get(figure.name)
+        ]
+        if not pairs:
+            continue
+        ratios = [h / b if figure.more_is_better else b / h for b, h in pairs]
+        before, after = (statistics.median(side) for side in zip(*pairs, strict=True))
+        ratio = after / before if figure.more_is_better else before / after
+        result["ratios"][figure.name] = [round(ratio, 4), round(min(ratios), 4), round(max(ratios), 4)]
+        if ratio < least:
+            result["worse"].append(figure.name)
+        verdict = "WORSE" if ratio < least else ""
+        cells = f"{before:>10.4g} {after:>10.4g} {ratio:>7.3f}  {min(ratios):.3f} to {max(ratios):.3f}"
+        print(f"{figure.name:32} {cells}  {verdict}")
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""Runs a benchmark and says which of its figures are as wanted (`make bench-NAME`).
+
+What the benchmark prints goes through; a table of its figures, what is wanted of them and whether that is met follows.
+With --keep (`make bench-NAME KEEP=1`) the figures become docs/results/NAME.json, with machine, commit and date, from
+which the documentation's tables are made. A run on a working tree that differs from its commit says so there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE.parent / "docs" / "results"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a figure of a benchmark is, and what is wanted of it."""
+
+    name: str
+    wanted: str
+    meaning: str
+
+    @property
+    def more_is_better(self) -> bool:
+        """Or less is."""
+        return self.wanted.startswith(">")
+
+    def met(self, value: float) -> bool | None:
+        """Whether it is as wanted; None: nothing is."""
+        sign, _, limit = self.wanted.partition(" ")
+        if not limit:
+            return None
+        return value >= float(limit) if sign == ">=" else value <= float(limit)
+
+
+def figures_of(benchmark: str) -> list[Figure]:
+    """As figures.toml has them."""
+    table = tomllib.loads((HERE / "figures.toml").read_text(encoding="utf-8")).get(benchmark, {})
+    return [Figure(name, row["wanted"], row["is"]) for name, row in table.items()]
+
+
+def benchmarks() -> list[str]:
+    """Their names."""
+    return sorted(tomllib.loads((HERE / "figures.toml").read_text(encoding="utf-8")))
+
+
+def run(python: str, top: Path, benchmark: str, *, show: bool) -> dict[str, Any]:
+    """The figures that the benchmark of the tree `top` prints at its end."""
+    path = f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"
+    command = [python, str(top / "benchmarks" / f"{benchmark}.py")]
+    last = ""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PATH": path}) as started:
+        assert started.stdout is not None
+        for line in started.stdout:
+            last = line if line.strip() else last
+            if show:
+                print(line, end="", flush=True)
+    if started.returncode != 0:
+        raise SystemExit(f"lull: benchmark {benchmark}: it ended with exit code {started.returncode}")
+    try:
+        found: dict[str, Any] = json.loads(last)
+    except ValueError:
+        raise SystemExit(f"lull: benchmark {benchmark}: its last line is no JSON: {last.strip()!r}") from None
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were taken on."""
+    model = next(
+        (
+            line.partition(":")[2].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if "model name" in line
+        ),
+        platform.machine(),
+    )
+    return {
+        "processor": model,
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+        "system": f"{platform.system()} {platform.release()}",
+    }
+
+
+def commit(top: Path) -> str:
+    """Of the working tree, with "+" behind it where the tree differs."""
+    said = subprocess.run(
+        ["git", "-C", str(top), "describe", "--always", "--abbrev=12", "--dirty=+", "--exclude=*"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return said.stdout.strip() or "unknown"
+
+
+def keep(benchmark: str, figures: dict[str, Any]) -> Path:
+    """Write them where the documentation finds them."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{benchmark}.json"
+    known = {f.name for f in figures_of(benchmark)}
+    kept = {
+        "benchmark": benchmark,
+        "date": datetime.now(UTC).date().isoformat(),
+        "commit": commit(HERE.parent),
+        "machine": machine(),
+        "figures": {name: value for name, value in figures.items() if name in known},
+    }
+    aside = path.with_suffix(".aside")
+    aside.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    aside.replace(path)
+    return path
+
+
+def main() -> None:
+    """Run one, print the verdicts."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("benchmark", choices=benchmarks())
+    arguments.add_argument("--keep", action="store_true", help="write docs/results/NAME.json")
+    wanted = arguments.parse_args()
+    found = run(sys.executable, HERE.parent, wanted.benchmark, show=True)
+    print(file=sys.stderr)
+    for figure in figures_of(wanted.benchmark):
+        value = found.get(figure.name)
+        met = {None: "", True: "met", False: "MISSED"}[None if value is None else figure.met(value)]
+        shown = "-" if value is None else f"{value:.4g}"
+        print(f"{figure.name:32} {shown:>10}  {figure.wanted:8} {met}", file=sys.stderr)
+    if wanted.keep:
+        print(f"kept in {keep(wanted.benchmark, found)}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

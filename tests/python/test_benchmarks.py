@@ -1,0 +1,71 @@
+"""The figures of benchmarks: what is wanted of them, how they are kept and compared. No benchmark is timed here."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def run() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("benchmarks_run", BENCHMARKS / "run.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_each_benchmark_has_its_figures(run: ModuleType) -> None:
+    for name in run.benchmarks():
+        assert (BENCHMARKS / f"{name}.py").is_file()
+        assert all(figure.meaning and figure.wanted[0] in "<>" for figure in run.figures_of(name))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "value", "met"),
+    [(">= 1", 1.0, True), (">= 1", 0.99, False), ("<= 0.5", 0.5, True), ("<= 0.5", 0.6, False), (">", 3.0, None)],
+)
+def test_a_figure_is_met_missed_or_only_said(run: ModuleType, wanted: str, value: float, met: bool | None) -> None:
+    figure = run.Figure("x", wanted, "")
+    assert figure.met(value) is met
+    assert figure.more_is_better == wanted.startswith(">")
+
+
+def test_kept_figures_say_where_they_are_from(run: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "RESULTS", tmp_path / "results")
+    kept = json.loads(run.keep("meter", {"overhead_10hz_pct": 0.1, "rounds": 5}).read_text())
+    assert kept["figures"] == {"overhead_10hz_pct": 0.1}
+    assert kept["benchmark"] == "meter" and kept["commit"] and kept["date"]
+    assert set(kept["machine"]) == {"processor", "cores", "memory_gib", "system"}
+
+
+def test_what_a_benchmark_does_not_print_is_no_result(run: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "quick.py").write_text("print('a table')\nprint('no figures')\n")
+    with pytest.raises(SystemExit, match="its last line is no JSON: 'no figures'"):
+        run.run(sys.executable, tmp_path, "quick", show=False)
+    (tmp_path / "benchmarks" / "quick.py").write_text("raise SystemExit(3)\n")
+    with pytest.raises(SystemExit, match="exit code 3"):
+        run.run(sys.executable, tmp_path, "quick", show=False)
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [({}, "NAME is one of aggregation"), ({"BASE": "0" * 12, "NAME": "meter"}, "there is no such commit")],
+)
+def test_comparing_says_what_it_needs(environment: dict[str, str], said: str) -> None:
+    inherited = {name: value for name, value in os.environ.items() if name not in ("BASE", "NAME")}
+    ended = subprocess.run(
+        [sys.executable, str(BENCHMARKS / "compare.py")],
+        env={**inherited, **environment}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 1
+    assert said in ended.stderr
