@@ -1,4 +1,4 @@
-// The settings of this room: sources of energy, the wire, and what a program leaves in its record. Merged with those of
+// The settings of this room: sources of energy, and the wire. Merged with those of
 // the other rooms in base/settings.hpp.
 #pragma once
 #include <array>
@@ -53,8 +53,6 @@ inline constexpr std::array meter{
             "Seconds between two runs of a command that asks a meter (ipmi, redfish, snmp)."},
     setting{"LULL_COMMAND_TIMEOUT_S", setting_type::real, "5", "0.05..600",
             "Seconds after which such a command is killed and its reading counts as a gap."},
-    setting{"LULL_RECORD", setting_type::text, "", "",
-            "Folder where a program leaves its regions and metrics; lull measure sets it."},
 };
 
 }  // namespace lull::settings_of

@@ -145,3 +145,10 @@ def test_each_rank_of_a_job_has_its_share_of_the_cpu_time(lull: Lull) -> None:
     assert [share.pe for share in sorted(region.shares, key=lambda share: share.share)] == [0, 1]
     assert sum(share.share for share in region.shares) == pytest.approx(1)
     assert sorted(share.share for share in region.shares)[0] == pytest.approx(0.25, abs=0.08)
+
+
+def test_who_only_reports_regions_links_no_energy_source() -> None:
+    [folder] = pkg_config("--variable=libdir")
+    library = (Path(folder) / "liblull-meter.so").read_bytes()
+    for mark in (b"class/powercap", b"intel-rapl", b"nvmlDeviceGetTotalEnergyConsumption"):
+        assert mark not in library

@@ -1,48 +1,16 @@
-// What the tests of the meter share: fake trees in a temporary folder, settings that last for one test, and channels
-// by name.
+// What the tests of the meter share: fake trees, and channels by name.
 #pragma once
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include "base/settings.hpp"
 #include "meter/source.hpp"
+#include "surroundings.hpp"
 
 namespace lull::meter {
-
-class temporary_folder {
- public:
-  temporary_folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "lull-meter-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) std::abort();
-    path_ = pattern;
-  }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-  ~temporary_folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  // In place, as sysfs does it: an open descriptor sees the new content.
-  void write(const std::string& file, const std::string& content) const {
-    std::filesystem::create_directories((path_ / file).parent_path());
-    if (std::filesystem::exists(path_ / file))
-      std::filesystem::permissions(path_ / file, std::filesystem::perms::owner_write,
-                                   std::filesystem::perm_options::add);
-    std::ofstream(path_ / file) << content << '\n';
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 // A tree of tests/fixtures/make_sysfs_fixtures.py, in a folder of its own.
 class fixture_tree : public temporary_folder {
@@ -59,18 +27,7 @@ class fixture_tree : public temporary_folder {
   std::string name_;
 };
 
-// Every setting has its default when a test begins.
-class meter_test : public testing::Test {
- protected:
-  meter_test() { forget_settings(); }
-  ~meter_test() override { forget_settings(); }
-  static void set(const char* variable, const char* value) { setenv(variable, value, 1); }
-
- private:
-  static void forget_settings() {
-    for (const setting& s : all_settings()) unsetenv(s.variable);
-  }
-};
+using meter_test = settings_by_default;
 
 [[nodiscard]] inline std::unique_ptr<source> make(std::string_view name, const sysroot& root) {
   return std::ranges::find(source_table(), name, &source_entry::name)->make(root);

@@ -10,16 +10,16 @@
 
 #include "base/clock.hpp"
 #include "lull/meter.h"
-#include "tree.hpp"
+#include "surroundings.hpp"
 
-namespace lull::meter {
+namespace lull::regions {
 namespace {
 
 using testing::HasSubstr;
 using testing::SizeIs;
 
 // Regions end up in a file at exit, so each program here is a child process.
-class regions_test : public meter_test {
+class regions_test : public settings_by_default {
  protected:
   // The exit code of a child that runs `program` and leaves by exit().
   static int run(const std::function<void()>& program) {
@@ -250,4 +250,4 @@ TEST_F(regions_test, a_folder_that_is_not_there_is_an_error_and_leaves_the_progr
 }
 
 }  // namespace
-}  // namespace lull::meter
+}  // namespace lull::regions

@@ -34,7 +34,7 @@
 #include "base/settings.hpp"
 #include "lull/meter.h"
 
-namespace lull::meter {
+namespace lull::regions {
 namespace {
 
 struct visit {
@@ -239,11 +239,11 @@ int report(const char* name, double value, const char* unit, std::string_view co
 }
 
 }  // namespace
-}  // namespace lull::meter
+}  // namespace lull::regions
 
-using lull::meter::good_name;
-using lull::meter::guarded;
-using lull::meter::recorder;
+using lull::regions::good_name;
+using lull::regions::guarded;
+using lull::regions::recorder;
 
 int lull_region_begin(const char* name) {
   if (!good_name(name)) return LULL_METER_BAD_NAME;
@@ -259,19 +259,19 @@ int lull_region_end(const char* name) {
 }
 
 int lull_metric_sum(const char* name, double value, const char* unit) {
-  return lull::meter::report(name, value, unit, "sum");
+  return lull::regions::report(name, value, unit, "sum");
 }
 
 int lull_metric_mean(const char* name, double value, const char* unit) {
-  return lull::meter::report(name, value, unit, "mean");
+  return lull::regions::report(name, value, unit, "mean");
 }
 
 int lull_metric_min(const char* name, double value, const char* unit) {
-  return lull::meter::report(name, value, unit, "min");
+  return lull::regions::report(name, value, unit, "min");
 }
 
 int lull_metric_max(const char* name, double value, const char* unit) {
-  return lull::meter::report(name, value, unit, "max");
+  return lull::regions::report(name, value, unit, "max");
 }
 
 int lull_region_flush(void) {
