@@ -45,7 +45,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-from lull import installed
+from lull.base import installed
 from lull.hosts import INTERFACE, Host, Link, namespace_hosts
 
 ROUNDS = 7

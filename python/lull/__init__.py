@@ -2,7 +2,7 @@
 
 The command `lull` is the front door (`lull --help`). As a library: `lull.region` and `lull.metric_sum` (`_mean`,
 `_min`, `_max`) mark a program that is measured; `lull.simulate` simulates a network; `lull.record` reads and writes the
-record of a run, `lull.stats` and `lull.gpsup` compare two of them, and nothing else is shared between the commands.
+record of a run, which is all that the commands share. What is in which room: docs/explanation/what-is-where.md.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lull import record
-from lull.errors import LullError, describe_os_error
+from lull.base.errors import LullError, describe_os_error
 from lull.merging import channels_of
 from lull.record import RUN_FILE, SAMPLES_FILE, Run
 

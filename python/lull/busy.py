@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from lull.errors import LullError, describe_os_error
+from lull.base.errors import LullError, describe_os_error
 
 IDLE_COLUMNS = (3, 4, 7)  # idle, idle while waiting for a disk, and stolen by other virtual machines: not our energy
 COUNTED_COLUMNS = 8  # user, nice, system, idle, iowait, irq, softirq, steal; guests are in user already

@@ -15,12 +15,12 @@ from datetime import date
 from pathlib import Path
 
 from lull import _core, record
+from lull.base.errors import LullError
+from lull.base.guard import CannotExecuteError, run_guarded
+from lull.base.interrupts import Interrupts
+from lull.base.native import native_errors
 from lull.busy import cpu_time, utilisation
-from lull.errors import LullError
-from lull.guard import CannotExecuteError, run_guarded
-from lull.interrupts import Interrupts
 from lull.meter import Meter
-from lull.native import native_errors
 from lull.record import Domain, EnergyKind
 
 # Sources whose channels `package` are what a calibration by them means; of all others it is the node.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from lull import figures, stats
-from lull.gpsup import Outcome, Side
 from lull.quantity import Quantity
 from lull.record import EnergyKind, Host
+from lull.statistics import bootstrap, formatting
+from lull.statistics.gpsup import Outcome, Side
 
 EDGE_ERROR = 0.01  # tell when a sensor's slowness alone may falsify the energy by more than this
-LEVEL = 1 - stats.CONFIDENCE
+LEVEL = 1 - bootstrap.CONFIDENCE
 
 
 def caveats(first: Quantity, second: Quantity, outcome: Outcome | None, time_p: float, energy_p: float) -> list[str]:
@@ -43,19 +43,21 @@ def _runs(first: Quantity, second: Quantity, outcome: Outcome | None) -> list[st
     lines = []
     here, there = len(first.samples), len(second.samples)
     if outcome is None:
-        p = stats.smallest_p(here, there)
+        p = bootstrap.smallest_p(here, there)
         hopeless = f"; {here} and {there} runs can never reach less than p = {p:.2g}" if p >= LEVEL else ""
         lines.append(
-            f"no interval: at least {stats.runs_for_interval()} runs of each are needed for one,"
-            f" {stats.RUNS_ADVISED} are advised{hopeless}"
+            f"no interval: at least {bootstrap.runs_for_interval()} runs of each are needed for one,"
+            f" {bootstrap.RUNS_ADVISED} are advised{hopeless}"
         )
-    elif min(here, there) < stats.RUNS_ADVISED:
-        lines.append(f"{here} and {there} runs see large differences only: {stats.RUNS_ADVISED} of each are advised")
+    elif min(here, there) < bootstrap.RUNS_ADVISED:
+        lines.append(
+            f"{here} and {there} runs see large differences only: {bootstrap.RUNS_ADVISED} of each are advised"
+        )
     for side in _apart(first, second):
         if side.failed:
             repeats = ", ".join(str(index + 1) for index in side.failed)
             lines.append(
-                f"{side.run.label}: {figures.count(len(side.failed), 'failed repeat')} left out (number {repeats})"
+                f"{side.run.label}: {formatting.count(len(side.failed), 'failed repeat')} left out (number {repeats})"
             )
     return lines
 
@@ -81,7 +83,7 @@ def _tests(outcome: Outcome | None, time_p: float, energy_p: float) -> list[str]
     if outcome is None:
         return []
     return [
-        f"the rank test does not confirm the difference in {what} (p = {figures.probability(p)})"
+        f"the rank test does not confirm the difference in {what} (p = {formatting.probability(p)})"
         for what, side, p in (("time", outcome.speed, time_p), ("energy", outcome.green, energy_p))
         if side in (Side.ABOVE, Side.BELOW) and p >= LEVEL
     ]
@@ -95,9 +97,9 @@ def _sensor(side: Quantity) -> list[str]:
     if error <= EDGE_ERROR:
         return []
     return [
-        f"{side.run.label}: {slowest.source} changes only every {figures.si(slowest.interval_s, 's')}, and"
-        f" {figures.si(side.typical_time_s, 's')} were measured at a time: the energy may be off by"
-        f" {figures.percent(min(error, 1.0))}"
+        f"{side.run.label}: {slowest.source} changes only every {formatting.si(slowest.interval_s, 's')}, and"
+        f" {formatting.si(side.typical_time_s, 's')} were measured at a time: the energy may be off by"
+        f" {formatting.percent(min(error, 1.0))}"
     ]
 
 
@@ -111,7 +113,7 @@ def _faults(side: Quantity) -> list[str]:
     if unread:
         lines.append(f"{name}: no energy of {', '.join(unread)}; the sum is at least what is shown")
     counted = [
-        figures.count(number, noun)
+        formatting.count(number, noun)
         for noun, number in (("gap", sum(p.gaps for p in parts)), ("reset", sum(p.resets for p in parts)))
         if number
     ]

@@ -14,7 +14,7 @@ from typing import NoReturn
 import click
 
 from lull import __version__
-from lull.errors import LullError
+from lull.base.errors import LullError
 
 # Subcommand -> the module whose click command of the same name it is; imported only when it is called or listed.
 COMMANDS = {

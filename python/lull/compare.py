@@ -13,12 +13,12 @@ from pathlib import Path
 import click
 
 from lull import __version__, conditions, record
+from lull.base.errors import UsageError
 from lull.comparing import compare_all, compare_runs
 from lull.comparison import Comparison, Comparisons, ConditionFinding
 from lull.comparison_screen import console_for_tables, render, render_several, render_table
 from lull.comparison_table import marginal_words, rows
 from lull.conditions import Condition
-from lull.errors import UsageError
 from lull.marginal import marginal
 from lull.quantity import quantity
 from lull.record import Run, is_simulated

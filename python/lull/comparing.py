@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from lull import gpsup, ranks, stats
+from lull.base.errors import LullError
 from lull.caveats import caveats
 from lull.comparison import (
     Comparison,
@@ -17,13 +17,13 @@ from lull.comparison import (
     SideOfComparison,
     WireEnergy,
 )
-from lull.errors import LullError
-from lull.gpsup import reduction_interval
 from lull.measures import Measures, measures, ratio, ratio_if_positive
 from lull.moved import BYTES_PER_MB
 from lull.quantity import Quantity, quantity
 from lull.record import Run, weakest
-from lull.stats import Interval
+from lull.statistics import bootstrap, gpsup, ranks
+from lull.statistics.bootstrap import Interval
+from lull.statistics.gpsup import reduction_interval
 from lull.verdict import verdict
 
 TESTED = ("time", "energy")  # each against each candidate is one of the family that Holm adjusts for
@@ -36,7 +36,7 @@ def compare_runs(
     region: str | None = None,
     per: str | None = None,
     allow_mixed: bool = False,
-    seed: int = stats.SEED,
+    seed: int = bootstrap.SEED,
     delta: float = gpsup.DELTA,
 ) -> Comparison:
     """Compare two records; see `compare_all`."""
@@ -52,7 +52,7 @@ def compare_all(
     region: str | None = None,
     per: str | None = None,
     allow_mixed: bool = False,
-    seed: int = stats.SEED,
+    seed: int = bootstrap.SEED,
     delta: float = gpsup.DELTA,
 ) -> list[Comparison]:
     """Compare every candidate with the baseline; rank tests are adjusted for all of them together.
@@ -103,7 +103,7 @@ Side = tuple[Quantity, Measures]
 def _compare(baseline: Side, candidate: Side, tests: RankTests, *, seed: int, delta: float) -> Comparison:
     (first, of_first), (second, of_second) = baseline, candidate
     speedup, greenup, edp, ed2p = (ratio(of_first, of_second, name) for name in ("time", "energy", "edp", "ed2p"))
-    enough = stats.enough_runs(len(first.samples), len(second.samples))
+    enough = bootstrap.enough_runs(len(first.samples), len(second.samples))
     powerup = _powerup(of_first, of_second, speedup, greenup)
     outcome = gpsup.classify(speedup, greenup, powerup, delta) if enough else None
     return Comparison(
@@ -142,7 +142,7 @@ def _powerup(first: Measures, second: Measures, speedup: Interval, greenup: Inte
     if speedup.low is None:
         return Interval(value)
     times, energies = (first.resampled[name] / second.resampled[name] for name in TESTED)
-    return stats.percentile_interval(value, times / energies)
+    return bootstrap.percentile_interval(value, times / energies)
 
 
 def refuse_mixed(first: Quantity, second: Quantity) -> None:

@@ -10,9 +10,9 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from lull import stats
 from lull.record import EnergyKind, Model
-from lull.stats import Interval, Spread
+from lull.statistics import bootstrap
+from lull.statistics.bootstrap import Interval, Spread
 
 SCHEMA: Final = 1
 
@@ -114,7 +114,7 @@ class Comparison(Model):
     verdict: str
     kind: EnergyKind
     seed: int
-    resamples: int = stats.RESAMPLES
+    resamples: int = bootstrap.RESAMPLES
     delta: float  # how close to 1 a ratio is no difference
     warnings: list[str]
 

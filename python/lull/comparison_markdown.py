@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lull import figures
 from lull.comparison import Comparison, Marginal
 from lull.comparison_table import Row, category_words, marginal_words, rows, scope_words, sensor_words
-from lull.gpsup import reduction
+from lull.statistics import formatting
+from lull.statistics.gpsup import reduction
 
 
 def markdown(comparisons: Sequence[Comparison], marginal: Marginal | None = None) -> str:
@@ -48,9 +48,9 @@ def _several(comparisons: Sequence[Comparison]) -> str:
     for side, found in zip(sides, [None, *comparisons], strict=True):
         words = [""] * 6
         if found is not None:
-            words = [figures.ratio(one) for one in (found.speedup, found.greenup, found.powerup, found.edp_ratio)]
-            words += [figures.percent(reduction(found.greenup.value)), category_words(found)]
-        medians = [figures.si(side.time_s.median, "s"), figures.si(side.energy_j.median, "J")]
+            words = [formatting.ratio(one) for one in (found.speedup, found.greenup, found.powerup, found.edp_ratio)]
+            words += [formatting.percent(reduction(found.greenup.value)), category_words(found)]
+        medians = [formatting.si(side.time_s.median, "s"), formatting.si(side.energy_j.median, "J")]
         body.append([side.label, str(side.runs), *medians, *words, side.kind.value])
     return table(headings, body)
 

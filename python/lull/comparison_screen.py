@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lull import figures
 from lull.comparison import Comparison
 from lull.comparison_table import Row, category_words, rows, scope_words, sensor_words
-from lull.stats import Interval
+from lull.statistics import formatting
+from lull.statistics.bootstrap import Interval
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,12 +68,12 @@ def render_several(comparisons: Sequence[Comparison], console: Console) -> None:
         ratios: list[Interval | None] = [None] * 4
         if found is not None:
             ratios = [found.speedup, found.greenup, found.powerup, found.edp_ratio]
-        words = ["" if one is None else figures.ratio(one) for one in ratios[: 4 if wide else 3]]
+        words = ["" if one is None else formatting.ratio(one) for one in ratios[: 4 if wide else 3]]
         if not wide:
             words = [text.replace(" ", "\n") for text in words]
         number = "" if found is None else str(found.category or "–")
         colour = _colour(found) if found is not None else "default"
-        medians = [figures.si(side.time_s.median, "s"), figures.si(side.energy_j.median, "J")]
+        medians = [formatting.si(side.time_s.median, "s"), formatting.si(side.energy_j.median, "J")]
         cells = [side.label, *medians, *words, number, side.kind.value]
         table.add_row(*cells[: len(table.columns)], style=colour)
     console.print(table)
@@ -93,7 +93,7 @@ def render_table(named: list[tuple[str, Comparison]], console: Console) -> None:
     table.add_column("category")
     table.add_column("energy", no_wrap=True)
     for name, found in named:
-        ratios = [figures.ratio(ratio) for ratio in (found.speedup, found.greenup, found.powerup)]
+        ratios = [formatting.ratio(ratio) for ratio in (found.speedup, found.greenup, found.powerup)]
         table.add_row(name, *ratios, category_words(found), found.kind.value, style=_colour(found))
     console.print(table)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lull import figures
 from lull.comparison import Comparison, Marginal, SideOfComparison
-from lull.gpsup import reduction
 from lull.moved import BYTES_PER_MB
 from lull.record import EnergyKind
-from lull.stats import Interval, Spread
+from lull.statistics import formatting
+from lull.statistics.bootstrap import Interval, Spread
+from lull.statistics.gpsup import reduction
 
 
 @dataclass(frozen=True)
@@ -67,16 +67,16 @@ def sensor_words(found: Comparison) -> str:
     if found.sensor.cancels:
         return f"{words} In Greenup it largely cancels: the same node, read by the same channels."
     high = found.sensor.greenup_high
-    ends = f"{figures.three_digits(found.sensor.greenup_low)} to {figures.three_digits(high) if high else 'any'}"
+    ends = f"{formatting.three_digits(found.sensor.greenup_low)} to {formatting.three_digits(high) if high else 'any'}"
     return f"{words} Nodes or channels differ, so it does not cancel: by it alone Greenup may be {ends}."
 
 
 def marginal_words(found: Marginal) -> str:
     """What one more megabyte costs, as a sentence."""
-    cost = figures.si(found.j_per_mb.value, "J")
+    cost = formatting.si(found.j_per_mb.value, "J")
     if found.j_per_mb.low is not None and found.j_per_mb.high is not None:
-        cost += f" ({figures.si_range(found.j_per_mb.low, found.j_per_mb.high, 'J')})"
-    moved = figures.si_range(found.least_mb * BYTES_PER_MB, found.most_mb * BYTES_PER_MB, "B")
+        cost += f" ({formatting.si_range(found.j_per_mb.low, found.j_per_mb.high, 'J')})"
+    moved = formatting.si_range(found.least_mb * BYTES_PER_MB, found.most_mb * BYTES_PER_MB, "B")
     return (
         f"Each further MB costs {cost}, {found.kind.value}: least squares over {found.runs} runs of {found.records}"
         f" records that differ in {found.factor} and move {moved} ({found.basis})."
@@ -96,13 +96,13 @@ def _row(
 ) -> Row:
     return Row(
         name,
-        _pair([figures.si(of.median, unit) if of else "–" for of in spreads]),
+        _pair([formatting.si(of.median, unit) if of else "–" for of in spreads]),
         _pair([_interval(of, unit) for of in spreads]),
         ratio_name if ratio else "",
-        figures.ratio(ratio) if ratio else "",
-        figures.percent(reduction(ratio.value)) if ratio and saves else "",
-        figures.shift(shift.value, unit) if shift else "",
-        figures.probability(p) if p is not None else "",
+        formatting.ratio(ratio) if ratio else "",
+        formatting.percent(reduction(ratio.value)) if ratio and saves else "",
+        formatting.shift(shift.value, unit) if shift else "",
+        formatting.probability(p) if p is not None else "",
     )
 
 
@@ -111,11 +111,11 @@ def _pair(texts: list[str]) -> tuple[str, str]:
 
 
 def _interval(of: Spread | None, unit: str) -> str:
-    return "" if of is None or of.low is None or of.high is None else figures.si_range(of.low, of.high, unit)
+    return "" if of is None or of.low is None or of.high is None else formatting.si_range(of.low, of.high, unit)
 
 
 def _band(side: SideOfComparison) -> str:
-    return figures.si_range(side.energy_low_j, side.energy_high_j, "J")
+    return formatting.si_range(side.energy_low_j, side.energy_high_j, "J")
 
 
 def _dynamic_rows(found: Comparison) -> list[Row]:
@@ -126,7 +126,7 @@ def _dynamic_rows(found: Comparison) -> list[Row]:
     kinds = dict.fromkeys(side.kind.value for side in there if side.kind is not found.kind)
     name = ", ".join(["above idle", *kinds])
     energies = (sides[0].joules if sides[0] else None, sides[1].joules if sides[1] else None)
-    idle = [figures.si(side.idle_w, "W") if side else "–" for side in sides]
+    idle = [formatting.si(side.idle_w, "W") if side else "–" for side in sides]
     return [_row(name, "J", "Greenup", found.dynamic_greenup, energies), Row("idle power", _pair(idle))]
 
 
@@ -139,7 +139,7 @@ def _moved_rows(found: Comparison) -> list[Row]:
     row = _row("energy per MB", "J/MB", "ratio", found.j_per_mb_ratio, spreads)
     if all(side.basis.startswith("metric") for side in there):
         return [row]
-    volume = _pair([figures.si(side.mb * 1e6, "B") if side else "–" for side in sides])
+    volume = _pair([formatting.si(side.mb * 1e6, "B") if side else "–" for side in sides])
     return [Row("wire bytes", volume), row]
 
 
@@ -152,5 +152,5 @@ def _wire_rows(found: Comparison) -> list[Row]:
             continue
         kinds: list[EnergyKind | None] = [getattr(wire, kind_of) for wire in wires if wire]
         label = ", ".join([name, *dict.fromkeys(kind.value for kind in kinds if kind is not None)])
-        made.append(Row(label, _pair([figures.si(value, "J") if value is not None else "–" for value in values])))
+        made.append(Row(label, _pair([formatting.si(value, "J") if value is not None else "–" for value in values])))
     return made

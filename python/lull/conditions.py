@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from lull import figures
+from lull.base.errors import LullError, UsageError
 from lull.comparison import Comparison, ConditionFinding
-from lull.errors import LullError, UsageError
-from lull.gpsup import reduction_interval
-from lull.stats import Interval
+from lull.statistics import formatting
+from lull.statistics.bootstrap import Interval
+from lull.statistics.gpsup import reduction_interval
 
 MET_EXIT_CODE: Final = 3
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -133,7 +133,7 @@ def _judge(
 
 def sentence(finding: ConditionFinding) -> str | None:
     """What to say of a finding: that the condition is met, or cannot be decided; None where it is not met."""
-    shown = figures.ratio(Interval(finding.value, finding.low, finding.high))
+    shown = formatting.ratio(Interval(finding.value, finding.low, finding.high))
     if finding.met:
         return f"--fail-if {finding.condition}: met, {finding.candidate} has {shown}"
     if not finding.decided:

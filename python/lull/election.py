@@ -18,7 +18,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from lull.errors import LullError, describe_os_error
+from lull.base.errors import LullError, describe_os_error
 
 ELECTION_S = 30.0
 RETRY_S = 0.01

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lull import record
-from lull.errors import UsageError
+from lull.base.errors import UsageError
 from lull.meter import Meter
 from lull.node_reading import WINDOW_S, NodeReading, Recent
 from lull.published import read_published

@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from lull.errors import LullError, UsageError, describe_os_error
+from lull.base.errors import LullError, UsageError, describe_os_error
 
 INTERFACE = "lull0"  # the one interface of every host, by the same name on all of them
 _NETWORK = "10.91.7"

@@ -20,8 +20,8 @@ import functools
 from contextlib import ContextDecorator
 from types import TracebackType
 
-from lull import installed
-from lull.errors import LullError
+from lull.base import installed
+from lull.base.errors import LullError
 
 LIBRARY = "liblull-meter.so.0"
 BAD_ARGUMENT = (-1, -2, -6)  # LULL_METER_BAD_NAME, LULL_METER_BAD_VALUE, LULL_METER_CONFLICT

@@ -8,10 +8,10 @@ from typing import NoReturn
 
 import click
 
-from lull.guard import CannotExecuteError, run_guarded
+from lull.base.guard import CannotExecuteError, run_guarded
+from lull.base.interrupts import Interrupts
+from lull.base.native import checked_settings
 from lull.hosts import MOST_HOSTS, Link, as_environment, namespace_hosts
-from lull.interrupts import Interrupts
-from lull.native import checked_settings
 
 
 @click.command(context_settings={"allow_interspersed_args": False}, short_help="Keep hosts made of namespaces.")

@@ -17,9 +17,10 @@ from pathlib import Path
 
 from lull import record
 from lull.append import add_repeats, appending, check_same
-from lull.errors import LullError, UsageError
-from lull.guard import GRACE_S, CannotExecuteError, run_guarded
-from lull.interrupts import InterruptedBySignal, Interrupts
+from lull.base.errors import LullError, UsageError
+from lull.base.guard import GRACE_S, CannotExecuteError, run_guarded
+from lull.base.interrupts import InterruptedBySignal, Interrupts
+from lull.base.terminal import output
 from lull.launcher import Place
 from lull.merging import Merged, merge
 from lull.node_agent import Job, NodeAgent
@@ -29,7 +30,6 @@ from lull.regions import keep_those_of, read_accounts
 from lull.rendezvous import Rendezvous
 from lull.scratch import scratch_folder
 from lull.summary import summary_table
-from lull.terminal import output
 
 
 @dataclass

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lull.errors import UsageError
+from lull.base.errors import UsageError
 
 HIGHEST_SIZE = 10_000_000
 

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lull import stats
 from lull.comparison import Marginal
 from lull.moved import BYTES_PER_MB
 from lull.quantity import Quantity
 from lull.record import Run, weakest
-from lull.stats import Floats, Interval
+from lull.statistics import bootstrap
+from lull.statistics.bootstrap import Floats, Interval
 
 LEAST_SPREAD = 2.0  # largest over smallest bytes: less of it makes a slope of noise
 
@@ -35,8 +35,8 @@ def marginal(sides: Sequence[Quantity]) -> Marginal | None:
         return None
     slope, rest = _line(np.concatenate(rows))
     interval = Interval(slope)
-    if min(len(side) for side in rows) >= stats.runs_for_interval():
-        interval = stats.percentile_interval(slope, _resampled_slopes(rows))
+    if min(len(side) for side in rows) >= bootstrap.runs_for_interval():
+        interval = bootstrap.percentile_interval(slope, _resampled_slopes(rows))
     return Marginal(
         factor=factor,
         basis=sides[0].moved,
@@ -71,8 +71,8 @@ def _line(rows: Floats) -> tuple[float, float]:
 
 def _resampled_slopes(rows: Sequence[Floats]) -> Floats:
     """The slope in each resample; runs stay with their record, so that every resample has all sizes."""
-    generator = np.random.default_rng([stats.SEED, 2])
-    drawn = [side[generator.integers(0, len(side), size=(stats.RESAMPLES, len(side)))] for side in rows]
+    generator = np.random.default_rng([bootstrap.SEED, 2])
+    drawn = [side[generator.integers(0, len(side), size=(bootstrap.RESAMPLES, len(side)))] for side in rows]
     points = np.concatenate(drawn, axis=1)
     apart = points - points.mean(axis=1, keepdims=True)
     slopes: Floats = (apart[:, :, 0] * apart[:, :, 1]).sum(axis=1) / (apart[:, :, 0] ** 2).sum(axis=1)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lull import stats
 from lull.moved import BYTES_PER_MB
 from lull.quantity import Quantity, Sample
-from lull.stats import Floats, Interval, Spread
+from lull.statistics import bootstrap
+from lull.statistics.bootstrap import Floats, Interval, Spread
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class Measures:
 
     def spread(self, name: str) -> Spread:
         """Median with its interval, quartiles and extremes of a column."""
-        found = stats.spread(self.values[name])
+        found = bootstrap.spread(self.values[name])
         if name not in self.resampled:
             return found
-        interval = stats.percentile_interval(found.median, self.resampled[name])
+        interval = bootstrap.percentile_interval(found.median, self.resampled[name])
         ends = {"low": interval.low, "high": interval.high}
         return Spread(found.median, found.quartile_low, found.quartile_high, found.smallest, found.largest, **ends)
 
@@ -58,8 +58,8 @@ def measures(side: Quantity, *, seed: int, stream: int, metrics: Sequence[str] =
             values[metric] = np.array([repeats[one.index].metrics[metric].value for one in side.samples])
     table = np.column_stack(list(values.values()))
     resampled: dict[str, Floats] = {}
-    if len(table) >= stats.runs_for_interval():
-        drawn = stats.resampled_medians(table, seed=seed, stream=stream)
+    if len(table) >= bootstrap.runs_for_interval():
+        drawn = bootstrap.resampled_medians(table, seed=seed, stream=stream)
         resampled = dict(zip(values, drawn.T, strict=True))
     medians = np.median(table, axis=0)
     return Measures(values, {name: float(value) for name, value in zip(values, medians, strict=True)}, resampled)
@@ -68,9 +68,9 @@ def measures(side: Quantity, *, seed: int, stream: int, metrics: Sequence[str] =
 def ratio(first: Measures, second: Measures, name: str) -> Interval:
     """The median of the first over that of the second, with its interval where both sides have the runs for one."""
     value = first.medians[name] / second.medians[name]
-    if not stats.enough_runs(len(first.values[name]), len(second.values[name])):
+    if not bootstrap.enough_runs(len(first.values[name]), len(second.values[name])):
         return Interval(value)
-    return stats.percentile_interval(value, first.resampled[name] / second.resampled[name])
+    return bootstrap.percentile_interval(value, first.resampled[name] / second.resampled[name])
 
 
 def ratio_if_positive(first: Measures, second: Measures, name: str) -> Interval | None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lull import _core
-from lull.native import native_errors
+from lull.base.native import native_errors
 from lull.record import SAMPLES_SCHEMA, Channel, Domain, Energy, EnergyKind
 
 Interval = tuple[int, int]  # begin and end, CLOCK_MONOTONIC in nanoseconds

@@ -21,8 +21,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lull.base.errors import LullError
 from lull.election import Line, Reader, elect
-from lull.errors import LullError
 from lull.launcher import Place
 from lull.meter import Meter
 from lull.node_part import Asked, Report, compose

@@ -9,7 +9,7 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict
 
 from lull import __version__, record
-from lull.guard import Ending
+from lull.base.guard import Ending
 from lull.meter import Series
 from lull.nodes import Anchor, Identity, NodePart, clock_error_s, take_anchor
 from lull.record import Energy, Metric, Rank, Repeat, Run

@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lull import __version__, figures, gpsup, plots, record, stats
+from lull import __version__, plots, record
 from lull import page_tables as tables
+from lull.base.errors import LullError
 from lull.compare import distinct
 from lull.comparing import compare_all, refuse_mixed
 from lull.comparison import Comparison
 from lull.comparison_table import Row, rows, sensor_words
-from lull.errors import LullError
 from lull.quadrant import MOST_NAMES, gps_up
 from lull.quantity import Quantity, quantity
 from lull.record import Energy, EnergyKind, Run
 from lull.scaling import scaling, scaling_plot
+from lull.statistics import bootstrap, formatting, gpsup
 from lull.svg import Plot
 
 if TYPE_CHECKING:
@@ -169,11 +170,11 @@ def render_page(
         kinds_of={kind.value: KINDS[kind] for kind in EnergyKind},
         categories=gpsup.CATEGORIES,
         delta=f"{gpsup.DELTA:.0%}".replace("%", " %"),
-        least_runs=stats.runs_for_interval(),
-        ratio=figures.ratio,
-        probability=figures.probability,
-        si=figures.si,
-        si_range=figures.si_range,
+        least_runs=bootstrap.runs_for_interval(),
+        ratio=formatting.ratio,
+        probability=formatting.probability,
+        si=formatting.si,
+        si_range=formatting.si_range,
     )
     return Page(text, drawn.plots)
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from statistics import median
 
-from lull import __version__, figures
+from lull import __version__
 from lull.quantity import Quantity, Sample
 from lull.record import Channel, Run, weakest
 from lull.scaling import Scaling
+from lull.statistics import formatting
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,12 @@ def run_row(name: str, of: Quantity, sample: Sample) -> list[Cell]:
     return [
         Cell(name, name),
         Cell(str(sample.index + 1), sample.index),
-        Cell(figures.si(time, "s"), time),
-        Cell(figures.si(energy, "J"), energy, kind),
-        Cell(f"{figures.si(low, 'J')} – {figures.si(high, 'J')}", high - low),
-        Cell(figures.si(energy / time, "W"), energy / time, kind),
+        Cell(formatting.si(time, "s"), time),
+        Cell(formatting.si(energy, "J"), energy, kind),
+        Cell(f"{formatting.si(low, 'J')} – {formatting.si(high, 'J')}", high - low),
+        Cell(formatting.si(energy / time, "W"), energy / time, kind),
         Cell(scope + (f" ({', '.join(sources)})" if sources else ""), scope),
-        Cell(figures.si(wire.joules / sample.work, "J"), wire.joules, wire.kind.value) if wire else Cell("–", 0.0),
+        Cell(formatting.si(wire.joules / sample.work, "J"), wire.joules, wire.kind.value) if wire else Cell("–", 0.0),
     ]
 
 
@@ -57,7 +58,7 @@ def _rows_of_nodes(name: str, of: Quantity) -> list[list[Cell]]:
     rows = []
     for host in of.run.hosts:
         found = [(part, sample) for sample in of.samples for part in sample.parts if part.node == host.node]
-        clock = "–" if host.clock_error_s is None else f"± {figures.si(host.clock_error_s, 's')}"
+        clock = "–" if host.clock_error_s is None else f"± {formatting.si(host.clock_error_s, 's')}"
         if not found:
             unread = [Cell("not read", 0.0), Cell("–", 0.0), Cell("–", 0.0), Cell("–")]
             rows.append([Cell(name, name), Cell(host.node, host.node), *unread, Cell(clock, host.clock_error_s)])
@@ -70,9 +71,9 @@ def _rows_of_nodes(name: str, of: Quantity) -> list[list[Cell]]:
             [
                 Cell(name, name),
                 Cell(host.node, host.node),
-                Cell(figures.si(joules, "J"), joules, kind),
+                Cell(formatting.si(joules, "J"), joules, kind),
                 Cell(f"{share * 100:.3g} %", share),
-                Cell(figures.si(watts, "W"), watts, kind),
+                Cell(formatting.si(watts, "W"), watts, kind),
                 Cell(" and ".join(dict.fromkeys(part.channel for part, _ in found))),
                 Cell(clock, host.clock_error_s),
             ]
@@ -135,7 +136,7 @@ def channels(runs: list[Run]) -> list[tuple[Channel, str, list[str], str]]:
     return [
         (
             channel,
-            figures.si(channel.interval_s, "s") if channel.interval_s else "at every reading",
+            formatting.si(channel.interval_s, "s") if channel.interval_s else "at every reading",
             list(dict.fromkeys(nodes)),
             _which(labels, runs),
         )
@@ -206,9 +207,9 @@ def scaling_rows(of: Scaling) -> list[list[Cell]]:
         [
             Cell(line or "all records", line),
             Cell(f"{step.size:g}", step.size),
-            Cell(figures.si(step.energy_each.value, "J"), step.energy_each.value, step.kind.value),
-            Cell(figures.ratio(step.energy), step.energy.value),
-            Cell(figures.ratio(step.time), step.time.value),
+            Cell(formatting.si(step.energy_each.value, "J"), step.energy_each.value, step.kind.value),
+            Cell(formatting.ratio(step.energy), step.energy.value),
+            Cell(formatting.ratio(step.time), step.time.value),
         ]
         for line, steps in of.lines
         for step in steps

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from lull import figures, stats, svg
+from lull import svg
 from lull.quadrant import gps_up
 from lull.quantity import Quantity
 from lull.record import Domain, Energy, EnergyKind, Repeat, Run, weakest
+from lull.statistics import bootstrap, formatting
 from lull.totals import counted
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def runs_of_each(named: Sequence[tuple[str, Quantity]]) -> svg.Plot:
             for row, (name, quantity) in enumerate(named):
                 _violin(panel, row, np.array(quantity.rows)[:, column], logarithmic=logarithmic)
                 said = [
-                    f"{name}, run {sample.index + 1}: {figures.si(value, unit)}"
+                    f"{name}, run {sample.index + 1}: {formatting.si(value, unit)}"
                     + (f", {sample.kind.value}" if column else "")
                     for sample, value in zip(quantity.samples, np.array(quantity.rows)[:, column], strict=True)
                 ]
@@ -64,7 +65,7 @@ def runs_of_each(named: Sequence[tuple[str, Quantity]]) -> svg.Plot:
             panel.tick_params(axis="y", length=0)
             panel.spines["left"].set_visible(False)
             svg.prefixed_ticks(panel.xaxis, unit, logarithmic=logarithmic)
-        words = "; ".join(f"{name}: {figures.count(len(quantity.rows), 'run')}" for name, quantity in named)
+        words = "; ".join(f"{name}: {formatting.count(len(quantity.rows), 'run')}" for name, quantity in named)
         return svg.Plot(figure, f"Time and energy of every run. {words}", tips.words)
 
 
@@ -93,12 +94,12 @@ def energy_by_domain(named: Sequence[tuple[str, Sequence[Sequence[Energy]]]]) ->
             for (domain, kind), joules in parts.items():
                 look: dict[str, Any] = {"facecolor": COLOURS[domain], "edgecolor": "white", "hatch": HATCHES.get(kind)}
                 bar = axes.barh(place, joules, 0.62 if name else 0.34, left=reached, linewidth=0.6, **look)
-                tips.add(bar.patches[0], f"{record}, {domain.value}: {figures.si(joules, 'J')}, {kind.value}")
+                tips.add(bar.patches[0], f"{record}, {domain.value}: {formatting.si(joules, 'J')}, {kind.value}")
                 seen.setdefault((domain, kind), Patch(label=f"{domain.value}, {kind.value}", **look))
                 reached += joules
             kind = weakest([kind for _, kind in parts])
             only_wire = all(domain is Domain.WIRE for domain, _ in parts)
-            words = f"wire {figures.si(reached, 'J')}" if only_wire else figures.si(reached, "J")
+            words = f"wire {formatting.si(reached, 'J')}" if only_wire else formatting.si(reached, "J")
             axes.text(reached + most * 0.01, place, f"{words}, {kind.value}", va="center", fontsize=8.5)
         axes.set_ylim(place + 0.6, 0.4)
         axes.set_yticks([at for at, _ in ticks], [_folded(name) for _, name in ticks])
@@ -107,7 +108,7 @@ def energy_by_domain(named: Sequence[tuple[str, Sequence[Sequence[Energy]]]]) ->
         axes.spines["left"].set_visible(False)
         svg.prefixed_ticks(axes.xaxis, "J", logarithmic=False)
         figure.legend(handles=list(seen.values()), loc="outside upper left", ncols=3)
-        words = "; ".join(f"{name} {figures.si(sum(node.values()), 'J')}" for name, node, _ in bars)
+        words = "; ".join(f"{name} {formatting.si(sum(node.values()), 'J')}" for name, node, _ in bars)
         return svg.Plot(figure, f"Energy of each record by domain. {words}", tips.words)
 
 
@@ -140,7 +141,7 @@ def typical_repeat(run: Run) -> int | None:
     good = [repeat for repeat in run.repeats if repeat.exit_code == 0]
     if not good:
         return None
-    middle = stats.median([repeat.wall_s for repeat in good])
+    middle = bootstrap.median([repeat.wall_s for repeat in good])
     return min(good, key=lambda repeat: abs(repeat.wall_s - middle)).index
 
 
@@ -151,8 +152,8 @@ def _folded(name: str) -> str:
 
 def _violin(axes: Axes, row: int, values: np.ndarray, *, logarithmic: bool) -> None:
     """The density of the runs about a row, a bar over the quartiles and a line at the median."""
-    of = stats.spread(values)
-    shape = stats.density(np.log(values) if logarithmic else values)
+    of = bootstrap.spread(values)
+    shape = bootstrap.density(np.log(values) if logarithmic else values)
     if shape is not None:
         at, height = shape
         height = 0.4 * height / height.max()
@@ -219,9 +220,9 @@ def _regions(axes: Axes, one: Repeat, tips: svg.Tips) -> None:
     for place, region in enumerate(sorted(one.regions, key=lambda region: region.begin_s)):
         shade = 0.10 if place % 2 == 0 else 0.04
         span = axes.axvspan(region.begin_s, region.end_s, color=svg.INK, alpha=shade, linewidth=0)
-        times = f"{figures.si_range(region.begin_s, region.end_s, 's')} after the beginning"
+        times = f"{formatting.si_range(region.begin_s, region.end_s, 's')} after the beginning"
         visits = f", in {region.count} visits" if region.count > 1 else ""
-        tips.add(span, f"region {region.name}: {figures.si(region.wall_s, 's')}{visits}, {times}")
+        tips.add(span, f"region {region.name}: {formatting.si(region.wall_s, 's')}{visits}, {times}")
         if (region.end_s - region.begin_s) / one.wall_s > 0.011 * (len(region.name) + 1):
             axes.text(
                 (region.begin_s + region.end_s) / 2, top * 1.06, region.name, ha="center", va="center", fontsize=8.5

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lull import figures, svg
+from lull import svg
 from lull.comparison import Comparison
 from lull.comparison_table import category_words
-from lull.gpsup import DELTA
-from lull.stats import Interval
+from lull.statistics import formatting
+from lull.statistics.bootstrap import Interval
+from lull.statistics.gpsup import DELTA
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -59,7 +60,7 @@ def gps_up(named: Sequence[tuple[str, Comparison]]) -> svg.Plot:
 
 def _tip(name: str, found: Comparison) -> str:
     ratios = (("Speedup", found.speedup), ("Greenup", found.greenup), ("Powerup", found.powerup))
-    words = ", ".join(f"{what} {figures.ratio(ratio)}" for what, ratio in ratios)
+    words = ", ".join(f"{what} {formatting.ratio(ratio)}" for what, ratio in ratios)
     return f"{name}: {words}. {category_words(found)}. Energy {found.kind.value}."
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from statistics import median
 
-from lull import figures
-from lull.errors import LullError
+from lull.base.errors import LullError
 from lull.idle import IdleOfNodes, IdlePowers
 from lull.moved import bytes_of, bytes_per_unit
 from lull.record import Channel, Domain, Energy, EnergyKind, Repeat, Run, weakest
+from lull.statistics import formatting
 from lull.totals import PARTS, node_totals
 
 
@@ -113,7 +113,7 @@ def quantity(run: Run, *, region: str | None = None, per: str | None = None) -> 
     asked = f"compare {run.label}"
     good = [repeat for repeat in run.repeats if repeat.exit_code == 0]
     if not good:
-        repeats = figures.count(len(run.repeats), "repeat")
+        repeats = formatting.count(len(run.repeats), "repeat")
         found = f"none of its {repeats} succeeded" if run.repeats else "it has no repeats"
         raise LullError(asked, found, "look at what the command printed, and measure again")
     units = {repeat.metrics[per].unit for repeat in good if per in repeat.metrics} if per is not None else set()

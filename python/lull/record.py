@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lull.errors import LullError, describe_os_error
+from lull.base.errors import LullError, describe_os_error
 
 SCHEMA: Final = 2
 RUN_FILE = "run.json"

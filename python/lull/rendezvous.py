@@ -21,7 +21,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lull import record
-from lull.errors import LullError, describe_os_error
+from lull.base.errors import LullError, describe_os_error
 from lull.nodes import NodePart
 from lull.record import Run
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import click
 
 from lull import record
-from lull.aside import write_whole
+from lull.base.errors import LullError, UsageError
+from lull.base.whole_file import write_whole
 from lull.compare import distinct
 from lull.comparison import Comparison
-from lull.errors import LullError, UsageError
 
 if TYPE_CHECKING:
     from lull.svg import Plot

@@ -10,11 +10,11 @@ from typing import NoReturn
 
 import click
 
-from lull import installed
-from lull.errors import UsageError
+from lull.base import installed
+from lull.base.errors import UsageError
+from lull.base.interrupts import Interrupts
+from lull.base.native import checked_settings
 from lull.hosts import MOST_HOSTS, Host, Link, end_programs, hosts_there, namespace_hosts
-from lull.interrupts import Interrupts
-from lull.native import checked_settings
 from lull.run_on_hosts import run_on_hosts
 
 

@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from lull import enter_host
-from lull.errors import LullError
-from lull.guard import Stream, run_guarded
+from lull.base.errors import LullError
+from lull.base.guard import Stream, run_guarded
+from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.hosts import INTERFACE, Host
-from lull.interrupts import InterruptedBySignal, Interrupts
 
 
 def run_on_hosts(

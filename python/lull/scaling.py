@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lull import figures, stats, svg
+from lull import svg
 from lull.measures import Measures, measures, ratio
 from lull.quantity import Quantity
 from lull.record import EnergyKind, Run, weakest
-from lull.stats import Interval
+from lull.statistics import bootstrap, formatting
+from lull.statistics.bootstrap import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,7 +102,7 @@ def scaling_plot(of: Scaling) -> svg.Plot:
             handles, labels = axes[1].get_legend_handles_labels()
             figure.legend(handles, labels, loc="outside upper left", ncols=3)
         ends = "; ".join(
-            f"{name or 'all'}: energy {figures.ratio(steps[-1].energy)} and time {figures.ratio(steps[-1].time)}"
+            f"{name or 'all'}: energy {formatting.ratio(steps[-1].energy)} and time {formatting.ratio(steps[-1].time)}"
             f" of the smallest at {steps[-1].size:g}"
             for name, steps in of.lines
         )
@@ -122,10 +123,10 @@ def _size_of(runs: Sequence[Run]) -> tuple[str, list[float]] | None:
 def _steps(by_size: dict[float, Quantity]) -> list[Step]:
     sizes = sorted(by_size)
     first, base = sizes[0], by_size[sizes[0]]
-    of_base = measures(base, seed=stats.SEED, stream=0)
+    of_base = measures(base, seed=bootstrap.SEED, stream=0)
     made = []
     for size in sizes:
-        of = measures(by_size[size], seed=stats.SEED, stream=1) if size > first else of_base
+        of = measures(by_size[size], seed=bootstrap.SEED, stream=1) if size > first else of_base
         energy, time = (_grown(of, of_base, name) for name in ("energy", "time"))
         each = of.spread("energy")
         made.append(
@@ -163,7 +164,7 @@ def _line(axes: Axes, place: int, line: str, steps: list[Step], name: str, tips:
     for step, of in zip(steps, values, strict=True):
         ends = None if of.low is None or of.high is None else [[of.value - of.low], [of.high - of.value]]
         drawn = axes.errorbar([step.size], [of.value], yerr=ends, fmt=look[0], color=colour, markersize=5, capsize=2.5)
-        shown = figures.si(of.value, "J") if name == "energy_each" else figures.ratio(of)
+        shown = formatting.si(of.value, "J") if name == "energy_each" else formatting.ratio(of)
         what = {"energy_each": f"energy each, {step.kind.value},", "energy": ENERGY_RATIO, "time": TIME_RATIO}[name]
         tips.add(drawn.lines[0], f"{line + ', ' if line else ''}N = {step.size:g}: {what} {shown}")
 
@@ -178,5 +179,5 @@ def _axis(axes: Axes, sizes: list[float], name: str) -> None:
     low, high = axes.get_ylim()
     axes.set_ylim(min(low, 0.9), max(high, 1.1)) if name != "energy_each" else axes.set_ylim(0, high * 1.05)
     if name == "energy_each":
-        factor, unit = figures.scale(axes.get_ylim()[1], "J")
+        factor, unit = formatting.scale(axes.get_ylim()[1], "J")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / factor:.9g} {unit}"))

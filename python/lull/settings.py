@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from lull import _core
-from lull.native import unknown_variables
-from lull.terminal import output
+from lull.base.native import unknown_variables
+from lull.base.terminal import output
 
 
 @click.command(short_help="List the settings and their values in force.")

@@ -12,12 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from lull import _core
-from lull.aside import write_whole
-from lull.errors import LullError, UsageError
-from lull.interrupts import Interrupts
-from lull.native import checked_settings, native_errors
+from lull.base.errors import LullError, UsageError
+from lull.base.interrupts import Interrupts
+from lull.base.native import checked_settings, native_errors
+from lull.base.terminal import output
+from lull.base.whole_file import write_whole
 from lull.record import EnergyKind
-from lull.terminal import output
 
 SOURCE_FIELDS = (
     *("name", "kind", "unit", "interval_s", "range", "permission"),

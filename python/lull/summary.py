@@ -8,8 +8,8 @@ from statistics import median
 
 from rich.table import Table
 
-from lull import figures
 from lull.record import Domain, Energy, Repeat, weakest
+from lull.statistics import formatting
 from lull.totals import add
 
 
@@ -69,5 +69,5 @@ def heading(domain: Domain, sums: Sequence[dict[Domain, OverNodes]]) -> str:
 def figure(total: OverNodes) -> str:
     """Joules, marked when a reset hid part of them, or readings failed."""
     of = total.energy
-    marks = (" or more" if of.lower_bound else "") + (f" ({figures.count(of.gaps, 'gap')})" if of.gaps else "")
+    marks = (" or more" if of.lower_bound else "") + (f" ({formatting.count(of.gaps, 'gap')})" if of.gaps else "")
     return f"{of.joules:.4g}{marks}"

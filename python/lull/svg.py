@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from lull import figures
+from lull.statistics import formatting
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -127,7 +127,7 @@ def prefixed_ticks(axis: Axis, unit: str, *, logarithmic: bool) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     def prefixed(value: float) -> str:
-        factor, name = figures.scale(value, unit)
+        factor, name = formatting.scale(value, unit)
         return f"{value / factor:.9g} {name}"
 
     if logarithmic:
@@ -135,7 +135,7 @@ def prefixed_ticks(axis: Axis, unit: str, *, logarithmic: bool) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: prefixed(value)))
         axis.set_minor_formatter(NullFormatter())
         return
-    factor, name = figures.scale(axis.get_view_interval()[1], unit)
+    factor, name = formatting.scale(axis.get_view_interval()[1], unit)
     axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / factor:.9g} {name}"))
 

@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from lull import _core
-from lull.errors import UsageError
-from lull.native import native_errors
-from lull.terminal import output
+from lull.base.errors import UsageError
+from lull.base.native import native_errors
+from lull.base.terminal import output
 
 
 @click.command(short_help="Networks to simulate: parameters, figures, drawings.")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lull import figures, gpsup, stats
-from lull.gpsup import Outcome, Side
 from lull.quantity import Quantity
+from lull.statistics import bootstrap, formatting, gpsup
+from lull.statistics.gpsup import Outcome, Side
 
 FINE = 1.2  # ratios below this are told in percent, above as "times"
 
@@ -15,7 +15,7 @@ def verdict(first: Quantity, second: Quantity, speedup: float, greenup: float, o
     if outcome is None:
         return (
             f"too few runs to tell: {len(first.samples)} of {first.run.label} and {len(second.samples)} of {name},"
-            f" at least {stats.runs_for_interval()} of each are needed"
+            f" at least {bootstrap.runs_for_interval()} of each are needed"
         )
     time = {
         Side.ABOVE: f"is {_more(speedup)} faster",
@@ -42,9 +42,9 @@ def verdict(first: Quantity, second: Quantity, speedup: float, greenup: float, o
 
 def _more(ratio: float) -> str:
     """How much faster, slower or more: 2.1× or, of small differences, 4.2 %."""
-    return f"{figures.three_digits(ratio)}×" if ratio >= FINE else figures.percent(ratio - 1)
+    return f"{formatting.three_digits(ratio)}×" if ratio >= FINE else formatting.percent(ratio - 1)
 
 
 def _less(ratio: float) -> str:
     """How much less: 1.8× or, of small differences, the share saved."""
-    return f"{figures.three_digits(ratio)}×" if ratio >= FINE else figures.percent(gpsup.reduction(ratio))
+    return f"{formatting.three_digits(ratio)}×" if ratio >= FINE else formatting.percent(gpsup.reduction(ratio))

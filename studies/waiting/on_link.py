@@ -17,7 +17,7 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
-from lull.errors import LullError
+from lull.base.errors import LullError
 from lull.hosts import INTERFACE, Link, namespace_hosts
 
 # PMIx and UCX offer only addresses of this host, unless told which interface others can reach.

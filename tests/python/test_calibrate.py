@@ -12,9 +12,9 @@ import pytest
 
 from conftest import Counter, Lull, processes_with
 from lull import _core
+from lull.base.errors import LullError
 from lull.busy import CpuTime, cpu_time, utilisation
 from lull.calibration import choose_reference
-from lull.errors import LullError
 
 WRITER = Path(__file__).parents[1] / "fixtures" / "make_sysfs_fixtures.py"
 IDLE_W, FULL_W = 20.0, 60.0

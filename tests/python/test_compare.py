@@ -12,9 +12,9 @@ from rich.console import Console
 
 import records
 from lull import record
+from lull.base.errors import LullError
 from lull.compare import distinct, render, render_table
 from lull.comparing import compare_all, compare_runs
-from lull.errors import LullError
 from lull.quantity import nodes_of
 from lull.record import Domain, EnergyKind
 from records import TIMES, faster, run

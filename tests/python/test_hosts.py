@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import PATIENCE_S, wait_until
-from lull.errors import LullError, UsageError
+from lull.base.errors import LullError, UsageError
 from lull.hosts import INTERFACE, Host, Link, namespace_hosts
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Lull
-from lull.errors import LullError
+from lull.base.errors import LullError
 from lull.hosts import Link, as_environment, hosts_there, namespace_hosts
 
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

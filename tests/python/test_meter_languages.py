@@ -9,7 +9,8 @@ import pytest
 
 import lull as lull_package
 from conftest import Lull
-from lull import installed, record
+from lull import record
+from lull.base import installed
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "how-to" / "examples"
 PREFIX = installed.package_folder().parents[2].parent

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 import records
+from lull.base.errors import LullError, UsageError
 from lull.compare import compare_runs
-from lull.errors import LullError, UsageError
 from lull.record import EnergyKind
 from lull.report import records_in, report, write_report
 from records import NOON, TIMES, faster, run

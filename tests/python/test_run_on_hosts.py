@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from conftest import PATIENCE_S, Lull, compiled, gone
-from lull.errors import LullError
+from lull.base.errors import LullError
+from lull.base.installed import applications
 from lull.hosts import Host, Link, namespace_hosts
-from lull.installed import applications
 from lull.run_on_hosts import dealt, run_on_hosts
 
 PROGRAMS = Path(__file__).parents[2] / "build" / "venv" / "tests" / "run"

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from conftest import Lull
-from lull import installed, sources
+from lull import sources
+from lull.base import installed
 
 
 def test_settings_show_value_origin_and_meaning(lull: Lull) -> None:

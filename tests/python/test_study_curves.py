@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Lull
-from lull import installed
-from lull.errors import LullError
+from lull.base import installed
+from lull.base.errors import LullError
 from lull.hosts import namespace_hosts
 from lull.study.curves import binary
 from lull.study.description import read_description

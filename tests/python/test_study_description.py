@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from lull import installed
-from lull.errors import LullError
+from lull.base import installed
+from lull.base.errors import LullError
 from lull.record import EnergyKind
 from lull.study.claims import CANNOT_TELL, DOES_NOT, REPRODUCES, Compared, Seen, find, judge
 from lull.study.description import Check, PaperFigure, read_description

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 
-from lull.aside import write_whole
-from lull.errors import LullError, UsageError
+from lull.base.errors import LullError, UsageError
+from lull.base.interrupts import Interrupts
+from lull.base.native import checked_settings
+from lull.base.whole_file import write_whole
 from lull.feed import Feed, feed_of, read_with_power
-from lull.interrupts import Interrupts
-from lull.native import checked_settings
 
 STDOUT = Path("-")
 UNASKED_S = 60.0  # the feed is read this often though nobody asks, so that the meter's memory stays bounded

@@ -20,10 +20,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoM
 from prometheus_client.registry import Collector
 
 from lull import __version__
-from lull.aside import write_whole
-from lull.errors import LullError, UsageError, describe_os_error
+from lull.base.errors import LullError, UsageError, describe_os_error
+from lull.base.interrupts import Interrupts
+from lull.base.whole_file import write_whole
 from lull.feed import Feed
-from lull.interrupts import Interrupts
 from lull.node_reading import NodeReading, totals
 
 OF_A_CHANNEL = ("host", "source", "channel", "domain", "kind")

@@ -16,7 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from lull import record
-from lull.errors import LullError
+from lull.base.errors import LullError
 from lull.record import Energy, Repeat, Run
 from lull.totals import node_totals
 

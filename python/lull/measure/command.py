@@ -11,11 +11,12 @@ from pathlib import Path
 
 import click
 
-from lull import launched, record, stats
+from lull import launched, record
 from lull.append import appending, check_same
-from lull.errors import LullError, UsageError
-from lull.guard import CannotExecuteError
-from lull.interrupts import Interrupts
+from lull.base.errors import LullError, UsageError
+from lull.base.guard import CannotExecuteError
+from lull.base.interrupts import Interrupts
+from lull.base.native import checked_settings, unknown_variables
 from lull.launcher import LAUNCHERS, find_place, nodes_allocated
 from lull.measure.folder import check_free, default_folder
 from lull.measure.idle_power import measure_idle
@@ -28,10 +29,10 @@ from lull.measure.watch import Onlooker, Watch
 from lull.measure.way import Way
 from lull.measure.way_file import read_ways
 from lull.meter import Meter
-from lull.native import checked_settings, unknown_variables
 from lull.published import Publisher
 from lull.record import IdlePower
 from lull.regions import missing_nodes
+from lull.statistics import bootstrap
 
 MOST_RUNS = 100
 
@@ -149,7 +150,9 @@ def _precision(percent: float | None, runs: int, most: int | None) -> Precision 
     asked = Precision(percent, runs, MOST_RUNS if most is None else most)
     if asked.most < asked.first_look:
         words = f"{asked.most} runs at most are fewer than {asked.first_look}"
-        why = f"an interval needs {stats.runs_for_interval()} runs" if asked.first_look > runs else "those of --runs"
+        why = (
+            f"an interval needs {bootstrap.runs_for_interval()} runs" if asked.first_look > runs else "those of --runs"
+        )
         raise UsageError("measure --until-ci", f"{words}, {why}", "raise --max-runs")
     return asked
 

@@ -6,7 +6,7 @@ import tempfile
 from datetime import datetime
 from pathlib import Path
 
-from lull.errors import LullError, describe_os_error
+from lull.base.errors import LullError, describe_os_error
 
 
 def check_free(folder: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lull import _core
+from lull.base.interrupts import Interrupts
 from lull.busy import cpu_time, utilisation
-from lull.interrupts import Interrupts
 from lull.meter import Meter
 from lull.record import IdlePower
 

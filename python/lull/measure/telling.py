@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from lull.errors import LullError
+from lull.base.errors import LullError
+from lull.base.terminal import output
 from lull.measure.repeat import Measured
 from lull.measure.turns import Turn
 from lull.measure.way import Way
 from lull.record import Run
 from lull.summary import summary_table
-from lull.terminal import output
 
 
 def say(line: str) -> None:

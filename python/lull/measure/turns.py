@@ -12,13 +12,13 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lull import figures
-from lull.interrupts import Interrupts
+from lull.base.interrupts import Interrupts
 from lull.measure import precision
 from lull.measure.precision import Precision
 from lull.measure.repeat import Measured, measure_repeat
 from lull.measure.way import Way
 from lull.meter import Meter
+from lull.statistics import formatting
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Plan:
             precision.words(of) if len(ways) == 1 else f"{way.label}: {precision.words(of)}"
             for way, of in zip(ways, repeats, strict=True)
         )
-        runs = figures.count(done, "run")
+        runs = formatting.count(done, "run")
         if all(precision.is_reached(self.until, of) for of in repeats):
             return f"stopped after {runs}, all intervals are within ±{self.until.percent:g} % ({found})"
         if any(precision.is_hopeless(self.until, of) for of in repeats):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Protocol
 
-from lull.errors import LullError
+from lull.base.errors import LullError
 from lull.measure.turns import Turn
 from lull.meter import Meter
 from lull.node_reading import NodeReading, Progress, Recent

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, ValidationError, field_validator
 
-from lull.errors import LullError, UsageError, describe_os_error
+from lull.base.errors import LullError, UsageError, describe_os_error
 from lull.measure.way import Way
 
 

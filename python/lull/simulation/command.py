@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from lull.errors import UsageError
-from lull.interrupts import Interrupts
-from lull.terminal import output
+from lull.base.errors import UsageError
+from lull.base.interrupts import Interrupts
+from lull.base.terminal import output
 
 
 @click.command(short_help="Simulate a network and the power of its links.")

@@ -11,7 +11,8 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from lull.interrupts import Interrupts
+from lull.base.interrupts import Interrupts
+from lull.base.terminal import output
 from lull.report import write_report
 from lull.simulation.account import read_simulation
 from lull.simulation.sweep import read_sweep
@@ -20,7 +21,6 @@ from lull.simulation.sweep_table import csv_text, rows_of, table_of
 from lull.simulation.workers import LocalWorkers, Workers
 from lull.study import take_up
 from lull.study.state import State
-from lull.terminal import output
 
 
 def run_sweep(

@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from lull import _core
-from lull.errors import LullError
-from lull.interrupts import InterruptedBySignal, Interrupts
+from lull.base.errors import LullError
+from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.simulation import simulation_record
 from lull.simulation.account import RepeatFigures, SimulationFile, read_simulation
 from lull.simulation.sweep import Point, Sweep, in_words

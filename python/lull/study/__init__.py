@@ -12,17 +12,18 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from lull import installed, record
-from lull.errors import LullError, UsageError
+from lull import record
+from lull.base import installed
+from lull.base.errors import LullError, UsageError
+from lull.base.interrupts import Interrupts
+from lull.base.native import checked_settings, unknown_variables
+from lull.base.terminal import output
 from lull.hosts import Link, as_environment, hosts_there, namespace_hosts
-from lull.interrupts import Interrupts
-from lull.native import checked_settings, unknown_variables
 from lull.study.claims import Compared, find
 from lull.study.description import Description, nearest, read_description
 from lull.study.points import Places, Point, all_points, describe, pairs, point_name
 from lull.study.runner import environment, prepare_inputs, run_points
 from lull.study.state import Begun, State
-from lull.terminal import output
 
 # What a study says of its runs when they are there: it can be rewritten without running anything again.
 TOLD_AT_THE_END = {"title", "question", "note", "paper", "quick", "compare", "curves", "bars", "paper_figures"}

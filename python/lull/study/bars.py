@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lull import figures, stats, svg
+from lull import svg
 from lull.measures import measures
 from lull.quantity import Quantity, quantity
 from lull.record import EnergyKind, Run, weakest
-from lull.stats import Spread
+from lull.statistics import bootstrap, formatting
+from lull.statistics.bootstrap import Spread
 from lull.study.description import Bars, Description, Value
 from lull.study.points import describe, in_matrix, point_name
 from lull.tabled_plot import TabledPlot
@@ -70,7 +71,7 @@ def _bars(study: Description, wanted: Bars, fixed: dict[str, Value], runs: Mappi
 
 
 def _bar(group: str, name: str, of: Quantity) -> Bar:
-    columns = measures(of, seed=stats.SEED, stream=0, wire=True)
+    columns = measures(of, seed=bootstrap.SEED, stream=0, wire=True)
     kinds = {"energy": of.kind}
     wires = [sample.wire.kind for sample in of.samples if sample.wire]
     if "wire" in columns.values:
@@ -98,13 +99,13 @@ def _heading(column: str, bars: list[Bar], per: str | None) -> str:
 
 
 def _cell(bar: Bar, column: str) -> str:
-    return figures.si(bar.energies[column].median, "J") if column in bar.energies else "–"
+    return formatting.si(bar.energies[column].median, "J") if column in bar.energies else "–"
 
 
 def _share_of_wire(bar: Bar) -> str:
     if "wire" not in bar.energies:
         return "–"
-    return figures.three_digits(bar.energies["wire"].median / bar.energies["energy"].median)
+    return formatting.three_digits(bar.energies["wire"].median / bar.energies["energy"].median)
 
 
 def _plot(title: str, bars: list[Bar], headings: list[str]) -> svg.Plot:
@@ -145,6 +146,6 @@ def _draw(panel: Axes, bar: Bar, column: str, group: int, names: list[str], tips
     colour = svg.PALETTE[number % len(svg.PALETTE)]
     look: dict[str, Any] = {"capsize": 2, "error_kw": {"elinewidth": 0.8, "ecolor": svg.INK}}
     drawn = panel.bar(at, one.median, width * 0.9, yerr=ends, color=colour, label=bar.name, **look)
-    interval = "" if one.low is None or one.high is None else f" ({figures.si_range(one.low, one.high, 'J')})"
-    words = f"{figures.si(one.median, 'J')}{interval}, {bar.kinds[column].value}"
+    interval = "" if one.low is None or one.high is None else f" ({formatting.si_range(one.low, one.high, 'J')})"
+    words = f"{formatting.si(one.median, 'J')}{interval}, {bar.kinds[column].value}"
     tips.add(drawn.patches[0], f"{bar.group}, {bar.name}, {COLUMNS[column].lower()}: {words}")

@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lull import figures, stats, svg
-from lull.errors import LullError
+from lull import svg
+from lull.base.errors import LullError
 from lull.measures import Measures, measures, ratio
 from lull.quantity import quantity
 from lull.record import EnergyKind, Run, weakest
-from lull.stats import Interval
+from lull.statistics import bootstrap, formatting
+from lull.statistics.bootstrap import Interval
 from lull.study.description import Curves, Description, Value
 from lull.study.points import describe, in_matrix, point_name
 from lull.tabled_plot import TabledPlot
@@ -92,7 +93,7 @@ def _family(study: Description, curves: Curves, fixed: dict[str, Value], runs: M
             run = runs[point_name(factors)]
             side = quantity(run, region=study.measure.region, per=study.measure.per)
             metrics = [panel for panel in curves.panels if panel not in UNITS]
-            sides[line] = measures(side, seed=stats.SEED, stream=len(sides), metrics=metrics)
+            sides[line] = measures(side, seed=bootstrap.SEED, stream=len(sides), metrics=metrics)
             kinds.append(side.kind)
             # The units are those of the first run; another one would be another quantity.
             for name in metrics:
@@ -142,7 +143,7 @@ def cell(family: Family, name: str, place: Place) -> str:
     """A figure and, unless it is what others are measured against, its ratio to that."""
     value = place.values[name]
     unit = family.units.get(name, "")
-    shown = figures.si(value, unit) if name in UNITS else f"{figures.three_digits(value)} {unit}".strip()
+    shown = formatting.si(value, unit) if name in UNITS else f"{formatting.three_digits(value)} {unit}".strip()
     return shown if not place.ratios or place.ratios[name].value == 1 else f"{shown} ({place.ratios[name].value:.3g})"
 
 
@@ -205,7 +206,7 @@ def _line(axes: Axes, number: int, line: str, name: str, family: Family, tips: s
         ends = None if one.low is None or one.high is None else [[one.value - one.low], [one.high - one.value]]
         drawn = axes.errorbar([place.at], [one.value], yerr=ends, fmt=style[0], markersize=4, capsize=2, **look)
         tips.add(
-            drawn.lines[0], f"{line} at {place.at:g}: {' '.join(family.panels[name].split())} {figures.ratio(one)}"
+            drawn.lines[0], f"{line} at {place.at:g}: {' '.join(family.panels[name].split())} {formatting.ratio(one)}"
         )
 
 

@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lull import record
-from lull.errors import LullError
-from lull.guard import CannotExecuteError, run_guarded
-from lull.interrupts import InterruptedBySignal, Interrupts
+from lull.base.errors import LullError
+from lull.base.guard import CannotExecuteError, run_guarded
+from lull.base.interrupts import InterruptedBySignal, Interrupts
+from lull.base.native import checked_settings
 from lull.measure.repeat import Measured, compose_run, measure_repeat
 from lull.meter import Meter
-from lull.native import checked_settings
 from lull.study.description import Description
 from lull.study.points import Places, Point, prepare_command
 from lull.study.progress import StudyProgress

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lull.errors import LullError, describe_os_error
+from lull.base.errors import LullError, describe_os_error
 from lull.record import Repeat
 
 STATE = ".state"

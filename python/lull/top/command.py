@@ -11,11 +11,11 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from lull.errors import UsageError
+from lull.base.errors import UsageError
+from lull.base.native import checked_settings
+from lull.base.terminal import output
 from lull.feed import feed_of, read_with_power
-from lull.native import checked_settings
 from lull.node_reading import NodeReading, totals
-from lull.terminal import output
 from lull.top.rows import HEADINGS, History, rows, what_is_measured
 
 EVERY_S = 1.0

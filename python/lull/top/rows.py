@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from lull import figures
 from lull.node_reading import NodeReading, totals
 from lull.record import Domain, EnergyKind
+from lull.statistics import formatting
 
 KEPT = 60  # readings of each row: a minute at one a second
 BARS = "▁▂▃▄▅▆▇█"
@@ -55,10 +55,10 @@ class PowerRow:
             self.node,
             f"{self.domain.value}{' in all' if self.is_total else ''}",
             self.source,
-            "–" if self.watts is None else figures.si(self.watts, "W"),
+            "–" if self.watts is None else formatting.si(self.watts, "W"),
             self.kind.value,
-            "" if self.joules is None else figures.si(self.joules, "J"),
-            "" if self.bytes_per_s is None else figures.si(self.bytes_per_s, "B/s"),
+            "" if self.joules is None else formatting.si(self.joules, "J"),
+            "" if self.bytes_per_s is None else formatting.si(self.bytes_per_s, "B/s"),
             sparkline(history),
         ]
 

@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import DataTable, Footer, Static
 
-from lull.errors import LullError
+from lull.base.errors import LullError
 from lull.feed import Feed
 from lull.node_reading import NodeReading
 from lull.record import EnergyKind

@@ -13,7 +13,7 @@ import time
 from types import FrameType, TracebackType
 from typing import Any
 
-from lull.errors import LullError
+from lull.base.errors import LullError
 
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FOR_THE_COMMAND = (signal.SIGUSR1, signal.SIGUSR2)

@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lull.stats import Interval
+from lull.statistics.bootstrap import Interval
 
 DELTA = 0.02  # ratios this close to 1 are no difference anyone acts upon
 

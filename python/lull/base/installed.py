@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from lull import _core
-from lull.errors import LullError
+from lull.base.errors import LullError
 
 
 class NotFoundError(LullError):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lull import _core
-from lull.errors import LullError, UsageError
+from lull.base.errors import LullError, UsageError
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from lull.stats import Interval
+from lull.statistics.bootstrap import Interval
 
 PREFIXES = {
     -8: "y",

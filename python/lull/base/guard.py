@@ -19,9 +19,9 @@ from typing import IO
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lull import installed
-from lull.errors import LullError, describe_os_error
-from lull.interrupts import FOR_THE_COMMAND, InterruptedBySignal, Interrupts
+from lull.base import installed
+from lull.base.errors import LullError, describe_os_error
+from lull.base.interrupts import FOR_THE_COMMAND, InterruptedBySignal, Interrupts
 
 GRACE_S = 5.0  # what a command is given to end by itself before the next, harder request
 

@@ -6,7 +6,7 @@ What is assumed, and nothing more:
 - Time and energy of one repeat belong together: a slow repeat also costs more. They are resampled jointly, as rows,
   which makes the interval of their quotient several times narrower than resampling them apart.
 - The two sides are independent of each other and resampled independently.
-- No distribution is assumed to be normal. The centre is the median, the test is by ranks (`lull.ranks`).
+- No distribution is assumed to be normal. The centre is the median, the test is by ranks (`lull.statistics.ranks`).
 - A systematic error of a sensor is no part of this: repeating does not shrink it.
 
 The interval is the percentile bootstrap. The bias-corrected one (BCa) takes its acceleration from the jackknife, which

@@ -6,7 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from lull.errors import LullError, describe_os_error
+from lull.base.errors import LullError, describe_os_error
 
 
 def write_whole(out: Path, content: bytes, what: str, option: str, *, sync: bool = True) -> None:

@@ -14,7 +14,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lull.stats import CONFIDENCE, Floats, Interval, smallest_p
+from lull.statistics.bootstrap import CONFIDENCE, Floats, Interval, smallest_p
 
 EXACT_RUNS = 100  # of both sides together
 
