@@ -22,7 +22,7 @@ from sphinx.errors import ExtensionError
 
 from lull import _core, comparison, record
 from lull import cli as lull_cli
-from lull.export.tidy import COLUMNS
+from lull.record.table import COLUMNS
 from lull.simulation import account, explain
 from lull.simulation.power_presets import POWER_PRESETS
 from lull.statistics import bootstrap

@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lull.instrument import flush, metric_max, metric_mean, metric_min, metric_sum, region
+    from lull.regions.instrument import flush, metric_max, metric_mean, metric_min, metric_sum, region
     from lull.simulation.engine import simulate
 
 __version__ = "0.1.0"
@@ -27,12 +27,12 @@ __all__ = [
 ]
 
 LAZY = {
-    "flush": "lull.instrument",
-    "metric_max": "lull.instrument",
-    "metric_mean": "lull.instrument",
-    "metric_min": "lull.instrument",
-    "metric_sum": "lull.instrument",
-    "region": "lull.instrument",
+    "flush": "lull.regions.instrument",
+    "metric_max": "lull.regions.instrument",
+    "metric_mean": "lull.regions.instrument",
+    "metric_min": "lull.regions.instrument",
+    "metric_sum": "lull.regions.instrument",
+    "region": "lull.regions.instrument",
     "simulate": "lull.simulation.engine",
 }
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from lull import record
 from lull.base.errors import UsageError
-from lull.meter import Meter
+from lull.meter.meter import Meter
 from lull.node_reading import WINDOW_S, NodeReading, Recent
 from lull.published import read_published
 

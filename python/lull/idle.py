@@ -1,7 +1,7 @@
 """The idle power of a record's nodes: what they would have drawn without the program, taken from its `idle` figures.
 
 An idle power belongs to an energy only when both cover the same: one node and one channel, or one sum of channels. So
-idle powers of parts are added exactly as energies of parts are, by `lull.totals`, nothing twice.
+idle powers of parts are added exactly as energies of parts are, by `lull.record.totals`, nothing twice.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lull.record import Energy, EnergyKind, IdlePower, weakest
-from lull.totals import node_totals
+from lull.record.totals import node_totals
 
 
 @dataclass(frozen=True)

@@ -16,19 +16,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lull import record
-from lull.append import add_repeats, appending, check_same
 from lull.base.errors import LullError, UsageError
 from lull.base.guard import GRACE_S, CannotExecuteError, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.terminal import output
 from lull.launcher import Place
-from lull.merging import Merged, merge
 from lull.node_agent import Job, NodeAgent
 from lull.node_part import Asked, Report
 from lull.nodes import this_node
-from lull.regions import keep_those_of, read_accounts
+from lull.record.append import add_repeats, appending, check_same
+from lull.record.merging import Merged, merge
+from lull.regions.accounts import keep_those_of, read_accounts
+from lull.regions.scratch import scratch_folder
 from lull.rendezvous import Rendezvous
-from lull.scratch import scratch_folder
 from lull.summary import summary_table
 
 

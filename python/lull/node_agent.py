@@ -24,7 +24,7 @@ from pathlib import Path
 from lull.base.errors import LullError
 from lull.election import Line, Reader, elect
 from lull.launcher import Place
-from lull.meter import Meter
+from lull.meter.meter import Meter
 from lull.node_part import Asked, Report, compose
 from lull.nodes import Identity, digest, take_anchor
 from lull.rendezvous import Rendezvous

@@ -10,12 +10,12 @@ from pydantic import BaseModel, ConfigDict
 
 from lull import __version__, record
 from lull.base.guard import Ending
-from lull.meter import Series
+from lull.meter.meter import Series
 from lull.nodes import Anchor, Identity, NodePart, clock_error_s, take_anchor
 from lull.record import Energy, Metric, Rank, Repeat, Run
-from lull.regions import Account, merge_metrics, merge_regions
+from lull.record.totals import node_totals
+from lull.regions.accounts import Account, merge_metrics, merge_regions
 from lull.rendezvous import Handed
-from lull.totals import node_totals
 
 
 class Report(BaseModel):

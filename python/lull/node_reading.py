@@ -13,9 +13,9 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from lull.meter import Counted
+from lull.meter.meter import Counted
 from lull.record import Channel, Domain, Energy, EnergyKind, Model
-from lull.totals import add, counted, node_totals
+from lull.record.totals import add, counted, node_totals
 
 WINDOW_S = 1.0  # power is the mean over this long: sources that change every 100 ms would jump in less
 SHORTEST_S = 0.2  # no power is told from readings closer than this

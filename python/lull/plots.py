@@ -19,8 +19,8 @@ from lull import svg
 from lull.quadrant import gps_up
 from lull.quantity import Quantity
 from lull.record import Domain, Energy, EnergyKind, Repeat, Run, weakest
+from lull.record.totals import counted
 from lull.statistics import bootstrap, formatting
-from lull.totals import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

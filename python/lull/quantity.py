@@ -1,7 +1,7 @@
 """What is compared: time and energy of every repeat of a record, whole or of a region, per unit of work if asked.
 
 The energy of a repeat is that of its nodes, counted once: the record's node totals where it has them, otherwise by
-`lull.totals`. Energy on the wire stands beside it and is never added to it here.
+`lull.record.totals`. Energy on the wire stands beside it and is never added to it here.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from lull.base.errors import LullError
 from lull.idle import IdleOfNodes, IdlePowers
 from lull.moved import bytes_of, bytes_per_unit
 from lull.record import Channel, Domain, Energy, EnergyKind, Repeat, Run, weakest
+from lull.record.totals import PARTS, node_totals
 from lull.statistics import formatting
-from lull.totals import PARTS, node_totals
 
 
 @dataclass(frozen=True)

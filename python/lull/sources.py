@@ -75,7 +75,7 @@ def sources(as_json: bool, sysroot: Path, seconds: float | None, out: Path | Non
 
 
 def _calibrate(seconds: float, sysroot: Path, out: Path | None) -> None:
-    from lull.calibration import calibrate
+    from lull.meter.calibration import calibrate
 
     def say(line: str) -> None:
         click.echo(f"lull: {line}", err=True)

@@ -9,8 +9,8 @@ from statistics import median
 from rich.table import Table
 
 from lull.record import Domain, Energy, Repeat, weakest
+from lull.record.totals import add
 from lull.statistics import formatting
-from lull.totals import add
 
 
 def summary_table(repeats: Sequence[Repeat]) -> Table:

@@ -18,7 +18,7 @@ from conftest import Lull, wait_until
 from lull import record
 from lull.base.errors import UsageError
 from lull.export.prometheus import parsed_address
-from lull.export.tidy import COLUMNS, tidy_table
+from lull.record.table import COLUMNS, tidy_table
 
 
 def values(text: str) -> dict[str, list[tuple[dict[str, str], float]]]:

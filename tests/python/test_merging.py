@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 
 from lull.launcher import Place, expand_counts, find_place, nodes_allocated
-from lull.merging import merge, ranges
 from lull.nodes import Anchor, NodePart, clock_error_s, take_anchor
 from lull.record import SAMPLES_SCHEMA, Combination, Metric, Rank, Run
+from lull.record.merging import merge, ranges
 from lull.rendezvous import Handed
 from records import repeat, run, samples
 

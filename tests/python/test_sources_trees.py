@@ -12,7 +12,7 @@ import pytest
 from conftest import Lull
 from lull import _core
 from lull.record import Domain, Energy, EnergyKind
-from lull.totals import node_totals
+from lull.record.totals import node_totals
 
 WRITER = Path(__file__).parents[1] / "fixtures" / "make_sysfs_fixtures.py"
 

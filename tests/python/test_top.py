@@ -15,7 +15,7 @@ from textual.widgets import DataTable
 from conftest import Counter, Lull
 from lull import node_reading
 from lull.base.errors import LullError
-from lull.meter import Counted
+from lull.meter.meter import Counted
 from lull.node_reading import ChannelReading, NodeReading, Progress, Recent
 from lull.published import Publisher, folder_beside, read_published
 from lull.record import Channel, Domain, EnergyKind

@@ -67,7 +67,7 @@ def find_program(name: str) -> Path:
 
 def studies() -> dict[str, Path]:
     """The studies that come with Lull, by name: their TOML files."""
-    checkout = Path(__file__).resolve().parents[2] / "studies"
+    checkout = Path(__file__).resolve().parents[3] / "studies"
     found: dict[str, Path] = {}
     for folder in (package_folder() / "studies", checkout):
         for path in sorted(folder.glob("*.toml")):

@@ -104,7 +104,7 @@ def _export_table(records: Sequence[Path], form: str, out: Path, regions: bool) 
         raise UsageError("export --format", "no record was named", "name at least one")
     if out == STDOUT and form == "parquet" and sys.stdout.isatty():
         raise UsageError("export --format parquet", "a terminal cannot show it", "name a file with --out")
-    from lull.export.tidy import as_csv, as_parquet, tidy_table
+    from lull.record.table import as_csv, as_parquet, tidy_table
 
     table = tidy_table(records, regions=regions)
     content = as_csv(table) if form == "csv" else as_parquet(table)

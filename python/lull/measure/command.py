@@ -12,14 +12,11 @@ from pathlib import Path
 import click
 
 from lull import launched, record
-from lull.append import appending, check_same
 from lull.base.errors import LullError, UsageError
 from lull.base.guard import CannotExecuteError
 from lull.base.interrupts import Interrupts
 from lull.base.native import checked_settings, unknown_variables
 from lull.launcher import LAUNCHERS, find_place, nodes_allocated
-from lull.measure.folder import check_free, default_folder
-from lull.measure.idle_power import measure_idle
 from lull.measure.live_line import LiveLine, is_wanted
 from lull.measure.precision import Precision
 from lull.measure.repeat import Measured
@@ -28,10 +25,13 @@ from lull.measure.turns import Plan, Turn, take_turns
 from lull.measure.watch import Onlooker, Watch
 from lull.measure.way import Way
 from lull.measure.way_file import read_ways
-from lull.meter import Meter
+from lull.meter.idle_power import measure_idle
+from lull.meter.meter import Meter
 from lull.published import Publisher
 from lull.record import IdlePower
-from lull.regions import missing_nodes
+from lull.record.append import appending, check_same
+from lull.record.new_folder import check_free, default_folder
+from lull.regions.accounts import missing_nodes
 from lull.statistics import bootstrap
 
 MOST_RUNS = 100

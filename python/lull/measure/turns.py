@@ -17,7 +17,7 @@ from lull.measure import precision
 from lull.measure.precision import Precision
 from lull.measure.repeat import Measured, measure_repeat
 from lull.measure.way import Way
-from lull.meter import Meter
+from lull.meter.meter import Meter
 from lull.statistics import formatting
 
 

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from lull.base.errors import LullError
 from lull.measure.turns import Turn
-from lull.meter import Meter
+from lull.meter.meter import Meter
 from lull.node_reading import NodeReading, Progress, Recent
 
 EVERY_S = 0.5

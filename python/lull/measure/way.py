@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from lull import record
-from lull.append import add_repeats
 from lull.measure.repeat import Measured, compose_run
-from lull.meter import Meter
+from lull.meter.meter import Meter
 from lull.record import IdlePower, Repeat
+from lull.record.append import add_repeats
 
 
 @dataclass

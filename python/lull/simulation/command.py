@@ -86,7 +86,7 @@ def _one(
     baseline: bool,
     as_json: bool,
 ) -> None:
-    from lull.measure.folder import check_free, default_folder
+    from lull.record.new_folder import check_free, default_folder
     from lull.simulation import account, simulation_record
     from lull.simulation.description import read_description, read_file
     from lull.simulation.engine import run

@@ -8,8 +8,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from lull.record import Domain, EnergyKind, Run
+from lull.record.totals import node_totals
 from lull.study.description import Check, PaperFigure, Value
-from lull.totals import node_totals
 
 if TYPE_CHECKING:
     from lull.compare import Comparison

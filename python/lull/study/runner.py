@@ -20,7 +20,7 @@ from lull.base.guard import CannotExecuteError, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.native import checked_settings
 from lull.measure.repeat import Measured, compose_run, measure_repeat
-from lull.meter import Meter
+from lull.meter.meter import Meter
 from lull.study.description import Description
 from lull.study.points import Places, Point, prepare_command
 from lull.study.progress import StudyProgress

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lull import record
-from lull.metrics import combine
 from lull.record import Channel, Energy, Host, Metric, Rank, Region, Repeat, Run
+from lull.record.metrics import combine
+from lull.record.totals import node_totals
 from lull.rendezvous import Handed
-from lull.totals import node_totals
 
 
 @dataclass(frozen=True)

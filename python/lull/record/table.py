@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from lull import record
 from lull.base.errors import LullError
 from lull.record import Energy, Repeat, Run
-from lull.totals import node_totals
+from lull.record.totals import node_totals
 
 COLUMNS: Final[dict[str, tuple[pa.DataType, str]]] = {
     "record": (pa.string(), "folder of the record, as it was named"),

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from lull import _core
 from lull.base.interrupts import Interrupts
-from lull.busy import cpu_time, utilisation
-from lull.meter import Meter
+from lull.meter.cpu_time import cpu_time, utilisation
+from lull.meter.meter import Meter
 from lull.record import IdlePower
 
 BUSY = 0.05  # from here on the machine is not called idle

@@ -19,8 +19,8 @@ from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError, run_guarded
 from lull.base.interrupts import Interrupts
 from lull.base.native import native_errors
-from lull.busy import cpu_time, utilisation
-from lull.meter import Meter
+from lull.meter.cpu_time import cpu_time, utilisation
+from lull.meter.meter import Meter
 from lull.record import Domain, EnergyKind
 
 # Sources whose channels `package` are what a calibration by them means; of all others it is the node.
@@ -120,7 +120,7 @@ def _sleep(seconds: float, interrupts: Interrupts) -> tuple[int, int]:
 
 def _load(seconds: float, interrupts: Interrupts) -> tuple[int, int]:
     """Load all CPUs from a process of its own, which ends with us whatever happens."""
-    command = [sys.executable, "-m", "lull.full_load", str(seconds)]
+    command = [sys.executable, "-m", "lull.meter.full_load", str(seconds)]
     env = {**os.environ, **dict.fromkeys(ONE_THREAD, "1")}
     try:
         ending = run_guarded(command, env=env, interrupts=interrupts, stdin=subprocess.DEVNULL)

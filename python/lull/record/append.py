@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 
 from lull import record
 from lull.base.errors import LullError, describe_os_error
-from lull.merging import channels_of
 from lull.record import RUN_FILE, SAMPLES_FILE, Run
+from lull.record.merging import channels_of
 
 REMEDY = "name a new record with --out"
 RETRY_S = 0.1

@@ -1,4 +1,4 @@
-"""Work for every CPU this process may use, for a given time: `python -m lull.full_load SECONDS`.
+"""Work for every CPU this process may use, for a given time: `python -m lull.meter.full_load SECONDS`.
 
 Each CPU multiplies matrices that stay in its cache and then adds up an array that does not, in turn: neither the most
 that a processor can be made to draw nor an empty loop. The energy of a calibration is that of this mixture.

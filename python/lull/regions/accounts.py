@@ -1,7 +1,7 @@
 """What the processes of a program say about themselves: their regions and metrics, merged over PEs.
 
 Each process leaves one `regions-*.json` in the folder LULL_RECORD names. The k-th visits that the PEs paid to a region
-are one visit, from the first begin to the last end. Metrics of several processes become one as `lull.metrics` says.
+are one visit, from the first begin to the last end. Metrics of several processes become one by `lull.record.metrics`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from lull.meter import Interval, Series
-from lull.metrics import Combined, combine
+from lull.meter.meter import Interval, Series
 from lull.record import Combination, Metric, Region, RegionShare
+from lull.record.metrics import Combined, combine
 
 
 class _Part(BaseModel):
