@@ -46,7 +46,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from lull.base import installed
-from lull.hosts import INTERFACE, Host, Link, namespace_hosts
+from lull.hosts.virtual import INTERFACE, Host, Link, namespace_hosts
 
 ROUNDS = 7
 LIMIT_S = 180

@@ -11,7 +11,7 @@ import click
 from lull.base.guard import CannotExecuteError, run_guarded
 from lull.base.interrupts import Interrupts
 from lull.base.native import checked_settings
-from lull.hosts import MOST_HOSTS, Link, as_environment, namespace_hosts
+from lull.hosts.virtual import MOST_HOSTS, Link, as_environment, namespace_hosts
 
 
 @click.command(context_settings={"allow_interspersed_args": False}, short_help="Keep hosts made of namespaces.")

@@ -1,7 +1,7 @@
 """`lull measure` as a rank of a job: `mpirun -n 8 lull measure --out REC -- ./app`.
 
 Every rank's wrapper runs its own command, under a guard, with its own input, output, signals and exit code. One of them
-on each node reads the meter, and one of these writes the record; see `lull.node_agent` and `lull.rendezvous`.
+on each node reads the meter (`lull.job.node_agent`), and one of these writes the record (`lull.job.node_exchange`).
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from lull.base.errors import LullError, UsageError
 from lull.base.guard import GRACE_S, CannotExecuteError, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.terminal import output
-from lull.launcher import Place
-from lull.node_agent import Job, NodeAgent
-from lull.node_part import Asked, Report
-from lull.nodes import this_node
+from lull.job.launcher import Place
+from lull.job.node import this_node
+from lull.job.node_agent import Job, NodeAgent
+from lull.job.node_exchange import Rendezvous
+from lull.job.part import Asked, Report
 from lull.record.append import add_repeats, appending, check_same
 from lull.record.merging import Merged, merge
 from lull.regions.accounts import keep_those_of, read_accounts
 from lull.regions.scratch import scratch_folder
-from lull.rendezvous import Rendezvous
 from lull.summary import summary_table
 
 

@@ -14,8 +14,8 @@ from lull.base import installed
 from lull.base.errors import UsageError
 from lull.base.interrupts import Interrupts
 from lull.base.native import checked_settings
-from lull.hosts import MOST_HOSTS, Host, Link, end_programs, hosts_there, namespace_hosts
-from lull.run_on_hosts import run_on_hosts
+from lull.hosts.mpirun import run_on_hosts
+from lull.hosts.virtual import MOST_HOSTS, Host, Link, end_programs, hosts_there, namespace_hosts
 
 
 @click.command(

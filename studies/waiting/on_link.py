@@ -18,7 +18,7 @@ from types import FrameType
 from typing import NoReturn
 
 from lull.base.errors import LullError
-from lull.hosts import INTERFACE, Link, namespace_hosts
+from lull.hosts.virtual import INTERFACE, Link, namespace_hosts
 
 # PMIx and UCX offer only addresses of this host, unless told which interface others can reach.
 REACHABLE = {

@@ -17,7 +17,7 @@ import records
 from conftest import Lull, wait_until
 from lull import record
 from lull.base.errors import UsageError
-from lull.export.prometheus import parsed_address
+from lull.live.prometheus import parsed_address
 from lull.record.table import COLUMNS, tidy_table
 
 

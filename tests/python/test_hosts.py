@@ -9,7 +9,7 @@ import pytest
 
 from conftest import PATIENCE_S, wait_until
 from lull.base.errors import LullError, UsageError
-from lull.hosts import INTERFACE, Host, Link, namespace_hosts
+from lull.hosts.virtual import INTERFACE, Host, Link, namespace_hosts
 
 
 def permitted() -> bool:
@@ -69,7 +69,7 @@ def test_programs_left_on_a_host_are_killed() -> None:
 @needs_namespaces
 def test_hosts_end_with_the_process_that_made_them() -> None:
     program = (
-        "from lull.hosts import *; import time\n"
+        "from lull.hosts.virtual import *; import time\n"
         "with namespace_hosts(2) as h: print(h[0].anchor, flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as owner:

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Lull
 from lull.base.errors import LullError
-from lull.hosts import Link, as_environment, hosts_there, namespace_hosts
+from lull.hosts.virtual import Link, as_environment, hosts_there, namespace_hosts
 
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 LULL = [sys.executable, "-m", "lull"]

@@ -18,12 +18,12 @@ import pytest
 
 from conftest import PATIENCE_S, Lull, wait_until
 from lull import record
+from lull.live.published import folder_beside
 from lull.measure import precision
 from lull.measure.precision import Precision
 from lull.measure.repeat import Measured
 from lull.measure.turns import Plan
 from lull.measure.way import Way
-from lull.published import folder_beside
 from records import repeat
 
 

@@ -16,8 +16,8 @@ import pytest
 from conftest import PATIENCE_S, Lull, compiled, gone
 from lull.base.errors import LullError
 from lull.base.installed import applications
-from lull.hosts import Host, Link, namespace_hosts
-from lull.run_on_hosts import dealt, run_on_hosts
+from lull.hosts.mpirun import dealt, run_on_hosts
+from lull.hosts.virtual import Host, Link, namespace_hosts
 
 PROGRAMS = Path(__file__).parents[2] / "build" / "venv" / "tests" / "run"
 SOME = ("setup", "rma", "atomics", "signals", "synchronisation", "collectives", "locks")

@@ -7,7 +7,7 @@ import pytest
 from conftest import Lull
 from lull.base import installed
 from lull.base.errors import LullError
-from lull.hosts import namespace_hosts
+from lull.hosts.virtual import namespace_hosts
 from lull.study.curves import binary
 from lull.study.description import read_description
 from lull.study.points import Places, all_points, pairs

@@ -13,7 +13,7 @@ from lull.base.errors import LullError, UsageError
 from lull.base.interrupts import Interrupts
 from lull.base.native import checked_settings
 from lull.base.whole_file import write_whole
-from lull.feed import Feed, feed_of, read_with_power
+from lull.live.feed import Feed, feed_of, read_with_power
 
 STDOUT = Path("-")
 UNASKED_S = 60.0  # the feed is read this often though nobody asks, so that the meter's memory stays bounded
@@ -77,7 +77,7 @@ def export(
         return
     checked_settings()
     with _open(feed_of(records, sysroot)) as feed, Interrupts() as interrupts:
-        from lull.export.prometheus import serving, write_textfile
+        from lull.live.prometheus import serving, write_textfile
 
         read_with_power(feed)  # a mistake is a line now, not a failing target later
         if listen is not None:

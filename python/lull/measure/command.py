@@ -16,7 +16,8 @@ from lull.base.errors import LullError, UsageError
 from lull.base.guard import CannotExecuteError
 from lull.base.interrupts import Interrupts
 from lull.base.native import checked_settings, unknown_variables
-from lull.launcher import LAUNCHERS, find_place, nodes_allocated
+from lull.job.launcher import LAUNCHERS, find_place, nodes_allocated
+from lull.live.published import Publisher
 from lull.measure.live_line import LiveLine, is_wanted
 from lull.measure.precision import Precision
 from lull.measure.repeat import Measured
@@ -27,7 +28,6 @@ from lull.measure.way import Way
 from lull.measure.way_file import read_ways
 from lull.meter.idle_power import measure_idle
 from lull.meter.meter import Meter
-from lull.published import Publisher
 from lull.record import IdlePower
 from lull.record.append import appending, check_same
 from lull.record.new_folder import check_free, default_folder

@@ -14,7 +14,7 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
-from lull.node_reading import NodeReading, parts, totals
+from lull.live.node_reading import NodeReading, parts, totals
 from lull.record import Domain, EnergyKind
 from lull.statistics import formatting
 

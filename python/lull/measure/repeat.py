@@ -12,7 +12,7 @@ import pyarrow as pa
 from lull import __version__, record
 from lull.base.guard import Stream, run_guarded
 from lull.base.interrupts import Interrupts
-from lull.hosts import hosts_there
+from lull.hosts.virtual import hosts_there
 from lull.meter.meter import Meter
 from lull.record import IdlePower, Repeat
 from lull.record.totals import node_totals

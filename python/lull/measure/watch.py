@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import Protocol
 
 from lull.base.errors import LullError
+from lull.live.node_reading import NodeReading, Progress, Recent
 from lull.measure.turns import Turn
 from lull.meter.meter import Meter
-from lull.node_reading import NodeReading, Progress, Recent
 
 EVERY_S = 0.5
 

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from lull import record
 from lull.record import Channel, Energy, Host, Metric, Rank, Region, Repeat, Run
 from lull.record.metrics import combine
+from lull.record.part import Handed
 from lull.record.totals import node_totals
-from lull.rendezvous import Handed
 
 
 @dataclass(frozen=True)

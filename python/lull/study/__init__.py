@@ -18,7 +18,7 @@ from lull.base.errors import LullError, UsageError
 from lull.base.interrupts import Interrupts
 from lull.base.native import checked_settings, unknown_variables
 from lull.base.terminal import output
-from lull.hosts import Link, as_environment, hosts_there, namespace_hosts
+from lull.hosts.virtual import Link, as_environment, hosts_there, namespace_hosts
 from lull.study.claims import Compared, find
 from lull.study.description import Description, nearest, read_description
 from lull.study.points import Places, Point, all_points, describe, pairs, point_name

@@ -14,9 +14,9 @@ from rich.text import Text
 from lull.base.errors import UsageError
 from lull.base.native import checked_settings
 from lull.base.terminal import output
-from lull.feed import feed_of, read_with_power
-from lull.node_reading import NodeReading, totals
-from lull.top.rows import HEADINGS, History, rows, what_is_measured
+from lull.live.feed import feed_of, read_with_power
+from lull.live.node_reading import NodeReading, totals
+from lull.live.rows import HEADINGS, History, rows, what_is_measured
 
 EVERY_S = 1.0
 
@@ -55,7 +55,7 @@ def top(records: tuple[Path, ...], once: bool, as_json: bool, every_s: float | N
                 print_once(readings)
             return
         feed.read()  # a mistake is a line, not a screen
-        from lull.top.screen import PowerScreen
+        from lull.live.screen import PowerScreen
 
         PowerScreen(feed, every_s or EVERY_S).run()
     finally:

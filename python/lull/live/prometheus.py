@@ -23,8 +23,8 @@ from lull import __version__
 from lull.base.errors import LullError, UsageError, describe_os_error
 from lull.base.interrupts import Interrupts
 from lull.base.whole_file import write_whole
-from lull.feed import Feed
-from lull.node_reading import NodeReading, totals
+from lull.live.feed import Feed
+from lull.live.node_reading import NodeReading, totals
 
 OF_A_CHANNEL = ("host", "source", "channel", "domain", "kind")
 

@@ -11,10 +11,10 @@ from textual.binding import Binding, BindingType
 from textual.widgets import DataTable, Footer, Static
 
 from lull.base.errors import LullError
-from lull.feed import Feed
-from lull.node_reading import NodeReading
+from lull.live.feed import Feed
+from lull.live.node_reading import NodeReading
+from lull.live.rows import HEADINGS, History, PowerRow, Sort, ordered, rows, what_is_measured
 from lull.record import EnergyKind
-from lull.top.rows import HEADINGS, History, PowerRow, Sort, ordered, rows, what_is_measured
 
 COLOURS = {
     EnergyKind.MEASURED: "green",

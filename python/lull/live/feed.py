@@ -10,9 +10,9 @@ from typing import Protocol
 
 from lull import record
 from lull.base.errors import UsageError
+from lull.live.node_reading import WINDOW_S, NodeReading, Recent
+from lull.live.published import read_published
 from lull.meter.meter import Meter
-from lull.node_reading import WINDOW_S, NodeReading, Recent
-from lull.published import read_published
 
 READINGS_PER_SECOND = 5.0  # shows changes within a second, at half the cost of a measurement
 SERIES_S = 3600.0  # a series keeps all its readings; a new one each hour keeps memory bounded, at the loss of ~1 ms

@@ -1,6 +1,6 @@
 """A program on several hosts made of namespaces, started by `mpirun` as on hosts of their own.
 
-`mpirun` runs on the first host. It starts its daemons on the others through `lull.enter_host`, which enters their
+`mpirun` runs on the first host. It starts its daemons on the others through `lull.hosts.enter_host`, which enters their
 namespaces; from there on nothing differs from a cluster: PEs of two hosts share no memory, and all that goes between
 them, PMIx's traffic too, crosses the links.
 """
@@ -14,11 +14,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from lull import enter_host
 from lull.base.errors import LullError
 from lull.base.guard import Stream, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
-from lull.hosts import INTERFACE, Host
+from lull.hosts import enter_host
+from lull.hosts.virtual import INTERFACE, Host
 
 
 def run_on_hosts(

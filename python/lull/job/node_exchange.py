@@ -17,13 +17,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lull import record
 from lull.base.errors import LullError, describe_os_error
-from lull.nodes import NodePart
-from lull.record import Run
+from lull.record.part import Handed, NodePart
 
 PART_FILE = "part.json"
 CLAIM_FILE = "merger"
@@ -41,15 +39,6 @@ class Announcement(BaseModel):
     beat: int
     handed_in: bool
     left: bool = False  # it will not merge: one of its ranks failed, and its launcher must hear of it
-
-
-@dataclass(frozen=True)
-class Handed:
-    """What a node has handed in."""
-
-    part: NodePart
-    run: Run
-    samples: pa.Table
 
 
 @dataclass

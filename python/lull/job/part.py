@@ -10,12 +10,12 @@ from pydantic import BaseModel, ConfigDict
 
 from lull import __version__, record
 from lull.base.guard import Ending
+from lull.job.node import Identity, clock_error_s, take_anchor
 from lull.meter.meter import Series
-from lull.nodes import Anchor, Identity, NodePart, clock_error_s, take_anchor
 from lull.record import Energy, Metric, Rank, Repeat, Run
+from lull.record.part import Anchor, Handed, NodePart
 from lull.record.totals import node_totals
 from lull.regions.accounts import Account, merge_metrics, merge_regions
-from lull.rendezvous import Handed
 
 
 class Report(BaseModel):

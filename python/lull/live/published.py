@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from lull.base.errors import LullError, describe_os_error
-from lull.node_reading import NodeReading
+from lull.live.node_reading import NodeReading
 
 STALE_S = 30.0  # a file older than this is of a measurement that was killed; clocks of nodes may differ by less
 

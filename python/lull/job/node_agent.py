@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.base.errors import LullError
-from lull.election import Line, Reader, elect
-from lull.launcher import Place
+from lull.job.election import Line, Reader, elect
+from lull.job.launcher import Place
+from lull.job.node import Identity, digest, take_anchor
+from lull.job.node_exchange import Rendezvous
+from lull.job.part import Asked, Report, compose
 from lull.meter.meter import Meter
-from lull.node_part import Asked, Report, compose
-from lull.nodes import Identity, digest, take_anchor
-from lull.rendezvous import Rendezvous
 
 TAKEOVER_S = 2.0  # in which members of a reader that died come to the next; they notice at once
 SOON_S = 0.05

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from lull.node_reading import NodeReading, totals
+from lull.live.node_reading import NodeReading, totals
 from lull.record import Domain, EnergyKind
 from lull.statistics import formatting
 

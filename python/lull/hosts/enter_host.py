@@ -14,7 +14,7 @@ from typing import NoReturn
 
 def main(anchors: str, address: str, *words: str) -> NoReturn:
     """Become the command on that host."""
-    from lull.hosts import Host, address_of
+    from lull.hosts.virtual import Host, address_of
 
     by_address = {address_of(index): int(anchor) for index, anchor in enumerate(anchors.split(","))}
     anchor = by_address[address]
@@ -25,5 +25,5 @@ def main(anchors: str, address: str, *words: str) -> NoReturn:
 
 if __name__ == "__main__":
     # Below a prefix of `cmake --install` the package is where only the command `lull` looks for it.
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     main(*sys.argv[1:])
