@@ -20,8 +20,9 @@ from pydantic import BaseModel, TypeAdapter
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-from lull import _core, comparison, record
+from lull import _core, record
 from lull import cli as lull_cli
+from lull.comparison import result
 from lull.record.table import COLUMNS
 from lull.simulation import account, explain
 from lull.simulation.power_presets import POWER_PRESETS
@@ -198,7 +199,7 @@ def study_toml() -> str:
 
 def comparison_json() -> str:
     """What `lull compare --json` prints."""
-    parts = [models_in(comparison.Comparisons, record.Model, "record.md")]
+    parts = [models_in(result.Comparisons, record.Model, "record.md")]
     return "\n\n".join([*parts, model(bootstrap.Interval), model(bootstrap.Spread)])
 
 

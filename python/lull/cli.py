@@ -22,7 +22,7 @@ COMMANDS = {
     "measure": "lull.measure.command",
     "top": "lull.top.command",
     "compare": "lull.compare",
-    "report": "lull.report",
+    "report": "lull.commands.report",
     "export": "lull.export.command",
     "run": "lull.run",
     "hosts": "lull.keep_hosts",

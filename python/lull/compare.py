@@ -1,7 +1,4 @@
-"""`lull compare A B...`: is B faster, and does it use less energy? One screen, Markdown or JSON; fails builds if told.
-
-What is compared is in `lull.comparing`, how it is shown in `lull.comparison_screen` and `lull.comparison_markdown`.
-"""
+"""`lull compare A B...`: is B faster, and does it use less energy? It prints, writes, or fails a build if told."""
 
 from __future__ import annotations
 
@@ -12,27 +9,18 @@ from pathlib import Path
 
 import click
 
-from lull import __version__, conditions, record
+from lull import __version__, record
 from lull.base.errors import UsageError
-from lull.comparing import compare_all, compare_runs
-from lull.comparison import Comparison, Comparisons, ConditionFinding
-from lull.comparison_screen import console_for_tables, render, render_several, render_table
-from lull.comparison_table import marginal_words, rows
-from lull.conditions import Condition
-from lull.marginal import marginal
-from lull.quantity import quantity
+from lull.comparison import conditions
+from lull.comparison.compare import compare_all
+from lull.comparison.conditions import Condition
+from lull.comparison.marginal import marginal
+from lull.comparison.quantity import quantity
+from lull.comparison.result import Comparisons, ConditionFinding
+from lull.comparison.screen import console_for_tables, render, render_several
+from lull.comparison.table import marginal_words
 from lull.record import Run, is_simulated
-
-__all__ = [
-    "Comparison",
-    "compare",
-    "compare_runs",
-    "console_for_tables",
-    "distinct",
-    "render",
-    "render_table",
-    "rows",
-]
+from lull.record.labels import distinct
 
 
 @dataclass(frozen=True)
@@ -116,14 +104,6 @@ def baseline_first(folders: Sequence[Path], baseline: Path | None) -> list[Path]
     return [baseline, *others]
 
 
-def distinct(folders: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
-    """The runs with labels that tell them apart: the folder's name, or its whole path, where labels are alike."""
-    names = [run.label for run in runs]
-    for of in (lambda folder: folder.resolve().name, str):
-        names = [of(folder) if names.count(name) > 1 else name for folder, name in zip(folders, names, strict=True)]
-    return [run.model_copy(update={"label": name}) for run, name in zip(runs, names, strict=True)]
-
-
 def _compare_measurements(asked: Asked) -> list[ConditionFinding]:
     first, *others = asked.runs
     found = compare_all(first, others, region=asked.region, per=asked.per, allow_mixed=asked.allow_mixed)
@@ -136,7 +116,7 @@ def _compare_measurements(asked: Asked) -> list[ConditionFinding]:
         )
         click.echo(told.model_dump_json(by_alias=True, indent=1))
     elif asked.as_markdown:
-        from lull.comparison_markdown import markdown
+        from lull.comparison.markdown import markdown
 
         click.echo(markdown(found, slope), nl=False)
     else:

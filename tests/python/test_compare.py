@@ -13,10 +13,11 @@ from rich.console import Console
 import records
 from lull import record
 from lull.base.errors import LullError
-from lull.compare import distinct, render, render_table
-from lull.comparing import compare_all, compare_runs
-from lull.quantity import nodes_of
+from lull.comparison.compare import compare_all, compare_runs
+from lull.comparison.quantity import nodes_of
+from lull.comparison.screen import render, render_table
 from lull.record import Domain, EnergyKind
+from lull.record.labels import distinct
 from records import TIMES, faster, run
 
 SOON = records.NOON + timedelta(seconds=30)  # between the repeats of the other side

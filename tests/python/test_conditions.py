@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lull import conditions
 from lull.base.errors import LullError, UsageError
+from lull.comparison import conditions
 from lull.statistics.bootstrap import Interval
 
 

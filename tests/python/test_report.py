@@ -11,9 +11,10 @@ from click.testing import CliRunner
 
 import records
 from lull.base.errors import LullError, UsageError
-from lull.compare import compare_runs
+from lull.commands.report import report
+from lull.comparison.compare import compare_runs
 from lull.record import EnergyKind
-from lull.report import records_in, report, write_report
+from lull.report.write import records_in, write_report
 from records import NOON, TIMES, faster, run
 
 SOON = NOON + timedelta(seconds=30)

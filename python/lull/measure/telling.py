@@ -46,8 +46,8 @@ def tell_way(way: Way, *, heading: bool) -> int:
 
 def tell_comparison(runs: Sequence[Run]) -> None:
     """The screen of `lull compare`, the first being the baseline; why there is none where there can be none."""
-    from lull.comparing import compare_all
-    from lull.comparison_screen import render, render_several
+    from lull.comparison.compare import compare_all
+    from lull.comparison.screen import render, render_several
 
     first, *others = runs
     try:

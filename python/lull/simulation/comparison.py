@@ -18,9 +18,9 @@ from rich.table import Table
 from rich.text import Text
 
 from lull.base.errors import LullError
-from lull.compare import console_for_tables
-from lull.comparison_markdown import escaped
-from lull.comparison_markdown import table as table_in_markdown
+from lull.comparison.markdown import escaped
+from lull.comparison.markdown import table as table_in_markdown
+from lull.comparison.screen import console_for_tables
 from lull.record import EnergyKind, Model
 from lull.simulation.account import RepeatFigures, SimulationFile, read_simulation
 from lull.statistics import bootstrap, formatting

@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lull import _core, svg
+from lull import _core
 from lull.base.errors import UsageError
 from lull.base.native import native_errors
+from lull.report import svg
 from lull.simulation.network_choice import NetworkChoice
 from lull.statistics import formatting
 

@@ -9,8 +9,8 @@ from statistics import median
 from typing import Any
 
 from lull import __version__, record
-from lull.compare import distinct
-from lull.page import TEMPLATES
+from lull.record.labels import distinct
+from lull.report.page import TEMPLATES
 from lull.simulation import plots
 from lull.simulation.account import RepeatFigures, SimulationFile, read_simulation
 from lull.statistics import formatting

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lull import svg
 from lull.base.errors import LullError, describe_os_error
+from lull.report import svg
 from lull.simulation.account import LatencyFigures, RepeatFigures, SimulationFile
 from lull.simulation.latency import percentile
 from lull.simulation.result import STATES

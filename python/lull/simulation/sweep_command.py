@@ -13,8 +13,8 @@ from rich.text import Text
 
 from lull.base.interrupts import Interrupts
 from lull.base.terminal import output
-from lull.report import write_report
 from lull.simulation.account import read_simulation
+from lull.simulation.report import write_simulation_report
 from lull.simulation.sweep import read_sweep
 from lull.simulation.sweep_run import beginning, run_tasks, tasks_left, write_records
 from lull.simulation.sweep_table import csv_text, rows_of, table_of
@@ -65,7 +65,7 @@ def run_sweep(
         rows = rows_of(sweep, files)
         state.write(folder / "sweep.csv", csv_text(sweep, rows).encode())
         report = folder / "report.html"
-        write_report([folder / point.name for point in sweep.points], report, f"Sweep {sweep.name}")
+        write_simulation_report([folder / point.name for point in sweep.points], report, f"Sweep {sweep.name}")
         made = [f"table in {folder / 'sweep.csv'}, report in {report}"]
         if plots is not None:
             from lull.simulation.plots import write_files, write_plots

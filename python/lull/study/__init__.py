@@ -140,9 +140,10 @@ def take_up(state: State, now: Begun, resume: bool | None) -> None:
 
 def conclude(chosen: Description, points: list[Point], folder: Path) -> None:
     """Print the comparisons and the paper's claims beside them, and write the report."""
-    from lull.compare import compare_runs, render_table
-    from lull.page import condense
-    from lull.report import PlotFiles, write_plots, write_report
+    from lull.comparison.compare import compare_runs
+    from lull.comparison.screen import render_table
+    from lull.report.page import condense
+    from lull.report.write import PlotFiles, write_plots, write_report
     from lull.study.bars import bar_figures
     from lull.study.curves import families, figure
 

@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lull import svg
-from lull.measures import measures
-from lull.quantity import Quantity, quantity
+from lull.comparison.measures import measures
+from lull.comparison.quantity import Quantity, quantity
 from lull.record import EnergyKind, Run, weakest
+from lull.report import svg
+from lull.report.tabled_plot import TabledPlot
 from lull.statistics import bootstrap, formatting
 from lull.statistics.bootstrap import Spread
 from lull.study.description import Bars, Description, Value
 from lull.study.points import describe, in_matrix, point_name
-from lull.tabled_plot import TabledPlot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from lull.record.totals import node_totals
 from lull.study.description import Check, PaperFigure, Value
 
 if TYPE_CHECKING:
-    from lull.compare import Comparison
+    from lull.comparison.result import Comparison
 
 REPRODUCES, DOES_NOT, CANNOT_TELL = "reproduces", "does not reproduce", "cannot be told"
 MOST_TOLD = 4  # figures behind one check; of more, the least and the greatest

@@ -12,16 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lull import svg
 from lull.base.errors import LullError
-from lull.measures import Measures, measures, ratio
-from lull.quantity import quantity
+from lull.comparison.measures import Measures, measures, ratio
+from lull.comparison.quantity import quantity
 from lull.record import EnergyKind, Run, weakest
+from lull.report import svg
+from lull.report.tabled_plot import TabledPlot
 from lull.statistics import bootstrap, formatting
 from lull.statistics.bootstrap import Interval
 from lull.study.description import Curves, Description, Value
 from lull.study.points import describe, in_matrix, point_name
-from lull.tabled_plot import TabledPlot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lull.svg import Plot
+from lull.report.svg import Plot
 
 
 @dataclass(frozen=True)

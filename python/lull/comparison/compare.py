@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from statistics import median
 
 from lull.base.errors import LullError
-from lull.caveats import caveats
-from lull.comparison import (
+from lull.comparison.bytes_moved import BYTES_PER_MB
+from lull.comparison.caveats import caveats
+from lull.comparison.measures import Measures, measures, ratio, ratio_if_positive
+from lull.comparison.quantity import Quantity, quantity
+from lull.comparison.result import (
     Comparison,
     DynamicEnergy,
     Moved,
@@ -17,14 +20,11 @@ from lull.comparison import (
     SideOfComparison,
     WireEnergy,
 )
-from lull.measures import Measures, measures, ratio, ratio_if_positive
-from lull.moved import BYTES_PER_MB
-from lull.quantity import Quantity, quantity
+from lull.comparison.verdict import verdict
 from lull.record import Run, weakest
 from lull.statistics import bootstrap, gpsup, ranks
 from lull.statistics.bootstrap import Interval
 from lull.statistics.gpsup import reduction_interval
-from lull.verdict import verdict
 
 TESTED = ("time", "energy")  # each against each candidate is one of the family that Holm adjusts for
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lull import svg
-from lull.comparison import Comparison
-from lull.comparison_table import category_words
+from lull.comparison.result import Comparison
+from lull.comparison.table import category_words
+from lull.report import svg
 from lull.statistics import formatting
 from lull.statistics.bootstrap import Interval
 from lull.statistics.gpsup import DELTA

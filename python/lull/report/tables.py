@@ -8,9 +8,9 @@ from importlib.metadata import version
 from statistics import median
 
 from lull import __version__
-from lull.quantity import Quantity, Sample
+from lull.comparison.quantity import Quantity, Sample
 from lull.record import Channel, Run, weakest
-from lull.scaling import Scaling
+from lull.report.scaling import Scaling
 from lull.statistics import formatting
 
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lull import svg
-from lull.measures import Measures, measures, ratio
-from lull.quantity import Quantity
+from lull.comparison.measures import Measures, measures, ratio
+from lull.comparison.quantity import Quantity
 from lull.record import EnergyKind, Run, weakest
+from lull.report import svg
 from lull.statistics import bootstrap, formatting
 from lull.statistics.bootstrap import Interval
 

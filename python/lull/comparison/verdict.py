@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lull.quantity import Quantity
+from lull.comparison.quantity import Quantity
 from lull.statistics import bootstrap, formatting, gpsup
 from lull.statistics.gpsup import Outcome, Side
 

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lull.comparison import Comparison
-from lull.comparison_table import Row, category_words, rows, scope_words, sensor_words
+from lull.comparison.result import Comparison
+from lull.comparison.table import Row, category_words, rows, scope_words, sensor_words
 from lull.statistics import formatting
 from lull.statistics.bootstrap import Interval
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lull.moved import BYTES_PER_MB
-from lull.quantity import Quantity, Sample
+from lull.comparison.bytes_moved import BYTES_PER_MB
+from lull.comparison.quantity import Quantity, Sample
 from lull.statistics import bootstrap
 from lull.statistics.bootstrap import Floats, Interval, Spread
 

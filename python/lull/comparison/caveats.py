@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lull.quantity import Quantity
+from lull.comparison.quantity import Quantity
 from lull.record import EnergyKind, Host
 from lull.statistics import bootstrap, formatting
 from lull.statistics.gpsup import Outcome, Side

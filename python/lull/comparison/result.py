@@ -1,4 +1,4 @@
-"""What comparing records gives, as it is shown, written as JSON and drawn. `lull.comparing` computes it.
+"""What comparing records gives, as it is shown, written as JSON and drawn. `lull.comparison.compare` computes it.
 
 Every ratio is the baseline's figure over the candidate's, so that above 1 the candidate is better; Powerup alone is the
 candidate's mean power over the baseline's.

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from lull.base.errors import LullError
-from lull.idle import IdleOfNodes, IdlePowers
-from lull.moved import bytes_of, bytes_per_unit
+from lull.comparison.bytes_moved import bytes_of, bytes_per_unit
+from lull.comparison.idle import IdleOfNodes, IdlePowers
 from lull.record import Channel, Domain, Energy, EnergyKind, Repeat, Run, weakest
 from lull.record.totals import PARTS, node_totals
 from lull.statistics import formatting

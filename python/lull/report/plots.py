@@ -1,6 +1,6 @@
 """Plots of records: runs side by side, energy by domain, power over time.
 
-GPS-UP is in `lull.quadrant`, weak scaling in `lull.scaling`.
+GPS-UP is in `lull.report.quadrant`, weak scaling in `lull.report.scaling`.
 
 Every plot that shows energy says its kind. Kinds that no meter stands behind are hatched.
 """
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from lull import svg
-from lull.quadrant import gps_up
-from lull.quantity import Quantity
+from lull.comparison.quantity import Quantity
 from lull.record import Domain, Energy, EnergyKind, Repeat, Run, weakest
 from lull.record.totals import counted
+from lull.report import svg
+from lull.report.quadrant import gps_up
 from lull.statistics import bootstrap, formatting
 
 if TYPE_CHECKING:

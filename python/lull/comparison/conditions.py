@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lull.base.errors import LullError, UsageError
-from lull.comparison import Comparison, ConditionFinding
+from lull.comparison.result import Comparison, ConditionFinding
 from lull.statistics import formatting
 from lull.statistics.bootstrap import Interval
 from lull.statistics.gpsup import reduction_interval

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lull.comparison import Comparison, Marginal, SideOfComparison
-from lull.moved import BYTES_PER_MB
+from lull.comparison.bytes_moved import BYTES_PER_MB
+from lull.comparison.result import Comparison, Marginal, SideOfComparison
 from lull.record import EnergyKind
 from lull.statistics import formatting
 from lull.statistics.bootstrap import Interval, Spread

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lull.comparison import Marginal
-from lull.moved import BYTES_PER_MB
-from lull.quantity import Quantity
+from lull.comparison.bytes_moved import BYTES_PER_MB
+from lull.comparison.quantity import Quantity
+from lull.comparison.result import Marginal
 from lull.record import Run, weakest
 from lull.statistics import bootstrap
 from lull.statistics.bootstrap import Floats, Interval

@@ -8,22 +8,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lull import __version__, plots, record
-from lull import page_tables as tables
+from lull import __version__, record
 from lull.base.errors import LullError
-from lull.compare import distinct
-from lull.comparing import compare_all, refuse_mixed
-from lull.comparison import Comparison
-from lull.comparison_table import Row, rows, sensor_words
-from lull.quadrant import MOST_NAMES, gps_up
-from lull.quantity import Quantity, quantity
+from lull.comparison.compare import compare_all, refuse_mixed
+from lull.comparison.quantity import Quantity, quantity
+from lull.comparison.result import Comparison
+from lull.comparison.table import Row, rows, sensor_words
 from lull.record import Energy, EnergyKind, Run
-from lull.scaling import scaling, scaling_plot
+from lull.record.labels import distinct
+from lull.report import plots, tables
+from lull.report.quadrant import MOST_NAMES, gps_up
+from lull.report.scaling import scaling, scaling_plot
+from lull.report.svg import Plot
 from lull.statistics import bootstrap, formatting, gpsup
-from lull.svg import Plot
 
 if TYPE_CHECKING:
-    from lull.tabled_plot import TabledPlot
+    from lull.report.tabled_plot import TabledPlot
 
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_DRAWN = 40  # records; of more than these only comparisons, curves and tables are shown
@@ -106,7 +106,7 @@ def render_page(
     per: str | None,
     allow_mixed: bool,
 ) -> Page:
-    """The report on the records in `folders`; see `lull.report.write_report` for the arguments."""
+    """The report on the records in `folders`; see `lull.report.write.write_report` for the arguments."""
     import jinja2
 
     runs = distinct(folders, [record.read(folder) for folder in folders])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lull.comparison import Comparison, Marginal
-from lull.comparison_table import Row, category_words, marginal_words, rows, scope_words, sensor_words
+from lull.comparison.result import Comparison, Marginal
+from lull.comparison.table import Row, category_words, marginal_words, rows, scope_words, sensor_words
 from lull.statistics import formatting
 from lull.statistics.gpsup import reduction
 
