@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from conftest import Lull
-from lull import sources
 from lull.base import installed
+from lull.commands import sources
 
 
 def test_settings_show_value_origin_and_meaning(lull: Lull) -> None:

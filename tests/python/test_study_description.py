@@ -7,11 +7,11 @@ import pytest
 
 from lull.base import installed
 from lull.base.errors import LullError
+from lull.measure.progress import in_words
 from lull.record import EnergyKind
 from lull.study.claims import CANNOT_TELL, DOES_NOT, REPRODUCES, Compared, Seen, find, judge
 from lull.study.description import Check, PaperFigure, read_description
 from lull.study.points import Places, all_points, pairs
-from lull.study.progress import in_words
 
 MINIMAL = """
 title = "t"

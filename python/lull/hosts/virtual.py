@@ -245,3 +245,27 @@ def _processes_of(network: int) -> list[int]:
                 if (entry / "ns/net").stat().st_ino == network:
                     found.append(int(entry.name))
     return found
+
+
+@contextmanager
+def hosts_for_job(count: int, rate: str | None) -> Iterator[Sequence[Host]]:
+    """Hosts for one job: the first of those that are there, or new ones.
+
+    Raises:
+        UsageError: There are hosts, and what is asked for does not fit them.
+        LullError: They cannot be made.
+    """
+    there = hosts_there()
+    if not there:
+        with namespace_hosts(count, Link(rate)) as made:
+            yield made
+        return
+    asked = f"run on {count} of the hosts that are there"
+    if count > len(there):
+        raise UsageError(asked, f"there are {len(there)}", "give lull hosts a larger number")
+    if rate is not None:
+        raise UsageError(asked, f"their links have a rate already, and --rate {rate} is given", "give it to lull hosts")
+    try:
+        yield there[:count]
+    finally:
+        end_programs(there[:count])

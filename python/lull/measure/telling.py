@@ -10,10 +10,10 @@ from rich.text import Text
 from lull.base.errors import LullError
 from lull.base.terminal import output
 from lull.measure.repeat import Measured
+from lull.measure.summary import summary_table
 from lull.measure.turns import Turn
 from lull.measure.way import Way
 from lull.record import Run
-from lull.summary import summary_table
 
 
 def say(line: str) -> None:

@@ -21,13 +21,13 @@ from pydantic import ValidationError
 from lull import _core
 from lull.base.errors import LullError
 from lull.base.interrupts import InterruptedBySignal, Interrupts
+from lull.measure.progress import StudyProgress
+from lull.measure.state import STATE, Begun, State
 from lull.simulation import simulation_record
 from lull.simulation.account import RepeatFigures, SimulationFile, read_simulation
 from lull.simulation.sweep import Point, Sweep, in_words
 from lull.simulation.task import Outcome, Task
 from lull.simulation.workers import Workers
-from lull.study.progress import StudyProgress
-from lull.study.state import STATE, Begun, State
 
 POLL_S = 0.2  # how long a signal may go unnoticed
 

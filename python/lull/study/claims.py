@@ -38,6 +38,11 @@ class Finding:
     verdict: str
     words: str
 
+    @property
+    def claim(self) -> str:
+        """What the paper says, and where."""
+        return f"{self.figure.says} ({self.figure.where})" if self.figure.where else self.figure.says
+
 
 @dataclass(frozen=True)
 class Seen:

@@ -26,7 +26,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
 
-from lull.base.errors import LullError, describe_os_error
+from lull.base import installed
+from lull.base.errors import LullError, UsageError, describe_os_error
 
 Value = StrictStr | StrictInt | StrictFloat
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -254,6 +255,20 @@ def nearest(wrong: str, right: list[str]) -> str:
     if near:
         return f"did you mean {near[0]}?"
     return f"there are: {', '.join(right)}" if right else "there are none"
+
+
+def find_study(name: str) -> Path:
+    """The TOML file of a study: a path, or the name of one that comes with Lull.
+
+    Raises:
+        UsageError: There is none; the line names the nearest.
+    """
+    known = installed.studies()
+    if name in known:
+        return known[name]
+    if name.endswith(".toml") or "/" in name:
+        return Path(name)
+    raise UsageError(f"run the study {name}", "there is none of that name", nearest(name, list(known)))
 
 
 def read_description(path: Path) -> Description:

@@ -7,8 +7,10 @@ uninterrupted one would.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
+import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,12 +21,48 @@ from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.native import checked_settings
+from lull.hosts.virtual import Link, as_environment, hosts_there, namespace_hosts
+from lull.measure.progress import StudyProgress
 from lull.measure.repeat import Measured, compose_run, measure_repeat
+from lull.measure.state import Begun, State
 from lull.meter.meter import Meter
 from lull.study.description import Description
 from lull.study.points import Places, Point, prepare_command
-from lull.study.progress import StudyProgress
-from lull.study.state import State
+
+# What a study says of its runs when they are there: it can be rewritten without running anything again.
+TOLD_AT_THE_END = {"title", "question", "note", "paper", "quick", "compare", "curves", "bars", "paper_figures"}
+
+
+def beginning(name: str, quick: bool, chosen: Description, points: list[Point], places: Places) -> Begun:
+    """What this study starts from, as it is kept in its folder; the inputs it makes itself are no part of that."""
+    named = {Path(word) for point in points for word in point.command if word.startswith("/")}
+    used = sorted(path for path in named if path.is_file() and not path.is_relative_to(places.inputs))
+    states = {str(path): path.stat() for path in used}
+    content = chosen.model_dump_json(exclude=TOLD_AT_THE_END)
+    return Begun(
+        study=name,
+        quick=quick,
+        description=hashlib.sha256(content.encode()).hexdigest(),
+        settings={
+            variable: re.sub(r"@\d+", "", value)  # the processes of hosts are others the next time
+            for variable, value in checked_settings().items()
+            if variable not in ("LULL_RECORD", "LULL_HOSTS")
+        },
+        node=record.this_host().node,
+        programs={path: f"{stat.st_size} bytes, {stat.st_mtime_ns} ns" for path, stat in states.items()},
+        points=[point.name for point in points],
+    )
+
+
+@contextmanager
+def hosts_of(chosen: Description, points: list[Point]) -> Iterator[None]:
+    """Virtual hosts while the points run, if they use any and there are none yet."""
+    wanted = chosen.hosts
+    if wanted is None or hosts_there() or not any("--hosts" in point.command for point in points):
+        yield
+        return
+    with namespace_hosts(wanted.count, Link(wanted.rate), switch=True) as made, environment(as_environment(made)):
+        yield
 
 
 def prepare_inputs(study: Description, places: Places, interrupts: Interrupts) -> None:

@@ -13,14 +13,13 @@ from rich.text import Text
 
 from lull.base.interrupts import Interrupts
 from lull.base.terminal import output
+from lull.measure.state import State, take_up
 from lull.simulation.account import read_simulation
 from lull.simulation.report import write_simulation_report
 from lull.simulation.sweep import read_sweep
 from lull.simulation.sweep_run import beginning, run_tasks, tasks_left, write_records
 from lull.simulation.sweep_table import csv_text, rows_of, table_of
 from lull.simulation.workers import LocalWorkers, Workers
-from lull.study import take_up
-from lull.study.state import State
 
 
 def run_sweep(
@@ -52,7 +51,8 @@ def run_sweep(
     cores = number or len(os.sched_getaffinity(0))
     command = ["lull", "simulate", "--sweep", str(path), *(w for one in assignments for w in ("--set", one))]
     with State(folder) as state:
-        take_up(state, beginning(sweep), False if fresh else None)
+        if words := take_up(state, beginning(sweep), False if fresh else None):
+            print(f"lull: {words}", file=sys.stderr)
         with Interrupts() as interrupts:
             tasks = tasks_left(sweep, state)
             if tasks:

@@ -60,7 +60,7 @@ def simulate(
         show(output())
         return
     if sweep is not None:
-        from lull.simulation.sweep_command import run_sweep
+        from lull.commands.sweep import run_sweep
 
         for given, name in ((file, "FILE.toml"), (label, "--label")):
             if given is not None:

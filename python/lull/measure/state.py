@@ -190,6 +190,32 @@ class State:
             raise LullError(self._asked, describe_os_error(error), "make room and start it again") from error
 
 
+def take_up(state: State, now: Begun, resume: bool | None) -> str:
+    """Continue what stands in the folder, or begin; what is no longer the same study is moved aside, not lost.
+
+    Returns:
+        What the user must know, in words: what was moved aside, and why; empty when nothing was.
+
+    Raises:
+        LullError: --resume was asked for, and there is nothing to continue or it has changed; the line says how.
+    """
+    asked = f"continue the study in {state.out}"
+    if resume is False:
+        state.clear()
+    words = ""
+    differences = state.begun.differences(now) if state.begun else []
+    if differences and resume:
+        raise LullError(asked, "; ".join(differences), "--fresh starts anew, --out names another folder")
+    if differences:
+        aside = state.set_aside()
+        words = f"what was in {state.out} is now in {aside}: {'; '.join(differences)}"
+    if state.begun is None:
+        if resume:
+            raise LullError(asked, "there is none", "leave out --resume to begin one")
+        state.begin(now)
+    return words
+
+
 def _read_begun(path: Path) -> Begun:
     try:
         return Begun.model_validate(json.loads(path.read_text(encoding="utf-8")))

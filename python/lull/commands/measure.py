@@ -3,50 +3,28 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 import click
 
-from lull import launched, record
+from lull import record
 from lull.base.errors import LullError, UsageError
-from lull.base.guard import CannotExecuteError
-from lull.base.interrupts import Interrupts
 from lull.base.native import checked_settings, unknown_variables
-from lull.job.launcher import LAUNCHERS, find_place, nodes_allocated
-from lull.live.published import Publisher
-from lull.measure.live_line import LiveLine, is_wanted
+from lull.job.launcher import find_place
+from lull.measure import launched
 from lull.measure.precision import Precision
-from lull.measure.repeat import Measured
-from lull.measure.telling import say, tell_comparison, tell_repeat, tell_way
-from lull.measure.turns import Plan, Turn, take_turns
-from lull.measure.watch import Onlooker, Watch
+from lull.measure.session import Asked, measure_ways
+from lull.measure.telling import say
+from lull.measure.turns import Plan
 from lull.measure.way import Way
 from lull.measure.way_file import read_ways
-from lull.meter.idle_power import measure_idle
-from lull.meter.meter import Meter
-from lull.record import IdlePower
 from lull.record.append import appending, check_same
 from lull.record.new_folder import check_free, default_folder
-from lull.regions.accounts import missing_nodes
 from lull.statistics import bootstrap
 
 MOST_RUNS = 100
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What the command line asks for, beside the commands themselves."""
-
-    plan: Plan
-    idle_s: float | None
-    hz: float
-    settings: Mapping[str, str]
-    quiet: bool
-    publish: Path | None  # the record, or the folder of records, beside which readings are published
 
 
 @click.command(
@@ -137,7 +115,7 @@ def measure(
         ways, folder = [way], way.folder
     plan = Plan(runs, until, 1 if seed is None else seed)
     asked = Asked(plan, idle_s, rate, settings, quiet, folder if publish else None)
-    return _measure(ways, asked, may_rename=out is None and append is None and not interleave)
+    return measure_ways(ways, asked, may_rename=out is None and append is None and not interleave)
 
 
 def _precision(percent: float | None, runs: int, most: int | None) -> Precision | None:
@@ -183,86 +161,3 @@ def _interleaved(cmd: Sequence[str], label: str | None, out: Path, warmup: int) 
     if options:
         raise UsageError("measure --interleave", f"{options[0]} stands behind a file", "put options before the files")
     return read_ways([Path(text) for text in cmd], out, warmup)
-
-
-def _measure(ways: Sequence[Way], asked: Asked, *, may_rename: bool) -> int:
-    """Measure, write the records of what finished, and tell; the exit code."""
-    nodes = nodes_allocated(os.environ)
-    if nodes > 1 and any(Path(way.command[0]).name in LAUNCHERS for way in ways):
-        say(missing_nodes(f"this job has {nodes} nodes, and only this one is read"))
-    node = record.this_host().node
-    meter = Meter(node, asked.hz)
-    idle: list[IdlePower] = []
-    reason = ""
-    if asked.publish is not None:
-        say(f"lull top {asked.publish} follows this measurement")
-    stopped: LullError | None = None
-    cannot: CannotExecuteError | None = None
-    with Interrupts() as interrupts:
-        try:
-            if asked.idle_s is not None:
-                idle = _idle(meter, asked.idle_s, interrupts)
-            with Watch(node, meter, asked.plan.runs, _onlookers(asked)) as watch:
-                reason = take_turns(
-                    ways, asked.plan, meter, interrupts, begins=watch.begins, ended=_teller(ways, asked)
-                )
-        except CannotExecuteError as error:
-            cannot = error
-        except LullError as error:  # a signal, or the meter failed: the whole repeats so far are worth keeping
-            stopped = error
-        finished = [way for way in ways if way.finished]
-        if cannot is not None and len(finished) < len(ways):  # it never ran: a mistake in the command line
-            return cannot.exit_code
-        for way in finished:
-            if may_rename and way.folder.exists():  # another measurement took the name meanwhile
-                way.folder = default_folder(way.label, datetime.now())
-            way.write(meter, asked.hz, asked.settings, idle)
-    if stopped is not None or cannot is not None:
-        for way in finished:
-            say(f"the whole repeats so far, {len(way.finished)} of {asked.plan.runs}, are in {way.folder}")
-        if stopped is not None:
-            raise stopped
-    if cannot is not None:
-        return cannot.exit_code
-    return _tell(ways, reason)
-
-
-def _tell(ways: Sequence[Way], reason: str) -> int:
-    """The summaries, why it stopped, and how several compare; the first exit code of a command that is not 0."""
-    codes = [tell_way(way, heading=len(ways) > 1) for way in ways]
-    if reason:
-        say(reason)
-    if len(ways) > 1:
-        tell_comparison([record.read(way.folder) for way in ways])
-    return next((code for code in codes if code), 0)
-
-
-def _idle(meter: Meter, seconds: float, interrupts: Interrupts) -> list[IdlePower]:
-    say(f"measuring idle power for {seconds:g} s: leave the machine alone")
-    found = measure_idle(meter, seconds, interrupts)
-    if found.warning:
-        say(found.warning)
-    return found.power
-
-
-def _onlookers(asked: Asked) -> list[Onlooker]:
-    shown: list[Onlooker] = [] if asked.quiet or not is_wanted() else [LiveLine()]
-    return [*shown, *([Publisher(asked.publish)] if asked.publish is not None else [])]
-
-
-def _teller(ways: Sequence[Way], asked: Asked) -> Callable[[Turn, Measured], None]:
-    """What is said after each repeat: what was wrong with it, and on a terminal what it cost."""
-    several = asked.plan.runs + max(way.warmup for way in ways) > 1 or len(ways) > 1 or asked.plan.until is not None
-    shows = several and sys.stderr.isatty() and not asked.quiet
-
-    said: set[str] = set()
-
-    def tell(turn: Turn, measured: Measured) -> None:
-        for line in measured.warnings:
-            if line not in said:
-                say(line)
-            said.add(line)
-        if shows:
-            tell_repeat(turn, measured, asked.plan.runs)
-
-    return tell

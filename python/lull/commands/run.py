@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import NoReturn
 
 import click
@@ -15,7 +13,7 @@ from lull.base.errors import UsageError
 from lull.base.interrupts import Interrupts
 from lull.base.native import checked_settings
 from lull.hosts.mpirun import run_on_hosts
-from lull.hosts.virtual import MOST_HOSTS, Host, Link, end_programs, hosts_there, namespace_hosts
+from lull.hosts.virtual import MOST_HOSTS, hosts_for_job
 
 
 @click.command(
@@ -74,7 +72,7 @@ def run(
     program = installed.find_program(app)
     checked_settings()
     if hosts is not None:
-        with Interrupts() as interrupts, _hosts(hosts, rate) as made:
+        with Interrupts() as interrupts, hosts_for_job(hosts, rate) as made:
             command = [str(program), *args]
             code = run_on_hosts(made, pes, command, env=os.environ, bind=bind is not False, interrupts=interrupts)
         sys.exit(code)
@@ -85,22 +83,3 @@ def run(
     if bind is not None:
         command.append("--bind" if bind else "--no-bind")
     os.execv(launcher, [*command, "--", str(program), *args])
-
-
-@contextmanager
-def _hosts(count: int, rate: str | None) -> Iterator[Sequence[Host]]:
-    """Hosts for one job: the first of those that are there, or new ones."""
-    there = hosts_there()
-    if not there:
-        with namespace_hosts(count, Link(rate)) as made:
-            yield made
-        return
-    asked = f"run on {count} of the hosts that are there"
-    if count > len(there):
-        raise UsageError(asked, f"there are {len(there)}", "give lull hosts a larger number")
-    if rate is not None:
-        raise UsageError(asked, f"their links have a rate already, and --rate {rate} is given", "give it to lull hosts")
-    try:
-        yield there[:count]
-    finally:
-        end_programs(there[:count])
