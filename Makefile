@@ -87,6 +87,8 @@ lint: build
 	@ruff check python tests benchmarks docs studies scripts/check
 	@ruff format --check python tests benchmarks docs studies scripts/check
 	@mypy
+	@echo "==> rooms of Python"
+	@lint-imports --no-cache > build/rooms.log || { sed -n '/^Broken contracts/,$$p' build/rooms.log >&2; exit 1; }
 	@echo "==> clang-format"
 	@clang-format --dry-run -Werror $(cpp)
 	@echo "==> documentation"
