@@ -1,4 +1,7 @@
-"""How far a study is: a bar with the time left on a terminal, otherwise a plain line per repeat. Always on stderr."""
+"""How far a series of runs is, of a study or a sweep: on a terminal a bar with the time left, else a line per repeat.
+
+Always on stderr.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 
-class StudyProgress:
+class RunsProgress:
     """Counts `total` repeats, warm-ups included."""
 
     def __init__(self, total: int) -> None:
@@ -18,7 +21,7 @@ class StudyProgress:
         self._begin = time.monotonic()
         self._bar: Progress | None = None
 
-    def __enter__(self) -> StudyProgress:
+    def __enter__(self) -> RunsProgress:
         if sys.stderr.isatty():
             self._bar = Progress(
                 TextColumn("{task.description}"),

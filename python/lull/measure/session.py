@@ -15,10 +15,11 @@ from lull.base.guard import CannotExecuteError
 from lull.base.interrupts import Interrupts
 from lull.job.launcher import LAUNCHERS, nodes_allocated
 from lull.live.published import Publisher
+from lull.measure.interleave import Turn
 from lull.measure.live_line import LiveLine, is_wanted
 from lull.measure.repeat import Measured
 from lull.measure.telling import say, tell_comparison, tell_repeat, tell_way
-from lull.measure.turns import Plan, Turn, take_turns
+from lull.measure.turns import Plan, take_turns_of
 from lull.measure.watch import Onlooker, Watch
 from lull.measure.way import Way
 from lull.meter.idle_power import measure_idle
@@ -58,7 +59,7 @@ def measure_ways(ways: Sequence[Way], asked: Asked, *, may_rename: bool) -> int:
             if asked.idle_s is not None:
                 idle = _idle(meter, asked.idle_s, interrupts)
             with Watch(node, meter, asked.plan.runs, _onlookers(asked)) as watch:
-                reason = take_turns(
+                reason = take_turns_of(
                     ways, asked.plan, meter, interrupts, begins=watch.begins, ended=_teller(ways, asked)
                 )
         except CannotExecuteError as error:
@@ -105,14 +106,14 @@ def _onlookers(asked: Asked) -> list[Onlooker]:
     return [*shown, *([Publisher(asked.publish)] if asked.publish is not None else [])]
 
 
-def _teller(ways: Sequence[Way], asked: Asked) -> Callable[[Turn, Measured], None]:
+def _teller(ways: Sequence[Way], asked: Asked) -> Callable[[Turn[Way], Measured], None]:
     """What is said after each repeat: what was wrong with it, and on a terminal what it cost."""
     several = asked.plan.runs + max(way.warmup for way in ways) > 1 or len(ways) > 1 or asked.plan.until is not None
     shows = several and sys.stderr.isatty() and not asked.quiet
 
     said: set[str] = set()
 
-    def tell(turn: Turn, measured: Measured) -> None:
+    def tell(turn: Turn[Way], measured: Measured) -> None:
         for line in measured.warnings:
             if line not in said:
                 say(line)

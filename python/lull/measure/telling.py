@@ -9,9 +9,9 @@ from rich.text import Text
 
 from lull.base.errors import LullError
 from lull.base.terminal import output
+from lull.measure.interleave import Turn
 from lull.measure.repeat import Measured
 from lull.measure.summary import summary_table
-from lull.measure.turns import Turn
 from lull.measure.way import Way
 from lull.record import Run
 
@@ -21,14 +21,14 @@ def say(line: str) -> None:
     print(f"lull: {line}", file=sys.stderr, flush=True)
 
 
-def tell_repeat(turn: Turn, measured: Measured, runs: int) -> None:
+def tell_repeat(turn: Turn[Way], measured: Measured, runs: int) -> None:
     """The time and energy of a repeat that ended."""
-    warmup = turn.way.warmup
+    warmup = turn.of.warmup
     which = f"{turn.number + 1}/{max(runs, turn.number + 1)}"
     if turn.number < 0:
         which = f"warm-up {turn.number + warmup + 1}/{warmup}"
     energy = ", ".join(f"{total.domain.value} {total.joules:.4g} J" for total in measured.repeat.totals)
-    say(f"{turn.way.label} {which}: {measured.repeat.wall_s:.4g} s" + (f", {energy}" if energy else ""))
+    say(f"{turn.of.label} {which}: {measured.repeat.wall_s:.4g} s" + (f", {energy}" if energy else ""))
 
 
 def tell_way(way: Way, *, heading: bool) -> int:

@@ -1,15 +1,12 @@
 """Running a study: its repeats interleaved over the points, each kept as soon as it is done.
 
-Round r runs repeat r of every point, in an order shuffled anew from the study's seed, so that a drift of the machine
-falls on all points alike. Every round has its order whatever was done before: a resumed study runs what an
-uninterrupted one would.
+The points take turns as `lull.measure.interleave` says, by the study's seed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import random
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -22,7 +19,8 @@ from lull.base.guard import CannotExecuteError, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.native import checked_settings
 from lull.hosts.virtual import Link, as_environment, hosts_there, namespace_hosts
-from lull.measure.progress import StudyProgress
+from lull.measure.interleave import Turn, interleaved, take_turns
+from lull.measure.progress import RunsProgress
 from lull.measure.repeat import Measured, compose_run, measure_repeat
 from lull.measure.state import Begun, State
 from lull.meter.meter import Meter
@@ -106,22 +104,32 @@ def run_points(study: Description, points: list[Point], state: State, interrupts
     """
     runs, warmup = study.measure.runs, study.measure.warmup
     waiting = [point for point in points if any(not state.has(point.name, i) for i in range(runs))]
-    schedule: list[tuple[Point, int]] = []
-    for index in range(-warmup, runs):
-        order = list(points)
-        random.Random(f"{study.seed}/{index}").shuffle(order)
-        schedule += [(p, index) for p in order if (p in waiting if index < 0 else not state.has(p.name, index))]
-    with StudyProgress(len(schedule)) as progress:
-        for point, index in schedule:
-            interrupts.check("study")
-            what = f"{point.name} {f'repeat {index + 1}' if index >= 0 else 'warm-up'}"
-            progress.begins(what)
-            measured = _run_once(study, point, index, state, interrupts)
-            if index >= 0:
-                state.save(point.name, measured.repeat, measured.samples)
-            progress.ended(what, measured.repeat.wall_s)
+
+    def wanted(point: Point, index: int) -> bool:
+        return point in waiting if index < 0 else not state.has(point.name, index)
+
+    turns = list(interleaved(points, range(-warmup, runs), study.seed, wanted=wanted))
+    with RunsProgress(len(turns)) as progress:
+
+        def keep(turn: Turn[Point], measured: Measured) -> None:
+            if turn.number >= 0:
+                state.save(turn.of.name, measured.repeat, measured.samples)
+            progress.ended(_words(turn), measured.repeat.wall_s)
+
+        take_turns(
+            turns,
+            lambda turn: _run_once(study, turn.of, turn.number, state, interrupts),
+            interrupts,
+            "study",
+            begins=lambda turn: progress.begins(_words(turn)),
+            ended=keep,
+        )
     for point in points:
         _write_record(study, point, state)
+
+
+def _words(turn: Turn[Point]) -> str:
+    return f"{turn.of.name} {f'repeat {turn.number + 1}' if turn.number >= 0 else 'warm-up'}"
 
 
 def _run_once(study: Description, point: Point, index: int, state: State, interrupts: Interrupts) -> Measured:
