@@ -11,9 +11,9 @@ from statistics import median
 
 from lull.base.errors import LullError
 from lull.comparison.bytes_moved import bytes_of, bytes_per_unit
-from lull.comparison.idle import IdleOfNodes, IdlePowers
 from lull.record import Channel, Domain, Energy, EnergyKind, Repeat, Run, weakest
-from lull.record.totals import PARTS, node_totals
+from lull.record.idle_power import IdleOfNodes, IdlePowers
+from lull.record.totals import PARTS, add, node_totals
 from lull.statistics import formatting
 
 
@@ -200,19 +200,19 @@ def _sample(
             f"repeat {index + 1} has no energy of its node",
             "see what is readable with lull sources, measure again",
         )
+    whole = add(totals, totals[0].domain, "nodes")
+    crossed = add(wire, Domain.WIRE, "wire") if wire else None
     return Sample(
         index=index,
         time_s=time_s,
-        energy_j=sum(e.joules for e in totals),
-        low_j=sum(e.low_j for e in totals),
-        high_j=sum(e.high_j for e in totals),
-        kind=weakest([e.kind for e in totals]),
+        energy_j=whole.joules,
+        low_j=whole.low_j,
+        high_j=whole.high_j,
+        kind=whole.kind,
         cpu_s=cpu_s,
         visits=visits,
         parts=tuple(totals),
-        wire=Wire(sum(e.joules for e in wire), sum(e.bytes or 0 for e in wire), weakest([e.kind for e in wire]))
-        if wire
-        else None,
+        wire=None if crossed is None else Wire(crossed.joules, crossed.bytes or 0, crossed.kind),
     )
 
 

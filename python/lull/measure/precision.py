@@ -13,6 +13,7 @@ from math import inf
 import numpy as np
 
 from lull.record import Domain, Repeat
+from lull.record.totals import over_nodes
 from lull.statistics import bootstrap
 
 
@@ -39,9 +40,9 @@ def half_widths(repeats: Sequence[Repeat]) -> dict[str, float] | None:
     if len(good) < bootstrap.runs_for_interval():
         return None
     columns = {"time": [repeat.wall_s for repeat in good]}
-    totals = [[total.joules for total in repeat.totals if total.domain is Domain.NODE] for repeat in good]
-    if all(totals):
-        columns["energy"] = [sum(joules) for joules in totals]
+    nodes = [over_nodes(repeat.totals).get(Domain.NODE) for repeat in good]
+    if all(nodes):
+        columns["energy"] = [total.energy.joules for total in nodes if total is not None]
     drawn = bootstrap.resampled_medians(np.column_stack(list(columns.values())))
     widths = {}
     for (name, values), resampled in zip(columns.items(), drawn.T, strict=True):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from rich.table import Table
 
-from lull.record import Domain, Energy, Repeat, weakest
-from lull.record.totals import add
+from lull.record import Domain, Repeat, weakest
+from lull.record.totals import OverNodes, over_nodes
 from lull.statistics import formatting
 
 
@@ -27,7 +26,7 @@ def summary_table(repeats: Sequence[Repeat]) -> Table:
     for header in ("wall s", "CPU s", *(heading(domain, sums) for domain in domains)):
         table.add_column(header, justify="right")
     for repeat, of_repeat in zip(repeats, sums, strict=True):
-        energy = [figure(of_repeat[domain]) if domain in of_repeat else "-" for domain in domains]
+        energy = [joules_in_words(of_repeat[domain]) if domain in of_repeat else "-" for domain in domains]
         table.add_row(
             str(repeat.index + 1), str(repeat.exit_code), f"{repeat.wall_s:.4g}", f"{repeat.cpu_s:.4g}", *energy
         )
@@ -35,27 +34,8 @@ def summary_table(repeats: Sequence[Repeat]) -> Table:
         walls = median(repeat.wall_s for repeat in repeats)
         cpus = median(repeat.cpu_s for repeat in repeats)
         joules = [median(of[domain].energy.joules for of in sums if domain in of) for domain in domains]
-        figures = [f"{value:.4g}" for value in (walls, cpus, *joules)]
-        table.add_row("median", "", *figures, style="bold")
+        table.add_row("median", "", *(f"{value:.4g}" for value in (walls, cpus, *joules)), style="bold")
     return table
-
-
-@dataclass(frozen=True)
-class OverNodes:
-    """The energy of one domain, summed over nodes."""
-
-    energy: Energy
-    nodes: int
-
-
-def over_nodes(totals: Sequence[Energy]) -> dict[Domain, OverNodes]:
-    """The totals of a repeat by domain, summed over nodes."""
-    domains = dict.fromkeys(total.domain for total in totals)
-    found = {domain: [total for total in totals if total.domain is domain] for domain in domains}
-    return {
-        domain: OverNodes(add(parts, domain, parts[0].channel), len({part.node for part in parts}))
-        for domain, parts in found.items()
-    }
 
 
 def heading(domain: Domain, sums: Sequence[dict[Domain, OverNodes]]) -> str:
@@ -66,7 +46,7 @@ def heading(domain: Domain, sums: Sequence[dict[Domain, OverNodes]]) -> str:
     return f"{domain.value} J{where}\n{weakest([of.energy.kind for of in of_domain]).value}"
 
 
-def figure(total: OverNodes) -> str:
+def joules_in_words(total: OverNodes) -> str:
     """Joules, marked when a reset hid part of them, or readings failed."""
     of = total.energy
     marks = (" or more" if of.lower_bound else "") + (f" ({formatting.count(of.gaps, 'gap')})" if of.gaps else "")

@@ -22,6 +22,7 @@ from lull.base.native import native_errors
 from lull.meter.cpu_time import cpu_time, utilisation
 from lull.meter.meter import Meter
 from lull.record import Domain, EnergyKind
+from lull.record.totals import add
 
 # Sources whose channels `package` are what a calibration by them means; of all others it is the node.
 OF_PROCESSORS = ("powercap", "perf", "amd_energy", "grace")
@@ -107,9 +108,10 @@ def _measure(meter: Meter, reference: Reference, sysroot: Path, work: Callable[[
         series = meter.stop()
     after = cpu_time(sysroot)
     energies = [energy for energy in series.energy([(begin, end)]) if energy.channel in reference.channels]
-    if any(energy.lower_bound for energy in energies):
+    whole = add(energies, energies[0].domain, reference.source)
+    if whole.lower_bound:
         raise LullError("calibrate the estimate", "the meter was reset meanwhile", "try again")
-    return LoadPoint(utilisation(before, after), sum(energy.joules for energy in energies) / ((end - begin) / 1e9))
+    return LoadPoint(utilisation(before, after), whole.joules / ((end - begin) / 1e9))
 
 
 def _sleep(seconds: float, interrupts: Interrupts) -> tuple[int, int]:

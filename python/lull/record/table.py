@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from lull import record
 from lull.base.errors import LullError
 from lull.record import Energy, Repeat, Run
+from lull.record.idle_power import IdlePowers
 from lull.record.totals import node_totals
 
 COLUMNS: Final[dict[str, tuple[pa.DataType, str]]] = {
@@ -99,7 +100,7 @@ def as_parquet(table: pa.Table) -> bytes:
 
 def _rows_of(folder: Path, run: Run, *, regions: bool) -> Iterator[dict[str, Cell]]:
     processors = {host.node: host.processor for host in run.hosts}
-    idle = _idle_powers(run)
+    idle = IdlePowers(run.idle)
     for repeat in run.repeats:
         common: dict[str, Cell] = {
             "record": str(folder),
@@ -120,7 +121,7 @@ def _rows_of(folder: Path, run: Run, *, regions: bool) -> Iterator[dict[str, Cel
                     **_of_energy(energy),
                     "is_total": is_total,
                     "processor": processors.get(energy.node, ""),
-                    "idle_w": idle.get((energy.node, energy.domain.value, energy.channel)),
+                    "idle_w": idle.watts(energy.node, energy.channel),
                 }
 
 
@@ -150,23 +151,6 @@ def _of_energy(energy: Energy) -> dict[str, Cell]:
         "energy_high": energy.high_j,
         **{name: getattr(energy, name) for name in same},
     }
-
-
-def _idle_powers(run: Run) -> dict[tuple[str, str, str], float]:
-    """Idle watts by node, domain and channel, of the channels and of the totals they add up to."""
-    channels = [
-        Energy(
-            node=idle.node,
-            domain=idle.domain,
-            channel=idle.channel,
-            kind=idle.kind,
-            joules=idle.watts,
-            low_j=idle.low_w,
-            high_j=idle.high_w,
-        )
-        for idle in run.idle
-    ]
-    return {(one.node, one.domain.value, one.channel): one.joules for one in [*node_totals(channels), *channels]}
 
 
 def _type_of(values: Sequence[Cell]) -> pa.DataType:

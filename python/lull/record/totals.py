@@ -1,16 +1,18 @@
-"""The energy of a node that counts nothing twice, out of channels that overlap.
+"""The energy of a node that counts nothing twice, out of channels that overlap; and of several nodes together.
 
-Which channels count is said by the meter (src/meter/totals.hpp), for this as for all who print joules. The wire is
+Every sum of joules or watts is made here: idle power and power now come as the energies of one second. Which channels
+count is said by the meter (src/meter/totals.hpp), for this as for all who print joules. The wire is
 derived, never measured apart from the node, so it stands beside the total and is not added to it; nor are network
 cards (domain `nic`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from lull import _core
-from lull.record import Domain, Energy, weakest
+from lull.record.schema import Domain, Energy, weakest
 
 PARTS = (Domain.PACKAGE, Domain.DRAM, Domain.GPU)
 
@@ -48,7 +50,7 @@ def node_totals(energies: Iterable[Energy]) -> list[Energy]:
     return totals
 
 
-def add(parts: list[Energy], domain: Domain, channel: str) -> Energy:
+def add(parts: Sequence[Energy], domain: Domain, channel: str) -> Energy:
     """The sum of `parts` (at least one; the sum bears the node of the first), labelled by the weakest of their kinds.
 
     Its bounds are the sums of the bounds: errors of a source are systematic and do not cancel.
@@ -69,6 +71,24 @@ def add(parts: list[Energy], domain: Domain, channel: str) -> Energy:
         stale=sum(part.stale for part in parts),
         lower_bound=any(part.lower_bound for part in parts),
     )
+
+
+@dataclass(frozen=True)
+class OverNodes:
+    """The energy of one domain, summed over nodes."""
+
+    energy: Energy
+    nodes: int
+
+
+def over_nodes(totals: Sequence[Energy]) -> dict[Domain, OverNodes]:
+    """The totals of `node_totals`, or of a repeat, by domain: each summed over the nodes."""
+    domains = dict.fromkeys(total.domain for total in totals)
+    found = {domain: [total for total in totals if total.domain is domain] for domain in domains}
+    return {
+        domain: OverNodes(add(parts, domain, parts[0].channel), len({part.node for part in parts}))
+        for domain, parts in found.items()
+    }
 
 
 def _by_node(energies: Iterable[Energy]) -> dict[str, list[Energy]]:

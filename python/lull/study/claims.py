@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from lull.record import Domain, EnergyKind, Run
-from lull.record.totals import node_totals
+from lull.record import Domain, EnergyKind, Run, weakest
+from lull.record.totals import node_totals, over_nodes
 from lull.study.description import Check, PaperFigure, Value
 
 if TYPE_CHECKING:
@@ -102,13 +102,13 @@ def wire_over_node(run: Run, region: str | None) -> Seen | None:
     for repeat in run.repeats:
         of_region = [found.energy for found in repeat.regions if found.name == region]
         totals = node_totals(of_region[0]) if of_region else repeat.totals
-        wire = [total for total in totals if total.domain is Domain.WIRE]
-        node = [total for total in totals if total.domain is Domain.NODE]
-        if not wire or sum(total.joules for total in node) <= 0:
+        sums = over_nodes(totals)
+        wire, node = sums.get(Domain.WIRE), sums.get(Domain.NODE)
+        if wire is None or node is None or node.energy.joules <= 0:
             return None
-        ratios.append(sum(total.joules for total in wire) / sum(total.joules for total in node))
-        kinds += [total.kind for total in totals]
-    return Seen(median(ratios), min(ratios), max(ratios), max(kinds, key=list(EnergyKind).index))
+        ratios.append(wire.energy.joules / node.energy.joules)
+        kinds += [wire.energy.kind, node.energy.kind]
+    return Seen(median(ratios), min(ratios), max(ratios), weakest(kinds))
 
 
 def _is_about(check: Check, one: Compared) -> bool:
