@@ -129,13 +129,13 @@ constexpr std::array table{
             "Seconds between two runs of a command that asks a meter (ipmi, redfish, snmp)."},
     setting{"LULL_COMMAND_TIMEOUT_S", setting_type::real, "5", "0.05..600",
             "Seconds after which such a command is killed and its reading counts as a gap."},
-    setting{"LULL_NODE_PATIENCE_S", setting_type::real, "60", "0.2..3600",
+    setting{"LULL_NODE_TIMEOUT_S", setting_type::real, "60", "0.2..3600",
             "Seconds that lull measure, started by a launcher, waits for a rank or a node of its job of which it hears "
             "nothing."},
     setting{"LULL_RECORD", setting_type::text, "", "",
             "Folder where a program leaves its regions and metrics; lull measure sets it."},
     setting{"LULL_HOSTS", setting_type::text, "", "",
-            "Hosts made of namespaces that are there for lull run --hosts; lull hosts sets it."},
+            "The virtual hosts for lull run --hosts; lull hosts sets it."},
 };
 
 const setting& find(std::string_view variable) {

@@ -126,7 +126,7 @@ def test_per_compares_different_amounts_of_work():
     found = compare_runs(a, b, per="updates")
     assert found.speedup.value == pytest.approx(2)
     assert found.baseline.time_s.median == pytest.approx(10.025e-6)
-    assert found.quantity == "whole runs, per updates"
+    assert found.quantity == "whole runs, per update"
 
 
 def test_a_missing_region_or_metric_names_those_there_are():

@@ -199,7 +199,7 @@ def test_tables_sort_by_keyboard(study, tmp_path):
 
 def test_a_region_per_unit_of_work(study, tmp_path):
     text = written([study], tmp_path / "out.html", region="updates", per="updates")
-    assert "region updates, per updates" in text
+    assert "region updates, per update" in text
     assert "7.02 µs" in text
     with pytest.raises(LullError, match="there are: setup, updates"):
         write_report([study], tmp_path / "other.html", region="x")

@@ -13,13 +13,13 @@ class LullError(Exception):
     Args:
         asked: What was being done, e.g. ``read the record runs/a``.
         found: What stood in the way, e.g. ``run.json ends in the middle of a value``.
-        remedy: What to do about it, when there is something.
+        fix: What to do about it, when there is something.
     """
 
     exit_code = 1
 
-    def __init__(self, asked: str, found: str, remedy: str = "") -> None:
-        super().__init__(f"{asked}: {found}" + (f"; {remedy}" if remedy else ""))
+    def __init__(self, asked: str, found: str, fix: str = "") -> None:
+        super().__init__(f"{asked}: {found}" + (f"; {fix}" if fix else ""))
 
 
 class UsageError(LullError):

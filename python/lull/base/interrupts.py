@@ -22,8 +22,8 @@ FOR_THE_COMMAND = (signal.SIGUSR1, signal.SIGUSR2)
 class InterruptedBySignal(LullError):
     """A signal asked to stop; the exit code is the one a shell gives for it."""
 
-    def __init__(self, asked: str, signum: int, remedy: str = "") -> None:
-        super().__init__(asked, f"interrupted by {signal.Signals(signum).name}", remedy)
+    def __init__(self, asked: str, signum: int, fix: str = "") -> None:
+        super().__init__(asked, f"interrupted by {signal.Signals(signum).name}", fix)
         self.signum = signum
         self.exit_code = 128 + signum
 

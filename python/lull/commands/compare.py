@@ -131,7 +131,7 @@ def _compare_measurements(asked: Asked) -> list[ConditionFinding]:
 
 
 def _compare_simulations(asked: Asked) -> list[ConditionFinding]:
-    """Simulations in their own figures: each candidate against the baseline, in turn."""
+    """Simulations by their own quantities: each candidate against the baseline, in turn."""
     from lull.simulation.account import read_simulation
     from lull.simulation.comparison import compare as compare_two
     from lull.simulation.comparison import markdown as markdown_of_two

@@ -1,4 +1,4 @@
-"""`lull run`: start a program on several PEs: on one node, on emulated nodes, or on hosts made of namespaces."""
+"""`lull run`: start a program on several PEs: on one node, on emulated nodes, or on virtual hosts."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from lull.hosts.virtual import MOST_HOSTS, hosts_for_job
 @click.option(
     "--hosts",
     type=click.IntRange(min=1, max=MOST_HOSTS),
-    help="Make this many hosts of namespaces, joined by links, and start the PEs there by mpirun (needs root); "
+    help="Make this many virtual hosts, joined by links, and start the PEs there by mpirun (needs root); "
     "within `lull hosts`, take so many of those.",
 )
 @click.option("--rate", help="What each host may send, as tc writes it: 1gbit. Without it the links have no limit.")
 @click.option(
     "--bind/--no-bind",
     default=None,
-    help="Deal the cores to the PEs, with --hosts to the hosts: a share each, one in turn when there are too few; "
-    "or let the system place them.",
+    help="Distribute the cores over the PEs, with --hosts over the hosts: a share each, one in turn when there are too "
+    "few; or let the system place them.",
 )
 @click.argument("app")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)

@@ -1,4 +1,4 @@
-"""`lull sources`: which energy sources this machine has, which of them can be read, and what would mend the others."""
+"""`lull sources`: which energy sources this machine has, which of them can be read, and the fix for the others."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from lull.record import EnergyKind
 
 SOURCE_FIELDS = (
     *("name", "kind", "unit", "interval_s", "range", "permission"),
-    *("readable", "used", "reason", "remedy", "left_out"),
+    *("readable", "used", "reason", "fix", "left_out"),
 )
 CHANNEL_FIELDS = ("name", "domain", "kind", "interval_s", "basis")
 
 
-@click.command(short_help="Energy sources of this machine: readable or not, why, and the remedy.")
+@click.command(short_help="Energy sources of this machine: readable or not, why, and the fix.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @click.option(
     "--sysroot",
@@ -47,7 +47,7 @@ CHANNEL_FIELDS = ("name", "domain", "kind", "interval_s", "basis")
     "--out", type=click.Path(path_type=Path), help="Write the calibration to this site file instead of printing it."
 )
 def sources(as_json: bool, sysroot: Path, seconds: float | None, out: Path | None) -> None:
-    """List the energy sources: readable or not, why not, and the one line that mends it.
+    """List the energy sources: readable or not, why not, and the fix.
 
     With --calibrate, make the table [calibration] of a site file (LULL_SITE) instead.
     """
@@ -65,11 +65,11 @@ def sources(as_json: bool, sysroot: Path, seconds: float | None, out: Path | Non
         return
     console = output()
     console.print(sources_table(found))
-    mends = [source for source in found if source.remedy and not source.readable]
-    if mends:
+    fixes = [source for source in found if source.fix and not source.readable]
+    if fixes:
         console.print("\nTo read more:")
-        for source in mends:
-            console.print(Text(f"  {source.name}: {source.remedy}"), soft_wrap=True)
+        for source in fixes:
+            console.print(Text(f"  {source.name}: {source.fix}"), soft_wrap=True)
     console.print()
     console.print(Text(what_a_measurement_uses(found)), soft_wrap=True)
 

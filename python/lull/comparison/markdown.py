@@ -11,7 +11,7 @@ from lull.statistics.gpsup import reduction
 
 
 def markdown(comparisons: Sequence[Comparison], marginal: Marginal | None = None) -> str:
-    """One comparison with every figure of both sides; of several a row each."""
+    """One comparison with every number of both sides; of several a row each."""
     lines = [_one(comparisons[0])] if len(comparisons) == 1 else [_several(comparisons)]
     lines += ["", *(f"{'' if len(comparisons) == 1 else '- '}{escaped(found.verdict)}." for found in comparisons)]
     lines += ["", escaped(marginal_words(marginal))] if marginal else []
@@ -24,7 +24,7 @@ def markdown(comparisons: Sequence[Comparison], marginal: Marginal | None = None
 
 
 def table(headings: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    """A Markdown table; the first column holds words, the others figures."""
+    """A Markdown table; the first column holds words, the others numbers."""
     line = ["---", *["---:"] * (len(headings) - 1)]
     return "\n".join(f"| {' | '.join(escaped(cell) for cell in row)} |" for row in [headings, line, *body])
 

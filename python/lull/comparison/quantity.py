@@ -144,7 +144,7 @@ def quantity(run: Run, *, region: str | None = None, per: str | None = None) -> 
     words = f"region {region}" if region is not None else "whole runs"
     return Quantity(
         run,
-        f"{words}, per {per}" if per is not None else words,
+        f"{words}, {formatting.per(per)}" if per is not None else words,
         tuple(samples),
         tuple(repeat.index for repeat in run.repeats if repeat.exit_code != 0),
         _moved_words(good, samples, per),

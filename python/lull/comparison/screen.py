@@ -36,7 +36,7 @@ def render(found: Comparison, console: Console) -> None:
         sep="\n",
         soft_wrap=not console.is_terminal,
     )
-    console.print(_figures(found, console))
+    console.print(_details(found, console))
     console.print(Text(sensor_words(found), "dim"), soft_wrap=not console.is_terminal)
     console.print(Text(_sentence(found.verdict), _colour(found)), soft_wrap=not console.is_terminal)
     _print_notes(found.warnings, console)
@@ -105,7 +105,7 @@ def console_for_tables() -> Console:
     return Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH)
 
 
-def _figures(found: Comparison, console: Console) -> Table:
+def _details(found: Comparison, console: Console) -> Table:
     table = _table(console.is_terminal, tight=console.is_terminal and console.width < WIDTH_FOR_SHIFT)
     table.add_column("", min_width=13)
     intervals = console.width >= WIDTH_FOR_INTERVALS

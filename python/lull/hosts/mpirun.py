@@ -1,4 +1,4 @@
-"""A program on several hosts made of namespaces, started by `mpirun` as on hosts of their own.
+"""A program on several virtual hosts, started by `mpirun` as on hosts of their own.
 
 `mpirun` runs on the first host. It starts its daemons on the others through `lull.hosts.enter_host`, which enters their
 namespaces; from there on nothing differs from a cluster: PEs of two hosts share no memory, and all that goes between
@@ -36,11 +36,11 @@ def run_on_hosts(
     """Run `pes` PEs of `command`, dealt to the hosts in blocks, to their end; the exit code.
 
     Args:
-        hosts: Of `namespace_hosts`; this may change the cores of their anchors.
+        hosts: Of `virtual_hosts`; this may change the cores of their anchors.
         pes: At least one for each host.
         command: Program and arguments; it must be there under the same path on all hosts, as it is.
         env: The environment of the PEs. What it says of UCX stays.
-        bind: Deal the cores to the hosts, so that PEs of two hosts do not share one, as far as there are enough.
+        bind: Distribute the cores over the hosts, so that PEs of two hosts share none, as far as there are enough.
         interrupts: Signals to pass on meanwhile.
         stdin: Of PE 0; as for `subprocess.Popen`.
         stdout: Of all PEs.

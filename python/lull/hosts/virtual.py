@@ -1,6 +1,6 @@
-"""Hosts made of Linux namespaces, joined by links of limited rate: the programs on them share no network and no name.
+"""Virtual hosts, joined by links of limited rate: the programs on them share no network and no name.
 
-A host is a network namespace and a UTS namespace (its own interfaces, its own host name) on this machine's cores,
+A virtual host is a network namespace and a UTS namespace (its own interfaces, its own host name) on this machine's cores,
 memory and file system. Nothing of it has a name outside: a small process, the host's anchor, holds the namespaces, and
 they are gone when it and the programs on the host have ended. The anchor ends with this process, even when that is
 killed with SIGKILL.
@@ -36,7 +36,7 @@ _ENTER = 'mount -t sysfs sysfs /sys && exec "$@"'
 
 
 def address_of(index: int) -> str:
-    """The address of the host with this index; any two hosts of one `namespace_hosts` reach each other by it."""
+    """The address of the host with this index; any two hosts of one `virtual_hosts` reach each other by it."""
     return f"{_NETWORK}.{index + 1}"
 
 
@@ -57,7 +57,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Host:
-    """One host; it exists as long as the context of `namespace_hosts` does."""
+    """One host; it exists as long as the context of `virtual_hosts` does."""
 
     name: str
     address: str
@@ -109,7 +109,7 @@ def end_programs(hosts: Sequence[Host]) -> None:
 
 
 @contextmanager
-def namespace_hosts(
+def virtual_hosts(
     count: int, link: Link | None = None, *, prefix: str = "host", named: bool = True, switch: bool = False
 ) -> Iterator[list[Host]]:
     """Make `count` hosts that reach each other over links like `link`; at the end nothing of them is left.
@@ -130,7 +130,7 @@ def namespace_hosts(
         LullError: The system does not permit namespaces, or lacks a program or a part of the kernel.
     """
     link = link or Link()
-    asked = f"make {count} host{'s' * (count != 1)} of namespaces"
+    asked = f"make {count} virtual host{'s' * (count != 1)}"
     if not 1 <= count <= MOST_HOSTS:
         raise UsageError(asked, f"it must be 1 to {MOST_HOSTS}")
     for program in ("ip", "tc", "nsenter", "unshare", "hostname"):
@@ -257,7 +257,7 @@ def hosts_for_job(count: int, rate: str | None) -> Iterator[Sequence[Host]]:
     """
     there = hosts_there()
     if not there:
-        with namespace_hosts(count, Link(rate)) as made:
+        with virtual_hosts(count, Link(rate)) as made:
             yield made
         return
     asked = f"run on {count} of the hosts that are there"

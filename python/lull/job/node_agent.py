@@ -25,14 +25,14 @@ from lull.base.errors import LullError
 from lull.job.election import Line, Reader, elect
 from lull.job.launcher import Place
 from lull.job.node import Identity, digest, take_anchor
-from lull.job.node_exchange import Rendezvous
+from lull.job.node_exchange import NodeExchange
 from lull.job.part import Asked, Report, compose
 from lull.meter.meter import Meter
 
 TAKEOVER_S = 2.0  # in which members of a reader that died come to the next; they notice at once
 SOON_S = 0.05
 SELDOM_S = 1.0
-SELDOM_LOOKS = 4  # in the time of the patience, by nodes that are not the first to merge
+SELDOM_LOOKS = 4  # within the timeout, by nodes that are not the first to merge
 ABANDON_S = 2.0
 LEAVING_S = 0.3  # for which a reader whose own command failed waits for the others before it leaves
 FOLDER_SUFFIX = ".job-"
@@ -45,7 +45,7 @@ class Job:
     place: Place
     target: Path  # the record to be written or added to
     asked: Asked
-    patience_s: float
+    timeout_s: float
 
     @property
     def key(self) -> str:
@@ -80,7 +80,7 @@ class NodeAgent:
         deliver: Called in the thread of the one reader that merges, when all parts are there.
     """
 
-    def __init__(self, job: Job, identity: Identity, deliver: Callable[[Rendezvous], None]) -> None:
+    def __init__(self, job: Job, identity: Identity, deliver: Callable[[NodeExchange], None]) -> None:
         self._job = job
         self._identity = identity
         self._deliver = deliver
@@ -176,7 +176,7 @@ class NodeAgent:
                         raise LullError(
                             f"measure rank {self._job.place.rank}",
                             "the record of its job was closed before it began",
-                            "raise LULL_NODE_PATIENCE_S",
+                            "raise LULL_NODE_TIMEOUT_S",
                         )
                     if message.get("done") or (message.get("have") and self._report and self._report.failed):
                         return True
@@ -194,14 +194,14 @@ class NodeAgent:
         """Read the meter for this node; whatever goes wrong, nothing of it stays in the folder of the job."""
         job, host = self._job, self._identity.host
         meter = Meter(host.node, job.asked.hz)
-        shared = Rendezvous(job.folder, self._identity.key, host.node, job.place.size, job.patience_s)
+        shared = NodeExchange(job.folder, self._identity.key, host.node, job.place.size, job.timeout_s)
         try:
             self._read_for_all(seat, meter, shared)
         except BaseException:
             shared.withdraw()
             raise
 
-    def _read_for_all(self, seat: Reader, meter: Meter, shared: Rendezvous) -> None:
+    def _read_for_all(self, seat: Reader, meter: Meter, shared: NodeExchange) -> None:
         """Meter the node until its ranks have ended, hand in, and see to it that the record gets written."""
         job = self._job
         known = {*shared.announced_here(), *self._inherited, job.place.rank}
@@ -211,7 +211,7 @@ class NodeAgent:
         takeover_ends = time.monotonic() + TAKEOVER_S
         shared.announce(self._members)
         finished = False
-        patience_ends: float | None = None  # with the others, once our own command has failed
+        leaves_at: float | None = None  # with the others, once our own command has failed
         while not finished:
             self._hear(seat, SELDOM_S if self._open and not self._all_ended() else SOON_S, closed=False)
             if time.monotonic() > takeover_ends:
@@ -221,8 +221,8 @@ class NodeAgent:
                 self._let_begin()
             finished = self._all_ended() and (self._all_here(shared) or self._stopped())
             if self._report is not None and self._report.failed and not finished:
-                patience_ends = patience_ends or time.monotonic() + LEAVING_S
-                if time.monotonic() > patience_ends:
+                leaves_at = leaves_at or time.monotonic() + LEAVING_S
+                if time.monotonic() > leaves_at:
                     self._leave(seat)
                     return
         series = meter.stop()
@@ -234,10 +234,10 @@ class NodeAgent:
             if member.line is not None:
                 member.line.send({"done": True})
 
-    def _see_it_written(self, seat: Reader, shared: Rendezvous) -> None:
+    def _see_it_written(self, seat: Reader, shared: NodeExchange) -> None:
         """Merge, or wait until another node has; not for long if our own command has failed."""
         failed = self._report is not None and self._report.failed
-        seldom_s = 0.0 if failed or self._stopped() or shared.has_rank_zero() else self._job.patience_s / SELDOM_LOOKS
+        seldom_s = 0.0 if failed or self._stopped() or shared.has_rank_zero() else self._job.timeout_s / SELDOM_LOOKS
         leaves_at = time.monotonic() + LEAVING_S
         next_look = 0.0
         left = False
@@ -245,7 +245,7 @@ class NodeAgent:
             now = time.monotonic()
             if now >= next_look:
                 next_look = now + seldom_s
-                if shared.settled(hurry=self._stopped()) and shared.claim():
+                if shared.is_complete(hurry=self._stopped()) and shared.claim():
                     try:
                         self._deliver(shared)
                     finally:
@@ -267,8 +267,8 @@ class NodeAgent:
                 member.line.send({"leaving": [report.model_dump(mode="json", by_alias=True) for report in reports]})
                 member.line.close()
 
-    def _all_here(self, shared: Rendezvous) -> bool:
-        """Whether all ranks of this node are there, or nothing new has been heard for the patience.
+    def _all_here(self, shared: NodeExchange) -> bool:
+        """Whether all ranks of this node are there, or nothing new has been heard for the timeout.
 
         Where the launcher does not say how many a node has, all ranks of the job must be somewhere.
         """

@@ -1,10 +1,10 @@
-"""Where the nodes of one job meet: a hidden folder beside the record, on the file system they share.
+"""The exchange between the nodes of one job: a hidden folder beside the record, on the file system they share.
 
     .NAME.job-ID/KEY.json   its ranks, a beat that tells that it lives, and whether it has handed in
     .NAME.job-ID/KEY/       the record of node KEY alone, with part.json beside, whole or absent
 
 Nobody is asked over a network, and no clock is compared with another: a node is silent when its beat has not changed
-for the patience, by the clock of the one who waits. The node that merges is the one with the lowest rank of those that
+for the timeout, by the clock of the one who waits. The node that merges is the one with the lowest rank of those that
 are not silent. It takes the folder away at the end; to the others a folder that is gone says that the record stands.
 """
 
@@ -25,7 +25,7 @@ from lull.record.part import Handed, NodePart
 
 PART_FILE = "part.json"
 CLAIM_FILE = "merger"
-BEATS_PER_PATIENCE = 6
+BEATS_PER_TIMEOUT = 6
 LOOK_S_PER_NODE = 0.002
 
 
@@ -49,7 +49,7 @@ class _Seen:
     since: float
 
 
-class Rendezvous:
+class NodeExchange:
     """One node's view of the folder.
 
     Args:
@@ -57,18 +57,18 @@ class Rendezvous:
         key: This node's name in it.
         node: This node's name for people.
         size: Ranks of the whole job.
-        patience_s: How long a node may be silent, or a rank be awaited.
+        timeout_s: How long a node may be silent, or a rank be awaited.
 
     Raises:
         LullError: The folder cannot be made.
     """
 
-    def __init__(self, folder: Path, key: str, node: str, size: int, patience_s: float) -> None:
+    def __init__(self, folder: Path, key: str, node: str, size: int, timeout_s: float) -> None:
         self.folder = folder
         self._key = key
         self._node = node
         self._size = size
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
         self._own: Announcement | None = None
         self._announced_at = 0.0
         self._seen: dict[str, _Seen] = {}
@@ -77,7 +77,7 @@ class Rendezvous:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise LullError(f"meet the other nodes in {folder}", describe_os_error(error)) from error
+            raise LullError(f"exchange with the other nodes in {folder}", describe_os_error(error)) from error
 
     def announced_here(self) -> list[int]:
         """The ranks that an earlier reader of this node announced."""
@@ -94,7 +94,7 @@ class Rendezvous:
         mine = sorted(ranks)
         before = self._own
         changed = before is None or (before.ranks, before.handed_in, before.left) != (mine, handed_in, left)
-        if not changed and now - self._announced_at < self._patience_s / BEATS_PER_PATIENCE:
+        if not changed and now - self._announced_at < self._timeout_s / BEATS_PER_TIMEOUT:
             return
         self._own = Announcement(
             node=self._node,
@@ -116,10 +116,10 @@ class Rendezvous:
                     return
                 raise LullError(
                     f"measure on {self._node}",
-                    f"the others heard nothing of it for {self._patience_s:g} s and closed the record without it",
-                    "raise LULL_NODE_PATIENCE_S",
+                    f"the others heard nothing of it for {self._timeout_s:g} s and closed the record without it",
+                    "raise LULL_NODE_TIMEOUT_S",
                 ) from error
-            raise LullError(f"meet the other nodes in {self.folder}", describe_os_error(error)) from error
+            raise LullError(f"exchange with the other nodes in {self.folder}", describe_os_error(error)) from error
 
     def hand_in(self, of: Handed) -> None:
         """Put down this node's part, whole or not at all; then announce it.
@@ -135,12 +135,12 @@ class Rendezvous:
         self.announce([rank.rank for rank in of.part.ranks], handed_in=True)
 
     def all_known(self) -> bool:
-        """Whether every rank of the job has been announced, or nothing new has been heard for the patience."""
+        """Whether every rank of the job has been announced, or nothing new has been heard for the timeout."""
         self._look()
         known = {rank for seen in self._seen.values() for rank in seen.announcement.ranks}
         return len(known) >= self._size or self.is_quiet()
 
-    def settled(self, *, hurry: bool = False) -> bool:
+    def is_complete(self, *, hurry: bool = False) -> bool:
         """Whether all that will be handed in has been; in a hurry, ranks that nobody has announced are not awaited."""
         self._look()
         handed = {rank for a in self._announcements() if a.handed_in for rank in a.ranks}
@@ -230,11 +230,11 @@ class Rendezvous:
         return [seen.announcement for seen in self._seen.values()]
 
     def is_quiet(self) -> bool:
-        """Whether nothing new has been heard for the patience."""
-        return time.monotonic() - self._news_at > self._patience_s
+        """Whether nothing new has been heard for the timeout."""
+        return time.monotonic() - self._news_at > self._timeout_s
 
     def _silent(self, key: str, seen: _Seen) -> bool:
-        return key != self._key and time.monotonic() - seen.since > self._patience_s
+        return key != self._key and time.monotonic() - seen.since > self._timeout_s
 
     def _look(self) -> None:
         """Read the announcements; of many nodes less often, because each is a file on a file system that all share."""

@@ -23,7 +23,7 @@ from lull.base.terminal import output
 from lull.job.launcher import Place
 from lull.job.node import this_node
 from lull.job.node_agent import Job, NodeAgent
-from lull.job.node_exchange import Rendezvous
+from lull.job.node_exchange import NodeExchange
 from lull.job.part import Asked, Report
 from lull.measure.summary import summary_table
 from lull.record.append import add_repeats, appending, check_same
@@ -41,7 +41,7 @@ class Delivery:
     merged: Merged | None = None
     notes: list[str] = field(default_factory=list)
 
-    def deliver(self, shared: Rendezvous) -> None:
+    def deliver(self, shared: NodeExchange) -> None:
         """Merge what was handed in and write or add to the record.
 
         Raises:
@@ -54,7 +54,7 @@ class Delivery:
         if not self.append:
             record.write(self.job.target, merged.run, merged.samples)
             return
-        with appending(self.job.target, self.job.patience_s):
+        with appending(self.job.target, self.job.timeout_s):
             if shared.is_over():  # a node that was taken for dead has done it meanwhile
                 return
             add_repeats(self.job.target, merged.run, merged.samples)
@@ -81,7 +81,7 @@ def measure_rank(
     """
     identity = this_node()
     asked = Asked(label, command, hz, settings, place.size)
-    job = Job(place, target.absolute(), asked, float(settings["LULL_NODE_PATIENCE_S"]))
+    job = Job(place, target.absolute(), asked, float(settings["LULL_NODE_TIMEOUT_S"]))
     delivery = Delivery(job, append)
     agent = NodeAgent(job, identity, delivery.deliver)
     with Interrupts() as interrupts:

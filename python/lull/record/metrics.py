@@ -48,9 +48,9 @@ def _dispute(name: str, metrics: list[Metric]) -> str:
     if len(units) > 1:
         found = "report it in " + " and in ".join(f"'{unit}'" for unit in units)
     elif len(ways) > 1:
-        found = "combine it as " + " and as ".join(way.value if way else "one figure" for way in ways)
+        found = "combine it as " + " and as ".join(way.value if way else "one value" for way in ways)
     elif ways == [None] and len(metrics) > 1:
-        found = "report one figure each, and none says how they combine"
+        found = "report one value each, and none says how they combine"
     else:
         return ""
     return f"metric {name} is left out: processes {found}; give each meaning a name of its own"

@@ -37,7 +37,7 @@ class Visit(_Part):
         return self
 
 
-class Figure(_Part):
+class ReportedMetric(_Part):
     """One metric as a process reported it."""
 
     name: str
@@ -54,7 +54,7 @@ class Account(_Part):
     pid: int
     pe: int | None  # None: it was not started by a launcher
     regions: list[Visit]
-    metrics: list[Figure]
+    metrics: list[ReportedMetric]
 
     def of_pe(self, number: int) -> Account:
         """The same, of a process whose launcher is known only to us."""

@@ -50,7 +50,7 @@ class Compared:
     mark: str
     sensor: str
     warnings: list[str]  # below the verdict: those not of all
-    notes: list[str]  # below the figures: in a part all of them
+    notes: list[str]  # below the numbers: in a part all of them
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ def planes(comparisons: Sequence[tuple[str, Comparison]]) -> list[tuple[str, lis
 
 
 def condense(warnings: list[str]) -> list[str]:
-    """The warnings in order, each once; of several that differ in names and figures only, the first and their number.
+    """The warnings in order, each once; of several that differ in names and numbers only, the first and their number.
 
     What stands before a colon in a warning names the record it is about.
     """

@@ -51,8 +51,8 @@ def write_report(
         out: The file; replaced when it is there. It is written aside first, so that it is whole or as it was.
         title: Heading of the page.
         comparisons: Named comparisons to show; otherwise every record is compared with the baseline.
-        claims: Rows of a table of published figures beside ours; the keys are its columns.
-        curves: Figures over a factor, drawn; a section of their own.
+        claims: Rows of a table of published results beside ours; the keys are its columns.
+        curves: Plots over a factor; a section of their own.
         bars: Energies end to end, drawn; likewise.
         source: The publication the claims are from, in one line.
         baseline: The record others are compared with; the first of `folders` otherwise.

@@ -1,4 +1,4 @@
-"""How figures are written for people: three digits, SI prefixes, ratios with their interval, shares, p-values."""
+"""How numbers are written for people: three digits, SI prefixes, ratios with their interval, shares, p-values."""
 
 from __future__ import annotations
 
@@ -87,6 +87,11 @@ def probability(p: float | None) -> str:
     if p < 0.001:
         return "< 0.001"
     return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
+def per(metric: str) -> str:
+    """Work counted by a metric, as one unit of it: `per item` for the metric `items`."""
+    return f"per {metric[:-1] if metric.endswith('s') and not metric.endswith('ss') else metric}"
 
 
 def count(number: int, one: str, many: str = "") -> str:

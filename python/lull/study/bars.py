@@ -37,7 +37,7 @@ class Bar:
     kinds: dict[str, EnergyKind]
 
 
-def bar_figures(study: Description, runs: Mapping[str, Run]) -> list[TabledPlot]:
+def bar_plots(study: Description, runs: Mapping[str, Run]) -> list[TabledPlot]:
     """What all [[bars]] of a study show: a drawing for each combination of the factors that are not in one.
 
     Args:
@@ -53,7 +53,7 @@ def bar_figures(study: Description, runs: Mapping[str, Run]) -> list[TabledPlot]
             if bars:
                 varying = {name: value for name, value in fixed.items() if len(study.factors[name]) > 1}
                 title = f"{wanted.name}: {describe(varying)}" if varying else wanted.name
-                found.append(_figure(f"bars-{len(found) + 1}", title, wanted, bars, study.measure.per))
+                found.append(_tabled(f"bars-{len(found) + 1}", title, wanted, bars, study.measure.per))
     return found
 
 
@@ -79,7 +79,7 @@ def _bar(group: str, name: str, of: Quantity) -> Bar:
     return Bar(group, name, {column: columns.spread(column) for column in kinds}, kinds)
 
 
-def _figure(name: str, title: str, wanted: Bars, bars: list[Bar], per: str | None) -> TabledPlot:
+def _tabled(name: str, title: str, wanted: Bars, bars: list[Bar], per: str | None) -> TabledPlot:
     headings = [_heading(column, bars, per) for column in COLUMNS]
     rows = [[bar.group, bar.name, *(_cell(bar, column) for column in COLUMNS), _share_of_wire(bar)] for bar in bars]
     return TabledPlot(
@@ -94,7 +94,7 @@ def _figure(name: str, title: str, wanted: Bars, bars: list[Bar], per: str | Non
 
 def _heading(column: str, bars: list[Bar], per: str | None) -> str:
     kinds = [bar.kinds[column].value for bar in bars if column in bar.kinds]
-    words = COLUMNS[column] + (f" per {per}" if per else "")
+    words = COLUMNS[column] + (f" {formatting.per(per)}" if per else "")
     return ", ".join([words, *dict.fromkeys(kinds)])
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from lull.record import Domain, EnergyKind, Run, weakest
 from lull.record.totals import node_totals, over_nodes
-from lull.study.description import Check, PaperFigure, Value
+from lull.study.description import Check, PaperResult, Value
 
 if TYPE_CHECKING:
     from lull.comparison.result import Comparison
 
 REPRODUCES, DOES_NOT, CANNOT_TELL = "reproduces", "does not reproduce", "cannot be told"
-MOST_TOLD = 4  # figures behind one check; of more, the least and the greatest
+MOST_TOLD = 4  # ratios behind one check; of more, the least and the greatest
 FROM_A_MODEL = (EnergyKind.ESTIMATED, EnergyKind.SIMULATED)
 
 
@@ -32,21 +32,21 @@ class Compared:
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found about one claim: a verdict, and the figures behind it in words."""
+    """What was found about one claim: a verdict, and the ratios behind it in words."""
 
-    figure: PaperFigure
+    result: PaperResult
     verdict: str
     words: str
 
     @property
     def claim(self) -> str:
         """What the paper says, and where."""
-        return f"{self.figure.says} ({self.figure.where})" if self.figure.where else self.figure.says
+        return f"{self.result.says} ({self.result.where})" if self.result.where else self.result.says
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One figure with its interval; None where there is none."""
+    """One ratio with its interval; None where there is none."""
 
     value: float
     low: float | None
@@ -54,14 +54,14 @@ class Seen:
     kind: EnergyKind | None
 
 
-def find(figure: PaperFigure, compared: Sequence[Compared], region: str | None) -> Finding:
+def find(result: PaperResult, compared: Sequence[Compared], region: str | None) -> Finding:
     """Judge a claim: it is reproduced when every check holds of every comparison it is about, interval and all."""
-    if not figure.checks:
-        return Finding(figure, CANNOT_TELL, figure.note or "nothing here measures it")
+    if not result.checks:
+        return Finding(result, CANNOT_TELL, result.note or "nothing here measures it")
     verdicts: list[str] = []
     words: list[str] = []
     kinds: set[EnergyKind | None] = set()
-    for check in figure.checks:
+    for check in result.checks:
         seen = [
             (one, found, judge(check, found))
             for one in compared
@@ -74,11 +74,11 @@ def find(figure: PaperFigure, compared: Sequence[Compared], region: str | None) 
     verdict = next((worst for worst in (DOES_NOT, CANNOT_TELL) if worst in verdicts), REPRODUCES)
     if verdict != CANNOT_TELL and kinds.intersection(FROM_A_MODEL):
         verdict += " in the estimate"  # no meter saw it: the model's coefficients are part of the answer
-    return Finding(figure, verdict, "; ".join(dict.fromkeys([*words, figure.note] if figure.note else words)))
+    return Finding(result, verdict, "; ".join(dict.fromkeys([*words, result.note] if result.note else words)))
 
 
 def judge(check: Check, seen: Seen | None) -> str:
-    """Whether one figure says so: its whole interval must lie on one side."""
+    """Whether one ratio says so: its whole interval must lie on one side."""
     if seen is None or seen.low is None or seen.high is None:
         return CANNOT_TELL
     if check.relation == "above":
@@ -87,7 +87,7 @@ def judge(check: Check, seen: Seen | None) -> str:
 
 
 def look(check: Check, one: Compared, region: str | None) -> Seen | None:
-    """The figure a check is about."""
+    """The ratio a check is about."""
     if check.quantity == "wire_over_node":
         return wire_over_node(one.candidate, region)
     ratio = getattr(one.comparison, check.quantity)
@@ -116,7 +116,7 @@ def _is_about(check: Check, one: Compared) -> bool:
 
 
 def _in_words(check: Check, seen: Sequence[tuple[Compared, Seen | None, str]]) -> list[str]:
-    """Every figure behind a check; of many, how many say so, with the least and the greatest of them."""
+    """Every ratio behind a check; of many, how many say so, with the least and the greatest of them."""
     told = [_one_in_words(check, one, found) for one, found, _ in seen]
     by_value = sorted((found.value, place) for place, (_, found, _) in enumerate(seen) if found is not None)
     if len(seen) <= MOST_TOLD or not by_value:

@@ -12,9 +12,9 @@ from lull.comparison.result import Comparison
 from lull.report.page import condense
 from lull.report.tabled_plot import TabledPlot
 from lull.report.write import PlotFiles, write_plots, write_report
-from lull.study.bars import bar_figures
+from lull.study.bars import bar_plots
 from lull.study.claims import Compared, Finding, find
-from lull.study.curves import families, figure
+from lull.study.curves import families, plot_of
 from lull.study.description import Description
 from lull.study.points import Point, describe, pairs, point_name
 
@@ -53,10 +53,10 @@ def outcome_of(study: Description, points: Sequence[Point], folder: Path) -> Out
                 listed.append(compared[-1])
     return Outcome(
         rows=[(f"{one.name}: {one.where}" if one.where else one.name, one.comparison) for one in listed],
-        curves=[figure(one, f"curves-{place}") for place, one in enumerate(families(study, runs), 1)],
-        bars=bar_figures(study, runs),
+        curves=[plot_of(one, f"curves-{place}") for place, one in enumerate(families(study, runs), 1)],
+        bars=bar_plots(study, runs),
         warnings=condense([warning for one in compared for warning in one.comparison.warnings]),
-        findings=[find(claim, compared, study.measure.region) for claim in study.paper_figures],
+        findings=[find(claim, compared, study.measure.region) for claim in study.paper_results],
     )
 
 

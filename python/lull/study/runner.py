@@ -18,7 +18,7 @@ from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.native import checked_settings
-from lull.hosts.virtual import Link, as_environment, hosts_there, namespace_hosts
+from lull.hosts.virtual import Link, as_environment, hosts_there, virtual_hosts
 from lull.measure.interleave import Turn, interleaved, take_turns
 from lull.measure.progress import RunsProgress
 from lull.measure.repeat import Measured, compose_run, measure_repeat
@@ -28,7 +28,7 @@ from lull.study.description import Description
 from lull.study.points import Places, Point, prepare_command
 
 # What a study says of its runs when they are there: it can be rewritten without running anything again.
-TOLD_AT_THE_END = {"title", "question", "note", "paper", "quick", "compare", "curves", "bars", "paper_figures"}
+TOLD_AT_THE_END = {"title", "question", "note", "paper", "quick", "compare", "curves", "bars", "paper_results"}
 
 
 def beginning(name: str, quick: bool, chosen: Description, points: list[Point], places: Places) -> Begun:
@@ -59,7 +59,7 @@ def hosts_of(chosen: Description, points: list[Point]) -> Iterator[None]:
     if wanted is None or hosts_there() or not any("--hosts" in point.command for point in points):
         yield
         return
-    with namespace_hosts(wanted.count, Link(wanted.rate), switch=True) as made, environment(as_environment(made)):
+    with virtual_hosts(wanted.count, Link(wanted.rate), switch=True) as made, environment(as_environment(made)):
         yield
 
 
