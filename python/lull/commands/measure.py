@@ -14,12 +14,12 @@ from lull.base.errors import LullError, UsageError
 from lull.base.native import checked_settings, unknown_variables
 from lull.job.launcher import find_place
 from lull.measure import launched
+from lull.measure.command import Command
+from lull.measure.command_file import read_commands
 from lull.measure.precision import Precision
-from lull.measure.session import Asked, measure_ways
+from lull.measure.session import Asked, measure_commands
 from lull.measure.telling import say
 from lull.measure.turns import Plan
-from lull.measure.way import Way
-from lull.measure.way_file import read_ways
 from lull.record.append import appending, check_same
 from lull.record.new_folder import check_free, default_folder
 from lull.statistics import bootstrap
@@ -103,19 +103,19 @@ def measure(
     if interleave:
         folder = out or default_folder("interleaved", datetime.now())
         check_free(folder)
-        ways = _interleaved(cmd, label, folder, warmup)
+        commands = _interleaved(cmd, label, folder, warmup)
     else:
         if seed is not None:
             raise UsageError("measure --seed", "one command alone has no order", "add --interleave, or leave it out")
-        way = (
-            _one_way(cmd, label, out, warmup)
+        command = (
+            _one_command(cmd, label, out, warmup)
             if append is None
             else _further(cmd, label, append, rate, settings, warmup)
         )
-        ways, folder = [way], way.folder
+        commands, folder = [command], command.folder
     plan = Plan(runs, until, 1 if seed is None else seed)
     asked = Asked(plan, idle_s, rate, settings, quiet, folder if publish else None)
-    return measure_ways(ways, asked, may_rename=out is None and append is None and not interleave)
+    return measure_commands(commands, asked, may_rename=out is None and append is None and not interleave)
 
 
 def _precision(percent: float | None, runs: int, most: int | None) -> Precision | None:
@@ -135,29 +135,29 @@ def _precision(percent: float | None, runs: int, most: int | None) -> Precision 
     return asked
 
 
-def _one_way(cmd: Sequence[str], label: str | None, out: Path | None, warmup: int) -> Way:
+def _one_command(cmd: Sequence[str], label: str | None, out: Path | None, warmup: int) -> Command:
     name = label or Path(cmd[0]).name
     if not name or "/" in name:
         words = f"the label {name!r} cannot be part of a folder's name"
         raise LullError("name the run", words, "choose one with --label")
     folder = out or default_folder(name, datetime.now())
     check_free(folder)
-    return Way(name, cmd, folder, warmup)
+    return Command(name, cmd, folder, warmup)
 
 
 def _further(
     cmd: Sequence[str], label: str | None, folder: Path, hz: float, settings: Mapping[str, str], warmup: int
-) -> Way:
+) -> Command:
     """The command of a record that stands, which is ours to add to until the end of the command line's call."""
     click.get_current_context().with_resource(appending(folder))
     name = check_same(record.read(folder), folder, cmd, label, hz, settings)
-    return Way(name, cmd, folder, warmup, append=True)
+    return Command(name, cmd, folder, warmup, append=True)
 
 
-def _interleaved(cmd: Sequence[str], label: str | None, out: Path, warmup: int) -> list[Way]:
+def _interleaved(cmd: Sequence[str], label: str | None, out: Path, warmup: int) -> list[Command]:
     if label is not None:
         raise UsageError("measure --interleave", "--label names one command", "give each file its own label")
     options = [text for text in cmd if text.startswith("-")]
     if options:
         raise UsageError("measure --interleave", f"{options[0]} stands behind a file", "put options before the files")
-    return read_ways([Path(text) for text in cmd], out, warmup)
+    return read_commands([Path(text) for text in cmd], out, warmup)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from lull.base.interrupts import Interrupts
 from lull.measure import precision
+from lull.measure.command import Command
 from lull.measure.interleave import Turn, interleaved, take_turns
 from lull.measure.precision import Precision
 from lull.measure.repeat import Measured, measure_repeat
-from lull.measure.way import Way
 from lull.meter.meter import Meter
 from lull.statistics import formatting
 
@@ -28,15 +28,15 @@ class Plan:
     until: Precision | None = None
     seed: int = 1
 
-    def reason_to_stop(self, ways: Sequence[Way]) -> str | None:
+    def reason_to_stop(self, commands: Sequence[Command]) -> str | None:
         """Why there are runs enough after a whole round; None while there are not."""
-        done = min(len(way.finished) for way in ways)
+        done = min(len(command.finished) for command in commands)
         if self.until is None:
             return "" if done >= self.runs else None
-        repeats = [way.repeats for way in ways]
+        repeats = [command.repeats for command in commands]
         found = "; ".join(
-            precision.words(of) if len(ways) == 1 else f"{way.label}: {precision.words(of)}"
-            for way, of in zip(ways, repeats, strict=True)
+            precision.words(of) if len(commands) == 1 else f"{command.label}: {precision.words(of)}"
+            for command, of in zip(commands, repeats, strict=True)
         )
         runs = formatting.count(done, "run")
         if all(precision.is_reached(self.until, of) for of in repeats):
@@ -51,19 +51,19 @@ class Plan:
         return None
 
 
-def take_turns_of(
-    ways: Sequence[Way],
+def run_in_turn(
+    commands: Sequence[Command],
     plan: Plan,
     meter: Meter,
     interrupts: Interrupts,
     *,
-    begins: Callable[[Turn[Way]], None],
-    ended: Callable[[Turn[Way], Measured], None],
+    begins: Callable[[Turn[Command]], None],
+    ended: Callable[[Turn[Command], Measured], None],
 ) -> str:
-    """Run until there are runs enough; what has finished is in the ways, also when this is left by an exception.
+    """Run until there are runs enough; what has finished is in the commands, also when this is left by an exception.
 
     Args:
-        ways: The commands.
+        commands: The commands.
         plan: How often, and in which order.
         meter: A meter that is not running.
         interrupts: Signals to pass on.
@@ -82,21 +82,21 @@ def take_turns_of(
 
     def rounds() -> Iterator[int]:
         nonlocal reason
-        for number in itertools.count(-max(way.warmup for way in ways)):
+        for number in itertools.count(-max(command.warmup for command in commands)):
             yield number
-            if number >= 0 and (reason := plan.reason_to_stop(ways)) is not None:
+            if number >= 0 and (reason := plan.reason_to_stop(commands)) is not None:
                 return
 
-    def measure(turn: Turn[Way]) -> Measured:
-        way = turn.of
-        env = {**os.environ, **way.env}
-        return measure_repeat(way.command, meter, max(turn.number, 0), env=env, cwd=way.cwd, interrupts=interrupts)
+    def measure(turn: Turn[Command]) -> Measured:
+        command = turn.of
+        env = {**os.environ, **command.env}
+        return measure_repeat(command.argv, meter, max(turn.number, 0), env=env, cwd=command.cwd, interrupts=interrupts)
 
-    def keep(turn: Turn[Way], measured: Measured) -> None:
+    def keep(turn: Turn[Command], measured: Measured) -> None:
         if turn.number >= 0:
             turn.of.finished.append(measured)
         ended(turn, measured)
 
-    turns = interleaved(ways, rounds(), plan.seed, wanted=lambda way, number: number >= -way.warmup)
+    turns = interleaved(commands, rounds(), plan.seed, wanted=lambda command, number: number >= -command.warmup)
     take_turns(turns, measure, interrupts, "measure", begins=begins, ended=keep)
     return reason or ""

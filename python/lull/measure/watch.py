@@ -13,8 +13,8 @@ from typing import Protocol
 
 from lull.base.errors import LullError
 from lull.live.node_reading import NodeReading, Progress, Recent
+from lull.measure.command import Command
 from lull.measure.interleave import Turn
-from lull.measure.way import Way
 from lull.meter.meter import Meter
 
 EVERY_S = 0.5
@@ -36,7 +36,7 @@ class Watch:
     def __init__(self, node: str, meter: Meter, runs: int, onlookers: Sequence[Onlooker]) -> None:
         self._meter, self._runs, self._onlookers = meter, runs, onlookers
         self._recent = Recent(node, meter.channels)
-        self._turn: tuple[Turn[Way], float] | None = None
+        self._turn: tuple[Turn[Command], float] | None = None
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._look, name="watch", daemon=True)
 
@@ -54,7 +54,7 @@ class Watch:
         for onlooker in self._onlookers:
             onlooker.close()
 
-    def begins(self, turn: Turn[Way]) -> None:
+    def begins(self, turn: Turn[Command]) -> None:
         """From now on, this is what runs."""
         self._turn = (turn, time.monotonic())
 

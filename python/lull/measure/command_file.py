@@ -17,10 +17,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, ValidationError, field_validator
 
 from lull.base.errors import LullError, UsageError, describe_os_error
-from lull.measure.way import Way
+from lull.measure.command import Command
 
 
-class WayFile(BaseModel):
+class CommandFile(BaseModel):
     """The content of the file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -49,7 +49,7 @@ class WayFile(BaseModel):
         return env
 
 
-def read_way(path: Path, out: Path, warmup: int) -> Way:
+def read_command(path: Path, out: Path, warmup: int) -> Command:
     """The command that `path` describes; its record goes below `out`.
 
     Raises:
@@ -59,7 +59,7 @@ def read_way(path: Path, out: Path, warmup: int) -> Way:
     asked = f"read {path}"
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-        described = WayFile.model_validate(content)
+        described = CommandFile.model_validate(content)
     except OSError as error:
         raise LullError(asked, describe_os_error(error), "name TOML files behind --interleave") from error
     except ValidationError as error:
@@ -72,9 +72,9 @@ def read_way(path: Path, out: Path, warmup: int) -> Way:
     cwd = None if described.cwd is None else path.parent / described.cwd
     if cwd is not None and not cwd.is_dir():
         raise UsageError(asked, f"cwd: there is no folder {cwd}", "make it, or correct the path")
-    return Way(
+    return Command(
         label=label,
-        command=list(described.command),
+        argv=list(described.command),
         folder=out / label,
         warmup=warmup if described.warmup is None else described.warmup,
         env=described.env,
@@ -83,22 +83,22 @@ def read_way(path: Path, out: Path, warmup: int) -> Way:
     )
 
 
-def read_ways(paths: list[Path], out: Path, warmup: int) -> list[Way]:
+def read_commands(paths: list[Path], out: Path, warmup: int) -> list[Command]:
     """All of them.
 
     Raises:
         UsageError: They are fewer than two, or two have one label.
-        LullError: See `read_way`.
+        LullError: See `read_command`.
     """
     asked = "measure --interleave"
     if len(paths) < 2:
         raise UsageError(asked, "one command alone cannot take turns", "name two TOML files or more")
-    ways = [read_way(path, out, warmup) for path in paths]
-    labels = [way.label for way in ways]
+    commands = [read_command(path, out, warmup) for path in paths]
+    labels = [command.label for command in commands]
     for label in labels:
         if labels.count(label) > 1:
             raise UsageError(asked, f"{labels.count(label)} files have the label {label!r}", "give each its own")
-    return ways
+    return commands
 
 
 def _first_mistake(error: ValidationError) -> str:
@@ -107,7 +107,7 @@ def _first_mistake(error: ValidationError) -> str:
     first = next((one for one in mistakes if one["type"] == "extra_forbidden"), mistakes[0])  # often a misspelt key
     place = [str(part) for part in first["loc"]]
     if first["type"] == "extra_forbidden":
-        return f"no key {'.'.join(place)!r}, there are: {', '.join(WayFile.model_fields)}"
+        return f"no key {'.'.join(place)!r}, there are: {', '.join(CommandFile.model_fields)}"
     if first["type"] == "missing":
         return f"the key {'.'.join(place)!r} is missing"
     what = first["msg"].removeprefix("Value error, ")

@@ -16,11 +16,11 @@ from lull.record.append import add_repeats
 
 
 @dataclass
-class Way:
+class Command:
     """A command to be measured; repeats that have finished gather in it."""
 
     label: str
-    command: Sequence[str]
+    argv: Sequence[str]
     folder: Path
     warmup: int = 0
     env: Mapping[str, str] = field(default_factory=dict)  # on top of ours
@@ -41,6 +41,6 @@ class Way:
             LullError: The folder is taken or cannot be written, or its record is of something else.
         """
         in_force = {**settings, **{name: value for name, value in self.env.items() if name in settings}}
-        run = compose_run(self.label, self.command, meter, hz, in_force, self.repeats, self.factors, idle)
+        run = compose_run(self.label, self.argv, meter, hz, in_force, self.repeats, self.factors, idle)
         samples = pa.concat_tables([measured.samples for measured in self.finished])
         (add_repeats if self.append else record.write)(self.folder, run, samples)

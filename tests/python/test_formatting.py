@@ -1,4 +1,4 @@
-"""How figures are written."""
+"""How numbers are written."""
 
 from __future__ import annotations
 
