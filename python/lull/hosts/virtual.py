@@ -1,9 +1,9 @@
 """Virtual hosts, joined by links of limited rate: the programs on them share no network and no name.
 
 A virtual host is a network namespace and a UTS namespace (its own interfaces, its own host name) on this machine's
-cores, memory and file system. Nothing of it has a name outside: a small process, the host's anchor, holds the namespaces, and
-they are gone when it and the programs on the host have ended. The anchor ends with this process, even when that is
-killed with SIGKILL.
+cores, memory and file system. Nothing of it has a name outside: a small process, the host's anchor, holds the
+namespaces, and they are gone when it and the programs on the host have ended. The anchor ends with this process, even
+when that is killed with SIGKILL.
 """
 
 from __future__ import annotations
