@@ -134,8 +134,7 @@ constexpr std::array table{
             "nothing."},
     setting{"LULL_RECORD", setting_type::text, "", "",
             "Folder where a program leaves its regions and metrics; lull measure sets it."},
-    setting{"LULL_HOSTS", setting_type::text, "", "",
-            "The virtual hosts for lull run --hosts; lull hosts sets it."},
+    setting{"LULL_HOSTS", setting_type::text, "", "", "The virtual hosts for lull run --hosts; lull hosts sets it."},
 };
 
 const setting& find(std::string_view variable) {
