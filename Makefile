@@ -50,7 +50,7 @@ test-install: build
 	@cmake --install build/install >> build/install.log
 	@INSTALLED_PREFIX=$(CURDIR)/build/prefix $(VENV)/bin/python -m pytest tests/python/test_building_programs.py
 
-# Every program of tests/run on two hosts made of namespaces (needs root), with 2, 4, 8 PEs, under three policies.
+# Every program of tests/run on two virtual hosts (needs root), with 2, 4, 8 PEs, under three policies.
 hosts-conformance: build
 	@cmake --build $(BUILD) --target tests
 	@$(VENV)/bin/python -m pytest tests/python/test_run_on_hosts.py -k conformance --all-programs-on-hosts
@@ -87,6 +87,8 @@ lint: build
 	@ruff check python tests benchmarks docs studies scripts/check
 	@ruff format --check python tests benchmarks docs studies scripts/check
 	@mypy
+	@echo "==> rooms of Python"
+	@lint-imports --no-cache > build/rooms.log || { sed -n '/^Broken contracts/,$$p' build/rooms.log >&2; exit 1; }
 	@echo "==> clang-format"
 	@clang-format --dry-run -Werror $(cpp)
 	@echo "==> documentation"

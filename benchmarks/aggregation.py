@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lull import installed
+from lull.base import installed
 
 ROUNDS = 7
 LIMIT_S = 300

@@ -27,8 +27,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-from lull import installed
-from lull.hosts import INTERFACE, Host, Link, namespace_hosts
+from lull.base import installed
+from lull.hosts.virtual import INTERFACE, Host, Link, namespace_hosts
 
 ROUNDS = 7
 LIMIT_S = 180

@@ -23,11 +23,13 @@ from pydantic import BaseModel, TypeAdapter
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-from lull import _core, comparison, record, stats
+from lull import _core, record
 from lull import cli as lull_cli
-from lull.export.tidy import COLUMNS
+from lull.comparison import result
+from lull.record.table import COLUMNS
 from lull.simulation import account, explain
 from lull.simulation.power_presets import POWER_PRESETS
+from lull.statistics import bootstrap
 from lull.study import description
 
 IN_RECORD = ("EnergyKind", "Domain")  # sections of reference/record.md that other pages refer to
@@ -200,8 +202,8 @@ def study_toml() -> str:
 
 def comparison_json() -> str:
     """What `lull compare --json` prints."""
-    parts = [models_in(comparison.Comparisons, record.Model, "record.md")]
-    return "\n\n".join([*parts, model(stats.Interval), model(stats.Spread)])
+    parts = [models_in(result.Comparisons, record.Model, "record.md")]
+    return "\n\n".join([*parts, model(bootstrap.Interval), model(bootstrap.Spread)])
 
 
 # Simulations

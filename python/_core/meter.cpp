@@ -87,7 +87,7 @@ void bind_sources(nb::module_& m) {
       .def_prop_ro("readable", [](const source_found& s) { return s.description.state.readable; })
       .def_ro("used", &source_found::used)
       .def_ro("reason", &source_found::reason)
-      .def_prop_ro("remedy", [](const source_found& s) { return s.description.state.remedy; })
+      .def_prop_ro("fix", [](const source_found& s) { return s.description.state.fix; })
       .def_prop_ro("left_out", [](const source_found& s) { return s.description.left_out; })
       .def_prop_ro("channels", [](const source_found& s) { return with_owner(s.description.channels); });
   m.def("sources", sources, "sysroot"_a = "/",

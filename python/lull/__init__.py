@@ -2,7 +2,7 @@
 
 The command `lull` is the front door (`lull --help`). As a library: `lull.region` and `lull.metric_sum` (`_mean`,
 `_min`, `_max`) mark a program that is measured; `lull.simulate` simulates a network; `lull.record` reads and writes the
-record of a run, `lull.stats` and `lull.gpsup` compare two of them, and nothing else is shared between the commands.
+record of a run, which is all that the commands share. What is in which room: docs/explanation/what-is-where.md.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lull.instrument import flush, metric_max, metric_mean, metric_min, metric_sum, region
+    from lull.regions.instrument import flush, metric_max, metric_mean, metric_min, metric_sum, region
     from lull.simulation.engine import simulate
 
 __version__ = "0.1.0"
@@ -27,12 +27,12 @@ __all__ = [
 ]
 
 LAZY = {
-    "flush": "lull.instrument",
-    "metric_max": "lull.instrument",
-    "metric_mean": "lull.instrument",
-    "metric_min": "lull.instrument",
-    "metric_sum": "lull.instrument",
-    "region": "lull.instrument",
+    "flush": "lull.regions.instrument",
+    "metric_max": "lull.regions.instrument",
+    "metric_mean": "lull.regions.instrument",
+    "metric_min": "lull.regions.instrument",
+    "metric_sum": "lull.regions.instrument",
+    "region": "lull.regions.instrument",
     "simulate": "lull.simulation.engine",
 }
 

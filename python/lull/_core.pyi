@@ -51,7 +51,7 @@ class Source:
     readable: bool
     used: bool  # the sampler would use it by default on this machine
     reason: str  # why it is not readable, or not used; "" otherwise
-    remedy: str  # the one line that mends it; "" when there is none
+    fix: str  # what to do, in one line; "" when nothing is known
     left_out: str  # which channels do not count, and why; "" when all do
     channels: list[Channel]
 

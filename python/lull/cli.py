@@ -14,23 +14,24 @@ from typing import NoReturn
 import click
 
 from lull import __version__
-from lull.errors import LullError
+from lull.base.errors import LullError
 
-# Subcommand -> the module whose click command of the same name it is; imported only when it is called or listed.
-COMMANDS = {
-    "sources": "lull.sources",
-    "measure": "lull.measure.command",
-    "top": "lull.top.command",
-    "compare": "lull.compare",
-    "report": "lull.report",
-    "export": "lull.export.command",
-    "run": "lull.run",
-    "hosts": "lull.keep_hosts",
-    "study": "lull.study",
-    "simulate": "lull.simulation.command",
-    "topology": "lull.topology",
-    "settings": "lull.settings",
-}
+# The subcommands: each is the click command of its name in the module of its name in `lull.commands`, which is imported
+# only when it is called or listed.
+COMMANDS = (
+    "sources",
+    "measure",
+    "top",
+    "compare",
+    "report",
+    "export",
+    "run",
+    "hosts",
+    "study",
+    "simulate",
+    "topology",
+    "settings",
+)
 
 
 class LazyGroup(click.Group):
@@ -44,7 +45,7 @@ class LazyGroup(click.Group):
         """The subcommand `cmd_name`, or None when there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(importlib.import_module(COMMANDS[cmd_name]), cmd_name)
+        command = getattr(importlib.import_module(f"lull.commands.{cmd_name}"), cmd_name)
         assert isinstance(command, click.Command)
         return command
 

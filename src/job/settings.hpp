@@ -10,11 +10,10 @@ namespace lull::settings_of {
 inline constexpr std::array job{
     setting{"LULL_NODES", setting_type::integer, "1", "1..4096",
             "Emulated nodes: the PEs of one host are split into so many groups that only talk through UCX."},
-    setting{"LULL_NODE_PATIENCE_S", setting_type::real, "60", "0.2..3600",
+    setting{"LULL_NODE_TIMEOUT_S", setting_type::real, "60", "0.2..3600",
             "Seconds that lull measure, started by a launcher, waits for a rank or a node of its job of which it hears "
             "nothing."},
-    setting{"LULL_HOSTS", setting_type::text, "", "",
-            "Hosts made of namespaces that are there for lull run --hosts; lull hosts sets it."},
+    setting{"LULL_HOSTS", setting_type::text, "", "", "The virtual hosts for lull run --hosts; lull hosts sets it."},
 };
 
 }  // namespace lull::settings_of

@@ -275,7 +275,7 @@ int launch(int argc, char** argv) {
     app.add_option("-n,--pes", wanted.pes, "Number of PEs")->check(CLI::Range(1, 4096));
     app.add_option("--nodes", wanted.nodes, "Emulated nodes")->check(CLI::Range(1, 4096));
     app.add_flag("--bind,!--no-bind", wanted.bind,
-                 "Deal the cores to the PEs, one each in turn when PEs outnumber them");
+                 "Distribute the cores over the PEs, one each in turn when PEs outnumber them");
     app.add_option("--leaving-s", wanted.leaving_s,
                    "Seconds that PEs have to end by themselves when another fails and they have left in order")
         ->check(CLI::Range(0, 1'000'000));

@@ -75,7 +75,7 @@ std::vector<std::unique_ptr<source>> sources_to_read(const sysroot& root, std::s
   for (found_source& f : find_sources(root, names, run)) {
     const source_description& description = f.source->description();
     if (!f.used && std::ranges::find(names, description.name) != names.end())
-      throw error("read the energy source " + description.name, f.reason, description.state.remedy);
+      throw error("read the energy source " + description.name, f.reason, description.state.fix);
     if (f.used) result.push_back(std::move(f.source));
   }
   if (result.empty())

@@ -46,7 +46,7 @@ std::unique_ptr<source> make_grace(const sysroot& root) {
                             .kind = kind::measured,
                             .permission = "none",
                             .absent = "no power meter of a Grace socket is here",
-                            .remedy = fmt::format("sudo chmod a+r {}/*/power*_average", hwmon_folder)},
+                            .fix = fmt::format("sudo chmod a+r {}/*/power*_average", hwmon_folder)},
                            channels);
 }
 

@@ -102,7 +102,7 @@ std::unique_ptr<source> make_hwmon(const sysroot& root) {
        .kind = kind::vendor_model,
        .permission = "none",
        .absent = "no sensor of hwmon says what energy it covers",
-       .remedy = fmt::format("sudo chmod a+r {}/*/{{energy,power}}*_{{input,average}}", hwmon_folder)},
+       .fix = fmt::format("sudo chmod a+r {}/*/{{energy,power}}*_{{input,average}}", hwmon_folder)},
       channels);
 }
 

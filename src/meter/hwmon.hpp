@@ -37,7 +37,7 @@ struct hwmon_source {
   meter::kind kind;
   std::string permission;
   std::string absent;  // the reason where there is no channel
-  std::string remedy;  // where the files may not be read
+  std::string fix;     // where the files may not be read
 };
 
 [[nodiscard]] std::unique_ptr<source> make_hwmon_source(const sysroot& root, const hwmon_source& what,

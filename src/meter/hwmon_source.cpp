@@ -26,7 +26,7 @@ availability state_of(const hwmon_source& what, std::vector<held_sensor>& sensor
   for (held_sensor& s : sensors)
     if (const int error = s.file.read_number().error)
       return {false, fmt::format("{}: {}", s.file.path(), describe_errno(error)),
-              error == EACCES || error == EPERM ? what.remedy : ""};
+              error == EACCES || error == EPERM ? what.fix : ""};
   return {true, "", ""};
 }
 

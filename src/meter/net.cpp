@@ -3,7 +3,7 @@
 // What never leaves the node (shared memory) and what passes by the kernel (RDMA) is not seen here; infiniband.cpp and
 // cxi.cpp read the counters of devices that see the latter, and such a wire is then left out here.
 //
-// Interfaces of other network namespaces, those of containers and of hosts made of namespaces, are read through a
+// Interfaces of other network namespaces, those of containers and of virtual hosts, are read through a
 // process that is in it: NAME@PID.
 //
 // Counters: Linux, Documentation/ABI/testing/sysfs-class-net-statistics; 64 bits, which 25 GB/s fill in 23 years.

@@ -141,7 +141,7 @@ void add(gpus& to, nvml_library::device device, std::size_t number) {
   if (status != success) {
     availability& state = to.description.state;
     state.reason = fmt::format("GPU {}: {}", number, library.describe(status));
-    if (status == no_permission) state.remedy = "run where /dev/nvidia* may be opened";
+    if (status == no_permission) state.fix = "run where /dev/nvidia* may be opened";
     return;
   }
   const std::string whole = library.divided(device) ? ", the whole GPU although it is divided (MIG)" : "";

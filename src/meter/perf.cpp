@@ -162,8 +162,8 @@ availability refused(const sysroot& root, int error) {
   if (error != EACCES && error != EPERM) return why;
   // Some kernels ask for the capability even at 0.
   const bool strict = !paranoid.empty() && !paranoid.starts_with('-') && paranoid != "0";
-  why.remedy = strict ? "sudo sysctl kernel.perf_event_paranoid=0"
-                      : "sudo setcap cap_perfmon=ep \"$(readlink -f \"$(command -v python3)\")\"";
+  why.fix = strict ? "sudo sysctl kernel.perf_event_paranoid=0"
+                   : "sudo setcap cap_perfmon=ep \"$(readlink -f \"$(command -v python3)\")\"";
   return why;
 }
 

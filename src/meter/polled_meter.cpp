@@ -144,7 +144,7 @@ std::unique_ptr<source> make_command_meter(const command_meter& meter, const sys
   const milliseconds longest = milliseconds_in("LULL_COMMAND_TIMEOUT_S");
   const command how(meter.command);
   const meter_answer first = ask_once(meter, how, longest, {});
-  if (!first.number) return make_absent_meter(meter, {false, first.failure, first.remedy});
+  if (!first.number) return make_absent_meter(meter, {false, first.failure, first.fix});
   return std::make_unique<command_source>(meter, how, longest, first, root);
 }
 

@@ -21,7 +21,7 @@ namespace lull::meter {
 struct meter_answer {
   std::optional<double> number;
   std::string failure;  // one line, when there is no number
-  std::string remedy;   // the one line that mends it, if known
+  std::string fix;      // what to do, in one line, if known
 };
 
 enum class answer_in { watts, watt_hours };

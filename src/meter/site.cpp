@@ -57,7 +57,7 @@ class site_file {
  private:
   [[noreturn]] void fail(toml::source_index line, const std::string& found) const {
     throw usage_error("read the site file " + path_ + (line > 0 ? fmt::format(", line {}", line) : ""), found,
-                      "mend it, or unset LULL_SITE");
+                      "correct it, or unset LULL_SITE");
   }
 
   static toml::source_index line_of(const toml::node& node) { return node.source().begin.line; }

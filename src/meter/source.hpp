@@ -3,7 +3,7 @@
 //
 // A source is made with the root of the file system it looks at and finds out at once what is there: its channels, and
 // whether they can be read. Making one throws lull::error only for a setting that is wrong; a machine that lacks the
-// source, or does not let it be read, is a state with a reason and, where there is one, the line that mends it.
+// source, or does not let it be read, is a state with a reason and, where there is one, the fix.
 //
 // A channel is one counter. Its source hands out raw values and knows what one of them is worth; wraps, gaps and resets
 // are the business of accumulator.hpp alone. Energy = joules_per_unit * counted + watts * time, each with the band that
@@ -75,7 +75,7 @@ struct reading {
 struct availability {
   bool readable = false;
   std::string reason;  // why not; empty when it is
-  std::string remedy;  // the one line that mends it; empty when there is none
+  std::string fix;     // what to do, in one line; empty when there is none
 };
 
 struct source_description {

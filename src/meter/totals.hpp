@@ -1,5 +1,5 @@
 // The energy of a node that counts nothing twice, out of channels that overlap: the one rule for every printer of
-// joules. python/lull/totals.py asks it through the binding.
+// joules. python/lull/record/totals.py asks it through the binding.
 //
 // A meter of the whole node already holds its parts: the controller's (pm_counters, ipmi, redfish), the outlet's (snmp)
 // or the platform counter psys; the most direct of them counts, and no other. Without one the parts are packages,

@@ -1,4 +1,4 @@
-"""Run a program on two PEs of two hosts made of namespaces, joined by a link of limited rate.
+"""Run a program on two PEs of two virtual hosts, joined by a link of limited rate.
 
     on_link.py LAUNCHER RATE PROGRAM [ARGUMENTS...]
 
@@ -17,8 +17,8 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
-from lull.errors import LullError
-from lull.hosts import INTERFACE, Link, namespace_hosts
+from lull.base.errors import LullError
+from lull.hosts.virtual import INTERFACE, Link, virtual_hosts
 
 # PMIx and UCX offer only addresses of this host, unless told which interface others can reach.
 REACHABLE = {
@@ -42,7 +42,7 @@ def main() -> int:
     for signum in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, stop)
     try:
-        with namespace_hosts(2, Link(rate), named=False) as hosts:
+        with virtual_hosts(2, Link(rate), named=False) as hosts:
             other = f'if [ "$PMIX_RANK" = 1 ]; then exec {shlex.join(hosts[1].command([]))} "$@"; fi; exec "$@"'
             launch = [launcher, "-n", "2", "--nodes", "2", "--", "sh", "-c", other, "sh", *program]
             return subprocess.run(hosts[0].command(launch), env={**os.environ, **REACHABLE}, check=False).returncode

@@ -169,5 +169,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--all-programs-on-hosts",
         action="store_true",
-        help="run every program of tests/run on hosts made of namespaces, under each policy (make hosts-conformance)",
+        help="run every program of tests/run on virtual hosts, under each policy (make hosts-conformance)",
     )

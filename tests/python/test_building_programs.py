@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Lull, compiled, wait_until
-from lull.installed import executable
+from lull.base.installed import executable
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "how-to" / "examples"
 # Another prefix, of `cmake --install`, can be named: `make test-install` does.

@@ -12,9 +12,9 @@ import pytest
 
 from conftest import Counter, Lull, processes_with
 from lull import _core
-from lull.busy import CpuTime, cpu_time, utilisation
-from lull.calibration import choose_reference
-from lull.errors import LullError
+from lull.base.errors import LullError
+from lull.meter.calibration import choose_reference
+from lull.meter.cpu_time import CpuTime, cpu_time, utilisation
 
 WRITER = Path(__file__).parents[1] / "fixtures" / "make_sysfs_fixtures.py"
 IDLE_W, FULL_W = 20.0, 60.0
@@ -40,7 +40,7 @@ def moving_tree(tree: Path) -> Iterator[Path]:
         busy, idle = 0.0, 0.0
         before = time.monotonic()
         while not end.wait(0.03):
-            loaded = bool(processes_with("lull.full_load", str(tree.parents[1])))
+            loaded = bool(processes_with("lull.meter.full_load", str(tree.parents[1])))
             passed = time.monotonic() - before
             before += passed
             counter.add(round(passed * 1e6 * (FULL_W if loaded else IDLE_W)))
@@ -126,7 +126,7 @@ def test_a_meter_of_the_node_is_preferred_to_one_of_processors(
 
 def test_the_load_keeps_every_allowed_cpu_busy_and_ends_in_time() -> None:
     before, begin = cpu_time(), time.monotonic()
-    subprocess.run([sys.executable, "-m", "lull.full_load", "1.5"], check=True, timeout=30)
+    subprocess.run([sys.executable, "-m", "lull.meter.full_load", "1.5"], check=True, timeout=30)
     assert 1.5 <= time.monotonic() - begin < 10
     assert utilisation(before, cpu_time()) > 0.4
 

@@ -12,11 +12,12 @@ from rich.console import Console
 
 import records
 from lull import record
-from lull.compare import distinct, render, render_table
-from lull.comparing import compare_all, compare_runs
-from lull.errors import LullError
-from lull.quantity import nodes_of
+from lull.base.errors import LullError
+from lull.comparison.compare import compare_all, compare_runs
+from lull.comparison.quantity import nodes_of
+from lull.comparison.screen import render, render_table
 from lull.record import Domain, EnergyKind
+from lull.record.labels import distinct
 from records import TIMES, faster, run
 
 SOON = records.NOON + timedelta(seconds=30)  # between the repeats of the other side
@@ -125,7 +126,7 @@ def test_per_compares_different_amounts_of_work():
     found = compare_runs(a, b, per="updates")
     assert found.speedup.value == pytest.approx(2)
     assert found.baseline.time_s.median == pytest.approx(10.025e-6)
-    assert found.quantity == "whole runs, per updates"
+    assert found.quantity == "whole runs, per update"
 
 
 def test_a_missing_region_or_metric_names_those_there_are():

@@ -13,8 +13,8 @@ import pytest
 import records
 from conftest import Lull
 from lull import record
-from lull.comparing import compare_all
-from lull.comparison import Comparisons
+from lull.comparison.compare import compare_all
+from lull.comparison.result import Comparisons
 from lull.record import EnergyKind
 from records import TIMES, faster, run
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lull import conditions
-from lull.errors import LullError, UsageError
-from lull.stats import Interval
+from lull.base.errors import LullError, UsageError
+from lull.comparison import conditions
+from lull.statistics.bootstrap import Interval
 
 
 def metrics(**ratios):

@@ -16,9 +16,9 @@ from prometheus_client.parser import text_string_to_metric_families
 import records
 from conftest import Lull, wait_until
 from lull import record
-from lull.errors import UsageError
-from lull.export.prometheus import parsed_address
-from lull.export.tidy import COLUMNS, tidy_table
+from lull.base.errors import UsageError
+from lull.live.prometheus import parsed_address
+from lull.record.table import COLUMNS, tidy_table
 
 
 def values(text: str) -> dict[str, list[tuple[dict[str, str], float]]]:

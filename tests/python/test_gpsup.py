@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lull import gpsup
-from lull.gpsup import Side
-from lull.stats import Interval
+from lull.statistics import gpsup
+from lull.statistics.bootstrap import Interval
+from lull.statistics.gpsup import Side
 
 ratios = st.floats(0.05, 20)
 

@@ -1,4 +1,4 @@
-"""Hosts made of namespaces: what a program sees there, and that nothing of them is left."""
+"""Virtual hosts: what a program sees there, and that nothing of them is left."""
 
 import signal
 import subprocess
@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from conftest import PATIENCE_S, wait_until
-from lull.errors import LullError, UsageError
-from lull.hosts import INTERFACE, Host, Link, namespace_hosts
+from lull.base.errors import LullError, UsageError
+from lull.hosts.virtual import INTERFACE, Host, Link, virtual_hosts
 
 
 def permitted() -> bool:
     try:
-        with namespace_hosts(2):
+        with virtual_hosts(2):
             return True
     except LullError:
         return False
@@ -31,7 +31,7 @@ def on(host: Host, *words: str) -> str:
 @needs_namespaces
 @pytest.mark.parametrize("count", [2, 3])
 def test_each_host_has_a_name_an_interface_and_reaches_the_others(count: int) -> None:
-    with namespace_hosts(count) as hosts:
+    with virtual_hosts(count) as hosts:
         names = [on(host, "hostname").strip() for host in hosts]
         assert names == [host.name for host in hosts]
         assert len(set(names)) == count
@@ -45,21 +45,21 @@ def test_each_host_has_a_name_an_interface_and_reaches_the_others(count: int) ->
 
 @needs_namespaces
 def test_a_program_keeps_the_folder_it_was_called_from(tmp_path: Path) -> None:
-    with namespace_hosts(1) as hosts:
+    with virtual_hosts(1) as hosts:
         told = subprocess.run(hosts[0].command(["pwd"]), capture_output=True, text=True, check=True, cwd=tmp_path)
     assert told.stdout.strip() == str(tmp_path)
 
 
 @needs_namespaces
 def test_a_link_has_the_rate_asked_for() -> None:
-    with namespace_hosts(2, Link("50mbit", "32kb")) as hosts:
+    with virtual_hosts(2, Link("50mbit", "32kb")) as hosts:
         for host in hosts:
             assert "rate 50Mbit burst 32" in on(host, "tc", "qdisc", "show", "dev", INTERFACE)
 
 
 @needs_namespaces
 def test_programs_left_on_a_host_are_killed() -> None:
-    with namespace_hosts(2) as hosts:
+    with virtual_hosts(2) as hosts:
         left = subprocess.Popen(hosts[1].command(["sleep", "100"]))
         with pytest.raises(subprocess.TimeoutExpired):
             left.wait(0.3)
@@ -69,8 +69,8 @@ def test_programs_left_on_a_host_are_killed() -> None:
 @needs_namespaces
 def test_hosts_end_with_the_process_that_made_them() -> None:
     program = (
-        "from lull.hosts import *; import time\n"
-        "with namespace_hosts(2) as h: print(h[0].anchor, flush=True); time.sleep(60)"
+        "from lull.hosts.virtual import *; import time\n"
+        "with virtual_hosts(2) as h: print(h[0].anchor, flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None
@@ -82,10 +82,10 @@ def test_hosts_end_with_the_process_that_made_them() -> None:
 
 @needs_namespaces
 def test_a_rate_that_is_none_is_a_mistake_of_the_caller() -> None:
-    with pytest.raises(UsageError, match="rate"), namespace_hosts(2, Link("fast")):
+    with pytest.raises(UsageError, match="rate"), virtual_hosts(2, Link("fast")):
         pass
 
 
 def test_a_count_out_of_range_is_a_mistake_of_the_caller() -> None:
-    with pytest.raises(UsageError, match="1 to"), namespace_hosts(0):
+    with pytest.raises(UsageError, match="1 to"), virtual_hosts(0):
         pass

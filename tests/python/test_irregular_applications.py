@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from conftest import Lull
-from lull.installed import applications, executable
+from lull.base.installed import applications, executable
 
 MODES = ["direct", "per-pe", "per-node", "aggregated"]
 LAYOUTS = [(1, 1), (2, 1), (3, 1), (4, 2), (8, 4)]  # PEs, nodes

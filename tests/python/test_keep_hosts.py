@@ -1,4 +1,4 @@
-"""Hosts made of namespaces that stay for several jobs, and what the meter reads at their switch."""
+"""Virtual hosts that stay for several jobs, and what the meter reads at their switch."""
 
 import json
 import os
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Lull
-from lull.errors import LullError
-from lull.hosts import Link, as_environment, hosts_there, namespace_hosts
+from lull.base.errors import LullError
+from lull.hosts.virtual import Link, as_environment, hosts_there, virtual_hosts
 
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 LULL = [sys.executable, "-m", "lull"]
@@ -22,7 +22,7 @@ def obstacle() -> str:
     if shutil.which("mpirun") is None:
         return "needs mpirun"
     try:
-        with namespace_hosts(2, Link("1gbit"), switch=True):
+        with virtual_hosts(2, Link("1gbit"), switch=True):
             return ""
     except LullError as error:
         return str(error)
@@ -89,7 +89,7 @@ def test_more_hosts_than_there_are_and_a_rate_of_their_own_are_refused(lull: Lul
 
 
 def test_hosts_that_have_gone_are_noticed(lull: Lull, monkeypatch: pytest.MonkeyPatch) -> None:
-    with namespace_hosts(1) as made:
+    with virtual_hosts(1) as made:
         for name, value in as_environment(made).items():
             monkeypatch.setenv(name, value)
         assert hosts_there() == made

@@ -7,8 +7,8 @@ import pytest
 
 import records
 from conftest import Lull
-from lull.marginal import marginal
-from lull.quantity import quantity
+from lull.comparison.marginal import marginal
+from lull.comparison.quantity import quantity
 from lull.record import Run
 
 MB = 1_000_000

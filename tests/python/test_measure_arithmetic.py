@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from lull.meter import Series
+from lull.meter.meter import Series
 from lull.record import Channel, Domain, Energy, EnergyKind
-from lull.regions import Account, merge_metrics, merge_regions, merge_spans, read_accounts, union
-from lull.totals import node_totals
+from lull.record.totals import node_totals
+from lull.regions.accounts import Account, merge_metrics, merge_regions, merge_spans, read_accounts, union
 
 S = 1_000_000_000
 

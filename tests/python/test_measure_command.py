@@ -11,6 +11,7 @@ import pytest
 
 from conftest import PATIENCE_S, Lull, gone, processes_with, wait_until
 from lull import record
+from lull.base.errors import LullError
 
 WRITES_AN_ACCOUNT = """
 import json, os, time
@@ -224,7 +225,7 @@ def test_what_a_killed_measurement_left_is_removed_by_the_next(lull: Lull) -> No
 )
 def test_a_record_that_is_not_whole_is_refused_in_one_line(tmp_path: Path, content: str, words: str) -> None:
     (tmp_path / "run.json").write_text(content)
-    with pytest.raises(record.LullError, match=words):
+    with pytest.raises(LullError, match=words):
         record.read(tmp_path)
 
 

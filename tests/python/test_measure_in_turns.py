@@ -18,23 +18,24 @@ import pytest
 
 from conftest import PATIENCE_S, Lull, wait_until
 from lull import record
+from lull.live.published import folder_beside
 from lull.measure import precision
+from lull.measure.command import Command
+from lull.measure.interleave import order
 from lull.measure.precision import Precision
 from lull.measure.repeat import Measured
 from lull.measure.turns import Plan
-from lull.measure.way import Way
-from lull.published import folder_beside
 from records import repeat
 
 
-def write_way(lull: Lull, name: str, text: str) -> str:
+def write_command(lull: Lull, name: str, text: str) -> str:
     (lull.folder / name).write_text(text)
     return name
 
 
 def test_commands_take_turns_and_are_compared(lull: Lull) -> None:
-    a = write_way(lull, "a.toml", "command = \"sh -c 'echo a >> ran'\"\nfactors = {size = 1}\n")
-    b = write_way(lull, "b.toml", 'label = "bee"\ncommand = ["sh", "-c", "echo b >> ran"]\n')
+    a = write_command(lull, "a.toml", "command = \"sh -c 'echo a >> ran'\"\nfactors = {size = 1}\n")
+    b = write_command(lull, "b.toml", 'label = "bee"\ncommand = ["sh", "-c", "echo b >> ran"]\n')
     done = lull.run("measure", "--interleave", "--runs", "6", "--warmup", "1", "--out", "both", a, b)
     assert done.returncode == 0, done.stderr
     rounds = (lull.folder / "ran").read_text().split()
@@ -50,8 +51,8 @@ def test_commands_take_turns_and_are_compared(lull: Lull) -> None:
 def test_a_command_runs_in_its_folder_and_with_its_variables(lull: Lull) -> None:
     (lull.folder / "there").mkdir()
     text = 'cwd = "there"\nenv = {MINE = "7", LULL_WAIT = "interrupt"}\n'
-    a = write_way(lull, "a.toml", f'{text}command = ["sh", "-c", "echo $MINE > seen"]\nwarmup = 1\n')
-    b = write_way(lull, "b.toml", 'command = "true"\n')
+    a = write_command(lull, "a.toml", f'{text}command = ["sh", "-c", "echo $MINE > seen"]\nwarmup = 1\n')
+    b = write_command(lull, "b.toml", 'command = "true"\n')
     assert lull.run("measure", "--interleave", "--out", "o", a, b).returncode == 0
     assert (lull.folder / "there" / "seen").read_text() == "7\n"
     assert record.read(lull.folder / "o" / "a").settings["LULL_WAIT"] == "interrupt"
@@ -74,7 +75,7 @@ def test_a_command_runs_in_its_folder_and_with_its_variables(lull: Lull) -> None
     ],
 )
 def test_a_mistake_in_a_file_is_one_line_and_nothing_runs(lull: Lull, text: str, words: str) -> None:
-    a, b = write_way(lull, "a.toml", text), write_way(lull, "b.toml", 'command = "touch ran"\n')
+    a, b = write_command(lull, "a.toml", text), write_command(lull, "b.toml", 'command = "touch ran"\n')
     done = lull.run("measure", "--interleave", "--out", "o", b, a)
     assert done.returncode == 2
     [line] = done.stderr.splitlines()
@@ -104,7 +105,10 @@ def test_options_that_do_not_go_together_are_one_line(lull: Lull, args: list[str
 
 
 def test_a_command_of_several_that_is_not_there_leaves_nothing(lull: Lull) -> None:
-    a, b = write_way(lull, "a.toml", 'command = "true"\n'), write_way(lull, "b.toml", 'command = "no-such-thing"\n')
+    a, b = (
+        write_command(lull, "a.toml", 'command = "true"\n'),
+        write_command(lull, "b.toml", 'command = "no-such-thing"\n'),
+    )
     done = lull.run("measure", "--interleave", "--out", "o", a, b)
     assert done.returncode == 127
     assert not (lull.folder / "o").exists()
@@ -130,13 +134,13 @@ def test_runs_that_all_fail_are_not_repeated_for_ever(lull: Lull) -> None:
 
 
 def test_all_commands_in_turn_go_on_until_each_is_narrow_enough() -> None:
-    ways = [Way("a", ["a"], Path("a")), Way("b", ["b"], Path("b"))]
+    commands = [Command("a", ["a"], Path("a")), Command("b", ["b"], Path("b"))]
     plan = Plan(1, Precision(2.0, 1, 50))
     for number in range(6):
-        ways[0].finished.append(measured(repeat(number, 10.0, 100.0)))
-        ways[1].finished.append(measured(repeat(number, 10.0 + number, 100.0 + number)))
-    assert plan.reason_to_stop(ways) is None
-    assert plan.reason_to_stop(ways[:1]) is not None
+        commands[0].finished.append(measured(repeat(number, 10.0, 100.0)))
+        commands[1].finished.append(measured(repeat(number, 10.0 + number, 100.0 + number)))
+    assert plan.reason_to_stop(commands) is None
+    assert plan.reason_to_stop(commands[:1]) is not None
 
 
 def test_the_width_is_that_of_the_wider_end_of_time_and_of_energy() -> None:
@@ -151,8 +155,8 @@ def test_failed_runs_count_for_no_interval() -> None:
 
 
 def test_the_order_of_a_round_depends_on_the_seed_alone() -> None:
-    ways = [Way(name, [name], Path(name)) for name in "abcdef"]
-    orders = [[way.label for way in Plan(1, seed=seed).order(ways, 3)] for seed in (1, 1, 2)]
+    commands = [Command(name, [name], Path(name)) for name in "abcdef"]
+    orders = [[command.label for command in order(commands, 3, seed)] for seed in (1, 1, 2)]
     assert orders[0] == orders[1] != orders[2]
 
 

@@ -30,7 +30,7 @@ needs_namespaces = pytest.mark.skipif(not can_emulate_hosts(), reason="namespace
 
 @pytest.fixture
 def job(lull: Lull) -> Lull:
-    lull.env.update(AS_ROOT, LULL_NODE_PATIENCE_S="60")
+    lull.env.update(AS_ROOT, LULL_NODE_TIMEOUT_S="60")
     return lull
 
 
@@ -177,7 +177,7 @@ def test_when_all_ranks_are_stopped_there_is_no_record_and_nothing_is_left(job: 
 
 
 def test_ranks_that_are_stopped_before_all_have_come_leave_nothing(job: Lull) -> None:
-    job.env["LULL_NODE_PATIENCE_S"] = "60"
+    job.env["LULL_NODE_TIMEOUT_S"] = "60"
     ranks = [rank(job, number, 3, *marked(30)) for number in range(2)]
     wait_for_the_reader(job)
     time.sleep(1)
@@ -221,8 +221,8 @@ def test_a_wrapper_that_is_killed_is_named_and_the_others_are_recorded(job: Lull
     assert only_the_record(job, "running-0", "running-1", "running-2")
 
 
-def test_a_rank_that_never_starts_is_waited_for_no_longer_than_the_patience(job: Lull) -> None:
-    job.env["LULL_NODE_PATIENCE_S"] = "5"
+def test_a_rank_that_never_starts_is_waited_for_no_longer_than_the_timeout(job: Lull) -> None:
+    job.env["LULL_NODE_TIMEOUT_S"] = "5"
     codes, said = end(rank(job, 0, 3), rank(job, 1, 3))
     assert sorted(codes) == [0, 1]
     assert "nothing arrived from rank 2" in said
@@ -249,7 +249,7 @@ def test_two_hosts_on_one_kernel_are_two_nodes(job: Lull) -> None:
 
 @needs_namespaces
 def test_a_node_whose_part_never_arrives_is_said_and_not_waited_for_for_ever(job: Lull) -> None:
-    job.env["LULL_NODE_PATIENCE_S"] = "5"
+    job.env["LULL_NODE_TIMEOUT_S"] = "5"
     here = rank(job, 0, 2, *marked(1), host="left")
     there = rank(job, 1, 2, *marked(60), host="right")
     wait_until_running(job, 2)
@@ -265,7 +265,7 @@ def test_a_node_whose_part_never_arrives_is_said_and_not_waited_for_for_ever(job
 
 @needs_namespaces
 def test_when_the_node_that_should_merge_dies_another_does(job: Lull) -> None:
-    job.env["LULL_NODE_PATIENCE_S"] = "5"
+    job.env["LULL_NODE_TIMEOUT_S"] = "5"
     first = rank(job, 0, 2, *marked(60), host="left")
     other = rank(job, 1, 2, *marked(1), host="right")
     wait_until_running(job, 2)

@@ -3,11 +3,11 @@
 import pyarrow as pa
 import pytest
 
-from lull.launcher import Place, expand_counts, find_place, nodes_allocated
-from lull.merging import merge, ranges
-from lull.nodes import Anchor, NodePart, clock_error_s, take_anchor
+from lull.job.launcher import Place, expand_counts, find_place, nodes_allocated
+from lull.job.node import clock_error_s, take_anchor
 from lull.record import SAMPLES_SCHEMA, Combination, Metric, Rank, Run
-from lull.rendezvous import Handed
+from lull.record.merging import merge, ranges
+from lull.record.part import Anchor, Handed, NodePart
 from records import repeat, run, samples
 
 S = 1_000_000_000

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import openshmem_names as openshmem
-from lull import installed
+from lull.base import installed
 
 PREFIX = installed.package_folder().parents[2].parent
 INCLUDE = PREFIX / "include"

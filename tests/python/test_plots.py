@@ -9,13 +9,13 @@ import xml.etree.ElementTree as ET
 import pytest
 
 import records
-from lull import plots
-from lull.compare import compare_runs
-from lull.page import planes
-from lull.quadrant import gps_up
-from lull.quantity import quantity
+from lull.comparison.compare import compare_runs
+from lull.comparison.quantity import quantity
 from lull.record import EnergyKind
-from lull.scaling import scaling, scaling_plot
+from lull.report import plots
+from lull.report.page import planes
+from lull.report.quadrant import gps_up
+from lull.report.scaling import scaling, scaling_plot
 from records import TIMES, faster, run
 
 BASE = run("base", regions={"setup": 0.3, "updates": 0.7}, wire_bytes=10**9)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as reference
 
-from lull import ranks
+from lull.statistics import ranks
 
 TIMES = [10.1, 10.3, 9.8, 10.0, 10.6, 9.9, 10.2, 10.4]
 FASTER = [5.1, 5.0, 5.3, 4.9, 5.2, 5.4, 5.05, 5.15]

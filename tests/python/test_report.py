@@ -10,10 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 import records
-from lull.compare import compare_runs
-from lull.errors import LullError, UsageError
+from lull.base.errors import LullError, UsageError
+from lull.commands.report import report
+from lull.comparison.compare import compare_runs
 from lull.record import EnergyKind
-from lull.report import records_in, report, write_report
+from lull.report.write import records_in, write_report
 from records import NOON, TIMES, faster, run
 
 SOON = NOON + timedelta(seconds=30)
@@ -198,7 +199,7 @@ def test_tables_sort_by_keyboard(study, tmp_path):
 
 def test_a_region_per_unit_of_work(study, tmp_path):
     text = written([study], tmp_path / "out.html", region="updates", per="updates")
-    assert "region updates, per updates" in text
+    assert "region updates, per update" in text
     assert "7.02 µs" in text
     with pytest.raises(LullError, match="there are: setup, updates"):
         write_report([study], tmp_path / "other.html", region="x")

@@ -10,7 +10,7 @@ import pytest
 
 import records
 from browser import Browser, browser
-from lull.report import write_report
+from lull.report.write import write_report
 from records import NOON, TIMES, faster, run
 
 SOON = NOON + timedelta(seconds=30)

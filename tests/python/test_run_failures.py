@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import PATIENCE_S, Lull, compiled, gone, kill_all, processes_with, wait_until
-from lull.installed import applications, executable
+from lull.base.installed import applications, executable
 from own_segments import shared_segments
 
 HISTOGRAM = str(applications()["histogram"])

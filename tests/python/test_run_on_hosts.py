@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from conftest import PATIENCE_S, Lull, compiled, gone
-from lull.errors import LullError
-from lull.hosts import Host, Link, namespace_hosts
-from lull.installed import applications
-from lull.run_on_hosts import dealt, run_on_hosts
+from lull.base.errors import LullError
+from lull.base.installed import applications
+from lull.hosts.mpirun import dealt, run_on_hosts
+from lull.hosts.virtual import Host, Link, virtual_hosts
 
 PROGRAMS = Path(__file__).parents[2] / "build" / "venv" / "tests" / "run"
 SOME = ("setup", "rma", "atomics", "signals", "synchronisation", "collectives", "locks")
@@ -28,7 +28,7 @@ def obstacle() -> str:
     if shutil.which("mpirun") is None:
         return "needs mpirun"
     try:
-        with namespace_hosts(2, Link("1gbit")):
+        with virtual_hosts(2, Link("1gbit")):
             return ""
     except LullError as error:
         return str(error)
@@ -39,7 +39,7 @@ needs_hosts = pytest.mark.skipif(bool(found := obstacle()), reason=found)
 
 @pytest.fixture(scope="module")
 def two_hosts() -> Iterator[list[Host]]:
-    with namespace_hosts(2, Link("1gbit")) as hosts:
+    with virtual_hosts(2, Link("1gbit")) as hosts:
         yield hosts
 
 
@@ -160,7 +160,7 @@ def test_without_the_right_to_make_namespaces_it_is_one_line(lull: Lull) -> None
         check=False,
     )
     assert done.returncode == 1
-    assert "make 2 hosts of namespaces" in done.stderr and "run as root" in done.stderr
+    assert "make 2 virtual hosts" in done.stderr and "run as root" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from conftest import Lull
-from lull import installed, sources
+from lull.base import installed
+from lull.commands import sources
 
 
 def test_settings_show_value_origin_and_meaning(lull: Lull) -> None:
@@ -41,7 +42,7 @@ def test_sources_end_with_what_a_measurement_would_use(lull: Lull) -> None:
     assert done.stdout.strip().splitlines()[-1].startswith("A measurement here ")
 
 
-def test_sources_as_json_carry_reason_and_remedy(lull: Lull) -> None:
+def test_sources_as_json_carry_reason_and_fix(lull: Lull) -> None:
     rows = json.loads(lull.run("sources", "--json").stdout)
     assert "estimate" in {row["name"] for row in rows}
     assert all(row["readable"] or row["reason"] for row in rows)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Lull
-from lull.installed import applications
+from lull.base.installed import applications
 
 SHIFT = str(applications()["shift"])
 SOURCES = sorted((Path(__file__).parents[2] / "apps" / "shift").glob("*.cpp"))

@@ -15,7 +15,7 @@ import lull as library
 import records
 from conftest import PATIENCE_S, Lull, cpu_s, wait_until
 from lull import record
-from lull.errors import LullError, UsageError
+from lull.base.errors import LullError, UsageError
 from lull.record import Domain, EnergyKind
 from lull.simulation.account import SimulationFile, read_simulation
 from lull.simulation.sweep import read_sweep

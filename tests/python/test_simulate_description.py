@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lull.errors import UsageError
+from lull.base.errors import UsageError
 from lull.simulation.description import Description, read_description
 from lull.simulation.power_presets import POWER_PRESETS
 from lull.simulation.settings_by_key import changed, value_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lull.errors import UsageError
+from lull.base.errors import UsageError
 from lull.simulation.description import Job
 from lull.simulation.mapping import place
 

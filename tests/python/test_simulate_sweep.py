@@ -14,7 +14,7 @@ import pytest
 
 from conftest import PATIENCE_S, Lull, gone, wait_until
 from lull import record
-from lull.errors import UsageError
+from lull.base.errors import UsageError
 from lull.simulation.account import read_simulation
 from lull.simulation.sweep import in_words, read_sweep
 

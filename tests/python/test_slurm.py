@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Lull, compiled, gone
 from lull import record
-from lull.installed import applications
+from lull.base.installed import applications
 from lull.record import Domain
 from slurm import Cluster, missing, slurm_cluster
 

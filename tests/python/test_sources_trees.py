@@ -12,7 +12,7 @@ import pytest
 from conftest import Lull
 from lull import _core
 from lull.record import Domain, Energy, EnergyKind
-from lull.totals import node_totals
+from lull.record.totals import node_totals
 
 WRITER = Path(__file__).parents[1] / "fixtures" / "make_sysfs_fixtures.py"
 
@@ -117,7 +117,7 @@ def test_a_machine_that_only_counts_traffic_is_not_said_to_estimate_its_node(lul
 def test_perf_that_is_forbidden_says_the_line_that_mends_it(lull: Lull, trees: Path) -> None:
     [perf] = [s for s in sources_of(lull, trees / "intel_2s_server") if s["name"] == "perf"]
     assert not perf["readable"]
-    assert perf["remedy"] == "sudo sysctl kernel.perf_event_paranoid=0"
+    assert perf["fix"] == "sudo sysctl kernel.perf_event_paranoid=0"
     assert [c["name"] for c in perf["channels"]] == [
         "perf:package-0",
         "perf:package-1",

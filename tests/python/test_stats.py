@@ -8,30 +8,30 @@ import numpy as np
 import pytest
 from scipy import stats as reference
 
-from lull import ranks, stats
+from lull.statistics import bootstrap, ranks
 
 TIMES = [10.1, 10.3, 9.8, 10.0, 10.6, 9.9, 10.2, 10.4]
 FASTER = [5.1, 5.0, 5.3, 4.9, 5.2, 5.4, 5.05, 5.15]
 
 
 def test_three_and_three_can_never_reach_five_percent():
-    assert stats.smallest_p(3, 3) == pytest.approx(0.1)
+    assert bootstrap.smallest_p(3, 3) == pytest.approx(0.1)
     assert ranks.mann_whitney([1, 2, 3], [4, 5, 6]) == pytest.approx(0.1)
     assert ranks.mann_whitney([1, 1, 1], [2, 2, 2]) == pytest.approx(0.1), "ties make it no stronger"
-    assert not stats.enough_runs(3, 3)
-    assert not stats.enough_runs(3, 100)
+    assert not bootstrap.enough_runs(3, 3)
+    assert not bootstrap.enough_runs(3, 100)
 
 
 def test_six_runs_enclose_the_median_at_95_percent():
-    assert stats.runs_for_interval() == 6
-    assert stats.runs_for_interval(0.99) == 8
-    assert stats.enough_runs(6, 6)
-    assert not stats.enough_runs(6, 5)
+    assert bootstrap.runs_for_interval() == 6
+    assert bootstrap.runs_for_interval(0.99) == 8
+    assert bootstrap.enough_runs(6, 6)
+    assert not bootstrap.enough_runs(6, 5)
 
 
 def test_bootstrap_agrees_with_scipy():
-    resampled = stats.resampled_ratios(np.c_[TIMES], np.c_[FASTER], seed=3)[:, 0]
-    ours = stats.percentile_interval(np.median(TIMES) / np.median(FASTER), resampled)
+    resampled = bootstrap.resampled_ratios(np.c_[TIMES], np.c_[FASTER], seed=3)[:, 0]
+    ours = bootstrap.percentile_interval(np.median(TIMES) / np.median(FASTER), resampled)
     theirs = reference.bootstrap(
         (TIMES, FASTER),
         lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis),
@@ -46,9 +46,9 @@ def test_bootstrap_agrees_with_scipy():
 def test_medians_of_resamples_are_those_of_the_runs_drawn(number):
     """The same places drawn, their medians by numpy: with ties, even and odd numbers, several columns, many chunks."""
     runs = np.random.default_rng(number).integers(0, 50, size=(number, 3)).astype(float)
-    found = stats.resampled_medians(runs, seed=5, stream=2, resamples=3001)
+    found = bootstrap.resampled_medians(runs, seed=5, stream=2, resamples=3001)
     generator = np.random.default_rng([5, 2])
-    step = max(1, stats.DRAWN_AT_ONCE // number)
+    step = max(1, bootstrap.DRAWN_AT_ONCE // number)
     parts = [min(step, 3001 - begin) for begin in range(0, 3001, step)]
     chosen = np.concatenate([generator.integers(0, number, size=(part, number)) for part in parts])
     assert np.array_equal(found, np.median(runs[chosen], axis=1))
@@ -56,8 +56,8 @@ def test_medians_of_resamples_are_those_of_the_runs_drawn(number):
 
 def test_the_interval_is_the_one_scipy_makes_of_the_same_resamples():
     runs = np.c_[TIMES]
-    found = stats.percentile_interval(np.median(TIMES), stats.resampled_medians(runs, seed=7)[:, 0])
-    chosen = np.random.default_rng([7, 0]).integers(0, len(runs), size=(stats.RESAMPLES, len(runs)))
+    found = bootstrap.percentile_interval(np.median(TIMES), bootstrap.resampled_medians(runs, seed=7)[:, 0])
+    chosen = np.random.default_rng([7, 0]).integers(0, len(runs), size=(bootstrap.RESAMPLES, len(runs)))
 
     class SameDraws(np.random.Generator):
         """Gives scipy the places that were drawn here, whatever it asks for."""
@@ -68,7 +68,7 @@ def test_the_interval_is_the_one_scipy_makes_of_the_same_resamples():
     theirs = reference.bootstrap(
         (TIMES,),
         np.median,
-        n_resamples=stats.RESAMPLES,
+        n_resamples=bootstrap.RESAMPLES,
         method="percentile",
         rng=SameDraws(np.random.PCG64(0)),
     ).confidence_interval
@@ -79,16 +79,16 @@ def test_resampling_runs_jointly_keeps_a_constant_power_exact():
     """Energy proportional to time in each run: the quotient of the ratios does not scatter at all."""
     base = np.c_[TIMES, np.multiply(TIMES, 200.0)]
     cand = np.c_[FASTER, np.multiply(FASTER, 300.0)]
-    ratios = stats.resampled_ratios(base, cand)
+    ratios = bootstrap.resampled_ratios(base, cand)
     powerup = ratios[:, 0] / ratios[:, 1]
     assert np.allclose(powerup, 1.5)
     assert np.ptp(ratios[:, 0]) > 0.01
 
 
 def test_the_same_seed_gives_the_same_interval():
-    first = stats.resampled_ratios(np.c_[TIMES], np.c_[FASTER], seed=9)
-    assert np.array_equal(first, stats.resampled_ratios(np.c_[TIMES], np.c_[FASTER], seed=9))
-    assert not np.array_equal(first, stats.resampled_ratios(np.c_[TIMES], np.c_[FASTER], seed=10))
+    first = bootstrap.resampled_ratios(np.c_[TIMES], np.c_[FASTER], seed=9)
+    assert np.array_equal(first, bootstrap.resampled_ratios(np.c_[TIMES], np.c_[FASTER], seed=9))
+    assert not np.array_equal(first, bootstrap.resampled_ratios(np.c_[TIMES], np.c_[FASTER], seed=10))
 
 
 def test_the_interval_covers_the_truth_about_as_often_as_it_says():
@@ -97,17 +97,17 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
     for _ in range(200):
         base = generator.normal(100, 2, size=(10, 1))
         cand = generator.normal(50, 1, size=(10, 1))
-        found = stats.percentile_interval(2, stats.resampled_ratios(base, cand, resamples=999)[:, 0])
+        found = bootstrap.percentile_interval(2, bootstrap.resampled_ratios(base, cand, resamples=999)[:, 0])
         hits += found.low <= 2 <= found.high
     assert hits >= 180
 
 
 def test_columns_must_match():
     with pytest.raises(ValueError, match="rows"):
-        stats.resampled_ratios([1.0, 2.0], [1.0, 2.0])
+        bootstrap.resampled_ratios([1.0, 2.0], [1.0, 2.0])
 
 
 def test_spread_has_median_quartiles_and_extremes():
-    found = stats.spread([5, 1, 2, 4, 3])
+    found = bootstrap.spread([5, 1, 2, 4, 3])
     assert (found.smallest, found.quartile_low, found.median, found.quartile_high, found.largest) == (1, 2, 3, 4, 5)
     assert math.isclose(found.relative, 1 / 3)

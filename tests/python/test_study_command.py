@@ -51,10 +51,10 @@ name = "shorter"
 baseline = { pause = 0.1 }
 candidate = { pause = 0.05 }
 for_each = ["input"]
-[[paper_figures]]
+[[paper_results]]
 says = "Half is half."
 checks = [{ compare = "shorter", quantity = "speedup", relation = "above", than = 1.5 }]
-[[paper_figures]]
+[[paper_results]]
 says = "The moon is made of cheese."
 note = "there is no moon here"
 """

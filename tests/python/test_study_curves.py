@@ -1,13 +1,13 @@
-"""Figures of a study, curves and bars: what can be described, what is left out, how it is shown."""
+"""Plots of a study, curves and bars: what can be described, what is left out, how it is shown."""
 
 from pathlib import Path
 
 import pytest
 
 from conftest import Lull
-from lull import installed
-from lull.errors import LullError
-from lull.hosts import namespace_hosts
+from lull.base import installed
+from lull.base.errors import LullError
+from lull.hosts.virtual import virtual_hosts
 from lull.study.curves import binary
 from lull.study.description import read_description
 from lull.study.points import Places, all_points, pairs
@@ -114,7 +114,7 @@ def test_curves_are_printed_drawn_and_in_the_report(lull: Lull) -> None:
     }
     page = (out / "report.html").read_text()
     assert '<section id="curves">' in page
-    assert "CPU time per items" in page
+    assert "CPU time per item" in page
     assert "End to end: colour red" in done.stdout
     assert '<section id="bars">' in page
     assert "0.1, 2, nodes: " in page  # what a bar says when it is pointed at
@@ -138,7 +138,7 @@ def test_a_panel_that_no_run_reports_is_refused(lull: Lull) -> None:
     described(lull.folder, STUDY.replace('"lag_us"', '"leg_us"'))
     done = lull.run("study", "./s.toml")
     assert done.returncode == 1
-    assert "has no figure 'leg_us'" in done.stderr.splitlines()[-1]
+    assert "has no quantity 'leg_us'" in done.stderr.splitlines()[-1]
 
 
 def test_sizes_read_as_people_write_them() -> None:
@@ -177,7 +177,7 @@ def small(text: str, network: str) -> str:
 def test_the_study_of_waiting_runs(lull: Lull, network: str) -> None:
     if network == "link":
         try:
-            with namespace_hosts(2):
+            with virtual_hosts(2):
                 pass
         except LullError as error:
             pytest.skip(str(error))

@@ -5,13 +5,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from lull import installed
-from lull.errors import LullError
+from lull.base import installed
+from lull.base.errors import LullError
+from lull.measure.progress import in_words
 from lull.record import EnergyKind
 from lull.study.claims import CANNOT_TELL, DOES_NOT, REPRODUCES, Compared, Seen, find, judge
-from lull.study.description import Check, PaperFigure, read_description
+from lull.study.description import Check, PaperResult, read_description
 from lull.study.points import Places, all_points, pairs
-from lull.study.progress import in_words
 
 MINIMAL = """
 title = "t"
@@ -87,7 +87,7 @@ def test_a_comparison_is_made_for_each_value_of_what_is_held_fixed(tmp_path: Pat
         ("[factors]", "[quick.measure]\nrnus = 5\n[factors]", "no key 'rnus' here, did you mean runs?"),
         (
             "[factors]",
-            '[[paper_figures]]\nsays = "x"\nchecks = [{compare = "mode", quantity = "speedup", '
+            '[[paper_results]]\nsays = "x"\nchecks = [{compare = "mode", quantity = "speedup", '
             'relation = "above", than = 1}]\n[factors]',
             "no comparison 'mode', did you mean modes?",
         ),
@@ -141,9 +141,9 @@ def compared(low: float, high: float, **fixed: int) -> Compared:
     return Compared("modes", dict(fixed), "", comparison, None)
 
 
-def claim(quantity: str, **only: list[int]) -> PaperFigure:
+def claim(quantity: str, **only: list[int]) -> PaperResult:
     check = {"compare": "modes", "quantity": quantity, "relation": "above", "than": 1, "only": only}
-    return PaperFigure.model_validate({"says": "x", "checks": [check]})
+    return PaperResult.model_validate({"says": "x", "checks": [check]})
 
 
 def test_one_contrary_comparison_is_enough_not_to_reproduce() -> None:

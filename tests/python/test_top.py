@@ -13,14 +13,14 @@ import pytest
 from textual.widgets import DataTable
 
 from conftest import Counter, Lull
-from lull import node_reading
-from lull.errors import LullError
-from lull.meter import Counted
-from lull.node_reading import ChannelReading, NodeReading, Progress, Recent
-from lull.published import Publisher, folder_beside, read_published
+from lull.base.errors import LullError
+from lull.live import node_reading
+from lull.live.node_reading import ChannelReading, NodeReading, Progress, Recent
+from lull.live.published import Publisher, folder_beside, read_published
+from lull.live.rows import History, Sort, ordered, rows, sparkline
+from lull.live.screen import PowerScreen
+from lull.meter.meter import Counted
 from lull.record import Channel, Domain, EnergyKind
-from lull.top.rows import History, Sort, ordered, rows, sparkline
-from lull.top.screen import PowerScreen
 
 WRITER = Path(__file__).parents[1] / "fixtures" / "make_sysfs_fixtures.py"
 

@@ -1,1 +1,1 @@
-"""Measuring a command: one repeat of it, the folder its record goes to, and the command `lull measure`."""
+"""Measuring commands in turn: their repeats and records; resumable state and progress, for studies and sweeps, too."""

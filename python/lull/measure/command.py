@@ -1,265 +1,46 @@
-"""`lull measure`: run a command several times and write down what each run cost in time and energy."""
+"""One of the commands that a measurement runs: how it is run, where its record goes, and what came of it so far."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import click
+import pyarrow as pa
 
-from lull import launched, record, stats
-from lull.append import appending, check_same
-from lull.errors import LullError, UsageError
-from lull.guard import CannotExecuteError
-from lull.interrupts import Interrupts
-from lull.launcher import LAUNCHERS, find_place, nodes_allocated
-from lull.measure.folder import check_free, default_folder
-from lull.measure.idle_power import measure_idle
-from lull.measure.live_line import LiveLine, is_wanted
-from lull.measure.precision import Precision
-from lull.measure.repeat import Measured
-from lull.measure.telling import say, tell_comparison, tell_repeat, tell_way
-from lull.measure.turns import Plan, Turn, take_turns
-from lull.measure.watch import Onlooker, Watch
-from lull.measure.way import Way
-from lull.measure.way_file import read_ways
-from lull.meter import Meter
-from lull.native import checked_settings, unknown_variables
-from lull.published import Publisher
-from lull.record import IdlePower
-from lull.regions import missing_nodes
-
-MOST_RUNS = 100
+from lull import record
+from lull.measure.repeat import Measured, compose_run
+from lull.meter.meter import Meter
+from lull.record import IdlePower, Repeat
+from lull.record.append import add_repeats
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What the command line asks for, beside the commands themselves."""
+@dataclass
+class Command:
+    """A command to be measured; repeats that have finished gather in it."""
 
-    plan: Plan
-    idle_s: float | None
-    hz: float
-    settings: Mapping[str, str]
-    quiet: bool
-    publish: Path | None  # the record, or the folder of records, beside which readings are published
+    label: str
+    argv: Sequence[str]
+    folder: Path
+    warmup: int = 0
+    env: Mapping[str, str] = field(default_factory=dict)  # on top of ours
+    cwd: Path | None = None
+    factors: Mapping[str, str | int | float] = field(default_factory=dict)
+    append: bool = False  # whether the record stands already, and these are further repeats of it
+    finished: list[Measured] = field(default_factory=list)
 
+    @property
+    def repeats(self) -> list[Repeat]:
+        """The repeats that have finished, warm-ups left out."""
+        return [measured.repeat for measured in self.finished]
 
-@click.command(
-    context_settings={"allow_interspersed_args": False}, short_help="Run a command and record its time and energy."
-)
-@click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Repeats to record.")
-@click.option(
-    "--warmup", type=click.IntRange(min=0), default=0, show_default=True, help="Repeats before, not recorded."
-)
-@click.option("--label", help="Name of this run in tables and plots.  [default: the name of CMD]")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the record.  [default: results/LABEL-TIME]")
-@click.option("--append", type=click.Path(path_type=Path), help="Add the repeats to this record of the same command.")
-@click.option("--hz", type=click.FloatRange(0.1, 100), help="Meter readings per second.  [default: LULL_METER_HZ, 10]")
-@click.option(
-    "--interleave",
-    is_flag=True,
-    help="CMD are TOML files, each describing a command: they take turns, each gets a record in a folder of its label"
-    " below --out, and at the end they are compared with the first.",
-)
-@click.option("--seed", type=int, help="Of the order of the commands in each round of --interleave.  [default: 1]")
-@click.option(
-    "--until-ci",
-    metavar="PCT",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Repeat until the 95 % intervals of the medians of time and energy are within ±PCT %; --runs are the fewest.",
-)
-@click.option("--max-runs", type=click.IntRange(min=1), help=f"The most runs with --until-ci.  [default: {MOST_RUNS}]")
-@click.option(
-    "--idle",
-    "idle_s",
-    metavar="SECONDS",
-    type=click.FloatRange(min=1),
-    help="First measure the power of the idle machine for so long; comparisons then show the energy above idle.",
-)
-@click.option("--publish", is_flag=True, help="Let lull top and lull export follow the measurement by its --out.")
-@click.option("-q", "--quiet", is_flag=True, help="Show no power while CMD runs, and no line for each repeat.")
-@click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)
-def measure(
-    runs: int,
-    warmup: int,
-    label: str | None,
-    out: Path | None,
-    append: Path | None,
-    hz: float | None,
-    interleave: bool,
-    seed: int | None,
-    until_ci: float | None,
-    max_runs: int | None,
-    idle_s: float | None,
-    publish: bool,
-    quiet: bool,
-    cmd: tuple[str, ...],
-) -> int:
-    """Run CMD and record its time and energy; options after CMD are its own.
+    def write(self, meter: Meter, hz: float, settings: Mapping[str, str], idle: Sequence[IdlePower]) -> None:
+        """Write the record of the finished repeats, of which there must be one, or add them to it.
 
-    Standard input and output, signals and the exit code are those of CMD; what Lull has to say goes to stderr. On a
-    terminal the power is shown in its last line meanwhile.
-
-    Started by mpirun, srun or lull run, it is one rank: the ranks of a job make one record, with each node's energy
-    read once.
-    """
-    settings = checked_settings()
-    for line in unknown_variables():
-        say(line)
-    if append is not None and (out is not None or interleave):
-        raise UsageError("measure --append", "--out and --interleave make new records", "leave them out, or --append")
-    until = _precision(until_ci, runs, max_runs)
-    rate = hz if hz is not None else float(settings["LULL_METER_HZ"])
-    place = find_place(os.environ)
-    if place is not None:
-        several = {"--interleave": interleave, "--until-ci": until, "--idle": idle_s, "--publish": publish}
-        launched.refuse(place, [option for option, given in several.items() if given])
-        return launched.measure(
-            place, cmd, runs=runs, warmup=warmup, label=label, out=out, append=append, hz=rate, settings=settings
-        )
-    if interleave:
-        folder = out or default_folder("interleaved", datetime.now())
-        check_free(folder)
-        ways = _interleaved(cmd, label, folder, warmup)
-    else:
-        if seed is not None:
-            raise UsageError("measure --seed", "one command alone has no order", "add --interleave, or leave it out")
-        way = (
-            _one_way(cmd, label, out, warmup)
-            if append is None
-            else _further(cmd, label, append, rate, settings, warmup)
-        )
-        ways, folder = [way], way.folder
-    plan = Plan(runs, until, 1 if seed is None else seed)
-    asked = Asked(plan, idle_s, rate, settings, quiet, folder if publish else None)
-    return _measure(ways, asked, may_rename=out is None and append is None and not interleave)
-
-
-def _precision(percent: float | None, runs: int, most: int | None) -> Precision | None:
-    if percent is None:
-        if most is not None:
-            raise UsageError(
-                "measure --max-runs", "without --until-ci there are --runs runs", "add it, or leave it out"
-            )
-        return None
-    asked = Precision(percent, runs, MOST_RUNS if most is None else most)
-    if asked.most < asked.first_look:
-        words = f"{asked.most} runs at most are fewer than {asked.first_look}"
-        why = f"an interval needs {stats.runs_for_interval()} runs" if asked.first_look > runs else "those of --runs"
-        raise UsageError("measure --until-ci", f"{words}, {why}", "raise --max-runs")
-    return asked
-
-
-def _one_way(cmd: Sequence[str], label: str | None, out: Path | None, warmup: int) -> Way:
-    name = label or Path(cmd[0]).name
-    if not name or "/" in name:
-        words = f"the label {name!r} cannot be part of a folder's name"
-        raise LullError("name the run", words, "choose one with --label")
-    folder = out or default_folder(name, datetime.now())
-    check_free(folder)
-    return Way(name, cmd, folder, warmup)
-
-
-def _further(
-    cmd: Sequence[str], label: str | None, folder: Path, hz: float, settings: Mapping[str, str], warmup: int
-) -> Way:
-    """The command of a record that stands, which is ours to add to until the end of the command line's call."""
-    click.get_current_context().with_resource(appending(folder))
-    name = check_same(record.read(folder), folder, cmd, label, hz, settings)
-    return Way(name, cmd, folder, warmup, append=True)
-
-
-def _interleaved(cmd: Sequence[str], label: str | None, out: Path, warmup: int) -> list[Way]:
-    if label is not None:
-        raise UsageError("measure --interleave", "--label names one command", "give each file its own label")
-    options = [text for text in cmd if text.startswith("-")]
-    if options:
-        raise UsageError("measure --interleave", f"{options[0]} stands behind a file", "put options before the files")
-    return read_ways([Path(text) for text in cmd], out, warmup)
-
-
-def _measure(ways: Sequence[Way], asked: Asked, *, may_rename: bool) -> int:
-    """Measure, write the records of what finished, and tell; the exit code."""
-    nodes = nodes_allocated(os.environ)
-    if nodes > 1 and any(Path(way.command[0]).name in LAUNCHERS for way in ways):
-        say(missing_nodes(f"this job has {nodes} nodes, and only this one is read"))
-    node = record.this_host().node
-    meter = Meter(node, asked.hz)
-    idle: list[IdlePower] = []
-    reason = ""
-    if asked.publish is not None:
-        say(f"lull top {asked.publish} follows this measurement")
-    stopped: LullError | None = None
-    cannot: CannotExecuteError | None = None
-    with Interrupts() as interrupts:
-        try:
-            if asked.idle_s is not None:
-                idle = _idle(meter, asked.idle_s, interrupts)
-            with Watch(node, meter, asked.plan.runs, _onlookers(asked)) as watch:
-                reason = take_turns(
-                    ways, asked.plan, meter, interrupts, begins=watch.begins, ended=_teller(ways, asked)
-                )
-        except CannotExecuteError as error:
-            cannot = error
-        except LullError as error:  # a signal, or the meter failed: the whole repeats so far are worth keeping
-            stopped = error
-        finished = [way for way in ways if way.finished]
-        if cannot is not None and len(finished) < len(ways):  # it never ran: a mistake in the command line
-            return cannot.exit_code
-        for way in finished:
-            if may_rename and way.folder.exists():  # another measurement took the name meanwhile
-                way.folder = default_folder(way.label, datetime.now())
-            way.write(meter, asked.hz, asked.settings, idle)
-    if stopped is not None or cannot is not None:
-        for way in finished:
-            say(f"the whole repeats so far, {len(way.finished)} of {asked.plan.runs}, are in {way.folder}")
-        if stopped is not None:
-            raise stopped
-    if cannot is not None:
-        return cannot.exit_code
-    return _tell(ways, reason)
-
-
-def _tell(ways: Sequence[Way], reason: str) -> int:
-    """The summaries, why it stopped, and how several compare; the first exit code of a command that is not 0."""
-    codes = [tell_way(way, heading=len(ways) > 1) for way in ways]
-    if reason:
-        say(reason)
-    if len(ways) > 1:
-        tell_comparison([record.read(way.folder) for way in ways])
-    return next((code for code in codes if code), 0)
-
-
-def _idle(meter: Meter, seconds: float, interrupts: Interrupts) -> list[IdlePower]:
-    say(f"measuring idle power for {seconds:g} s: leave the machine alone")
-    found = measure_idle(meter, seconds, interrupts)
-    if found.warning:
-        say(found.warning)
-    return found.power
-
-
-def _onlookers(asked: Asked) -> list[Onlooker]:
-    shown: list[Onlooker] = [] if asked.quiet or not is_wanted() else [LiveLine()]
-    return [*shown, *([Publisher(asked.publish)] if asked.publish is not None else [])]
-
-
-def _teller(ways: Sequence[Way], asked: Asked) -> Callable[[Turn, Measured], None]:
-    """What is said after each repeat: what was wrong with it, and on a terminal what it cost."""
-    several = asked.plan.runs + max(way.warmup for way in ways) > 1 or len(ways) > 1 or asked.plan.until is not None
-    shows = several and sys.stderr.isatty() and not asked.quiet
-
-    said: set[str] = set()
-
-    def tell(turn: Turn, measured: Measured) -> None:
-        for line in measured.warnings:
-            if line not in said:
-                say(line)
-            said.add(line)
-        if shows:
-            tell_repeat(turn, measured, asked.plan.runs)
-
-    return tell
+        Raises:
+            LullError: The folder is taken or cannot be written, or its record is of something else.
+        """
+        in_force = {**settings, **{name: value for name, value in self.env.items() if name in settings}}
+        run = compose_run(self.label, self.argv, meter, hz, in_force, self.repeats, self.factors, idle)
+        samples = pa.concat_tables([measured.samples for measured in self.finished])
+        (add_repeats if self.append else record.write)(self.folder, run, samples)

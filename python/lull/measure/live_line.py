@@ -14,9 +14,9 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
-from lull import figures
-from lull.node_reading import NodeReading, parts, totals
+from lull.live.node_reading import NodeReading, parts, totals
 from lull.record import Domain, EnergyKind
+from lull.statistics import formatting
 
 SAVE, RESTORE, CLEAR_LINE = "\x1b7", "\x1b8", "\x1b[2K"
 ALL_SCROLL, OFF_THE_LAST_LINE = "\x1b[r", "\x1bD\x1b[A"  # one down, scrolling if need be, and up: the column stays
@@ -80,10 +80,10 @@ def line_of(reading: NodeReading) -> Text:
     if (at := reading.measuring) is not None:
         which = f"{'warm-up ' if at.warmup else ''}{at.run}/{at.runs}"
         text.append(f"{at.label} {which}, {at.elapsed_s:.0f} s", "bold")
-    inside = [f"{one.domain.value} {figures.si(one.watts, 'W')}" for one in parts(reading)]
+    inside = [f"{one.domain.value} {formatting.si(one.watts, 'W')}" for one in parts(reading)]
     for total in totals(reading):
         text.append(f"  {total.domain.value} ")
-        text.append(figures.si(total.watts, "W"), "bold")
+        text.append(formatting.si(total.watts, "W"), "bold")
         if total.domain is Domain.NODE and len(inside) > 1:
             text.append(f" ({', '.join(inside)})")
         text.append(f" {total.kind.value}", COLOURS.get(total.kind, "default"))

@@ -12,8 +12,9 @@ from math import inf
 
 import numpy as np
 
-from lull import stats
 from lull.record import Domain, Repeat
+from lull.record.totals import over_nodes
+from lull.statistics import bootstrap
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Precision:
     @property
     def first_look(self) -> int:
         """The number of runs from which there can be an interval and the minimum is reached."""
-        return max(self.least, stats.runs_for_interval())
+        return max(self.least, bootstrap.runs_for_interval())
 
 
 def half_widths(repeats: Sequence[Repeat]) -> dict[str, float] | None:
@@ -36,17 +37,17 @@ def half_widths(repeats: Sequence[Repeat]) -> dict[str, float] | None:
     Failed repeats are left out; None where those left are too few for an interval.
     """
     good = [repeat for repeat in repeats if repeat.exit_code == 0]
-    if len(good) < stats.runs_for_interval():
+    if len(good) < bootstrap.runs_for_interval():
         return None
     columns = {"time": [repeat.wall_s for repeat in good]}
-    totals = [[total.joules for total in repeat.totals if total.domain is Domain.NODE] for repeat in good]
-    if all(totals):
-        columns["energy"] = [sum(joules) for joules in totals]
-    drawn = stats.resampled_medians(np.column_stack(list(columns.values())))
+    nodes = [over_nodes(repeat.totals).get(Domain.NODE) for repeat in good]
+    if all(nodes):
+        columns["energy"] = [total.energy.joules for total in nodes if total is not None]
+    drawn = bootstrap.resampled_medians(np.column_stack(list(columns.values())))
     widths = {}
     for (name, values), resampled in zip(columns.items(), drawn.T, strict=True):
-        median = stats.median(values)
-        interval = stats.percentile_interval(median, resampled)
+        median = bootstrap.median(values)
+        interval = bootstrap.percentile_interval(median, resampled)
         assert interval.low is not None and interval.high is not None
         widths[name] = max(interval.high - median, median - interval.low) / median if median > 0 else inf
     return widths
@@ -69,5 +70,5 @@ def words(repeats: Sequence[Repeat]) -> str:
     """The half-widths as they are told: `time ±1.2 %, energy ±1.8 %`."""
     found = half_widths(repeats)
     if found is None:
-        return f"fewer than {stats.runs_for_interval()} runs succeeded, so there is no interval"
+        return f"fewer than {bootstrap.runs_for_interval()} runs succeeded, so there is no interval"
     return ", ".join(f"{name} ±{width * 100:.2g} %" if width < inf else f"{name} 0" for name, width in found.items())

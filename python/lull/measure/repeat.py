@@ -10,14 +10,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from lull import __version__, record
-from lull.guard import Stream, run_guarded
-from lull.hosts import hosts_there
-from lull.interrupts import Interrupts
-from lull.meter import Meter
+from lull.base.guard import Stream, run_guarded
+from lull.base.interrupts import Interrupts
+from lull.hosts.virtual import hosts_there
+from lull.meter.meter import Meter
 from lull.record import IdlePower, Repeat
-from lull.regions import keep_those_of, merge_metrics, merge_regions, read_accounts
-from lull.scratch import scratch_folder
-from lull.totals import node_totals
+from lull.record.totals import node_totals
+from lull.regions.accounts import keep_those_of, merge_metrics, merge_regions, read_accounts
+from lull.regions.scratch import scratch_folder
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from lull.errors import LullError
+from lull.base.errors import LullError
+from lull.base.terminal import output
+from lull.measure.command import Command
+from lull.measure.interleave import Turn
 from lull.measure.repeat import Measured
-from lull.measure.turns import Turn
-from lull.measure.way import Way
+from lull.measure.summary import summary_table
 from lull.record import Run
-from lull.summary import summary_table
-from lull.terminal import output
 
 
 def say(line: str) -> None:
@@ -21,33 +21,33 @@ def say(line: str) -> None:
     print(f"lull: {line}", file=sys.stderr, flush=True)
 
 
-def tell_repeat(turn: Turn, measured: Measured, runs: int) -> None:
+def tell_repeat(turn: Turn[Command], measured: Measured, runs: int) -> None:
     """The time and energy of a repeat that ended."""
-    warmup = turn.way.warmup
+    warmup = turn.of.warmup
     which = f"{turn.number + 1}/{max(runs, turn.number + 1)}"
     if turn.number < 0:
         which = f"warm-up {turn.number + warmup + 1}/{warmup}"
     energy = ", ".join(f"{total.domain.value} {total.joules:.4g} J" for total in measured.repeat.totals)
-    say(f"{turn.way.label} {which}: {measured.repeat.wall_s:.4g} s" + (f", {energy}" if energy else ""))
+    say(f"{turn.of.label} {which}: {measured.repeat.wall_s:.4g} s" + (f", {energy}" if energy else ""))
 
 
-def tell_way(way: Way, *, heading: bool) -> int:
+def tell_command(command: Command, *, heading: bool) -> int:
     """The summary of one command and where its record is; its first exit code that is not 0, else 0."""
     console = output(stderr=True)
     if heading:
-        console.print(Text(f"\n{way.label}", "bold"))
-    console.print(summary_table(way.repeats))
-    failed = [repeat for repeat in way.repeats if repeat.exit_code != 0]
+        console.print(Text(f"\n{command.label}", "bold"))
+    console.print(summary_table(command.repeats))
+    failed = [repeat for repeat in command.repeats if repeat.exit_code != 0]
     if failed:
-        say(f"{len(failed)} of {len(way.repeats)} repeats failed, the first with exit code {failed[0].exit_code}")
-    say(f"record in {way.folder}")
+        say(f"{len(failed)} of {len(command.repeats)} repeats failed, the first with exit code {failed[0].exit_code}")
+    say(f"record in {command.folder}")
     return failed[0].exit_code if failed else 0
 
 
 def tell_comparison(runs: Sequence[Run]) -> None:
     """The screen of `lull compare`, the first being the baseline; why there is none where there can be none."""
-    from lull.comparing import compare_all
-    from lull.comparison_screen import render, render_several
+    from lull.comparison.compare import compare_all
+    from lull.comparison.screen import render, render_several
 
     first, *others = runs
     try:

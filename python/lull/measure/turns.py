@@ -1,32 +1,23 @@
-"""Commands that take turns: round after round, each of them once, so that a drift of the machine falls on all alike.
+"""The commands of one measurement in turn, until there are runs enough: a number of them, or narrow intervals.
 
-The order within a round is drawn anew each time, from a seed: with a fixed order the second command would always run
-in the warmth that the first left. One command alone is the same with one turn a round.
+One command alone is the same with one turn a round.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from lull import figures
-from lull.interrupts import Interrupts
+from lull.base.interrupts import Interrupts
 from lull.measure import precision
+from lull.measure.command import Command
+from lull.measure.interleave import Turn, interleaved, take_turns
 from lull.measure.precision import Precision
 from lull.measure.repeat import Measured, measure_repeat
-from lull.measure.way import Way
-from lull.meter import Meter
-
-
-@dataclass(frozen=True)
-class Turn:
-    """One repeat that is to come: which command, and which of its repeats, from 0; negative for warm-ups."""
-
-    way: Way
-    number: int
+from lull.meter.meter import Meter
+from lull.statistics import formatting
 
 
 @dataclass(frozen=True)
@@ -37,23 +28,17 @@ class Plan:
     until: Precision | None = None
     seed: int = 1
 
-    def order(self, ways: Sequence[Way], number: int) -> list[Way]:
-        """The commands as they run in one round."""
-        order = list(ways)
-        random.Random(f"{self.seed}/{number}").shuffle(order)
-        return order
-
-    def reason_to_stop(self, ways: Sequence[Way]) -> str | None:
+    def reason_to_stop(self, commands: Sequence[Command]) -> str | None:
         """Why there are runs enough after a whole round; None while there are not."""
-        done = min(len(way.finished) for way in ways)
+        done = min(len(command.finished) for command in commands)
         if self.until is None:
             return "" if done >= self.runs else None
-        repeats = [way.repeats for way in ways]
+        repeats = [command.repeats for command in commands]
         found = "; ".join(
-            precision.words(of) if len(ways) == 1 else f"{way.label}: {precision.words(of)}"
-            for way, of in zip(ways, repeats, strict=True)
+            precision.words(of) if len(commands) == 1 else f"{command.label}: {precision.words(of)}"
+            for command, of in zip(commands, repeats, strict=True)
         )
-        runs = figures.count(done, "run")
+        runs = formatting.count(done, "run")
         if all(precision.is_reached(self.until, of) for of in repeats):
             return f"stopped after {runs}, all intervals are within ±{self.until.percent:g} % ({found})"
         if any(precision.is_hopeless(self.until, of) for of in repeats):
@@ -66,19 +51,19 @@ class Plan:
         return None
 
 
-def take_turns(
-    ways: Sequence[Way],
+def run_in_turn(
+    commands: Sequence[Command],
     plan: Plan,
     meter: Meter,
     interrupts: Interrupts,
     *,
-    begins: Callable[[Turn], None],
-    ended: Callable[[Turn, Measured], None],
+    begins: Callable[[Turn[Command]], None],
+    ended: Callable[[Turn[Command], Measured], None],
 ) -> str:
-    """Run until there are runs enough; what has finished is in the ways, also when this is left by an exception.
+    """Run until there are runs enough; what has finished is in the commands, also when this is left by an exception.
 
     Args:
-        ways: The commands.
+        commands: The commands.
         plan: How often, and in which order.
         meter: A meter that is not running.
         interrupts: Signals to pass on.
@@ -93,18 +78,25 @@ def take_turns(
         InterruptedBySignal: A signal asked to stop; the repeat that was running is void.
         LullError: The meter or the guard failed.
     """
-    for number in itertools.count(-max(way.warmup for way in ways)):
-        for way in plan.order(ways, number):
-            if number < -way.warmup:
-                continue
-            interrupts.check("measure")
-            turn = Turn(way, number)
-            begins(turn)
-            env = {**os.environ, **way.env}
-            measured = measure_repeat(way.command, meter, max(number, 0), env=env, cwd=way.cwd, interrupts=interrupts)
-            if number >= 0:
-                way.finished.append(measured)
-            ended(turn, measured)
-        if number >= 0 and (reason := plan.reason_to_stop(ways)) is not None:
-            return reason
-    raise AssertionError("counting does not end")
+    reason: str | None = None
+
+    def rounds() -> Iterator[int]:
+        nonlocal reason
+        for number in itertools.count(-max(command.warmup for command in commands)):
+            yield number
+            if number >= 0 and (reason := plan.reason_to_stop(commands)) is not None:
+                return
+
+    def measure(turn: Turn[Command]) -> Measured:
+        command = turn.of
+        env = {**os.environ, **command.env}
+        return measure_repeat(command.argv, meter, max(turn.number, 0), env=env, cwd=command.cwd, interrupts=interrupts)
+
+    def keep(turn: Turn[Command], measured: Measured) -> None:
+        if turn.number >= 0:
+            turn.of.finished.append(measured)
+        ended(turn, measured)
+
+    turns = interleaved(commands, rounds(), plan.seed, wanted=lambda command, number: number >= -command.warmup)
+    take_turns(turns, measure, interrupts, "measure", begins=begins, ended=keep)
+    return reason or ""

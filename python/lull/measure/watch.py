@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Protocol
 
-from lull.errors import LullError
-from lull.measure.turns import Turn
-from lull.meter import Meter
-from lull.node_reading import NodeReading, Progress, Recent
+from lull.base.errors import LullError
+from lull.live.node_reading import NodeReading, Progress, Recent
+from lull.measure.command import Command
+from lull.measure.interleave import Turn
+from lull.meter.meter import Meter
 
 EVERY_S = 0.5
 
@@ -35,7 +36,7 @@ class Watch:
     def __init__(self, node: str, meter: Meter, runs: int, onlookers: Sequence[Onlooker]) -> None:
         self._meter, self._runs, self._onlookers = meter, runs, onlookers
         self._recent = Recent(node, meter.channels)
-        self._turn: tuple[Turn, float] | None = None
+        self._turn: tuple[Turn[Command], float] | None = None
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._look, name="watch", daemon=True)
 
@@ -53,7 +54,7 @@ class Watch:
         for onlooker in self._onlookers:
             onlooker.close()
 
-    def begins(self, turn: Turn) -> None:
+    def begins(self, turn: Turn[Command]) -> None:
         """From now on, this is what runs."""
         self._turn = (turn, time.monotonic())
 
@@ -77,9 +78,9 @@ class Watch:
         turn, began = self._turn
         warmup = turn.number < 0
         return Progress(
-            label=turn.way.label,
-            run=turn.number + 1 + (turn.way.warmup if warmup else 0),
-            runs=turn.way.warmup if warmup else max(self._runs, turn.number + 1),
+            label=turn.of.label,
+            run=turn.number + 1 + (turn.of.warmup if warmup else 0),
+            runs=turn.of.warmup if warmup else max(self._runs, turn.number + 1),
             warmup=warmup,
             elapsed_s=time.monotonic() - began,
         )

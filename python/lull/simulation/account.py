@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from pydantic import Field, ValidationError
 
 from lull import __version__
-from lull.errors import LullError, describe_os_error
+from lull.base.errors import LullError, describe_os_error
 from lull.record import Metric, Model
 from lull.simulation.latency import Latency
 from lull.simulation.result import KINDS, JobResult, Links, Power, Result

@@ -23,7 +23,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from lull.errors import LullError, UsageError, describe_os_error
+from lull.base.errors import LullError, UsageError, describe_os_error
 from lull.simulation.task import Outcome, Task, simulate_task
 
 AT_ONCE = 10_000  # tasks handed to the scheduler at a time: it spreads them, and workers may join later

@@ -17,13 +17,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lull import figures, stats
-from lull.compare import console_for_tables
-from lull.comparison_markdown import escaped
-from lull.comparison_markdown import table as table_in_markdown
-from lull.errors import LullError
+from lull.base.errors import LullError
+from lull.comparison.markdown import escaped
+from lull.comparison.markdown import table as table_in_markdown
+from lull.comparison.screen import console_for_tables
 from lull.record import EnergyKind, Model
 from lull.simulation.account import RepeatFigures, SimulationFile, read_simulation
+from lull.statistics import bootstrap, formatting
 
 
 class ComparedFigure(Model):
@@ -43,9 +43,9 @@ class SimulatedComparison(Model):
     candidate: str
     seeds: tuple[int, int]  # how many of each
     paired: bool  # both with the same seeds: the same traffic
-    speedup: stats.Interval  # of simulated time; without ends where seeds are too few
-    greenup: stats.Interval | None  # of the energy of links; null where the sides have different numbers of them
-    powerup: stats.Interval | None
+    speedup: bootstrap.Interval  # of simulated time; without ends where seeds are too few
+    greenup: bootstrap.Interval | None  # of the energy of links; null where the sides have different numbers of them
+    powerup: bootstrap.Interval | None
     figures: list[ComparedFigure]
     kind: EnergyKind = EnergyKind.SIMULATED
     differ: dict[str, tuple[str, str]]  # keys of the descriptions that differ
@@ -90,15 +90,15 @@ def compare(first: str, baseline: SimulationFile, second: str, candidate: Simula
     rows = [np.array([[one.simulated_s, _energy(one, in_joules)] for one in repeats]) for repeats in sides]
     comparable = (in_joules or baseline.links == candidate.links) and all(bool((side[:, 1] > 0).all()) for side in rows)
     medians = [np.median(side, axis=0) for side in rows]
-    speedup = stats.Interval(float(medians[0][0] / medians[1][0]))
-    greenup = stats.Interval(float(medians[0][1] / medians[1][1])) if comparable else None
-    powerup = stats.Interval(speedup.value / greenup.value) if greenup else None
-    if stats.enough_runs(len(rows[0]), len(rows[1])):
-        drawn = stats.resampled_ratios(*rows)
-        speedup = stats.percentile_interval(speedup.value, drawn[:, 0])
+    speedup = bootstrap.Interval(float(medians[0][0] / medians[1][0]))
+    greenup = bootstrap.Interval(float(medians[0][1] / medians[1][1])) if comparable else None
+    powerup = bootstrap.Interval(speedup.value / greenup.value) if greenup else None
+    if bootstrap.enough_runs(len(rows[0]), len(rows[1])):
+        drawn = bootstrap.resampled_ratios(*rows)
+        speedup = bootstrap.percentile_interval(speedup.value, drawn[:, 0])
         if greenup and powerup:
-            greenup = stats.percentile_interval(greenup.value, drawn[:, 1])
-            powerup = stats.percentile_interval(powerup.value, drawn[:, 0] / drawn[:, 1])
+            greenup = bootstrap.percentile_interval(greenup.value, drawn[:, 1])
+            powerup = bootstrap.percentile_interval(powerup.value, drawn[:, 0] / drawn[:, 1])
     seeds = [[one.seed for one in repeats] for repeats in sides]
     return SimulatedComparison(
         baseline=first,
@@ -146,12 +146,12 @@ def markdown(found: SimulatedComparison) -> str:
 
 def _told(found: SimulatedComparison) -> str:
     ratios = [("Speedup", found.speedup), ("Greenup", found.greenup), ("Powerup", found.powerup)]
-    told = ", ".join(f"{name} {figures.ratio(ratio)}" for name, ratio in ratios if ratio is not None)
+    told = ", ".join(f"{name} {formatting.ratio(ratio)}" for name, ratio in ratios if ratio is not None)
     return f"{told}; energy of links, {found.kind.value}"
 
 
 def _ratio_of(row: ComparedFigure) -> str:
-    return "–" if row.ratio is None else figures.three_digits(row.ratio)
+    return "–" if row.ratio is None else formatting.three_digits(row.ratio)
 
 
 def _energy(one: RepeatFigures, in_joules: bool) -> float:
@@ -190,8 +190,8 @@ def _differences(first: object, second: object, name: str = "") -> dict[str, tup
 
 def _warnings(baseline: SimulationFile, candidate: SimulationFile, seeds: list[list[int]]) -> list[str]:
     lines = []
-    if not stats.enough_runs(len(seeds[0]), len(seeds[1])):
-        number = stats.runs_for_interval()
+    if not bootstrap.enough_runs(len(seeds[0]), len(seeds[1])):
+        number = bootstrap.runs_for_interval()
         lines.append(f"no interval: it takes {number} seeds of each; the figures are those of these seeds alone")
     if seeds[0] != seeds[1]:
         lines.append("the seeds differ: part of the difference is that of the traffic")
@@ -207,5 +207,5 @@ def _warnings(baseline: SimulationFile, candidate: SimulationFile, seeds: list[l
 
 def _words(value: float, unit: str) -> str:
     if unit:
-        return figures.si(value, unit)
-    return f"{value:,.0f}" if value >= 1000 else figures.three_digits(value)
+        return formatting.si(value, unit)
+    return f"{value:,.0f}" if value >= 1000 else formatting.three_digits(value)

@@ -20,12 +20,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, StrictBool, StrictStr, ValidationError, model_validator
 
-from lull import figures
-from lull.errors import UsageError, describe_os_error
+from lull.base.errors import UsageError, describe_os_error
 from lull.simulation.keys import Amount, Table, Whole, key, mistake, usage_error
 from lull.simulation.network_choice import NetworkChoice, read_choice
 from lull.simulation.power_presets import POWER_PRESETS, SLEEPING, default_preset
 from lull.simulation.units import POWER, RATE, SHARE, SIZE, TIME
+from lull.statistics import formatting
 
 LONGEST_S = 1e6  # of simulated time: eight digits below what 64 bits of picoseconds hold
 
@@ -222,7 +222,7 @@ class Job(Table):
             if len(set(self.mapping)) != len(self.mapping) or not self.mapping:
                 raise mistake("mapping", "names a node twice" if self.mapping else "is empty", "name each node once")
             if self.processes is not None and self.processes != len(self.mapping):
-                found = f"is {self.processes} and mapping names {figures.count(len(self.mapping), 'node')}"
+                found = f"is {self.processes} and mapping names {formatting.count(len(self.mapping), 'node')}"
                 raise mistake("processes", found, "leave it out, or let them agree")
         dimensions = 2 if self.pattern == "neighbours-2d" else 3
         if self.grid is not None and len(self.grid) != dimensions:

@@ -13,10 +13,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lull import _core, figures, svg
-from lull.errors import UsageError
-from lull.native import native_errors
+from lull import _core
+from lull.base.errors import UsageError
+from lull.base.native import native_errors
+from lull.report import svg
 from lull.simulation.network_choice import NetworkChoice
+from lull.statistics import formatting
 
 MOST_SWITCHES = 200
 Places = NDArray[np.float64]  # x and y of every switch
@@ -170,7 +172,7 @@ def _drawn(
         axes.set_aspect("equal" if "radix" not in choice.parameters else "auto")
         axes.axis("off")
         per_switch = sorted(set(nodes_at.values()))
-        each = figures.count(per_switch[0], "node")
+        each = formatting.count(per_switch[0], "node")
         hanging = f"{each} at each filled switch" if len(per_switch) == 1 else "nodes at filled switches"
         words = f"{choice.words}: {nodes:,} nodes, {len(places)} switches, {sum(joined.values()):,} cables between them"
         axes.set_title(f"{words}; {hanging}", fontweight="normal", fontsize=8)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lull import _core
-from lull.native import native_errors
+from lull.base.native import native_errors
 from lull.simulation.description import Description, Power, read_description, read_file
 from lull.simulation.latency import latency_of
 from lull.simulation.mapping import place

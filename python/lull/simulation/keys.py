@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from lull.errors import UsageError
+from lull.base.errors import UsageError
 from lull.simulation.units import Quantity
 
 LONGEST_SHOWN = 60  # characters of a wrong value that an error line repeats

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lull import _core
 from lull.simulation.units import PICOSECONDS
-from lull.stats import CONFIDENCE, Interval
+from lull.statistics.bootstrap import CONFIDENCE, Interval
 
 FEWEST_BATCHES = 8  # below this an interval says more about the batches than about the mean
 

@@ -11,9 +11,9 @@ import math
 import random
 from collections.abc import Sequence
 
-from lull import figures
-from lull.errors import UsageError
+from lull.base.errors import UsageError
 from lull.simulation.description import Job
+from lull.statistics import formatting
 
 
 def place(jobs: Sequence[Job], nodes: int, seed: int, asked: str) -> list[list[int]]:
@@ -45,7 +45,7 @@ def place(jobs: Sequence[Job], nodes: int, seed: int, asked: str) -> list[list[i
             continue
         there = [node for node, is_free in enumerate(free) if is_free]
         if size > len(there):
-            found = f"jobs.{index}.processes is {size}, with {len(there)} of {figures.count(nodes, 'node')} free"
+            found = f"jobs.{index}.processes is {size}, with {len(there)} of {formatting.count(nodes, 'node')} free"
             raise UsageError(asked, found, "ask for fewer, or take a larger network")
         chosen = there[:size] if job.mapping == "linear" else random.Random(f"{seed}/{index}").sample(there, size)
         for node in chosen:
@@ -53,7 +53,7 @@ def place(jobs: Sequence[Job], nodes: int, seed: int, asked: str) -> list[list[i
         placed.append(chosen)
     for index, (job, chosen) in enumerate(zip(jobs, placed, strict=True)):
         if job.grid is not None and math.prod(job.grid) != len(chosen):
-            held = figures.count(math.prod(job.grid), "process", "processes")
+            held = formatting.count(math.prod(job.grid), "process", "processes")
             found = f"jobs.{index}.grid holds {held}, and the job has {len(chosen)}"
             raise UsageError(asked, found, "let them agree")
     return placed

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import PydanticCustomError
 
 from lull import _core
-from lull.errors import UsageError
+from lull.base.errors import UsageError
 from lull.simulation.keys import mistake, nearest
 
 

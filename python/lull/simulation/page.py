@@ -8,11 +8,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from lull import __version__, figures, record
-from lull.compare import distinct
-from lull.page import TEMPLATES
+from lull import __version__, record
+from lull.record.labels import distinct
+from lull.report.page import TEMPLATES
 from lull.simulation import plots
 from lull.simulation.account import RepeatFigures, SimulationFile, read_simulation
+from lull.statistics import formatting
 
 MOST_IN_A_PLOT = 12  # lines that can still be told apart
 
@@ -35,20 +36,20 @@ class Column:
 
 
 def _seconds(value: float) -> str:
-    return figures.si(value, "s")
+    return formatting.si(value, "s")
 
 
 COLUMNS = (
     Column("Power of active", lambda one: one.power.share, lambda value: f"{value:.3f}"),
-    Column("Saved", lambda one: one.power.saved, figures.percent),
-    Column("Saved between switches", lambda one: one.network_power.saved, figures.percent),
-    Column("Slowdown", lambda one: one.slowdown, figures.percent),
+    Column("Saved", lambda one: one.power.saved, formatting.percent),
+    Column("Saved between switches", lambda one: one.network_power.saved, formatting.percent),
+    Column("Slowdown", lambda one: one.slowdown, formatting.percent),
     Column("Run time", lambda one: max(job.run_time_s for job in one.jobs), _seconds),
     Column("Latency, mean", lambda one: one.packet_latency.mean_s if one.packet_latency else None, _seconds),
     Column("median", lambda one: one.packet_latency.median_s if one.packet_latency else None, _seconds),
     Column("99 %", lambda one: one.packet_latency.p99_s if one.packet_latency else None, _seconds),
-    Column("Throughput of a process", lambda one: one.throughput, lambda value: figures.si(value, "B/s")),
-    Column("Energy, simulated", lambda one: one.joules, lambda value: figures.si(value, "J")),
+    Column("Throughput of a process", lambda one: one.throughput, lambda value: formatting.si(value, "B/s")),
+    Column("Energy, simulated", lambda one: one.joules, lambda value: formatting.si(value, "J")),
 )
 JOB_COLUMNS = (
     ("Simulation", False), ("Job", False), ("Processes", True), ("Messages", True), ("Run time", True),
@@ -101,7 +102,7 @@ def _row(name: str, file: SimulationFile, baseline: SimulationFile) -> list[Cell
         found.append(Cell(column.shown(median(values)), median(values)) if values else Cell("–", -1.0))
     times = [median(one.simulated_s for one in side.repeats) for side in (baseline, file)]
     speedup = times[0] / times[1] if times[1] > 0 else 0.0
-    return [*found, Cell(figures.three_digits(speedup), speedup)]
+    return [*found, Cell(formatting.three_digits(speedup), speedup)]
 
 
 def _job_rows(name: str, file: SimulationFile) -> list[list[Cell]]:
@@ -121,7 +122,7 @@ def _job_rows(name: str, file: SimulationFile) -> list[list[Cell]]:
                 Cell(f"{job.messages:,}", job.messages),
                 cell(job.run_time_s, _seconds),
                 cell(job.active_run_time_s, _seconds),
-                cell(job.slowdown, figures.percent),
+                cell(job.slowdown, formatting.percent),
                 cell(latency.median_s if latency else None, _seconds),
                 cell(latency.p99_s if latency else None, _seconds),
             ]

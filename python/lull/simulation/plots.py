@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lull import figures, svg
-from lull.errors import LullError, describe_os_error
+from lull.base.errors import LullError, describe_os_error
+from lull.report import svg
 from lull.simulation.account import LatencyFigures, RepeatFigures, SimulationFile
 from lull.simulation.latency import percentile
 from lull.simulation.result import STATES
+from lull.statistics import formatting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,7 +105,7 @@ def latency_distribution(named: Named) -> svg.Plot | None:
         if len(lines) > 1:
             figure.legend(loc="outside upper left", ncols=3)
         words = "; ".join(
-            f"{n}: median {figures.si(v.median_s, 's')}, 99 % {figures.si(v.p99_s, 's')}" for n, v in lines
+            f"{n}: median {formatting.si(v.median_s, 's')}, 99 % {formatting.si(v.p99_s, 's')}" for n, v in lines
         )
         return svg.Plot(figure, f"Distribution of packet latency. {words}")
 
@@ -131,7 +132,8 @@ def link_use(named: Named) -> svg.Plot:
             handles, labels = panels[0].get_legend_handles_labels()
             figure.legend(handles, labels, loc="outside upper left", ncols=3)
         words = "; ".join(
-            f"{name}: " + ", ".join(f"{KIND_WORDS[k]} {figures.percent(f.repeats[0].link_use[k].mean)}" for k in kinds)
+            f"{name}: "
+            + ", ".join(f"{KIND_WORDS[k]} {formatting.percent(f.repeats[0].link_use[k].mean)}" for k in kinds)
             for name, f in named
         )
         return svg.Plot(figure, f"Use of links. Means: {words}")
@@ -157,7 +159,7 @@ def time_in_states(named: Named) -> svg.Plot:
                     row, 100 * states[state], 0.62, left=reached, edgecolor="white", linewidth=0.6, **STATE_LOOKS[state]
                 )
                 reached += 100 * states[state]
-            axes.text(101.5, row, f"saves {figures.percent(saved)}", va="center", fontsize=8.5)
+            axes.text(101.5, row, f"saves {formatting.percent(saved)}", va="center", fontsize=8.5)
         axes.set_yticks(range(len(means)), [name for name, _, _ in means])
         axes.set_ylim(len(means) - 0.4, -0.6)
         axes.set_xlim(0, 122)
@@ -169,7 +171,7 @@ def time_in_states(named: Named) -> svg.Plot:
             handles=[Patch(label=state, edgecolor="white", **STATE_LOOKS[state]) for state in shown],
             loc="outside upper left", ncols=4,
         )  # fmt: skip
-        words = "; ".join(f"{name} saves {figures.percent(saved)}" for name, _, saved in means)
+        words = "; ".join(f"{name} saves {formatting.percent(saved)}" for name, _, saved in means)
         return svg.Plot(figure, f"Time of links in each power state, simulated. {words}")
 
 
@@ -219,7 +221,7 @@ def _log_time_axis(axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     def prefixed(value: float) -> str:
-        factor, unit = figures.scale(value, "s")
+        factor, unit = formatting.scale(value, "s")
         return f"{value / factor:.9g} {unit}"
 
     axes.set_xscale("log")

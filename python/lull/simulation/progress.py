@@ -9,9 +9,9 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from lull import figures
-from lull.interrupts import Interrupts
+from lull.base.interrupts import Interrupts
 from lull.simulation.engine import State
+from lull.statistics import formatting
 
 
 class SimulationProgress:
@@ -57,6 +57,6 @@ class SimulationProgress:
                 self._what, self._begin = state.what, time.monotonic()
                 self._bar.reset(self._task, total=state.expected or None, description=state.what)
             seconds = time.monotonic() - self._begin
-            rate = f", {figures.si(state.events / seconds, 'events/s')}" if seconds > 0 and state.events else ""
-            shown = f"{figures.si(state.now_s, 's')} simulated{rate}"
+            rate = f", {formatting.si(state.events / seconds, 'events/s')}" if seconds > 0 and state.events else ""
+            shown = f"{formatting.si(state.now_s, 's')} simulated{rate}"
             self._bar.update(self._task, completed=state.done, total=state.expected or None, state=shown)

@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lull import figures
 from lull.simulation.latency import Latency
 from lull.simulation.result import KINDS, STATES, Power, Result
+from lull.statistics import formatting
 
 
 def show(result: Result, console: Console) -> None:
@@ -38,8 +38,8 @@ def extent(result: Result) -> str:
     """How much was simulated, and what it took."""
     cpu = result.simulator_cpu_s + (result.active.simulator_cpu_s if result.active else 0)
     return (
-        f"simulated {figures.si(result.simulated_s, 's')}: {result.packets:,} packets, {result.packet_links:,} hops, "
-        f"in {figures.si(cpu, 's')} of CPU time ({result.queues} queues)"
+        f"simulated {formatting.si(result.simulated_s, 's')}: {result.packets:,} packets, "
+        f"{result.packet_links:,} hops, in {formatting.si(cpu, 's')} of CPU time ({result.queues} queues)"
     )
 
 
@@ -60,10 +60,10 @@ def jobs_table(result: Result) -> Table:
     """A row for each job."""
     table = _table("job", "processes", "messages", "run time", "with active links", "slowdown", "median", "99 %")
     for job in result.jobs:
-        slowdown = "–" if job.slowdown is None else figures.percent(job.slowdown)
-        active = "–" if job.active_run_time_s is None else figures.si(job.active_run_time_s, "s")
+        slowdown = "–" if job.slowdown is None else formatting.percent(job.slowdown)
+        active = "–" if job.active_run_time_s is None else formatting.si(job.active_run_time_s, "s")
         low, high = _percentiles(job.latency)
-        run_time = f"{'' if job.finished else 'over '}{figures.si(job.run_time_s, 's')}"
+        run_time = f"{'' if job.finished else 'over '}{formatting.si(job.run_time_s, 's')}"
         table.add_row(
             job.name, f"{job.processes:,}", f"{job.messages:,}", run_time, active, slowdown,
             low, high,
@@ -77,7 +77,7 @@ def power_table(result: Result) -> Table:
     table = _table(
         "power", "of active", "saved", *(f"time {state}" for state in states), "wake-ups", "energy, simulated"
     )
-    joules = "–" if result.joules is None else figures.si(result.joules, "J")
+    joules = "–" if result.joules is None else formatting.si(result.joules, "J")
     _power_row(table, "all links", result.power, states, joules)
     if result.links.between_switches.any():
         _power_row(table, "between switches", result.network_power, states, "")
@@ -93,7 +93,7 @@ def latency_table(result: Result) -> Table:
     for name, latency in rows:
         if latency is not None:
             table.add_row(
-                name, f"{latency.count:,}", mean(latency), *_percentiles(latency), figures.si(latency.most_s, "s")
+                name, f"{latency.count:,}", mean(latency), *_percentiles(latency), formatting.si(latency.most_s, "s")
             )
     return table
 
@@ -104,27 +104,29 @@ def links_table(result: Result) -> Table:
     for place, name in enumerate(KINDS):
         use = result.link_use[result.links.kind == place]
         if len(use):
-            table.add_row(name, f"{len(use):,}", figures.percent(float(use.mean())), figures.percent(float(use.max())))
+            table.add_row(
+                name, f"{len(use):,}", formatting.percent(float(use.mean())), formatting.percent(float(use.max()))
+            )
     return table
 
 
 def mean(latency: Latency) -> str:
     """The mean with its interval: 3.51 µs (3.49–3.53)."""
-    factor, unit = figures.scale(latency.mean_s, "s")
-    words = figures.three_digits(latency.mean_s / factor)
+    factor, unit = formatting.scale(latency.mean_s, "s")
+    words = formatting.three_digits(latency.mean_s / factor)
     if latency.mean_low_s is None or latency.mean_high_s is None:
         return f"{words} {unit}"
-    low, high = (figures.three_digits(value / factor) for value in (latency.mean_low_s, latency.mean_high_s))
+    low, high = (formatting.three_digits(value / factor) for value in (latency.mean_low_s, latency.mean_high_s))
     return f"{words} {unit} ({low}–{high})"
 
 
 def _power_row(table: Table, name: str, power: Power, states: list[str], joules: str) -> None:
-    shares = [figures.percent(power.states[state]) for state in states]
-    table.add_row(name, f"{power.share:.3f}", figures.percent(power.saved), *shares, f"{power.wakes:,}", joules)
+    shares = [formatting.percent(power.states[state]) for state in states]
+    table.add_row(name, f"{power.share:.3f}", formatting.percent(power.saved), *shares, f"{power.wakes:,}", joules)
 
 
 def _percentiles(latency: Latency | None) -> tuple[str, str]:
-    return ("–", "–") if latency is None else (figures.si(latency.median_s, "s"), figures.si(latency.p99_s, "s"))
+    return ("–", "–") if latency is None else (formatting.si(latency.median_s, "s"), formatting.si(latency.p99_s, "s"))
 
 
 def _table(first: str, *others: str) -> Table:

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lull.errors import UsageError
+from lull.base.errors import UsageError
 
 
 def changed(content: Mapping[str, Any], assignments: Sequence[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from lull import __version__, figures, record
+from lull import __version__, record
 from lull.record import Channel, Domain, Energy, EnergyKind, Repeat, Run
 from lull.simulation.account import (
     LINKS_FILE,
@@ -22,6 +22,7 @@ from lull.simulation.account import (
     metrics_of,
     parquet_bytes,
 )
+from lull.statistics import formatting
 
 CHANNEL = "links:all"
 NETWORK = "network"  # the node that energies are of: the simulated network as a whole
@@ -74,7 +75,7 @@ def run_of(
         domain=Domain.WIRE,
         kind=EnergyKind.SIMULATED,
         interval_s=0,
-        basis=f"time of {figures.count(file.links, 'link')} in each power state, {power}",
+        basis=f"time of {formatting.count(file.links, 'link')} in each power state, {power}",
     )
     return Run(
         lull_version=__version__,

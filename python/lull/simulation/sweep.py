@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lull.errors import UsageError, describe_os_error
+from lull.base.errors import UsageError, describe_os_error
 from lull.simulation.description import Description, Job, Power, Routing, read_description, read_file
 from lull.simulation.engine import always_active, number_of_nodes
 from lull.simulation.keys import Table, nearest

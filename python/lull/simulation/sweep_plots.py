@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from lull import svg
+from lull.report import svg
 from lull.simulation.sweep import Sweep, in_words
 from lull.simulation.sweep_table import Figure, Row
 from lull.simulation.units import PICOSECONDS

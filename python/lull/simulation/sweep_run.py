@@ -19,15 +19,16 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from lull import _core
-from lull.errors import LullError
-from lull.interrupts import InterruptedBySignal, Interrupts
+from lull.base.errors import LullError
+from lull.base.interrupts import InterruptedBySignal, Interrupts
+from lull.measure.interleave import interleaved
+from lull.measure.progress import RunsProgress
+from lull.measure.state import STATE, Begun, State
 from lull.simulation import simulation_record
 from lull.simulation.account import RepeatFigures, SimulationFile, read_simulation
 from lull.simulation.sweep import Point, Sweep, in_words
 from lull.simulation.task import Outcome, Task
 from lull.simulation.workers import Workers
-from lull.study.progress import StudyProgress
-from lull.study.state import STATE, Begun, State
 
 POLL_S = 0.2  # how long a signal may go unnoticed
 
@@ -50,12 +51,14 @@ def beginning(sweep: Sweep) -> Begun:
 
 def tasks_left(sweep: Sweep, state: State) -> list[Task]:
     """Every simulation that is not there yet; all points once before any point again."""
+
+    def wanted(point: Point, index: int) -> bool:
+        return not state.has(point.name, index) and not (state.out / point.name).exists()
+
     left = []
-    for index in range(sweep.repeats):
-        for point in sweep.points:
-            if not state.has(point.name, index) and not (state.out / point.name).exists():
-                content = {**point.description.content(), "seed": point.description.seed + index}
-                left.append(Task(point.name, index, json.dumps(content)))
+    for turn in interleaved(sweep.points, range(sweep.repeats), None, wanted=wanted):
+        content = {**turn.of.description.content(), "seed": turn.of.description.seed + turn.number}
+        left.append(Task(turn.of.name, turn.number, json.dumps(content)))
     return left
 
 
@@ -68,7 +71,7 @@ def run_tasks(tasks: list[Task], workers: Workers, state: State, interrupts: Int
     """
     waiting = deque(tasks)
     running: dict[Task, float] = {}
-    with closing(workers), StudyProgress(len(tasks)) as progress:
+    with closing(workers), RunsProgress(len(tasks)) as progress:
         while waiting or running:
             if interrupts.stop is not None:
                 raise InterruptedBySignal("sweep", interrupts.stop, "the same command continues it")

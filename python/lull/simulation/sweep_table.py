@@ -11,10 +11,10 @@ from typing import Any
 
 from rich.table import Table
 
-from lull import figures
 from lull.simulation.account import RepeatFigures, SimulationFile
 from lull.simulation.latency import student_half_width
 from lull.simulation.sweep import Factors, Point, Sweep, in_words
+from lull.statistics import formatting
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def table_of(sweep: Sweep, rows: Sequence[Row]) -> Table:
             *(in_words(row.factors.get(name, "–")) for name in names),
             percent(row.figures["power_saved_percent"]),
             percent(row.figures["slowdown_percent"]),
-            *("–" if figure is None else figures.si(figure.value, "s") for figure in (time, mean, tail)),
+            *("–" if figure is None else formatting.si(figure.value, "s") for figure in (time, mean, tail)),
         )
     return table
 
@@ -124,5 +124,5 @@ def percent(figure: Figure | None) -> str:
     """A figure in percent with half its interval."""
     if figure is None:
         return "–"
-    half = "" if figure.half is None else f" ± {figures.percent(figure.half / 100).removesuffix(' %')}"
-    return f"{figures.percent(figure.value / 100).removesuffix(' %')}{half} %"
+    half = "" if figure.half is None else f" ± {formatting.percent(figure.half / 100).removesuffix(' %')}"
+    return f"{formatting.percent(figure.value / 100).removesuffix(' %')}{half} %"

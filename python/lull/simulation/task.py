@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lull.errors import LullError
+from lull.base.errors import LullError
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from multiprocessing import connection, context, get_context, resource_tracker
 from typing import Protocol
 
-from lull.errors import LullError
+from lull.base.errors import LullError
 from lull.simulation.task import Outcome, Task, simulate_task
 
 PR_SET_PDEATHSIG = 1  # prctl(2)

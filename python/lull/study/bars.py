@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lull import figures, stats, svg
-from lull.measures import measures
-from lull.quantity import Quantity, quantity
+from lull.comparison.measures import measures
+from lull.comparison.quantity import Quantity, quantity
 from lull.record import EnergyKind, Run, weakest
-from lull.stats import Spread
+from lull.report import svg
+from lull.report.tabled_plot import TabledPlot
+from lull.statistics import bootstrap, formatting
+from lull.statistics.bootstrap import Spread
 from lull.study.description import Bars, Description, Value
 from lull.study.points import describe, in_matrix, point_name
-from lull.tabled_plot import TabledPlot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +37,7 @@ class Bar:
     kinds: dict[str, EnergyKind]
 
 
-def bar_figures(study: Description, runs: Mapping[str, Run]) -> list[TabledPlot]:
+def bar_plots(study: Description, runs: Mapping[str, Run]) -> list[TabledPlot]:
     """What all [[bars]] of a study show: a drawing for each combination of the factors that are not in one.
 
     Args:
@@ -52,7 +53,7 @@ def bar_figures(study: Description, runs: Mapping[str, Run]) -> list[TabledPlot]
             if bars:
                 varying = {name: value for name, value in fixed.items() if len(study.factors[name]) > 1}
                 title = f"{wanted.name}: {describe(varying)}" if varying else wanted.name
-                found.append(_figure(f"bars-{len(found) + 1}", title, wanted, bars, study.measure.per))
+                found.append(_tabled(f"bars-{len(found) + 1}", title, wanted, bars, study.measure.per))
     return found
 
 
@@ -70,7 +71,7 @@ def _bars(study: Description, wanted: Bars, fixed: dict[str, Value], runs: Mappi
 
 
 def _bar(group: str, name: str, of: Quantity) -> Bar:
-    columns = measures(of, seed=stats.SEED, stream=0, wire=True)
+    columns = measures(of, seed=bootstrap.SEED, stream=0, wire=True)
     kinds = {"energy": of.kind}
     wires = [sample.wire.kind for sample in of.samples if sample.wire]
     if "wire" in columns.values:
@@ -78,7 +79,7 @@ def _bar(group: str, name: str, of: Quantity) -> Bar:
     return Bar(group, name, {column: columns.spread(column) for column in kinds}, kinds)
 
 
-def _figure(name: str, title: str, wanted: Bars, bars: list[Bar], per: str | None) -> TabledPlot:
+def _tabled(name: str, title: str, wanted: Bars, bars: list[Bar], per: str | None) -> TabledPlot:
     headings = [_heading(column, bars, per) for column in COLUMNS]
     rows = [[bar.group, bar.name, *(_cell(bar, column) for column in COLUMNS), _share_of_wire(bar)] for bar in bars]
     return TabledPlot(
@@ -93,18 +94,18 @@ def _figure(name: str, title: str, wanted: Bars, bars: list[Bar], per: str | Non
 
 def _heading(column: str, bars: list[Bar], per: str | None) -> str:
     kinds = [bar.kinds[column].value for bar in bars if column in bar.kinds]
-    words = COLUMNS[column] + (f" per {per}" if per else "")
+    words = COLUMNS[column] + (f" {formatting.per(per)}" if per else "")
     return ", ".join([words, *dict.fromkeys(kinds)])
 
 
 def _cell(bar: Bar, column: str) -> str:
-    return figures.si(bar.energies[column].median, "J") if column in bar.energies else "–"
+    return formatting.si(bar.energies[column].median, "J") if column in bar.energies else "–"
 
 
 def _share_of_wire(bar: Bar) -> str:
     if "wire" not in bar.energies:
         return "–"
-    return figures.three_digits(bar.energies["wire"].median / bar.energies["energy"].median)
+    return formatting.three_digits(bar.energies["wire"].median / bar.energies["energy"].median)
 
 
 def _plot(title: str, bars: list[Bar], headings: list[str]) -> svg.Plot:
@@ -145,6 +146,6 @@ def _draw(panel: Axes, bar: Bar, column: str, group: int, names: list[str], tips
     colour = svg.PALETTE[number % len(svg.PALETTE)]
     look: dict[str, Any] = {"capsize": 2, "error_kw": {"elinewidth": 0.8, "ecolor": svg.INK}}
     drawn = panel.bar(at, one.median, width * 0.9, yerr=ends, color=colour, label=bar.name, **look)
-    interval = "" if one.low is None or one.high is None else f" ({figures.si_range(one.low, one.high, 'J')})"
-    words = f"{figures.si(one.median, 'J')}{interval}, {bar.kinds[column].value}"
+    interval = "" if one.low is None or one.high is None else f" ({formatting.si_range(one.low, one.high, 'J')})"
+    words = f"{formatting.si(one.median, 'J')}{interval}, {bar.kinds[column].value}"
     tips.add(drawn.patches[0], f"{bar.group}, {bar.name}, {COLUMNS[column].lower()}: {words}")

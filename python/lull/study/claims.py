@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from lull.record import Domain, EnergyKind, Run
-from lull.study.description import Check, PaperFigure, Value
-from lull.totals import node_totals
+from lull.record import Domain, EnergyKind, Run, weakest
+from lull.record.totals import node_totals, over_nodes
+from lull.study.description import Check, PaperResult, Value
 
 if TYPE_CHECKING:
-    from lull.compare import Comparison
+    from lull.comparison.result import Comparison
 
 REPRODUCES, DOES_NOT, CANNOT_TELL = "reproduces", "does not reproduce", "cannot be told"
-MOST_TOLD = 4  # figures behind one check; of more, the least and the greatest
+MOST_TOLD = 4  # ratios behind one check; of more, the least and the greatest
 FROM_A_MODEL = (EnergyKind.ESTIMATED, EnergyKind.SIMULATED)
 
 
@@ -32,16 +32,21 @@ class Compared:
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found about one claim: a verdict, and the figures behind it in words."""
+    """What was found about one claim: a verdict, and the ratios behind it in words."""
 
-    figure: PaperFigure
+    result: PaperResult
     verdict: str
     words: str
+
+    @property
+    def claim(self) -> str:
+        """What the paper says, and where."""
+        return f"{self.result.says} ({self.result.where})" if self.result.where else self.result.says
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One figure with its interval; None where there is none."""
+    """One ratio with its interval; None where there is none."""
 
     value: float
     low: float | None
@@ -49,14 +54,14 @@ class Seen:
     kind: EnergyKind | None
 
 
-def find(figure: PaperFigure, compared: Sequence[Compared], region: str | None) -> Finding:
+def find(result: PaperResult, compared: Sequence[Compared], region: str | None) -> Finding:
     """Judge a claim: it is reproduced when every check holds of every comparison it is about, interval and all."""
-    if not figure.checks:
-        return Finding(figure, CANNOT_TELL, figure.note or "nothing here measures it")
+    if not result.checks:
+        return Finding(result, CANNOT_TELL, result.note or "nothing here measures it")
     verdicts: list[str] = []
     words: list[str] = []
     kinds: set[EnergyKind | None] = set()
-    for check in figure.checks:
+    for check in result.checks:
         seen = [
             (one, found, judge(check, found))
             for one in compared
@@ -69,11 +74,11 @@ def find(figure: PaperFigure, compared: Sequence[Compared], region: str | None) 
     verdict = next((worst for worst in (DOES_NOT, CANNOT_TELL) if worst in verdicts), REPRODUCES)
     if verdict != CANNOT_TELL and kinds.intersection(FROM_A_MODEL):
         verdict += " in the estimate"  # no meter saw it: the model's coefficients are part of the answer
-    return Finding(figure, verdict, "; ".join(dict.fromkeys([*words, figure.note] if figure.note else words)))
+    return Finding(result, verdict, "; ".join(dict.fromkeys([*words, result.note] if result.note else words)))
 
 
 def judge(check: Check, seen: Seen | None) -> str:
-    """Whether one figure says so: its whole interval must lie on one side."""
+    """Whether one ratio says so: its whole interval must lie on one side."""
     if seen is None or seen.low is None or seen.high is None:
         return CANNOT_TELL
     if check.relation == "above":
@@ -82,7 +87,7 @@ def judge(check: Check, seen: Seen | None) -> str:
 
 
 def look(check: Check, one: Compared, region: str | None) -> Seen | None:
-    """The figure a check is about."""
+    """The ratio a check is about."""
     if check.quantity == "wire_over_node":
         return wire_over_node(one.candidate, region)
     ratio = getattr(one.comparison, check.quantity)
@@ -97,13 +102,13 @@ def wire_over_node(run: Run, region: str | None) -> Seen | None:
     for repeat in run.repeats:
         of_region = [found.energy for found in repeat.regions if found.name == region]
         totals = node_totals(of_region[0]) if of_region else repeat.totals
-        wire = [total for total in totals if total.domain is Domain.WIRE]
-        node = [total for total in totals if total.domain is Domain.NODE]
-        if not wire or sum(total.joules for total in node) <= 0:
+        sums = over_nodes(totals)
+        wire, node = sums.get(Domain.WIRE), sums.get(Domain.NODE)
+        if wire is None or node is None or node.energy.joules <= 0:
             return None
-        ratios.append(sum(total.joules for total in wire) / sum(total.joules for total in node))
-        kinds += [total.kind for total in totals]
-    return Seen(median(ratios), min(ratios), max(ratios), max(kinds, key=list(EnergyKind).index))
+        ratios.append(wire.energy.joules / node.energy.joules)
+        kinds += [wire.energy.kind, node.energy.kind]
+    return Seen(median(ratios), min(ratios), max(ratios), weakest(kinds))
 
 
 def _is_about(check: Check, one: Compared) -> bool:
@@ -111,7 +116,7 @@ def _is_about(check: Check, one: Compared) -> bool:
 
 
 def _in_words(check: Check, seen: Sequence[tuple[Compared, Seen | None, str]]) -> list[str]:
-    """Every figure behind a check; of many, how many say so, with the least and the greatest of them."""
+    """Every ratio behind a check; of many, how many say so, with the least and the greatest of them."""
     told = [_one_in_words(check, one, found) for one, found, _ in seen]
     by_value = sorted((found.value, place) for place, (_, found, _) in enumerate(seen) if found is not None)
     if len(seen) <= MOST_TOLD or not by_value:

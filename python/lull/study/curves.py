@@ -1,6 +1,6 @@
-"""Figures of a study over one of its factors, line by line against one of the lines: as a table and as drawings.
+"""Plots of a study over one of its factors, line by line against one of the lines: as a table and as drawings.
 
-A line's figure is the median over the runs of a point; its ratio is that over the figure of the line all are measured
+A line's value is the median over the runs of a point; its ratio is that over the value of the line all are measured
 against, at the same place, with the interval of a comparison. Time, CPU time and energy are those of the study's
 region, per unit of the metric it divides by; a metric is as the program reported it.
 """
@@ -12,15 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lull import figures, stats, svg
-from lull.errors import LullError
-from lull.measures import Measures, measures, ratio
-from lull.quantity import quantity
+from lull.base.errors import LullError
+from lull.comparison.measures import Measures, measures, ratio
+from lull.comparison.quantity import quantity
 from lull.record import EnergyKind, Run, weakest
-from lull.stats import Interval
+from lull.report import svg
+from lull.report.tabled_plot import TabledPlot
+from lull.statistics import bootstrap, formatting
+from lull.statistics.bootstrap import Interval
 from lull.study.description import Curves, Description, Value
 from lull.study.points import describe, in_matrix, point_name
-from lull.tabled_plot import TabledPlot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +33,7 @@ LOOKS = ("o-", "s--", "^-.", "D:", "v-", "P--", "X-.")
 
 @dataclass(frozen=True)
 class Place:
-    """One value of one line: a figure for each panel, and its ratio to the line all are measured against."""
+    """One value of one line: a value for each panel, and its ratio to the line all are measured against."""
 
     at: float
     values: dict[str, float]
@@ -66,7 +67,7 @@ def families(study: Description, runs: Mapping[str, Run]) -> list[Family]:
         runs: Its records, by the names of the points.
 
     Raises:
-        LullError: A panel is no figure and no metric of the runs.
+        LullError: A panel is no quantity and no metric of the runs.
     """
     found = []
     for curves in study.curves:
@@ -92,7 +93,7 @@ def _family(study: Description, curves: Curves, fixed: dict[str, Value], runs: M
             run = runs[point_name(factors)]
             side = quantity(run, region=study.measure.region, per=study.measure.per)
             metrics = [panel for panel in curves.panels if panel not in UNITS]
-            sides[line] = measures(side, seed=stats.SEED, stream=len(sides), metrics=metrics)
+            sides[line] = measures(side, seed=bootstrap.SEED, stream=len(sides), metrics=metrics)
             kinds.append(side.kind)
             # The units are those of the first run; another one would be another quantity.
             for name in metrics:
@@ -103,7 +104,7 @@ def _family(study: Description, curves: Curves, fixed: dict[str, Value], runs: M
                     raise LullError(asked, differ, "measure all points with one program")
             if missing := [panel for panel in curves.panels if panel not in sides[line].values]:
                 asked = f"draw the curves {curves.name}"
-                raise LullError(asked, f"{run.label} has no figure {missing[0]!r}", f"there are: {', '.join(WORDS)}")
+                raise LullError(asked, f"{run.label} has no quantity {missing[0]!r}", f"there are: {', '.join(WORDS)}")
         base = sides.get(curves.relative_to)
         for line, found in sides.items():
             ratios = {name: _against(found, base, name) for name in curves.panels if base is not None}
@@ -134,15 +135,15 @@ def _against(side: Measures, base: Measures, name: str) -> Interval:
 def _panel_title(name: str, study: Description, kind: EnergyKind) -> str:
     if name not in WORDS:
         return name.replace("_", " ")
-    per = f" per {study.measure.per}" if study.measure.per and name != "power" else ""
+    per = f" {formatting.per(study.measure.per)}" if study.measure.per and name != "power" else ""
     return f"{WORDS[name]}{per}" + (f",\n{kind.value}" if name in ("power", "energy") else "")
 
 
 def cell(family: Family, name: str, place: Place) -> str:
-    """A figure and, unless it is what others are measured against, its ratio to that."""
+    """A value and, unless it is what others are measured against, its ratio to that."""
     value = place.values[name]
     unit = family.units.get(name, "")
-    shown = figures.si(value, unit) if name in UNITS else f"{figures.three_digits(value)} {unit}".strip()
+    shown = formatting.si(value, unit) if name in UNITS else f"{formatting.three_digits(value)} {unit}".strip()
     return shown if not place.ratios or place.ratios[name].value == 1 else f"{shown} ({place.ratios[name].value:.3g})"
 
 
@@ -164,14 +165,14 @@ def headings(family: Family) -> list[str]:
     return [family.over, "", *(" ".join(title.split()) for title in family.panels.values())]
 
 
-def figure(family: Family, name: str) -> TabledPlot:
-    """A family as a figure whose files have that name; in brackets the ratio to what lines are measured against."""
+def plot_of(family: Family, name: str) -> TabledPlot:
+    """A family as a plot whose files have that name; in brackets the ratio to what lines are measured against."""
     aside = f"; in brackets over {family.relative_to}"
     return TabledPlot(name, family.title, plot(family), headings(family), table_rows(family), (1,), aside)
 
 
 def plot(family: Family) -> svg.Plot:
-    """A panel for each figure: the ratio to one line, over the factor, with intervals."""
+    """A panel for each quantity: the ratio to one line, over the factor, with intervals."""
     tips = svg.Tips()
     with svg.drawing():
         figure, axes = svg.panels(len(family.panels), 2.9)
@@ -205,7 +206,7 @@ def _line(axes: Axes, number: int, line: str, name: str, family: Family, tips: s
         ends = None if one.low is None or one.high is None else [[one.value - one.low], [one.high - one.value]]
         drawn = axes.errorbar([place.at], [one.value], yerr=ends, fmt=style[0], markersize=4, capsize=2, **look)
         tips.add(
-            drawn.lines[0], f"{line} at {place.at:g}: {' '.join(family.panels[name].split())} {figures.ratio(one)}"
+            drawn.lines[0], f"{line} at {place.at:g}: {' '.join(family.panels[name].split())} {formatting.ratio(one)}"
         )
 
 

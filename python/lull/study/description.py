@@ -11,9 +11,9 @@ command              the program and its arguments, with {placeholders}
 [quick]              other factors, parameters and measure for --quick
 [[exclude]]          combinations of values that are no points
 [[compare]]          a baseline and a candidate, for each value of other factors
-[[curves]]           figures over a factor of numbers, a line for each value of another, against one of them
+[[curves]]           plots over a factor of numbers, a line for each value of another, against one of them
 [[bars]]             energy of the nodes and on the wire, a bar for each value of a factor, in groups by another
-[[paper_figures]]    what the paper says, and what would have to be seen here
+[[paper_results]]    what the paper says, and what would have to be seen here
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
 
-from lull.errors import LullError, describe_os_error
+from lull.base import installed
+from lull.base.errors import LullError, UsageError, describe_os_error
 
 Value = StrictStr | StrictInt | StrictFloat
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -80,7 +81,7 @@ class Prepare(Part):
 
 
 class Hosts(Part):
-    """Hosts made of namespaces, as `lull hosts` makes them: there if a point's command has the word --hosts."""
+    """Virtual hosts, as `lull hosts` makes them: there if a point's command has the word --hosts."""
 
     count: int = Field(ge=1, le=250)
     rate: str | None = None  # what each may send, as tc writes it; None: no limit
@@ -115,12 +116,12 @@ class Compare(Part):
 
 
 class Curves(Part):
-    """Figures over a factor, a line for each value of another; one drawing for each combination of all others."""
+    """Plots over a factor, a line for each value of another; one drawing for each combination of all others."""
 
     name: str
     over: Name  # a factor whose values are numbers
     lines: Name  # a factor
-    relative_to: Value  # the value of `lines` whose figures the others are divided by
+    relative_to: Value  # the value of `lines` whose values the others are divided by
     panels: list[str] = Field(min_length=1)  # of time, cpu, power and energy, or metrics the program reports
     unit: str = ""  # of `over`, for the axis
 
@@ -144,7 +145,7 @@ class Check(Part):
     only: dict[Name, list[Value]] = {}  # leave out comparisons at other values
 
 
-class PaperFigure(Part):
+class PaperResult(Part):
     """One thing the paper says. Without checks it cannot be told here, and `note` says why."""
 
     says: str
@@ -158,7 +159,7 @@ class Description(Part):
 
     title: str
     question: str
-    note: str = ""  # what a reader must know to judge the figures
+    note: str = ""  # what a reader must know to judge the results
     paper: Paper | None = None
     command: list[str] = Field(min_length=1)
     parameters: dict[Name, Value] = {}
@@ -172,7 +173,7 @@ class Description(Part):
     compare: list[Compare] = Field(min_length=1)
     curves: list[Curves] = []
     bars: list[Bars] = []
-    paper_figures: list[PaperFigure] = []
+    paper_results: list[PaperResult] = []
     seed: int = 1  # of the order of points within a round
 
     @model_validator(mode="after")
@@ -192,11 +193,11 @@ class Description(Part):
             if silent := [name for name in self.factors if name not in told]:
                 raise ValueError(f"compare {comparison.name}: it does not say at which {silent[0]}, add it to for_each")
         names = [comparison.name for comparison in self.compare]
-        for check in (check for figure in self.paper_figures for check in figure.checks):
+        for check in (check for result in self.paper_results for check in result.checks):
             if check.compare not in names:
-                raise ValueError(f"paper_figures: no comparison {check.compare!r}, {nearest(check.compare, names)}")
+                raise ValueError(f"paper_results: no comparison {check.compare!r}, {nearest(check.compare, names)}")
         self._placeholders_are_known()
-        self._figures_can_be_drawn()
+        self._plots_can_be_drawn()
         Measure.model_validate({**self.measure.model_dump(), **self.quick.measure})
         return self
 
@@ -208,11 +209,11 @@ class Description(Part):
         places.extend(("exclude", list(excluded)) for excluded in self.exclude)
         places.extend((f"bars {bars.name}", [bars.groups, bars.bars, *bars.only]) for bars in self.bars)
         places.extend((f"curves {curves.name}", [curves.over, curves.lines]) for curves in self.curves)
-        for figure in self.paper_figures:
-            places.extend(("paper_figures", list(check.only)) for check in figure.checks)
+        for result in self.paper_results:
+            places.extend(("paper_results", list(check.only)) for check in result.checks)
         return places
 
-    def _figures_can_be_drawn(self) -> None:
+    def _plots_can_be_drawn(self) -> None:
         for bars in self.bars:
             if bars.groups == bars.bars:
                 raise ValueError(f"bars {bars.name}: groups and bars are the same factor, {bars.bars}")
@@ -254,6 +255,20 @@ def nearest(wrong: str, right: list[str]) -> str:
     if near:
         return f"did you mean {near[0]}?"
     return f"there are: {', '.join(right)}" if right else "there are none"
+
+
+def find_study(name: str) -> Path:
+    """The TOML file of a study: a path, or the name of one that comes with Lull.
+
+    Raises:
+        UsageError: There is none; the line names the nearest.
+    """
+    known = installed.studies()
+    if name in known:
+        return known[name]
+    if name.endswith(".toml") or "/" in name:
+        return Path(name)
+    raise UsageError(f"run the study {name}", "there is none of that name", nearest(name, list(known)))
 
 
 def read_description(path: Path) -> Description:

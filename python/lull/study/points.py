@@ -8,8 +8,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from lull import installed
-from lull.errors import LullError
+from lull.base import installed
+from lull.base.errors import LullError
 from lull.study.description import PLACEHOLDER, Compare, Description, Value
 
 

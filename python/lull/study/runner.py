@@ -1,30 +1,66 @@
 """Running a study: its repeats interleaved over the points, each kept as soon as it is done.
 
-Round r runs repeat r of every point, in an order shuffled anew from the study's seed, so that a drift of the machine
-falls on all points alike. Every round has its order whatever was done before: a resumed study runs what an
-uninterrupted one would.
+The points take turns as `lull.measure.interleave` says, by the study's seed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
-import random
+import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from lull import record
-from lull.errors import LullError
-from lull.guard import CannotExecuteError, run_guarded
-from lull.interrupts import InterruptedBySignal, Interrupts
+from lull.base.errors import LullError
+from lull.base.guard import CannotExecuteError, run_guarded
+from lull.base.interrupts import InterruptedBySignal, Interrupts
+from lull.base.native import checked_settings
+from lull.hosts.virtual import Link, as_environment, hosts_there, virtual_hosts
+from lull.measure.interleave import Turn, interleaved, take_turns
+from lull.measure.progress import RunsProgress
 from lull.measure.repeat import Measured, compose_run, measure_repeat
-from lull.meter import Meter
-from lull.native import checked_settings
+from lull.measure.state import Begun, State
+from lull.meter.meter import Meter
 from lull.study.description import Description
 from lull.study.points import Places, Point, prepare_command
-from lull.study.progress import StudyProgress
-from lull.study.state import State
+
+# What a study says of its runs when they are there: it can be rewritten without running anything again.
+TOLD_AT_THE_END = {"title", "question", "note", "paper", "quick", "compare", "curves", "bars", "paper_results"}
+
+
+def beginning(name: str, quick: bool, chosen: Description, points: list[Point], places: Places) -> Begun:
+    """What this study starts from, as it is kept in its folder; the inputs it makes itself are no part of that."""
+    named = {Path(word) for point in points for word in point.command if word.startswith("/")}
+    used = sorted(path for path in named if path.is_file() and not path.is_relative_to(places.inputs))
+    states = {str(path): path.stat() for path in used}
+    content = chosen.model_dump_json(exclude=TOLD_AT_THE_END)
+    return Begun(
+        study=name,
+        quick=quick,
+        description=hashlib.sha256(content.encode()).hexdigest(),
+        settings={
+            variable: re.sub(r"@\d+", "", value)  # the processes of hosts are others the next time
+            for variable, value in checked_settings().items()
+            if variable not in ("LULL_RECORD", "LULL_HOSTS")
+        },
+        node=record.this_host().node,
+        programs={path: f"{stat.st_size} bytes, {stat.st_mtime_ns} ns" for path, stat in states.items()},
+        points=[point.name for point in points],
+    )
+
+
+@contextmanager
+def hosts_of(chosen: Description, points: list[Point]) -> Iterator[None]:
+    """Virtual hosts while the points run, if they use any and there are none yet."""
+    wanted = chosen.hosts
+    if wanted is None or hosts_there() or not any("--hosts" in point.command for point in points):
+        yield
+        return
+    with virtual_hosts(wanted.count, Link(wanted.rate), switch=True) as made, environment(as_environment(made)):
+        yield
 
 
 def prepare_inputs(study: Description, places: Places, interrupts: Interrupts) -> None:
@@ -68,22 +104,32 @@ def run_points(study: Description, points: list[Point], state: State, interrupts
     """
     runs, warmup = study.measure.runs, study.measure.warmup
     waiting = [point for point in points if any(not state.has(point.name, i) for i in range(runs))]
-    schedule: list[tuple[Point, int]] = []
-    for index in range(-warmup, runs):
-        order = list(points)
-        random.Random(f"{study.seed}/{index}").shuffle(order)
-        schedule += [(p, index) for p in order if (p in waiting if index < 0 else not state.has(p.name, index))]
-    with StudyProgress(len(schedule)) as progress:
-        for point, index in schedule:
-            interrupts.check("study")
-            what = f"{point.name} {f'repeat {index + 1}' if index >= 0 else 'warm-up'}"
-            progress.begins(what)
-            measured = _run_once(study, point, index, state, interrupts)
-            if index >= 0:
-                state.save(point.name, measured.repeat, measured.samples)
-            progress.ended(what, measured.repeat.wall_s)
+
+    def wanted(point: Point, index: int) -> bool:
+        return point in waiting if index < 0 else not state.has(point.name, index)
+
+    turns = list(interleaved(points, range(-warmup, runs), study.seed, wanted=wanted))
+    with RunsProgress(len(turns)) as progress:
+
+        def keep(turn: Turn[Point], measured: Measured) -> None:
+            if turn.number >= 0:
+                state.save(turn.of.name, measured.repeat, measured.samples)
+            progress.ended(_words(turn), measured.repeat.wall_s)
+
+        take_turns(
+            turns,
+            lambda turn: _run_once(study, turn.of, turn.number, state, interrupts),
+            interrupts,
+            "study",
+            begins=lambda turn: progress.begins(_words(turn)),
+            ended=keep,
+        )
     for point in points:
         _write_record(study, point, state)
+
+
+def _words(turn: Turn[Point]) -> str:
+    return f"{turn.of.name} {f'repeat {turn.number + 1}' if turn.number >= 0 else 'warm-up'}"
 
 
 def _run_once(study: Description, point: Point, index: int, state: State, interrupts: Interrupts) -> Measured:

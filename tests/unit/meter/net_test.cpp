@@ -181,7 +181,7 @@ TEST_F(net_test, without_a_physical_interface_it_says_how_to_name_another) {
   const auto net = make("net", tree.files());
   EXPECT_FALSE(net->description().state.readable);
   EXPECT_THAT(net->description().state.reason, HasSubstr("none of the interfaces lo is physical"));
-  EXPECT_EQ(net->description().state.remedy, "export LULL_WIRE_INTERFACES=lo");
+  EXPECT_EQ(net->description().state.fix, "export LULL_WIRE_INTERFACES=lo");
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ TEST_F(powercap_test, permission_denied_comes_with_the_line_that_mends_it) {
   const auto rapl = make("powercap", tree.files(denied));
   EXPECT_FALSE(rapl->description().state.readable);
   EXPECT_THAT(rapl->description().state.reason, HasSubstr("Permission denied"));
-  EXPECT_EQ(rapl->description().state.remedy, "sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj");
+  EXPECT_EQ(rapl->description().state.fix, "sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj");
 }
 
 TEST_F(powercap_test, an_error_while_running_is_a_gap_with_its_errno_and_ends) {

@@ -62,10 +62,10 @@ TEST_F(sources_test, perf_that_may_not_be_opened_says_the_line_that_mends_it) {
   const auto refused = make_perf(tree.files(), std::make_shared<fake_kernel>(EACCES));
   EXPECT_FALSE(refused->description().state.readable);
   EXPECT_THAT(refused->description().state.reason, HasSubstr("perf_event_paranoid is 2"));
-  EXPECT_EQ(refused->description().state.remedy, "sudo sysctl kernel.perf_event_paranoid=0");
+  EXPECT_EQ(refused->description().state.fix, "sudo sysctl kernel.perf_event_paranoid=0");
   tree.set("/proc/sys/kernel/perf_event_paranoid", "0");
   const auto still = make_perf(tree.files(), std::make_shared<fake_kernel>(EACCES));
-  EXPECT_THAT(still->description().state.remedy, HasSubstr("setcap cap_perfmon=ep"));
+  EXPECT_THAT(still->description().state.fix, HasSubstr("setcap cap_perfmon=ep"));
 }
 
 TEST_F(sources_test, perf_asks_the_running_kernel_for_a_counter) {
@@ -218,7 +218,7 @@ TEST_F(sources_test, amd_energy_counts_sockets_and_not_their_cores) {
     return path.find("energy") != std::string_view::npos && path.ends_with("_input") ? EACCES : 0;
   }));
   EXPECT_THAT(denied->description().state.reason, HasSubstr("Permission denied"));
-  EXPECT_THAT(denied->description().state.remedy, HasSubstr("chmod a+r"));
+  EXPECT_THAT(denied->description().state.fix, HasSubstr("chmod a+r"));
 }
 
 TEST_F(sources_test, a_grace_module_is_read_in_place_of_its_socket) {

@@ -1,0 +1,88 @@
+"""Signals while a command is being measured: noted, never raised in the middle of something.
+
+SIGINT, SIGTERM and SIGHUP ask Lull to stop; SIGUSR1 and SIGUSR2 are for the command. A signal that was ignored when
+Lull started (nohup, a background job) stays ignored.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from types import FrameType, TracebackType
+from typing import Any
+
+from lull.base.errors import LullError
+
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+FOR_THE_COMMAND = (signal.SIGUSR1, signal.SIGUSR2)
+
+
+class InterruptedBySignal(LullError):
+    """A signal asked to stop; the exit code is the one a shell gives for it."""
+
+    def __init__(self, asked: str, signum: int, fix: str = "") -> None:
+        super().__init__(asked, f"interrupted by {signal.Signals(signum).name}", fix)
+        self.signum = signum
+        self.exit_code = 128 + signum
+
+
+class Interrupts:
+    """Notes signals from `with` to its end; only in the main thread.
+
+    `stop` is the first signal that asked to stop, or None.
+    """
+
+    def __init__(self) -> None:
+        self.stop: int | None = None
+        self._arrived: list[int] = []
+        self._previous: dict[signal.Signals, Any] = {}
+        self._reader = self._writer = self._previous_fd = -1
+
+    def __enter__(self) -> Interrupts:
+        self._reader, self._writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._previous_fd = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+        for signum in (*STOPPING, *FOR_THE_COMMAND):
+            if signal.getsignal(signum) != signal.SIG_IGN:
+                self._previous[signum] = signal.signal(signum, self._note)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for signum, handler in self._previous.items():
+            signal.signal(signum, handler)
+        signal.set_wakeup_fd(self._previous_fd)
+        os.close(self._reader)
+        os.close(self._writer)
+
+    def _note(self, signum: int, frame: FrameType | None) -> None:
+        self._arrived.append(signum)
+        if signum in STOPPING and self.stop is None:
+            self.stop = signum
+
+    def wait(self, descriptor: int | None, seconds: float | None) -> list[int]:
+        """Sleep until `descriptor` (if any) is readable, a signal arrives, or `seconds` have passed; None: no limit.
+
+        Returns the signals that arrived since the last call.
+        """
+        watched = [self._reader] if descriptor is None else [descriptor, self._reader]
+        readable, _, _ = select.select(watched, [], [], seconds)
+        if self._reader in readable:
+            os.read(self._reader, 4096)
+        arrived, self._arrived = self._arrived, []
+        return arrived
+
+    def sleep(self, asked: str, seconds: float) -> None:
+        """Do nothing for that long, or raise `InterruptedBySignal` as soon as a signal asks to stop."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self.check(asked)
+            self.wait(None, left)
+        self.check(asked)
+
+    def check(self, asked: str) -> None:
+        """Raise `InterruptedBySignal` when a signal asked to stop."""
+        if self.stop is not None:
+            raise InterruptedBySignal(asked, self.stop)

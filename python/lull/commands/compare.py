@@ -1,0 +1,160 @@
+"""`lull compare A B...`: is B faster, and does it use less energy? It prints, writes, or fails a build if told."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from lull import __version__, record
+from lull.base.errors import UsageError
+from lull.comparison import conditions
+from lull.comparison.compare import compare_all
+from lull.comparison.conditions import Condition
+from lull.comparison.marginal import marginal
+from lull.comparison.quantity import quantity
+from lull.comparison.result import Comparisons, ConditionFinding
+from lull.comparison.screen import console_for_tables, render, render_several
+from lull.comparison.table import marginal_words
+from lull.record import Run, is_simulated
+from lull.record.labels import distinct
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The records to compare, the baseline first, and how to show what comes out."""
+
+    folders: list[Path]
+    runs: list[Run]
+    region: str | None
+    per: str | None
+    allow_mixed: bool
+    as_json: bool
+    as_markdown: bool
+    fail_if: list[Condition]
+    fail_on_median: bool
+
+
+@click.command(short_help="Compare records: Speedup, Greenup, Powerup.")
+@click.argument("folders", metavar="A B...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--baseline", metavar="A", type=click.Path(path_type=Path), help="What the others are compared with.  [default: A]"
+)
+@click.option("--region", metavar="R", help="Compare this region of the program instead of whole runs.")
+@click.option(
+    "--per",
+    metavar="METRIC",
+    help="Divide time and energy by this metric the program reported; one in bytes gives energy per MB, too.",
+)
+@click.option("--allow-mixed", is_flag=True, help="Compare energies of different kinds, e.g. measured with estimated.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print a table in Markdown.")
+@click.option(
+    "--fail-if",
+    metavar="CONDITION",
+    multiple=True,
+    help="Exit with 3 if it holds of a whole interval, e.g. 'greenup<0.98'; may be repeated. METRIC OPERATOR NUMBER,"
+    f" of {', '.join(conditions.METRICS)} and {' '.join(conditions.OPERATORS)}.",
+)
+@click.option("--fail-on-median", is_flag=True, help="Let --fail-if look at the ratio of medians, not at its interval.")
+@click.pass_context
+def compare(
+    context: click.Context,
+    folders: tuple[Path, ...],
+    baseline: Path | None,
+    region: str | None,
+    per: str | None,
+    allow_mixed: bool,
+    as_json: bool,
+    as_markdown: bool,
+    fail_if: tuple[str, ...],
+    fail_on_median: bool,
+) -> None:
+    """Compare the records B... with the record A, the baseline.
+
+    Of simulations, it compares simulated time, power of links and latencies. Otherwise:
+    Speedup is A's time over B's, Greenup A's energy over B's, Powerup B's mean power over A's; intervals hold 95 %.
+    """
+    parsed = [conditions.parse(text) for text in fail_if]
+    if as_json and as_markdown:
+        raise UsageError("compare", "both --json and --markdown are asked for", "choose one")
+    if fail_on_median and not parsed:
+        raise UsageError("compare --fail-on-median", "there is no condition", "add one with --fail-if")
+    ordered = baseline_first(folders, baseline)
+    if len(ordered) < 2:
+        raise UsageError("compare", "one record alone is compared with nothing", "name a second one")
+    runs = distinct(ordered, [record.read(folder) for folder in ordered])
+    asked = Asked(ordered, runs, region, per, allow_mixed, as_json, as_markdown, parsed, fail_on_median)
+    simulated = all(is_simulated(run) for run in runs)
+    findings = _compare_simulations(asked) if simulated else _compare_measurements(asked)
+    for line in filter(None, map(conditions.sentence, findings)):
+        print(f"lull: {line}", file=sys.stderr)
+    if any(finding.met for finding in findings):
+        context.exit(conditions.MET_EXIT_CODE)
+
+
+def baseline_first(folders: Sequence[Path], baseline: Path | None) -> list[Path]:
+    """The folders with the baseline before all others: the one named, or the first."""
+    if baseline is None:
+        return list(folders)
+    others = [folder for folder in folders if folder.resolve() != baseline.resolve()]
+    return [baseline, *others]
+
+
+def _compare_measurements(asked: Asked) -> list[ConditionFinding]:
+    first, *others = asked.runs
+    found = compare_all(first, others, region=asked.region, per=asked.per, allow_mixed=asked.allow_mixed)
+    slope = marginal([quantity(run, region=asked.region, per=asked.per) for run in asked.runs])
+    candidates = [(one.candidate.label, conditions.metrics_of(one)) for one in found]
+    findings = conditions.judge(asked.fail_if, candidates, on_median=asked.fail_on_median)
+    if asked.as_json:
+        told = Comparisons(
+            lull_version=__version__, baseline=first.label, comparisons=found, marginal=slope, conditions=findings
+        )
+        click.echo(told.model_dump_json(by_alias=True, indent=1))
+    elif asked.as_markdown:
+        from lull.comparison.markdown import markdown
+
+        click.echo(markdown(found, slope), nl=False)
+    else:
+        console = console_for_tables()
+        if len(found) == 1:
+            render(found[0], console)
+        else:
+            render_several(found, console)
+        if slope is not None:
+            console.print(marginal_words(slope), soft_wrap=not console.is_terminal, highlight=False)
+    return findings
+
+
+def _compare_simulations(asked: Asked) -> list[ConditionFinding]:
+    """Simulations by their own quantities: each candidate against the baseline, in turn."""
+    from lull.simulation.account import read_simulation
+    from lull.simulation.comparison import compare as compare_two
+    from lull.simulation.comparison import markdown as markdown_of_two
+    from lull.simulation.comparison import render as render_two
+
+    if asked.region or asked.per:
+        words = "simulations have no regions and no work to divide by"
+        raise UsageError("compare simulations", words, "leave out --region and --per")
+    first, *others = [
+        (run.label, read_simulation(folder)) for run, folder in zip(asked.runs, asked.folders, strict=True)
+    ]
+    found = [compare_two(*first, *other) for other in others]
+    candidates = [(one.candidate, conditions.metrics_of_ratios(one.speedup, one.greenup, one.powerup)) for one in found]
+    findings = conditions.judge(asked.fail_if, candidates, on_median=asked.fail_on_median)
+    if asked.as_json:
+        parts = [one.model_dump_json(indent=1) for one in found]
+        click.echo(parts[0] if len(parts) == 1 else f"[{', '.join(parts)}]")
+    elif asked.as_markdown:
+        click.echo("\n".join(map(markdown_of_two, found)), nl=False)
+    else:
+        console = console_for_tables()
+        for place, one in enumerate(found):
+            if place:
+                console.print()
+            render_two(one, console)
+    return findings

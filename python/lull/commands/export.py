@@ -1,0 +1,114 @@
+"""`lull export`: readings as metrics for Prometheus, or records as tidy tables."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import click
+
+from lull.base.errors import LullError, UsageError
+from lull.base.interrupts import Interrupts
+from lull.base.native import checked_settings
+from lull.base.whole_file import write_whole
+from lull.live.feed import Feed, feed_of, read_with_power
+
+STDOUT = Path("-")
+UNASKED_S = 60.0  # the feed is read this often though nobody asks, so that the meter's memory stays bounded
+
+
+@click.command(short_help="Readings as metrics for Prometheus; records as CSV or Parquet.")
+@click.argument("records", metavar="[RECORD]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--listen", metavar="HOST:PORT", help="Serve metrics for Prometheus, e.g. at 127.0.0.1:9464.")
+@click.option(
+    "--textfile",
+    type=click.Path(path_type=Path),
+    help="Write metrics for node_exporter's textfile collector; the file is removed at the end.",
+)
+@click.option(
+    "--every",
+    "every_s",
+    metavar="SECONDS",
+    type=click.FloatRange(0.2, 3600),
+    help="How often --textfile is written.  [default: 15]",
+)
+@click.option("--format", "form", type=click.Choice(["csv", "parquet"]), help="Write the records as one tidy table.")
+@click.option("--out", type=click.Path(path_type=Path), help="File of the table; - is standard output.  [default: -]")
+@click.option("--regions", is_flag=True, help="A row for each region and domain instead of for whole runs.")
+@click.option(
+    "--sysroot",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Read meters below this folder instead of /.",
+)
+def export(
+    records: tuple[Path, ...],
+    listen: str | None,
+    textfile: Path | None,
+    every_s: float | None,
+    form: str | None,
+    out: Path | None,
+    regions: bool,
+    sysroot: Path | None,
+) -> None:
+    """Export readings or records to other programs, in one of three ways.
+
+    --listen and --textfile export the meter of this node until a signal stops them; of a RECORD that
+    `lull measure --publish` is making, the readings of that measurement. --format exports finished RECORDs.
+    """
+    asked = {"--listen": listen, "--textfile": textfile, "--format": form}
+    chosen = [name for name, value in asked.items() if value is not None]
+    if len(chosen) != 1:
+        found = " and ".join(chosen) if chosen else "no way to export"
+        raise UsageError("export", f"{found} asked for", "choose one of --listen, --textfile and --format")
+    only: dict[str, tuple[object, str]] = {
+        "--every": (every_s, "--textfile"),
+        "--out": (out, "--format"),
+        "--regions": (regions or None, "--format"),
+    }
+    for name, (value, of) in only.items():
+        if value is not None and of != chosen[0]:
+            raise UsageError(f"export {name}", f"it belongs to {of}", "leave it out")
+    if form is not None:
+        if sysroot is not None:
+            raise UsageError("export --sysroot", "records are read, no meter", "leave it out")
+        _export_table(records, form, out or STDOUT, regions)
+        return
+    checked_settings()
+    with _open(feed_of(records, sysroot)) as feed, Interrupts() as interrupts:
+        from lull.live.prometheus import serving, write_textfile
+
+        read_with_power(feed)  # a mistake is a line now, not a failing target later
+        if listen is not None:
+            with serving(feed, listen) as url:
+                click.echo(f"lull: metrics at {url}; Ctrl-C ends it", err=True)
+                while interrupts.stop is None:
+                    interrupts.wait(None, UNASKED_S)
+                    with suppress(LullError):  # a measurement that ended; the metrics say so
+                        feed.read()
+        elif textfile is not None:
+            write_textfile(feed, textfile, 15.0 if every_s is None else every_s, interrupts)
+
+
+@contextmanager
+def _open(feed: Feed) -> Iterator[Feed]:
+    try:
+        yield feed
+    finally:
+        feed.close()
+
+
+def _export_table(records: Sequence[Path], form: str, out: Path, regions: bool) -> None:
+    if not records:
+        raise UsageError("export --format", "no record was named", "name at least one")
+    if out == STDOUT and form == "parquet" and sys.stdout.isatty():
+        raise UsageError("export --format parquet", "a terminal cannot show it", "name a file with --out")
+    from lull.record.table import as_csv, as_parquet, tidy_table
+
+    table = tidy_table(records, regions=regions)
+    content = as_csv(table) if form == "csv" else as_parquet(table)
+    if out == STDOUT:
+        sys.stdout.buffer.write(content)
+    else:
+        write_whole(out, content, "table", "--out")

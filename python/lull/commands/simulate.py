@@ -1,0 +1,126 @@
+"""`lull simulate`: a network as a TOML file describes it, or a sweep over many, simulated packet by packet."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from lull.base.errors import UsageError
+from lull.base.interrupts import Interrupts
+from lull.base.terminal import output
+
+
+@click.command(short_help="Simulate a network and the power of its links.")
+@click.argument("file", metavar="[FILE.toml]", required=False, type=click.Path(path_type=Path))
+@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Change a key, e.g. power.mode=hybrid.")
+@click.option(
+    "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the record.  [default: results/NAME-TIME]"
+)
+@click.option("--label", metavar="TEXT", help="Name of the record in tables and plots.  [default: the file's name]")
+@click.option("--plots", metavar="DIR", type=click.Path(path_type=Path), help="Write plots into this folder, as SVG.")
+@click.option("--no-baseline", is_flag=True, help="Do not simulate the same with links always active.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--explain", is_flag=True, help="Print every key of the file: meaning, default, what is allowed.")
+@click.option(
+    "--sweep", metavar="SWEEP.toml", type=click.Path(path_type=Path), help="Simulate every point of a matrix."
+)
+@click.option(
+    "--workers", type=click.IntRange(min=1), help="Simulations of a sweep at a time.  [default: one per core]"
+)
+@click.option(
+    "--dask", metavar="WHERE", help="Run a sweep with Dask: the address of a scheduler, local, or slurm:FILE.toml."
+)
+@click.option("--fresh", is_flag=True, help="Begin a sweep anew instead of continuing what is in its folder.")
+def simulate(
+    file: Path | None,
+    assignments: tuple[str, ...],
+    out: Path | None,
+    label: str | None,
+    plots: Path | None,
+    no_baseline: bool,
+    as_json: bool,
+    explain: bool,
+    sweep: Path | None,
+    workers: int | None,
+    dask: str | None,
+    fresh: bool,
+) -> None:
+    """Simulate the network that FILE.toml describes, and the same with links always active to tell the slowdown.
+
+    The record in DIR is read by lull compare and lull report; simulation.json in it repeats the simulation when it is
+    named as FILE. With --sweep a whole matrix of simulations runs on all cores, and continues where it was interrupted.
+    """
+    if explain:
+        from lull.simulation.explain import show
+
+        show(output())
+        return
+    if sweep is not None:
+        from lull.commands.sweep import run_sweep
+
+        for given, name in ((file, "FILE.toml"), (label, "--label")):
+            if given is not None:
+                raise UsageError(
+                    "simulate a sweep", f"{name} stands beside --sweep", "name its base in the sweep's file"
+                )
+        run_sweep(sweep, assignments, out, plots, not no_baseline, as_json, workers, dask, fresh)
+        return
+    for named, name in ((workers is not None, "--workers"), (dask is not None, "--dask"), (fresh, "--fresh")):
+        if named:
+            raise UsageError("simulate", f"{name} is for sweeps", "add --sweep SWEEP.toml, or leave it out")
+    if file is None:
+        raise UsageError("simulate", "no file was named", "name a TOML file; --explain lists its keys")
+    _one(file, assignments, out, label, plots, not no_baseline, as_json)
+
+
+def _one(
+    file: Path,
+    assignments: tuple[str, ...],
+    out: Path | None,
+    label: str | None,
+    plots: Path | None,
+    baseline: bool,
+    as_json: bool,
+) -> None:
+    from lull.record.new_folder import check_free, default_folder
+    from lull.simulation import account, simulation_record
+    from lull.simulation.description import read_description, read_file
+    from lull.simulation.engine import run
+    from lull.simulation.progress import SimulationProgress
+    from lull.simulation.screen import show
+    from lull.simulation.settings_by_key import changed
+
+    asked = f"read {file}"
+    description = read_description(changed(read_file(file), assignments), asked)
+    name = label or (file.resolve().parent.name if file.suffix == ".json" else file.stem)
+    if not name or "/" in name:
+        raise UsageError("name the record", f"the label {name!r} cannot be part of a folder's name", "choose another")
+    folder = out or default_folder(name, datetime.now())
+    check_free(folder)
+    started = datetime.now(UTC)
+    with Interrupts() as interrupts:
+        with SimulationProgress(interrupts) as progress:
+            result = run(description, asked, progress=progress, baseline=baseline)
+        interrupts.check("simulate")
+        account_file = account.file_of(result)
+        command = ["lull", "simulate", str(file), *(word for one in assignments for word in ("--set", one))]
+        run_json = simulation_record.run_of(name, command, account_file, [started])
+        simulation_record.write(folder, run_json, account_file, account.links_table(result.links, 0))
+        if plots is not None:
+            from lull.simulation.plots import write_plots
+
+            write_plots(plots, [(name, account_file)])
+    if as_json:
+        click.echo(account_file.model_dump_json(by_alias=True, indent=1))
+    else:
+        show(result, output())
+        click.echo()
+    for line in ([f"plots in {plots}"] if plots is not None else []) + [f"record in {folder}"]:
+        if as_json:
+            print(f"lull: {line}", file=sys.stderr)
+        else:
+            output().print(Text(line), soft_wrap=True)

@@ -1,0 +1,143 @@
+"""`lull sources`: which energy sources this machine has, which of them can be read, and the fix for the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from lull import _core
+from lull.base.errors import LullError, UsageError
+from lull.base.interrupts import Interrupts
+from lull.base.native import checked_settings, native_errors
+from lull.base.terminal import output
+from lull.base.whole_file import write_whole
+from lull.record import EnergyKind
+
+SOURCE_FIELDS = (
+    *("name", "kind", "unit", "interval_s", "range", "permission"),
+    *("readable", "used", "reason", "fix", "left_out"),
+)
+CHANNEL_FIELDS = ("name", "domain", "kind", "interval_s", "basis")
+
+
+@click.command(short_help="Energy sources of this machine: readable or not, why, and the fix.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.option(
+    "--sysroot",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=Path("/"),
+    help="Look below this folder instead of /, for a copy of another machine's sys/ and proc/.",
+)
+@click.option(
+    "--calibrate",
+    "seconds",
+    metavar="[SECONDS]",
+    type=click.FloatRange(1, 3600),
+    is_flag=False,
+    flag_value=30.0,
+    help="Calibrate the estimate by a meter: idle for so long (30 unless said), then under full load for as long.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write the calibration to this site file instead of printing it."
+)
+def sources(as_json: bool, sysroot: Path, seconds: float | None, out: Path | None) -> None:
+    """List the energy sources: readable or not, why not, and the fix.
+
+    With --calibrate, make the table [calibration] of a site file (LULL_SITE) instead.
+    """
+    if seconds is not None:
+        if as_json:
+            raise UsageError("sources --calibrate", "a calibration is TOML, not JSON", "leave out --json")
+        _calibrate(seconds, sysroot, out)
+        return
+    if out is not None:
+        raise UsageError("sources --out", "the list is printed", "leave it out, or add --calibrate")
+    with native_errors():
+        found = _core.sources(str(sysroot))
+    if as_json:
+        click.echo(json.dumps([as_dict(source) for source in found], indent=1))
+        return
+    console = output()
+    console.print(sources_table(found))
+    fixes = [source for source in found if source.fix and not source.readable]
+    if fixes:
+        console.print("\nTo read more:")
+        for source in fixes:
+            console.print(Text(f"  {source.name}: {source.fix}"), soft_wrap=True)
+    console.print()
+    console.print(Text(what_a_measurement_uses(found)), soft_wrap=True)
+
+
+def _calibrate(seconds: float, sysroot: Path, out: Path | None) -> None:
+    from lull.meter.calibration import calibrate
+
+    def say(line: str) -> None:
+        click.echo(f"lull: {line}", err=True)
+
+    if out is not None and out.exists():  # a site file may hold other tables, written by hand
+        words = "something is there already"
+        raise LullError(f"write the site file {out}", words, "name another with --out and copy the table over")
+    checked_settings()
+    with Interrupts() as interrupts:
+        text = calibrate(sysroot, seconds, interrupts, say)
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    write_whole(out, text.encode(), "site file", "--out")
+    say(f"calibration in {out}; LULL_SITE={out} lets the estimate use it")
+
+
+def as_dict(source: _core.Source) -> dict[str, object]:
+    """A source as JSON shows it, channels included."""
+    row: dict[str, object] = {field: getattr(source, field) for field in SOURCE_FIELDS}
+    row["channels"] = [{field: getattr(channel, field) for field in CHANNEL_FIELDS} for channel in source.channels]
+    return row
+
+
+def sources_table(found: Sequence[_core.Source]) -> Table:
+    """One row per source, its channels below one another."""
+    table = Table("source", "readable", "used", "channels", "why not", pad_edge=False, box=None, padding=(0, 2, 1, 0))
+    for source in found:
+        channels = [
+            Text(f"{channel.name}: {channel.domain}, {channel.kind}, {describe_interval(channel.interval_s)}")
+            for channel in source.channels
+        ]
+        table.add_row(
+            Text(source.name, style="bold"),
+            Text("yes", style="green") if source.readable else Text("no", style="red"),
+            Text("yes", style="green") if source.used else Text("no"),
+            Group(*channels) if channels else Text("-"),
+            Text("; ".join(why for why in (source.reason, source.left_out) if why)),
+        )
+    return table
+
+
+def describe_interval(seconds: float) -> str:
+    """How often a channel's value changes by itself, in words."""
+    if seconds <= 0:
+        return "at every reading"
+    return f"every {seconds * 1e3:g} ms" if seconds < 1 else f"every {seconds:g} s"
+
+
+def what_a_measurement_uses(found: Sequence[_core.Source]) -> str:
+    """One line: what `lull measure` would read on this machine, and how direct that is."""
+    used = [source for source in found if source.used]
+    if not used:
+        return "A measurement here would have no energy source: only times would be recorded."
+    named = ", ".join(
+        f"{source.name} ({', '.join(dict.fromkeys(channel.kind for channel in source.channels)) or source.kind})"
+        for source in used
+    )
+    line = f"A measurement here uses: {named}."
+    kinds = {channel.kind for source in used for channel in source.channels if channel.domain not in ("wire", "nic")}
+    if not kinds:
+        line += " Only traffic is counted: nothing here says what the node consumes."
+    elif kinds <= {EnergyKind.ESTIMATED.value}:
+        line += " No meter can be read: the energy of the node is an estimate from CPU time, with a wide band."
+    return line

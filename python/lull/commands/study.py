@@ -1,0 +1,94 @@
+"""`lull study`: run an experiment that a TOML file describes, compare its points, and hold them against the paper."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from lull.base import installed
+from lull.base.errors import UsageError
+from lull.base.interrupts import Interrupts
+from lull.base.native import unknown_variables
+from lull.base.terminal import output
+from lull.measure.state import State, take_up
+from lull.study.description import Description, find_study, read_description
+from lull.study.points import Places, Point, all_points
+from lull.study.runner import beginning, hosts_of, prepare_inputs, run_points
+
+
+@click.command(short_help="Run an experiment that a TOML file describes.")
+@click.argument("name", required=False)
+@click.option("--quick", is_flag=True, help="The small version: minutes instead of hours.")
+@click.option(
+    "--resume/--fresh",
+    default=None,
+    help="Continue what is there, or start anew.  [default: continue the same study, move another aside]",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results.  [default: results/study-NAME]")
+@click.option("--list", "list_them", is_flag=True, help="List the studies that come with Lull.")
+def study(name: str | None, quick: bool, resume: bool | None, out: Path | None, list_them: bool) -> None:
+    """Run the study NAME, or one described by a TOML file of yours.
+
+    Repeats of all points are interleaved; every finished one is kept, so that an interrupted study continues where it
+    stopped. At the end stand a table, the paper's claims beside what was found, and OUT/report.html.
+    """
+    if list_them:
+        for known, path in installed.studies().items():
+            click.echo(f"{known:<16} {read_description(path).title}")
+        return
+    if name is None:
+        raise UsageError("run a study", "no name was given", "lull study --list shows them")
+    path = find_study(name)
+    whole = read_description(path)
+    chosen = whole.made_quick() if quick else whole
+    folder = out or Path("results") / f"study-{path.stem}{'-quick' if quick else ''}"
+    places = Places(path.parent.resolve(), folder.resolve() / "inputs")
+    points = all_points(chosen, places)
+    for line in unknown_variables():
+        print(f"lull: {line}", file=sys.stderr)
+    with State(folder) as state:
+        if words := take_up(state, beginning(path.stem, quick, chosen, points, places), resume):
+            print(f"lull: {words}", file=sys.stderr)
+        if all((folder / point.name).exists() for point in points):
+            print(f"lull: the study in {folder} is complete; --fresh runs it anew", file=sys.stderr)
+        else:
+            with Interrupts() as interrupts:
+                prepare_inputs(chosen, places, interrupts)
+                with hosts_of(chosen, points):
+                    run_points(chosen, points, state, interrupts)
+        conclude(chosen, points, folder)
+
+
+def conclude(chosen: Description, points: list[Point], folder: Path) -> None:
+    """Print the comparisons and the paper's claims beside them, and write the report."""
+    from lull.comparison.screen import render_table
+    from lull.study.outcome import outcome_of, write_outcome
+
+    outcome = outcome_of(chosen, points, folder)
+    console = output()
+    console.print(Text(chosen.title, style="bold"))
+    console.print(Text(chosen.question), soft_wrap=True)
+    console.print()
+    if outcome.rows:
+        render_table(outcome.rows, console)
+    for drawn in outcome.drawings:
+        drawn.print(console)
+        console.print()
+    for warning in outcome.warnings:
+        console.print(Text(f"note: {warning}"), soft_wrap=True)
+    if chosen.note:
+        console.print(Text(f"note: {chosen.note}"), soft_wrap=True)
+    if outcome.findings:
+        console.print()
+        console.print(Text("What the paper says, and what was found here", style="bold"))
+        if chosen.paper:
+            console.print(Text(chosen.paper.citation), soft_wrap=True)
+    for one in outcome.findings:
+        console.print(Text(f"paper: {one.claim}"), soft_wrap=True)
+        console.print(Text.assemble("  here: ", (one.verdict, "bold"), f": {one.words}"), soft_wrap=True)
+    report = write_outcome(chosen, points, folder, outcome)
+    console.print()
+    console.print(Text(f"report in {report}"), soft_wrap=True)

@@ -1,0 +1,94 @@
+"""`lull simulate --sweep`: checks a sweep, runs what is missing, and puts the points beside one another."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import sys
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from lull.base.interrupts import Interrupts
+from lull.base.terminal import output
+from lull.measure.state import State, take_up
+from lull.simulation.account import read_simulation
+from lull.simulation.report import write_simulation_report
+from lull.simulation.sweep import read_sweep
+from lull.simulation.sweep_run import beginning, run_tasks, tasks_left, write_records
+from lull.simulation.sweep_table import csv_text, rows_of, table_of
+from lull.simulation.workers import LocalWorkers, Workers
+
+
+def run_sweep(
+    path: Path,
+    assignments: tuple[str, ...],
+    out: Path | None,
+    plots: Path | None,
+    baseline: bool,
+    as_json: bool,
+    number: int | None,
+    dask: str | None,
+    fresh: bool,
+) -> None:
+    """Run the sweep that `path` describes, or what is left of it, and show its points.
+
+    Args:
+        path: The TOML file.
+        assignments: `key=value` changes to its base.
+        out: Folder of the results.
+        plots: Folder for plots.
+        baseline: Add the points with links always active.
+        as_json: Print rows as JSON instead of a table.
+        number: Simulations at a time; one per core otherwise.
+        dask: Where Dask runs them; None: processes of this machine.
+        fresh: Begin anew.
+    """
+    sweep = read_sweep(path, assignments, baseline)
+    folder = out or Path("results") / f"sweep-{sweep.name}"
+    cores = number or len(os.sched_getaffinity(0))
+    command = ["lull", "simulate", "--sweep", str(path), *(w for one in assignments for w in ("--set", one))]
+    with State(folder) as state:
+        if words := take_up(state, beginning(sweep), False if fresh else None):
+            print(f"lull: {words}", file=sys.stderr)
+        with Interrupts() as interrupts:
+            tasks = tasks_left(sweep, state)
+            if tasks:
+                run_tasks(tasks, _workers(dask, min(cores, len(tasks))), state, interrupts)
+            elif all((folder / point.name).exists() for point in sweep.points):
+                print(f"lull: the sweep in {folder} is complete; --fresh runs it anew", file=sys.stderr)
+            write_records(sweep, state, command)
+            interrupts.check("sweep")
+        files = {point.name: read_simulation(folder / point.name) for point in sweep.points}
+        rows = rows_of(sweep, files)
+        state.write(folder / "sweep.csv", csv_text(sweep, rows).encode())
+        report = folder / "report.html"
+        write_simulation_report([folder / point.name for point in sweep.points], report, f"Sweep {sweep.name}")
+        made = [f"table in {folder / 'sweep.csv'}, report in {report}"]
+        if plots is not None:
+            from lull.simulation.plots import write_files, write_plots
+            from lull.simulation.sweep_plots import against_hold
+
+            write_plots(plots, list(files.items()))
+            write_files(plots, against_hold(sweep, rows))
+            made.append(f"plots in {plots}")
+    if as_json:
+        click.echo(json.dumps([dataclasses.asdict(row) for row in rows], indent=1))
+        for line in made:
+            print(f"lull: {line}", file=sys.stderr)
+        return
+    console = output()
+    console.print(table_of(sweep, rows))
+    console.print()
+    for line in made:
+        console.print(Text(line), soft_wrap=True)
+
+
+def _workers(dask: str | None, number: int) -> Workers:
+    if dask is None:
+        return LocalWorkers(number)
+    from lull.simulation.cluster import DaskWorkers
+
+    return DaskWorkers(dask, number)

@@ -1,0 +1,162 @@
+"""What a reader of a comparison must know before believing it, each as one sentence."""
+
+from __future__ import annotations
+
+from lull.comparison.quantity import Quantity
+from lull.record import EnergyKind, Host
+from lull.statistics import bootstrap, formatting
+from lull.statistics.gpsup import Outcome, Side
+
+EDGE_ERROR = 0.01  # tell when a sensor's slowness alone may falsify the energy by more than this
+LEVEL = 1 - bootstrap.CONFIDENCE
+
+
+def caveats(first: Quantity, second: Quantity, outcome: Outcome | None, time_p: float, energy_p: float) -> list[str]:
+    """All that limits what the comparison says, the gravest first."""
+    return [
+        *_regions(first, second),
+        *_runs(first, second, outcome),
+        *_kinds(first, second),
+        *_tests(outcome, time_p, energy_p),
+        *(line for side in _apart(first, second) for line in (*_sensor(side), *_faults(side))),
+        *_idle(first, second),
+        *_hosts(first, second),
+        *_order(first, second),
+    ]
+
+
+def _apart(first: Quantity, second: Quantity) -> list[Quantity]:
+    """Both sides, or the one when a record is compared with itself."""
+    return [first] if first.run is second.run else [first, second]
+
+
+def _regions(first: Quantity, second: Quantity) -> list[str]:
+    """Whole runs are compared although both programs say which part of them counts."""
+    marked = [{region.name for repeat in side.run.repeats for region in repeat.regions} for side in (first, second)]
+    both = sorted(marked[0] & marked[1])
+    if not both or first.words.startswith("region"):
+        return []
+    return [f"these are whole runs, start and end included; compare with --region {both[0]} for that part alone"]
+
+
+def _runs(first: Quantity, second: Quantity, outcome: Outcome | None) -> list[str]:
+    lines = []
+    here, there = len(first.samples), len(second.samples)
+    if outcome is None:
+        p = bootstrap.smallest_p(here, there)
+        hopeless = f"; {here} and {there} runs can never reach less than p = {p:.2g}" if p >= LEVEL else ""
+        lines.append(
+            f"no interval: at least {bootstrap.runs_for_interval()} runs of each are needed for one,"
+            f" {bootstrap.RUNS_ADVISED} are advised{hopeless}"
+        )
+    elif min(here, there) < bootstrap.RUNS_ADVISED:
+        lines.append(
+            f"{here} and {there} runs see large differences only: {bootstrap.RUNS_ADVISED} of each are advised"
+        )
+    for side in _apart(first, second):
+        if side.failed:
+            repeats = ", ".join(str(index + 1) for index in side.failed)
+            lines.append(
+                f"{side.run.label}: {formatting.count(len(side.failed), 'failed repeat')} left out (number {repeats})"
+            )
+    return lines
+
+
+def _kinds(first: Quantity, second: Quantity) -> list[str]:
+    lines = []
+    kinds = {sample.kind for side in (first, second) for sample in side.samples}
+    if len(kinds) > 1:
+        words = ", ".join(kind.value for kind in EnergyKind if kind in kinds)
+        lines.append(f"energies of different kinds are compared ({words}): part of the difference may be the method's")
+    elif kinds & {EnergyKind.ESTIMATED, EnergyKind.SIMULATED}:
+        word = next(iter(kinds)).value
+        lines.append(f"all energy here is {word}: a difference in it is one of the model's inputs, not of a meter")
+    if first.scopes != second.scopes:
+        lines.append(
+            f"the energies cover different parts: {' and '.join(first.scopes)} in {first.run.label},"
+            f" {' and '.join(second.scopes)} in {second.run.label}"
+        )
+    return lines
+
+
+def _tests(outcome: Outcome | None, time_p: float, energy_p: float) -> list[str]:
+    if outcome is None:
+        return []
+    return [
+        f"the rank test does not confirm the difference in {what} (p = {formatting.probability(p)})"
+        for what, side, p in (("time", outcome.speed, time_p), ("energy", outcome.green, energy_p))
+        if side in (Side.ABOVE, Side.BELOW) and p >= LEVEL
+    ]
+
+
+def _sensor(side: Quantity) -> list[str]:
+    slowest = max(side.channels, key=lambda channel: channel.interval_s, default=None)
+    if slowest is None or side.typical_time_s <= 0:
+        return []
+    error = 2 * slowest.interval_s / side.typical_time_s
+    if error <= EDGE_ERROR:
+        return []
+    return [
+        f"{side.run.label}: {slowest.source} changes only every {formatting.si(slowest.interval_s, 's')}, and"
+        f" {formatting.si(side.typical_time_s, 's')} were measured at a time: the energy may be off by"
+        f" {formatting.percent(min(error, 1.0))}"
+    ]
+
+
+def _faults(side: Quantity) -> list[str]:
+    parts = [part for sample in side.samples for part in sample.parts]
+    name = side.run.label
+    lines = []
+    if any(part.lower_bound for part in parts):
+        lines.append(f"{name}: a reset hid part of the energy; it is at least what is shown")
+    unread = sorted({node for sample in side.samples for node in sample.unread_nodes})
+    if unread:
+        lines.append(f"{name}: no energy of {', '.join(unread)}; the sum is at least what is shown")
+    counted = [
+        formatting.count(number, noun)
+        for noun, number in (("gap", sum(p.gaps for p in parts)), ("reset", sum(p.resets for p in parts)))
+        if number
+    ]
+    if counted:
+        lines.append(f"{name}: {' and '.join(counted)} in the counters' readings")
+    return lines
+
+
+def _idle(first: Quantity, second: Quantity) -> list[str]:
+    """What keeps the energy above idle from being compared, where anyone measured idle power at all."""
+    sides = _apart(first, second)
+    known = [side for side in sides if all(sample.idle is not None for sample in side.samples)]
+    if not any(side.run.idle for side in sides):
+        return []
+    unknown = [side.run.label for side in sides if side not in known]
+    lines = []
+    if unknown:
+        lines.append(f"no idle power of what was compared in {' and '.join(unknown)}: no energy above idle there")
+    lines += [
+        f"{side.run.label}: the energy of a run is no more than that of an idle node; no ratio of energies above idle"
+        for side in known
+        if any((sample.dynamic_j or 0.0) <= 0 for sample in side.samples)
+    ]
+    return lines
+
+
+def _hosts(first: Quantity, second: Quantity) -> list[str]:
+    def machine(host: Host) -> tuple[str, str, int]:
+        return host.node, host.processor, host.cores
+
+    here, there = ({machine(host) for host in side.run.hosts} for side in (first, second))
+    if here == there:
+        return []
+    words = [", ".join(sorted({host[0] for host in hosts})) or "unknown" for hosts in (here - there, there - here)]
+    if not here - there or not there - here:
+        return [f"the hosts differ: {len(here)} in {first.run.label}, {len(there)} in {second.run.label}"]
+    return [f"the hosts differ ({words[0]}; {words[1]}): part of the difference may be the machines'"]
+
+
+def _order(first: Quantity, second: Quantity) -> list[str]:
+    started = [[repeat.started for repeat in side.run.repeats] for side in (first, second)]
+    if first.run is second.run or not all(started):
+        return []
+    if max(started[0]) < min(started[1]) or max(started[1]) < min(started[0]):
+        return ["one side ran wholly before the other: a drift of the machine would look the same; alternate them"]
+    return []

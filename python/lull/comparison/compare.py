@@ -1,0 +1,239 @@
+"""Records compared: time, energy, power and EDP, GPS-UP with intervals, a verdict in words, and every caveat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from lull.base.errors import LullError
+from lull.comparison.bytes_moved import BYTES_PER_MB
+from lull.comparison.caveats import caveats
+from lull.comparison.measures import Measures, measures, ratio, ratio_if_positive
+from lull.comparison.quantity import Quantity, quantity
+from lull.comparison.result import (
+    Comparison,
+    DynamicEnergy,
+    Moved,
+    RankTests,
+    SensorBand,
+    Shifts,
+    SideOfComparison,
+    WireEnergy,
+)
+from lull.comparison.verdict import verdict
+from lull.record import Run, weakest
+from lull.statistics import bootstrap, gpsup, ranks
+from lull.statistics.bootstrap import Interval
+from lull.statistics.gpsup import reduction_interval
+
+TESTED = ("time", "energy")  # each against each candidate is one of the family that Holm adjusts for
+
+
+def compare_runs(
+    baseline: Run,
+    candidate: Run,
+    *,
+    region: str | None = None,
+    per: str | None = None,
+    allow_mixed: bool = False,
+    seed: int = bootstrap.SEED,
+    delta: float = gpsup.DELTA,
+) -> Comparison:
+    """Compare two records; see `compare_all`."""
+    return compare_all(baseline, [candidate], region=region, per=per, allow_mixed=allow_mixed, seed=seed, delta=delta)[
+        0
+    ]
+
+
+def compare_all(
+    baseline: Run,
+    candidates: Sequence[Run],
+    *,
+    region: str | None = None,
+    per: str | None = None,
+    allow_mixed: bool = False,
+    seed: int = bootstrap.SEED,
+    delta: float = gpsup.DELTA,
+) -> list[Comparison]:
+    """Compare every candidate with the baseline; rank tests are adjusted for all of them together.
+
+    Args:
+        baseline: A, what is divided.
+        candidates: B, C ..., what divides.
+        region: Compare this region instead of whole runs.
+        per: Divide time and energy of every repeat by this metric of its own.
+        allow_mixed: Compare energies of different kinds nevertheless, labelled by the weakest.
+        seed: Of the bootstrap.
+        delta: How close to 1 a ratio is no difference.
+
+    Raises:
+        LullError: Nothing to compare (no successful repeat, no such region or metric), or the kinds are mixed.
+    """
+    first = quantity(baseline, region=region, per=per)
+    others = [quantity(run, region=region, per=per) for run in candidates]
+    for second in others:
+        if second.per_unit != first.per_unit:
+            raise LullError(
+                f"compare {baseline.label} with {second.run.label} per {per}",
+                f"one gives it in '{first.per_unit}', the other in '{second.per_unit}'",
+                "measure both with one unit",
+            )
+    if not allow_mixed:
+        for second in others:
+            refuse_mixed(first, second)
+    of_first = measures(first, seed=seed, stream=0)
+    of_others = [measures(second, seed=seed, stream=1) for second in others]
+    tests = [ranks.mann_whitney(of_first.values[name], of.values[name]) for of in of_others for name in TESTED]
+    adjusted = ranks.holm(tests)
+    return [
+        _compare(
+            (first, of_first),
+            (second, of_second),
+            RankTests(time_p=adjusted[2 * place], energy_p=adjusted[2 * place + 1]),
+            seed=seed,
+            delta=delta,
+        )
+        for place, (second, of_second) in enumerate(zip(others, of_others, strict=True))
+    ]
+
+
+Side = tuple[Quantity, Measures]
+
+
+def _compare(baseline: Side, candidate: Side, tests: RankTests, *, seed: int, delta: float) -> Comparison:
+    (first, of_first), (second, of_second) = baseline, candidate
+    speedup, greenup, edp, ed2p = (ratio(of_first, of_second, name) for name in ("time", "energy", "edp", "ed2p"))
+    enough = bootstrap.enough_runs(len(first.samples), len(second.samples))
+    powerup = _powerup(of_first, of_second, speedup, greenup)
+    outcome = gpsup.classify(speedup, greenup, powerup, delta) if enough else None
+    return Comparison(
+        baseline=_side(*baseline),
+        candidate=_side(*candidate),
+        quantity=first.words,
+        speedup=speedup,
+        greenup=greenup,
+        powerup=powerup,
+        edp_ratio=edp,
+        ed2p_ratio=ed2p,
+        j_per_mb_ratio=ratio_if_positive(of_first, of_second, "j_per_mb") if first.moved == second.moved else None,
+        dynamic_greenup=ratio_if_positive(of_first, of_second, "dynamic"),
+        time_reduction=reduction_interval(speedup),
+        energy_reduction=reduction_interval(greenup),
+        sensor=_sensor_band(first, second),
+        mann_whitney=tests,
+        hodges_lehmann=Shifts(
+            time_s=ranks.hodges_lehmann(of_first.values["time"], of_second.values["time"]),
+            energy_j=ranks.hodges_lehmann(of_first.values["energy"], of_second.values["energy"]),
+        ),
+        category=outcome.category if outcome else None,
+        outcome=outcome.name if outcome else "too few runs",
+        saves=outcome.saves if outcome else None,
+        verdict=verdict(first, second, speedup.value, greenup.value, outcome),
+        kind=weakest([first.kind, second.kind]),
+        seed=seed,
+        delta=delta,
+        warnings=caveats(first, second, outcome, tests.time_p, tests.energy_p),
+    )
+
+
+def _powerup(first: Measures, second: Measures, speedup: Interval, greenup: Interval) -> Interval:
+    """Speedup over Greenup, of the medians and in every resample: what time and energy share does not widen it."""
+    value = gpsup.powerup(speedup.value, greenup.value)
+    if speedup.low is None:
+        return Interval(value)
+    times, energies = (first.resampled[name] / second.resampled[name] for name in TESTED)
+    return bootstrap.percentile_interval(value, times / energies)
+
+
+def refuse_mixed(first: Quantity, second: Quantity) -> None:
+    """Make sure that the energies of both are of one kind.
+
+    Raises:
+        LullError: They are not.
+    """
+    kinds = [sorted({sample.kind.value for sample in side.samples}) for side in (first, second)]
+    if kinds[0] != kinds[1] or len(kinds[0]) > 1:
+        raise LullError(
+            f"compare {first.run.label} with {second.run.label}",
+            f"the energy of the first is {' and '.join(kinds[0])}, of the second {' and '.join(kinds[1])},"
+            " and a difference of methods would pass for one of programs",
+            "measure both the same way, or say --allow-mixed",
+        )
+
+
+def _side(side: Quantity, of: Measures) -> SideOfComparison:
+    sources = sorted({channel.source for channel in side.channels})
+    return SideOfComparison(
+        label=side.run.label,
+        runs=len(side.samples),
+        failed=len(side.failed),
+        time_s=of.spread("time"),
+        energy_j=of.spread("energy"),
+        power_w=of.spread("power"),
+        edp_js=of.spread("edp"),
+        ed2p_js2=of.spread("ed2p"),
+        energy_low_j=median(sample.low_j / sample.work for sample in side.samples),
+        energy_high_j=median(sample.high_j / sample.work for sample in side.samples),
+        kind=side.kind,
+        scope=" and ".join(side.scopes) + (f", from {', '.join(sources)}" if sources else ""),
+        moved=_moved(side, of),
+        dynamic=_dynamic(side, of),
+        wire=_wire(side),
+    )
+
+
+def _moved(side: Quantity, of: Measures) -> Moved | None:
+    if "j_per_mb" not in of.values:
+        return None
+    megabytes = median((sample.moved_bytes or 0.0) / BYTES_PER_MB / sample.work for sample in side.samples)
+    return Moved(basis=side.moved, mb=megabytes, j_per_mb=of.spread("j_per_mb"))
+
+
+def _dynamic(side: Quantity, of: Measures) -> DynamicEnergy | None:
+    pairs = [(sample, sample.idle) for sample in side.samples if sample.idle is not None]
+    if "dynamic" not in of.values:
+        return None
+    return DynamicEnergy(
+        idle_w=median(idle.watts for _, idle in pairs),
+        idle_seconds=min(idle.seconds for _, idle in pairs),
+        kind=weakest([side.kind, *(idle.kind for _, idle in pairs)]),
+        joules=of.spread("dynamic"),
+        low_j=median((sample.low_j - idle.high_w * sample.time_s) / sample.work for sample, idle in pairs),
+        high_j=median((sample.high_j - idle.low_w * sample.time_s) / sample.work for sample, idle in pairs),
+    )
+
+
+def _sensor_band(first: Quantity, second: Quantity) -> SensorBand:
+    def read_by(side: Quantity) -> set[tuple[str, str, str]]:
+        return {(channel.node, channel.name, channel.kind.value) for channel in side.channels}
+
+    def median_of(side: Quantity, end: str) -> float:
+        return median(float(getattr(sample, end)) / sample.work for sample in side.samples)
+
+    low, high = median_of(first, "low_j"), median_of(first, "high_j")
+    other_low, other_high = median_of(second, "low_j"), median_of(second, "high_j")
+    return SensorBand(
+        cancels=bool(read_by(first)) and read_by(first) == read_by(second),
+        greenup_low=low / other_high,
+        greenup_high=high / other_low if other_low > 0 else None,
+    )
+
+
+def _wire(side: Quantity) -> WireEnergy | None:
+    wires = [sample.wire for sample in side.samples if sample.wire is not None]
+    if len(wires) < len(side.samples) or any(wire.bytes == 0 for wire in wires):
+        return None
+    pairs = list(zip(side.samples, wires, strict=True))
+    kind = weakest([wire.kind for wire in wires])
+    apart = not side.covers_network
+    return WireEnergy(
+        joules=median(wire.joules / sample.work for sample, wire in pairs),
+        kind=kind,
+        bytes=median(wire.bytes / sample.work for sample, wire in pairs),
+        node_j_per_mb=median(sample.energy_j / (wire.bytes / BYTES_PER_MB) for sample, wire in pairs),
+        node_kind=side.kind,
+        node_and_wire_j=median((sample.energy_j + wire.joules) / sample.work for sample, wire in pairs)
+        if apart
+        else None,
+        node_and_wire_kind=weakest([kind, side.kind]) if apart else None,
+    )

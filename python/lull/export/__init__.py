@@ -1,1 +1,0 @@
-"""`lull export`: readings for Prometheus, and records as tables for other programs."""

@@ -1,0 +1,104 @@
+"""A program on several virtual hosts, started by `mpirun` as on hosts of their own.
+
+`mpirun` runs on the first host. It starts its daemons on the others through `lull.hosts.enter_host`, which enters their
+namespaces; from there on nothing differs from a cluster: PEs of two hosts share no memory, and all that goes between
+them, PMIx's traffic too, crosses the links.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from lull.base.errors import LullError
+from lull.base.guard import Stream, run_guarded
+from lull.base.interrupts import InterruptedBySignal, Interrupts
+from lull.hosts import enter_host
+from lull.hosts.virtual import INTERFACE, Host
+
+
+def run_on_hosts(
+    hosts: Sequence[Host],
+    pes: int,
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    bind: bool = True,
+    interrupts: Interrupts | None = None,
+    stdin: Stream = None,
+    stdout: Stream = None,
+    stderr: Stream = None,
+) -> int:
+    """Run `pes` PEs of `command`, dealt to the hosts in blocks, to their end; the exit code.
+
+    Args:
+        hosts: Of `virtual_hosts`; this may change the cores of their anchors.
+        pes: At least one for each host.
+        command: Program and arguments; it must be there under the same path on all hosts, as it is.
+        env: The environment of the PEs. What it says of UCX stays.
+        bind: Distribute the cores over the hosts, so that PEs of two hosts share none, as far as there are enough.
+        interrupts: Signals to pass on meanwhile.
+        stdin: Of PE 0; as for `subprocess.Popen`.
+        stdout: Of all PEs.
+        stderr: Of all PEs, and of `mpirun`.
+
+    Raises:
+        LullError: There is no `mpirun`.
+        InterruptedBySignal: A signal asked to stop; all PEs have ended.
+    """
+    asked = f"run on {len(hosts)} host{'s' * (len(hosts) > 1)}"
+    if shutil.which("mpirun") is None:
+        raise LullError(asked, "there is no program mpirun", "install openmpi-bin")
+    if bind:
+        for host, cores in zip(hosts, dealt(sorted(os.sched_getaffinity(0)), len(hosts)), strict=True):
+            os.sched_setaffinity(host.anchor, cores)
+    slots = [pes // len(hosts) + (index < pes % len(hosts)) for index in range(len(hosts))]
+    # -P: modules of this package must not be taken for those of Python.
+    enter = [sys.executable, "-P", enter_host.__file__, ",".join(str(host.anchor) for host in hosts)]
+    if odd := next((word for word in enter if " " in word or ":" in word), None):
+        raise LullError(asked, f"mpirun cannot call {odd}: its path has a space or a colon", "install Lull elsewhere")
+    mpirun = [
+        *("mpirun", "-n", str(pes), "--oversubscribe", "--bind-to", "none"),
+        *("--host", ",".join(f"{host.address}:{count}" for host, count in zip(hosts, slots, strict=True))),
+        *("--mca", "plm_rsh_agent", " ".join(enter)),
+        # Otherwise mpirun sleeps after SIGTERM on each host in turn, and PEs that live on wait for those that do not.
+        *("--mca", "odls_base_sigkill_timeout", "0"),
+        *command,
+    ]
+    try:
+        return run_guarded(
+            [*enter, hosts[0].address, "exec", shlex.join(mpirun)],
+            env={**_between_hosts(len(hosts)), **env},
+            interrupts=interrupts,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+        ).exit_code
+    except InterruptedBySignal as stopped:
+        raise InterruptedBySignal(f"{asked} {command[0]}", stopped.signum) from stopped
+
+
+def _between_hosts(count: int) -> dict[str, str]:
+    """What PEs and `mpirun` need to be told where hosts are namespaces of one kernel."""
+    told = {
+        # By the kernel's identity UCX takes two hosts for one, and would go through shared memory or the loopback.
+        "UCX_TLS": "tcp,self",
+        # To try hooks of no use to tcp UCX makes a System V segment; a PE killed then leaves it behind.
+        "UCX_MEM_EVENTS": "no",
+        # Namespaces need root, so mpirun is root too, and refuses that unless told that it is meant.
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    }
+    return told if count == 1 else {**told, "UCX_NET_DEVICES": INTERFACE}
+
+
+def dealt(cores: Sequence[int], hosts: int) -> list[set[int]]:
+    """The cores of each host: shares of their own, in blocks; one each, in turn, when hosts outnumber cores."""
+    if hosts > len(cores):
+        return [{cores[index % len(cores)]} for index in range(hosts)]
+    ends = [len(cores) * index // hosts for index in range(hosts + 1)]
+    return [set(cores[begin:end]) for begin, end in pairwise(ends)]

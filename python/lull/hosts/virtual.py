@@ -1,0 +1,271 @@
+"""Virtual hosts, joined by links of limited rate: the programs on them share no network and no name.
+
+A virtual host is a network namespace and a UTS namespace (its own interfaces, its own host name) on this machine's
+cores, memory and file system. Nothing of it has a name outside: a small process, the host's anchor, holds the
+namespaces, and they are gone when it and the programs on the host have ended. The anchor ends with this process, even
+when that is killed with SIGKILL.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from lull.base.errors import LullError, UsageError, describe_os_error
+
+INTERFACE = "lull0"  # the one interface of every host, by the same name on all of them
+_NETWORK = "10.91.7"
+MOST_HOSTS = 250
+_VARIABLE = "LULL_HOSTS"  # for commands run while hosts are there
+_WIRES = "LULL_WIRE_INTERFACES"
+_UP_S = 5.0
+_END_S = 2.0  # how long programs on a host have to go after SIGKILL
+
+# Inside the namespaces of a new host. It ends when its standard input does.
+_ANCHOR = 'hostname "$1" && ip link set lo up && echo ready && exec cat'
+# /sys shows the interfaces of the namespace that mounted it.
+_ENTER = 'mount -t sysfs sysfs /sys && exec "$@"'
+
+
+def address_of(index: int) -> str:
+    """The address of the host with this index; any two hosts of one `virtual_hosts` reach each other by it."""
+    return f"{_NETWORK}.{index + 1}"
+
+
+@dataclass(frozen=True)
+class Link:
+    """What each host may send.
+
+    Args:
+        rate: As `tc` writes it: ``1gbit``. None: no limit.
+        burst: How much may go out at once before the rate holds; as `tc` writes it.
+        gso_bytes: The most that the kernel hands to the link in one piece; a piece must fit into the burst.
+    """
+
+    rate: str | None = None
+    burst: str = "20kb"
+    gso_bytes: int = 16384
+
+
+@dataclass(frozen=True)
+class Host:
+    """One host; it exists as long as the context of `virtual_hosts` does."""
+
+    name: str
+    address: str
+    anchor: int  # the process that holds its namespaces
+    named: bool = True  # whether programs on it see `name` as the host's name, or that of this machine
+    port: str | None = None  # the switch's end of its cable, as LULL_WIRE_INTERFACES names it
+
+    def command(self, words: Sequence[str]) -> list[str]:
+        """The command that runs `words` on this host, in the folder it is called from."""
+        enter = ["nsenter", f"--target={self.anchor}", "--net", *(["--uts"] if self.named else []), "--"]
+        return [*enter, "unshare", "--mount", "--", "sh", "-c", _ENTER, "sh", *words]
+
+
+def as_environment(hosts: Sequence[Host]) -> dict[str, str]:
+    """The variables by which a command, and `lull run` in it, knows hosts that are there already.
+
+    Wires that the user has named stay; those of other hosts, within which these were made, do not.
+    """
+    ports = ",".join(f"{host.port}={host.name}" for host in hosts if host.port is not None)
+    named = _WIRES in os.environ and _VARIABLE not in os.environ
+    wires = {_WIRES: ports} if ports and not named else {}
+    return {_VARIABLE: json.dumps([asdict(host) for host in hosts]), **wires}
+
+
+def hosts_there() -> list[Host]:
+    """The hosts that this command was given by `as_environment`; none if there are none.
+
+    Raises:
+        LullError: They have gone, or the variable says something else.
+    """
+    told = os.environ.get(_VARIABLE)
+    if not told:
+        return []
+    asked = f"use the hosts of {_VARIABLE}"
+    try:
+        hosts = [Host(**host) for host in json.loads(told)]
+    except (TypeError, ValueError) as error:
+        raise LullError(asked, "it does not describe hosts", f"unset {_VARIABLE}") from error
+    for host in hosts:
+        if not Path(f"/proc/{host.anchor}/ns/net").exists():
+            raise LullError(asked, f"{host.name} has gone", f"unset {_VARIABLE}, or run it within lull hosts")
+    return hosts
+
+
+def end_programs(hosts: Sequence[Host]) -> None:
+    """Kill what still runs on these hosts; they stay."""
+    for host in hosts:
+        _end_programs(host.anchor)
+
+
+@contextmanager
+def virtual_hosts(
+    count: int, link: Link | None = None, *, prefix: str = "host", named: bool = True, switch: bool = False
+) -> Iterator[list[Host]]:
+    """Make `count` hosts that reach each other over links like `link`; at the end nothing of them is left.
+
+    Two hosts are joined directly unless a switch is wanted, more through one: a bridge. Programs that still run on a
+    host at the end are killed.
+
+    Args:
+        count: How many.
+        link: The same for all.
+        prefix: Of their names; a number follows.
+        named: Whether programs see that name. If not, they see this machine's, so that a measurement outside takes
+            what they report for its own.
+        switch: Join them through a bridge however few they are: each has a port there, whose bytes can be read.
+
+    Raises:
+        UsageError: The count is out of range, or `tc` does not understand the link.
+        LullError: The system does not permit namespaces, or lacks a program or a part of the kernel.
+    """
+    link = link or Link()
+    asked = f"make {count} virtual host{'s' * (count != 1)}"
+    if not 1 <= count <= MOST_HOSTS:
+        raise UsageError(asked, f"it must be 1 to {MOST_HOSTS}")
+    for program in ("ip", "tc", "nsenter", "unshare", "hostname"):
+        if shutil.which(program) is None:
+            raise LullError(asked, f"there is no program {program}", "install iproute2 and util-linux")
+    with ExitStack() as stack:
+        hosts = [
+            Host(name, address_of(index), stack.enter_context(_anchor(asked, name)), named)
+            for index, name in enumerate(f"{prefix}{number}" for number in range(count))
+        ]
+        if count == 2 and not switch:
+            _join(asked, hosts[0].anchor, INTERFACE, hosts[1].anchor, INTERFACE, link)
+        elif count > 1:
+            bridge = stack.enter_context(_anchor(asked, f"{prefix}-switch"))
+            _inside(asked, bridge, "ip", "link", "add", "bridge", "type", "bridge")
+            _inside(asked, bridge, "ip", "link", "set", "bridge", "up")
+            for index, host in enumerate(list(hosts)):
+                port = f"port{index}"
+                _join(asked, host.anchor, INTERFACE, bridge, port, link)
+                _inside(asked, bridge, "ip", "link", "set", port, "master", "bridge", "up")
+                hosts[index] = replace(host, port=f"{port}@{bridge}")
+        for host in hosts if count > 1 else []:
+            _inside(asked, host.anchor, "ip", "address", "add", f"{host.address}/24", "dev", INTERFACE)
+            _inside(asked, host.anchor, "ip", "link", "set", INTERFACE, "up")
+            if link.rate is not None:
+                limit = ("tbf", "rate", link.rate, "burst", link.burst, "latency", "50ms")
+                _inside(asked, host.anchor, "tc", "qdisc", "add", "dev", INTERFACE, "root", *limit)
+        for host in hosts if count > 1 else []:
+            _await_up(asked, host)
+        yield hosts
+
+
+@contextmanager
+def _anchor(asked: str, name: str) -> Iterator[int]:
+    """The process id of one that holds new namespaces, in which the loopback is up."""
+    command = ["unshare", "--net", "--uts", "--", "sh", "-c", _ANCHOR, "sh", name]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with process:
+        try:
+            assert process.stdout is not None and process.stderr is not None
+            if process.stdout.readline() != "ready\n":
+                said = process.stderr.read().strip().splitlines()
+                raise LullError(
+                    asked,
+                    said[-1] if said else "the first program in the namespaces ended",
+                    "run as root, in a container with --privileged",
+                )
+            yield process.pid
+        finally:
+            _end_programs(process.pid)
+            process.kill()
+
+
+def _join(asked: str, first: int, first_name: str, second: int, second_name: str, link: Link) -> None:
+    """A cable between the namespaces of two anchors."""
+    pieces = ("gso_max_size", str(link.gso_bytes))
+    peer = ("peer", "name", second_name, *pieces, "netns", str(second))
+    _inside(asked, first, "ip", "link", "add", first_name, *pieces, "type", "veth", *peer)
+
+
+def _await_up(asked: str, host: Host) -> None:
+    """Wait until the host's interface may send: the kernel says so only some time after both ends are up."""
+    end = time.monotonic() + _UP_S
+    while "state UP" not in _inside(asked, host.anchor, "ip", "link", "show", INTERFACE):
+        if time.monotonic() > end:
+            raise LullError(asked, f"the link of {host.name} is not up after {_UP_S:g} s")
+        time.sleep(0.01)
+
+
+def _inside(asked: str, anchor: int, *words: str) -> str:
+    """Run a command of the set-up in the network namespace of an anchor; what it printed."""
+    try:
+        run = subprocess.run(
+            ["nsenter", f"--target={anchor}", "--net", "--", *words], capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        raise LullError(asked, f"{words[0]}: {describe_os_error(error)}") from error
+    if run.returncode != 0:
+        said = run.stderr.strip().splitlines()
+        kind = UsageError if words[0] == "tc" and "illegal" in run.stderr.lower() else LullError
+        raise kind(asked, f"{' '.join(words)}: {said[0] if said else f'exit {run.returncode}'}")
+    return run.stdout
+
+
+def _end_programs(anchor: int) -> None:
+    """Kill what runs in the network namespace of the anchor, the anchor itself excepted, until nothing does."""
+    with suppress(OSError):
+        inside = Path(f"/proc/{anchor}/ns/net").stat().st_ino
+        end = time.monotonic() + _END_S
+        while time.monotonic() < end:
+            left = [pid for pid in _processes_of(inside) if pid != anchor]
+            if not left:
+                return
+            for pid in left:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
+
+
+def _processes_of(network: int) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            with suppress(OSError):
+                if (entry / "ns/net").stat().st_ino == network:
+                    found.append(int(entry.name))
+    return found
+
+
+@contextmanager
+def hosts_for_job(count: int, rate: str | None) -> Iterator[Sequence[Host]]:
+    """Hosts for one job: the first of those that are there, or new ones.
+
+    Raises:
+        UsageError: There are hosts, and what is asked for does not fit them.
+        LullError: They cannot be made.
+    """
+    there = hosts_there()
+    if not there:
+        with virtual_hosts(count, Link(rate)) as made:
+            yield made
+        return
+    asked = f"run on {count} of the hosts that are there"
+    if count > len(there):
+        raise UsageError(asked, f"there are {len(there)}", "give lull hosts a larger number")
+    if rate is not None:
+        raise UsageError(asked, f"their links have a rate already, and --rate {rate} is given", "give it to lull hosts")
+    try:
+        yield there[:count]
+    finally:
+        end_programs(there[:count])

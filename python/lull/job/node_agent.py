@@ -1,0 +1,347 @@
+"""The thread in which a rank's wrapper belongs to its node: it reads the meter for all, or it reports to who does.
+
+A thread of its own because the command runs meanwhile: a member must notice at once that its reader has died, and a
+reader must hear the members that come. The wrapper's main thread waits for `begin`, runs the command, gives `report`
+and waits for the end; it is told of both through a descriptor, so that it can wait for signals at the same time.
+
+States of the thread: elect -> read | belong; belong -> elect when the reader dies or leaves; either -> end.
+
+A wrapper whose command failed must end soon, because launchers end a job when they see a rank fail, and the other ranks
+may wait for the failed one for ever. A member ends when the reader has its report. A reader leaves its seat: the next
+one's energy is a lower bound, of a run that failed.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull.base.errors import LullError
+from lull.job.election import Line, Reader, elect
+from lull.job.launcher import Place
+from lull.job.node import Identity, digest, take_anchor
+from lull.job.node_exchange import NodeExchange
+from lull.job.part import Asked, Report, compose
+from lull.meter.meter import Meter
+
+TAKEOVER_S = 2.0  # in which members of a reader that died come to the next; they notice at once
+SOON_S = 0.05
+SELDOM_S = 1.0
+SELDOM_LOOKS = 4  # within the timeout, by nodes that are not the first to merge
+ABANDON_S = 2.0
+LEAVING_S = 0.3  # for which a reader whose own command failed waits for the others before it leaves
+FOLDER_SUFFIX = ".job-"
+
+
+@dataclass(frozen=True)
+class Job:
+    """The job as its ranks see it, alike in all of them."""
+
+    place: Place
+    target: Path  # the record to be written or added to
+    asked: Asked
+    timeout_s: float
+
+    @property
+    def key(self) -> str:
+        """The job's name in addresses and folders."""
+        return digest(self.place.launcher, self.place.job, str(self.target))
+
+    @property
+    def folder(self) -> Path:
+        """Where its nodes meet."""
+        return self.target.parent / f".{self.target.name}{FOLDER_SUFFIX}{self.key}"
+
+
+@dataclass
+class _Member:
+    """A rank of this node as its reader knows it."""
+
+    line: Line | None = None  # None: the reader's own rank, or one that has not come to this reader yet
+    report: Report | None = None
+    lost: bool = False
+
+
+class _AbandonedError(Exception):
+    """The main thread has given up; nobody is told."""
+
+
+class NodeAgent:
+    """This rank on its node.
+
+    Args:
+        job: What is measured.
+        identity: This node.
+        deliver: Called in the thread of the one reader that merges, when all parts are there.
+    """
+
+    def __init__(self, job: Job, identity: Identity, deliver: Callable[[NodeExchange], None]) -> None:
+        self._job = job
+        self._identity = identity
+        self._deliver = deliver
+        self._address = f"lull-{os.getuid()}-{digest(job.key, identity.host.node, identity.host.boot_id)}"
+        self._news = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)  # for the main thread
+        self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)  # for ours
+        self._report: Report | None = None
+        self._abandoned = False
+        self._may_begin = False
+        self._error: BaseException | None = None
+        self._ended = False
+        self._members: dict[int, _Member] = {}
+        self._open = False  # whether the ranks of this node may begin
+        self._inherited: dict[int, Report] = {}  # from a reader that left: of ranks whose wrappers have ended
+        self._unnamed: list[Line] = []  # connected, rank not told yet
+        self._thread = threading.Thread(target=self._run, name="lull node", daemon=True)
+
+    def start(self) -> None:
+        """Begin to belong to the node."""
+        self._thread.start()
+
+    @property
+    def news(self) -> int:
+        """A descriptor that becomes readable whenever `may_begin` or `ended` may have changed."""
+        return self._news
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether the meter of the node runs and its ranks are there."""
+        return self._may_begin
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will happen; raises what went wrong."""
+        if self._ended and self._error is not None:
+            raise self._error
+        return self._ended
+
+    def report(self, report: Report) -> None:
+        """Give this rank's report, once."""
+        self._report = report
+        os.eventfd_write(self._wake, 1)
+
+    def abandon(self) -> None:
+        """Take no further part; what a reader has put into the folder of the job is taken away."""
+        self._abandoned = True
+        os.eventfd_write(self._wake, 1)
+        self._thread.join(ABANDON_S)
+
+    def _tell_main(self) -> None:
+        os.eventfd_write(self._news, 1)
+
+    def _run(self) -> None:
+        try:
+            while True:
+                seat = elect(self._address)
+                try:
+                    if isinstance(seat, Reader):
+                        self._read(seat)
+                        return
+                    if self._belong(seat):
+                        return
+                finally:
+                    seat.close()
+        except BaseException as error:  # the main thread raises it; this one has nobody above
+            self._error = error
+        finally:
+            self._ended = True
+            self._tell_main()
+
+    # A member
+
+    def _belong(self, reader: Line) -> bool:
+        """Report to the reader; False when it died before all was done."""
+        sent = False
+        alive = reader.send({"rank": self._job.place.rank})
+        while alive:
+            if self._report is not None and not sent:
+                sent = True
+                alive = reader.send({"report": self._report.model_dump(mode="json", by_alias=True)})
+                continue
+            ready = _ready([reader.fileno(), self._wake], None)
+            if self._wake in ready:
+                os.eventfd_read(self._wake)
+                if self._abandoned:
+                    raise _AbandonedError
+            if reader.fileno() in ready:
+                messages = reader.receive()
+                if messages is None:
+                    return False
+                for message in messages:
+                    if message.get("late"):
+                        raise LullError(
+                            f"measure rank {self._job.place.rank}",
+                            "the record of its job was closed before it began",
+                            "raise LULL_NODE_TIMEOUT_S",
+                        )
+                    if message.get("done") or (message.get("have") and self._report and self._report.failed):
+                        return True
+                    for report in message.get("leaving", []):
+                        left = Report.model_validate(report)
+                        self._inherited[left.rank] = left
+                    if message.get("go"):
+                        self._may_begin = True
+                        self._tell_main()
+        return False
+
+    # The reader
+
+    def _read(self, seat: Reader) -> None:
+        """Read the meter for this node; whatever goes wrong, nothing of it stays in the folder of the job."""
+        job, host = self._job, self._identity.host
+        meter = Meter(host.node, job.asked.hz)
+        shared = NodeExchange(job.folder, self._identity.key, host.node, job.place.size, job.timeout_s)
+        try:
+            self._read_for_all(seat, meter, shared)
+        except BaseException:
+            shared.withdraw()
+            raise
+
+    def _read_for_all(self, seat: Reader, meter: Meter, shared: NodeExchange) -> None:
+        """Meter the node until its ranks have ended, hand in, and see to it that the record gets written."""
+        job = self._job
+        known = {*shared.announced_here(), *self._inherited, job.place.rank}
+        self._members = {rank: _Member(report=self._inherited.get(rank)) for rank in known}
+        first = take_anchor()
+        meter.start()
+        takeover_ends = time.monotonic() + TAKEOVER_S
+        shared.announce(self._members)
+        finished = False
+        leaves_at: float | None = None  # with the others, once our own command has failed
+        while not finished:
+            self._hear(seat, SELDOM_S if self._open and not self._all_ended() else SOON_S, closed=False)
+            if time.monotonic() > takeover_ends:
+                self._give_up_strangers()
+            shared.announce(self._members)
+            if not self._open and self._all_here(shared):
+                self._let_begin()
+            finished = self._all_ended() and (self._all_here(shared) or self._stopped())
+            if self._report is not None and self._report.failed and not finished:
+                leaves_at = leaves_at or time.monotonic() + LEAVING_S
+                if time.monotonic() > leaves_at:
+                    self._leave(seat)
+                    return
+        series = meter.stop()
+        reports = [member.report for member in self._members.values() if member.report is not None]
+        lost = sorted(rank for rank, member in self._members.items() if member.lost)
+        shared.hand_in(compose(job.asked, self._identity, series, first, reports, lost))
+        self._see_it_written(seat, shared)
+        for member in self._members.values():
+            if member.line is not None:
+                member.line.send({"done": True})
+
+    def _see_it_written(self, seat: Reader, shared: NodeExchange) -> None:
+        """Merge, or wait until another node has; not for long if our own command has failed."""
+        failed = self._report is not None and self._report.failed
+        seldom_s = 0.0 if failed or self._stopped() or shared.has_rank_zero() else self._job.timeout_s / SELDOM_LOOKS
+        leaves_at = time.monotonic() + LEAVING_S
+        next_look = 0.0
+        left = False
+        while not shared.is_over():
+            now = time.monotonic()
+            if now >= next_look:
+                next_look = now + seldom_s
+                if shared.is_complete(hurry=self._stopped()) and shared.claim():
+                    try:
+                        self._deliver(shared)
+                    finally:
+                        shared.close()
+                    return
+            if left:
+                return
+            self._hear(seat, SOON_S, closed=True)
+            left = failed and time.monotonic() > leaves_at
+            if not shared.is_over():
+                shared.announce(self._members, handed_in=True, left=left)
+
+    def _leave(self, seat: Reader) -> None:
+        """Leave the seat to a member whose command still runs; what has been reported goes along."""
+        reports = [member.report for member in self._members.values() if member.report is not None]
+        seat.close()
+        for member in self._members.values():
+            if member.line is not None:
+                member.line.send({"leaving": [report.model_dump(mode="json", by_alias=True) for report in reports]})
+                member.line.close()
+
+    def _all_here(self, shared: NodeExchange) -> bool:
+        """Whether all ranks of this node are there, or nothing new has been heard for the timeout.
+
+        Where the launcher does not say how many a node has, all ranks of the job must be somewhere.
+        """
+        expected = self._job.place.on_node
+        return shared.all_known() if expected is None else len(self._members) >= expected or shared.is_quiet()
+
+    def _let_begin(self) -> None:
+        """Let all ranks here begin at one moment: none is metered while the wrappers of others still start."""
+        self._open = True
+        for member in self._members.values():
+            if member.line is not None:
+                member.line.send({"go": True})
+        self._may_begin = True
+        self._tell_main()
+
+    def _stopped(self) -> bool:
+        """Whether a signal has ended our own rank: the job is being ended, and nobody comes any more."""
+        return self._report is not None and self._report.interrupted
+
+    def _all_ended(self) -> bool:
+        return all(member.report is not None or member.lost for member in self._members.values())
+
+    def _give_up_strangers(self) -> None:
+        """Ranks that an earlier reader knew and that have not come: they died with it."""
+        for rank, member in self._members.items():
+            if member.line is None and member.report is None and rank != self._job.place.rank:
+                member.lost = True
+
+    def _hear(self, seat: Reader, seconds: float, *, closed: bool) -> None:
+        """Wait at most that long for members, their messages and our own report, and take them in."""
+        lines = [member.line for member in self._members.values() if member.line is not None and not member.lost]
+        heard = [*self._unnamed, *lines]
+        ready = _ready([seat.listener.fileno(), self._wake, *(line.fileno() for line in heard)], seconds)
+        if self._wake in ready:
+            os.eventfd_read(self._wake)
+            if self._abandoned:
+                raise _AbandonedError
+            self._members[self._job.place.rank].report = self._report
+        if seat.listener.fileno() in ready and (line := seat.accept()) is not None:
+            self._unnamed.append(line)
+        for line in heard:
+            if line.fileno() in ready:
+                self._take_in(line, line.receive(), closed=closed)
+
+    def _take_in(self, line: Line, messages: list[dict[str, object]] | None, *, closed: bool) -> None:
+        if messages is None:
+            if line in self._unnamed:
+                self._unnamed.remove(line)
+            for member in self._members.values():
+                if member.line is line:
+                    member.line = None
+                    member.lost = member.report is None
+            line.close()
+            return
+        for message in messages:
+            if "rank" in message:
+                self._unnamed.remove(line)
+                rank = int(str(message["rank"]))
+                if closed and rank not in self._members:
+                    line.send({"late": True})
+                    continue
+                self._members[rank] = _Member(line)
+                if self._open:
+                    line.send({"go": True})
+            elif "report" in message:
+                report = Report.model_validate(message["report"])
+                self._members[report.rank] = _Member(line, report)
+                line.send({"have": True})
+
+
+def _ready(descriptors: Sequence[int], seconds: float | None) -> set[int]:
+    """Those that can be read, after waiting at most so long; unlike `select` for any number and value of them."""
+    waiting = select.poll()
+    for descriptor in descriptors:
+        waiting.register(descriptor, select.POLLIN)
+    return {descriptor for descriptor, _ in waiting.poll(None if seconds is None else seconds * 1e3)}

@@ -1,0 +1,259 @@
+"""The exchange between the nodes of one job: a hidden folder beside the record, on the file system they share.
+
+    .NAME.job-ID/KEY.json   its ranks, a beat that tells that it lives, and whether it has handed in
+    .NAME.job-ID/KEY/       the record of node KEY alone, with part.json beside, whole or absent
+
+Nobody is asked over a network, and no clock is compared with another: a node is silent when its beat has not changed
+for the timeout, by the clock of the one who waits. The node that merges is the one with the lowest rank of those that
+are not silent. It takes the folder away at the end; to the others a folder that is gone says that the record stands.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lull import record
+from lull.base.errors import LullError, describe_os_error
+from lull.record.part import Handed, NodePart
+
+PART_FILE = "part.json"
+CLAIM_FILE = "merger"
+BEATS_PER_TIMEOUT = 6
+LOOK_S_PER_NODE = 0.002
+
+
+class Announcement(BaseModel):
+    """What a node says while its ranks run."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    node: str
+    ranks: list[int]
+    beat: int
+    handed_in: bool
+    left: bool = False  # it will not merge: one of its ranks failed, and its launcher must hear of it
+
+
+@dataclass
+class _Seen:
+    """An announcement, and when it was first seen so, by our own clock."""
+
+    announcement: Announcement
+    since: float
+
+
+class NodeExchange:
+    """One node's view of the folder.
+
+    Args:
+        folder: The folder, alike on all nodes of the job.
+        key: This node's name in it.
+        node: This node's name for people.
+        size: Ranks of the whole job.
+        timeout_s: How long a node may be silent, or a rank be awaited.
+
+    Raises:
+        LullError: The folder cannot be made.
+    """
+
+    def __init__(self, folder: Path, key: str, node: str, size: int, timeout_s: float) -> None:
+        self.folder = folder
+        self._key = key
+        self._node = node
+        self._size = size
+        self._timeout_s = timeout_s
+        self._own: Announcement | None = None
+        self._announced_at = 0.0
+        self._seen: dict[str, _Seen] = {}
+        self._news_at = time.monotonic()
+        self._looked_at = 0.0
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LullError(f"exchange with the other nodes in {folder}", describe_os_error(error)) from error
+
+    def announced_here(self) -> list[int]:
+        """The ranks that an earlier reader of this node announced."""
+        found = self._read(self._key)
+        return found.ranks if found is not None else []
+
+    def announce(self, ranks: Iterable[int], *, handed_in: bool = False, left: bool = False) -> None:
+        """Say that this node lives; written when something changed or a beat is due.
+
+        Raises:
+            LullError: It cannot be written.
+        """
+        now = time.monotonic()
+        mine = sorted(ranks)
+        before = self._own
+        changed = before is None or (before.ranks, before.handed_in, before.left) != (mine, handed_in, left)
+        if not changed and now - self._announced_at < self._timeout_s / BEATS_PER_TIMEOUT:
+            return
+        self._own = Announcement(
+            node=self._node,
+            ranks=mine,
+            beat=before.beat + 1 if before else time.time_ns(),
+            handed_in=handed_in,
+            left=left,
+        )
+        self._announced_at = now
+        if changed:
+            self._news_at = now
+        aside = self.folder / f".{self._key}.aside"
+        try:
+            aside.write_text(self._own.model_dump_json(), encoding="utf-8")
+            aside.rename(self.folder / f"{self._key}.json")
+        except OSError as error:
+            if self.is_over():
+                if handed_in:  # the record stands, which is what was waited for
+                    return
+                raise LullError(
+                    f"measure on {self._node}",
+                    f"the others heard nothing of it for {self._timeout_s:g} s and closed the record without it",
+                    "raise LULL_NODE_TIMEOUT_S",
+                ) from error
+            raise LullError(f"exchange with the other nodes in {self.folder}", describe_os_error(error)) from error
+
+    def hand_in(self, of: Handed) -> None:
+        """Put down this node's part, whole or not at all; then announce it.
+
+        Raises:
+            LullError: It cannot be written.
+        """
+        place = self.folder / self._key
+        if place.exists():  # an earlier reader of this node got as far as this; what it knew is known again
+            shutil.rmtree(place, ignore_errors=True)
+        part = of.part.model_dump_json(indent=1).encode()
+        record.write(place, of.run, of.samples, beside={PART_FILE: part})
+        self.announce([rank.rank for rank in of.part.ranks], handed_in=True)
+
+    def all_known(self) -> bool:
+        """Whether every rank of the job has been announced, or nothing new has been heard for the timeout."""
+        self._look()
+        known = {rank for seen in self._seen.values() for rank in seen.announcement.ranks}
+        return len(known) >= self._size or self.is_quiet()
+
+    def is_complete(self, *, hurry: bool = False) -> bool:
+        """Whether all that will be handed in has been; in a hurry, ranks that nobody has announced are not awaited."""
+        self._look()
+        handed = {rank for a in self._announcements() if a.handed_in for rank in a.ranks}
+        if len(handed) >= self._size:
+            return True
+        awaited = any(
+            not seen.announcement.handed_in and not self._silent(key, seen) for key, seen in self._seen.items()
+        )
+        return not awaited and (hurry or self.is_quiet())
+
+    def claim(self) -> bool:
+        """Take the merging, if it falls to this node: to the lowest rank of those that have handed in and live.
+
+        When all of them have left, it falls to the first that asks. True for one node only.
+        """
+        self._look()
+        staying = {
+            key: min(seen.announcement.ranks)
+            for key, seen in self._seen.items()
+            if seen.announcement.handed_in
+            and seen.announcement.ranks
+            and not seen.announcement.left
+            and not self._silent(key, seen)
+        }
+        if staying and min(staying, key=staying.__getitem__) != self._key:
+            return False
+        taken = self.folder / CLAIM_FILE
+        try:
+            with taken.open("x", encoding="utf-8") as file:
+                file.write(self._key)
+            return True
+        except FileExistsError:
+            with suppress(OSError):
+                holder = taken.read_text(encoding="utf-8")
+                seen = self._seen.get(holder)
+                if seen is not None and self._silent(holder, seen):  # it died over it
+                    taken.unlink(missing_ok=True)
+        except OSError:
+            pass
+        return False
+
+    def has_rank_zero(self) -> bool:
+        """Whether rank 0 is on this node: it looks often, the others seldom."""
+        return self._own is not None and 0 in self._own.ranks
+
+    def parts(self) -> list[Handed]:
+        """All parts that have been handed in, by their lowest rank.
+
+        Raises:
+            LullError: One of them is damaged.
+        """
+        found = []
+        for place in sorted(self.folder.glob(f"*/{PART_FILE}")):
+            if place.parent.name.startswith("."):
+                continue
+            try:
+                part = NodePart.model_validate_json(place.read_bytes())
+            except (OSError, ValidationError) as error:
+                raise LullError(f"read the part of a node in {place.parent}", "it is damaged") from error
+            found.append(Handed(part, record.read(place.parent), record.read_samples(place.parent)))
+        return sorted(found, key=lambda handed: min((rank.rank for rank in handed.part.ranks), default=self._size))
+
+    def is_over(self) -> bool:
+        """Whether the folder is gone, because the record stands."""
+        return not self.folder.is_dir()
+
+    def close(self) -> None:
+        """Take the folder away, for all at one moment."""
+        gone = self.folder.with_name(f"{self.folder.name}.done-{self._key}")
+        with suppress(OSError):
+            self.folder.rename(gone)
+            shutil.rmtree(gone, ignore_errors=True)
+
+    def withdraw(self) -> None:
+        """Take away what this node has put down, and the folder with the last of them."""
+        with suppress(OSError):
+            if (self.folder / CLAIM_FILE).read_text(encoding="utf-8") == self._key:
+                (self.folder / CLAIM_FILE).unlink()
+        for name in (f"{self._key}.json", f".{self._key}.aside"):
+            with suppress(OSError):
+                (self.folder / name).unlink(missing_ok=True)
+        shutil.rmtree(self.folder / self._key, ignore_errors=True)
+        with suppress(OSError):
+            self.folder.rmdir()
+
+    def _announcements(self) -> list[Announcement]:
+        return [seen.announcement for seen in self._seen.values()]
+
+    def is_quiet(self) -> bool:
+        """Whether nothing new has been heard for the timeout."""
+        return time.monotonic() - self._news_at > self._timeout_s
+
+    def _silent(self, key: str, seen: _Seen) -> bool:
+        return key != self._key and time.monotonic() - seen.since > self._timeout_s
+
+    def _look(self) -> None:
+        """Read the announcements; of many nodes less often, because each is a file on a file system that all share."""
+        now = time.monotonic()
+        if now - self._looked_at < LOOK_S_PER_NODE * len(self._seen):
+            return
+        self._looked_at = now
+        for path in self.folder.glob("*.json"):
+            key = path.name.removesuffix(".json")
+            found = self._read(key)
+            before = self._seen.get(key)
+            if found is None or (before is not None and before.announcement == found):
+                continue
+            if before is None or before.announcement.model_copy(update={"beat": found.beat}) != found:
+                self._news_at = now
+            self._seen[key] = _Seen(found, now)
+
+    def _read(self, key: str) -> Announcement | None:
+        try:
+            return Announcement.model_validate_json((self.folder / f"{key}.json").read_bytes())
+        except (OSError, ValidationError):  # not there, or seen half by a file system that is behind
+            return None

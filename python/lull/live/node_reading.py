@@ -1,0 +1,145 @@
+"""What the meter of one node shows at a moment: what it has counted, the power now, and what is being measured.
+
+A display, the file a measurement publishes and the metrics for Prometheus all are made from it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from lull.meter.meter import Counted
+from lull.record import Channel, Domain, Energy, EnergyKind, Model
+from lull.record.totals import add, counted, node_totals
+
+WINDOW_S = 1.0  # power is the mean over this long: sources that change every 100 ms would jump in less
+SHORTEST_S = 0.2  # no power is told from readings closer than this
+
+
+class ChannelReading(Model):
+    """One channel of the meter."""
+
+    channel: str  # unique on the node: "powercap:package-0"
+    source: str
+    domain: Domain
+    kind: EnergyKind
+    joules: float = Field(ge=0)  # since the meter was started
+    bytes: int | None = None  # likewise, where bytes are counted
+    watts: float | None = None  # mean over about the last second; null before that
+    bytes_per_s: float | None = None
+
+
+class Progress(Model):
+    """What a measurement is at."""
+
+    label: str
+    run: int  # from 1; of the warm-up runs while `warmup` holds
+    runs: int  # how many there will be at least
+    warmup: bool
+    elapsed_s: float = Field(ge=0)  # since this run began
+
+
+class NodeReading(Model):
+    """One node at one moment."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    node: str
+    time: datetime
+    channels: list[ChannelReading]
+    measuring: Progress | None = None
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, populate_by_name=True)
+
+
+class Recent:
+    """The newest readings of one meter, and the power between them."""
+
+    def __init__(self, node: str, channels: Sequence[Channel]) -> None:
+        self.node = node
+        self.channels = channels
+        self._readings: deque[Counted] = deque()
+
+    def add(self, newest: Counted) -> None:
+        """Take note of a reading; one of another series than the last begins anew."""
+        if self._readings and self._readings[-1].series != newest.series:
+            self._readings.clear()
+        if self._readings and self._readings[-1].time_ns >= newest.time_ns:
+            return
+        self._readings.append(newest)
+        while len(self._readings) > 2 and (newest.time_ns - self._readings[1].time_ns) / 1e9 >= WINDOW_S:
+            self._readings.popleft()
+
+    def reading(self, measuring: Progress | None = None) -> NodeReading | None:
+        """The node as it is now; None before the first reading."""
+        if not self._readings:
+            return None
+        first, last = self._readings[0], self._readings[-1]
+        seconds = (last.time_ns - first.time_ns) / 1e9
+        rows = []
+        for place, channel in enumerate(self.channels):
+            octets, before = last.bytes[place], first.bytes[place]
+            known = seconds >= SHORTEST_S
+            rows.append(
+                ChannelReading(
+                    channel=channel.name,
+                    source=channel.source,
+                    domain=channel.domain,
+                    kind=channel.kind,
+                    joules=last.joules[place],
+                    bytes=octets,
+                    watts=max(0.0, last.joules[place] - first.joules[place]) / seconds if known else None,
+                    bytes_per_s=None if not known or octets is None else (octets - (before or 0)) / seconds,
+                )
+            )
+        return NodeReading(node=self.node, time=datetime.now(UTC), channels=rows, measuring=measuring)
+
+
+@dataclass(frozen=True)
+class Power:
+    """Power of a part of a node, or of all of it."""
+
+    domain: Domain
+    watts: float
+    kind: EnergyKind
+    scope: str  # a channel's name, or the sum in words
+    bytes_per_s: float | None = None
+
+
+def totals(reading: NodeReading) -> list[Power]:
+    """The power of the node that counts nothing twice, and of its wires together."""
+    return [_power(total) for total in node_totals(_in_a_second(reading))]
+
+
+def parts(reading: NodeReading) -> list[Power]:
+    """The power of each domain that the node's total is the sum of; the node itself where that is metered."""
+    found = counted(_in_a_second(reading)).get(reading.node, [])
+    domains = dict.fromkeys(one.domain for one in found)
+    sums = [(domain, [one for one in found if one.domain is domain]) for domain in domains]
+    return [_power(add(of, domain, " + ".join(one.channel for one in of))) for domain, of in sums]
+
+
+def _in_a_second(reading: NodeReading) -> list[Energy]:
+    """Powers as the energies of one second, so that they add up by the rule of energies."""
+    return [
+        Energy(
+            node=reading.node,
+            domain=one.domain,
+            channel=one.channel,
+            kind=one.kind,
+            joules=one.watts,
+            low_j=one.watts,
+            high_j=one.watts,
+            bytes=None if one.bytes_per_s is None else round(one.bytes_per_s),
+        )
+        for one in reading.channels
+        if one.watts is not None
+    ]
+
+
+def _power(of: Energy) -> Power:
+    return Power(of.domain, of.joules, of.kind, of.channel, of.bytes)

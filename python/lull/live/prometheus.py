@@ -1,0 +1,137 @@
+"""The newest readings as metrics for Prometheus: served over HTTP, or as a file for node_exporter.
+
+lull_energy_joules_total{host,source,channel,domain,kind}   counter, since the exporter or the measurement started
+lull_power_watts{host,source,channel,domain,kind}           gauge, mean over about a second
+lull_bytes_total{host,source,channel}                       counter, of channels of the wire: sent and received
+lull_total_power_watts{host,domain,scope,kind}              gauge, the node with nothing counted twice, and its wires
+lull_measurement_run{host,label}                            gauge, the run a measurement is at
+lull_up                                                     gauge, 1 while there are readings
+lull_info{version}                                          1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, generate_latest, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from lull import __version__
+from lull.base.errors import LullError, UsageError, describe_os_error
+from lull.base.interrupts import Interrupts
+from lull.base.whole_file import write_whole
+from lull.live.feed import Feed
+from lull.live.node_reading import NodeReading, totals
+
+OF_A_CHANNEL = ("host", "source", "channel", "domain", "kind")
+
+
+class Readings(Collector):
+    """Reads the feed whenever Prometheus asks."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+
+    def collect(self) -> Iterable[Metric]:
+        """The metrics of every node; without any reading `lull_up` is 0 and alone."""
+        try:
+            found = self._feed.read()
+        except LullError:
+            found = []
+        yield GaugeMetricFamily("lull_up", "1 while there are readings.", value=1 if found else 0)
+        yield InfoMetricFamily("lull", "The version of Lull.", value={"version": __version__})
+        yield from metrics(found)
+
+
+def metrics(readings: Sequence[NodeReading]) -> Iterator[Metric]:
+    """The metrics of these readings."""
+    energy = CounterMetricFamily("lull_energy_joules", "Energy of a channel since the start.", labels=OF_A_CHANNEL)
+    power = GaugeMetricFamily("lull_power_watts", "Mean power over about a second.", labels=OF_A_CHANNEL)
+    octets = CounterMetricFamily(
+        "lull_bytes", "Bytes sent and received since the start.", labels=("host", "source", "channel")
+    )
+    whole = GaugeMetricFamily(
+        "lull_total_power_watts",
+        "Power of the node, nothing counted twice, and of its wires beside it.",
+        labels=("host", "domain", "scope", "kind"),
+    )
+    run = GaugeMetricFamily("lull_measurement_run", "The run a measurement is at.", labels=("host", "label"))
+    for reading in readings:
+        for one in reading.channels:
+            labels = (reading.node, one.source, one.channel, one.domain.value, one.kind.value)
+            energy.add_metric(labels, one.joules)
+            if one.watts is not None:
+                power.add_metric(labels, one.watts)
+            if one.bytes is not None:
+                octets.add_metric(labels[:3], one.bytes)
+        for total in totals(reading):
+            whole.add_metric((reading.node, total.domain.value, total.scope, total.kind.value), total.watts)
+        if reading.measuring is not None and not reading.measuring.warmup:
+            run.add_metric((reading.node, reading.measuring.label), reading.measuring.run)
+    yield from (energy, power, octets, whole, run)
+
+
+def registry_of(feed: Feed) -> CollectorRegistry:
+    """The metrics of `feed`, and of nothing else."""
+    registry = CollectorRegistry()
+    registry.register(Readings(feed))
+    return registry
+
+
+@contextmanager
+def serving(feed: Feed, address: str) -> Iterator[str]:
+    """Serve at HOST:PORT from `with` to its end.
+
+    Yields:
+        The URL, with the port that was given by the system where 0 was asked for.
+
+    Raises:
+        UsageError: `address` is no HOST:PORT.
+        LullError: It cannot be listened at.
+    """
+    host, port = parsed_address(address)
+    asked = f"listen at {address}"
+    try:
+        server, thread = start_http_server(port, addr=host, registry=registry_of(feed))
+    except OSError as error:
+        raise LullError(asked, describe_os_error(error), "choose another --listen HOST:PORT") from error
+    shown = f"[{host}]" if ":" in host else host
+    try:
+        yield f"http://{shown}:{server.server_port}/metrics"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def parsed_address(address: str) -> tuple[str, int]:
+    """Host and port of HOST:PORT, :PORT or PORT; this machine alone unless a host is named.
+
+    Raises:
+        UsageError: It is none of them.
+    """
+    host, _, port = address.rpartition(":")
+    if not port.isdigit() or int(port) > 65535:
+        raise UsageError("export --listen", f"{address!r} is no HOST:PORT", "e.g. 127.0.0.1:9464")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def write_textfile(feed: Feed, out: Path, every_s: float, interrupts: Interrupts) -> None:
+    """Write the metrics for node_exporter's textfile collector, again and again until a signal asks to stop.
+
+    The file is removed at the end: node_exporter would go on showing its last figures.
+
+    Raises:
+        LullError: It cannot be written.
+    """
+    registry = registry_of(feed)
+    write_whole(out, generate_latest(registry), "metrics", "--textfile", sync=False)
+    try:
+        while interrupts.stop is None:
+            interrupts.wait(None, every_s)
+            write_whole(out, generate_latest(registry), "metrics", "--textfile", sync=False)
+    finally:
+        out.unlink(missing_ok=True)

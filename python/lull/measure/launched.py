@@ -1,0 +1,232 @@
+"""`lull measure` as a rank of a job: `mpirun -n 8 lull measure --out REC -- ./app`.
+
+Every rank's wrapper runs its own command, under a guard, with its own input, output, signals and exit code. One of them
+on each node reads the meter (`lull.job.node_agent`), and one of these writes the record (`lull.job.node_exchange`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lull import record
+from lull.base.errors import LullError, UsageError
+from lull.base.guard import GRACE_S, CannotExecuteError, run_guarded
+from lull.base.interrupts import InterruptedBySignal, Interrupts
+from lull.base.terminal import output
+from lull.job.launcher import Place
+from lull.job.node import this_node
+from lull.job.node_agent import Job, NodeAgent
+from lull.job.node_exchange import NodeExchange
+from lull.job.part import Asked, Report
+from lull.measure.summary import summary_table
+from lull.record.append import add_repeats, appending, check_same
+from lull.record.merging import Merged, merge
+from lull.regions.accounts import keep_those_of, read_accounts
+from lull.regions.scratch import scratch_folder
+
+
+@dataclass
+class Delivery:
+    """What the one wrapper that merges makes of the parts."""
+
+    job: Job
+    append: bool
+    merged: Merged | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def deliver(self, shared: NodeExchange) -> None:
+        """Merge what was handed in and write or add to the record.
+
+        Raises:
+            LullError: It cannot be written.
+        """
+        merged = merge(shared.parts(), self.job.place.size)
+        self.merged = merged
+        if merged.run is None:
+            return
+        if not self.append:
+            record.write(self.job.target, merged.run, merged.samples)
+            return
+        with appending(self.job.target, self.job.timeout_s):
+            if shared.is_over():  # a node that was taken for dead has done it meanwhile
+                return
+            add_repeats(self.job.target, merged.run, merged.samples)
+
+
+def measure_rank(
+    place: Place,
+    command: Sequence[str],
+    *,
+    label: str,
+    target: Path,
+    append: bool,
+    hz: float,
+    settings: Mapping[str, str],
+) -> int:
+    """Run this rank's command and take part in measuring the job.
+
+    Returns:
+        The exit code of the command; 1 in place of 0 for the rank that writes the record when a rank left no report.
+
+    Raises:
+        InterruptedBySignal: A signal asked to stop.
+        LullError: The meter, the guard or the other nodes failed.
+    """
+    identity = this_node()
+    asked = Asked(label, command, hz, settings, place.size)
+    job = Job(place, target.absolute(), asked, float(settings["LULL_NODE_TIMEOUT_S"]))
+    delivery = Delivery(job, append)
+    agent = NodeAgent(job, identity, delivery.deliver)
+    with Interrupts() as interrupts:
+        agent.start()
+        while not agent.may_begin and interrupts.stop is None:
+            if agent.ended:
+                raise LullError("measure a rank", "its node ended before it began")
+            _wait(agent, interrupts, None)
+        if interrupts.stop is None:
+            report = _run(place, command, identity.host.node, interrupts)
+        else:
+            report = _stopped(place, datetime.now(UTC), 128 + interrupts.stop)
+        agent.report(report)
+        _finish(agent, interrupts)
+    if interrupts.stop is not None and report.exit_code == 0:
+        raise InterruptedBySignal("measure", interrupts.stop)
+    return _conclude(delivery, report)
+
+
+def _run(place: Place, command: Sequence[str], node: str, interrupts: Interrupts) -> Report:
+    """Run the command; however it ends, there is a report."""
+    started = datetime.now(UTC)
+    with scratch_folder() as folder:
+        try:
+            ending = run_guarded(command, env={**os.environ, "LULL_RECORD": str(folder)}, interrupts=interrupts)
+        except CannotExecuteError as error:
+            return Report(rank=place.rank, started=started, exit_code=error.exit_code, ending=None)
+        except InterruptedBySignal as error:
+            return _stopped(place, started, error.exit_code)
+        found = keep_those_of(node, read_accounts(folder))
+    accounts = [account if account.pe is not None else account.of_pe(place.rank) for account in found.accounts]
+    return Report(
+        rank=place.rank,
+        started=started,
+        exit_code=ending.exit_code,
+        ending=ending,
+        accounts=accounts,
+        warnings=found.warnings,
+    )
+
+
+def _stopped(place: Place, started: datetime, exit_code: int) -> Report:
+    return Report(rank=place.rank, started=started, exit_code=exit_code, ending=None, interrupted=True)
+
+
+def _finish(agent: NodeAgent, interrupts: Interrupts) -> None:
+    """Wait until the record stands; a signal that asks to stop shortens that to the grace."""
+    already = interrupts.stop is not None
+    deadline = time.monotonic() + GRACE_S if already else None
+    while not agent.ended:
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left <= 0:
+            agent.abandon()
+            raise InterruptedBySignal("measure", interrupts.stop or 0)
+        _wait(agent, interrupts, left)
+        if interrupts.stop is not None and deadline is None:
+            deadline = time.monotonic() + GRACE_S
+
+
+def _wait(agent: NodeAgent, interrupts: Interrupts, seconds: float | None) -> None:
+    interrupts.wait(agent.news, seconds)
+    with suppress(BlockingIOError):
+        os.eventfd_read(agent.news)
+
+
+def _conclude(delivery: Delivery, report: Report) -> int:
+    """Say what became of the record, in the one wrapper that wrote it; the exit code of this rank."""
+    merged, job = delivery.merged, delivery.job
+    if merged is None:
+        return report.exit_code
+    for line in merged.problems:
+        _say(line)
+    if merged.run is None:
+        _say("no record: no rank ran to an end of its own")
+    else:
+        output(stderr=True).print(summary_table(merged.run.repeats))
+        _say(f"{'added to the record' if delivery.append else 'record'} in {job.target}")
+    return report.exit_code if report.exit_code != 0 else int(bool(merged.missing))
+
+
+def target_of(place: Place, label: str, out: Path | None, append: Path | None) -> Path:
+    """The folder of the record, which every rank of the job must find by itself.
+
+    Raises:
+        UsageError: No folder is named, and the job has no name to make one from.
+    """
+    named = append if append is not None else out
+    if named is not None:
+        return named
+    if not place.job:
+        raise UsageError(
+            "measure the ranks of a job", f"{place.launcher} gives the job no name", "name a folder with --out"
+        )
+    name = "".join(c if c.isalnum() or c in "-_" else "-" for c in place.job)[:60].strip("-")
+    return Path("results") / f"{label}-{name}"
+
+
+def refuse(place: Place, options: Sequence[str]) -> None:
+    """Refuse options that a rank of a job cannot follow.
+
+    Raises:
+        UsageError: There is one.
+    """
+    if options:
+        raise UsageError(
+            f"measure {options[0]}",
+            f"{place.launcher} started this as one rank of a job, which has no say over the others",
+            f"leave it out, or say lull measure {options[0]} ... -- mpirun ...",
+        )
+
+
+def measure(
+    place: Place,
+    command: Sequence[str],
+    *,
+    runs: int,
+    warmup: int,
+    label: str | None,
+    out: Path | None,
+    append: Path | None,
+    hz: float,
+    settings: Mapping[str, str],
+) -> int:
+    """The command `lull measure`, started by a launcher; options as there.
+
+    Raises:
+        UsageError: Several runs are asked for: a rank of a parallel program can be started only once.
+        LullError: The record cannot be written or added to.
+    """
+    if runs > 1 or warmup > 0:
+        raise UsageError(
+            "measure several runs",
+            f"{place.launcher} starts each rank once, and a parallel program cannot begin twice in one rank",
+            "start the launcher once for each run, with --append DIR, or say lull measure --runs N -- mpirun ...",
+        )
+    name = label or Path(command[0]).name
+    target = target_of(place, name, out, append)
+    if append is not None:
+        name = check_same(record.read(target), target, command, label, hz, settings)
+    elif target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
+        raise LullError(
+            f"write the record {target}", "something is there already", "name another folder with --out or remove it"
+        )
+    return measure_rank(place, command, label=name, target=target, append=append is not None, hz=hz, settings=settings)
+
+
+def _say(line: str) -> None:
+    print(f"lull: {line}", file=sys.stderr, flush=True)

@@ -1,0 +1,128 @@
+"""A measurement from its first repeat to its records: who looks on, what is kept when it is stopped, what is said."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from lull import record
+from lull.base.errors import LullError
+from lull.base.guard import CannotExecuteError
+from lull.base.interrupts import Interrupts
+from lull.job.launcher import LAUNCHERS, nodes_allocated
+from lull.live.published import Publisher
+from lull.measure.command import Command
+from lull.measure.interleave import Turn
+from lull.measure.live_line import LiveLine, is_wanted
+from lull.measure.repeat import Measured
+from lull.measure.telling import say, tell_command, tell_comparison, tell_repeat
+from lull.measure.turns import Plan, run_in_turn
+from lull.measure.watch import Onlooker, Watch
+from lull.meter.idle_power import measure_idle
+from lull.meter.meter import Meter
+from lull.record import IdlePower
+from lull.record.new_folder import default_folder
+from lull.regions.accounts import missing_nodes
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for, beside the commands themselves."""
+
+    plan: Plan
+    idle_s: float | None
+    hz: float
+    settings: Mapping[str, str]
+    quiet: bool
+    publish: Path | None  # the record, or the folder of records, beside which readings are published
+
+
+def measure_commands(commands: Sequence[Command], asked: Asked, *, may_rename: bool) -> int:
+    """Measure, write the records of what finished, and tell; the exit code."""
+    nodes = nodes_allocated(os.environ)
+    if nodes > 1 and any(Path(command.argv[0]).name in LAUNCHERS for command in commands):
+        say(missing_nodes(f"this job has {nodes} nodes, and only this one is read"))
+    node = record.this_host().node
+    meter = Meter(node, asked.hz)
+    idle: list[IdlePower] = []
+    reason = ""
+    if asked.publish is not None:
+        say(f"lull top {asked.publish} follows this measurement")
+    stopped: LullError | None = None
+    cannot: CannotExecuteError | None = None
+    with Interrupts() as interrupts:
+        try:
+            if asked.idle_s is not None:
+                idle = _idle(meter, asked.idle_s, interrupts)
+            with Watch(node, meter, asked.plan.runs, _onlookers(asked)) as watch:
+                reason = run_in_turn(
+                    commands, asked.plan, meter, interrupts, begins=watch.begins, ended=_teller(commands, asked)
+                )
+        except CannotExecuteError as error:
+            cannot = error
+        except LullError as error:  # a signal, or the meter failed: the whole repeats so far are worth keeping
+            stopped = error
+        finished = [command for command in commands if command.finished]
+        if cannot is not None and len(finished) < len(commands):  # it never ran: a mistake in the command line
+            return cannot.exit_code
+        for command in finished:
+            if may_rename and command.folder.exists():  # another measurement took the name meanwhile
+                command.folder = default_folder(command.label, datetime.now())
+            command.write(meter, asked.hz, asked.settings, idle)
+    if stopped is not None or cannot is not None:
+        for command in finished:
+            say(f"the whole repeats so far, {len(command.finished)} of {asked.plan.runs}, are in {command.folder}")
+        if stopped is not None:
+            raise stopped
+    if cannot is not None:
+        return cannot.exit_code
+    return _tell(commands, reason)
+
+
+def _tell(commands: Sequence[Command], reason: str) -> int:
+    """The summaries, why it stopped, and how several compare; the first exit code of a command that is not 0."""
+    codes = [tell_command(command, heading=len(commands) > 1) for command in commands]
+    if reason:
+        say(reason)
+    if len(commands) > 1:
+        tell_comparison([record.read(command.folder) for command in commands])
+    return next((code for code in codes if code), 0)
+
+
+def _idle(meter: Meter, seconds: float, interrupts: Interrupts) -> list[IdlePower]:
+    say(f"measuring idle power for {seconds:g} s: leave the machine alone")
+    found = measure_idle(meter, seconds, interrupts)
+    if found.warning:
+        say(found.warning)
+    return found.power
+
+
+def _onlookers(asked: Asked) -> list[Onlooker]:
+    shown: list[Onlooker] = [] if asked.quiet or not is_wanted() else [LiveLine()]
+    return [*shown, *([Publisher(asked.publish)] if asked.publish is not None else [])]
+
+
+def _teller(commands: Sequence[Command], asked: Asked) -> Callable[[Turn[Command], Measured], None]:
+    """What is said after each repeat: what was wrong with it, and on a terminal what it cost."""
+    several = (
+        asked.plan.runs + max(command.warmup for command in commands) > 1
+        or len(commands) > 1
+        or asked.plan.until is not None
+    )
+    shows = several and sys.stderr.isatty() and not asked.quiet
+
+    said: set[str] = set()
+
+    def tell(turn: Turn[Command], measured: Measured) -> None:
+        for line in measured.warnings:
+            if line not in said:
+                say(line)
+            said.add(line)
+        if shows:
+            tell_repeat(turn, measured, asked.plan.runs)
+
+    return tell

@@ -1,0 +1,223 @@
+"""What a study has done so far, on disk: each finished repeat at once, so that a kill costs at most the one under way.
+
+OUT/.state/study.json          what was begun: description, settings, node, programs
+OUT/.state/<point>/000.json    a repeat, whole when it is there; 000.parquet its samples, 000.log its output
+OUT/<point>/                   the record of a point whose repeats are all there
+OUT/inputs/, OUT/report.html
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lull.base.errors import LullError, describe_os_error
+from lull.record import Repeat
+
+STATE = ".state"
+BEGUN = "study.json"
+MADE = (
+    "inputs",
+    "plots",
+    "report.html",
+    "sweep.csv",
+    STATE,
+)  # what --fresh removes beside records of points; the state last
+
+
+class Begun(BaseModel):
+    """What must be the same for repeats to belong together."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    study: str
+    quick: bool
+    description: str  # hash of its content
+    settings: dict[str, str]
+    node: str
+    programs: dict[str, str]  # path -> size and time of change
+    points: list[str]
+
+    def differences(self, now: Begun) -> list[str]:
+        """What differs between this beginning and `now`, in words."""
+        words = []
+        if self.study != now.study:
+            words.append(f"it holds the study {self.study}")
+        if self.quick != now.quick:
+            words.append(f"it was begun with{'' if self.quick else 'out'} --quick")
+        elif self.description != now.description:
+            words.append("its description has changed")
+        for variable in sorted({*self.settings, *now.settings}):
+            before, after = self.settings.get(variable, ""), now.settings.get(variable, "")
+            if before != after:
+                words.append(f"{variable} was {before or 'empty'} and is {after or 'empty'}")
+        if self.node != now.node:
+            words.append(f"it ran on {self.node}")
+        if self.description == now.description:
+            changed = [path for path, state in now.programs.items() if self.programs.get(path) != state]
+            words.extend(f"{Path(path).name} has been built anew" for path in changed)
+        return words
+
+
+class State:
+    """The folder of a study, held by one process at a time until `close`.
+
+    Raises:
+        LullError: The folder cannot be written, holds something else, or another process is at work in it.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self._asked = f"keep the study in {out}"
+        begun = out / STATE / BEGUN
+        try:
+            if out.exists() and not (out / STATE).is_dir() and (not out.is_dir() or any(out.iterdir())):
+                raise LullError(self._asked, "something else is there", "name another folder with --out")
+            (out / STATE).mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(out / STATE / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise LullError(self._asked, describe_os_error(error), "choose a folder with --out") from error
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._lock)
+            raise LullError(self._asked, "another lull study is at work there", "wait for it, or use --out") from error
+        self.begun = _read_begun(begun) if begun.exists() else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._lock)
+
+    def begin(self, begun: Begun) -> None:
+        """Note what is begun."""
+        self.write(self.out / STATE / BEGUN, begun.model_dump_json(indent=1).encode())
+        self.begun = begun
+
+    def clear(self) -> None:
+        """Remove what earlier runs made here, and nothing else."""
+        points = self.begun.points if self.begun else []
+        for name in (*points, *MADE):
+            path = self.out / name
+            if name == STATE:
+                for entry in path.iterdir():
+                    if entry.is_dir():
+                        shutil.rmtree(entry)
+                    elif entry.name != "lock":
+                        entry.unlink()
+            elif path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        self.begun = None
+
+    def set_aside(self) -> Path:
+        """Move what stands here into a folder beside it, OUT-1 or the next free number, and return that.
+
+        The note of what was begun goes last: a process killed in between leaves the rest for the next one to move.
+
+        Raises:
+            LullError: It cannot be moved.
+        """
+        number = 1
+        while (aside := self.out.with_name(f"{self.out.name}-{number}")).exists():
+            number += 1
+        points = self.begun.points if self.begun else []
+        inside = [path for path in (self.out / STATE).iterdir() if path.name != "lock"]
+        inside.sort(key=lambda path: path.name == BEGUN)
+        try:
+            (aside / STATE).mkdir(parents=True)
+            for path in [self.out / name for name in (*points, *MADE) if name != STATE] + inside:
+                if path.exists():
+                    path.rename(aside / path.relative_to(self.out))
+        except OSError as error:
+            raise LullError(self._asked, describe_os_error(error), "name another folder with --out") from error
+        self.begun = None
+        return aside
+
+    def log(self, point: str, index: int) -> Path:
+        """Where the output of a repeat goes; warm-ups have a negative index."""
+        folder = self.out / STATE / point
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / (f"{index:03}.log" if index >= 0 else "warmup.log")
+
+    def has(self, point: str, index: int) -> bool:
+        """Whether this repeat is there, whole."""
+        return (self.out / STATE / point / f"{index:03}.json").exists()
+
+    def save(self, point: str, repeat: Repeat, samples: pa.Table) -> None:
+        """Keep a finished repeat."""
+        folder = self.out / STATE / point
+        sink = pa.BufferOutputStream()
+        pq.write_table(samples, sink, compression="zstd")
+        self.write(folder / f"{repeat.index:03}.parquet", sink.getvalue().to_pybytes())
+        self.write(folder / f"{repeat.index:03}.json", repeat.model_dump_json().encode())
+
+    def load(self, point: str, runs: int) -> tuple[list[Repeat], pa.Table]:
+        """All repeats of a point and their samples.
+
+        Raises:
+            LullError: One of them is damaged.
+        """
+        folder = self.out / STATE / point
+        try:
+            repeats = [Repeat.model_validate_json((folder / f"{i:03}.json").read_bytes()) for i in range(runs)]
+            samples = pa.concat_tables([pq.read_table(folder / f"{i:03}.parquet") for i in range(runs)])
+        except (OSError, ValidationError, pa.ArrowException) as error:
+            raise LullError(f"take up {point}", f"what was kept in {folder} is damaged", "start --fresh") from error
+        return repeats, samples
+
+    def write(self, path: Path, content: bytes) -> None:
+        """Write a file so that it is whole or absent."""
+        aside = path.with_name(f".{path.name}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with aside.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            aside.rename(path)
+        except OSError as error:
+            raise LullError(self._asked, describe_os_error(error), "make room and start it again") from error
+
+
+def take_up(state: State, now: Begun, resume: bool | None) -> str:
+    """Continue what stands in the folder, or begin; what is no longer the same study is moved aside, not lost.
+
+    Returns:
+        What the user must know, in words: what was moved aside, and why; empty when nothing was.
+
+    Raises:
+        LullError: --resume was asked for, and there is nothing to continue or it has changed; the line says how.
+    """
+    asked = f"continue the study in {state.out}"
+    if resume is False:
+        state.clear()
+    words = ""
+    differences = state.begun.differences(now) if state.begun else []
+    if differences and resume:
+        raise LullError(asked, "; ".join(differences), "--fresh starts anew, --out names another folder")
+    if differences:
+        aside = state.set_aside()
+        words = f"what was in {state.out} is now in {aside}: {'; '.join(differences)}"
+    if state.begun is None:
+        if resume:
+            raise LullError(asked, "there is none", "leave out --resume to begin one")
+        state.begin(now)
+    return words
+
+
+def _read_begun(path: Path) -> Begun:
+    try:
+        return Begun.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, json.JSONDecodeError, ValidationError) as error:
+        raise LullError(f"take up the study in {path.parent.parent}", f"{path.name} is damaged", "use --out") from error

@@ -1,0 +1,53 @@
+"""The short account of a measurement on the terminal: each repeat, then the median over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from rich.table import Table
+
+from lull.record import Domain, Repeat, weakest
+from lull.record.totals import OverNodes, over_nodes
+from lull.statistics import formatting
+
+
+def summary_table(repeats: Sequence[Repeat]) -> Table:
+    """Wall and CPU seconds and every total in joules with its kind, a row per repeat and one for the medians.
+
+    Energies are summed over the nodes: one column for each domain.
+
+    Args:
+        repeats: At least one, all of one command on the same nodes.
+    """
+    sums = [over_nodes(repeat.totals) for repeat in repeats]
+    domains = list(dict.fromkeys(domain for of_repeat in sums for domain in of_repeat))
+    table = Table("repeat", "exit", pad_edge=False, box=None, padding=(0, 2, 0, 0))
+    for header in ("wall s", "CPU s", *(heading(domain, sums) for domain in domains)):
+        table.add_column(header, justify="right")
+    for repeat, of_repeat in zip(repeats, sums, strict=True):
+        energy = [joules_in_words(of_repeat[domain]) if domain in of_repeat else "-" for domain in domains]
+        table.add_row(
+            str(repeat.index + 1), str(repeat.exit_code), f"{repeat.wall_s:.4g}", f"{repeat.cpu_s:.4g}", *energy
+        )
+    if len(repeats) > 1:
+        walls = median(repeat.wall_s for repeat in repeats)
+        cpus = median(repeat.cpu_s for repeat in repeats)
+        joules = [median(of[domain].energy.joules for of in sums if domain in of) for domain in domains]
+        table.add_row("median", "", *(f"{value:.4g}" for value in (walls, cpus, *joules)), style="bold")
+    return table
+
+
+def heading(domain: Domain, sums: Sequence[dict[Domain, OverNodes]]) -> str:
+    """What a column of energy holds, and over how many nodes when there are several."""
+    of_domain = [of[domain] for of in sums if domain in of]
+    nodes = max(of.nodes for of in of_domain)
+    where = f" on {nodes} nodes" if nodes > 1 else ""
+    return f"{domain.value} J{where}\n{weakest([of.energy.kind for of in of_domain]).value}"
+
+
+def joules_in_words(total: OverNodes) -> str:
+    """Joules, marked when a reset hid part of them, or readings failed."""
+    of = total.energy
+    marks = (" or more" if of.lower_bound else "") + (f" ({formatting.count(of.gaps, 'gap')})" if of.gaps else "")
+    return f"{of.joules:.4g}{marks}"

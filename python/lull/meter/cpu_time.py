@@ -1,0 +1,44 @@
+"""How busy the CPUs of a machine were between two moments: the share of their time that was not idle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull.base.errors import LullError, describe_os_error
+
+IDLE_COLUMNS = (3, 4, 7)  # idle, idle while waiting for a disk, and stolen by other virtual machines: not our energy
+COUNTED_COLUMNS = 8  # user, nice, system, idle, iowait, irq, softirq, steal; guests are in user already
+
+
+@dataclass(frozen=True)
+class CpuTime:
+    """Ticks of all CPUs since the machine started."""
+
+    idle: int
+    total: int
+
+
+def cpu_time(sysroot: Path = Path("/")) -> CpuTime:
+    """What proc/stat below `sysroot` says now.
+
+    Raises:
+        LullError: It cannot be read, or is no such file.
+    """
+    path = sysroot / "proc" / "stat"
+    asked = f"read CPU time from {path}"
+    try:
+        first = path.read_text(encoding="utf-8").partition("\n")[0].split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise LullError(asked, describe_os_error(error) if isinstance(error, OSError) else "it is no text") from error
+    columns = first[1 : COUNTED_COLUMNS + 1]
+    if not first or first[0] != "cpu" or len(columns) < COUNTED_COLUMNS or not all(map(str.isdigit, columns)):
+        raise LullError(asked, "it does not begin with the time of all CPUs")
+    ticks = [int(column) for column in columns]
+    return CpuTime(sum(ticks[place] for place in IDLE_COLUMNS), sum(ticks))
+
+
+def utilisation(before: CpuTime, after: CpuTime) -> float:
+    """Share of CPU time spent busy in between, 0 to 1; 0 where no tick passed."""
+    passed = after.total - before.total
+    return min(1.0, max(0.0, 1 - (after.idle - before.idle) / passed)) if passed > 0 else 0.0

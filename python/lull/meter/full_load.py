@@ -1,0 +1,45 @@
+"""Work for every CPU this process may use, for a given time: `python -m lull.meter.full_load SECONDS`.
+
+Each CPU multiplies matrices that stay in its cache and then adds up an array that does not, in turn: neither the most
+that a processor can be made to draw nor an empty loop. The energy of a calibration is that of this mixture.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import time
+
+MATRIX = 192  # 3 matrices of 192 x 192 doubles fit in most level-2 caches
+ARRAY = 4_000_000  # doubles: 32 MB
+
+
+def load_one_cpu(cpu: int, seconds: float) -> None:
+    """Work on `cpu` alone until the time is over."""
+    end = time.monotonic() + seconds
+    import numpy as np
+
+    os.sched_setaffinity(0, {cpu})
+    matrix, array = np.full((MATRIX, MATRIX), 0.5), np.ones(ARRAY)
+    product = np.empty_like(matrix)
+    while time.monotonic() < end:
+        np.matmul(matrix, matrix, out=product)
+        array.sum()
+
+
+def main(seconds: float) -> None:
+    """Load all CPUs; the workers end with us."""
+    # Spawned, not forked, would start an interpreter on each CPU first; nothing here has threads yet.
+    context = multiprocessing.get_context("fork")
+    workers = [
+        context.Process(target=load_one_cpu, args=(cpu, seconds), daemon=True) for cpu in os.sched_getaffinity(0)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]))

@@ -1,0 +1,178 @@
+"""The energy meter around a piece of work: a series of readings, and the energy between two moments of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lull import _core
+from lull.base.native import native_errors
+from lull.record import SAMPLES_SCHEMA, Channel, Domain, Energy, EnergyKind
+
+Interval = tuple[int, int]  # begin and end, CLOCK_MONOTONIC in nanoseconds
+
+
+@dataclass(frozen=True)
+class Series:
+    """What the meter read on one node: `joules[i, c]` is what channel `c` had counted at `time_ns[i]`."""
+
+    channels: Sequence[Channel]
+    time_ns: NDArray[np.int64]
+    joules: NDArray[np.float64]
+    totals: Sequence[_core.ChannelTotal]
+
+    def energy(self, intervals: Sequence[Interval]) -> list[Energy]:
+        """Energy of every channel inside `intervals`, which must not overlap.
+
+        Between two readings the power is taken as constant. How far that can be wrong is known, because a counter
+        never falls: the truth lies between the readings just inside and just outside the interval, widened by what
+        flows during one update of the counter itself. `low_j` and `high_j` are those bounds, stretched by the
+        uncertainty of the source. Wraps, gaps, resets and stale readings are those of the whole series: where in it
+        they lie is not known.
+        """
+        origin = int(self.time_ns[0])
+        time = (self.time_ns - origin).astype(np.float64)
+        last = len(time) - 1
+        begin = np.array([b - origin for b, _ in intervals], dtype=np.float64).clip(0, time[-1])
+        end = np.array([e - origin for _, e in intervals], dtype=np.float64).clip(0, time[-1])
+        before_begin = (np.searchsorted(time, begin, side="right") - 1).clip(0, last)
+        after_begin = np.searchsorted(time, begin, side="left").clip(0, last)
+        before_end = (np.searchsorted(time, end, side="right") - 1).clip(0, last)
+        after_end = np.searchsorted(time, end, side="left").clip(0, last)
+        seconds = float((end - begin).sum()) / 1e9
+        share = seconds / (time[-1] / 1e9) if time[-1] > 0 else 0.0
+
+        energies = []
+        for column, (channel, total) in enumerate(zip(self.channels, self.totals, strict=True)):
+            counted = self.joules[:, column]
+            joules = float((np.interp(end, time, counted) - np.interp(begin, time, counted)).sum())
+            inside = float((counted[before_end] - counted[after_begin]).clip(0).sum())
+            outside = float((counted[after_end] - counted[before_begin]).sum())
+            update = joules / seconds * channel.interval_s * len(intervals) if seconds > 0 else 0.0
+            if total.joules > 0:
+                part = joules / total.joules
+                low = (inside - update) * total.low_j / total.joules
+                high = (outside + update) * total.high_j / total.joules
+            else:
+                part, low, high = share, 0.0, total.high_j * share
+            energies.append(
+                Energy(
+                    node=channel.node,
+                    domain=channel.domain,
+                    channel=channel.name,
+                    kind=channel.kind,
+                    joules=max(joules, 0.0),
+                    low_j=min(max(low, 0.0), max(joules, 0.0)),
+                    high_j=max(high, joules, 0.0),
+                    bytes=None if total.bytes is None else round(total.bytes * part),
+                    wraps=total.wraps,
+                    gaps=total.gaps,
+                    resets=total.resets,
+                    stale=total.stale,
+                    lower_bound=total.lower_bound,
+                )
+            )
+        return energies
+
+    def table(self, repeat: int, zero_ns: int) -> pa.Table:
+        """The readings as rows of samples.parquet, times counted from `zero_ns`."""
+        seconds = (self.time_ns - zero_ns) / 1e9
+        rows, columns = self.joules.shape
+
+        def per_channel(values: list[str]) -> list[str]:
+            return [value for value in values for _ in range(rows)]
+
+        return pa.table(
+            {
+                "repeat": np.full(rows * columns, repeat, dtype=np.int32),
+                "time_s": np.tile(seconds, columns),
+                "node": per_channel([channel.node for channel in self.channels]),
+                "channel": per_channel([channel.name for channel in self.channels]),
+                "domain": per_channel([channel.domain.value for channel in self.channels]),
+                "kind": per_channel([channel.kind.value for channel in self.channels]),
+                "joules": self.joules.T.ravel(),
+            },
+            schema=SAMPLES_SCHEMA,
+        )
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What every channel has counted since its meter was made, at one moment."""
+
+    series: int  # how many times the meter was started: between two series nothing is counted
+    time_ns: int  # CLOCK_MONOTONIC
+    joules: tuple[float, ...]
+    bytes: tuple[int | None, ...]  # None of channels that count none
+
+
+class Meter:
+    """The meter of this node, started and stopped around each repeat.
+
+    Args:
+        node: The name this node has in records.
+        hz: Readings per second, 0.1 to 100.
+        sysroot: Root below which sys/ and proc/ are read.
+        sources: Names of the sources to read; by default those that `lull sources` marks as used.
+
+    Raises:
+        LullError: A source that is named, or that LULL_METER_SOURCES names, cannot be read, or `hz` is out of range.
+    """
+
+    def __init__(self, node: str, hz: float, *, sysroot: Path = Path("/"), sources: Sequence[str] = ()) -> None:
+        with native_errors():
+            self._sampler = _core.Sampler(sysroot=str(sysroot), hz=hz, sources=sources)
+            self.channels = [
+                Channel(
+                    name=channel.name,
+                    source=channel.source,
+                    node=node,
+                    domain=Domain(channel.domain),
+                    kind=EnergyKind(channel.kind),
+                    interval_s=channel.interval_s,
+                    basis=channel.basis,
+                )
+                for channel in self._sampler.channels
+            ]
+        self._before: list[tuple[float, int | None]] = [(0.0, None) for _ in self.channels]  # of earlier series
+        self._lock = threading.Lock()  # what was counted is either in the running series or before it, never in both
+        self._runs = False
+        self._series = 0
+
+    def start(self) -> None:
+        """Begin a new series; the first reading is taken before this returns."""
+        with self._lock, native_errors():
+            self._sampler.start()
+            self._runs = True
+            self._series += 1
+
+    def stop(self) -> Series:
+        """Take the last reading and hand over the series."""
+        with self._lock:
+            self._runs = False
+            with native_errors():
+                samples = self._sampler.stop()
+            now = [(total.joules, total.bytes) for total in samples.totals]
+            self._before = [_sum(before, one) for before, one in zip(self._before, now, strict=True)]
+        return Series(self.channels, samples.time_ns, samples.joules, samples.totals)
+
+    def latest(self) -> Counted | None:
+        """What was counted up to the newest reading, over all series; None while none is running. From any thread."""
+        with self._lock:
+            if not self._runs:
+                return None
+            with native_errors():
+                time_ns, joules, octets = self._sampler.latest()
+            now = zip(self._before, zip(joules, octets, strict=True), strict=True)
+            sums = [_sum(before, one) for before, one in now]
+        return Counted(self._series, time_ns, tuple(joules for joules, _ in sums), tuple(octets for _, octets in sums))
+
+
+def _sum(before: tuple[float, int | None], now: tuple[float, int | None]) -> tuple[float, int | None]:
+    return before[0] + now[0], None if now[1] is None else (before[1] or 0) + now[1]

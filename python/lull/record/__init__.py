@@ -1,0 +1,59 @@
+"""The record of a run: the folder that every part of Lull writes and reads, and nothing else.
+
+    DIR/run.json         schema-versioned: what was run, where, its repeats, every energy figure with kind and source
+    DIR/samples.parquet  energy over time: repeat, time_s, node, channel, domain, kind, joules (cumulative in a repeat)
+
+`lull.record.read(Path("DIR"))` gives a `Run`, `read_samples` its table; `write` makes a record that is whole or absent.
+"""
+
+from lull.record.files import read, read_samples, write
+from lull.record.host import this_host
+from lull.record.schema import (
+    RUN_FILE,
+    SAMPLES_FILE,
+    SAMPLES_SCHEMA,
+    SCHEMA,
+    Channel,
+    Combination,
+    Domain,
+    Energy,
+    EnergyKind,
+    Host,
+    IdlePower,
+    Metric,
+    Model,
+    Rank,
+    Region,
+    RegionShare,
+    Repeat,
+    Run,
+    is_simulated,
+    weakest,
+)
+
+__all__ = [
+    "RUN_FILE",
+    "SAMPLES_FILE",
+    "SAMPLES_SCHEMA",
+    "SCHEMA",
+    "Channel",
+    "Combination",
+    "Domain",
+    "Energy",
+    "EnergyKind",
+    "Host",
+    "IdlePower",
+    "Metric",
+    "Model",
+    "Rank",
+    "Region",
+    "RegionShare",
+    "Repeat",
+    "Run",
+    "is_simulated",
+    "read",
+    "read_samples",
+    "this_host",
+    "weakest",
+    "write",
+]

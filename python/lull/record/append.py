@@ -1,0 +1,134 @@
+"""More repeats for a record that stands: `lull measure --append REC`.
+
+The record stays readable throughout. Its samples are replaced first, by more of them, and run.json after: whoever
+reads between the two finds the repeats that run.json names and their samples. A record has one appender at a time; its
+folder is locked, so that nothing is left when the process dies.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from lull import record
+from lull.base.errors import LullError, describe_os_error
+from lull.record import RUN_FILE, SAMPLES_FILE, Run
+from lull.record.merging import channels_of
+
+REMEDY = "name a new record with --out"
+RETRY_S = 0.1
+
+
+@contextmanager
+def appending(folder: Path, wait_s: float = 0.0) -> Iterator[None]:
+    """Be the only one who adds to the record `folder`.
+
+    Raises:
+        LullError: There is no folder, or another process is adding to it for longer than `wait_s`.
+    """
+    asked = f"add to the record {folder}"
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise LullError(asked, describe_os_error(error), "measure a first run with --out") from error
+    try:
+        end = time.monotonic() + wait_s
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError as error:
+                if time.monotonic() >= end:
+                    raise LullError(asked, "another lull measure is adding to it", "wait until it has ended") from error
+                time.sleep(RETRY_S)
+        yield
+    finally:
+        os.close(lock)
+
+
+def check_same(
+    before: Run, folder: Path, command: Sequence[str], label: str | None, hz: float, settings: Mapping[str, str]
+) -> str:
+    """Make sure that what is about to be measured is one more of what the record holds; returns the record's label.
+
+    Raises:
+        LullError: It is not; the line says in what it differs.
+    """
+    asked = f"add to the record {folder}"
+    if list(command) != before.command:
+        raise LullError(asked, f"its command is {' '.join(before.command)}", REMEDY)
+    if label is not None and label != before.label:
+        raise LullError(asked, f"its label is {before.label}, not {label}", "leave --label out, or " + REMEDY)
+    if hz != before.sampling_hz:
+        raise LullError(
+            asked, f"it was read {before.sampling_hz:g} times a second, not {hz:g}", f"use --hz {before.sampling_hz:g}"
+        )
+    now = {name: value for name, value in settings.items() if name != "LULL_RECORD"}
+    for name in dict.fromkeys([*before.settings, *now]):
+        old, new = before.settings.get(name, ""), now.get(name, "")
+        if old != new:
+            raise LullError(asked, f"{name} was {old or 'not set'}, now it is {new or 'not set'}", REMEDY)
+    return before.label
+
+
+def add_repeats(folder: Path, more: Run, samples: pa.Table) -> Run:
+    """Add the repeats of `more` to the record in `folder`, which the caller holds by `appending`.
+
+    Raises:
+        LullError: They are of other nodes, sources or factors than its own, or cannot be written.
+    """
+    asked = f"add to the record {folder}"
+    before = record.read(folder)
+    _check_alike(asked, before, more)
+    known = [repeat.index for repeat in before.repeats]
+    first = max(known, default=-1) + 1
+    repeats = [repeat.model_copy(update={"index": first + i}) for i, repeat in enumerate(more.repeats)]
+    new_numbers = pa.array([repeat.index for repeat in more.repeats], pa.int32())
+    place = pc.index_in(samples.column("repeat"), value_set=new_numbers)
+    renumbered = samples.set_column(0, "repeat", pc.add(place, pa.scalar(first, pa.int32())))
+    old = record.read_samples(folder)
+    kept = old.filter(pc.is_in(old.column("repeat"), value_set=pa.array(known, pa.int32())))
+    after = before.model_copy(update={"repeats": [*before.repeats, *repeats], "idle": [*before.idle, *more.idle]})
+    aside = [folder / f".{name}.aside" for name in (SAMPLES_FILE, RUN_FILE)]
+    try:
+        pq.write_table(pa.concat_tables([kept, renumbered.cast(kept.schema)]), aside[0], compression="zstd")
+        aside[1].write_text(after.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")
+        for path, name in zip(aside, (SAMPLES_FILE, RUN_FILE), strict=True):
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+            path.rename(folder / name)
+    except OSError as error:
+        raise LullError(asked, describe_os_error(error), "its repeats so far are as they were") from error
+    finally:
+        for path in aside:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+    return after
+
+
+def _check_alike(asked: str, before: Run, more: Run) -> None:
+    if more.lull_version != before.lull_version:
+        raise LullError(asked, f"Lull {before.lull_version} measured it, this is {more.lull_version}", REMEDY)
+    if more.command != before.command:
+        raise LullError(asked, f"its command is {' '.join(before.command)}", REMEDY)
+    if more.factors != before.factors:
+        raise LullError(asked, "its factors are others", REMEDY)
+    old, new = ({host.node: host for host in run.hosts} for run in (before, more))
+    if old.keys() != new.keys():
+        raise LullError(asked, f"its nodes are {', '.join(old)}, these are {', '.join(new)}", REMEDY)
+    for name, host in old.items():
+        other = new[name].model_copy(update={"clock_error_s": host.clock_error_s})
+        if other != host:
+            what = next(field for field in type(host).model_fields if getattr(host, field) != getattr(other, field))
+            raise LullError(asked, f"{what} of {name} is {getattr(other, what)}, not {getattr(host, what)}", REMEDY)
+    if channels_of(before) != channels_of(more):
+        changed = sorted({f"{channel[1]} on {channel[0]}" for channel in channels_of(before) ^ channels_of(more)})
+        raise LullError(asked, f"its sources are not these: {', '.join(changed[:4])} differ", REMEDY)

@@ -1,0 +1,105 @@
+"""A record on disk: written whole or not at all, and read with every fault in one line.
+
+`write` fills a hidden folder beside the target, syncs it and renames it into place, so a killed process leaves either
+no record or a complete one. `read` refuses a truncated, newer or foreign file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import ValidationError
+
+from lull.base.errors import LullError, describe_os_error
+from lull.record.schema import RUN_FILE, SAMPLES_FILE, SAMPLES_SCHEMA, SCHEMA, Run
+
+
+def write(folder: Path, run: Run, samples: pa.Table, beside: Mapping[str, bytes] | None = None) -> None:
+    """Write a record so that it is whole or absent.
+
+    Args:
+        folder: Where the record shall stand; must not exist yet, or be an empty folder.
+        run: What goes into run.json.
+        samples: What goes into samples.parquet, in `SAMPLES_SCHEMA`.
+        beside: Further files by name, e.g. the simulation.json of a simulation.
+
+    Raises:
+        LullError: The folder is taken, cannot be written, or the disk is full.
+    """
+    asked = f"write the record {folder}"
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise LullError(asked, "something is there already", "name another folder or remove it")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as error:
+        raise LullError(asked, describe_os_error(error), "choose a folder you may write with --out") from error
+    try:
+        aside.chmod(0o755)
+        pq.write_table(samples.cast(SAMPLES_SCHEMA), aside / SAMPLES_FILE, compression="zstd")
+        run_json = (run.model_dump_json(by_alias=True, indent=1) + "\n").encode()
+        for name, content in {**(beside or {}), RUN_FILE: run_json}.items():
+            with (aside / name).open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        aside.rename(folder)
+    except OSError as error:
+        raise LullError(asked, describe_os_error(error), "choose a folder with room with --out") from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def read(folder: Path) -> Run:
+    """Read run.json of a record.
+
+    Raises:
+        LullError: There is no record, it is not whole, or it was written by an older or newer Lull; the line says
+            which.
+    """
+    asked = f"read the record {folder}"
+    path = folder / RUN_FILE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise LullError(asked, f"no {RUN_FILE} there", "name a folder that lull measure or lull study wrote") from error
+    except (OSError, UnicodeDecodeError) as error:
+        found = describe_os_error(error) if isinstance(error, OSError) else f"{RUN_FILE} is not text"
+        raise LullError(asked, found) from error
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        found = f"{RUN_FILE} is cut off or damaged at line {error.lineno}"
+        raise LullError(asked, found, "measure it again") from error
+    version = content.get("schema") if isinstance(content, dict) else None
+    if not isinstance(version, int):
+        raise LullError(asked, f"{RUN_FILE} is not a record of Lull")
+    if version > SCHEMA:
+        raise LullError(asked, f"its schema is {version}, this Lull knows up to {SCHEMA}", "read it with a newer Lull")
+    if version < SCHEMA:
+        raise LullError(asked, f"its schema is {version}, this Lull reads {SCHEMA}", "measure it again")
+    try:
+        return Run.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise LullError(asked, f"{RUN_FILE} is not a valid record at {where}: {first['msg']}") from error
+
+
+def read_samples(folder: Path) -> pa.Table:
+    """Read samples.parquet of a record, in `SAMPLES_SCHEMA`.
+
+    Raises:
+        LullError: It is missing or damaged.
+    """
+    try:
+        return pq.read_table(folder / SAMPLES_FILE).cast(SAMPLES_SCHEMA)
+    except (OSError, pa.ArrowException) as error:
+        raise LullError(f"read the samples of {folder}", str(error).splitlines()[0]) from error

@@ -1,0 +1,74 @@
+"""Metrics of several processes become one, in the way that the program named with each.
+
+Processes must agree on a metric's unit and way. One about which they differ is disputed: it is left out, with a line
+that says so, and stays out when nodes are merged, because the figures of some of the processes are not the job's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from lull.record import Combination, Metric
+
+
+@dataclass
+class Combined:
+    """Metrics by name, and for every disputed name the line about it."""
+
+    metrics: dict[str, Metric] = field(default_factory=dict)
+    disputed: dict[str, str] = field(default_factory=dict)
+
+
+def combine(reported: Iterable[tuple[str, Metric]], disputed: Collection[str] = ()) -> Combined:
+    """One metric for each name among those `reported` by processes or for parts of the job.
+
+    Args:
+        reported: Name and figure.
+        disputed: Names that are disputed already, and said to be: they are left out.
+    """
+    by_name: dict[str, list[Metric]] = {}
+    for name, metric in reported:
+        by_name.setdefault(name, []).append(metric)
+    found = Combined()
+    for name, metrics in by_name.items():
+        if name in disputed:
+            continue
+        if line := _dispute(name, metrics):
+            found.disputed[name] = line
+        else:
+            found.metrics[name] = _one(metrics)
+    return found
+
+
+def _dispute(name: str, metrics: list[Metric]) -> str:
+    """Why these cannot become one; empty when they can."""
+    units = list(dict.fromkeys(metric.unit for metric in metrics))
+    ways = list(dict.fromkeys(metric.combination for metric in metrics))
+    if len(units) > 1:
+        found = "report it in " + " and in ".join(f"'{unit}'" for unit in units)
+    elif len(ways) > 1:
+        found = "combine it as " + " and as ".join(way.value if way else "one value" for way in ways)
+    elif ways == [None] and len(metrics) > 1:
+        found = "report one value each, and none says how they combine"
+    else:
+        return ""
+    return f"metric {name} is left out: processes {found}; give each meaning a name of its own"
+
+
+def _one(metrics: list[Metric]) -> Metric:
+    """One of those that agree, weighed by processes."""
+    processes = sum(metric.processes for metric in metrics)
+    values = [metric.value for metric in metrics]
+    match metrics[0].combination:
+        case Combination.SUM:
+            value = sum(values)
+        case Combination.MEAN:
+            value = sum(metric.value * metric.processes for metric in metrics) / processes
+        case Combination.MIN:
+            value = min(values)
+        case Combination.MAX:
+            value = max(values)
+        case None:
+            value = values[0]
+    return metrics[0].model_copy(update={"value": value, "processes": processes})

@@ -1,0 +1,35 @@
+"""Where a record goes: a folder of its own, found writable before anything is measured."""
+
+from __future__ import annotations
+
+import tempfile
+from datetime import datetime
+from pathlib import Path
+
+from lull.base.errors import LullError, describe_os_error
+
+
+def check_free(folder: Path) -> None:
+    """Make sure that a record can later be written to `folder`.
+
+    Raises:
+        LullError: Something is there already, or its parent cannot be written.
+    """
+    asked = f"write the record {folder}"
+    try:
+        if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
+            raise LullError(asked, "something is there already", "name another folder with --out or remove it")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent)).rmdir()
+    except OSError as error:
+        raise LullError(asked, describe_os_error(error), "choose a folder you may write with --out") from error
+
+
+def default_folder(label: str, now: datetime) -> Path:
+    """results/<label>-<time>, with a number behind it when that is taken."""
+    base = Path("results") / f"{label}-{now:%Y%m%d-%H%M%S}"
+    folder, number = base, 1
+    while folder.exists():
+        number += 1
+        folder = base.with_name(f"{base.name}-{number}")
+    return folder

@@ -1,0 +1,220 @@
+"""The form of a record: what run.json and samples.parquet hold. A change of its meaning raises `SCHEMA`.
+
+Units are in the field names: `_s` seconds, `_j` joules, `_w` watts; bytes are plain counts. An energy figure without a
+kind does not exist: see `EnergyKind`, ordered from the most to the least direct.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, Literal
+
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA: Final = 2
+RUN_FILE = "run.json"
+SAMPLES_FILE = "samples.parquet"
+
+SAMPLES_SCHEMA = pa.schema(
+    [
+        ("repeat", pa.int32()),
+        ("time_s", pa.float64()),
+        ("node", pa.string()),
+        ("channel", pa.string()),
+        ("domain", pa.string()),
+        ("kind", pa.string()),
+        ("joules", pa.float64()),
+    ]
+)
+
+
+class EnergyKind(StrEnum):
+    """How an energy figure was obtained, from the most to the least direct."""
+
+    MEASURED = "measured"
+    VENDOR_MODEL = "vendor-model"
+    DERIVED = "derived"
+    ESTIMATED = "estimated"
+    SIMULATED = "simulated"
+
+
+def weakest(kinds: list[EnergyKind]) -> EnergyKind:
+    """The kind that labels a sum: its least direct part. `kinds` must not be empty."""
+    order = list(EnergyKind)
+    return max(kinds, key=order.index)
+
+
+class Domain(StrEnum):
+    """What an energy figure covers."""
+
+    NODE = "node"
+    PACKAGE = "package"
+    DRAM = "dram"
+    GPU = "gpu"
+    NIC = "nic"
+    WIRE = "wire"
+
+
+class Model(BaseModel):
+    """Base of all parts of a record: unknown fields are errors, infinities and NaN are not written."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
+
+
+class Host(Model):
+    """One node a run used."""
+
+    node: str
+    boot_id: str
+    processor: str
+    cores: int = Field(ge=1)
+    memory_bytes: int = Field(ge=0)
+    kernel: str
+    clock_error_s: float | None = Field(default=None, ge=0)  # how far its clock may be off the first host's
+
+
+class Channel(Model):
+    """One stream of energy readings on one node."""
+
+    name: str  # unique on its node, e.g. "powercap:package-0", "net:eth0", "estimate:package"
+    source: str  # the source it belongs to, e.g. "powercap"
+    node: str
+    domain: Domain
+    kind: EnergyKind
+    interval_s: float = Field(ge=0)  # how often the value changes by itself; 0: at every reading
+    basis: str  # where the figure comes from: a path, or coefficients with their citation
+
+
+class Energy(Model):
+    """Energy of one channel, or of a labelled sum of channels, over a repeat or a region.
+
+    `low_j` and `high_j` bound the systematic uncertainty of the source: a band of its own, not shrunk by repeats.
+    """
+
+    node: str
+    domain: Domain
+    channel: str  # a channel's name, or the sum in words: "package + dram"
+    kind: EnergyKind
+    joules: float = Field(ge=0)
+    low_j: float = Field(ge=0)
+    high_j: float = Field(ge=0)
+    bytes: int | None = Field(default=None, ge=0)  # what crossed the wire, for the domain `wire`
+    wraps: int = Field(default=0, ge=0)
+    gaps: int = Field(default=0, ge=0)
+    resets: int = Field(default=0, ge=0)
+    stale: int = Field(default=0, ge=0)
+    lower_bound: bool = False  # a reset hid part of it: the truth is at least this
+
+
+class IdlePower(Model):
+    """Power of one channel, or of a labelled sum of channels, while nothing of the program ran on the node."""
+
+    node: str
+    domain: Domain
+    channel: str  # as in an energy: a channel's name, or the sum in words: "package + dram"
+    kind: EnergyKind
+    watts: float = Field(ge=0)
+    low_w: float = Field(ge=0)  # systematic band of the source
+    high_w: float = Field(ge=0)
+    seconds: float = Field(gt=0)  # how long it was measured
+
+
+class Combination(StrEnum):
+    """How the figures of several processes become one metric."""
+
+    SUM = "sum"
+    MEAN = "mean"  # over processes, each counting the same
+    MIN = "min"
+    MAX = "max"
+
+
+class Metric(Model):
+    """A figure the program reported itself, e.g. the number of updates it made."""
+
+    value: float
+    unit: str = ""
+    combination: Combination | None = None  # of several processes' figures; None: it is of the run as a whole
+    processes: int = Field(default=1, ge=1)  # that reported it
+
+
+class RegionShare(Model):
+    """What one PE did in a region. It tells who was busy there, not whose the energy was: that is the node's."""
+
+    node: str
+    pe: int | None = None  # None: it was not started by a launcher
+    cpu_s: float = Field(ge=0)
+    share: float = Field(ge=0, le=1)  # of the CPU time that all PEs of the node spent in the region; 0 when none did
+
+
+class Region(Model):
+    """A named part of the program. Times are seconds since the repeat began, over all PEs: first begin, last end.
+
+    A region entered several times has `count` > 1 and `wall_s` is the sum over its visits of (last end - first begin).
+    On several nodes `wall_s` is that of the node where it is longest, and each node's energy is that of its own visits.
+    """
+
+    name: str
+    begin_s: float
+    end_s: float
+    wall_s: float = Field(ge=0)
+    cpu_s: float = Field(ge=0)  # CPU time of all PEs inside it
+    count: int = Field(ge=1)
+    pes: int = Field(ge=1)
+    energy: list[Energy]
+    shares: list[RegionShare] = []  # a PE each
+
+
+class Rank(Model):
+    """One process of a job in which each process was started below a `lull measure` of its own."""
+
+    rank: int = Field(ge=0)
+    node: str = ""  # empty: it is not known where it ran
+    begin_s: float | None = None  # since the repeat began; None: it never began, or left no report
+    end_s: float | None = None
+    cpu_s: float = Field(default=0, ge=0)
+    exit_code: int | None = None  # as a shell would see it; None: no report
+
+
+class Repeat(Model):
+    """One execution of the command.
+
+    On several nodes `wall_s` is the longest of their times, each from the first begin to the last end by its own clock.
+    """
+
+    index: int = Field(ge=0)
+    started: datetime
+    wall_s: float = Field(ge=0)
+    cpu_s: float = Field(ge=0)
+    max_rss_bytes: int = Field(ge=0)
+    exit_code: int  # as a shell would see it: 128 + n for signal n
+    energy: list[Energy]  # one per channel
+    totals: list[Energy]  # per node: the energy total that counts nothing twice, and the wire beside it
+    regions: list[Region] = []
+    metrics: dict[str, Metric] = {}
+    ranks: list[Rank] = []  # empty: the command was started once, not once for each rank
+
+
+class Run(Model):
+    """Everything in run.json."""
+
+    schema_version: Literal[2] = Field(default=SCHEMA, alias="schema")
+    lull_version: str
+    label: str
+    command: list[str]
+    created: datetime
+    sampling_hz: float = Field(gt=0)
+    settings: dict[str, str]  # every LULL_* setting in force
+    factors: dict[str, str | int | float] = {}  # the point of a study's matrix this run stands for
+    hosts: list[Host]
+    channels: list[Channel]
+    idle: list[IdlePower] = []  # per node and channel, when it was measured; node totals may stand among them
+    repeats: list[Repeat]
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, populate_by_name=True)
+
+
+def is_simulated(run: Run) -> bool:
+    """Whether a record is of a simulation: nothing in it was measured."""
+    return bool(run.channels) and all(channel.kind is EnergyKind.SIMULATED for channel in run.channels)

@@ -1,0 +1,98 @@
+"""The energy of a node that counts nothing twice, out of channels that overlap; and of several nodes together.
+
+Every sum of joules or watts is made here: idle power and power now come as the energies of one second. Which channels
+count is said by the meter (src/meter/totals.hpp), for this as for all who print joules. The wire is
+derived, never measured apart from the node, so it stands beside the total and is not added to it; nor are network
+cards (domain `nic`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lull import _core
+from lull.record.schema import Domain, Energy, weakest
+
+PARTS = (Domain.PACKAGE, Domain.DRAM, Domain.GPU)
+
+
+def counted(energies: Iterable[Energy]) -> dict[str, list[Energy]]:
+    """For every node the energies that make up its total, nothing twice: what meters the node itself, else its parts.
+
+    A node without a package (only a wire, only memory) is left out: nothing is made up.
+    """
+    found: dict[str, list[Energy]] = {}
+    for node, on_node in _by_node(energies).items():
+        labels = [(energy.channel, energy.domain.value, energy.kind.value) for energy in on_node]
+        if parts := [on_node[i] for i in _core.counted(labels)]:
+            found[node] = parts
+    return found
+
+
+def node_totals(energies: Iterable[Energy]) -> list[Energy]:
+    """Per node its total (domain `node`) and, where wire channels are, their sum (domain `wire`).
+
+    The sum of parts is labelled in words in `channel` and by the weakest kind of its parts.
+    """
+    energies = list(energies)
+    whole = counted(energies)
+    totals: list[Energy] = []
+    for node, on_node in _by_node(energies).items():
+        parts = whole.get(node, [])
+        if parts and parts[0].domain is Domain.NODE:
+            totals.append(parts[0])
+        elif parts:
+            totals.append(add(parts, Domain.NODE, " + ".join(dict.fromkeys(part.domain.value for part in parts))))
+        wires = [energy for energy in on_node if energy.domain is Domain.WIRE]
+        if wires:
+            totals.append(add(wires, Domain.WIRE, " + ".join(energy.channel for energy in wires)))
+    return totals
+
+
+def add(parts: Sequence[Energy], domain: Domain, channel: str) -> Energy:
+    """The sum of `parts` (at least one; the sum bears the node of the first), labelled by the weakest of their kinds.
+
+    Its bounds are the sums of the bounds: errors of a source are systematic and do not cancel.
+    """
+    counted = [part.bytes for part in parts if part.bytes is not None]
+    return Energy(
+        node=parts[0].node,
+        domain=domain,
+        channel=channel,
+        kind=weakest([part.kind for part in parts]),
+        joules=sum(part.joules for part in parts),
+        low_j=sum(part.low_j for part in parts),
+        high_j=sum(part.high_j for part in parts),
+        bytes=sum(counted) if counted else None,
+        wraps=sum(part.wraps for part in parts),
+        gaps=sum(part.gaps for part in parts),
+        resets=sum(part.resets for part in parts),
+        stale=sum(part.stale for part in parts),
+        lower_bound=any(part.lower_bound for part in parts),
+    )
+
+
+@dataclass(frozen=True)
+class OverNodes:
+    """The energy of one domain, summed over nodes."""
+
+    energy: Energy
+    nodes: int
+
+
+def over_nodes(totals: Sequence[Energy]) -> dict[Domain, OverNodes]:
+    """The totals of `node_totals`, or of a repeat, by domain: each summed over the nodes."""
+    domains = dict.fromkeys(total.domain for total in totals)
+    found = {domain: [total for total in totals if total.domain is domain] for domain in domains}
+    return {
+        domain: OverNodes(add(parts, domain, parts[0].channel), len({part.node for part in parts}))
+        for domain, parts in found.items()
+    }
+
+
+def _by_node(energies: Iterable[Energy]) -> dict[str, list[Energy]]:
+    by_node: dict[str, list[Energy]] = {}
+    for energy in energies:
+        by_node.setdefault(energy.node, []).append(energy)
+    return by_node

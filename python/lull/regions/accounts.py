@@ -1,0 +1,227 @@
+"""What the processes of a program say about themselves: their regions and metrics, merged over PEs.
+
+Each process leaves one `regions-*.json` in the folder LULL_RECORD names. The k-th visits that the PEs paid to a region
+are one visit, from the first begin to the last end. Metrics of several processes become one by `lull.record.metrics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from lull.meter.meter import Interval, Series
+from lull.record import Combination, Metric, Region, RegionShare
+from lull.record.metrics import Combined, combine
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+
+
+class Visit(_Part):
+    """One visit of one PE to a region; CLOCK_MONOTONIC and CPU time of its process, in nanoseconds."""
+
+    name: str
+    begin_ns: int
+    end_ns: int
+    cpu_ns: int = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _ends_after_it_begins(self) -> Self:
+        if self.end_ns < self.begin_ns:
+            raise ValueError(f"region {self.name} ends before it begins")
+        return self
+
+
+class ReportedMetric(_Part):
+    """One metric as a process reported it."""
+
+    name: str
+    value: float
+    unit: str
+    combination: Combination
+
+
+class Account(_Part):
+    """One regions-*.json."""
+
+    version: Literal[2] = Field(alias="schema")
+    node: str
+    pid: int
+    pe: int | None  # None: it was not started by a launcher
+    regions: list[Visit]
+    metrics: list[ReportedMetric]
+
+    def of_pe(self, number: int) -> Account:
+        """The same, of a process whose launcher is known only to us."""
+        return self.model_copy(update={"pe": number})
+
+
+@dataclass(frozen=True)
+class WorkOfPe:
+    """The CPU time that one PE spent in a region, over all its visits."""
+
+    node: str
+    pe: int | None
+    cpu_ns: int
+
+
+@dataclass(frozen=True)
+class Span:
+    """A region merged over PEs, before energy is looked up."""
+
+    name: str
+    visits: list[Interval]
+    by_pe: list[WorkOfPe]
+
+    @property
+    def cpu_ns(self) -> int:
+        """CPU time of all PEs."""
+        return sum(work.cpu_ns for work in self.by_pe)
+
+    @property
+    def pes(self) -> int:
+        """How many PEs entered it."""
+        return len(self.by_pe)
+
+
+@dataclass
+class Accounts:
+    """All that a program left, and what was wrong with it, in words."""
+
+    accounts: list[Account] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_accounts(folder: Path) -> Accounts:
+    """Read every regions-*.json below `folder`; one that cannot be read becomes a warning, the others stand."""
+    found = Accounts()
+    for path in sorted(folder.glob("regions-*.json")):
+        try:
+            found.accounts.append(Account.model_validate_json(path.read_bytes()))
+        except (OSError, ValidationError) as error:
+            reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error.strerror
+            found.warnings.append(f"{path.name} of the program is left out: {reason}")
+    return found
+
+
+def keep_those_of(node: str, found: Accounts, parts: Collection[str] = ()) -> Accounts:
+    """The accounts of PEs on `node`: others tell times of other clocks, and their energy was not read.
+
+    Args:
+        node: Its name.
+        found: All there are.
+        parts: Names that parts of this node go by; what bears one becomes the node's.
+    """
+    ours = [
+        account.model_copy(update={"node": node}) if account.node in parts else account for account in found.accounts
+    ]
+    elsewhere = sorted({account.node for account in ours if account.node != node})
+    warnings = list(found.warnings)
+    if elsewhere:
+        names = ", ".join(elsewhere[:4]) + (", ..." if len(elsewhere) > 4 else "")
+        warnings.append(missing_nodes(f"PEs ran on {names} too"))
+    return Accounts([account for account in ours if account.node == node], warnings)
+
+
+def missing_nodes(found: str) -> str:
+    """The line about nodes of a program that this process cannot meter."""
+    return (
+        f"{found}: the energy of those nodes is missing;"
+        " let the launcher start Lull on all of them: mpirun ... lull measure --out DIR -- CMD"
+    )
+
+
+def merge_spans(accounts: Sequence[Account]) -> list[Span]:
+    """Regions in the order of their first begin, the k-th visits of all PEs merged into one."""
+    names = dict.fromkeys(visit.name for account in accounts for visit in account.regions)
+    spans = []
+    for name in names:
+        by_pe = _visits_by_pe(accounts, name)
+        merged: list[Interval] = []
+        for k in range(max(len(visits) for _, visits in by_pe)):
+            kth = [visits[k] for _, visits in by_pe if k < len(visits)]
+            merged.append((min(visit.begin_ns for visit in kth), max(visit.end_ns for visit in kth)))
+        work = [WorkOfPe(node, pe, sum(visit.cpu_ns for visit in visits)) for (node, pe), visits in by_pe]
+        spans.append(Span(name, merged, work))
+    return sorted(spans, key=lambda span: span.visits[0][0])
+
+
+def _visits_by_pe(accounts: Sequence[Account], name: str) -> list[tuple[tuple[str, int | None], list[Visit]]]:
+    """Visits to one region, a list per PE, with its node and number.
+
+    Processes of one number that follow one another (a program run twice, or without a launcher) are one PE; at work at
+    the same time they are several.
+    """
+    lanes: dict[tuple[str, int | None], list[list[Visit]]] = {}
+    of_process = [
+        (account, visits)
+        for account in accounts
+        if (visits := sorted((v for v in account.regions if v.name == name), key=lambda visit: visit.begin_ns))
+    ]
+    for account, visits in sorted(of_process, key=lambda pair: pair[1][0].begin_ns):
+        same_number = lanes.setdefault((account.node, account.pe), [])
+        for lane in same_number:
+            if lane[-1].end_ns <= visits[0].begin_ns:
+                lane.extend(visits)
+                break
+        else:
+            same_number.append(list(visits))
+    return [(pe, lane) for pe, same_number in lanes.items() for lane in same_number]
+
+
+def union(intervals: Sequence[Interval]) -> list[Interval]:
+    """The same moments as intervals that do not overlap, in order: no joule is counted for two visits."""
+    joined: list[Interval] = []
+    for begin, end in sorted(intervals):
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((begin, end))
+    return joined
+
+
+def merge_regions(accounts: Sequence[Account], series: Series, zero_ns: int) -> list[Region]:
+    """The regions of a repeat that began at `zero_ns`, each with the energy of every channel during its visits."""
+    return [
+        Region(
+            name=span.name,
+            begin_s=(min(begin for begin, _ in span.visits) - zero_ns) / 1e9,
+            end_s=(max(end for _, end in span.visits) - zero_ns) / 1e9,
+            wall_s=sum(end - begin for begin, end in span.visits) / 1e9,
+            cpu_s=span.cpu_ns / 1e9,
+            count=len(span.visits),
+            pes=span.pes,
+            energy=series.energy(union(span.visits)),
+            shares=_shares(span),
+        )
+        for span in merge_spans(accounts)
+    ]
+
+
+def _shares(span: Span) -> list[RegionShare]:
+    on_node: dict[str, int] = {}
+    for work in span.by_pe:
+        on_node[work.node] = on_node.get(work.node, 0) + work.cpu_ns
+    return [
+        RegionShare(
+            node=work.node,
+            pe=work.pe,
+            cpu_s=work.cpu_ns / 1e9,
+            share=work.cpu_ns / on_node[work.node] if on_node[work.node] > 0 else 0.0,
+        )
+        for work in span.by_pe
+    ]
+
+
+def merge_metrics(accounts: Sequence[Account]) -> Combined:
+    """The metrics of a program by name."""
+    return combine(
+        (one.name, Metric(value=one.value, unit=one.unit, combination=one.combination))
+        for account in accounts
+        for one in account.metrics
+    )

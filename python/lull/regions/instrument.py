@@ -1,0 +1,119 @@
+"""Regions and metrics of a Python program: `lull.region`, `lull.metric_sum`, `lull.flush`.
+
+    with lull.region("exchange"):
+        ...
+
+    @lull.region("solve")
+    def solve(): ...
+
+    lull.metric_sum("updates", 1e9, "1")
+
+They call the library liblull-meter, the same that C, C++ and Fortran parts of the process link: all write one account.
+Without `lull measure` around the program nothing is recorded. A child of `multiprocessing` leaves without the exit
+handlers of a process and must call `lull.flush()` itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from contextlib import ContextDecorator
+from types import TracebackType
+
+from lull.base import installed
+from lull.base.errors import LullError
+
+LIBRARY = "liblull-meter.so.0"
+BAD_ARGUMENT = (-1, -2, -6)  # LULL_METER_BAD_NAME, LULL_METER_BAD_VALUE, LULL_METER_CONFLICT
+METRICS = ("lull_metric_sum", "lull_metric_mean", "lull_metric_min", "lull_metric_max")
+
+
+class region(ContextDecorator):
+    """A named part of the program, from `with` to its end, or every call of the function it decorates.
+
+    Args:
+        name: Not empty. Regions nest within their thread; one may be entered any number of times.
+
+    Raises:
+        ValueError: The name is empty or holds a zero byte; raised on entering.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __enter__(self) -> region:
+        _check(_library().lull_region_begin(_text(self.name)))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        code = _library().lull_region_end(_text(self.name))
+        if error is None:  # what went wrong inside is not hidden by what went wrong about it
+            _check(code)
+
+
+def metric_sum(name: str, value: float, unit: str = "") -> None:
+    """Report a figure of the program's own that adds up over processes, e.g. `("throughput", 2.5e9, "B/s")`.
+
+    Within a process the last report of a name counts. A name has one unit and one way to combine processes.
+
+    Raises:
+        ValueError: The name is empty, the value is infinite or not a number, or this process has reported the name with
+            another unit or another way to combine.
+    """
+    _report("lull_metric_sum", name, value, unit)
+
+
+def metric_mean(name: str, value: float, unit: str = "") -> None:
+    """Likewise a figure of which the mean over processes is taken, e.g. `("latency", 1.7e-6, "s")`."""
+    _report("lull_metric_mean", name, value, unit)
+
+
+def metric_min(name: str, value: float, unit: str = "") -> None:
+    """Likewise a figure of which the smallest of all processes is taken."""
+    _report("lull_metric_min", name, value, unit)
+
+
+def metric_max(name: str, value: float, unit: str = "") -> None:
+    """Likewise a figure of which the largest of all processes is taken."""
+    _report("lull_metric_max", name, value, unit)
+
+
+def _report(call: str, name: str, value: float, unit: str) -> None:
+    _check(getattr(_library(), call)(_text(name), float(value), _text(unit)))
+
+
+def flush() -> None:
+    """Write the account of this process now, in place of an earlier one.
+
+    Raises:
+        RuntimeError: It cannot be written.
+    """
+    _check(_library().lull_region_flush())
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    path = installed.package_folder().parents[2] / LIBRARY
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise LullError(f"load {LIBRARY}", str(error), "install Lull again") from error
+    for call in METRICS:
+        getattr(library, call).argtypes = [ctypes.c_char_p, ctypes.c_double, ctypes.c_char_p]
+    library.lull_meter_strerror.restype = ctypes.c_char_p
+    return library
+
+
+def _text(name: str) -> bytes:
+    if "\0" in name:
+        raise ValueError(f"a name with a zero byte: {name!r}")
+    return name.encode()
+
+
+def _check(code: int) -> None:
+    if code == 0:
+        return
+    said = _library().lull_meter_strerror(code).decode()
+    raise ValueError(said) if code in BAD_ARGUMENT else RuntimeError(said)

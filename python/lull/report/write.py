@@ -1,0 +1,133 @@
+"""Records and their comparisons as one offline HTML file that a person reads, prints or sends; the plots as files, too.
+
+What the page holds is gathered in `lull.report.page`; how it looks is `templates/report.html.j2`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lull import record
+from lull.base.errors import LullError, UsageError
+from lull.base.whole_file import write_whole
+from lull.comparison.result import Comparison
+
+if TYPE_CHECKING:
+    from lull.report.svg import Plot
+    from lull.report.tabled_plot import TabledPlot
+
+
+@dataclass(frozen=True)
+class PlotFiles:
+    """Where the plots of a report are written as files, and in which format: svg or pdf."""
+
+    folder: Path
+    format: str
+
+
+def write_report(
+    folders: list[Path],
+    out: Path,
+    title: str | None = None,
+    comparisons: list[tuple[str, Comparison]] | None = None,
+    claims: list[dict[str, str]] | None = None,
+    *,
+    curves: Sequence[TabledPlot] = (),
+    bars: Sequence[TabledPlot] = (),
+    source: str = "",
+    baseline: Path | None = None,
+    region: str | None = None,
+    per: str | None = None,
+    allow_mixed: bool = False,
+    plot_files: PlotFiles | None = None,
+) -> list[Path]:
+    """Write one HTML file about the records in `folders`.
+
+    Args:
+        folders: Records, or folders that hold records.
+        out: The file; replaced when it is there. It is written aside first, so that it is whole or as it was.
+        title: Heading of the page.
+        comparisons: Named comparisons to show; otherwise every record is compared with the baseline.
+        claims: Rows of a table of published results beside ours; the keys are its columns.
+        curves: Plots over a factor; a section of their own.
+        bars: Energies end to end, drawn; likewise.
+        source: The publication the claims are from, in one line.
+        baseline: The record others are compared with; the first of `folders` otherwise.
+        region: Report this region instead of whole runs.
+        per: Divide time and energy by this metric.
+        allow_mixed: Compare energies of different kinds too.
+        plot_files: Where to write the plots as files of their own.
+
+    Returns:
+        The files of plots that were written.
+
+    Raises:
+        LullError: A record cannot be read, or the file cannot be written.
+    """
+    from lull.report.page import render_page
+
+    found, first = with_baseline(records_in(folders), baseline)
+    page = render_page(
+        found,
+        title=title,
+        comparisons=comparisons,
+        claims=claims or [],
+        curves=curves,
+        bars=bars,
+        source=source,
+        baseline=first,
+        region=region,
+        per=per,
+        allow_mixed=allow_mixed,
+    )
+    made = write_plots(page.plots, plot_files) if plot_files else []
+    write_page(out, page.text)
+    return made
+
+
+def write_page(out: Path, text: str) -> None:
+    """Put a page where the user asked for it, aside first."""
+    write_whole(out, text.encode(), "report", "--out")
+
+
+def with_baseline(found: list[Path], baseline: Path | None) -> tuple[list[Path], int]:
+    """The records with the baseline among them, and its place: the one named, or the first."""
+    if baseline is None:
+        return found, 0
+    places = [folder.resolve() for folder in found]
+    if baseline.resolve() not in places:
+        return [baseline, *found], 0
+    return found, places.index(baseline.resolve())
+
+
+def write_plots(plots: Mapping[str, Plot], to: PlotFiles) -> list[Path]:
+    """Write plots that stand alone, one file each, named after what they show."""
+    made = []
+    for name, plot in plots.items():
+        made.append(to.folder / f"{name}.{to.format}")
+        content = plot.pdf() if to.format == "pdf" else plot.svg(name).encode()
+        write_whole(made[-1], content, "plot", "--plots")
+    return made
+
+
+def records_in(folders: list[Path]) -> list[Path]:
+    """The folders that are records, and of the others the records in them, in the order of their paths."""
+    found: list[Path] = []
+    for folder in folders:
+        if (folder / record.RUN_FILE).exists() or not folder.is_dir():
+            inside = [folder]  # what is no record is refused when it is read
+        else:
+            inside = sorted(
+                path.parent
+                for path in folder.rglob(record.RUN_FILE)
+                if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+            )
+            if not inside:
+                raise LullError(f"report {folder}", "no record in it", "name folders that lull measure or study wrote")
+        found += [path for path in inside if path not in found]
+    if not found:
+        raise UsageError("report", "no folder was named", "name at least one record")
+    return found

@@ -1,0 +1,104 @@
+"""Tests and effects by ranks: Mann-Whitney, Holm, Hodges-Lehmann. Pure functions; numbers in, numbers out.
+
+They assume no distribution. Ties are allowed everywhere. What is exact is counted, not sampled: up to 100 runs of both
+sides together the distribution of the rank sum is built up run by run, with its ties; beyond that it is as good as
+normal. `scipy` computes the same (the tests hold this against it), but takes longer to load than all of this to run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lull.statistics.bootstrap import CONFIDENCE, Floats, Interval, smallest_p
+
+EXACT_RUNS = 100  # of both sides together
+
+
+def mann_whitney(baseline: ArrayLike, candidate: ArrayLike) -> float:
+    """Two-sided p of Mann-Whitney's rank test; exact, ties or not, up to 100 runs of both sides together."""
+    first = np.asarray(baseline, dtype=np.float64)
+    second = np.asarray(candidate, dtype=np.float64)
+    doubled, ties = _doubled_ranks(np.concatenate([first, second]))
+    if len(ties) == 1:
+        return 1.0
+    if len(doubled) > EXACT_RUNS:
+        return _asymptotic(doubled, ties, len(first))
+    few, reached = (first, doubled[: len(first)]) if len(first) <= len(second) else (second, doubled[len(first) :])
+    ways = _rank_sums(doubled, len(few))
+    at = int(reached.sum())
+    total = float(ways.sum())
+    return min(1.0, 2 * min(float(ways[: at + 1].sum()), float(ways[at:].sum())) / total)
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment of p-values for testing several quantities of the same runs, in the given order."""
+    adjusted = [0.0] * len(values)
+    reached = 0.0
+    for place, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        reached = max(reached, min(1.0, (len(values) - place) * values[index]))
+        adjusted[index] = reached
+    return adjusted
+
+
+def hodges_lehmann(baseline: ArrayLike, candidate: ArrayLike, confidence: float = CONFIDENCE) -> Interval:
+    """The shift from baseline to candidate: the median of all pairwise differences, in the unit of the values.
+
+    Its interval holds the shifts that Mann-Whitney's test would not reject; none where the test can reject nothing.
+    """
+    first = np.asarray(baseline, dtype=np.float64)
+    second = np.asarray(candidate, dtype=np.float64)
+    differences = np.subtract.outer(second, first).ravel()
+    value = float(np.median(differences))
+    if smallest_p(len(first), len(second)) > 1 - confidence:
+        return Interval(value)
+    out = _left_out(len(first), len(second), (1 - confidence) / 2)
+    ends = np.partition(differences, [out, len(differences) - 1 - out])
+    return Interval(value, float(ends[out]), float(ends[len(differences) - 1 - out]))
+
+
+def _left_out(first: int, second: int, tail: float) -> int:
+    """How many of the ordered differences lie outside at each end, so that each end misses no more than `tail`."""
+    if first + second > EXACT_RUNS:
+        spread = math.sqrt(first * second * (first + second + 1) / 12)
+        return math.floor(first * second / 2 + NormalDist().inv_cdf(tail) * spread) - 1
+    few = min(first, second)
+    ways = _rank_sums(2 * np.arange(1, first + second + 1), few)[few * (few + 1) :: 2]  # by U, from 0
+    reached = np.cumsum(ways) / ways.sum()
+    return int(np.searchsorted(reached, tail, side="right")) - 1
+
+
+def _doubled_ranks(values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Twice the rank of each value, ties sharing their mean rank, and how many values are at each place."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (2 * last - counts + 1)[place], counts
+
+
+def _rank_sums(doubled: NDArray[np.int64], few: int) -> Floats:
+    """In how many ways `few` of the runs have each sum of doubled ranks: the exact distribution under no difference."""
+    ranks = np.sort(doubled)
+    ways = np.zeros((few + 1, int(ranks[-few:].sum()) + 1))
+    ways[0, 0] = 1
+    reached = 0
+    for seen, rank in enumerate(int(rank) for rank in ranks):
+        most = min(seen + 1, few)
+        reached = min(reached + rank, ways.shape[1] - 1)
+        ways[1 : most + 1, rank : reached + 1] += ways[:most, : reached + 1 - rank]
+    return np.asarray(ways[few])
+
+
+def _asymptotic(doubled: NDArray[np.int64], ties: NDArray[np.int64], first: int) -> float:
+    """The test by the normal distribution, corrected for ties and for the steps of U."""
+    total = len(doubled)
+    second = total - first
+    above = float(doubled[:first].sum()) / 2 - first * (first + 1) / 2
+    larger = max(above, first * second - above)
+    tied = float((ties.astype(np.float64) ** 3 - ties).sum())
+    deviation = math.sqrt(first * second / 12 * (total + 1 - tied / (total * (total - 1))))
+    z = (larger - first * second / 2 - 0.5) / deviation
+    return min(1.0, math.erfc(z / math.sqrt(2)))

@@ -1,0 +1,85 @@
+"""What a finished study found: its comparisons, its drawings, the paper's claims beside them; and its report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull import record
+from lull.comparison.compare import compare_runs
+from lull.comparison.result import Comparison
+from lull.report.page import condense
+from lull.report.tabled_plot import TabledPlot
+from lull.report.write import PlotFiles, write_plots, write_report
+from lull.study.bars import bar_plots
+from lull.study.claims import Compared, Finding, find
+from lull.study.curves import families, plot_of
+from lull.study.description import Description
+from lull.study.points import Point, describe, pairs, point_name
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What there is to say of a study."""
+
+    rows: list[tuple[str, Comparison]]  # the comparisons that are listed, by name
+    curves: list[TabledPlot]
+    bars: list[TabledPlot]
+    warnings: list[str]  # of all comparisons, each once
+    findings: list[Finding]
+
+    @property
+    def drawings(self) -> list[TabledPlot]:
+        """All that is drawn, in order."""
+        return [*self.curves, *self.bars]
+
+
+def outcome_of(study: Description, points: Sequence[Point], folder: Path) -> Outcome:
+    """Compare the records of all points in `folder`, and judge the paper's claims by them.
+
+    Raises:
+        LullError: A record cannot be read, or two cannot be compared.
+    """
+    runs = {point.name: record.read(folder / point.name) for point in points}
+    compared, listed = [], []
+    for comparison in study.compare:
+        for fixed, baseline, candidate in pairs(study, comparison):
+            first, second = runs[point_name(baseline)], runs[point_name(candidate)]
+            found = compare_runs(first, second, region=study.measure.region, per=study.measure.per)
+            varying = {name: value for name, value in fixed.items() if len(study.factors[name]) > 1}
+            compared.append(Compared(comparison.name, fixed, describe(varying), found, second))
+            if comparison.listed:
+                listed.append(compared[-1])
+    return Outcome(
+        rows=[(f"{one.name}: {one.where}" if one.where else one.name, one.comparison) for one in listed],
+        curves=[plot_of(one, f"curves-{place}") for place, one in enumerate(families(study, runs), 1)],
+        bars=bar_plots(study, runs),
+        warnings=condense([warning for one in compared for warning in one.comparison.warnings]),
+        findings=[find(claim, compared, study.measure.region) for claim in study.paper_results],
+    )
+
+
+def write_outcome(study: Description, points: Sequence[Point], folder: Path, outcome: Outcome) -> Path:
+    """Write the plots and the report into the folder of the study; return the report.
+
+    Raises:
+        LullError: A file cannot be written.
+    """
+    for form in ("svg", "pdf") if outcome.drawings else ():
+        write_plots({one.name: one.plot for one in outcome.drawings}, PlotFiles(folder / "plots", form))
+    claims = [{"The paper": one.claim, "Here": one.verdict, "How it was told": one.words} for one in outcome.findings]
+    report = folder / "report.html"
+    write_report(
+        [folder / point.name for point in points],
+        report,
+        study.title,
+        outcome.rows,
+        claims,
+        curves=outcome.curves,
+        bars=outcome.bars,
+        source=study.paper.citation if study.paper else "",
+        region=study.measure.region,
+        per=study.measure.per,
+    )
+    return report

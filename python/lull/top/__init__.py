@@ -1,1 +1,0 @@
-"""`lull top`: the power of nodes now, in a screen or once as a table."""
