@@ -24,7 +24,7 @@
 #include "irregular/scramble.hpp"
 #include "irregular/symmetric.hpp"
 #include "irregular/targets.hpp"
-#include "irregular/threads.hpp"
+#include "irregular/thread_pool.hpp"
 
 namespace {
 
@@ -45,7 +45,7 @@ using words_asked_for = lull::gatherer<uint64_t, stored_word>;
 using words_kept = lull::table_reader<uint64_t>;
 
 void pass_directly(std::span<const target> targets, const uint64_t* table, std::span<uint64_t> values,
-                   irregular::crew& threads) {
+                   irregular::thread_pool& threads) {
   threads.share(targets.size(), [=](unsigned, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
       values[i] = shmem_uint64_g(table + targets[i].word, static_cast<int>(targets[i].pe));
@@ -53,7 +53,7 @@ void pass_directly(std::span<const target> targets, const uint64_t* table, std::
 }
 
 void pass_aggregated(std::span<const target> targets, words_asked_for& words, std::span<uint64_t> values,
-                     irregular::crew& threads) {
+                     irregular::thread_pool& threads) {
   words.into(values);
   if (threads.size() == 1)
     words.pull_each(targets.size(),
@@ -89,7 +89,7 @@ int run(const options& wanted) {
   for (std::uint32_t word = 0; word < table.size(); ++word) table[word] = scrambled(targets.index_of({me, word}));
   std::vector<uint64_t> values(targets.mine.size());
   irregular::reduction all;
-  irregular::crew threads(wanted.threads);
+  irregular::thread_pool threads(wanted.threads);
   std::optional<words_asked_for> words;
   std::optional<words_kept> kept;
   if (wanted.cache)

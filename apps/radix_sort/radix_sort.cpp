@@ -129,7 +129,7 @@ int run(const options& wanted, const source& unsorted) {
   std::vector<std::byte> given(elements.size());
   unsorted.write_to(given);
   irregular::reduction all;
-  irregular::crew threads(wanted.threads);
+  irregular::thread_pool threads(wanted.threads);
   radix_sort::mover<Bytes> moves(form.bytes(), wanted.direct() ? std::nullopt : std::optional{wanted.policy()});
   radix_sort::sorter<Bytes> sorter(form, wanted.digit_bits, threads, all_elements, moves);
 

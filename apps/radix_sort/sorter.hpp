@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "irregular/threads.hpp"
+#include "irregular/thread_pool.hpp"
 #include "radix_sort/elements.hpp"
 #include "radix_sort/mover.hpp"
 #include "radix_sort/positions.hpp"
@@ -16,7 +16,7 @@ namespace radix_sort {
 template <std::size_t Bytes>
 class sorter {
  public:
-  sorter(const element_form& form, unsigned digit_bits, irregular::crew& threads, const shares& all,
+  sorter(const element_form& form, unsigned digit_bits, irregular::thread_pool& threads, const shares& all,
          mover<Bytes>& moves)
       : form_(form),
         digit_bits_(digit_bits),
@@ -99,7 +99,7 @@ class sorter {
 
   element_form form_;
   unsigned digit_bits_;
-  irregular::crew& threads_;
+  irregular::thread_pool& threads_;
   shares shares_;
   mover<Bytes>& moves_;
   positions positions_;
