@@ -5,7 +5,7 @@ ceiling: 10,000 words, and 256 MiB on each PE. 2 PEs, pinned, indices precompute
 A table comes first, then one line of JSON: medians of ratios taken within a round.
 
     histogram_small, _small_bulk, _large, _large_bins  rate over the local increments'; wanted: 0.25, 0.45, 0.75, 1.0
-    gather_small, gather_large                         pull_each's rate over the local loads'; wanted: 0.15, 0.70
+    gather_small, gather_large                         get_each's rate over the local loads'; wanted: 0.15, 0.70
     sort_mkeys_per_cpu_s    millions of 8-byte keys that radix_sort orders in a second of CPU time
     cpu_ratio_8pe_histogram CPU time per item, 8 PEs over 2 PEs; wanted: at most 1.3
     cpu_ratio_8pe_gather    wanted: at most 1.6
@@ -169,7 +169,7 @@ def over_tcp(program: Path, rounds: int) -> dict[str, float]:
 
 
 def worst_case(program: Path, rounds: int) -> dict[str, float]:
-    """The least ratio over one atomic per item, of rounds for which aggregation is not made."""
+    """The least ratio over one atomic per item, of phases for which aggregation is not made."""
     ways = ("direct", "aggregated")
     worst = []
     for job, items in ((Job(2, 1), 100_000), (Job(8, 1), 20_000), (Job(2, 2), 2_000)):

@@ -1,7 +1,7 @@
 // index_gather: every PE asks for words that lie all over the job, and wants them in the order in which it asked.
 //
 // The table is spread over the PEs in equal blocks. `--mode direct` makes one blocking get of each request, the other
-// modes pull it through a gatherer, or with `--cache` through a reader that keeps lines of the table. The result is
+// modes get it through a gatherer, or with `--cache` through a reader that keeps lines of the table. The result is
 // verified word by word: what a word holds follows from its index. Time and energy are those of the region "requests";
 // metrics go into the record of the run (`lull measure -- lull run -n 4 index_gather`).
 #include <fmt/format.h>
@@ -56,19 +56,19 @@ void pass_aggregated(std::span<const target> targets, words_asked_for& words, st
                      irregular::thread_pool& threads) {
   words.into(values);
   if (threads.size() == 1)
-    words.pull_each(targets.size(),
-                    [&](std::size_t i) { return std::pair<uint64_t, std::uint32_t>(targets[i].word, targets[i].pe); });
+    words.get_each(targets.size(),
+                   [&](std::size_t i) { return std::pair<uint64_t, std::uint32_t>(targets[i].word, targets[i].pe); });
   else
     threads.share(targets.size(), [&](unsigned, std::size_t begin, std::size_t end) {
-      auto mine = words.puller(begin);
-      for (const target& t : targets.subspan(begin, end - begin)) mine.pull(t.word, static_cast<int>(t.pe));
+      auto mine = words.getter(begin);
+      for (const target& t : targets.subspan(begin, end - begin)) mine.get(t.word, static_cast<int>(t.pe));
     });
   words.done();
 }
 
 void pass_cached(std::span<const target> targets, words_kept& words, std::span<uint64_t> values) {
   words.into(values);
-  for (const target& t : targets) words.pull(t.word, static_cast<int>(t.pe));
+  for (const target& t : targets) words.get(t.word, static_cast<int>(t.pe));
   words.done();
 }
 
