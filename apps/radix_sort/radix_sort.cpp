@@ -57,7 +57,7 @@ void add_options(CLI::App& app, options& wanted) {
   app.add_option("--digit-bits", wanted.digit_bits, "Bits of a key by which one pass sorts")
       ->check(CLI::Range(1, 20))
       ->option_text("1..20  [16]");
-  app.add_option("--input", wanted.input, "Sort the elements in a file, which stand there as raw bytes")
+  app.add_option("--input", wanted.input, "Sort the elements in a file of raw bytes")
       ->excludes(keys)
       ->option_text("FILE");
 }

@@ -75,7 +75,7 @@ class sorter {
       for (std::size_t d = 0; d < of_thread.size(); ++d) all[d] += of_thread[d];
   }
 
-  // A thread's elements of a digit stand behind those of the threads before it.
+  // A thread's elements of a digit follow those of the threads before it.
   void find_positions_of_threads() {
     for (std::size_t thread = 0; thread + 1 < counts_.size(); ++thread)
       for (std::size_t d = 0; d < next_[thread].size(); ++d) {

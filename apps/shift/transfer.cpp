@@ -42,7 +42,7 @@ class areas {
   symmetric memory_;
 };
 
-// Blocks of bytes as they stand.
+// Contiguous bytes.
 class contiguous : public transfer {
  public:
   contiguous(const options& wanted, std::size_t largest) : areas_(wanted, largest) {}
@@ -80,25 +80,25 @@ class get final : public contiguous {
   [[nodiscard]] bool fetches() const override { return true; }
 };
 
-// Pieces of equal size, as far apart as they are long, on both sides.
+// Blocks of equal size, as far apart as they are long, on both sides.
 class strided final : public transfer {
  public:
-  strided(const options& wanted, std::size_t largest) : piece_(wanted.piece), areas_(wanted, 2 * largest + piece_) {}
+  strided(const options& wanted, std::size_t largest) : block_(wanted.block), areas_(wanted, 2 * largest + block_) {}
 
   void move(std::size_t bytes, int pe) override {
     std::byte* const target = areas_.of(shmem_my_pe());
     const std::byte* const source = areas_.outgoing();
 #ifdef SHIFT_HAS_EXTENSIONS
-    const auto apart = static_cast<ptrdiff_t>(2 * piece_);
-    const std::size_t whole = bytes / piece_ * piece_;
+    const auto apart = static_cast<ptrdiff_t>(2 * block_);
+    const std::size_t whole = bytes / block_ * block_;
     if (whole != 0) {
-      const std::size_t counts[] = {piece_, whole / piece_};
+      const std::size_t counts[] = {block_, whole / block_};
       shmemx_put_strided(target, &apart, source, &apart, counts, 1, pe);
     }
     if (whole != bytes) shmem_putmem(target + 2 * whole, source + 2 * whole, bytes - whole, pe);
 #else
-    for (std::size_t at = 0; at < bytes; at += piece_)
-      shmem_putmem(target + 2 * at, source + 2 * at, std::min(piece_, bytes - at), pe);
+    for (std::size_t at = 0; at < bytes; at += block_)
+      shmem_putmem(target + 2 * at, source + 2 * at, std::min(block_, bytes - at), pe);
 #endif
     shmem_quiet();
   }
@@ -110,14 +110,14 @@ class strided final : public transfer {
     const std::byte* const area = areas_.of(other);
     for (std::size_t i = 0; i < bytes; ++i) {
       if (area[spread(i)] != (moves ? pattern(other, i) : std::byte{0})) return false;
-      if (area[spread(i) + piece_] != std::byte{0}) return false;  // nothing between the pieces
+      if (area[spread(i) + block_] != std::byte{0}) return false;  // nothing between the blocks
     }
     return true;
   }
 
  private:
-  [[nodiscard]] std::size_t spread(std::size_t index) const { return index / piece_ * 2 * piece_ + index % piece_; }
-  std::size_t piece_;
+  [[nodiscard]] std::size_t spread(std::size_t index) const { return index / block_ * 2 * block_ + index % block_; }
+  std::size_t block_;
   areas areas_;
 };
 

@@ -14,7 +14,7 @@ namespace lull::aggregate {
 // Lines of their own: what all arrive at is not what a PE looks at meanwhile.
 struct direct_path::shared_words {
   alignas(64) std::uint64_t left;     // the last phase that some PE found too large to be made directly
-  alignas(64) std::uint64_t arrived;  // in the leader's: arrivals of PEs of this node
+  alignas(64) std::uint64_t arrived;  // in the leader's: how often PEs of this node have arrived
   std::uint64_t nodes;                // in the leader's: and of other nodes, when all their PEs had arrived
   alignas(64) std::uint64_t word;
   std::uint64_t limit;
@@ -89,14 +89,14 @@ bool direct_path::somebody_left(std::uint64_t phase) const {
 }
 
 void direct_path::arrive() {
-  const job::layout& places = world_.places();
+  const job::layout& layout = world_.places();
   const std::uint64_t expected = ++meetings_ * pes_here_;
   if (std::atomic_ref(at_node_->arrived).fetch_add(1, std::memory_order_acq_rel) + 1 != expected) return;
-  for (int node = 0; node < places.nodes(); ++node)
-    if (const node_id there{node}; there != places.my_node())
+  for (int node = 0; node < layout.nodes(); ++node)
+    if (const node_id there{node}; there != layout.my_node())
       world_.put_signal(traffic_, &mine_->nodes, nullptr, 0,
                         {.word = &mine_->nodes, .value = 1, .how = fabric::update_op::add, .whole_node = true},
-                        places.leader(there), false);
+                        layout.leader(there), false);
   world_.ring_node();
 }
 

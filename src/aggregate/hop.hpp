@@ -5,8 +5,8 @@
 // reopen().
 //
 // Threads: what fills and sends buffers (cursors, append, turn_over, flush, close, counts, waiting_items) is used by
-// one thread at a time, what handles arrivals (consume, anything_arrived) by one at a time too, which may be another;
-// room() by any thread at any time. What waits, turn_over, flush and close, lets other threads in meanwhile.
+// one thread at a time, what handles what has arrived (consume, anything_arrived) by one at a time too, which may be
+// another; room() by any thread at any time. What waits, turn_over, flush and close, lets other threads in meanwhile.
 #pragma once
 #include <algorithm>
 #include <span>

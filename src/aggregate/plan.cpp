@@ -23,8 +23,8 @@ namespace {
 model::link_costs measure(fabric::world& world) {
   constexpr int messages = 16;
   constexpr std::size_t small = 1024, large = 32768;
-  const job::layout& places = world.places();
-  const node_id here = places.my_node();
+  const job::layout& layout = world.places();
+  const node_id here = layout.my_node();
   auto* const target = static_cast<std::byte*>(world.allocate(large));
   auto* const result = static_cast<std::array<double, 2>*>(world.allocate(sizeof(std::array<double, 2>)));
   if (!target || !result) {
@@ -34,8 +34,8 @@ model::link_costs measure(fabric::world& world) {
   }
   std::vector<std::byte> source(large);
   world.everybody().sync();
-  if (places.leader(here) == world.me()) {
-    const pe_id peer = places.leader(node_id{(here.index() + 1) % places.nodes()});
+  if (layout.leader(here) == world.me()) {
+    const pe_id peer = layout.leader(node_id{(here.index() + 1) % layout.nodes()});
     fabric::context traffic;
     const auto time = [&](std::size_t bytes) {
       const std::int64_t begin = now_ns();

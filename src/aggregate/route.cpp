@@ -18,15 +18,15 @@ bool holds(node_range r, int node) { return r.begin <= node && node < r.end; }
 // PEs, `self` left out.
 template <class VisitRanges>
 std::size_t index_in(const VisitRanges& visit_ranges, int self, int node, int pes) {
-  int place = 0;
+  int index = 0;
   visit_ranges([&](node_range r) {
     const bool there = holds(r, node);
     if (there) r.end = node;
-    place += with_rest(r, node % pes, pes);
-    if (holds(r, self) && self % pes == node % pes) --place;
+    index += with_rest(r, node % pes, pes);
+    if (holds(r, self) && self % pes == node % pes) --index;
     return !there;
   });
-  return static_cast<std::size_t>(place);
+  return static_cast<std::size_t>(index);
 }
 
 // Nodes by the PE that owns the channel to them, on a node of so many PEs.
@@ -268,7 +268,7 @@ std::size_t route::index_of_pair(node_id here, node_id there) const {
 
 std::size_t route::index_at_target(int hop, pe_id from, pe_id to) const {
   const node_id there = layout_.node_of(from), here = layout_.node_of(to);
-  const auto size = [](int place) { return static_cast<std::size_t>(place); };
+  const auto size = [](int count) { return static_cast<std::size_t>(count); };
   switch (kinds_[static_cast<std::size_t>(hop)]) {
     case kind::all:
       if (there == here) return size(local_rank(from));

@@ -1,6 +1,6 @@
 // What the predictions of this room know of the machine: calibrated constants, each with its unit in its name.
 //
-// The defaults stand here and nowhere else. "Measured" means: on the two-core virtual machine on which Lull is
+// The defaults are here and nowhere else. "Measured" means: on the two-core virtual machine on which Lull is
 // developed; the page or command behind it repeats the measurement. "Chosen" means: a bound or a trade-off that no
 // measurement gives. What is measured when a job runs, such as the link between nodes, is filled in by whoever
 // measured.

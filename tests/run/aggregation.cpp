@@ -230,7 +230,7 @@ void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& op
 
 int main() {
   shmem_init();
-  items_arrive_once<20'000>({}, 2000);  // larger than a slot usually is
+  items_arrive_once<20'000>({}, 2000);  // larger than a buffer usually is
   for (const auto buffers : {lull::aggregate_buffers::per_pe, lull::aggregate_buffers::per_node})
     for (int hops = 1; hops <= 3; ++hops)
       for (const int compress : {0, 1}) {
