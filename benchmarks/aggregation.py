@@ -157,7 +157,7 @@ def over_tcp(program: Path, rounds: int) -> dict[str, float]:
 
 
 def worst_case(program: Path, rounds: int) -> dict[str, float]:
-    """The least ratio over one atomic per item, of rounds for which aggregation is not made."""
+    """The least ratio over one atomic per item, of phases for which aggregation is not made."""
     ways = ("direct", "aggregated")
     worst = []
     for job, items in ((Job(2, 1), 100_000), (Job(8, 1), 20_000), (Job(2, 2), 2_000)):

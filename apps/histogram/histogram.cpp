@@ -23,7 +23,7 @@
 #include "irregular/scramble.hpp"
 #include "irregular/symmetric.hpp"
 #include "irregular/targets.hpp"
-#include "irregular/threads.hpp"
+#include "irregular/thread_pool.hpp"
 
 namespace {
 
@@ -40,7 +40,7 @@ struct increment {
 };
 using updater = lull::aggregator<uint64_t, increment>;
 
-void pass_directly(std::span<const target> targets, uint64_t* table, irregular::crew& threads) {
+void pass_directly(std::span<const target> targets, uint64_t* table, irregular::thread_pool& threads) {
   threads.share(targets.size(), [=](unsigned, std::size_t begin, std::size_t end) {
     for (const target& t : targets.subspan(begin, end - begin))
       shmem_uint64_atomic_inc(table + t.word, static_cast<int>(t.pe));
@@ -48,7 +48,7 @@ void pass_directly(std::span<const target> targets, uint64_t* table, irregular::
   shmem_barrier_all();
 }
 
-void pass_aggregated(std::span<const target> targets, updater& updates, irregular::crew& threads) {
+void pass_aggregated(std::span<const target> targets, updater& updates, irregular::thread_pool& threads) {
   if (threads.size() == 1)
     updates.push_each(targets.size(), [&](std::size_t i) {
       return std::pair<uint64_t, std::uint32_t>(targets[i].word, targets[i].pe);
@@ -65,7 +65,7 @@ int run(const options& wanted) {
   const auto targets = irregular::find_targets(wanted, wanted.threads, wanted.seed, "bins");
   const irregular::symmetric_array<uint64_t> table(targets.words, fmt::format("{} bins", targets.words));
   irregular::reduction all;
-  irregular::crew threads(wanted.threads);
+  irregular::thread_pool threads(wanted.threads);
   std::optional<updater> updates;
   if (!wanted.direct()) updates.emplace(lull::items<uint64_t>, increment{table.data()}, wanted.policy());
 

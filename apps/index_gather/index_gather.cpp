@@ -1,7 +1,7 @@
 // index_gather: every PE asks for words that lie all over the job, and wants them in the order in which it asked.
 //
 // The table is spread over the PEs in equal blocks. `--mode direct` makes one blocking get of each request, the other
-// modes pull it through a gatherer, or with `--cache` through a reader that keeps lines of the table. The result is
+// modes get it through a gatherer, or with `--cache` through a reader that keeps lines of the table. The result is
 // verified word by word: what a word holds follows from its index. Time and energy are those of the region "requests";
 // metrics go into the record of the run (`lull measure -- lull run -n 4 index_gather`).
 #include <fmt/format.h>
@@ -24,7 +24,7 @@
 #include "irregular/scramble.hpp"
 #include "irregular/symmetric.hpp"
 #include "irregular/targets.hpp"
-#include "irregular/threads.hpp"
+#include "irregular/thread_pool.hpp"
 
 namespace {
 
@@ -45,7 +45,7 @@ using words_asked_for = lull::gatherer<uint64_t, stored_word>;
 using words_kept = lull::table_reader<uint64_t>;
 
 void pass_directly(std::span<const target> targets, const uint64_t* table, std::span<uint64_t> values,
-                   irregular::crew& threads) {
+                   irregular::thread_pool& threads) {
   threads.share(targets.size(), [=](unsigned, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
       values[i] = shmem_uint64_g(table + targets[i].word, static_cast<int>(targets[i].pe));
@@ -53,22 +53,22 @@ void pass_directly(std::span<const target> targets, const uint64_t* table, std::
 }
 
 void pass_aggregated(std::span<const target> targets, words_asked_for& words, std::span<uint64_t> values,
-                     irregular::crew& threads) {
+                     irregular::thread_pool& threads) {
   words.into(values);
   if (threads.size() == 1)
-    words.pull_each(targets.size(),
-                    [&](std::size_t i) { return std::pair<uint64_t, std::uint32_t>(targets[i].word, targets[i].pe); });
+    words.get_each(targets.size(),
+                   [&](std::size_t i) { return std::pair<uint64_t, std::uint32_t>(targets[i].word, targets[i].pe); });
   else
     threads.share(targets.size(), [&](unsigned, std::size_t begin, std::size_t end) {
-      auto mine = words.puller(begin);
-      for (const target& t : targets.subspan(begin, end - begin)) mine.pull(t.word, static_cast<int>(t.pe));
+      auto mine = words.getter(begin);
+      for (const target& t : targets.subspan(begin, end - begin)) mine.get(t.word, static_cast<int>(t.pe));
     });
   words.done();
 }
 
 void pass_cached(std::span<const target> targets, words_kept& words, std::span<uint64_t> values) {
   words.into(values);
-  for (const target& t : targets) words.pull(t.word, static_cast<int>(t.pe));
+  for (const target& t : targets) words.get(t.word, static_cast<int>(t.pe));
   words.done();
 }
 
@@ -89,7 +89,7 @@ int run(const options& wanted) {
   for (std::uint32_t word = 0; word < table.size(); ++word) table[word] = scrambled(targets.index_of({me, word}));
   std::vector<uint64_t> values(targets.mine.size());
   irregular::reduction all;
-  irregular::crew threads(wanted.threads);
+  irregular::thread_pool threads(wanted.threads);
   std::optional<words_asked_for> words;
   std::optional<words_kept> kept;
   if (wanted.cache)

@@ -11,7 +11,7 @@
 
 namespace irregular {
 
-// Between start() and stop(), both of which are collective and may be called again and again. What is measured stands
+// Between start() and stop(), both of which are collective and may be called again and again. What is measured is
 // in the regions "items", the same for all these applications, and within it `region`, the application's own; a watch
 // without a region measures what no record should have.
 class stopwatch {

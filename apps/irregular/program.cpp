@@ -29,8 +29,8 @@ lull::aggregate_options options::policy() const {
   lull::aggregate_options chosen;
   if (mode == "per-pe") chosen.buffers = lull::aggregate_buffers::per_pe;
   if (mode == "per-node") chosen.buffers = lull::aggregate_buffers::per_node;
-  chosen.pullers = threads > 1;
-  if (mode != "aggregated") chosen.bypass = 0;  // what was asked for by name is what is done
+  chosen.getters = threads > 1;
+  if (mode != "aggregated") chosen.direct = 0;  // what was asked for by name is what is done
   return chosen;
 }
 
@@ -72,7 +72,8 @@ void end_for_what_was_caught(const char* name) noexcept {
   } catch (const usage_error& mistake) {
     refuse(name, mistake.what(), 2);
   } catch (const std::bad_alloc&) {
-    refuse(name, "no room for the aggregation buffers; raise SHMEM_SYMMETRIC_SIZE or lower LULL_AGGREGATE_SLOT", 1);
+    refuse(name, "no room for the aggregation buffers; raise SHMEM_SYMMETRIC_SIZE or lower LULL_AGGREGATE_BUFFER_BYTES",
+           1);
   } catch (const std::exception& failure) {
     refuse(name, failure.what(), 1);
   } catch (...) {

@@ -57,7 +57,7 @@ void add_options(CLI::App& app, options& wanted) {
   app.add_option("--digit-bits", wanted.digit_bits, "Bits of a key by which one pass sorts")
       ->check(CLI::Range(1, 20))
       ->option_text("1..20  [16]");
-  app.add_option("--input", wanted.input, "Sort the elements in a file, which stand there as raw bytes")
+  app.add_option("--input", wanted.input, "Sort the elements in a file of raw bytes")
       ->excludes(keys)
       ->option_text("FILE");
 }
@@ -129,7 +129,7 @@ int run(const options& wanted, const source& unsorted) {
   std::vector<std::byte> given(elements.size());
   unsorted.write_to(given);
   irregular::reduction all;
-  irregular::crew threads(wanted.threads);
+  irregular::thread_pool threads(wanted.threads);
   radix_sort::mover<Bytes> moves(form.bytes(), wanted.direct() ? std::nullopt : std::optional{wanted.policy()});
   radix_sort::sorter<Bytes> sorter(form, wanted.digit_bits, threads, all_elements, moves);
 

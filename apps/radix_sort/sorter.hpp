@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "irregular/threads.hpp"
+#include "irregular/thread_pool.hpp"
 #include "radix_sort/elements.hpp"
 #include "radix_sort/mover.hpp"
 #include "radix_sort/positions.hpp"
@@ -16,7 +16,7 @@ namespace radix_sort {
 template <std::size_t Bytes>
 class sorter {
  public:
-  sorter(const element_form& form, unsigned digit_bits, irregular::crew& threads, const shares& all,
+  sorter(const element_form& form, unsigned digit_bits, irregular::thread_pool& threads, const shares& all,
          mover<Bytes>& moves)
       : form_(form),
         digit_bits_(digit_bits),
@@ -75,7 +75,7 @@ class sorter {
       for (std::size_t d = 0; d < of_thread.size(); ++d) all[d] += of_thread[d];
   }
 
-  // A thread's elements of a digit stand behind those of the threads before it.
+  // A thread's elements of a digit follow those of the threads before it.
   void find_positions_of_threads() {
     for (std::size_t thread = 0; thread + 1 < counts_.size(); ++thread)
       for (std::size_t d = 0; d < next_[thread].size(); ++d) {
@@ -99,7 +99,7 @@ class sorter {
 
   element_form form_;
   unsigned digit_bits_;
-  irregular::crew& threads_;
+  irregular::thread_pool& threads_;
   shares shares_;
   mover<Bytes>& moves_;
   positions positions_;

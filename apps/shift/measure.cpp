@@ -126,10 +126,10 @@ void bench::run(std::size_t bytes, std::uint64_t count, std::uint64_t batch, acc
     seen.cpu_s += worked;
     seen.transferring_s += took;
     done += now;
-    const std::size_t place = timed < seen.latency_us.size() ? timed : draw() % (timed + 1);
-    if (place < seen.latency_us.size()) {
-      seen.latency_us[place] = took / static_cast<double>(now) * 1e6;
-      seen.cpu_us[place] = worked * 1e6;
+    const std::size_t index = timed < seen.latency_us.size() ? timed : draw() % (timed + 1);
+    if (index < seen.latency_us.size()) {
+      seen.latency_us[index] = took / static_cast<double>(now) * 1e6;
+      seen.cpu_us[index] = worked * 1e6;
     }
     ++timed;
   }

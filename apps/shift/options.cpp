@@ -30,7 +30,7 @@ options parse(int argc, char** argv) {
   app.option_defaults()->always_capture_default();
   const auto size = CLI::AsSizeValue(false);
   const auto sizes = CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32U);
-  app.add_option("--op", wanted.op, "The transfer; strided is a put of equal pieces, as far apart as they are long")
+  app.add_option("--op", wanted.op, "The transfer; strided is a put of equal blocks, as far apart as they are long")
       ->check(CLI::IsMember({"put", "get", "accumulate", "strided"}))
       ->option_text("put|get|accumulate|strided  [put]");
   app.add_option("--min", wanted.min_bytes, "Smallest transfer, in bytes or with K or M")
@@ -41,7 +41,7 @@ options parse(int argc, char** argv) {
       ->transform(size)
       ->check(sizes)
       ->option_text("SIZE  [4M]");
-  app.add_option("--piece", wanted.piece, "What stands together in a strided put")
+  app.add_option("--block", wanted.block, "Bytes of one block of a strided put")
       ->transform(size)
       ->check(sizes)
       ->option_text("SIZE  [512]");

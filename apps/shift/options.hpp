@@ -12,7 +12,7 @@ struct options {
   std::string op = "put";               // put, get, accumulate or strided
   std::uint64_t min_bytes = 8;          // sizes double from here
   std::uint64_t max_bytes = 4U << 20U;  // to here
-  std::uint64_t piece = 512;            // bytes that stand together in a strided put
+  std::uint64_t block = 512;            // bytes of one block of a strided put
   std::uint64_t iterations = 0;         // of each size; 0: as many as fill `seconds`
   double seconds = 0.5;                 // of each size
   std::string to = "next";              // next: the PE after this one; all: every other PE in turn

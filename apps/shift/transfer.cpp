@@ -19,10 +19,10 @@ std::byte pattern(int pe, std::size_t index) {
   return static_cast<std::byte>((static_cast<std::size_t>(pe) + 1) * 37 + index * 7 + (index >> 8U));
 }
 
-// A place for each PE that may use one, and one for what is sent.
-class places {
+// An area for each PE that may use one, and one for what is sent.
+class areas {
  public:
-  places(const options& wanted, std::size_t bytes_each)
+  areas(const options& wanted, std::size_t bytes_each)
       : each_(bytes_each),
         shared_(wanted.to == "next"),
         memory_(bytes_each * (shared_ ? 2 : static_cast<std::size_t>(shmem_n_pes()) + 1)) {}
@@ -38,30 +38,30 @@ class places {
 
  private:
   std::size_t each_;
-  bool shared_;  // one place for all: only one PE uses it
+  bool shared_;  // one area for all: only one PE uses it
   symmetric memory_;
 };
 
-// Blocks of bytes as they stand.
+// Contiguous bytes.
 class contiguous : public transfer {
  public:
-  contiguous(const options& wanted, std::size_t largest) : places_(wanted, largest) {}
+  contiguous(const options& wanted, std::size_t largest) : areas_(wanted, largest) {}
   void prepare(std::size_t bytes) override {
-    places_.empty();
-    for (std::size_t i = 0; i < bytes; ++i) places_.outgoing()[i] = pattern(shmem_my_pe(), i);
+    areas_.empty();
+    for (std::size_t i = 0; i < bytes; ++i) areas_.outgoing()[i] = pattern(shmem_my_pe(), i);
   }
   [[nodiscard]] bool holds(int other, std::size_t bytes, std::size_t moves) const override {
-    const std::byte* const place = places_.of(other);
+    const std::byte* const area = areas_.of(other);
     for (std::size_t i = 0; i < bytes; ++i)
-      if (place[i] != (moves ? pattern(other, i) : std::byte{0})) return false;
+      if (area[i] != (moves ? pattern(other, i) : std::byte{0})) return false;
     return true;
   }
 
  protected:
-  [[nodiscard]] const places& memory() const { return places_; }
+  [[nodiscard]] const areas& memory() const { return areas_; }
 
  private:
-  places places_;
+  areas areas_;
 };
 
 class put final : public contiguous {
@@ -80,67 +80,67 @@ class get final : public contiguous {
   [[nodiscard]] bool fetches() const override { return true; }
 };
 
-// Pieces of equal size, as far apart as they are long, on both sides.
+// Blocks of equal size, as far apart as they are long, on both sides.
 class strided final : public transfer {
  public:
-  strided(const options& wanted, std::size_t largest) : piece_(wanted.piece), places_(wanted, 2 * largest + piece_) {}
+  strided(const options& wanted, std::size_t largest) : block_(wanted.block), areas_(wanted, 2 * largest + block_) {}
 
   void move(std::size_t bytes, int pe) override {
-    std::byte* const target = places_.of(shmem_my_pe());
-    const std::byte* const source = places_.outgoing();
+    std::byte* const target = areas_.of(shmem_my_pe());
+    const std::byte* const source = areas_.outgoing();
 #ifdef SHIFT_HAS_EXTENSIONS
-    const auto apart = static_cast<ptrdiff_t>(2 * piece_);
-    const std::size_t whole = bytes / piece_ * piece_;
+    const auto apart = static_cast<ptrdiff_t>(2 * block_);
+    const std::size_t whole = bytes / block_ * block_;
     if (whole != 0) {
-      const std::size_t counts[] = {piece_, whole / piece_};
+      const std::size_t counts[] = {block_, whole / block_};
       shmemx_put_strided(target, &apart, source, &apart, counts, 1, pe);
     }
     if (whole != bytes) shmem_putmem(target + 2 * whole, source + 2 * whole, bytes - whole, pe);
 #else
-    for (std::size_t at = 0; at < bytes; at += piece_)
-      shmem_putmem(target + 2 * at, source + 2 * at, std::min(piece_, bytes - at), pe);
+    for (std::size_t at = 0; at < bytes; at += block_)
+      shmem_putmem(target + 2 * at, source + 2 * at, std::min(block_, bytes - at), pe);
 #endif
     shmem_quiet();
   }
   void prepare(std::size_t bytes) override {
-    places_.empty();
-    for (std::size_t i = 0; i < bytes; ++i) places_.outgoing()[spread(i)] = pattern(shmem_my_pe(), i);
+    areas_.empty();
+    for (std::size_t i = 0; i < bytes; ++i) areas_.outgoing()[spread(i)] = pattern(shmem_my_pe(), i);
   }
   [[nodiscard]] bool holds(int other, std::size_t bytes, std::size_t moves) const override {
-    const std::byte* const place = places_.of(other);
+    const std::byte* const area = areas_.of(other);
     for (std::size_t i = 0; i < bytes; ++i) {
-      if (place[spread(i)] != (moves ? pattern(other, i) : std::byte{0})) return false;
-      if (place[spread(i) + piece_] != std::byte{0}) return false;  // nothing between the pieces
+      if (area[spread(i)] != (moves ? pattern(other, i) : std::byte{0})) return false;
+      if (area[spread(i) + block_] != std::byte{0}) return false;  // nothing between the blocks
     }
     return true;
   }
 
  private:
-  [[nodiscard]] std::size_t spread(std::size_t index) const { return index / piece_ * 2 * piece_ + index % piece_; }
-  std::size_t piece_;
-  places places_;
+  [[nodiscard]] std::size_t spread(std::size_t index) const { return index / block_ * 2 * block_ + index % block_; }
+  std::size_t block_;
+  areas areas_;
 };
 
 #ifdef SHIFT_HAS_EXTENSIONS
 // Doubles added to doubles; the values are small integers, so that sums are exact.
 class accumulate final : public transfer {
  public:
-  accumulate(const options& wanted, std::size_t largest) : places_(wanted, largest) {}
+  accumulate(const options& wanted, std::size_t largest) : areas_(wanted, largest) {}
   void move(std::size_t bytes, int pe) override {
     constexpr double once = 1;
-    shmemx_double_accumulate(doubles(places_.of(shmem_my_pe())), doubles(places_.outgoing()), bytes / sizeof(double),
+    shmemx_double_accumulate(doubles(areas_.of(shmem_my_pe())), doubles(areas_.outgoing()), bytes / sizeof(double),
                              &once, pe);
     shmem_quiet();
   }
   void prepare(std::size_t bytes) override {
-    places_.empty();
-    double* const out = doubles(places_.outgoing());
+    areas_.empty();
+    double* const out = doubles(areas_.outgoing());
     for (std::size_t i = 0; i < bytes / sizeof(double); ++i) out[i] = value(shmem_my_pe(), i);
   }
   [[nodiscard]] bool holds(int other, std::size_t bytes, std::size_t moves) const override {
-    const std::span<const double> place(doubles(places_.of(other)), bytes / sizeof(double));
-    for (std::size_t i = 0; i < place.size(); ++i)
-      if (place[i] != value(other, i) * static_cast<double>(moves)) return false;
+    const std::span<const double> area(doubles(areas_.of(other)), bytes / sizeof(double));
+    for (std::size_t i = 0; i < area.size(); ++i)
+      if (area[i] != value(other, i) * static_cast<double>(moves)) return false;
     return true;
   }
 
@@ -149,7 +149,7 @@ class accumulate final : public transfer {
     return static_cast<double>((static_cast<std::size_t>(pe) * 5 + index) % 61 + 1);
   }
   static double* doubles(std::byte* bytes) { return reinterpret_cast<double*>(bytes); }
-  places places_;
+  areas areas_;
 };
 #endif
 

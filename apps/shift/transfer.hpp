@@ -25,8 +25,8 @@ class symmetric {
   std::byte* data_;
 };
 
-// What travels between this PE and another lands in a place that belongs to that other PE: at the target of a put the
-// place of its sender, at the caller of a get that of the PE it came from. So what arrived can be told apart.
+// What travels between this PE and another lands in an area that belongs to that other PE: at the target of a put the
+// area of its sender, at the caller of a get that of the PE it came from. So what arrived can be told apart.
 class transfer {
  public:
   // Collective. `largest` is the most bytes that move() will be asked for.
@@ -41,9 +41,9 @@ class transfer {
   // Whether data come to the caller of move(), and not to the PE it names.
   [[nodiscard]] virtual bool fetches() const { return false; }
 
-  // Fills what will be sent, and empties all places. No move may be under way at this PE.
+  // Fills what will be sent, and empties all areas. No move may be under way at this PE.
   virtual void prepare(std::size_t bytes) = 0;
-  // Whether the place of `other` holds what `moves` moves of `bytes` leave there since prepare().
+  // Whether the area of `other` holds what `moves` moves of `bytes` leave there since prepare().
   [[nodiscard]] virtual bool holds(int other, std::size_t bytes, std::size_t moves) const = 0;
 
  protected:

@@ -50,7 +50,7 @@ void graph::keep_those_above(std::span<const std::uint64_t> pairs) {
     asked.into(of_neighbours);
     for (const std::uint64_t pair : pairs) {
       const home neighbour = home_of(low_of(pair), pes);
-      asked.pull(neighbour.number, static_cast<int>(neighbour.pe));
+      asked.get(neighbour.number, static_cast<int>(neighbour.pe));
     }
     asked.done();
   }

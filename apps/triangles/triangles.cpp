@@ -19,7 +19,7 @@
 #include "irregular/measurement.hpp"
 #include "irregular/program.hpp"
 #include "irregular/reduction.hpp"
-#include "irregular/threads.hpp"
+#include "irregular/thread_pool.hpp"
 #include "triangles/edge_file.hpp"
 #include "triangles/edge_table.hpp"
 #include "triangles/graph.hpp"
@@ -124,7 +124,7 @@ std::string verdict(uint64_t counted, const std::optional<uint64_t>& expected) {
 
 int run(const options& wanted) {
   irregular::reduction all;
-  irregular::crew threads(wanted.threads);
+  irregular::thread_pool threads(wanted.threads);
   const auto [graph, expected] = wanted.input.empty() ? make(wanted, all) : read(wanted, all);
   const edge_table edges(graph, all);
   uint64_t found = 0;

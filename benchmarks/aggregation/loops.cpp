@@ -4,7 +4,7 @@
 //
 // All PEs run each WHAT at the same time; "local" loops are the ceiling: plain increments or loads on a table of their
 // own, of the size of one PE's share. Indices are precomputed. "direct" ones make a remote atomic or get of each item.
-// stream_small makes its items as it pushes them. few_N_..., to_one_... and at_home_... are rounds of N items of each
+// stream_small makes its items as it pushes them. few_N_..., to_one_... and at_home_... are phases of N items of each
 // PE, of items for PE 0 only, and for the PE itself only, each ended by done() or a barrier. One JSON object for each
 // WHAT and round of the benchmark, from PE 0: wall nanoseconds per item of the slowest PE, and CPU nanoseconds per
 // item, the mean of all PEs; at the end one with the most memory a PE has taken.
@@ -152,7 +152,7 @@ pass gather(bench& b, uint64_t words) {
   b.values.resize(b.items);
   return [made, &b, &where = b.where(words)] {
     made->into(b.values);
-    for (const target& t : where) made->pull(t.word, static_cast<int>(t.pe));
+    for (const target& t : where) made->get(t.word, static_cast<int>(t.pe));
     made->done();
   };
 }
@@ -163,7 +163,7 @@ pass gather_bulk(bench& b, uint64_t words) {
   b.values.resize(b.items);
   return [made, &b, &where = b.where(words)] {
     made->into(b.values);
-    made->pull_each(where.size(), [&](std::size_t i) { return addressed{where[i].word, where[i].pe}; });
+    made->get_each(where.size(), [&](std::size_t i) { return addressed{where[i].word, where[i].pe}; });
     made->done();
   };
 }
@@ -190,8 +190,8 @@ struct counter {
   void direct(uint64_t word, int pe) { shmem_uint64_atomic_inc(table + word, pe); }
 };
 
-// Rounds of `count` items of each PE, until all of a pass are made.
-pass rounds_of(bench& b, std::size_t count, bool aggregated, std::function<int(const target&)> pe_of) {
+// Phases of `count` items of each PE, until all of a pass are made.
+pass phases_of(bench& b, std::size_t count, bool aggregated, std::function<int(const target&)> pe_of) {
   uint64_t* const table = b.table(small_table);
   std::vector<target> where = b.where(small_table);
   for (target& t : where) t.pe = static_cast<std::uint32_t>(pe_of(t));
@@ -217,10 +217,10 @@ pass rounds_of(bench& b, std::size_t count, bool aggregated, std::function<int(c
 pass worst_case(const std::string& what, bench& b) {
   const bool aggregated = what.ends_with("_aggregated");
   const auto anywhere = [](const target& t) { return static_cast<int>(t.pe); };
-  if (what.starts_with("few_")) return rounds_of(b, std::strtoull(what.c_str() + 4, nullptr, 10), aggregated, anywhere);
-  if (what.starts_with("to_one_")) return rounds_of(b, b.items, aggregated, [](const target&) { return 0; });
+  if (what.starts_with("few_")) return phases_of(b, std::strtoull(what.c_str() + 4, nullptr, 10), aggregated, anywhere);
+  if (what.starts_with("to_one_")) return phases_of(b, b.items, aggregated, [](const target&) { return 0; });
   if (what.starts_with("at_home_"))
-    return rounds_of(b, b.items, aggregated, [](const target&) { return shmem_my_pe(); });
+    return phases_of(b, b.items, aggregated, [](const target&) { return shmem_my_pe(); });
   return {};
 }
 

@@ -1,4 +1,4 @@
-// What one PE spends to find out where the buffers of an aggregator stand, by the layout alone: no processes, no
+// What one PE spends to find out where the buffers of an aggregator are, by the layout alone: no processes, no
 // buffers. For each route: time, and memory allocated on the way.
 //
 //     cmake --build build/venv --target aggregation_making && build/venv/tests/unit/aggregation_making 65536 64
@@ -27,24 +27,24 @@ using namespace lull::aggregate;
 
 namespace {
 
-// What choice.cpp asks for each route, and the stages of the one that is chosen.
+// What plan.cpp asks for each route, and the hops of the one that is chosen.
 void make(const job::layout& places, int pes, scheme how) {
   const route way(places, pes, how);
   const pe_id me{pes / 2};
   const node_id here = places.node_of(me);
   std::size_t places_found = 0;
-  for (int stage = 0; stage < way.stages(); ++stage) {
-    places_found += way.most_lanes(stage).targets;
-    if (way.between_nodes(stage)) {
-      for (const node_id to : way.targets(stage, here))
-        places_found += way.place_at_source(stage, here, to) + way.place_at_target(stage, here, to);
-      for (const node_id from : way.sources(stage, here))
-        places_found += way.place_at_source(stage, from, here) + way.place_at_target(stage, from, here);
+  for (int hop = 0; hop < way.hops(); ++hop) {
+    places_found += way.most_channels(hop).targets;
+    if (way.between_nodes(hop)) {
+      for (const node_id to : way.targets(hop, here))
+        places_found += way.index_at_source(hop, here, to) + way.index_at_target(hop, here, to);
+      for (const node_id from : way.sources(hop, here))
+        places_found += way.index_at_source(hop, from, here) + way.index_at_target(hop, from, here);
     } else {
-      const auto targets = way.targets(stage, me), sources = way.sources(stage, me);
-      places_found += way.places_of_targets(stage, me, targets).size();
-      places_found += way.places_at_sources(stage, sources, me).size();
-      for (const pe_id to : targets) places_found += way.place_at_target(stage, me, to);
+      const auto targets = way.targets(hop, me), sources = way.sources(hop, me);
+      places_found += way.indices_of_targets(hop, me, targets).size();
+      places_found += way.indices_at_sources(hop, sources, me).size();
+      for (const pe_id to : targets) places_found += way.index_at_target(hop, me, to);
     }
   }
   if (places_found == 0 && pes > 1) std::abort();  // it is used

@@ -11,7 +11,7 @@
  *
  * Contract. lull_aggregator_new() and lull_aggregator_free() are collective over all PEs, between shmem_init() and
  * shmem_finalize(). Each item that was taken by a push is pulled exactly once, on the PE it was sent to, if all PEs
- * call lull_aggregator_advance() until it returns 0, and pull what there is between its calls. Then the round is over;
+ * call lull_aggregator_advance() until it returns 0, and pull what there is between its calls. Then the phase is over;
  * lull_aggregator_reset() begins another, on each PE when it likes.
  *
  * No call waits for other PEs to be pushed to or pulled from by their programs, with one exception that ends by itself:
@@ -19,7 +19,7 @@
  * program has neither pushed nor pulled anything since the last call. The sleep ends when anything can be done again
  * for any aggregator that this thread has made, and after 10 ms.
  *
- * Items that have arrived stand in a queue until they are pulled. When it is full, nothing more is taken out of the
+ * Items that have arrived wait in a queue until they are pulled. When it is full, nothing more is taken out of the
  * buffers, until in the end those who send find no room: memory is bounded, by LULL_AGGREGATE_MEMORY for buffers and by
  * queue_bytes. An item takes 8 bytes more there than its size, rounded up to 8.
  *
@@ -39,18 +39,18 @@ typedef struct lull_aggregator lull_aggregator_t;
 
 enum lull_aggregator_code {
   LULL_AGGREGATOR_BAD_ARGUMENT = -1, /* a null pointer, no such PE, or a call for the other kind of items */
-  LULL_AGGREGATOR_TOO_LARGE = -2,    /* the item fits no buffer: raise LULL_AGGREGATE_SLOT */
-  LULL_AGGREGATOR_IS_DONE = -3,      /* this PE has said that it is done, and may not push in this round */
-  LULL_AGGREGATOR_NOT_OVER = -4      /* the round is not over, so no other can begin */
+  LULL_AGGREGATOR_TOO_LARGE = -2,    /* the item fits no buffer: raise LULL_AGGREGATE_BUFFER_BYTES */
+  LULL_AGGREGATOR_IS_DONE = -3,      /* this PE has said that it is done, and may not push in this phase */
+  LULL_AGGREGATOR_NOT_OVER = -4      /* the phase is not over, so no other can begin */
 };
 
 enum lull_aggregator_buffers { LULL_BUFFERS_BY_SETTING = 0, LULL_BUFFERS_PER_PE, LULL_BUFFERS_PER_NODE };
 
-/* 0 stands for the setting of the same meaning everywhere; the same on all PEs, but for queue_bytes. */
+/* 0 means the setting of the same meaning everywhere; the same on all PEs, but for queue_bytes. */
 typedef struct {
   int buffers;         /* lull_aggregator_buffers; LULL_AGGREGATE */
   int hops;            /* 1 to 3; LULL_AGGREGATE_HOPS */
-  size_t buffer_bytes; /* LULL_AGGREGATE_SLOT */
+  size_t buffer_bytes; /* LULL_AGGREGATE_BUFFER_BYTES */
   size_t memory_bytes; /* LULL_AGGREGATE_MEMORY */
   long flush_us;       /* negative: no deadline; LULL_AGGREGATE_FLUSH_US */
   int compress;        /* 1: yes, -1: no; LULL_AGGREGATE_COMPRESS */
@@ -65,8 +65,8 @@ typedef struct {
   uint64_t remote_buffers; /* of these, to PEs of other nodes */
   uint64_t remote_bytes;
   double fill;            /* mean share of a sent buffer that was used, 0 to 1 */
-  uint64_t rounds;        /* that are over */
-  double cpu_ns_per_item; /* CPU time of this PE's thread from a round's first buffer to its end, per item pushed */
+  uint64_t phases;        /* that are over */
+  double cpu_ns_per_item; /* CPU time of this PE's thread from a phase's first buffer to its end, per item pushed */
   double seconds_asleep;  /* of that */
   size_t memory_bytes;    /* of buffers and queue, on this PE */
   int route_hops;         /* what was chosen */
@@ -94,11 +94,11 @@ LULL_API void* lull_aggregator_epull(lull_aggregator_t* a, size_t* bytes, int* f
 /* Takes the last pull back, before the next advance: the next one gives the same item. 1: done; 0: there was none. */
 LULL_API int lull_aggregator_unpull(lull_aggregator_t* a);
 
-/* Sends and receives. `done`, once given, holds until the round is over: this PE will push no more. 0: all PEs are done
+/* Sends and receives. `done`, once given, holds until the phase is over: this PE will push no more. 0: all PEs are done
  * and everything for this one has been pulled; else 1. */
 LULL_API int lull_aggregator_advance(lull_aggregator_t* a, int done);
 
-/* Begins the next round, when this one is over: 0. */
+/* Begins the next phase, when this one is over: 0. */
 LULL_API int lull_aggregator_reset(lull_aggregator_t* a);
 
 /* 0, or LULL_AGGREGATOR_BAD_ARGUMENT. */

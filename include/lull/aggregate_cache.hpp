@@ -1,23 +1,23 @@
 // Words of a table that is spread over all PEs, read from anywhere, in the order asked.
 //
 //     lull::table_reader words{table, words_per_pe};       // table: a symmetric const T*
-//     words.into(values);                                  // a std::span: the k-th pull fills values[k]
-//     for (std::uint64_t i : indices) words.pull(i % words_per_pe, static_cast<int>(i / words_per_pe));
+//     words.into(values);                                  // a std::span: the k-th get fills values[k]
+//     for (std::uint64_t i : indices) words.get(i % words_per_pe, static_cast<int>(i / words_per_pe));
 //     words.done();
 //
 // Contract. Made and destroyed, and done() called, by all PEs together, as lull::gatherer. The values are there when
-// done() has returned. A pull gives what the word was at some moment between the call and the end of done(), and after
-// shmem_barrier_all() nothing from before it. What others pull in the next round may be read as soon as done() has
+// done() has returned. A get gives what the word was at some moment between the call and the end of done(), and after
+// shmem_barrier_all() nothing from before it. What others get in the next phase may be read as soon as done() has
 // returned there: whoever changes the table does so between done() and a barrier, or between two barriers.
 //
 // A word of a PE of this node is loaded. For those of other nodes lines of the table are asked for, aggregated, and
 // kept in a cache of LULL_AGGREGATE_CACHE bytes, so that the same word, or one beside it, is answered at once; a line
-// is asked for once, and pulls that come before it has arrived wait for it together. What is kept is forgotten at
+// is asked for once, and gets that come before it has arrived wait for it together. What is kept is forgotten at
 // done() and when this PE enters a collective call of all PEs (SHMEM_TEAM_WORLD), such as shmem_barrier_all() and
 // shmem_sync_all().
 //
-// A line costs more bytes than a word. So the cache counts, over 2048 pulls at a time, how many it had to ask for, or
-// would have had to. With misses of the share m, lines cost m · (line + c) bytes for each pull and words cost word + c,
+// A line costs more bytes than a word. So the cache counts, over 2048 gets at a time, how many it had to ask for, or
+// would have had to. With misses of the share m, lines cost m · (line + c) bytes for each get and words cost word + c,
 // c being what travels beside either. When lines cost more than 5/4 of what words do, words are asked for; when they
 // would cost less than 4/5, lines again.
 #pragma once
@@ -40,11 +40,11 @@ struct cache_sizes {
 LULL_API cache_sizes cache_sizes_of(const aggregate_options& options);  // std::invalid_argument
 LULL_API const std::uint64_t* meetings_of_all();  // how many collective calls of all PEs this one has entered
 
-// A direct-mapped cache: which lines are here, and which places wait for one that is under way.
+// A direct-mapped cache: which lines are here, and who waits for one that is under way.
 //
 // States of an entry: empty → asked → here, which lasts as long as its epoch; or noted: while words are asked for, the
 // line that would be here. An entry that is asked for stays so until its line has come; until then the room of the line
-// holds the first places that wait for it, and further ones are taken from a common store.
+// holds the first waiters that wait for it, and further ones are taken from a common store.
 class line_cache {
  public:
   enum class outcome : std::uint8_t {
@@ -65,14 +65,14 @@ class line_cache {
     const std::size_t entries = std::min<std::size_t>(bytes / bytes_of_line(line_bytes), most_entries);
     entries_.resize(entries);
     lines_.resize(entries * line_bytes);
-    places_.resize(entries * places_of_line);
-    for (std::uint32_t i = 0; i < places_.size(); ++i) places_[i].next = i + 1 < places_.size() ? i + 1 : none;
-    if (places_.empty()) free_ = none;
+    waiters_.resize(entries * waiters_of_line);
+    for (std::uint32_t i = 0; i < waiters_.size(); ++i) waiters_[i].next = i + 1 < waiters_.size() ? i + 1 : none;
+    if (waiters_.empty()) free_ = none;
   }
 
   // What a line takes with its book-keeping.
   static constexpr std::size_t bytes_of_line(std::size_t line_bytes) {
-    return line_bytes + sizeof(entry) + places_of_line * sizeof(place);
+    return line_bytes + sizeof(entry) + waiters_of_line * sizeof(waiter);
   }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
   [[nodiscard]] std::size_t bytes() const { return entries_.size() * bytes_of_line(line_bytes_); }
@@ -119,7 +119,7 @@ class line_cache {
     std::memcpy(line, given.data(), given.size());
     at.now = state::here;
     while (at.waiting != none) {
-      place& one = places_[at.waiting];
+      waiter& one = waiters_[at.waiting];
       deliver(one.where, one.word);
       at.waiting = std::exchange(one.next, std::exchange(free_, at.waiting));
     }
@@ -127,10 +127,10 @@ class line_cache {
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  static constexpr std::size_t places_of_line = 2;  // in the common store; who finds none asks for a word
+  static constexpr std::size_t waiters_of_line = 2;  // in the common store; who finds none asks for a word
   static constexpr std::size_t most_entries = std::size_t{1} << 30U;
   static constexpr std::uint64_t spread = 0x9E3779B97F4A7C15ULL;
-  static constexpr unsigned window = 2048;  // pulls
+  static constexpr unsigned window = 2048;  // gets
   static constexpr double hysteresis = 1.25;
 
   enum class state : std::uint8_t { empty, noted, asked, here };
@@ -143,7 +143,7 @@ class line_cache {
   struct seat {
     std::uint32_t where, word;
   };
-  struct place {
+  struct waiter {
     std::uint32_t where, word, next;
   };
 
@@ -155,8 +155,8 @@ class line_cache {
     }
     if (free_ == none) return false;
     const std::uint32_t taken = free_;
-    free_ = places_[taken].next;
-    places_[taken] = {where, word, std::exchange(at.waiting, taken)};
+    free_ = waiters_[taken].next;
+    waiters_[taken] = {where, word, std::exchange(at.waiting, taken)};
     return true;
   }
 
@@ -172,7 +172,7 @@ class line_cache {
   double break_even_;
   std::vector<entry> entries_;
   std::vector<std::byte> lines_;  // by entry
-  std::vector<place> places_;
+  std::vector<waiter> waiters_;
   std::uint32_t free_ = 0;
   bool asks_for_lines_ = true;
   unsigned seen_ = 0, missed_ = 0;  // of the window
@@ -213,9 +213,9 @@ class table_reader {
   table_reader(const T* table, std::uint64_t words, const aggregate_options& options = {}) : words_(words) {
     if (words != 0 && !shmem_ptr(table, shmem_my_pe()))
       throw std::invalid_argument("a table outside symmetric memory; shmem_malloc() gives such");
-    near_.resize(static_cast<std::size_t>(shmem_n_pes()));
-    for (std::size_t pe = 0; pe < near_.size() && words != 0; ++pe)
-      near_[pe] = static_cast<const T*>(shmem_ptr(table, static_cast<int>(pe)));
+    mapped_.resize(static_cast<std::size_t>(shmem_n_pes()));
+    for (std::size_t pe = 0; pe < mapped_.size() && words != 0; ++pe)
+      mapped_[pe] = static_cast<const T*>(shmem_ptr(table, static_cast<int>(pe)));
     const detail::cache_sizes wanted = detail::cache_sizes_of(options);
     if (shmemx_n_nodes() == 1) return;  // all is loaded
     const auto* const bytes = reinterpret_cast<const std::byte*>(table);
@@ -233,18 +233,18 @@ class table_reader {
   table_reader(const table_reader&) = delete;
   table_reader& operator=(const table_reader&) = delete;
 
-  // Where the values of this round go, at most 2^31; they are there when done() has returned.
+  // Where the values of this phase go, at most 2^31; they are there when done() has returned.
   void into(std::span<T> values) {
-    pulled_before_ += pulled_;
+    asked_before_ += asked_;
     into_ = values.data();
-    pulled_ = 0;
+    asked_ = 0;
   }
   // Asks for word `index` of `pe`, 0 ≤ index < words; the k-th call since into() fills the k-th value.
-  void pull(std::uint64_t index, int pe) {
-    if (const T* const table = near_[static_cast<std::size_t>(pe)])
-      into_[pulled_++] = table[index];
+  void get(std::uint64_t index, int pe) {
+    if (const T* const table = mapped_[static_cast<std::size_t>(pe)])
+      into_[asked_++] = table[index];
     else
-      pull_from_other_node(index, pe, pulled_++);
+      get_from_other_node(index, pe, asked_++);
   }
   void advance() {
     if (link_) link_->advance();
@@ -255,17 +255,17 @@ class table_reader {
       link_->done();
     else
       shmem_sync_all();
-    ++rounds_;
+    ++phases_;
   }
 
-  // Items are pulls, of which those that were loaded count as direct ones.
+  // Items are gets, of which those that were loaded count as direct ones.
   [[nodiscard]] aggregate_statistics statistics() const {
     aggregate_statistics now;
     if (link_) now = link_->statistics();
     const std::uint64_t asked = now.items;
-    now.items = pulled_before_ + pulled_;
-    now.direct_items += now.items - pulled_far_;
-    now.rounds = rounds_;
+    now.items = asked_before_ + asked_;
+    now.direct_items += now.items - inter_node_gets_;
+    now.phases = phases_;
     now.cache_hits = cache_.hits();
     now.cache_misses = cache_.misses();
     now.memory_bytes += cache_.bytes();
@@ -274,7 +274,7 @@ class table_reader {
   }
 
  private:
-  static constexpr std::uint32_t is_line = std::uint32_t{1} << 31U;  // in a request's place: the rest is an entry
+  static constexpr std::uint32_t is_line = std::uint32_t{1} << 31U;  // in a request's `where`: the rest is an entry
 
   struct arrival {
     table_reader* reader;
@@ -285,7 +285,7 @@ class table_reader {
         return;
       }
       r.cache_.fill(where & ~is_line, given,
-                    [&](std::uint32_t place, std::uint32_t word) { r.store(place, given.data() + word * sizeof(T)); });
+                    [&](std::uint32_t where, std::uint32_t word) { r.store(where, given.data() + word * sizeof(T)); });
     }
   };
 
@@ -293,13 +293,13 @@ class table_reader {
     std::memcpy(static_cast<void*>(into_ + where), word, sizeof(T));
   }
 
-  void pull_from_other_node(std::uint64_t index, int pe, std::uint32_t where) {
-    ++pulled_far_;
+  void get_from_other_node(std::uint64_t index, int pe, std::uint32_t where) {
+    ++inter_node_gets_;
     if (!cache_.empty()) {
       const std::uint64_t line = index >> line_shift_, first = line << line_shift_;
       const auto word = static_cast<std::uint32_t>(index - first);
       // Both only grow, so the sum changes whenever one of them does.
-      const std::uint64_t epoch = *meetings_ + rounds_;
+      const std::uint64_t epoch = *meetings_ + phases_;
       const auto found = cache_.look_up(static_cast<std::uint64_t>(pe) * lines_ + line, epoch, where, word);
       switch (found.what) {
         case detail::line_cache::outcome::here:
@@ -309,22 +309,22 @@ class table_reader {
           return;
         case detail::line_cache::outcome::ask_line: {
           const std::uint64_t count = std::min(std::uint64_t{1} << line_shift_, words_ - first);
-          link_->pull(detail::words_asked::from(first, count), pe, found.entry | is_line);
+          link_->get(detail::words_asked::from(first, count), pe, found.entry | is_line);
           return;
         }
         case detail::line_cache::outcome::ask_word:
           break;
       }
     }
-    link_->pull(detail::words_asked::from(index, 1), pe, where);
+    link_->get(detail::words_asked::from(index, 1), pe, where);
   }
 
   std::uint64_t words_, lines_ = 0;  // of a PE
   unsigned line_shift_ = 0;          // log2 of the words of a line
-  std::vector<const T*> near_;       // by PE; null: on another node
+  std::vector<const T*> mapped_;     // by PE; null: on another node
   T* into_ = nullptr;
-  std::uint32_t pulled_ = 0;
-  std::uint64_t pulled_before_ = 0, pulled_far_ = 0, rounds_ = 0;
+  std::uint32_t asked_ = 0;
+  std::uint64_t asked_before_ = 0, inter_node_gets_ = 0, phases_ = 0;
   const std::uint64_t* meetings_ = detail::meetings_of_all();
   detail::line_cache cache_{0, 0, 1};
   std::optional<detail::exchange<detail::words_asked, detail::words_of_table, arrival>> link_;

@@ -1,7 +1,7 @@
 // Requests with answers, behind lull/aggregate.hpp, which says what a gatherer promises.
 //
-// An exchange is two channels: one for requests, which handlers answer into the other. A gatherer keeps the places of
-// its values; others (lull/aggregate_cache.hpp) do something else with what arrives.
+// An exchange is two aggregations: one for requests, which handlers answer into the other. A gatherer keeps
+// where each value goes; others (lull/aggregate_cache.hpp) do something else with what arrives.
 #pragma once
 #include <lull/aggregate.hpp>
 
@@ -13,20 +13,20 @@ namespace detail {
 
 // With everything that has to do with the route chosen; collective, because some of it may have to be measured.
 LULL_API aggregate_options with_route(const aggregate_options& options, std::size_t item_bytes);
-// The same for requests and answers, each with its share of the memory: the rest holds the places of the values.
+// The same for requests and answers, each with its share of the memory: the rest says where the values go.
 struct answered_items {
   std::size_t request_bytes, usual_answer_bytes, least_answer_bytes;
 };
 LULL_API aggregate_options of_either_way(const aggregate_options& options, const answered_items& items);
-constexpr std::size_t bytes_of_places(std::size_t under_way) {
+constexpr std::size_t bytes_of_pending(std::size_t under_way) {
   return std::bit_ceil(under_way) * sizeof(std::uint32_t);
 }
-LULL_API std::size_t items_under_way(
-    const channel* c) noexcept;  // from one PE to another, at most; of a direct channel
-LULL_API std::size_t largest_item(
-    const channel* c) noexcept;  // of any size: the bytes that fit every buffer of the way
+// From one PE to another, at most; where items have one hop.
+LULL_API std::size_t items_under_way(const aggregation* a) noexcept;
+// Of any size: the bytes that fit every buffer of the way.
+LULL_API std::size_t largest_item(const aggregation* a) noexcept;
 
-// Requests and their answers: pull(request, pe, where) makes receive(where, value) run here some time before done()
+// Requests and their answers: get(request, pe, where) makes receive(where, value) run here some time before done()
 // returns, with value = handle(request) computed on `pe`. Where the route has one hop between PEs, answers come in the
 // order of the requests, so that neither needs to say whose it is; else both do. A handler that returns a
 // std::span<const std::byte> answers with these bytes, each time as many as it likes.
@@ -44,72 +44,72 @@ class exchange {
       : handler_(std::move(handler)),
         receive_(std::move(receive)),
         options_(of_either_way(options, {sizeof(Request), answer_bytes, least_answer})),
-        ordered_(!options_.pullers && options_.buffers == aggregate_buffers::per_pe && options_.hops == 1),
+        ordered_(!options_.getters && options_.buffers == aggregate_buffers::per_pe && options_.hops == 1),
         answers_({of_any_size ? 0
                   : ordered_  ? sizeof(value)
-                              : sizeof(answer),
-                  &receive_plain, &receive_addressed, this, &options_, nullptr, false}),
-        requests_({ordered_ ? sizeof(Request) : sizeof(request), &answer_plain, &answer_addressed, this, &options_,
-                   answers_.channel(), has_direct}) {
+                              : sizeof(tagged_answer),
+                  &receive_batch<false>, &receive_batch<true>, this, &options_, nullptr, false}),
+        requests_({ordered_ ? sizeof(Request) : sizeof(request), &answer_batch<false>, &answer_batch<true>, this,
+                   &options_, answers_.aggregation(), has_direct}) {
     if (ordered_) {
       // Of answers of any size bytes are under way.
-      const std::size_t answers = items_under_way(answers_.channel()) / (of_any_size ? least_answer : 1);
-      const std::size_t capacity = std::bit_ceil(items_under_way(requests_.channel()) + answers);
+      const std::size_t answers = items_under_way(answers_.aggregation()) / (of_any_size ? least_answer : 1);
+      const std::size_t capacity = std::bit_ceil(items_under_way(requests_.aggregation()) + answers);
       mask_ = static_cast<std::uint32_t>(capacity - 1);
       expected_.resize(static_cast<std::size_t>(shmem_n_pes()));
-      for (places& of_pe : expected_) of_pe.where.resize(capacity);
+      for (pending& of_pe : expected_) of_pe.where.resize(capacity);
     }
-    begin_round();
+    begin_phase();
   }
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
 
-  void pull(const Request& asked, int pe, std::uint32_t where) {
+  void get(const Request& asked, int pe, std::uint32_t where) {
     if constexpr (has_direct)
       if (direct_left_ != 0) [[unlikely]] {
         receive_(where, handler_.direct(asked, pe));
-        if (--direct_left_ == 0) leave_direct(requests_.channel());
+        if (--direct_left_ == 0) leave_direct(requests_.aggregation());
         return;
       }
     if (ordered_) {
-      requests_.template push_as<false>(asked, pe);  // before the place is noted: it may wait, and others be answered
-      places& of_pe = expected_[static_cast<std::size_t>(pe)];
+      requests_.template push_as<false>(asked, pe);  // before `where` is noted: it may wait, and others be answered
+      pending& of_pe = expected_[static_cast<std::size_t>(pe)];
       of_pe.where[of_pe.asked++ & mask_] = where;
     } else {
       requests_.push(request{static_cast<std::uint32_t>(shmem_my_pe()), where, asked}, pe);
     }
   }
-  // pull() for make(i), 0 ≤ i < count, which gives a request and its PE; the place of the i-th is first + i.
+  // get() for make(i), 0 ≤ i < count, which gives a request and its PE; `where` of the i-th is first + i.
   template <class Make>
-  void pull_each(std::size_t count, std::uint32_t first, Make& make) {
+  void get_each(std::size_t count, std::uint32_t first, Make& make) {
     std::size_t done = 0;
     if (!ordered_ || began_direct_)
       for (; done < count && (!ordered_ || direct_left_ != 0); ++done) {
         const auto& [asked, pe] = make(done);
-        pull(asked, static_cast<int>(pe), first + static_cast<std::uint32_t>(done));
+        get(asked, static_cast<int>(pe), first + static_cast<std::uint32_t>(done));
       }
-    places* const expected = expected_.data();
+    pending* const expected = expected_.data();
     const std::uint32_t mask = mask_;
     const auto note = [&](std::size_t i, int pe) {
-      places& of_pe = expected[pe];
+      pending& of_pe = expected[pe];
       of_pe.where[of_pe.asked++ & mask] = first + static_cast<std::uint32_t>(done + i);
     };
     const auto rest = [&](std::size_t i) -> decltype(auto) { return make(done + i); };
     requests_.template push_each<Request>(count - done, rest, note);
   }
-  void advance() { detail::advance(requests_.channel()); }
+  void advance() { detail::advance(requests_.aggregation()); }
   void done() {
     if (began_direct_)
-      finish_direct(requests_.channel(), direct_limit_ - direct_left_);
+      finish_direct(requests_.aggregation(), direct_limit_ - direct_left_);
     else
-      finish(requests_.channel());
-    begin_round();
+      finish(requests_.aggregation());
+    begin_phase();
   }
   [[nodiscard]] Handler& handler() { return handler_; }
   // Items and their costs are those of the requests; buffers, bytes, hops and memory those of both ways.
   [[nodiscard]] aggregate_statistics statistics() const {
-    aggregate_statistics now = statistics_of(requests_.channel());
-    const aggregate_statistics back = statistics_of(answers_.channel());
+    aggregate_statistics now = statistics_of(requests_.aggregation());
+    const aggregate_statistics back = statistics_of(answers_.aggregation());
     const auto both = static_cast<double>(now.buffers + back.buffers);
     if (both > 0)
       now.fill = (now.fill * static_cast<double>(now.buffers) + back.fill * static_cast<double>(back.buffers)) / both;
@@ -119,18 +119,18 @@ class exchange {
     now.remote_buffers += back.remote_buffers;
     now.remote_bytes += back.remote_bytes;
     now.memory_bytes += back.memory_bytes;
-    for (const places& of_pe : expected_) now.memory_bytes += of_pe.where.size() * sizeof(std::uint32_t);
+    for (const pending& of_pe : expected_) now.memory_bytes += of_pe.where.size() * sizeof(std::uint32_t);
     return now;
   }
-  [[nodiscard]] detail::channel* tagged_requests() const {
-    if (!options_.pullers)
+  [[nodiscard]] detail::aggregation* tagged_requests() const {
+    if (!options_.getters)
       throw std::logic_error(
-          "lull::gatherer::puller(): requests of this gatherer do not say whose they are; make it with "
-          "aggregate_options::pullers");
-    return requests_.channel();
+          "lull::gatherer::getter(): requests of this gatherer do not say whose they are; make it with "
+          "aggregate_options::getters");
+    return requests_.aggregation();
   }
   // Of answers of any size: what fits a buffer, and the bytes that travel with each and its request.
-  [[nodiscard]] std::size_t largest_answer() const { return largest_item(answers_.channel()) - (ordered_ ? 0 : 4); }
+  [[nodiscard]] std::size_t largest_answer() const { return largest_item(answers_.aggregation()) - (ordered_ ? 0 : 4); }
   [[nodiscard]] std::size_t bytes_beside_answer() const {
     return ordered_ ? sizeof(Request) + sizeof(std::uint32_t)
                     : sizeof(request) + 2 * address_bytes + 2 * sizeof(std::uint32_t);
@@ -138,43 +138,40 @@ class exchange {
 
  private:
   using request = tagged_request<Request>;
-  struct __attribute__((packed)) answer {
+  struct __attribute__((packed)) tagged_answer {
     std::uint32_t where;
     std::conditional_t<of_any_size, std::uint32_t, value> given;
   };
-  struct places {
+  struct pending {
     std::vector<std::uint32_t> where;  // of what was asked and is not answered, a ring
     std::uint32_t asked = 0, answered = 0;
   };
 
-  void begin_round() {
+  void begin_phase() {
     if constexpr (has_direct) {
-      direct_limit_ = direct_left_ = direct_items(requests_.channel());
+      direct_limit_ = direct_left_ = direct_items(requests_.aggregation());
       began_direct_ = direct_limit_ != 0;
     }
   }
 
-  template <std::size_t Head>
+  template <bool Addressed>
   void answer_all(const batch& asked) {
-    const std::byte* at = asked.items + Head;
-    if (ordered_) {
-      if constexpr (of_any_size) {
-        for (std::size_t i = 0; i < asked.count; ++i, at += Head + sizeof(Request))
-          answer_bytes(handler_(read<Request>(at)), 0, asked.from);
-      } else {
-        answers_.template push_run<value>(asked.count, asked.from, [&](std::size_t i) -> value {
-          return handler_(read<Request>(at + i * (Head + sizeof(Request))));
-        });
-      }
-    } else {
-      for (std::size_t i = 0; i < asked.count; ++i, at += Head + sizeof(request)) {
-        const auto one = read<request>(at);
+    using codec = item_codec<Addressed>;
+    if (!ordered_) {
+      codec::template each<request>(asked, [&](const request& one) {
         const Request wanted = one.asked;
         if constexpr (of_any_size)
           answer_bytes(handler_(wanted), one.where, static_cast<int>(one.from));
         else
-          answers_.push(answer{one.where, handler_(wanted)}, static_cast<int>(one.from));
-      }
+          answers_.push(tagged_answer{one.where, handler_(wanted)}, static_cast<int>(one.from));
+      });
+    } else if constexpr (of_any_size) {
+      codec::template each<Request>(asked, [&](const Request& one) { answer_bytes(handler_(one), 0, asked.from); });
+    } else {
+      const std::byte* const items = asked.items;
+      answers_.template push_run<value>(asked.count, asked.from, [&](std::size_t i) -> value {
+        return handler_(codec::template get<Request>(items, i));
+      });
     }
   }
   void answer_bytes(std::span<const std::byte> given, std::uint32_t where, int pe) {
@@ -184,59 +181,35 @@ class exchange {
       if (!given.empty()) std::memcpy(to + head, given.data(), given.size());
     });
   }
-  static void answer_plain(void* self, const batch& asked) {
-    static_cast<exchange*>(self)->template answer_all<0>(asked);
-  }
-  static void answer_addressed(void* self, const batch& asked) {
-    static_cast<exchange*>(self)->template answer_all<address_bytes>(asked);
-  }
-  template <std::size_t Head>
-  void receive_bytes(const batch& given) {
-    const std::byte* const end = given.items + given.count;
-    places* const of_pe = ordered_ ? &expected_[static_cast<std::size_t>(given.from)] : nullptr;
-    for (const std::byte* at = given.items; at != end;) {
-      at += Head;
-      std::size_t size = read<std::uint32_t>(at);
-      at += sizeof(std::uint32_t);
-      std::uint32_t where = 0;
-      if (of_pe) {
-        where = of_pe->where[of_pe->answered++ & mask_];
-      } else {
-        where = read<std::uint32_t>(at);
-        at += sizeof where;
-        size -= sizeof where;
-      }
-      receive_(where, value(at, size));
-      at += size;
-    }
-  }
-  template <std::size_t Head>
-  void receive_values(const batch& given) {
-    const std::byte* at = given.items + Head;
-    if (ordered_) {
-      places& of_pe = expected_[static_cast<std::size_t>(given.from)];
-      for (std::size_t i = 0; i < given.count; ++i, at += Head + sizeof(value))
-        receive_(of_pe.where[of_pe.answered++ & mask_], read<value>(at));
+  template <bool Addressed>
+  void receive_all(const batch& given) {
+    using codec = item_codec<Addressed>;
+    if constexpr (of_any_size) {
+      pending* const of_pe = ordered_ ? &expected_[static_cast<std::size_t>(given.from)] : nullptr;
+      codec::each_of_any_size(given, [&](std::span<const std::byte> bytes) {
+        if (of_pe)
+          receive_(of_pe->where[of_pe->answered++ & mask_], bytes);
+        else
+          receive_(read<std::uint32_t>(bytes.data()), bytes.subspan(sizeof(std::uint32_t)));
+      });
+    } else if (ordered_) {
+      pending& of_pe = expected_[static_cast<std::size_t>(given.from)];
+      codec::template each<value>(given,
+                                  [&](const value& one) { receive_(of_pe.where[of_pe.answered++ & mask_], one); });
     } else {
-      for (std::size_t i = 0; i < given.count; ++i, at += Head + sizeof(answer)) {
-        const auto one = read<answer>(at);
+      codec::template each<tagged_answer>(given, [&](const tagged_answer& one) {
         const value result = one.given;
         receive_(one.where, result);
-      }
+      });
     }
   }
-  template <std::size_t Head>
-  void receive_all(const batch& given) {
-    if constexpr (of_any_size)
-      receive_bytes<Head>(given);
-    else
-      receive_values<Head>(given);
+  template <bool Addressed>
+  static void answer_batch(void* self, const batch& asked) {
+    static_cast<exchange*>(self)->template answer_all<Addressed>(asked);
   }
-  static void receive_plain(void* self, const batch& given) {
-    static_cast<exchange*>(self)->template receive_all<0>(given);
-  }
-  static void receive_addressed(void* self, const batch& given) {
-    static_cast<exchange*>(self)->template receive_all<address_bytes>(given);
+  template <bool Addressed>
+  static void receive_batch(void* self, const batch& given) {
+    static_cast<exchange*>(self)->template receive_all<Addressed>(given);
   }
 
   Handler handler_;
@@ -246,8 +219,8 @@ class exchange {
   aggregate_options options_;
   bool ordered_;
   std::uint32_t mask_ = 0;
-  std::vector<places> expected_;  // by PE
-  lanes answers_, requests_;      // in this order: requests wake answers
+  std::vector<pending> expected_;  // by PE
+  channels answers_, requests_;    // in this order: requests wake answers
 };
 
 }  // namespace detail
@@ -263,24 +236,24 @@ class gatherer {
   gatherer(const gatherer&) = delete;
   gatherer& operator=(const gatherer&) = delete;
 
-  // Where the values of this round go, at most 2^32; they are there when done() has returned.
+  // Where the values of this phase go, at most 2^32; they are there when done() has returned.
   void into(std::span<value> values) {
     into_ = values.data();
     asked_ = 0;
   }
   // Asks `pe` for handler(request); the k-th call since into() fills the k-th value.
-  void pull(const Request& request, int pe) { exchange_.pull(request, pe, asked_++); }
+  void get(const Request& request, int pe) { exchange_.get(request, pe, asked_++); }
 
   // The same `count` times: make(i), 0 ≤ i < count, is called once for each, in order, and returns something that
   // decomposes into a request and its PE.
   template <class Make>
-  void pull_each(std::size_t count, Make&& make) {
-    exchange_.pull_each(count, asked_, make);
+  void get_each(std::size_t count, Make&& make) {
+    exchange_.get_each(count, asked_, make);
     asked_ += static_cast<std::uint32_t>(count);
   }
-  // For a thread of this PE, whose k-th pull fills values[first + k]; needs options.pullers.
-  [[nodiscard]] lull::puller<Request> puller(std::size_t first) {
-    return lull::puller<Request>(exchange_.tagged_requests(), static_cast<std::uint32_t>(first));
+  // For a thread of this PE, whose k-th get fills values[first + k]; needs options.getters.
+  [[nodiscard]] lull::getter<Request> getter(std::size_t first) {
+    return lull::getter<Request>(exchange_.tagged_requests(), static_cast<std::uint32_t>(first));
   }
   void advance() { exchange_.advance(); }
   void done() { exchange_.done(); }

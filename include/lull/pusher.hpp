@@ -1,4 +1,4 @@
-// What one thread of a PE pushes or pulls through: the contract in lull/aggregate.hpp says when.
+// What one thread of a PE pushes or gets through: the contract in lull/aggregate.hpp says when.
 //
 //     lull::aggregator histogram{lull::items<std::uint64_t>, [&](std::uint64_t bin) { ++bins[bin]; }};
 //     auto work = [&](std::span<const std::uint64_t> indices) {           // in each thread
@@ -8,12 +8,12 @@
 //     ...                                                                 // all threads have come to their ends
 //     histogram.done();
 //
-// and of a gatherer, made with options.pullers, whose values lie one behind the other for all threads:
+// and of a gatherer, made with options.getters, whose values lie one behind the other for all threads:
 //
 //     words.into(values);
 //     auto work = [&](std::size_t begin, std::size_t end) {               // in each thread
-//       auto mine = words.puller(begin);                                  // its k-th pull fills values[begin + k]
-//       for (std::size_t k = begin; k < end; ++k) mine.pull(indices[k] % 1000, static_cast<int>(indices[k] / 1000));
+//       auto mine = words.getter(begin);                                  // its k-th get fills values[begin + k]
+//       for (std::size_t k = begin; k < end; ++k) mine.get(indices[k] % 1000, static_cast<int>(indices[k] / 1000));
 //     };
 //
 // Both are used and destroyed by the thread that made them. They keep items in chunks, one for each buffer into which
@@ -27,51 +27,25 @@ namespace detail {
 
 // Chunks of a thread. See src/aggregate/producer.hpp.
 class producer;
-LULL_API producer* open_producer(channel* c);  // std::logic_error in a program without SHMEM_THREAD_MULTIPLE
+LULL_API producer* open_producer(aggregation* a);  // std::logic_error in a program without SHMEM_THREAD_MULTIPLE
 LULL_API void close_producer(producer* p) noexcept;
 LULL_API cursor* const* cursors_of(producer* p) noexcept;              // by PE
 LULL_API void turn_over(producer* p, int pe, std::size_t item_bytes);  // makes room; std::length_error
 LULL_API void advance(producer* p);
 
-class thread_lanes {
+class thread_channels : public item_writer<producer> {
  public:
-  explicit thread_lanes(channel* c)
-      : producer_(open_producer(c)), cursors_(cursors_of(producer_)), addressed_(is_addressed(c)) {}
-  ~thread_lanes() { close_producer(producer_); }
-  thread_lanes(const thread_lanes&) = delete;
-  thread_lanes& operator=(const thread_lanes&) = delete;
+  explicit thread_channels(aggregation* a) : thread_channels(open_producer(a), is_addressed(a)) {}
+  ~thread_channels() { close_producer(producer_); }
+  thread_channels(const thread_channels&) = delete;
+  thread_channels& operator=(const thread_channels&) = delete;
 
-  template <class Item>
-  void push(const Item& item, int pe) {
-    cursor& at = *cursors_[pe];
-    if (at.next == at.end) [[unlikely]]
-      turn_over(producer_, pe, sizeof(Item));
-    std::byte* to = at.next;
-    at.next = to + sizeof(Item) + (addressed_ ? address_bytes : 0);
-    write(begin(to, pe), item);
-  }
-  void push_bytes(std::span<const std::byte> item, int pe) {
-    const std::size_t bytes = (addressed_ ? address_bytes : 0) + sizeof(std::uint32_t) + item.size();
-    cursor& at = *cursors_[pe];
-    if (static_cast<std::size_t>(at.end - at.next) < bytes) [[unlikely]]
-      turn_over(producer_, pe, bytes);
-    std::byte* const to = begin(at.next, pe);
-    at.next += bytes;
-    write(to, static_cast<std::uint32_t>(item.size()));
-    if (!item.empty()) std::memcpy(to + sizeof(std::uint32_t), item.data(), item.size());
-  }
   void advance() { detail::advance(producer_); }
 
  private:
-  std::byte* begin(std::byte* to, int pe) const {
-    if (!addressed_) return to;
-    write(to, static_cast<std::uint32_t>(pe));
-    return to + address_bytes;
-  }
+  thread_channels(producer* made, bool addressed) : item_writer(made, cursors_of(made), addressed), producer_(made) {}
 
   producer* producer_;
-  cursor* const* cursors_;
-  bool addressed_;
 };
 
 }  // namespace detail
@@ -79,15 +53,15 @@ class thread_lanes {
 template <class Item>
 class pusher {
  public:
-  void push(const Item& item, int pe) { lanes_.push(item, pe); }  // as aggregator::push()
-  void advance() { lanes_.advance(); }                            // as aggregator::advance(), with these chunks
+  void push(const Item& item, int pe) { channels_.push(item, pe); }  // as aggregator::push()
+  void advance() { channels_.advance(); }                            // as aggregator::advance(), with these chunks
 
  private:
   template <class, class>
   friend class aggregator;
-  explicit pusher(detail::channel* c) : lanes_(c) {}
+  explicit pusher(detail::aggregation* a) : channels_(a) {}
 
-  detail::thread_lanes lanes_;
+  detail::thread_channels channels_;
 };
 
 template <>
@@ -98,43 +72,45 @@ class pusher<bytes_of_any_size> {
   pusher& operator=(const pusher&) = delete;
 
   void push(std::span<const std::byte> item, int pe) {
-    lanes_.push_bytes(item, pe);
+    channels_.push_bytes(item.size(), pe, [&](std::byte* to) {
+      if (!item.empty()) std::memcpy(to, item.data(), item.size());
+    });
     ++pushed_;
   }
-  void advance() { lanes_.advance(); }
+  void advance() { channels_.advance(); }
 
  private:
   template <class, class>
   friend class aggregator;
-  pusher(detail::channel* c, std::atomic<std::uint64_t>& all_pushed) : all_pushed_(all_pushed), lanes_(c) {}
+  pusher(detail::aggregation* a, std::atomic<std::uint64_t>& all_pushed) : all_pushed_(all_pushed), channels_(a) {}
 
   std::atomic<std::uint64_t>& all_pushed_;
   std::uint64_t pushed_ = 0;
-  detail::thread_lanes lanes_;
+  detail::thread_channels channels_;
 };
 
 template <class Request>
-class puller {
+class getter {
  public:
-  void pull(const Request& request, int pe) {
-    lanes_.push(detail::tagged_request<Request>{me_, where_++, request}, pe);
+  void get(const Request& request, int pe) {
+    channels_.push(detail::tagged_request<Request>{me_, where_++, request}, pe);
   }
   void into(std::size_t first) { where_ = static_cast<std::uint32_t>(first); }  // the next fills values[first]
-  void advance() { lanes_.advance(); }                                          // as gatherer::advance()
+  void advance() { channels_.advance(); }                                       // as gatherer::advance()
 
  private:
   template <class, class>
   friend class gatherer;
-  puller(detail::channel* c, std::uint32_t first) : where_(first), lanes_(c) {}
+  getter(detail::aggregation* a, std::uint32_t first) : where_(first), channels_(a) {}
 
   std::uint32_t me_ = static_cast<std::uint32_t>(shmem_my_pe());
   std::uint32_t where_;
-  detail::thread_lanes lanes_;
+  detail::thread_channels channels_;
 };
 
 template <class Handler>
 pusher<bytes_of_any_size> aggregator<bytes_of_any_size, Handler>::pusher() {
-  return lull::pusher<bytes_of_any_size>(lanes_.channel(), pushed_by_threads_);
+  return lull::pusher<bytes_of_any_size>(channels_.aggregation(), pushed_by_threads_);
 }
 
 }  // namespace lull

@@ -1,7 +1,7 @@
-// The C interface: a channel that never waits, a queue of what has arrived, and the one place that sleeps.
+// The C interface: an aggregation that never waits, a queue of what has arrived, and the one place that sleeps.
 //
 // Items carry their sender where the route does not tell it. Whoever sleeps does so for all aggregators of its thread:
-// it lets each do what can be done first, so that nothing another PE waits for stands still here meanwhile.
+// it lets each do what can be done first, so that nothing another PE waits for is held up here meanwhile.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "aggregate/arrivals.hpp"
-#include "aggregate/channel.hpp"
+#include "aggregate/aggregation.hpp"
+#include "aggregate/arrival_queue.hpp"
 #include "base/clock.hpp"
 #include "lull/aggregate.h"
 #include "shmem/current.hpp"
@@ -51,7 +51,7 @@ struct lull_aggregator {
   [[nodiscard]] bool knows(int pe) const { return pe >= 0 && pe < world_.pes(); }
 
   int push(const void* item, std::size_t bytes, int pe);
-  std::optional<lull::aggregate::arrivals::arrived> pull();
+  std::optional<lull::aggregate::arrival_queue::arrived> pull();
   int unpull() {
     if (!arrived_.give_back()) return 0;
     --pulled_;
@@ -68,18 +68,19 @@ struct lull_aggregator {
   }
   static std::size_t take(void* self, const batch& items);
   void step();
-  void settle();
+  void drain();
   void rest();
   [[nodiscard]] bool could_do_more() const;
 
   lull::fabric::world& world_;
   std::size_t item_bytes_;
   aggregate_options options_;
-  bool carries_sender_;
-  lull::detail::channel channel_;
+  std::size_t sender_bytes_;  // in front of each item where the channel does not tell who has sent it
+  lull::detail::aggregation aggregation_;
+  lull::detail::item_format items_;
+  std::size_t wire_bytes_;  // of an item as it travels; of one of any size, all but itself
   lull::detail::cursor* const* cursors_;
-  std::size_t wire_bytes_;  // of an item whose size is fixed
-  lull::aggregate::arrivals arrived_;
+  lull::aggregate::arrival_queue arrived_;
   bool acted_ = false;    // its program has pushed or pulled since advance()
   int refused_ = nobody;  // the PE for which the last push had no room
   bool done_ = false, over_ = false;
@@ -91,50 +92,39 @@ lull_aggregator::lull_aggregator(lull::fabric::world& world, std::size_t item_by
     : world_(world),
       item_bytes_(item_bytes),
       options_(with_route(wanted, item_bytes == 0 ? 0 : item_bytes + sizeof(std::uint32_t))),
-      carries_sender_(options_.buffers != lull::aggregate_buffers::per_pe || options_.hops != 1),
-      channel_(world, {.item_bytes = item_bytes == 0 ? 0 : item_bytes + (carries_sender_ ? sizeof(std::uint32_t) : 0),
-                       .plain = nullptr,
-                       .addressed = nullptr,
-                       .handler = this,
-                       .options = &options_,
-                       .answers = nullptr,
-                       .has_direct = false,
-                       .offer = &lull_aggregator::take}),
-      cursors_(channel_.cursors()),
-      wire_bytes_((channel_.addressed() ? lull::detail::address_bytes : 0) +
-                  (carries_sender_ ? sizeof(std::uint32_t) : 0) + item_bytes),
+      sender_bytes_(options_.buffers == lull::aggregate_buffers::per_pe && options_.hops == 1 ? 0
+                                                                                              : sizeof(std::uint32_t)),
+      aggregation_(world, {.item_bytes = item_bytes == 0 ? 0 : item_bytes + sender_bytes_,
+                           .plain = nullptr,
+                           .addressed = nullptr,
+                           .handler = this,
+                           .options = &options_,
+                           .answers = nullptr,
+                           .has_direct = false,
+                           .offer = &lull_aggregator::take}),
+      items_(aggregation_.pipeline().items()),
+      wire_bytes_(items_.head + sender_bytes_ + item_bytes),
+      cursors_(aggregation_.pipeline().cursors()),
       arrived_(wanted.queue_bytes == 0 ? usual_queue : wanted.queue_bytes,
-               item_bytes == 0 ? channel_.largest_item() : item_bytes) {
+               item_bytes == 0 ? aggregation_.pipeline().largest_item() : item_bytes) {
   of_thread().push_back(this);
 }
 
 int lull_aggregator::push(const void* item, std::size_t bytes, int pe) {
   if (done_) return LULL_AGGREGATOR_IS_DONE;
-  using lull::detail::write;
-  const std::size_t sender = carries_sender_ ? sizeof(std::uint32_t) : 0;
   std::size_t travels = wire_bytes_;
   if (of_any_size()) {
-    if (sender + bytes > channel_.largest_item()) return LULL_AGGREGATOR_TOO_LARGE;
-    travels += sizeof(std::uint32_t) + bytes;
+    if (sender_bytes_ + bytes > aggregation_.pipeline().largest_item()) return LULL_AGGREGATOR_TOO_LARGE;
+    travels += bytes;
   }
   lull::detail::cursor& at = *cursors_[pe];
-  if (static_cast<std::size_t>(at.end - at.next) < travels && !channel_.try_turn_over(pe, travels)) {
+  if (static_cast<std::size_t>(at.end - at.next) < travels && !aggregation_.try_turn_over(pe, travels)) {
     refused_ = pe;
     return 0;
   }
-  std::byte* to = at.next;
-  if (channel_.addressed()) {
-    write(to, static_cast<std::uint32_t>(pe));
-    to += lull::detail::address_bytes;
-  }
-  if (of_any_size()) {
-    write(to, static_cast<std::uint32_t>(sender + bytes));
-    to += sizeof(std::uint32_t);
-  }
-  if (carries_sender_) {
-    write(to, static_cast<std::uint32_t>(world_.me().index()));
-    to += sender;
-  }
+  std::byte* to = items_.begin(at.next, pe, sender_bytes_ + bytes);
+  if (sender_bytes_ != 0)
+    lull::detail::write(std::exchange(to, to + sender_bytes_), static_cast<std::uint32_t>(world_.me().index()));
   if (bytes != 0) std::memcpy(to, item, bytes);
   at.next += travels;
   refused_ = nobody;
@@ -143,7 +133,7 @@ int lull_aggregator::push(const void* item, std::size_t bytes, int pe) {
   return 1;
 }
 
-std::optional<lull::aggregate::arrivals::arrived> lull_aggregator::pull() {
+std::optional<lull::aggregate::arrival_queue::arrived> lull_aggregator::pull() {
   auto one = arrived_.next();
   if (one) {
     acted_ = true;
@@ -153,51 +143,41 @@ std::optional<lull::aggregate::arrivals::arrived> lull_aggregator::pull() {
 }
 
 std::size_t lull_aggregator::take(void* self, const batch& items) {
-  using lull::detail::read;
   lull_aggregator& me = *static_cast<lull_aggregator*>(self);
+  const lull::detail::item_format format = me.items_;  // copies: for all the compiler knows, add() changes the others
+  const std::size_t sender = me.sender_bytes_;
   const std::byte* at = items.items;
-  const std::byte* const begin = at;
-  std::size_t left = items.count, taken = 0;
-  while (left != 0) {
-    const std::byte* payload = at + (me.channel_.addressed() ? lull::detail::address_bytes : 0);
-    std::size_t bytes = me.item_bytes_;
-    int from = items.from;
-    if (me.of_any_size()) {
-      bytes = read<std::uint32_t>(payload);
-      payload += sizeof(std::uint32_t);
-    }
-    if (me.carries_sender_) {
-      from = static_cast<int>(read<std::uint32_t>(payload));
-      payload += sizeof(std::uint32_t);
-      if (me.of_any_size()) bytes -= sizeof(std::uint32_t);
-    }
-    if (!me.arrived_.add(from, {payload, bytes})) break;
-    at = payload + bytes;
-    taken = me.of_any_size() ? static_cast<std::size_t>(at - begin) : taken + 1;
-    left = items.count - taken;
+  const std::byte* const end = at + format.bytes(items.count);
+  while (at != end) {
+    const std::span<const std::byte> payload = format.payload(at);
+    const int from = sender != 0 ? static_cast<int>(lull::detail::read<std::uint32_t>(payload.data())) : items.from;
+    if (!me.arrived_.add(from, payload.subspan(sender))) break;
+    at = payload.data() + payload.size();
   }
-  return taken;
+  return format.count(static_cast<std::size_t>(at - items.items));
 }
 
 // What can be done without waiting.
 void lull_aggregator::step() {
   if (over_) return;
   if (done_)
-    over_ = channel_.try_finish();
+    over_ = aggregation_.try_finish();
   else
-    channel_.advance();
+    aggregation_.advance();
 }
 
 // The same until there is nothing more, and all that stood in buffers has been sent, that of others included.
-void lull_aggregator::settle() {
-  if (!over_ && done_) over_ = channel_.try_finish();
-  while (!over_ && arrived_.empty() && channel_.advance()) {
+void lull_aggregator::drain() {
+  if (!over_ && done_) over_ = aggregation_.try_finish();
+  while (!over_ && arrived_.empty() && aggregation_.advance()) {
   }
 }
 
 bool lull_aggregator::could_do_more() const {
   if (over_) return false;
-  return channel_.could_do_more() || (done_ && channel_.can_go_on()) || (refused_ != nobody && channel_.room(refused_));
+  const lull::aggregate::pipeline& through = aggregation_.pipeline();
+  return through.could_do_more() || (done_ && aggregation_.can_go_on()) ||
+         (refused_ != nobody && through.room(through.ways()[static_cast<std::size_t>(refused_)]));
 }
 
 // Nothing can be done here. Unless its program may do something by itself, this PE sleeps.
@@ -207,7 +187,7 @@ void lull_aggregator::rest() {
   if (busy) return world_.transfers().drive();
   for (lull_aggregator* const one : of_thread()) {
     const bool was_empty = one->arrived_.empty(), was_over = one->over_;
-    one->settle();
+    one->drain();
     if (was_empty != one->arrived_.empty() || was_over != one->over_) return;
   }
   const std::int64_t deadline = lull::now_ns() + longest_sleep_ns;
@@ -233,7 +213,7 @@ int lull_aggregator::reset() {
 }
 
 lull_aggregator_statistics_t lull_aggregator::statistics() const {
-  const lull::aggregate_statistics now = channel_.statistics();
+  const lull::aggregate_statistics now = aggregation_.statistics();
   const double counted = of_any_size() ? static_cast<double>(now.items) : static_cast<double>(pushed_);  // bytes there
   return {.pushed = pushed_,
           .pulled = pulled_,
@@ -242,7 +222,7 @@ lull_aggregator_statistics_t lull_aggregator::statistics() const {
           .remote_buffers = now.remote_buffers,
           .remote_bytes = now.remote_bytes,
           .fill = now.fill,
-          .rounds = now.rounds,
+          .phases = now.phases,
           .cpu_ns_per_item = pushed_ == 0 ? 0 : now.cpu_ns_per_item * counted / static_cast<double>(pushed_),
           .seconds_asleep = now.seconds_asleep,
           .memory_bytes = now.memory_bytes + arrived_.memory(),
@@ -320,11 +300,11 @@ const char* lull_aggregator_strerror(int code) {
     case LULL_AGGREGATOR_BAD_ARGUMENT:
       return "a null pointer, no such PE, or a call for the other kind of items";
     case LULL_AGGREGATOR_TOO_LARGE:
-      return "the item fits no buffer; raise LULL_AGGREGATE_SLOT";
+      return "the item fits no buffer; raise LULL_AGGREGATE_BUFFER_BYTES";
     case LULL_AGGREGATOR_IS_DONE:
       return "this PE has said that it is done; push after lull_aggregator_reset()";
     case LULL_AGGREGATOR_NOT_OVER:
-      return "the round is not over; pull and advance until lull_aggregator_advance() returns 0";
+      return "the phase is not over; pull and advance until lull_aggregator_advance() returns 0";
     default:
       return code >= 0 ? "no error" : "no such code";
   }

@@ -1,7 +1,8 @@
-// A lock between the threads of a PE. Who finds it taken waits as the PE's policy says; who gives it up wakes them.
+// A lock between the threads of a PE. A thread that finds it taken waits as the PE's policy says; the one that gives it
+// up wakes it.
 //
-// Free of charge where nobody waits but for an exchange of a word each way. Not recursive: who may have it already asks
-// is_mine(). A waiter may also wait for something else meanwhile, whatever comes first.
+// Free of charge where nobody waits but for an exchange of a word each way. Not recursive: a thread that may have it
+// already asks is_mine(). A waiter may also wait for something else meanwhile, whatever comes first.
 #pragma once
 #include <atomic>
 

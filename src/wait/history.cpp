@@ -7,11 +7,6 @@
 namespace lull::wait {
 namespace {
 
-// Before any alarm has been measured: what a virtual machine needs to leave its idle state, generously.
-constexpr std::int64_t assumed_lateness_ns = 60'000;
-// What a wake-up costs beyond its lateness: cold caches, the rest of the message.
-constexpr std::int64_t settling_ns = 60'000;
-
 // The octave of the size and two more bits: sizes of one class differ by less than a quarter.
 std::uint64_t size_class(std::size_t bytes) {
   if (bytes < 8) return bytes;
@@ -37,16 +32,11 @@ wait_history::kind* wait_history::find(std::uint64_t key) {
   return found == set.end() ? nullptr : &*found;
 }
 
-std::optional<prediction> wait_history::predict(const awaited& what) {
+std::optional<model::slack_prediction> wait_history::predict(const awaited& what) {
   const std::lock_guard hold(lock_);
   const kind* const known = find(key_of(what));
-  if (!known || known->count < needed) return std::nullopt;
-  auto sorted = known->ns;
-  const std::size_t n = std::min(known->count, kept);
-  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(n));
-  const std::int64_t lower = sorted[n / 4], upper = sorted[n - 1 - n / 4];
-  const std::int64_t margin = lateness_locked() + (upper - lower) + settling_ns;
-  return prediction{lower, std::min(margin, lower / 5)};
+  if (!known) return std::nullopt;
+  return model::predict_slack({known->ns.data(), std::min(known->count, kept)}, wake_up_latency());
 }
 
 void wait_history::waited(const awaited& what, std::int64_t ns) {
@@ -67,18 +57,8 @@ void wait_history::woke_late(std::int64_t ns) {
   late_ns_[alarms_++ % late_ns_.size()] = ns;
 }
 
-std::int64_t wait_history::lateness_ns() {
-  const std::lock_guard hold(lock_);
-  return lateness_locked();
-}
-
-std::int64_t wait_history::lateness_locked() const {
-  constexpr std::size_t enough = 8;
-  if (alarms_ < enough) return assumed_lateness_ns;
-  auto sorted = late_ns_;
-  const std::size_t n = std::min(alarms_, sorted.size());
-  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(n));
-  return sorted[n * 9 / 10];
+std::int64_t wait_history::wake_up_latency() const {
+  return model::wake_up_latency_ns({late_ns_.data(), std::min(alarms_, late_ns_.size())});
 }
 
 }  // namespace lull::wait

@@ -1,8 +1,8 @@
-// How long waits like this one took before, and how late this thread wakes: from these the adaptive policy predicts.
+// How long waits like this one took before, and how late this thread wakes: from these model/waiting.hpp predicts.
 //
 // Waits are alike when operation, peer and size (within a quarter of an octave) are. The last eight durations of each
 // kind are kept, for at most 256 kinds at a time: a new kind takes the place of the one not seen for longest among
-// four. Predicted is the lower quartile: waking too early costs a short spin, waking too late costs the wait itself.
+// four.
 //
 // May be used by several threads at once.
 #pragma once
@@ -12,24 +12,21 @@
 #include <mutex>
 #include <optional>
 
+#include "model/waiting.hpp"
 #include "wait/awaited.hpp"
-#include "wait/policy.hpp"
 
 namespace lull::wait {
 
 class wait_history {
  public:
   // Nothing before a few such waits have been seen.
-  [[nodiscard]] std::optional<prediction> predict(const awaited& what);
+  [[nodiscard]] std::optional<model::slack_prediction> predict(const awaited& what);
   void waited(const awaited& what, std::int64_t ns);
   // A sleep that was to end at its alarm ended so much later.
   void woke_late(std::int64_t ns);
 
-  [[nodiscard]] std::int64_t lateness_ns();  // 90 of 100 alarms were no later than this
-
  private:
-  static constexpr std::size_t kept = 8;
-  static constexpr std::size_t needed = 3;
+  static constexpr std::size_t kept = model::most_durations;
   static constexpr std::size_t ways = 4;
   static constexpr std::size_t sets = 64;
   struct kind {
@@ -41,12 +38,12 @@ class wait_history {
 
   [[nodiscard]] static std::uint64_t key_of(const awaited& what);
   [[nodiscard]] kind* find(std::uint64_t key);
-  [[nodiscard]] std::int64_t lateness_locked() const;
+  [[nodiscard]] std::int64_t wake_up_latency() const;
 
   std::mutex lock_;
   std::array<kind, sets * ways> kinds_{};
   std::uint64_t time_ = 0;  // grows with every wait
-  std::array<std::int64_t, 32> late_ns_{};
+  std::array<std::int64_t, model::most_wake_up_latencies> late_ns_{};
   std::size_t alarms_ = 0;
 };
 

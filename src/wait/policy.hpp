@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "base/clock.hpp"
+#include "model/waiting.hpp"
 #include "wait/awaited.hpp"
 
 namespace lull::wait {
@@ -105,20 +106,13 @@ class interrupt_policy {
   std::int64_t yielded_at_ = 0;
 };
 
-// What is known of a wait from those before it.
-struct prediction {
-  std::int64_t slack_ns;   // how long it will take
-  std::int64_t margin_ns;  // how much before that to be awake
-};
-
 class adaptive_policy {
  public:
-  // Shorter predictions are not worth a sleep: that is a wake-up, its uncertainty, and what interrupt would spin.
-  [[nodiscard]] static bool worth_it(const prediction& p, const wait_limits& limits) {
-    return !limits.oversubscribed && p.slack_ns >= least_slack_ns + limits.spin_ns;
+  [[nodiscard]] static bool worth_it(const model::slack_prediction& p, const wait_limits& limits) {
+    return !limits.oversubscribed && model::sleep_pays(p, limits.spin_ns);
   }
 
-  adaptive_policy(const wait_limits& limits, const prediction& p, std::int64_t begin_ns)
+  adaptive_policy(const wait_limits& limits, const model::slack_prediction& p, std::int64_t begin_ns)
       : limits_(limits),
         wake_at_(begin_ns + p.slack_ns - p.margin_ns),
         overdue_at_(begin_ns + p.slack_ns + p.margin_ns + limits.spin_ns) {}
@@ -136,8 +130,7 @@ class adaptive_policy {
   }
 
  private:
-  static constexpr std::int64_t least_slack_ns = 120'000;
-  static constexpr std::int64_t shortest_sleep_ns = 10'000;
+  static constexpr std::int64_t shortest_sleep_ns = model::waiting_costs{}.shortest_sleep_ns;
 
   const wait_limits& limits_;
   std::int64_t wake_at_, overdue_at_;

@@ -79,7 +79,7 @@ def test_the_record_has_the_region_and_the_megabytes(lull: Lull) -> None:
         (["--min", "64K", "--max", "1K"], "the first is the larger"),
         (["--min", "12", "--op", "accumulate"], "multiple of 8"),
         (["--seconds", "1", "--iterations", "1"], "excludes"),
-        (["--piece", "0"], "--piece"),
+        (["--block", "0"], "--block"),
         (["--max", "4Q"], "--max"),
         (["--fast"], "--fast"),
     ],

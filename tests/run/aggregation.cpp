@@ -1,4 +1,4 @@
-// Every item pushed is handled once and whole on its PE, for any mix of sizes, destinations, rounds and policies; in
+// Every item pushed is handled once and whole on its PE, for any mix of sizes, destinations, phases and policies; in
 // order where the route has one hop.
 #include <lull/aggregate.hpp>
 
@@ -107,7 +107,7 @@ void items_of_any_size_arrive_once(const lull::aggregate_options& options) {
   std::mt19937 random(static_cast<unsigned>(me) + static_cast<unsigned>(seed++));
   std::vector<std::byte> item(400);
   std::vector<std::uint64_t> mine(static_cast<std::size_t>(pes)), mine_bytes(mine.size());  // by PE
-  for (int round = 0; round < 2; ++round) {
+  for (int phase = 0; phase < 2; ++phase) {
     const unsigned pushes = static_cast<unsigned>(random() % 3000);
     for (unsigned k = 0; k < pushes; ++k) {
       const std::size_t size = random() % 5 == 0 ? 0 : static_cast<std::size_t>(random()) % item.size();
@@ -146,7 +146,7 @@ struct stored_value {  // may be read directly, too
   std::uint64_t direct(std::uint64_t request, int pe) const { return shmem_uint64_g(values + request, pe); }
 };
 
-// Rounds of all sizes: the direct ones and the changes between the two ways are among them.
+// Phases of all sizes: the direct ones and the changes between the two ways are among them.
 template <class Gatherer>
 void values_come_in_the_order_asked(Gatherer& gather) {
   const auto pes = static_cast<unsigned>(shmem_n_pes());
@@ -158,7 +158,7 @@ void values_come_in_the_order_asked(Gatherer& gather) {
     for (std::size_t k = 0; k < requests.size(); ++k) {
       requests[k] = random() % 100;
       from[k] = static_cast<int>(random() % pes);
-      gather.pull(requests[k], from[k]);
+      gather.get(requests[k], from[k]);
     }
     gather.done();
     for (std::size_t k = 0; k < requests.size(); ++k) CHECK(values[k] == value_of(from[k], requests[k]));
@@ -205,7 +205,7 @@ void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& op
     lull::aggregator increments{lull::items<std::uint32_t>, counted{counts}, options};
     std::mt19937 random(static_cast<unsigned>(shmem_my_pe()) + 5);
     std::uint64_t pushed = 0;
-    // Some rounds are small for all PEs, some for one only.
+    // Some phases are small for all PEs, some for one only.
     for (const unsigned most : {1U, 5U, 20'000U, 20'000U, 2U, 2U, 5000U, 1U}) {
       const unsigned items = shmem_my_pe() == 0 && most == 5000 ? 1 : static_cast<unsigned>(random() % most) + 1;
       for (unsigned k = 0; k < items; ++k)
@@ -230,7 +230,7 @@ void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& op
 
 int main() {
   shmem_init();
-  items_arrive_once<20'000>({}, 2000);  // larger than a slot usually is
+  items_arrive_once<20'000>({}, 2000);  // larger than a buffer usually is
   for (const auto buffers : {lull::aggregate_buffers::per_pe, lull::aggregate_buffers::per_node})
     for (int hops = 1; hops <= 3; ++hops)
       for (const int compress : {0, 1}) {

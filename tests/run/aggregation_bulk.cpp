@@ -23,7 +23,7 @@ struct counter {
   void direct(std::uint64_t word, int pe) { shmem_uint64_atomic_inc(table + word, pe); }
 };
 
-// What a PE pushes in a round: every PE can tell for all of them.
+// What a PE pushes in a phase: every PE can tell for all of them.
 std::vector<numbered> pushed_by(int pe, std::size_t count) {
   std::mt19937 random(static_cast<unsigned>(pe) + static_cast<unsigned>(count));
   std::vector<numbered> made(count);
@@ -82,9 +82,9 @@ void bulk_gathers(const lull::aggregate_options& options) {
     const auto asked = pushed_by(shmem_my_pe(), count);
     std::vector<std::uint64_t> got(count);
     values.into(got);
-    values.pull_each(count / 3, [&](std::size_t i) { return asked[i]; });
-    for (std::size_t i = count / 3; i < count / 2; ++i) values.pull(asked[i].item, asked[i].pe);
-    values.pull_each(count - count / 2, [&](std::size_t i) { return asked[count / 2 + i]; });
+    values.get_each(count / 3, [&](std::size_t i) { return asked[i]; });
+    for (std::size_t i = count / 3; i < count / 2; ++i) values.get(asked[i].item, asked[i].pe);
+    values.get_each(count - count / 2, [&](std::size_t i) { return asked[count / 2 + i]; });
     values.done();
     for (std::size_t i = 0; i < count; ++i) CHECK(got[i] == value_of(asked[i].item, asked[i].pe));
   }

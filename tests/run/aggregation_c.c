@@ -1,5 +1,5 @@
 /* The C interface of aggregation: every item pushed is pulled once, whole and with its sender, for any sizes, routes,
- * rounds and queues, however late a PE pulls and however early it is done. In C99. */
+ * phases and queues, however late a PE pulls and however early it is done. In C99. */
 #include <errno.h>
 #include <lull/aggregate.h>
 #include <shmemx.h>
@@ -23,7 +23,7 @@ static uint32_t some(uint32_t below) {
   return (state >> 8) % below;
 }
 
-/* By PE, of the round: what this one has sent to it and got from it. */
+/* By PE, of the phase: what this one has sent to it and got from it. */
 static struct { uint64_t sent[most_pes], got[most_pes], sum[most_pes]; } counts;
 static uint64_t sent_to_me[most_pes]; /* symmetric: by sender */
 
@@ -45,10 +45,10 @@ static void check_item(const unsigned char* item, size_t bytes, int from) {
   counts.sum[from] += number;
 }
 
-static void begin_round(void) { memset(&counts, 0, sizeof counts); }
+static void begin_phase(void) { memset(&counts, 0, sizeof counts); }
 
 /* Items were numbered from 0 on for each PE. */
-static void end_round(int numbered) {
+static void end_phase(int numbered) {
   const int me = shmem_my_pe(), pes = shmem_n_pes();
   for (int pe = 0; pe < pes; ++pe) shmem_uint64_p(&sent_to_me[me], counts.sent[pe], pe);
   shmem_barrier_all();
@@ -82,7 +82,7 @@ static void items_arrive_once(size_t bytes, uint32_t most, uint32_t patience,
     unsigned char item[largest];
     uint32_t left = items_of((enum pattern)how, most);
     int to = target((enum pattern)how), from = -1;
-    begin_round();
+    begin_phase();
     while (lull_aggregator_advance(a, left == 0)) {
       for (; left > 0; --left, to = target((enum pattern)how)) {
         fill(item, bytes, (uint32_t)counts.sent[to], shmem_my_pe(), to);
@@ -108,24 +108,24 @@ static void items_arrive_once(size_t bytes, uint32_t most, uint32_t patience,
     CHECK(lull_aggregator_advance(a, 1) == 0);
     CHECK(lull_aggregator_push(a, item, 0) == LULL_AGGREGATOR_IS_DONE);
     CHECK(lull_aggregator_pull(a, item, NULL) == 0);
-    end_round(bytes >= 4);
+    end_phase(bytes >= 4);
     CHECK(lull_aggregator_reset(a) == 0);
   }
   lull_aggregator_statistics_t now;
   CHECK(lull_aggregator_statistics(a, &now) == 0);
-  CHECK(now.pushed == pushed && now.pulled == pulled && now.rounds == patterns);
+  CHECK(now.pushed == pushed && now.pulled == pulled && now.phases == patterns);
   lull_aggregator_free(a);
 }
 
 static void items_of_any_size_arrive_once(const lull_aggregator_options_t* options) {
   lull_aggregator_t* const a = lull_aggregator_new(0, options);
   CHECK(a);
-  for (int round = 0; round < 2; ++round) {
+  for (int phase = 0; phase < 2; ++phase) {
     unsigned char item[largest];
     uint32_t left = some(2000);
     size_t bytes = some(largest);
     int to = target(to_all);
-    begin_round();
+    begin_phase();
     while (lull_aggregator_advance(a, left == 0)) {
       for (; left > 0; --left, to = target(to_all), bytes = some(5) == 0 ? 0 : some(largest)) {
         fill(item, bytes, some(1000), shmem_my_pe(), to);
@@ -136,7 +136,7 @@ static void items_of_any_size_arrive_once(const lull_aggregator_options_t* optio
       int from = -1;
       for (const unsigned char* one; (one = lull_aggregator_epull(a, &got, &from)) != NULL;) check_item(one, got, from);
     }
-    end_round(0);
+    end_phase(0);
     CHECK(lull_aggregator_reset(a) == 0);
   }
   unsigned char* const huge = calloc(1, 1u << 20);
@@ -206,7 +206,7 @@ static void what_cannot_be_is_refused(void) {
                       lull_aggregator_pull(any, &item, NULL) == LULL_AGGREGATOR_BAD_ARGUMENT &&
                       !lull_aggregator_epull(any, &bytes, NULL) &&
                       lull_aggregator_reset(a) == LULL_AGGREGATOR_NOT_OVER && lull_aggregator_unpull(a) == 0 &&
-                      strstr(lull_aggregator_strerror(LULL_AGGREGATOR_TOO_LARGE), "LULL_AGGREGATE_SLOT");
+                      strstr(lull_aggregator_strerror(LULL_AGGREGATOR_TOO_LARGE), "LULL_AGGREGATE_BUFFER_BYTES");
   lull_aggregator_free(any);
   lull_aggregator_free(a);
   lull_aggregator_free(NULL);

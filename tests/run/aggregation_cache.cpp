@@ -1,5 +1,5 @@
-// What a table_reader reads is what the table holds: any words, caches and lines, any routes, rounds of any size, and
-// nothing from before a round or a barrier.
+// What a table_reader reads is what the table holds: any words, caches and lines, any routes, phases of any size, and
+// nothing from before a phase or a barrier.
 #include <lull/aggregate_cache.hpp>
 
 #include <cstring>
@@ -88,57 +88,57 @@ template <class T>
 void values_are_those_of_the_table(std::uint64_t words, const aggregate_options& options, std::size_t most = 3000) {
   table<T> of(words);
   lull::table_reader reader{of.values, words, options};
-  std::uint64_t pulls = 0;
+  std::uint64_t gets = 0;
   for (const pattern how : {pattern::random, pattern::nothing, pattern::one_word, pattern::sequential,
                             pattern::often_the_same, pattern::random, pattern::often_the_same}) {
     ++seed;
     const auto all = make(how, words, most);
     std::vector<T> values(all.size());
     reader.into(values);
-    for (const asked& one : all) reader.pull(one.index, one.pe);
+    for (const asked& one : all) reader.get(one.index, one.pe);
     if (seed % 2 == 0) reader.advance();
     reader.done();
     for (std::size_t k = 0; k < all.size(); ++k) CHECK(values[k] == value_of<T>(all[k].pe, all[k].index, of.version));
-    pulls += all.size();
+    gets += all.size();
     of.change();  // after done(), before a barrier
   }
   const lull::aggregate_statistics now = reader.statistics();
-  CHECK(now.items == pulls);
-  CHECK(now.rounds == 7);
+  CHECK(now.items == gets);
+  CHECK(now.phases == 7);
   const bool can_cache = options.cache_bytes != 0 && shmemx_n_nodes() > 1;
   if (!can_cache) CHECK(now.cache_hits + now.cache_misses == 0);
-  CHECK(now.cache_hits + now.cache_misses <= pulls);
+  CHECK(now.cache_hits + now.cache_misses <= gets);
 }
 
-void after_a_barrier_within_a_round_nothing_old_is_seen(const aggregate_options& options) {
+void after_a_barrier_within_a_phase_nothing_old_is_seen(const aggregate_options& options) {
   using T = std::uint64_t;
   constexpr std::uint64_t words = 40;
   table<T> of(words);
   lull::table_reader reader{of.values, words, options};
   const int there = (shmem_my_pe() + shmem_n_pes() / 2) % shmem_n_pes();
-  constexpr std::uint64_t pulls = 12;  // few enough to stand in buffers
-  for (int round = 0; round < 3; ++round) {
-    std::vector<T> values(3 * pulls);
+  constexpr std::uint64_t gets = 12;  // few enough to stand in buffers
+  for (int phase = 0; phase < 3; ++phase) {
+    std::vector<T> values(3 * gets);
     reader.into(values);
     const unsigned before = of.version;
-    for (std::uint64_t i = 0; i < pulls; ++i) reader.pull(i, there);
-    if (round == 1) reader.advance();
+    for (std::uint64_t i = 0; i < gets; ++i) reader.get(i, there);
+    if (phase == 1) reader.advance();
     shmem_barrier_all();
     of.change();
-    for (std::uint64_t i = 0; i < pulls; ++i) reader.pull(i, there);
+    for (std::uint64_t i = 0; i < gets; ++i) reader.get(i, there);
     shmem_barrier_all();
     of.change();
-    for (std::uint64_t i = 0; i < pulls; ++i) reader.pull(i, there);
+    for (std::uint64_t i = 0; i < gets; ++i) reader.get(i, there);
     reader.done();
-    for (std::uint64_t i = 0; i < pulls; ++i) {
+    for (std::uint64_t i = 0; i < gets; ++i) {
       const auto is_at_least = [&](std::uint64_t k, unsigned version) {
         for (; version <= of.version; ++version)
           if (values[k] == value_of<T>(there, i, version)) return true;
         return false;
       };
       CHECK(is_at_least(i, before));
-      CHECK(is_at_least(pulls + i, before + 1));
-      CHECK(is_at_least(2 * pulls + i, before + 2));
+      CHECK(is_at_least(gets + i, before + 1));
+      CHECK(is_at_least(2 * gets + i, before + 2));
     }
     shmem_barrier_all();
   }
@@ -153,12 +153,12 @@ int elsewhere() {
 
 void a_word_asked_again_is_answered_by_the_cache() {
   table<std::uint64_t> of(64);
-  lull::table_reader reader{of.values, of.words, {.bypass = 0}};
+  lull::table_reader reader{of.values, of.words, {.direct = 0}};
   const int there = elsewhere();
   std::vector<std::uint64_t> values(1000);
   reader.into(values);
   if (there >= 0)
-    for (std::size_t k = 0; k < values.size(); ++k) reader.pull(k % 8, there);
+    for (std::size_t k = 0; k < values.size(); ++k) reader.get(k % 8, there);
   reader.done();
   const auto now = reader.statistics();
   if (there >= 0) {
@@ -171,30 +171,30 @@ void a_word_asked_again_is_answered_by_the_cache() {
 }
 
 void words_travel_where_lines_lose() {
-  constexpr std::uint64_t words = 1'000'000, pulls = 20'000;
+  constexpr std::uint64_t words = 1'000'000, gets = 20'000;
   table<std::uint64_t> of(words);
-  lull::table_reader reader{of.values, words, {.compress = 0, .bypass = 0}};
+  lull::table_reader reader{of.values, words, {.compress = 0, .direct = 0}};
   auto* const bytes = symmetric<std::uint64_t>(1);
   const int there = elsewhere();
   std::mt19937 random(static_cast<unsigned>(shmem_my_pe()));
-  std::vector<std::uint64_t> values(pulls);
+  std::vector<std::uint64_t> values(gets);
   reader.into(values);
   if (there >= 0)
-    for (std::uint64_t k = 0; k < pulls; ++k) reader.pull(random() % words, there);
+    for (std::uint64_t k = 0; k < gets; ++k) reader.get(random() % words, there);
   reader.done();
   shmem_uint64_atomic_add(bytes, reader.statistics().remote_bytes, 0);
   shmem_barrier_all();
   // With a line of 64 bytes and a request of 8 they would be 76, or more where there are several hops.
-  if (there >= 0 && shmem_my_pe() == 0) CHECK(*bytes < 64 * pulls * static_cast<std::uint64_t>(shmem_n_pes()));
+  if (there >= 0 && shmem_my_pe() == 0) CHECK(*bytes < 64 * gets * static_cast<std::uint64_t>(shmem_n_pes()));
   const auto random_ones = reader.statistics();
   reader.into(values);
   if (there >= 0)
-    for (std::uint64_t k = 0; k < pulls; ++k) reader.pull(k, there);
+    for (std::uint64_t k = 0; k < gets; ++k) reader.get(k, there);
   reader.done();
   const auto now = reader.statistics();
   if (there >= 0) {
-    CHECK(random_ones.cache_hits < pulls / 10);
-    CHECK(now.cache_hits - random_ones.cache_hits > pulls / 2);  // lines again
+    CHECK(random_ones.cache_hits < gets / 10);
+    CHECK(now.cache_hits - random_ones.cache_hits > gets / 2);  // lines again
   }
   shmem_barrier_all();
   shmem_free(bytes);
@@ -232,15 +232,15 @@ int main() {
       const auto one_line = static_cast<long>(line_cache::bytes_of_line(64));
       for (const long cache : {0L, one_line, 50 * one_line})
         values_are_those_of_the_table<std::uint64_t>(
-            77, {.buffers = buffers, .hops = hops, .bypass = hops == 1, .cache_bytes = cache});
-      aggregate_options options{.buffers = buffers, .hops = hops, .buffer_bytes = 512, .bypass = 0};
+            77, {.buffers = buffers, .hops = hops, .direct = hops == 1, .cache_bytes = cache});
+      aggregate_options options{.buffers = buffers, .hops = hops, .buffer_bytes = 512, .direct = 0};
       options.cache_line_bytes = hops == 1 ? 1024 : 8;  // the first does not fit the buffers
       values_are_those_of_the_table<word<12>>(501, options, 1000);
-      after_a_barrier_within_a_round_nothing_old_is_seen({.buffers = buffers, .hops = hops, .bypass = 0});
+      after_a_barrier_within_a_phase_nothing_old_is_seen({.buffers = buffers, .hops = hops, .direct = 0});
     }
   values_are_those_of_the_table<word<1>>(1001, {.cache_bytes = 1 << 15, .cache_line_bytes = 1000});
   values_are_those_of_the_table<word<64>>(33, {.compress = 1, .cache_line_bytes = 8});
-  values_are_those_of_the_table<word<64>>(33, {.bypass = 0, .cache_line_bytes = 256});
+  values_are_those_of_the_table<word<64>>(33, {.direct = 0, .cache_line_bytes = 256});
   a_word_asked_again_is_answered_by_the_cache();
   words_travel_where_lines_lose();
   what_cannot_be_is_refused();

@@ -211,7 +211,7 @@ struct counted {
   void direct(std::uint32_t word, int pe) const { shmem_uint64_atomic_inc(counts + word, pe); }
 };
 
-// Rounds that others make directly, with pushers here or without.
+// Phases that others make directly, with pushers here or without.
 void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& options) {
   const auto me = static_cast<unsigned>(shmem_my_pe());
   const auto pes = static_cast<unsigned>(shmem_n_pes());
@@ -252,7 +252,7 @@ void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& op
   shmem_free(counts);
 }
 
-// No buffer is full and no round ends before all have what was sent to them.
+// No buffer is full and no phase ends before all have what was sent to them.
 void an_advance_sends_what_stands_in_a_chunk(const lull::aggregate_options& options) {
   const ring r;
   auto* const served = symmetric<int>(1);  // PEs that have their item
@@ -277,7 +277,7 @@ std::uint64_t value_of(int pe, std::uint64_t request) { return request * 1000 + 
 void values_of_all_threads_come_where_asked(lull::aggregate_options options) {
   const int me = shmem_my_pe();
   const auto pes = static_cast<unsigned>(shmem_n_pes());
-  options.pullers = true;
+  options.getters = true;
   lull::gatherer words{lull::items<std::uint64_t>, [me](std::uint64_t request) { return value_of(me, request); },
                        options};
   for (unsigned threads = 0; threads <= most_threads; ++threads)
@@ -288,31 +288,31 @@ void values_of_all_threads_come_where_asked(lull::aggregate_options options) {
       for (std::size_t k = 0; k < requests.size(); ++k)
         requests[k] = random() % 100, from[k] = static_cast<int>(random() % pes);
       words.into(values);
-      for (std::size_t k = 0; k < each; ++k) words.pull(requests[k], from[k]);  // the first part, without a puller
+      for (std::size_t k = 0; k < each; ++k) words.get(requests[k], from[k]);  // the first part, without a getter
       if (threads != 0)
         in_threads(threads, [&](unsigned t) {
           const std::size_t first = each * (t + 1);
-          auto mine = words.puller(t % 2 == 0 ? first : 0);
+          auto mine = words.getter(t % 2 == 0 ? first : 0);
           mine.into(first);
-          for (std::size_t k = first; k < first + each; ++k) mine.pull(requests[k], from[k]);
+          for (std::size_t k = first; k < first + each; ++k) mine.get(requests[k], from[k]);
         });
       words.done();
       for (std::size_t k = 0; k < values.size(); ++k) CHECK(values[k] == value_of(from[k], requests[k]));
     }
 }
 
-void a_gatherer_without_pullers_says_so() {
+void a_gatherer_without_getters_says_so() {
   lull::gatherer words{lull::items<int>, [](int request) { return request; }};
   bool refused = false;
   try {
-    auto mine = words.puller(0);
+    auto mine = words.getter(0);
   } catch (const std::logic_error&) {
     refused = true;
   }
   CHECK(refused);
 }
 
-void a_round_does_not_end_before_its_pushers() {
+void a_phase_does_not_end_before_its_pushers() {
   lull::aggregator items{lull::items<int>, [](int) {}};
   bool refused = false;
   {
@@ -332,8 +332,8 @@ void a_round_does_not_end_before_its_pushers() {
 int main() {
   int provided = -1;
   CHECK(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) == 0 && provided == SHMEM_THREAD_MULTIPLE);
-  a_round_does_not_end_before_its_pushers();
-  a_gatherer_without_pullers_says_so();
+  a_phase_does_not_end_before_its_pushers();
+  a_gatherer_without_getters_says_so();
   for (const auto buffers : {lull::aggregate_buffers::per_pe, lull::aggregate_buffers::per_node})
     for (int hops = 1; hops <= 3; ++hops) {
       lull::aggregate_options options{.buffers = buffers, .hops = hops, .compress = hops % 2};

@@ -84,38 +84,38 @@ TEST(line_cache, words_are_asked_for_where_lines_lose_and_lines_again_where_they
   line_cache cache(64 * one_line, line_bytes, 20.0 / 76);
   std::mt19937 random(1);
   std::map<std::uint32_t, std::uint32_t> delivered;
-  const auto pull = [&](std::uint64_t line) {
+  const auto get = [&](std::uint64_t line) {
     const auto found = cache.look_up(line, 0, 0, 0);
     if (found.what == outcome::ask_line) fill(cache, found.entry, std::byte{1}, delivered);
     return found.what;
   };
-  for (int i = 0; i < 5000; ++i) pull(random() % 1'000'000);
+  for (int i = 0; i < 5000; ++i) get(random() % 1'000'000);
   EXPECT_FALSE(cache.asks_for_lines());
-  EXPECT_EQ(pull(2'000'000), outcome::ask_word);
-  for (std::uint64_t i = 0; i < 10'000; ++i) pull(3'000'000 + i / 8);  // eight words of a line, one behind the other
+  EXPECT_EQ(get(2'000'000), outcome::ask_word);
+  for (std::uint64_t i = 0; i < 10'000; ++i) get(3'000'000 + i / 8);  // eight words of a line, one behind the other
   EXPECT_TRUE(cache.asks_for_lines());
   const std::uint64_t hits = cache.hits();
-  for (std::uint64_t i = 0; i < 800; ++i) pull(4'000'000 + i / 8);
+  for (std::uint64_t i = 0; i < 800; ++i) get(4'000'000 + i / 8);
   EXPECT_EQ(cache.hits() - hits, 700U);
 }
 
 TEST(line_cache, between_the_two_limits_nothing_changes) {
   line_cache cache(64 * one_line, line_bytes, 0.5);
   std::map<std::uint32_t, std::uint32_t> delivered;
-  const auto pulls = [&](int count, int share_of_misses) {  // in a hundred
+  const auto gets = [&](int count, int share_of_misses) {  // in a hundred
     static std::uint64_t fresh = 1000;
     for (int i = 0; i < count; ++i) {
       const auto found = cache.look_up(i % 100 < share_of_misses ? ++fresh : 1, 0, 0, 0);
       if (found.what == outcome::ask_line) fill(cache, found.entry, std::byte{1}, delivered);
     }
   };
-  pulls(10'000, 55);  // and some more, where a fresh line takes the place of line 1
+  gets(10'000, 55);  // and some more, where a fresh line takes the place of line 1
   EXPECT_TRUE(cache.asks_for_lines());
-  pulls(10'000, 90);
+  gets(10'000, 90);
   EXPECT_FALSE(cache.asks_for_lines());
-  pulls(10'000, 45);
+  gets(10'000, 45);
   EXPECT_FALSE(cache.asks_for_lines());
-  pulls(10'000, 20);
+  gets(10'000, 20);
   EXPECT_TRUE(cache.asks_for_lines());
 }
 

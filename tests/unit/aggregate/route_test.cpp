@@ -1,4 +1,4 @@
-// Every route brings every item to its PE, over lanes that both ends know, for nodes of equal and unequal size.
+// Every route brings every item to its PE, over channels that both ends know, for nodes of equal and unequal size.
 #include "aggregate/route.hpp"
 
 #include <gtest/gtest.h>
@@ -22,14 +22,14 @@ bool contains(const std::vector<Id>& all, Id one) {
 }
 
 // Whether the way from `at` to `to` exists on both sides.
-void expect_a_lane(const route& way, const job::layout& places, int stage, pe_id at, pe_id next) {
-  if (way.between_nodes(stage)) {
+void expect_a_channel(const route& way, const job::layout& places, int hop, pe_id at, pe_id next) {
+  if (way.between_nodes(hop)) {
     const node_id here = places.node_of(at), there = places.node_of(next);
-    EXPECT_TRUE(contains(way.targets(stage, here), there));
-    EXPECT_TRUE(contains(way.sources(stage, there), here));
+    EXPECT_TRUE(contains(way.targets(hop, here), there));
+    EXPECT_TRUE(contains(way.sources(hop, there), here));
   } else {
-    EXPECT_TRUE(contains(way.targets(stage, at), next)) << stage << ": " << at.index() << " to " << next.index();
-    EXPECT_TRUE(contains(way.sources(stage, next), at));
+    EXPECT_TRUE(contains(way.targets(hop, at), next)) << hop << ": " << at.index() << " to " << next.index();
+    EXPECT_TRUE(contains(way.sources(hop, next), at));
   }
 }
 
@@ -45,12 +45,12 @@ TEST_P(routes, bring_every_item_to_its_pe_over_lanes_that_both_ends_know) {
       for (int from = 0; from < pes; ++from)
         for (int to = 0; to < pes; ++to) {
           pe_id at{from};
-          for (int stage = 0; stage < way.stages();) {
-            const auto step = way.next(stage, at, pe_id{to});
-            ASSERT_GE(step.stage, stage);
-            expect_a_lane(way, places, step.stage, at, step.next);
-            at = way.between_nodes(step.stage) ? way.keeper(places.node_of(step.next), places.node_of(at)) : step.next;
-            stage = step.stage + 1;
+          for (int hop = 0; hop < way.hops();) {
+            const auto step = way.next(hop, at, pe_id{to});
+            ASSERT_GE(step.hop, hop);
+            expect_a_channel(way, places, step.hop, at, step.next);
+            at = way.between_nodes(step.hop) ? way.owner(places.node_of(step.next), places.node_of(at)) : step.next;
+            hop = step.hop + 1;
           }
           EXPECT_EQ(at.index(), to);
         }
@@ -70,15 +70,15 @@ TEST(route, one_hop_between_pes_needs_no_address) {
 
 TEST(route, buffers_per_node_need_fewer_lanes_with_more_hops) {
   const job::layout places = nodes_of(std::vector<int>(64, 4));
-  const auto lanes = [&](int hops) {
+  const auto channels = [&](int hops) {
     const route way(places, 256, {buffering::per_node, hops});
     std::size_t sum = 0;
-    for (int stage = 0; stage < hops; ++stage) sum += way.targets(stage, node_id{0}).size();
+    for (int hop = 0; hop < hops; ++hop) sum += way.targets(hop, node_id{0}).size();
     return sum;
   };
-  EXPECT_EQ(lanes(1), 63U);
-  EXPECT_EQ(lanes(2), 14U);
-  EXPECT_EQ(lanes(3), 9U);
+  EXPECT_EQ(channels(1), 63U);
+  EXPECT_EQ(channels(2), 14U);
+  EXPECT_EQ(channels(3), 9U);
 }
 
 }  // namespace

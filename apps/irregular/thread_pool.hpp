@@ -14,9 +14,9 @@ namespace irregular {
 
 // The thread that makes it and size - 1 others, which sleep between two pieces of work: making threads anew for each
 // would cost more than a small pass does.
-class crew {
+class thread_pool {
  public:
-  explicit crew(unsigned size) : size_(size) {
+  explicit thread_pool(unsigned size) : size_(size) {
     try {
       for (unsigned member = 1; member < size; ++member) others_.emplace_back([this, member] { follow(member); });
     } catch (const std::system_error& failure) {
@@ -26,9 +26,9 @@ class crew {
                                " could be begun: " + failure.code().message() + "; ask for fewer");
     }
   }
-  ~crew() { dismiss(); }
-  crew(const crew&) = delete;
-  crew& operator=(const crew&) = delete;
+  ~thread_pool() { dismiss(); }
+  thread_pool(const thread_pool&) = delete;
+  thread_pool& operator=(const thread_pool&) = delete;
 
   [[nodiscard]] unsigned size() const { return size_; }
 

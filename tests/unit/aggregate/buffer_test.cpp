@@ -1,5 +1,5 @@
 // What is packed is unpacked to the same bytes, and takes as few as it can.
-#include "aggregate/slot.hpp"
+#include "aggregate/buffer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace lull::aggregate {
 namespace {
 
-TEST(slot, bytes_that_are_zero_in_all_items_do_not_travel) {
+TEST(buffer, bytes_that_are_zero_in_all_items_do_not_travel) {
   std::vector<std::uint64_t> indices{1, 300, 70'000};
   auto* const bytes = reinterpret_cast<std::byte*>(indices.data());
   const packed left = pack(bytes, indices.size(), 8);
@@ -20,7 +20,7 @@ TEST(slot, bytes_that_are_zero_in_all_items_do_not_travel) {
   EXPECT_EQ(again, (std::vector<std::uint64_t>{1, 300, 70'000}));
 }
 
-TEST(slot, any_items_survive) {
+TEST(buffer, any_items_survive) {
   std::mt19937 random(1);
   for (std::size_t stride = 1; stride < 80; ++stride) {
     const std::size_t count = random() % 50;

@@ -1,5 +1,5 @@
 // Items come out as they went in, within the room that was given.
-#include "aggregate/arrivals.hpp"
+#include "aggregate/arrival_queue.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@ namespace {
 
 std::vector<std::byte> bytes_of(std::size_t size, unsigned char with) { return {size, static_cast<std::byte>(with)}; }
 
-TEST(arrivals, items_of_any_size_come_out_in_their_order_with_their_senders) {
-  arrivals queue(1000, 100);
+TEST(arrival_queue, items_of_any_size_come_out_in_their_order_with_their_senders) {
+  arrival_queue queue(1000, 100);
   std::mt19937 random(1);
   std::deque<std::pair<int, std::vector<std::byte>>> expected;
   for (int i = 0; i < 10'000; ++i) {
@@ -30,8 +30,8 @@ TEST(arrivals, items_of_any_size_come_out_in_their_order_with_their_senders) {
   }
 }
 
-TEST(arrivals, one_item_always_fits_and_what_does_not_is_refused) {
-  arrivals queue(1, 40);
+TEST(arrival_queue, one_item_always_fits_and_what_does_not_is_refused) {
+  arrival_queue queue(1, 40);
   EXPECT_TRUE(queue.add(0, bytes_of(40, 1)));
   EXPECT_FALSE(queue.add(0, bytes_of(1, 2)));
   EXPECT_EQ(queue.memory(), 48U);
@@ -39,8 +39,8 @@ TEST(arrivals, one_item_always_fits_and_what_does_not_is_refused) {
   EXPECT_TRUE(queue.empty());
 }
 
-TEST(arrivals, the_item_pulled_last_stays_until_it_is_released) {
-  arrivals queue(1, 40);
+TEST(arrival_queue, the_item_pulled_last_stays_until_it_is_released) {
+  arrival_queue queue(1, 40);
   queue.add(0, bytes_of(40, 1));
   const auto got = queue.next();
   EXPECT_FALSE(queue.add(0, bytes_of(40, 2)));
@@ -49,8 +49,8 @@ TEST(arrivals, the_item_pulled_last_stays_until_it_is_released) {
   EXPECT_TRUE(queue.add(0, bytes_of(40, 2)));
 }
 
-TEST(arrivals, an_item_may_be_given_back_once) {
-  arrivals queue(200, 8);
+TEST(arrival_queue, an_item_may_be_given_back_once) {
+  arrival_queue queue(200, 8);
   queue.add(3, bytes_of(8, 1));
   queue.add(4, bytes_of(8, 2));
   EXPECT_FALSE(queue.give_back());

@@ -1,11 +1,11 @@
-#include "aggregate/stage.hpp"
+#include "aggregate/hop.hpp"
 
 #include <algorithm>
 
 namespace lull::aggregate {
 
-bool stage::unload(lane_reading& in, pe_id from, const std::byte* slot) {
-  const auto [header, items] = read_slot(slot, items_.stride, unpacked_.data());
+bool hop::unload(channel_reading& in, pe_id from, const std::byte* buffer) {
+  const auto [header, items] = read_buffer(buffer, items_.stride, unpacked_.data());
   if (in.taken != header.count) {
     in.taken += sink_.take(sink_.self, {items + items_.bytes(in.taken), header.count - in.taken, from.index()});
     in.refused = in.taken != header.count;

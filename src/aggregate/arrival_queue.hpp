@@ -11,10 +11,10 @@
 
 namespace lull::aggregate {
 
-class arrivals {
+class arrival_queue {
  public:
   // `bytes`, or enough for one item of `largest_item` bytes.
-  arrivals(std::size_t bytes, std::size_t largest_item)
+  arrival_queue(std::size_t bytes, std::size_t largest_item)
       : room_(bytes > record_of(largest_item) ? bytes : record_of(largest_item)) {}
 
   [[nodiscard]] bool empty() const { return head_ == tail_; }
@@ -61,7 +61,7 @@ class arrivals {
 
   std::vector<std::byte> room_;
   std::size_t head_ = 0, tail_ = 0;
-  std::optional<std::size_t> held_;  // where the item stands that was pulled last
+  std::optional<std::size_t> held_;  // where the item is that was pulled last
 };
 
 }  // namespace lull::aggregate

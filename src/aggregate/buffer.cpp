@@ -1,7 +1,8 @@
-#include "aggregate/slot.hpp"
+#include "aggregate/buffer.hpp"
 
 #include <array>
 #include <bit>
+#include <cstring>
 
 namespace lull::aggregate {
 namespace {
@@ -19,9 +20,9 @@ columns columns_of(std::uint64_t kept) {
 
 }  // namespace
 
-arrived_slot read_slot(const std::byte* slot, std::size_t stride, std::byte* scratch) {
-  arrived_slot read{{}, slot + sizeof(slot_header)};
-  std::memcpy(&read.header, slot, sizeof read.header);
+arrived_buffer read_buffer(const std::byte* buffer, std::size_t stride, std::byte* scratch) {
+  arrived_buffer read{{}, buffer + sizeof(buffer_header)};
+  std::memcpy(&read.header, buffer, sizeof read.header);
   if (read.header.kept == keeps_all) return read;
   unpack(scratch, read.items, read.header.count, stride, read.header.kept);
   read.items = scratch;

@@ -1,4 +1,4 @@
-// What a route says of its lanes in closed form is what counting them one by one says, and costs of the order of the
+// What a route says of its channels in closed form is what counting them one by one says, and costs of the order of the
 // number of PEs.
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <set>
 #include <vector>
 
-#include "aggregate/choice.hpp"
-#include "aggregate/node_stage.hpp"
-#include "aggregate/pe_stage.hpp"
+#include "aggregate/node_hop.hpp"
+#include "aggregate/pe_hop.hpp"
+#include "aggregate/plan.hpp"
 #include "aggregate/route.hpp"
 
 namespace {
@@ -70,17 +70,17 @@ std::vector<job> many_layouts() {
 const std::vector<scheme> schemes{{buffering::per_pe, 1},   {buffering::per_pe, 2},   {buffering::per_pe, 3},
                                   {buffering::per_node, 1}, {buffering::per_node, 2}, {buffering::per_node, 3}};
 
-// Which nodes a node has lanes to, by asking where an item for each node goes.
-std::vector<node_id> targets_one_by_one(int nodes, int hops, int stage, int from) {
+// Which nodes a node has channels to, by asking where an item for each node goes.
+std::vector<node_id> targets_one_by_one(int nodes, int hops, int hop, int from) {
   int width = 1;
   while (std::pow(width, hops) < nodes) ++width;
   const auto power = [&](int digits) { return static_cast<int>(std::pow(width, digits)); };
   std::set<int> reached;
   for (int to = 0; to < nodes; ++to) {
-    if (to / power(hops - stage) != from / power(hops - stage) || to == from) continue;
-    const int weight = power(hops - 1 - stage);
+    if (to / power(hops - hop) != from / power(hops - hop) || to == from) continue;
+    const int weight = power(hops - 1 - hop);
     const int via = from / (weight * width) * (weight * width) + to / weight % width * weight + from % weight;
-    reached.insert(stage == hops - 1 || via >= nodes ? to : via);
+    reached.insert(hop == hops - 1 || via >= nodes ? to : via);
   }
   reached.erase(from);
   std::vector<node_id> result;
@@ -88,26 +88,26 @@ std::vector<node_id> targets_one_by_one(int nodes, int hops, int stage, int from
   return result;
 }
 
-lane_counts most_one_by_one(const job& j, const route& way, int stage) {
-  lane_counts all;
+channel_counts most_one_by_one(const job& j, const route& way, int hop) {
+  channel_counts all;
   const auto raise = [](std::size_t& most, auto count) { most = std::max(most, static_cast<std::size_t>(count)); };
   for (int i = 0; i < j.pes; ++i) {
     const pe_id pe{i};
     const node_id here = j.places.node_of(pe);
-    if (way.between_nodes(stage)) {
-      const auto targets = way.targets(stage, here);
-      raise(all.lanes, targets.size());
-      raise(all.keeps, std::ranges::count_if(targets, [&](node_id to) { return way.keeper(here, to) == pe; }));
-      raise(all.receives, std::ranges::count_if(way.sources(stage, here),
-                                                [&](node_id from) { return way.keeper(here, from) == pe; }));
+    if (way.between_nodes(hop)) {
+      const auto targets = way.targets(hop, here);
+      raise(all.of_node, targets.size());
+      raise(all.owned, std::ranges::count_if(targets, [&](node_id to) { return way.owner(here, to) == pe; }));
+      raise(all.received,
+            std::ranges::count_if(way.sources(hop, here), [&](node_id from) { return way.owner(here, from) == pe; }));
     } else {
-      const auto targets = way.targets(stage, pe), sources = way.sources(stage, pe);
-      const auto near = [&](pe_id other) { return j.places.node_of(other) == here; };
-      const auto near_sources = std::ranges::count_if(sources, near);
-      raise(all.near_sources, near_sources);
-      raise(all.far_sources, std::ssize(sources) - near_sources);
+      const auto targets = way.targets(hop, pe), sources = way.sources(hop, pe);
+      const auto intra_node = [&](pe_id other) { return j.places.node_of(other) == here; };
+      const auto intra_node_sources = std::ranges::count_if(sources, intra_node);
+      raise(all.intra_node_sources, intra_node_sources);
+      raise(all.inter_node_sources, std::ssize(sources) - intra_node_sources);
       raise(all.targets, targets.size());
-      raise(all.far_targets, std::ssize(targets) - std::ranges::count_if(targets, near));
+      raise(all.inter_node_targets, std::ssize(targets) - std::ranges::count_if(targets, intra_node));
     }
   }
   return all;
@@ -120,101 +120,101 @@ void expect_all_places(std::vector<std::size_t> places) {
 }
 
 template <class F>
-void for_every_stage(F&& f) {
+void for_every_hop(F&& f) {
   for (const job& j : many_layouts())
     for (const scheme how : schemes) {
       const route way(j.places, j.pes, how);
-      for (int stage = 0; stage < way.stages(); ++stage) f(j, how, way, stage);
+      for (int hop = 0; hop < way.hops(); ++hop) f(j, how, way, hop);
     }
 }
 
-TEST(lanes, of_a_grid_are_those_that_items_take) {
+TEST(channels, of_a_grid_are_those_that_items_take) {
   for (int nodes = 1; nodes <= 70; ++nodes) {
     const job j = in_order(std::vector<int>(static_cast<std::size_t>(nodes), 1));
     for (int hops = 1; hops <= 3; ++hops) {
       const route way(j.places, j.pes, {buffering::per_node, hops});
-      for (int stage = 0; stage < hops; ++stage) {
+      for (int hop = 0; hop < hops; ++hop) {
         std::vector<std::vector<node_id>> sources(static_cast<std::size_t>(nodes));
         for (int from = 0; from < nodes; ++from) {
-          const auto targets = targets_one_by_one(nodes, hops, stage, from);
-          ASSERT_EQ(way.targets(stage, node_id{from}), targets) << nodes << " " << hops << " " << stage;
+          const auto targets = targets_one_by_one(nodes, hops, hop, from);
+          ASSERT_EQ(way.targets(hop, node_id{from}), targets) << nodes << " " << hops << " " << hop;
           for (const node_id to : targets) sources[static_cast<std::size_t>(to.index())].emplace_back(from);
         }
         for (int to = 0; to < nodes; ++to)
-          ASSERT_EQ(way.sources(stage, node_id{to}), sources[static_cast<std::size_t>(to)]);
+          ASSERT_EQ(way.sources(hop, node_id{to}), sources[static_cast<std::size_t>(to)]);
       }
     }
   }
 }
 
-TEST(lanes, the_most_of_a_pe_is_what_counting_them_says_so_buffers_are_chosen_alike) {
-  for_every_stage([](const job& j, scheme how, const route& way, int stage) {
-    ASSERT_EQ(way.most_lanes(stage), most_one_by_one(j, way, stage))
-        << j.pes << " PEs on " << j.places.nodes() << " nodes, hops " << how.hops << ", stage " << stage;
+TEST(channels, the_most_of_a_pe_is_what_counting_them_says_so_buffers_are_chosen_alike) {
+  for_every_hop([](const job& j, scheme how, const route& way, int hop) {
+    ASSERT_EQ(way.most_channels(hop), most_one_by_one(j, way, hop))
+        << j.pes << " PEs on " << j.places.nodes() << " nodes, hops " << how.hops << ", hop " << hop;
   });
 }
 
-TEST(lanes, both_ends_know_the_places_of_a_lane_and_no_two_share_one) {
-  for_every_stage([](const job& j, scheme, const route& way, int stage) {
-    if (way.between_nodes(stage)) {
+TEST(channels, both_ends_know_the_places_of_a_lane_and_no_two_share_one) {
+  for_every_hop([](const job& j, scheme, const route& way, int hop) {
+    if (way.between_nodes(hop)) {
       for (int node = 0; node < j.places.nodes(); ++node)
-        for (const pe_id keeper : j.places.members(node_id{node})) {
+        for (const pe_id owner : j.places.members(node_id{node})) {
           std::vector<std::size_t> sent, received;
-          for (const node_id to : way.targets(stage, node_id{node}))
-            if (way.keeper(node_id{node}, to) == keeper) sent.push_back(way.place_at_source(stage, node_id{node}, to));
-          for (const node_id from : way.sources(stage, node_id{node}))
-            if (way.keeper(node_id{node}, from) == keeper)
-              received.push_back(way.place_at_target(stage, from, node_id{node}));
+          for (const node_id to : way.targets(hop, node_id{node}))
+            if (way.owner(node_id{node}, to) == owner) sent.push_back(way.index_at_source(hop, node_id{node}, to));
+          for (const node_id from : way.sources(hop, node_id{node}))
+            if (way.owner(node_id{node}, from) == owner)
+              received.push_back(way.index_at_target(hop, from, node_id{node}));
           expect_all_places(sent);
           expect_all_places(received);
         }
       return;
     }
-    std::vector<std::vector<std::size_t>> at_source(static_cast<std::size_t>(j.pes));  // of the lane to each PE
+    std::vector<std::vector<std::size_t>> at_source(static_cast<std::size_t>(j.pes));  // of the channel to each PE
     for (int from = 0; from < j.pes; ++from) {
-      const auto targets = way.targets(stage, pe_id{from});
-      const auto places = way.places_of_targets(stage, pe_id{from}, targets);
+      const auto targets = way.targets(hop, pe_id{from});
+      const auto places = way.indices_of_targets(hop, pe_id{from}, targets);
       expect_all_places(places);
       for (std::size_t i = 0; i < targets.size(); ++i)
         at_source[static_cast<std::size_t>(targets[i].index())].push_back(places[i]);
     }
     for (int to = 0; to < j.pes; ++to) {
-      const auto sources = way.sources(stage, pe_id{to});
-      ASSERT_EQ(way.places_at_sources(stage, sources, pe_id{to}), at_source[static_cast<std::size_t>(to)]);
-      std::vector<std::size_t> near, far;
+      const auto sources = way.sources(hop, pe_id{to});
+      ASSERT_EQ(way.indices_at_sources(hop, sources, pe_id{to}), at_source[static_cast<std::size_t>(to)]);
+      std::vector<std::size_t> intra_node, inter_node;
       for (const pe_id from : sources)
-        (j.places.node_of(from) == j.places.node_of(pe_id{to}) ? near : far)
-            .push_back(way.place_at_target(stage, from, pe_id{to}));
-      expect_all_places(near);
-      expect_all_places(far);
+        (j.places.node_of(from) == j.places.node_of(pe_id{to}) ? intra_node : inter_node)
+            .push_back(way.index_at_target(hop, from, pe_id{to}));
+      expect_all_places(intra_node);
+      expect_all_places(inter_node);
     }
   });
 }
 
-// All that one PE asks of a route to make its stages, in bytes that are allocated for it.
+// All that one PE asks of a route to make its hops, in bytes that are allocated for it.
 std::size_t bytes_to_make(const job& j, scheme how) {
   const std::size_t before = allocated;
   const route way(j.places, j.pes, how);
   const pe_id me{j.pes / 2};
   const node_id here = j.places.node_of(me);
-  for (int stage = 0; stage < way.stages(); ++stage) {
-    (void)way.most_lanes(stage);
-    if (way.between_nodes(stage)) {
-      for (const node_id to : way.targets(stage, here))
-        (void)(way.place_at_source(stage, here, to) + way.place_at_target(stage, here, to));
-      for (const node_id from : way.sources(stage, here))
-        (void)(way.place_at_source(stage, from, here) + way.place_at_target(stage, from, here));
+  for (int hop = 0; hop < way.hops(); ++hop) {
+    (void)way.most_channels(hop);
+    if (way.between_nodes(hop)) {
+      for (const node_id to : way.targets(hop, here))
+        (void)(way.index_at_source(hop, here, to) + way.index_at_target(hop, here, to));
+      for (const node_id from : way.sources(hop, here))
+        (void)(way.index_at_source(hop, from, here) + way.index_at_target(hop, from, here));
     } else {
-      const auto targets = way.targets(stage, me), sources = way.sources(stage, me);
-      (void)way.places_of_targets(stage, me, targets);
-      (void)way.places_at_sources(stage, sources, me);
-      for (const pe_id to : targets) (void)way.place_at_target(stage, me, to);
+      const auto targets = way.targets(hop, me), sources = way.sources(hop, me);
+      (void)way.indices_of_targets(hop, me, targets);
+      (void)way.indices_at_sources(hop, sources, me);
+      for (const pe_id to : targets) (void)way.index_at_target(hop, me, to);
     }
   }
   return allocated - before;
 }
 
-TEST(lanes, memory_to_find_them_is_of_the_order_of_the_pes) {
+TEST(channels, memory_to_find_them_is_of_the_order_of_the_pes) {
   for (const int pes : {4096, 65'536})
     for (const int on_a_node : {1, 64})
       for (const scheme how : schemes) {

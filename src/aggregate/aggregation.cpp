@@ -1,0 +1,171 @@
+#include "aggregate/aggregation.hpp"
+
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+#include "base/clock.hpp"
+#include "shmem.h"
+
+namespace lull::detail {
+namespace {
+
+aggregate::plan plan_of(fabric::world& world, const aggregation_request& wanted) {
+  aggregate::plan how = aggregate::make_plan(world, *wanted.options, wanted.item_bytes);
+  how.sizes.reserved = wanted.offer ? 1 : 0;
+  return how;
+}
+
+std::size_t pes_of_node(fabric::world& world) { return world.places().members(world.places().my_node()).size(); }
+
+}  // namespace
+
+aggregation::aggregation(fabric::world& world, const aggregation_request& wanted)
+    : world_(world),
+      plan_(plan_of(world, wanted)),
+      delivery_{plan_.addressed() ? wanted.addressed : wanted.plain, wanted.handler},
+      answers_(wanted.answers),
+      pipeline_(world, plan_, item_format(wanted.item_bytes, plan_.addressed(), plan_.compress),
+                wanted.offer ? aggregate::sink{wanted.offer, wanted.handler}
+                             : aggregate::sink{&aggregation::deliver, &delivery_},
+                !wanted.offer, answers_ ? &answers_->pipeline_ : nullptr),
+      clock_(world),
+      phases_(world, pipeline_, clock_, answers_ ? &answers_->phases_ : nullptr),
+      chunks_(plan_.chunk_memory, static_cast<std::size_t>(world.cores_of_host()) / pes_of_node(world)) {
+  if (!plan_.direct || !wanted.has_direct) return;
+  phases_.allow_direct_path(plan_.ns_per_item, [this] { finish(); });
+  clock_.clear();
+}
+
+std::size_t aggregation::deliver(void* self, const batch& items) {
+  const auto& to = *static_cast<const delivery*>(self);
+  to.apply(to.handler, items);
+  return items.count;
+}
+
+std::size_t aggregation::items_under_way() const { return pipeline_.items().count(plan_.sizes.under_way()); }
+
+void aggregation::turn_over(int pe, std::size_t item_bytes) {
+  if (!clock_.runs()) begin_timing();
+  const aggregate::first_channel& way = pipeline_.ways()[static_cast<std::size_t>(pe)];
+  pipeline_.must_fit(way, item_bytes);
+  const bool was_open = way.at->next != nullptr;
+  pipeline_.turn_over(way);
+  if (was_open || plan_.flush_ns != 0) keep_pace();
+  if (!way.fits(item_bytes)) pipeline_.turn_over(way);  // what was passed on filled this one
+}
+
+bool aggregation::try_turn_over(int pe, std::size_t item_bytes) {
+  if (!clock_.runs()) begin_timing();
+  const aggregate::first_channel& way = pipeline_.ways()[static_cast<std::size_t>(pe)];
+  if (plan_.flush_ns != 0) flush_if_due();
+  pipeline_.try_turn_over(way);
+  pipeline_.consume();
+  if (!way.fits(item_bytes)) pipeline_.try_turn_over(way);  // what was passed on filled this one
+  return way.fits(item_bytes);
+}
+
+void aggregation::append(const aggregate::first_channel& way, std::span<const std::byte> items) {
+  const bool sent = pipeline_.append(way, items);
+  if (sent || plan_.flush_ns != 0) keep_pace();
+}
+
+// With the senders, once per buffer.
+void aggregation::keep_pace() {
+  std::unique_lock duty(pipeline_.duty(), std::defer_lock);
+  // It is this thread's already when handlers give answers. If it is another's, that one handles what arrives.
+  if (!pipeline_.duty().is_mine() && !duty.try_lock()) return;
+  if (plan_.flush_ns != 0) flush_if_due();
+  pipeline_.consume();
+}
+
+void aggregation::flush() {
+  pipeline_.flush();
+  last_flush_ns_ = now_ns();
+  if (answers_) answers_->last_flush_ns_ = last_flush_ns_;
+}
+
+void aggregation::flush_if_due() {
+  if (now_ns() - last_flush_ns_ >= plan_.flush_ns) flush();
+}
+
+bool aggregation::advance() {
+  const std::unique_lock duty(pipeline_.duty(), std::try_to_lock);
+  if (!duty) return false;
+  const bool any = pipeline_.consume();
+  if (!any)
+    flush();  // idle
+  else if (plan_.flush_ns != 0)
+    flush_if_due();
+  return any;
+}
+
+void aggregation::finish() {
+  if (const int left = chunks_.producers(); left != 0)
+    throw std::logic_error("done() of an aggregator: " + std::to_string(left) +
+                           " pushers or getters still exist; destroy them before");
+  const std::lock_guard duty(pipeline_.duty());
+  if (!clock_.runs()) begin_timing();
+  while (!try_finish())
+    world_.wait().until({wait::operation::aggregate}, [&] { return pipeline_.anything_arrived() || can_go_on(); });
+  phases_.meet_before_direct_phase();
+}
+
+void aggregation::finish_direct(std::uint64_t items) {
+  if (!phases_.finish_direct(items)) finish();
+}
+
+void aggregation::begin_timing() {
+  clock_.begin();
+  last_flush_ns_ = now_ns();
+}
+
+void aggregation::producer_comes() {
+  int level = SHMEM_THREAD_SINGLE;
+  shmem_query_thread(&level);
+  if (level != SHMEM_THREAD_MULTIPLE)
+    throw std::logic_error(
+        "a pusher or getter of a thread: the program was begun without SHMEM_THREAD_MULTIPLE; begin it with "
+        "shmem_init_thread()");
+  const auto threads = static_cast<std::size_t>(chunks_.come()) * pes_of_node(world_);
+  const bool crowded = threads > static_cast<std::size_t>(world_.cores_of_host());
+  pipeline_.filling().expect_crowd(crowded);
+  pipeline_.duty().expect_crowd(crowded);
+  const std::lock_guard hold(pipeline_.filling());
+  clock_.begin_sleep();
+  if (phases_.takes_direct_path()) leave_direct();  // what threads push goes by buffers
+}
+
+void aggregation::producer_goes(std::int64_t cpu_ns) {
+  {
+    const std::lock_guard hold(pipeline_.filling());
+    clock_.add_cpu(cpu_ns);
+  }
+  chunks_.go();
+}
+
+aggregate_statistics aggregation::statistics() const {
+  const std::lock_guard hold(pipeline_.filling());
+  const aggregate::hop_counts sent = pipeline_.counts();
+  const aggregate::phases::counts& seen = phases_.seen();
+  const std::uint64_t filled = sent.bytes - sent.buffers * sizeof(aggregate::buffer_header);
+  const std::uint64_t items = pipeline_.pushed() + seen.direct_items;
+  return {.items = items,
+          .direct_items = seen.direct_items,
+          .hops = sent.items,
+          .buffers = sent.buffers,
+          .bytes = sent.bytes,
+          .remote_buffers = sent.inter_node_buffers,
+          .remote_bytes = sent.inter_node_bytes,
+          .fill = sent.room == 0 ? 0 : static_cast<double>(filled) / static_cast<double>(sent.room),
+          .phases = seen.all,
+          .direct_phases = seen.direct,
+          .cpu_ns_per_item = items == 0 ? 0 : static_cast<double>(clock_.cpu_ns()) / static_cast<double>(items),
+          .seconds_asleep = static_cast<double>(clock_.asleep_ns()) * 1e-9,
+          .memory_bytes = plan_.memory_bytes + chunks_.taken(),
+          .route_hops = plan_.how.hops,
+          .per_node = plan_.how.buffers == aggregate::buffering::per_node,
+          .buffer_bytes = world_.places().nodes() > 1 ? plan_.sizes.inter_node_bytes : plan_.sizes.intra_node_bytes};
+}
+
+}  // namespace lull::detail

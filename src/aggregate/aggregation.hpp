@@ -1,0 +1,70 @@
+// What is behind an aggregator: a plan, the pipeline that it describes, its phases, and what is counted of them.
+//
+// Made, finished and destroyed by all PEs together. pipeline.hpp says who may call what at the same time, phases.hpp
+// how a phase goes; here is what the thread that pushes does besides: it handles what has arrived once for each buffer
+// that it sends, and keeps the deadline of those that are not full.
+#pragma once
+#include <span>
+
+#include "aggregate/chunk_budget.hpp"
+#include "aggregate/phase_clock.hpp"
+#include "aggregate/phases.hpp"
+#include "aggregate/pipeline.hpp"
+#include "aggregate/plan.hpp"
+
+namespace lull::detail {
+
+class aggregation {
+ public:
+  aggregation(fabric::world& world, const aggregation_request& wanted);
+  aggregation(const aggregation&) = delete;
+  aggregation& operator=(const aggregation&) = delete;
+  ~aggregation() = default;
+
+  [[nodiscard]] const aggregate::pipeline& pipeline() const { return pipeline_; }
+  [[nodiscard]] std::size_t items_under_way() const;  // from one PE to another, at most
+
+  void turn_over(int pe, std::size_t item_bytes);
+  bool try_turn_over(int pe, std::size_t item_bytes);  // false: there is no room now
+  bool advance();                                      // whether anything had arrived
+  void finish();
+  bool try_finish() { return phases_.try_finish(); }  // a step that does not wait; true: the phase is over
+  [[nodiscard]] bool can_go_on() const { return phases_.can_go_on(); }
+
+  [[nodiscard]] std::uint64_t direct_items() const { return phases_.direct_items(); }
+  void leave_direct() { phases_.leave_direct(); }
+  void finish_direct(std::uint64_t items);
+
+  // For threads with chunks of their own (producer.hpp).
+  void producer_comes();
+  void producer_goes(std::int64_t cpu_ns);
+  void append(const aggregate::first_channel& way, std::span<const std::byte> items);
+  [[nodiscard]] aggregate::chunk_budget& chunks() { return chunks_; }
+  [[nodiscard]] std::int64_t flush_ns() const { return plan_.flush_ns; }
+
+  [[nodiscard]] aggregate_statistics statistics() const;
+
+ private:
+  struct delivery {  // what the last hop hands items to
+    apply_batch apply;
+    void* handler;
+  };
+  static std::size_t deliver(void* delivery, const batch& items);
+
+  void begin_timing();
+  void flush();
+  void flush_if_due();
+  void keep_pace();
+
+  fabric::world& world_;
+  aggregate::plan plan_;
+  delivery delivery_;
+  aggregation* answers_;
+  aggregate::pipeline pipeline_;
+  aggregate::phase_clock clock_;
+  aggregate::phases phases_;
+  aggregate::chunk_budget chunks_;
+  std::int64_t last_flush_ns_ = 0;
+};
+
+}  // namespace lull::detail

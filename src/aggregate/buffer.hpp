@@ -1,0 +1,38 @@
+// What travels: a buffer is a header and items, which lull/aggregate_items.hpp writes and reads.
+//
+// Between nodes a buffer may be compressed: a byte position that is zero in all its items (the high bytes of indices
+// are) does not travel.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace lull::aggregate {
+
+struct buffer_header {
+  std::uint32_t bytes;   // of the items, as they travel
+  std::uint32_t count;   // of the items; the bytes where items have any size
+  std::uint64_t kept;    // compressed: bit i says that byte i of each item travels; all ones: not compressed
+  std::uint64_t pushed;  // with `last`: what the sender's PE has pushed in this phase
+  std::uint32_t last;    // nonzero: the channel's last buffer before done()
+  std::uint32_t reserved;
+};
+static_assert(sizeof(buffer_header) == 32);
+constexpr std::uint64_t keeps_all = ~std::uint64_t{0};
+constexpr std::size_t most_compressible = 63;  // bytes of an item
+
+// A buffer that has arrived: what it says, and its items, unpacked into `scratch` if they were packed.
+struct arrived_buffer {
+  buffer_header header;
+  const std::byte* items;
+};
+arrived_buffer read_buffer(const std::byte* buffer, std::size_t stride, std::byte* scratch);
+
+// Packs the `count` items at `items` in place; returns the bytes that are left, and what was kept of each.
+struct packed {
+  std::size_t bytes;
+  std::uint64_t kept;
+};
+packed pack(std::byte* items, std::size_t count, std::size_t stride);
+void unpack(std::byte* items, const std::byte* from, std::size_t count, std::size_t stride, std::uint64_t kept);
+
+}  // namespace lull::aggregate

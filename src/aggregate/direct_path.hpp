@@ -1,0 +1,43 @@
+// The direct path: phases without aggregation, how few items they may have, and the meeting of all at their end.
+//
+// All PEs begin such a phase together. One that finds it too large leaves the mode and says so to all, before it
+// arrives at the meeting; those that wait there already see that somebody left.
+#pragma once
+#include <cstdint>
+#include <functional>
+
+#include "fabric/world.hpp"
+
+namespace lull::aggregate {
+
+class direct_path {
+ public:
+  // Collective, as the destructor. Throws std::bad_alloc.
+  explicit direct_path(fabric::world& world);
+  ~direct_path();
+  direct_path(const direct_path&) = delete;
+  direct_path& operator=(const direct_path&) = delete;
+
+  // How many items of a PE cost as much directly as the buffers of a phase do; 0: not even one does. `gets`: an item is
+  // a get, else an atomic; `aggregated_ns`: what it costs in a buffer. Collective; the same everywhere.
+  [[nodiscard]] std::uint64_t measure(bool gets, double aggregated_ns, const std::function<void()>& empty_phase);
+
+  void leave(std::uint64_t phase);
+  [[nodiscard]] bool somebody_left(std::uint64_t phase) const;
+  // Returns when all have arrived, or somebody has left that phase.
+  void meet(std::uint64_t phase);
+
+ private:
+  struct shared_words;
+  void arrive();
+  [[nodiscard]] bool all_arrived() const;
+
+  fabric::world& world_;
+  fabric::context traffic_;
+  std::uint64_t pes_here_, other_nodes_;
+  shared_words* mine_;          // symmetric
+  shared_words* at_node_;       // that of the node's leader
+  std::uint64_t meetings_ = 0;  // begun by this PE
+};
+
+}  // namespace lull::aggregate

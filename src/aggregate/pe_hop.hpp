@@ -1,0 +1,85 @@
+// Channels between PEs: one single-producer ring of buffers for each, in the symmetric heap of the PE that reads it.
+//
+// When that PE shares memory with the writer, items are written in place; else into a staging ring of the writer, and
+// each buffer goes over by one put-with-signal. Two counters, each alone in its cache line, run a ring:
+//   published, beside the ring: buffers that were filled      consumed, in the writer's heap: buffers that were emptied
+// so the writer may fill buffer k while k < consumed + buffers, and the reader may read it while k < published.
+#pragma once
+#include "aggregate/hop.hpp"
+#include "aggregate/route.hpp"
+
+namespace lull::aggregate {
+
+class pe_hop final : public hop {
+ public:
+  // Collective.
+  pe_hop(fabric::world& world, progress_of_later_hops& later, const route& way, int number, const item_format& items,
+         const buffer_sizes& sizes, sink to);
+  ~pe_hop() override;
+
+  // Symmetric memory and staging rings.
+  static model::buffer_demand demand(const channel_counts& most);
+
+  void turn_over(std::size_t channel) override;
+  bool try_turn_over(std::size_t channel) override;
+  bool try_flush() override;
+  std::size_t append(std::size_t channel, std::span<const std::byte> items) override;
+  [[nodiscard]] bool room(std::size_t channel) const override { return room(out_[channel]); }
+  [[nodiscard]] std::size_t capacity(std::size_t channel) const override {
+    return out_[channel].buffer_bytes - sizeof(buffer_header);
+  }
+  bool consume() override;
+  [[nodiscard]] bool anything_arrived() const override;
+  void flush() override;
+  void close(std::uint64_t pushed) override;
+  [[nodiscard]] bool over() const override;
+  void reopen() override;
+  [[nodiscard]] std::uint64_t waiting_items() const override;
+
+ private:
+  struct alignas(64) line {
+    std::uint64_t value;
+  };
+  struct outgoing {
+    pe_id to;
+    std::byte* buffers = nullptr;        // where items are written: the target's memory, or the staging ring
+    std::byte* buffers_there = nullptr;  // symmetric: the ring at the target, when it is on another node
+    line* published = nullptr;           // the target's counter; its symmetric address on another node
+    const line* consumed = nullptr;      // here
+    std::size_t buffer_bytes = 0;
+    std::uint64_t sent = 0;
+    bool intra_node = false, open = false;
+  };
+  struct incoming {
+    pe_id from;
+    channel_reading at{};
+    const std::byte* buffers = nullptr;
+    const line* published = nullptr;  // here
+    line* consumed = nullptr;         // the writer's counter; its symmetric address on another node
+    std::size_t buffer_bytes = 0;
+    bool intra_node = false;
+  };
+
+  [[nodiscard]] std::byte* buffer_of(const outgoing& out) const {
+    return out.buffers + out.sent % sizes_.per_channel * out.buffer_bytes;
+  }
+  [[nodiscard]] bool room(const outgoing& out) const;
+  [[nodiscard]] bool arrived(const incoming& in) const;
+  void wait_for_buffer(std::size_t channel);
+  void open_buffer(std::size_t channel);                               // there must be room
+  void send_buffer(std::size_t channel, const std::uint64_t* pushed);  // pushed: this is the last
+
+  fabric::world& world_;
+  progress_of_later_hops& later_;
+  fabric::context traffic_, answers_;  // buffers and what confirms them: by different threads
+  int number_;
+  buffer_sizes sizes_;
+  std::byte* rings_ = nullptr;  // symmetric: intra-node rings, then inter-node ones, by index among the sources
+  line* published_ = nullptr;   // symmetric, likewise
+  line* consumed_ = nullptr;    // symmetric, by index among the targets
+  std::vector<std::byte> staging_;
+  std::vector<outgoing> out_;
+  std::vector<incoming> in_;
+};
+
+}  // namespace lull::aggregate

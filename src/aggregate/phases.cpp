@@ -1,0 +1,74 @@
+#include "aggregate/phases.hpp"
+
+#include <algorithm>
+
+namespace lull::aggregate {
+
+void phases::allow_direct_path(double ns_per_buffered_item, const std::function<void()>& finish) {
+  direct_ = std::make_unique<direct_path>(world_);
+  // A request and its answer are two items.
+  direct_limit_ = direct_->measure(answers_ != nullptr, ns_per_buffered_item * (answers_ ? 2 : 1), finish);
+  direct_now_ = direct_limit_ != 0;
+  seen_ = {};
+  if (answers_) answers_->seen_ = {};
+}
+
+bool phases::try_finish() {
+  pipeline_.consume();
+  for (; closed_ < pipeline_.hops(); pipeline_.consume()) {
+    if (closed_ > 0) {
+      if (!pipeline_.over(closed_ - 1)) return false;
+      most_pushed_ = std::max(most_pushed_, pipeline_.most_pushed(closed_ - 1));
+    } else {
+      most_pushed_ = pipeline_.pushed() - pushed_before_ + direct_here_;
+    }
+    if (!pipeline_.try_close(closed_, most_pushed_)) return false;
+    ++closed_;
+  }
+  const std::size_t last = pipeline_.hops() - 1;
+  if (!pipeline_.over(last)) return false;
+  if (answers_ && !answers_->try_finish()) return false;
+  over(std::max(most_pushed_, pipeline_.most_pushed(last)));
+  return true;
+}
+
+bool phases::can_go_on() const {
+  if (closed_ != 0 && !pipeline_.over(closed_ - 1)) return false;
+  if (closed_ < pipeline_.hops()) return pipeline_.can_close(closed_);
+  return !answers_ || answers_->can_go_on();
+}
+
+void phases::over(std::uint64_t most_pushed) {
+  pipeline_.reopen();
+  closed_ = 0;
+  pushed_before_ = pipeline_.pushed();
+  most_pushed_ = direct_here_ = 0;
+  left_direct_ = false;
+  ++seen_.all;
+  direct_now_ = most_pushed < direct_limit_;  // a PE that comes to the limit has left
+  clock_.end();
+}
+
+void phases::meet_before_direct_phase() {
+  if (direct_now_) direct_->meet(seen_.all + 1);
+}
+
+void phases::leave_direct() {
+  left_direct_ = true;
+  direct_->leave(seen_.all + 1);
+}
+
+bool phases::finish_direct(std::uint64_t items) {
+  seen_.direct_items += items;
+  direct_here_ = items;
+  world_.transfers().quiet(world_.transfers().default_context());
+  direct_->meet(seen_.all + 1);
+  if (direct_->somebody_left(seen_.all + 1)) return false;  // which it did before it arrived
+  direct_here_ = 0;
+  ++seen_.all;
+  ++seen_.direct;
+  if (answers_) ++answers_->seen_.all;
+  return true;
+}
+
+}  // namespace lull::aggregate

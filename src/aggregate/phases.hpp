@@ -1,0 +1,66 @@
+// The phases of an aggregation, one after the other: what was pushed in one is handled before it is over.
+//
+//   working   items are pushed       try_finish() → hop after hop is closed when the one before is over → working
+//
+// A phase in which every PE has so few items that aggregation would not pay takes the direct path, and ends with a
+// meeting of all. All PEs must begin it in the same mode, because a handler that runs here is not atomic with respect
+// to what others do directly; so the mode of a phase follows from what all PEs did in the one before. A PE that finds
+// the phase too large for that leaves the mode and says so to all, those that wait in the meeting included; then the
+// phase is finished as any. A phase with buffers also ends with a meeting when the next is to be direct: what others do
+// directly must not meet handlers that still run.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "aggregate/direct_path.hpp"
+#include "aggregate/phase_clock.hpp"
+#include "aggregate/pipeline.hpp"
+
+namespace lull::aggregate {
+
+class phases {
+ public:
+  struct counts {  // that are over
+    std::uint64_t all = 0, direct = 0, direct_items = 0;
+  };
+
+  // `answers`: the phases of what handlers push into, or null; they end with these.
+  phases(fabric::world& world, pipeline& through, phase_clock& clock, phases* answers)
+      : world_(world), pipeline_(through), clock_(clock), answers_(answers) {}
+
+  // Finds out how few items take the direct path, from what a buffered one costs; finish() is that of the aggregation.
+  // Collective, before the first phase.
+  void allow_direct_path(double ns_per_buffered_item, const std::function<void()>& finish);
+
+  // A step that does not wait; true: the phase is over.
+  bool try_finish();
+  [[nodiscard]] bool can_go_on() const;  // whether another step would do something besides consuming
+  // After that, when the next phase is direct: handlers of this one may still run elsewhere.
+  void meet_before_direct_phase();
+
+  [[nodiscard]] std::uint64_t direct_items() const { return direct_now_ ? direct_limit_ : 0; }
+  [[nodiscard]] bool takes_direct_path() const { return direct_now_ && !left_direct_; }
+  void leave_direct();
+  bool finish_direct(std::uint64_t items);  // false: somebody left, so it is to be finished as any
+
+  [[nodiscard]] const counts& seen() const { return seen_; }
+
+ private:
+  void over(std::uint64_t most_pushed);
+
+  fabric::world& world_;
+  pipeline& pipeline_;
+  phase_clock& clock_;
+  phases* answers_;
+  counts seen_;
+  std::size_t closed_ = 0;           // hops
+  std::uint64_t pushed_before_ = 0;  // this phase
+  std::uint64_t most_pushed_ = 0;    // by a PE in this phase, as far as known
+  std::uint64_t direct_here_ = 0;    // items of this phase that went directly
+  bool direct_now_ = false, left_direct_ = false;
+  std::uint64_t direct_limit_ = 0;       // with fewer items of each PE a phase is direct; 0: never
+  std::unique_ptr<direct_path> direct_;  // null when no phase is ever direct
+};
+
+}  // namespace lull::aggregate

@@ -1,0 +1,159 @@
+#include "aggregate/plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "aggregate/node_hop.hpp"
+#include "aggregate/pe_hop.hpp"
+#include "base/clock.hpp"
+#include "base/settings.hpp"
+#include "base/topology.hpp"
+#include "fabric/collectives.hpp"
+#include "fabric/team.hpp"
+#include "shmem.h"
+
+namespace lull::aggregate {
+namespace {
+
+// What a message between nodes costs. Collective; the same everywhere.
+model::link_costs measure(fabric::world& world) {
+  constexpr int messages = 16;
+  constexpr std::size_t small = 1024, large = 32768;
+  const job::layout& layout = world.places();
+  const node_id here = layout.my_node();
+  auto* const target = static_cast<std::byte*>(world.memory().allocate(large));
+  auto* const result = static_cast<std::array<double, 2>*>(world.memory().allocate(sizeof(std::array<double, 2>)));
+  if (!target || !result) {
+    if (target) world.memory().release(target);
+    if (result) world.memory().release(result);
+    throw std::bad_alloc();  // nor would there be room for buffers
+  }
+  std::vector<std::byte> source(large);
+  world.everybody().sync();
+  if (layout.leader(here) == world.me()) {
+    const pe_id peer = layout.leader(node_id{(here.index() + 1) % layout.nodes()});
+    fabric::context traffic;
+    const auto time = [&](std::size_t bytes) {
+      const std::int64_t begin = now_ns();
+      for (int i = 0; i < messages; ++i) world.transfers().put(traffic, target, source.data(), bytes, peer, false);
+      world.transfers().quiet(traffic);
+      return static_cast<double>(now_ns() - begin) / messages;
+    };
+    time(large);  // the connection is made by the first message
+    std::array<double, 3> slow{}, fast{};
+    for (std::size_t i = 0; i < slow.size(); ++i) fast[i] = time(small), slow[i] = time(large);
+    std::ranges::sort(slow);
+    std::ranges::sort(fast);
+    const double per_byte = std::max(0.01, (slow[1] - fast[1]) / static_cast<double>(large - small));
+    if (world.me().index() == 0)  // what it sends may arrive before the others have come as far
+      *result = {std::max(100.0, fast[1] - static_cast<double>(small) * per_byte), per_byte};
+  }
+  fabric::broadcast(world.everybody(), result, result, sizeof *result, 0);
+  const model::link_costs costs{(*result)[0], (*result)[1]};
+  world.everybody().sync();
+  world.memory().release(result);
+  world.memory().release(target);
+  return costs;
+}
+
+// Measured for the first aggregation of a job; the links stay the same.
+model::link_costs link_between_nodes(fabric::world& world) {
+  if (world.places().nodes() == 1) return {};
+  static std::optional<model::link_costs> known;
+  if (!known) known = measure(world);
+  return *known;
+}
+
+std::size_t set_or(std::size_t option, const char* setting) { return option != 0 ? option : setting_size(setting); }
+
+bool has_threads() {
+  int level = SHMEM_THREAD_SINGLE;
+  shmem_query_thread(&level);
+  return level == SHMEM_THREAD_MULTIPLE;
+}
+
+model::buffer_demand demand_of(const route& way) {
+  model::buffer_demand all;
+  for (int hop = 0; hop < way.hops(); ++hop) {
+    const channel_counts most = way.most_channels(hop);
+    const model::buffer_demand one = way.between_nodes(hop) ? node_hop::demand(most) : pe_hop::demand(most);
+    all.intra_node_channels += one.intra_node_channels;
+    all.inter_node_channels += one.inter_node_channels;
+    all.fixed_bytes += one.fixed_bytes;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<cheapest_route> choose_route(const job::layout& layout, int pes, const model::machine& on,
+                                           const wanted_route& wanted, model::buffer_limits limits) {
+  constexpr std::size_t usual_bytes = 60;  // of items of any size
+  const std::size_t item_bytes = wanted.item_bytes == 0 ? usual_bytes : wanted.item_bytes;
+  limits.least_bytes = sizeof(buffer_header) + item_bytes + detail::address_bytes;
+  limits.any_size = wanted.item_bytes == 0;
+  std::vector<scheme> schemes;
+  std::vector<model::item_route> routes;
+  for (const buffering kind : {buffering::per_pe, buffering::per_node})
+    for (int hops = 1; hops <= 3; ++hops) {
+      if (wanted.hops != 0 && wanted.hops != hops) continue;
+      if (wanted.buffers != aggregate_buffers::by_setting &&
+          (wanted.buffers == aggregate_buffers::per_node) != (kind == buffering::per_node))
+        continue;
+      const route way(layout, pes, {kind, hops});
+      schemes.push_back({kind, hops});
+      routes.push_back({.hops = way.hops(),
+                        .inter_node_hops = layout.nodes() == 1           ? 0
+                                           : kind == buffering::per_node ? hops
+                                                                         : 1,
+                        .item_bytes = item_bytes + (way.is_direct() ? 0 : detail::address_bytes),
+                        .demand = demand_of(way)});
+    }
+  const auto found = model::choose(on, routes, limits);
+  if (!found) return std::nullopt;
+  return cheapest_route{schemes[found->route], *found};
+}
+
+std::size_t memory_allowed(const aggregate_options& options) {
+  return set_or(options.memory_bytes, "LULL_AGGREGATE_MEMORY");
+}
+
+plan make_plan(fabric::world& world, const aggregate_options& options, std::size_t item_bytes) {
+  if (options.hops < 0 || options.hops > 3)
+    throw std::invalid_argument("an aggregator of " + std::to_string(options.hops) + " hops; there may be 1, 2 or 3");
+  model::machine here;
+  here.link = link_between_nodes(world);
+  here.aggregation.l2_bytes = this_topology().l2_bytes;
+
+  wanted_route wanted{.item_bytes = item_bytes, .buffers = options.buffers, .hops = options.hops};
+  if (const std::string set = setting_text("LULL_AGGREGATE");
+      wanted.buffers == aggregate_buffers::by_setting && set != "auto")
+    wanted.buffers = set == "per-node" ? aggregate_buffers::per_node : aggregate_buffers::per_pe;
+  if (wanted.hops == 0) wanted.hops = static_cast<int>(setting_integer("LULL_AGGREGATE_HOPS"));
+
+  const std::size_t allowed = memory_allowed(options);
+  const std::size_t chunk_memory = has_threads() ? allowed / 4 : 0;
+  const auto best = choose_route(world.places(), world.pes(), here, wanted,
+                                 {.memory_bytes = allowed - chunk_memory,
+                                  .least_bytes = 0,
+                                  .per_channel = static_cast<std::size_t>(setting_integer("LULL_AGGREGATE_BUFFERS")),
+                                  .set_bytes = set_or(options.buffer_bytes, "LULL_AGGREGATE_BUFFER_BYTES"),
+                                  .pes_of_node = world.places().members(world.places().my_node()).size()});
+  if (!best)
+    throw std::invalid_argument("no aggregation buffers fit into " + std::to_string(allowed) +
+                                " bytes; raise LULL_AGGREGATE_MEMORY");
+  return {.how = best->how,
+          .sizes = {best->found.sizes},
+          .ns_per_item = best->found.ns_per_item,
+          .memory_bytes = best->found.memory_bytes,
+          .chunk_memory = chunk_memory,
+          .compress = options.compress >= 0 ? options.compress != 0 : setting_integer("LULL_AGGREGATE_COMPRESS") != 0,
+          .direct = options.direct >= 0 ? options.direct != 0 : setting_integer("LULL_AGGREGATE_DIRECT") != 0,
+          .flush_ns = 1000 * (options.flush_us >= 0 ? options.flush_us : setting_integer("LULL_AGGREGATE_FLUSH_US"))};
+}
+
+}  // namespace lull::aggregate

@@ -1,0 +1,50 @@
+// How an aggregation is made: its route, its buffers and when they are sent. What is not set costs least by
+// model/aggregation.hpp, for the link between nodes as it was measured, within the memory that is set.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "aggregate/hop.hpp"
+#include "aggregate/route.hpp"
+#include "fabric/world.hpp"
+#include "lull/aggregate.hpp"
+#include "model/aggregation.hpp"
+
+namespace lull::aggregate {
+
+struct plan {
+  scheme how;
+  buffer_sizes sizes{};
+  double ns_per_item = 0;        // as predicted
+  std::size_t memory_bytes = 0;  // on the PE that needs most
+  std::size_t chunk_memory = 0;  // besides, for the chunks of all threads of a PE
+  bool compress = false;
+  bool direct = false;        // phases of few items go without buffers
+  std::int64_t flush_ns = 0;  // 0: no deadline
+
+  // Whether items carry the number of their PE: not where each channel of the only hop ends at it.
+  [[nodiscard]] bool addressed() const { return how != scheme{buffering::per_pe, 1}; }
+};
+
+// In a program with threads a quarter of the memory is kept for their chunks.
+//
+// Collective. `item_bytes` without address; 0: any size. std::invalid_argument for what cannot be.
+plan make_plan(fabric::world& world, const aggregate_options& options, std::size_t item_bytes);
+std::size_t memory_allowed(const aggregate_options& options);
+
+// Which routes may be chosen from, and for which items.
+struct wanted_route {
+  std::size_t item_bytes;                                     // without address; 0: any size
+  aggregate_buffers buffers = aggregate_buffers::by_setting;  // by_setting: either
+  int hops = 0;                                               // 0: any
+};
+struct cheapest_route {
+  scheme how;
+  model::buffered_route found;
+};
+// A pure function, the same on every PE: nothing when no buffers fit into the memory.
+std::optional<cheapest_route> choose_route(const job::layout& layout, int pes, const model::machine& on,
+                                           const wanted_route& wanted, model::buffer_limits limits);
+
+}  // namespace lull::aggregate

@@ -1,0 +1,75 @@
+// What message aggregation costs, and which route and buffers cost least: pure functions of the machine's constants.
+//
+// An item of b bytes that makes s hops, h of them between nodes in buffers of B bytes, costs
+//   s · ns_per_item_and_hop + h · b · (ns_per_byte + ns_per_message / B)
+// B is what the memory allows for the channels that the route needs. With few nodes one hop costs least; with so many
+// that its buffers would become small, more hops do.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "model/machine.hpp"
+
+namespace lull::model {
+
+struct buffer_sizes {
+  std::size_t intra_node_bytes = 0, inter_node_bytes = 0;  // of one buffer
+  std::size_t per_channel = 0;                             // buffers
+};
+
+// What the hops of a route allocate on the PE that needs most.
+struct buffer_demand {
+  std::size_t intra_node_channels = 0, inter_node_channels = 0;  // whose buffers it holds
+  std::size_t fixed_bytes = 0;                                   // whatever the buffers' sizes
+  [[nodiscard]] std::size_t memory(const buffer_sizes& sizes) const {
+    return sizes.per_channel *
+               (intra_node_channels * sizes.intra_node_bytes + inter_node_channels * sizes.inter_node_bytes) +
+           fixed_bytes;
+  }
+};
+
+// A candidate.
+struct item_route {
+  int hops, inter_node_hops;
+  std::size_t item_bytes;  // as an item travels
+  buffer_demand demand;
+};
+
+// The cost above, in ns.
+[[nodiscard]] double ns_per_item(const machine& on, const item_route& way, std::size_t inter_node_buffer_bytes);
+
+struct buffer_limits {
+  std::size_t memory_bytes;     // of all buffers of a PE
+  std::size_t least_bytes;      // of a buffer that holds one item
+  std::size_t per_channel;      // buffers, unless memory is short
+  std::size_t set_bytes = 0;    // of a buffer, where that is not for choose() to find; 0: it is
+  std::size_t pes_of_node = 1;  // on this node: each of its buffers is open at a time
+  bool any_size = false;        // items have no one size
+};
+
+struct buffered_route {
+  std::size_t route;  // among the candidates
+  buffer_sizes sizes;
+  double ns_per_item;
+  std::size_t memory_bytes;
+};
+
+// The candidate that costs least, the first of equals, with its buffers as large as they are worth and memory allows;
+// nothing when none of them fits into the memory.
+[[nodiscard]] std::optional<buffered_route> choose(const machine& on, std::span<const item_route> candidates,
+                                                   const buffer_limits& limits);
+
+// The direct path: phases of so few items that each is better made without a buffer. All of it is measured.
+struct direct_path_costs {
+  double empty_phase_ns, barrier_ns;  // a phase through buffers ends with more than the barrier of a direct one
+  double ns_per_direct_item;
+  double pes_per_core = 1;  // at least 1: PEs that outnumber cores issue theirs in turn
+};
+inline constexpr std::uint64_t any_number_of_items = std::uint64_t{1} << 62U;
+
+// How many items of a PE cost as much directly as the buffers of a phase do; 0: not even one does.
+[[nodiscard]] std::uint64_t break_even_items(const direct_path_costs& costs, double ns_per_buffered_item);
+
+}  // namespace lull::model

@@ -1,0 +1,54 @@
+// What the predictions of this room know of the machine: calibrated constants, each with its unit in its name.
+//
+// The defaults are here and nowhere else. "Measured" means: on the two-core virtual machine on which Lull is
+// developed; the page or command behind it repeats the measurement. "Chosen" means: a bound or a trade-off that no
+// measurement gives. What is measured when a job runs, such as the link between nodes, is filled in by whoever
+// measured.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace lull::model {
+
+// A message between nodes, beyond its bytes, and each of its bytes. 0: there are no other nodes.
+struct link_costs {
+  double ns_per_message = 0, ns_per_byte = 0;
+};
+
+// Items of message aggregation, and the buffers in which they travel.
+struct aggregation_costs {
+  // What each hop adds to an item. Measured: histogram with 2 PEs on one node takes 9.5 ns of CPU time for an item of
+  // one hop, 15 to 16 ns of two.
+  double ns_per_item_and_hop = 6;
+
+  // A buffer between nodes is large enough when its message costs this share of what its bytes cost. Chosen.
+  double message_share = 0.05;
+  std::size_t smallest_inter_node_buffer_bytes = 8192, largest_inter_node_buffer_bytes = 262'144;  // chosen
+
+  // Measured (docs/explanation/aggregation-speed.md, "Buffers within a node"): larger ones gain nothing, smaller ones
+  // pay 0.8 µs each more often.
+  std::size_t largest_intra_node_buffer_bytes = 65'536;
+  std::size_t smallest_buffer_bytes = 512;       // chosen: a header and some items
+  std::size_t l2_bytes = std::size_t{1} << 20U;  // of one core; base/topology.hpp knows the machine's own
+};
+
+// Waits, and the sleeps in them.
+struct waiting_costs {
+  // How late a timer wakes a thread, before any has been seen. Chosen, generously, for a virtual machine in idle state.
+  std::int64_t assumed_wake_up_latency_ns = 60'000;
+  // What a wake-up costs beyond its latency: cold caches, the rest of the message. Chosen, as the next.
+  std::int64_t cold_start_ns = 60'000;
+  // A sleep of a shorter slack, less what a wait would spin anyway, costs as much as it saves: a wake-up and its
+  // uncertainty.
+  std::int64_t least_slack_ns = 120'000;
+  // What is left of a sleep that is not worth a timer any more.
+  std::int64_t shortest_sleep_ns = 10'000;
+};
+
+struct machine {
+  link_costs link;
+  aggregation_costs aggregation;
+  waiting_costs waiting;
+};
+
+}  // namespace lull::model

@@ -1,0 +1,55 @@
+// Which route and which buffers are chosen, over layouts, links, items and memory: as recorded when the choice was last
+// known to be good. A change of the model's constants changes the record; a change of structure must not.
+#include "aggregate/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace lull::aggregate {
+namespace {
+
+struct recorded {
+  int nodes, pes_of_node;
+  model::link_costs link;
+  std::size_t item_bytes, memory, set_bytes, per_channel, l2_bytes;
+  int set_kind, set_hops;  // 0: not set
+  int kind, hops;
+  std::size_t intra_node_bytes, inter_node_bytes, buffers;
+  double ns_per_item;
+  std::size_t memory_bytes;
+};
+
+const std::vector<recorded> records{
+#include "aggregate/recorded_routes.inc"
+};
+
+TEST(plan, chooses_the_recorded_route_and_buffers) {
+  for (const recorded& r : records) {
+    std::vector<job::place> places;
+    const int pes = r.nodes * r.pes_of_node;
+    for (int pe = 0; pe < pes; ++pe) places.push_back({pe / r.pes_of_node, 0});
+    model::machine on;
+    on.link = r.link;
+    on.aggregation.l2_bytes = r.l2_bytes;
+    const auto chosen = choose_route(
+        job::layout(places, pe_id{0}), pes, on,
+        {.item_bytes = r.item_bytes, .buffers = static_cast<aggregate_buffers>(r.set_kind), .hops = r.set_hops},
+        {.memory_bytes = r.memory,
+         .least_bytes = 0,
+         .per_channel = r.per_channel,
+         .set_bytes = r.set_bytes,
+         .pes_of_node = static_cast<std::size_t>(r.pes_of_node)});
+    ASSERT_TRUE(chosen);
+    const scheme how{r.kind == 2 ? buffering::per_node : buffering::per_pe, r.hops};
+    EXPECT_EQ(chosen->how, how) << r.nodes << " nodes of " << r.pes_of_node << ", " << r.memory << " bytes";
+    EXPECT_EQ(chosen->found.sizes.intra_node_bytes, r.intra_node_bytes);
+    EXPECT_EQ(chosen->found.sizes.inter_node_bytes, r.inter_node_bytes);
+    EXPECT_EQ(chosen->found.sizes.per_channel, r.buffers);
+    EXPECT_DOUBLE_EQ(chosen->found.ns_per_item, r.ns_per_item);
+    EXPECT_EQ(chosen->found.memory_bytes, r.memory_bytes);
+  }
+}
+
+}  // namespace
+}  // namespace lull::aggregate

@@ -1,0 +1,87 @@
+// More hops pay only where they allow buffers so much larger that the messages saved cost more than the items passed
+// on; buffers are as large as they are worth, or as memory allows; direct items pay while they are few.
+#include "model/aggregation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+namespace lull::model {
+namespace {
+
+constexpr machine tcp{.link = {.ns_per_message = 10'000, .ns_per_byte = 1}, .aggregation = {}, .waiting = {}};
+constexpr item_route one_hop{.hops = 1, .inter_node_hops = 1, .item_bytes = 8, .demand = {}};
+constexpr item_route three_hops{.hops = 3, .inter_node_hops = 1, .item_bytes = 12, .demand = {}};
+
+TEST(model_aggregation, full_buffers_of_equal_size_make_one_hop_the_cheapest) {
+  EXPECT_LT(ns_per_item(tcp, one_hop, 65'536), ns_per_item(tcp, three_hops, 65'536));
+}
+
+TEST(model_aggregation, buffers_that_would_become_small_make_more_hops_cheaper) {
+  EXPECT_GT(ns_per_item(tcp, one_hop, 512), ns_per_item(tcp, three_hops, 16'384));
+}
+
+TEST(model_aggregation, a_message_costs_its_share_of_each_item_in_it) {
+  EXPECT_DOUBLE_EQ(ns_per_item(tcp, one_hop, 8000) - ns_per_item(tcp, one_hop, 16'000), 10'000 * 8 / 16'000.0);
+}
+
+constexpr buffer_limits roomy{.memory_bytes = std::size_t{1} << 30U, .least_bytes = 40, .per_channel = 8};
+
+TEST(model_aggregation, a_buffer_between_nodes_is_large_enough_when_its_message_costs_little_of_it) {
+  const std::array ways{one_hop};
+  const auto bytes = [&](double ns_per_message) {
+    machine on = tcp;
+    on.link.ns_per_message = ns_per_message;
+    return choose(on, ways, roomy)->sizes.inter_node_bytes;
+  };
+  EXPECT_EQ(bytes(1), tcp.aggregation.smallest_inter_node_buffer_bytes);
+  EXPECT_EQ(bytes(1600), 32'768U) << "1600 / 1 / 0.05 bytes and no fewer";
+  EXPECT_EQ(bytes(1e6), tcp.aggregation.largest_inter_node_buffer_bytes);
+}
+
+TEST(model_aggregation, open_buffers_of_a_node_fill_no_more_than_half_of_a_cores_cache) {
+  const std::array ways{one_hop};
+  buffer_limits limits = roomy;
+  limits.pes_of_node = 64;
+  EXPECT_EQ(choose(tcp, ways, limits)->sizes.intra_node_bytes, tcp.aggregation.l2_bytes / 2 / 64);
+}
+
+TEST(model_aggregation, what_is_set_is_taken_in_whole_cache_lines_and_holds_an_item) {
+  const std::array ways{one_hop};
+  buffer_limits limits = roomy;
+  limits.set_bytes = 3000;
+  EXPECT_EQ(choose(tcp, ways, limits)->sizes.inter_node_bytes, 3008U);
+  limits.set_bytes = 1;
+  limits.least_bytes = 1000;
+  EXPECT_EQ(choose(tcp, ways, limits)->sizes.inter_node_bytes, 1024U);
+}
+
+TEST(model_aggregation, memory_bounds_what_is_chosen_and_too_little_chooses_nothing) {
+  item_route dear = one_hop;
+  dear.demand = {.inter_node_channels = 1000, .fixed_bytes = 100};
+  item_route frugal = three_hops;
+  frugal.demand = {.inter_node_channels = 10, .fixed_bytes = 100};
+  const std::vector ways{dear, frugal};
+  buffer_limits limits = roomy;
+  EXPECT_EQ(choose(tcp, ways, limits)->route, 0U);
+  limits.memory_bytes = 8'000'000;
+  const auto found = choose(tcp, ways, limits);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->route, 1U);
+  EXPECT_LE(found->memory_bytes, limits.memory_bytes);
+  EXPECT_EQ(found->memory_bytes, frugal.demand.memory(found->sizes));
+  limits.memory_bytes = 2 * 10 * 512 + 99;
+  EXPECT_FALSE(choose(tcp, ways, limits)) << "two buffers of each channel, and what is fixed, do not fit";
+}
+
+TEST(model_aggregation, direct_items_pay_until_they_cost_what_the_end_of_a_buffered_phase_does) {
+  const direct_path_costs costs{.empty_phase_ns = 11'000, .barrier_ns = 1000, .ns_per_direct_item = 105};
+  EXPECT_EQ(break_even_items(costs, 5), 100U);
+  EXPECT_EQ(break_even_items({11'000, 1000, 105, 4}, 5), 25U) << "four PEs of a core take turns";
+  EXPECT_EQ(break_even_items({1000, 2000, 105, 1}, 5), 0U);
+  EXPECT_EQ(break_even_items(costs, 105), any_number_of_items);
+}
+
+}  // namespace
+}  // namespace lull::model
