@@ -21,7 +21,7 @@ endfunction()
 lull_shared_library(meter "Lull: regions and metrics of a program in the record of its run"
                     WHOLE lull_regions USES lull_base nlohmann_json::nlohmann_json)
 lull_shared_library(shmem "Lull: OpenSHMEM with waiting as a policy, and message aggregation"
-                    WHOLE lull_shmem lull_aggregate USES lull_fabric lull_meter fmt::fmt)
+                    WHOLE lull_shmem lull_aggregate USES lull_fabric lull_regions fmt::fmt nlohmann_json::nlohmann_json)
 
 # OpenSHMEM's profiling interface: each shmem_NAME has a second name, pshmem_NAME, for tools that intercept the first.
 set(LULL_SECOND_NAMES ${CMAKE_CURRENT_BINARY_DIR}/pshmem.ld)

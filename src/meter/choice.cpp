@@ -41,12 +41,11 @@ bool covers_the_processors(const source_description& description) {
 
 }  // namespace
 
-std::vector<found_source> find_sources(const sysroot& root, std::span<const std::string> asked, commands run) {
+std::vector<found_source> find_sources(const sysroot& root, std::span<const std::string> asked) {
   const std::vector<std::string> names = names_in_force(asked);
   std::vector<found_source> found;
   std::string covered_by, registers_read_by;
   for (const source_entry& entry : source_table()) {
-    if (entry.runs_command && run == commands::left_out) continue;
     found_source next{.source = without_still_counters(entry.make(root)), .used = false, .reason = {}};
     const source_description& description = next.source->description();
     if (!description.state.readable) {
@@ -68,11 +67,10 @@ std::vector<found_source> find_sources(const sysroot& root, std::span<const std:
   return found;
 }
 
-std::vector<std::unique_ptr<source>> sources_to_read(const sysroot& root, std::span<const std::string> asked,
-                                                     commands run) {
+std::vector<std::unique_ptr<source>> sources_to_read(const sysroot& root, std::span<const std::string> asked) {
   const std::vector<std::string> names = names_in_force(asked);
   std::vector<std::unique_ptr<source>> result;
-  for (found_source& f : find_sources(root, names, run)) {
+  for (found_source& f : find_sources(root, names)) {
     const source_description& description = f.source->description();
     if (!f.used && std::ranges::find(names, description.name) != names.end())
       throw error("read the energy source " + description.name, f.reason, description.state.fix);

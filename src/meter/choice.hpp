@@ -24,17 +24,11 @@ struct found_source {
   std::string reason;  // why it is not readable, or else not used
 };
 
-// Whether sources that start other programs (ipmitool, curl, a site's command) are looked at. A PE must not fork: its
-// memory is registered with a network. There they are left out, named or not.
-enum class commands { allowed, left_out };
-
-// Every source in the table that may be looked at, in its order. Throws for a name that is not in the table.
-[[nodiscard]] std::vector<found_source> find_sources(const sysroot& root, std::span<const std::string> names = {},
-                                                     commands run = commands::allowed);
+// Every source in the table, in its order. Throws for a name that is not in the table.
+[[nodiscard]] std::vector<found_source> find_sources(const sysroot& root, std::span<const std::string> names = {});
 
 // Only those to be read. Throws when a named one is not readable, or when there is none at all.
 [[nodiscard]] std::vector<std::unique_ptr<source>> sources_to_read(const sysroot& root,
-                                                                   std::span<const std::string> names = {},
-                                                                   commands run = commands::allowed);
+                                                                   std::span<const std::string> names = {});
 
 }  // namespace lull::meter

@@ -21,8 +21,8 @@ double checked_rate(double hz) {
 
 }  // namespace
 
-sampler::sampler(const sysroot& root, double hz, std::span<const std::string> names, commands run)
-    : hz_(checked_rate(hz)), sources_(sources_to_read(root, names, run)) {
+sampler::sampler(const sysroot& root, double hz, std::span<const std::string> names)
+    : hz_(checked_rate(hz)), sources_(sources_to_read(root, names)) {
   for (const auto& s : sources_)
     channels_.insert(channels_.end(), s->description().channels.begin(), s->description().channels.end());
   readings_.resize(channels_.size());

@@ -44,8 +44,8 @@ struct latest_sample {
 
 class sampler {
  public:
-  // Names and commands as in find_sources(): no name means the default.
-  sampler(const sysroot& root, double hz, std::span<const std::string> names = {}, commands run = commands::allowed);
+  // Names as in find_sources(): no name means the default.
+  sampler(const sysroot& root, double hz, std::span<const std::string> names = {});
   sampler(const sampler&) = delete;
   sampler& operator=(const sampler&) = delete;
   ~sampler() = default;  // the thread ends with its jthread, without a last sample

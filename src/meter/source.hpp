@@ -108,7 +108,6 @@ class source {
 struct source_entry {
   std::string_view name;
   std::unique_ptr<source> (*make)(const sysroot&);
-  bool runs_command;  // making and reading it start other programs
 };
 
 // All sources Lull knows, in order of preference.

@@ -3,22 +3,19 @@
 #include "meter/source.hpp"
 
 // The sources, in order of preference: a new one is a file with make_NAME() in it, and its name in this line.
-// `command` marks those that start a program to be answered.
-#define LULL_ENERGY_SOURCES(each, command)                                                                   \
+#define LULL_ENERGY_SOURCES(each)                                                                            \
   each(pm_counters) each(powercap) each(perf) each(amd_energy) each(grace) each(hwmon) each(nvml) each(rocm) \
-      command(ipmi) command(redfish) command(snmp) each(cxi) each(infiniband) each(net) each(estimate)
+      each(ipmi) each(redfish) each(snmp) each(cxi) each(infiniband) each(net) each(estimate)
 
 namespace lull::meter {
 
 #define LULL_DECLARE(name) std::unique_ptr<source> make_##name(const sysroot& root);
-LULL_ENERGY_SOURCES(LULL_DECLARE, LULL_DECLARE)
+LULL_ENERGY_SOURCES(LULL_DECLARE)
 #undef LULL_DECLARE
 
 std::span<const source_entry> source_table() {
-#define LULL_ENTRY(name) source_entry{#name, make_##name, false},
-#define LULL_COMMAND_ENTRY(name) source_entry{#name, make_##name, true},
-  static constexpr std::array table{LULL_ENERGY_SOURCES(LULL_ENTRY, LULL_COMMAND_ENTRY)};
-#undef LULL_COMMAND_ENTRY
+#define LULL_ENTRY(name) source_entry{#name, make_##name},
+  static constexpr std::array table{LULL_ENERGY_SOURCES(LULL_ENTRY)};
 #undef LULL_ENTRY
   return table;
 }

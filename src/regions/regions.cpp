@@ -6,13 +6,11 @@
 //
 // The recorder is made at the first call and never destroyed, so that calls from destructors at exit still find it. It
 // is made only when LULL_RECORD is set; `the_recorder` then stays null and every call ends after one atomic load.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -33,6 +31,7 @@
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "lull/meter.h"
+#include "regions/record_folder.hpp"
 
 namespace lull::regions {
 namespace {
@@ -56,12 +55,6 @@ struct metric {
   std::string_view combination;  // a literal
 };
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
-  return name.data();
-}
-
 std::optional<int> whole_number(std::string_view digits) {
   int number = 0;
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -79,24 +72,6 @@ nlohmann::json pe_number() {
     return nullptr;
   }
   return nullptr;
-}
-
-// 0 or errno. Nobody ever sees half a file under its final name.
-int write_aside_then_rename(const std::string& aside, const std::string& path, const std::string& text) {
-  const int file = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return errno;
-  int error = 0;
-  for (std::size_t at = 0; at < text.size() && error == 0;) {
-    const ssize_t written = ::write(file, text.data() + at, text.size() - at);
-    if (written >= 0)
-      at += static_cast<std::size_t>(written);
-    else if (errno != EINTR)
-      error = errno;
-  }
-  if (::close(file) != 0 && error == 0) error = errno;
-  if (error == 0 && std::rename(aside.c_str(), path.c_str()) != 0) error = errno;
-  if (error != 0) ::unlink(aside.c_str());
-  return error;
 }
 
 class recorder {
@@ -149,12 +124,9 @@ class recorder {
     nlohmann::ordered_json metrics = nlohmann::json::array();
     for (const metric& m : metrics_)
       metrics.push_back({{"name", m.name}, {"value", m.value}, {"unit", m.unit}, {"combination", m.combination}});
-    const std::string host = host_name();
-    const nlohmann::ordered_json file{{"schema", 2},       {"node", host},       {"pid", getpid()},
-                                      {"pe", pe_number()}, {"regions", regions}, {"metrics", metrics}};
-    const std::string name = fmt::format("regions-{}-{}.json", host, getpid());
-    return write_aside_then_rename(fmt::format("{}/.{}.aside", folder_, name), fmt::format("{}/{}", folder_, name),
-                                   file.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    const nlohmann::ordered_json file{{"schema", 2},       {"node", host_name()}, {"pid", getpid()},
+                                      {"pe", pe_number()}, {"regions", regions},  {"metrics", metrics}};
+    return leave(folder_, "regions", file.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
 
   [[nodiscard]] const std::string& folder() const { return folder_; }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -14,44 +15,18 @@
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "fabric/team.hpp"
-#include "meter/sampler.hpp"
-#include "meter/totals.hpp"
+#include "regions/record_folder.hpp"
 
 namespace lull::shmem {
 namespace {
 
 using wait::wait_counts;
 
-// Energy that counts nothing twice, as direct as its least direct part.
-struct energy_sum {
-  bool present = false, lower_bound = false;
-  meter::kind kind = meter::kind::measured;
-  double joules = 0;
-  energy_sum& operator+=(const energy_sum& other) {
-    present |= other.present;
-    lower_bound |= other.lower_bound;
-    kind = std::max(kind, other.kind);
-    joules += other.joules;
-    return *this;
-  }
-};
-
-constexpr std::array domains{meter::domain::node, meter::domain::package, meter::domain::dram,
-                             meter::domain::gpu,  meter::domain::nic,     meter::domain::wire};
-
-// Of one host or of several.
-struct energies {
-  std::array<energy_sum, domains.size()> of;
-  energy_sum processors;  // the packages and their memory; where only the whole node is metered, that
-};
-
 // What a PE tells PE 0, as bytes: this, then `rows` rows.
 struct told {
   std::int64_t ns, ns_cpu, ns_progress_cpu, ns_changing_frequency;
   std::uint64_t frequency_changes;
   std::uint32_t rows;
-  bool metered;  // it read its host's meter
-  energies host;
 };
 struct told_row {
   std::uint32_t what, size_class;
@@ -73,28 +48,10 @@ T take(std::span<const std::byte>& bytes) {
   return value;
 }
 
-energies energies_of_host(std::span<const meter::channel> channels, std::span<const meter::channel_total> totals) {
-  std::vector<meter::channel_label> labels;
-  for (const meter::channel& c : channels) labels.push_back({c.name, c.covers, c.kind});
-  energies host;
-  const auto at = [&](meter::domain d) -> energy_sum& { return host.of[static_cast<std::size_t>(d)]; };
-  for (const meter::domain d : domains)
-    for (const std::size_t i : meter::counted_of(labels, d))
-      at(d) += {true, totals[i].lower_bound, labels[i].kind, totals[i].joules};
-  host.processors = at(meter::domain::package);
-  if (host.processors.present)
-    host.processors += at(meter::domain::dram);
-  else
-    host.processors = at(meter::domain::node);
-  return host;
-}
-
 struct job_sums {
   wait::wait_table table;
   double seconds = 0;
-  int hosts = 0;            // whose meters were read
   std::int64_t ns_cpu = 0;  // of the PEs, their progress threads included
-  energies energy;
 };
 
 double in_s(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
@@ -106,32 +63,20 @@ std::string size_words(std::size_t bytes) {
   return fmt::format("{} {}", bytes, units[unit]);
 }
 
-std::string row_words(std::string_view what, std::string_view size, const wait_counts& c, const job_sums& sums) {
-  const energy_sum& energy = sums.energy.processors;
-  std::string joules = "-";
-  if (energy.present && sums.ns_cpu > 0)
-    joules = fmt::format("{:.3g}", energy.joules * static_cast<double>(c.ns_cpu) / static_cast<double>(sums.ns_cpu));
-  return fmt::format("{:<11} {:>8} {:>10} {:>12} {:>9} {:>9.3f} {:>9.3f} {:>8.3f} {:>8} {:>9} {:>6} {:>9}\n", what,
-                     size, c.operations, c.bytes, c.waits, in_s(c.ns_waited), in_s(c.ns_asleep), in_s(c.ns_cpu),
-                     c.sleeps, c.timeouts, c.missed, joules);
+std::string row_words(std::string_view what, std::string_view size, const wait_counts& c) {
+  return fmt::format("{:<11} {:>8} {:>10} {:>12} {:>9} {:>9.3f} {:>9.3f} {:>8.3f} {:>8} {:>9} {:>6}\n", what, size,
+                     c.operations, c.bytes, c.waits, in_s(c.ns_waited), in_s(c.ns_asleep), in_s(c.ns_cpu), c.sleeps,
+                     c.timeouts, c.missed);
 }
 
-std::string energy_words(const job_sums& sums) {
-  std::string text, beside;
-  for (const auto d : domains) {
-    const energy_sum& e = sums.energy.of[static_cast<std::size_t>(d)];
-    if (!e.present) continue;
-    std::string& list = d == meter::domain::nic || d == meter::domain::wire ? beside : text;
-    list += fmt::format("{}{} {}{:.4g} J ({})", list.empty() ? "" : ", ", meter::name_of(d), e.lower_bound ? ">= " : "",
-                        e.joules, meter::name_of(e.kind));
-  }
-  if (!beside.empty()) text += fmt::format("{}in no total: {}", text.empty() ? "" : "; ", beside);
-  if (text.empty()) return "energy: no meter is readable (lull sources says why)\n";
-  const auto kind = std::max(meter::kind::derived, sums.energy.processors.kind);
-  return fmt::format(
-      "energy of {} as a whole: {}\n"
-      "energy of an operation: the processors' energy by its share of the PEs' CPU time ({})\n",
-      counted(sums.hosts, "host"), text, meter::name_of(kind));
+// Calls visit(operation, size class, counts) for each row that has any.
+template <class Visit>
+void for_rows(const wait::wait_table& table, Visit&& visit) {
+  for (std::size_t what = 0; what < table.rows.size(); ++what)
+    for (std::size_t size = 0; size < wait::size_classes; ++size) {
+      const wait_counts& c = table.rows[what][size];
+      if (c.operations != 0 || c.waits != 0) visit(what, size, c);
+    }
 }
 
 std::string table_words(const job_sums& sums, fabric::world& world) {
@@ -141,62 +86,72 @@ std::string table_words(const job_sums& sums, fabric::world& world) {
       "CPU time of the PEs {:.3f} s, {:.3f} s of it their progress threads'\n",
       counted(world.pes(), "PE"), counted(world.places().nodes(), "node"), sums.seconds, policy, in_s(sums.ns_cpu),
       in_s(sums.table.ns_progress_cpu));
-  text += fmt::format("{:<11} {:>8} {:>10} {:>12} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>6} {:>9}\n", "operation",
-                      "up to", "count", "bytes", "waits", "waited s", "asleep s", "CPU s", "sleeps", "time-outs",
-                      "missed", "energy J");
+  text += fmt::format("{:<11} {:>8} {:>10} {:>12} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>6}\n", "operation", "up to",
+                      "count", "bytes", "waits", "waited s", "asleep s", "CPU s", "sleeps", "time-outs", "missed");
   wait_counts all;
-  for (std::size_t what = 0; what < sums.table.rows.size(); ++what)
-    for (std::size_t size = 0; size < wait::size_classes; ++size) {
-      const wait_counts& c = sums.table.rows[what][size];
-      if (c.operations == 0 && c.waits == 0) continue;
-      text +=
-          row_words(wait::operation_names[what], size == 0 ? "" : size_words(wait::largest_of_class(size)), c, sums);
-      all += c;
-    }
-  text += row_words("all", "", all, sums);
+  for_rows(sums.table, [&](std::size_t what, std::size_t size, const wait_counts& c) {
+    text += row_words(wait::operation_names[what], size == 0 ? "" : size_words(wait::largest_of_class(size)), c);
+    all += c;
+  });
+  text += row_words("all", "", all);
   if (sums.table.frequency_changes > 0)
     text += fmt::format("frequency: {} changes of {:.1f} us\n", sums.table.frequency_changes,
                         static_cast<double>(sums.table.ns_changing_frequency) * 1e-3 /
                             static_cast<double>(sums.table.frequency_changes));
-  return text + energy_words(sums);
+  return text;
+}
+
+// For the record of the run, when there is one.
+void leave_in_record(const job_sums& sums, fabric::world& world) {
+  const std::string folder = setting_text("LULL_RECORD");
+  if (folder.empty()) return;
+  nlohmann::ordered_json rows = nlohmann::json::array();
+  for_rows(sums.table, [&](std::size_t what, std::size_t size, const wait_counts& c) {
+    rows.push_back({{"operation", wait::operation_names[what]},
+                    {"up_to_bytes", size == 0 ? 0 : wait::largest_of_class(size)},
+                    {"count", c.operations},
+                    {"bytes", c.bytes},
+                    {"waits", c.waits},
+                    {"waited_s", in_s(c.ns_waited)},
+                    {"asleep_s", in_s(c.ns_asleep)},
+                    {"cpu_s", in_s(c.ns_cpu)},
+                    {"sleeps", c.sleeps},
+                    {"timeouts", c.timeouts},
+                    {"missed", c.missed}});
+  });
+  const nlohmann::ordered_json file{
+      {"schema", 1},
+      {"policy", wait::wait_policy_names[static_cast<std::size_t>(world.wait().policy())]},
+      {"pes", world.pes()},
+      {"nodes", world.places().nodes()},
+      {"wall_s", sums.seconds},
+      {"cpu_s", in_s(sums.ns_cpu)},
+      {"progress_cpu_s", in_s(sums.table.ns_progress_cpu)},
+      {"frequency_changes", sums.table.frequency_changes},
+      {"changing_frequency_s", in_s(sums.table.ns_changing_frequency)},
+      {"rows", rows}};
+  if (const int error = regions::leave(folder, "waiting", file.dump() + "\n"))
+    fmt::print(stderr, "lull: write what waiting has cost into {}: {}; set LULL_RECORD to a folder that exists\n",
+               folder, describe_errno(error));
 }
 
 }  // namespace
 
 job_statistics::job_statistics(fabric::world& world)
-    : world_(world), begin_ns_(now_ns()), cpu_begin_ns_(process_cpu_ns()) {
-  const job::layout& places = world.places();
-  if (!world.wait().has_table() || !places.first_on_host()) return;
-  try {
-    meter_ =
-        std::make_unique<meter::sampler>(meter::sysroot(setting_text("LULL_SYSROOT")), setting_real("LULL_METER_HZ"),
-                                         std::span<const std::string>(), meter::commands::left_out);
-    meter_->start();
-  } catch (const error&) {
-    meter_.reset();  // no meter is readable: the table says so
-  }
-}
-
-job_statistics::~job_statistics() = default;
+    : world_(world), begin_ns_(now_ns()), cpu_begin_ns_(process_cpu_ns()) {}
 
 void job_statistics::report() {
   if (!world_.wait().has_table()) return;
   world_.transfers().quiet(world_.transfers().default_context());
   world_.everybody().sync();  // what others still waited for belongs to the table
   const wait::wait_table table = world_.wait().table();
-  told mine{now_ns() - begin_ns_,    process_cpu_ns() - cpu_begin_ns_,
-            table.ns_progress_cpu,   table.ns_changing_frequency,
-            table.frequency_changes, 0,
-            meter_ != nullptr,       {}};
+  told mine{now_ns() - begin_ns_,        process_cpu_ns() - cpu_begin_ns_, table.ns_progress_cpu,
+            table.ns_changing_frequency, table.frequency_changes,          0};
   std::vector<std::byte> rows;
-  for (std::size_t what = 0; what < table.rows.size(); ++what)
-    for (std::size_t size = 0; size < wait::size_classes; ++size) {
-      const wait_counts& c = table.rows[what][size];
-      if (c.operations == 0 && c.waits == 0) continue;
-      append(rows, told_row{static_cast<std::uint32_t>(what), static_cast<std::uint32_t>(size), c});
-      ++mine.rows;
-    }
-  if (meter_) mine.host = energies_of_host(meter_->channels(), meter_->stop().totals);
+  for_rows(table, [&](std::size_t what, std::size_t size, const wait_counts& c) {
+    append(rows, told_row{static_cast<std::uint32_t>(what), static_cast<std::uint32_t>(size), c});
+    ++mine.rows;
+  });
   std::vector<std::byte> blob;
   append(blob, mine);
   blob.insert(blob.end(), rows.begin(), rows.end());
@@ -212,9 +167,6 @@ void job_statistics::report() {
     sums.table.ns_progress_cpu += theirs.ns_progress_cpu;
     sums.table.ns_changing_frequency += theirs.ns_changing_frequency;
     sums.table.frequency_changes += theirs.frequency_changes;
-    if (theirs.metered) ++sums.hosts;
-    for (std::size_t d = 0; d < domains.size(); ++d) sums.energy.of[d] += theirs.host.of[d];
-    sums.energy.processors += theirs.host.processors;
     wait_counts total;
     for (std::uint32_t i = 0; i < theirs.rows; ++i) {
       const auto row = take<told_row>(left);
@@ -231,6 +183,7 @@ void job_statistics::report() {
   std::string text = table_words(sums, world_);
   if (setting_text("LULL_STATS") == "pe") text += lines;
   std::fputs(text.c_str(), stderr);
+  leave_in_record(sums, world_);
 }
 
 }  // namespace lull::shmem

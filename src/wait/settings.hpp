@@ -23,10 +23,9 @@ inline constexpr std::array wait{
             "Longest sleep in milliseconds before a sleeper looks again by itself; each such time-out is counted."},
     setting{"LULL_STATS", setting_type::choice, "0", "0|1|pe",
             "What waiting has cost, printed by PE 0 at shmem_finalize by operation and size: 1 sums over all PEs, pe "
-            "adds a line for each PE."},
+            "adds a line for each PE. Under lull measure it is in the record, too."},
     setting{"LULL_SYSROOT", setting_type::text, "/", "",
-            "Folder below which the files of cpufreq and of the meter of LULL_STATS are looked for, for trying them on "
-            "a copy of /sys."},
+            "Folder below which the files of cpufreq are looked for, for trying them on a copy of /sys."},
 };
 
 }  // namespace lull::settings_of

@@ -9,7 +9,21 @@ from pathlib import Path
 import pyarrow as pa
 
 from lull import record
-from lull.record import Channel, Combination, Domain, Energy, EnergyKind, Host, IdlePower, Metric, Region, Repeat, Run
+from lull.record import (
+    Channel,
+    Combination,
+    Domain,
+    Energy,
+    EnergyKind,
+    Host,
+    IdlePower,
+    Metric,
+    Region,
+    Repeat,
+    Run,
+    Waiting,
+    WaitingRow,
+)
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TIMES = [10.0, 10.2, 9.9, 10.1, 10.3, 9.8, 10.05, 9.95, 10.15, 10.0]
@@ -221,6 +235,43 @@ def run(
             )
             for i, seconds in enumerate(times)
         ],
+    )
+
+
+def waiting(rows: dict[tuple[str, int], float], *, cpu_s: float = 40.0, policy: str = "interrupt") -> Waiting:
+    """What the waiting of a job of 8 PEs cost; `rows` maps an operation and size to the CPU seconds of its waits."""
+    return Waiting(
+        policy=policy,
+        pes=8,
+        nodes=1,
+        wall_s=9.5,
+        cpu_s=cpu_s,
+        progress_cpu_s=cpu_s / 10,
+        frequency_changes=0,
+        changing_frequency_s=0,
+        rows=[
+            WaitingRow(
+                operation=operation,
+                up_to_bytes=size,
+                count=100,
+                bytes=100 * size,
+                waits=80,
+                waited_s=2 * seconds,
+                asleep_s=seconds,
+                cpu_s=seconds,
+                sleeps=70,
+                timeouts=0,
+                missed=0,
+            )
+            for (operation, size), seconds in rows.items()
+        ],
+    )
+
+
+def with_waiting(of: Run, *jobs: Waiting) -> Run:
+    """The same record, of whose repeats each holds `jobs`."""
+    return of.model_copy(
+        update={"repeats": [repeat.model_copy(update={"waiting": list(jobs)}) for repeat in of.repeats]}
     )
 
 

@@ -8,7 +8,7 @@ from lull.job.node import clock_error_s, take_anchor
 from lull.record import SAMPLES_SCHEMA, Combination, Metric, Rank, Run
 from lull.record.merging import merge, ranges
 from lull.record.part import Anchor, Handed, NodePart
-from records import repeat, run, samples
+from records import repeat, run, samples, waiting, with_waiting
 
 S = 1_000_000_000
 
@@ -104,6 +104,14 @@ def test_energies_regions_and_metrics_of_nodes_add_up() -> None:
     assert of.regions[0].pes == 16
     assert of.metrics["m"].value == 6
     assert merged.problems == []
+
+
+def test_what_waiting_cost_is_kept_which_only_the_node_of_pe_0_has() -> None:
+    first, second = part("a", (0, 1)), part("b", (2, 3))
+    job = waiting({("put", 8): 1.0})
+    merged = merge([second, Handed(first.part, with_waiting(first.run, job), first.samples)], 4)
+    assert merged.run is not None
+    assert merged.run.repeats[0].waiting == [job]
 
 
 def with_metric(of: Handed, value: float, unit: str = "s", processes: int = 1, disputed: bool = False) -> Handed:

@@ -43,10 +43,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
             },
             **options,
         )
-        records.write(
-            folder / name.replace(" ", "-"),
-            of.model_copy(update={"idle": [one for i in range(nodes) for one in records.idle(90.0, node=f"n{i}")]}),
-        )
+        of = of.model_copy(update={"idle": [one for i in range(nodes) for one in records.idle(90.0, node=f"n{i}")]})
+        waiting = records.waiting({("put", 1 << size): 0.1 * size for size in range(3, 20)}, policy="interrupt+dvfs")
+        records.write(folder / name.replace(" ", "-"), records.with_waiting(of, waiting))
     write_report([folder], folder / "report.html", baseline=folder / "poll")
     return folder / "report.html"
 

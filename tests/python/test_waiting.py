@@ -1,17 +1,25 @@
 """What a job says about its waiting, and that it leaves no core slower than it found it."""
 
+import ctypes
 import os
 import re
+import struct
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE_S, Lull, compiled, kill_all, processes_with, wait_until
+from conftest import PATIENCE_S, Lull, kill_all, processes_with, wait_until
+from lull import record
+from lull.base.installed import applications
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "make_sysfs_fixtures.py"
+HISTOGRAM = str(applications()["histogram"])
 PROGRAM = ["histogram", "--updates", "20000", "--min-time"]
+IN_OPEN = 0x20  # of <sys/inotify.h>
 two_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="with PEs sharing a core nothing is lowered")
 
 
@@ -34,46 +42,76 @@ def test_statistics_are_one_table_for_the_job(lull: Lull) -> None:
     assert done.stderr.count("lull: waiting of 2 PEs on 2 nodes") == 1
     [row] = [line for line in done.stderr.splitlines() if line.startswith("barrier ")]
     assert int(row.split()[3]) > 0, "waits"
-    assert re.search(r"energy of 1 host as a whole: .*J \((measured|vendor_model|derived|estimated)\)", done.stderr)
     assert [line.split(":")[0] for line in done.stderr.splitlines() if line.startswith("PE ")] == ["PE 0", "PE 1"]
 
 
-def energies_of(lull: Lull, moves: dict[Path, str], root: Path) -> str:
-    """What the table says of energy after a PE during which files of the machine `root` changed."""
-    program = compiled("moving_counters.c", lull.folder)
-    lull.sources = ""
-    lull.env |= {"LULL_STATS": "1", "LULL_SYSROOT": str(root)}
-    done = lull.run("run", "-n", "1", str(program), *(str(word) for move in moves.items() for word in move))
-    assert done.returncode == 0, done.stderr
-    return next(line for line in done.stderr.splitlines() if line.startswith("energy"))
+@contextmanager
+def opened_files(folder: Path) -> Iterator[set[str]]:
+    """The names of files below `folder` that anybody opens meanwhile; filled in at the end."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    watch = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+    names: set[str] = set()
+    try:
+        for below in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
+            assert libc.inotify_add_watch(watch, bytes(below), IN_OPEN) >= 0, os.strerror(ctypes.get_errno())
+        yield names
+        with suppress(BlockingIOError):
+            while events := os.read(watch, 65536):
+                while events:
+                    length = struct.unpack_from("iIII", events)[3]
+                    names.add(events[16 : 16 + length].rstrip(b"\0").decode())
+                    events = events[16 + length :]
+    finally:
+        os.close(watch)
 
 
-def test_energy_that_two_sources_count_is_counted_once(lull: Lull) -> None:
-    root = tree(lull.folder, "cray_ex")
-    moves: dict[Path, str] = {}
-    for name, joules in {"energy": 4_709_000_100, "cpu_energy": 376_000_060, "memory_energy": 388_000_010}.items():
-        file = root / "sys/cray/pm_counters" / name
-        stamp = int(file.read_text().split()[2])
-        moves[file] = f"{joules} J {stamp + 1_000_000} us"
-    for zone, name in {"intel-rapl:0": "package-0", "intel-rapl:0:0": "dram"}.items():
-        folder = root / "sys/class/powercap" / zone
-        folder.mkdir(parents=True)
-        (folder / "name").write_text(f"{name}\n")
-        (folder / "energy_uj").write_text(f"{5_000_000:020d}\n")
-        (folder / "max_energy_range_uj").write_text("262143328850\n")
-        moves[folder / "energy_uj"] = f"{5_100_000:020d}"
-    said = energies_of(lull, moves, root)
-    assert "node 100 J (measured), package 60 J (measured), dram 10 J (measured)" in said
-    of_node, beside = said.split("; in no total: ")
-    assert "nic" not in of_node and "wire" not in of_node
-    assert re.fullmatch(r"nic \S+ J \(estimated\), wire 0 J \(derived\)", beside)
-
-
-def test_a_pe_starts_no_program_for_its_meter(lull: Lull) -> None:
+def test_a_pe_reads_no_energy_source(lull: Lull) -> None:
+    root = tree(lull.folder, "intel_2s_server")
     asked = lull.folder / "asked"
-    lull.env = {"LULL_IPMI_COMMAND": f"touch {asked}; echo no", "LULL_SNMP_COMMAND": f"touch {asked}; echo 400"}
-    assert "estimated" in energies_of(lull, {}, tree(lull.folder, "vm_nothing"))
-    assert not asked.exists()
+    lull.sources = ""
+    lull.env = {"LULL_STATS": "1", "LULL_SYSROOT": str(root), "LULL_IPMI_COMMAND": f"touch {asked}; echo no"}
+    with opened_files(root) as by_pes:
+        done = lull.run("run", "-n", "2", *PROGRAM, "0.1")
+    assert done.returncode == 0, done.stderr
+    assert "lull: waiting of 2 PEs" in done.stderr
+    assert " J " not in done.stderr and "energy" not in done.stderr
+    assert not asked.exists() and "energy_uj" not in by_pes
+    with opened_files(root) as by_the_meter:
+        assert lull.run("sources", "--sysroot", str(root)).returncode == 0
+    assert asked.exists() and "energy_uj" in by_the_meter
+
+
+def test_under_measure_the_table_is_in_the_record_and_in_the_report(lull: Lull) -> None:
+    lull.env = {"LULL_STATS": "1", "LULL_WAIT": "poll"}
+    done = lull.run("measure", "--out", "r", "--", "lull", "run", "-n", "2", "--nodes", "2", *PROGRAM, "0.2")
+    assert done.returncode == 0, done.stderr
+    assert re.search(
+        r"lull: waiting with policy poll took .* % of the CPU time of 2 PEs and .*J \(estimated\)", done.stderr
+    )
+    [repeat] = record.read(lull.folder / "r").repeats
+    [job] = repeat.waiting
+    assert (job.policy, job.pes, job.nodes) == ("poll", 2, 2)
+    assert 0 < job.wall_s <= repeat.wall_s
+    [printed] = [line.split() for line in done.stderr.splitlines() if line.startswith("all ")]
+    assert sum(row.count for row in job.rows) == int(printed[1])
+    assert sum(row.waits for row in job.rows) == int(printed[3])
+    assert lull.run("report", "r", "--out", "r.html").returncode == 0
+    assert "<h2>What waiting cost</h2>" in (lull.folder / "r.html").read_text()
+
+
+def test_ranks_that_are_measured_one_by_one_leave_one_table(lull: Lull) -> None:
+    lull.env = {"LULL_STATS": "1"}
+    done = lull.run("run", "-n", "2", "lull", "measure", "--out", "r", "--", HISTOGRAM, *PROGRAM[1:], "0.1")
+    assert done.returncode == 0, done.stderr
+    assert "lull: waiting with policy interrupt took" in done.stderr
+    [job] = record.read(lull.folder / "r").repeats[0].waiting
+    assert job.pes == 2
+
+
+def test_without_being_asked_the_record_holds_no_table(lull: Lull) -> None:
+    done = lull.run("measure", "--out", "r", "--", "lull", "run", "-n", "2", *PROGRAM, "0.1")
+    assert done.returncode == 0 and "waiting" not in done.stderr
+    assert record.read(lull.folder / "r").repeats[0].waiting == []
 
 
 def test_every_operation_is_counted_with_its_bytes(lull: Lull) -> None:

@@ -12,7 +12,7 @@ from lull import __version__, record
 from lull.base.guard import Ending
 from lull.job.node import Identity, clock_error_s, take_anchor
 from lull.meter.meter import Series
-from lull.record import Energy, Metric, Rank, Repeat, Run
+from lull.record import Energy, Metric, Rank, Repeat, Run, Waiting
 from lull.record.part import Anchor, Handed, NodePart
 from lull.record.totals import node_totals
 from lull.regions.accounts import Account, merge_metrics, merge_regions
@@ -29,6 +29,7 @@ class Report(BaseModel):
     ending: Ending | None  # None: the command could not be started, or was stopped
     interrupted: bool = False
     accounts: list[Account] = []
+    waiting: list[Waiting] = []
     warnings: list[str] = []
 
     @property
@@ -120,6 +121,7 @@ def _repeat(
         totals=node_totals(energy),
         regions=merge_regions(accounts, series, begin),
         metrics=metrics,
+        waiting=[job for report in reports for job in report.waiting],
     )
 
 

@@ -92,6 +92,7 @@ def measure_repeat(
         totals=node_totals(energy),
         regions=merge_regions(found.accounts, series, ending.begin_ns),
         metrics=metrics.metrics,
+        waiting=found.waiting,
     )
     return Measured(repeat, series.table(index, ending.begin_ns), [*found.warnings, *metrics.disputed.values()])
 

@@ -1,4 +1,4 @@
-"""The short account of a measurement on the terminal: each repeat, then the median over them."""
+"""The short account of a measurement on the terminal: each repeat, then the median over them; what waiting cost."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from rich.table import Table
 
 from lull.record import Domain, Repeat, weakest
 from lull.record.totals import OverNodes, over_nodes
+from lull.record.waiting import typical_waiting
 from lull.statistics import formatting
 
 
@@ -51,3 +52,16 @@ def joules_in_words(total: OverNodes) -> str:
     of = total.energy
     marks = (" or more" if of.lower_bound else "") + (f" ({formatting.count(of.gaps, 'gap')})" if of.gaps else "")
     return f"{of.joules:.4g}{marks}"
+
+
+def waiting_in_words(repeats: Sequence[Repeat]) -> str:
+    """What waiting cost, the median over the repeats, in a line; empty where they hold nothing about it."""
+    found = typical_waiting(repeats)
+    if found is None:
+        return ""
+    words = f"waiting with policy {found.policy} took {formatting.percent(found.share(found.whole))} of the CPU time of"
+    words += f" {formatting.count(found.pes, 'PE')}"
+    if (energy := found.whole.energy) is None:
+        return f"{words}; no meter read the energy of the processors"
+    least = "at least " if energy.lower_bound else ""
+    return f"{words} and {least}{formatting.si(energy.joules, 'J')} ({energy.kind.value})"

@@ -27,6 +27,8 @@ from lull.record.schema import (
     RegionShare,
     Repeat,
     Run,
+    Waiting,
+    WaitingRow,
     is_simulated,
     weakest,
 )
@@ -50,6 +52,8 @@ __all__ = [
     "RegionShare",
     "Repeat",
     "Run",
+    "Waiting",
+    "WaitingRow",
     "is_simulated",
     "read",
     "read_samples",

@@ -216,6 +216,7 @@ def _merge_repeats(
         regions=_merge_regions(ran, shifts, counted),
         metrics=metrics,
         ranks=ranks,
+        waiting=[job for repeat in repeats for job in repeat.waiting],
     )
 
 

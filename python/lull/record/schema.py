@@ -177,6 +177,43 @@ class Rank(Model):
     exit_code: int | None = None  # as a shell would see it; None: no report
 
 
+class WaitingRow(Model):
+    """What waiting for one operation, of one range of sizes, cost; summed over PEs.
+
+    CPU seconds are those of the waiting thread, in its waits.
+    """
+
+    operation: str  # e.g. "put", "get", "barrier"
+    up_to_bytes: int = Field(ge=0)  # the end of its range of sizes, a power of two; 0: it has no size
+    count: int = Field(ge=0)  # of operations, waited for or not
+    bytes: int = Field(ge=0)
+    waits: int = Field(ge=0)  # that were not over at once
+    waited_s: float = Field(ge=0)
+    asleep_s: float = Field(ge=0)  # of the seconds waited
+    cpu_s: float = Field(ge=0)
+    sleeps: int = Field(ge=0)
+    timeouts: int = Field(ge=0)  # sleeps that ended by LULL_WAIT_TIMEOUT_MS
+    missed: int = Field(ge=0)  # time-outs that found what they waited for: a wake-up nobody sent
+
+
+class Waiting(Model):
+    """What the waiting of one OpenSHMEM job cost, counted by its PEs under LULL_STATS and summed over them.
+
+    It holds no energy: that of a row is the processors' energy in the repeat times the row's share of the CPU seconds
+    of the PEs, of a kind no better than `derived`.
+    """
+
+    policy: str  # as LULL_WAIT names it
+    pes: int = Field(ge=1)
+    nodes: int = Field(ge=1)  # emulated ones count
+    wall_s: float = Field(ge=0)  # from shmem_init to shmem_finalize
+    cpu_s: float = Field(ge=0)  # of all PEs in this time, their progress threads included
+    progress_cpu_s: float = Field(ge=0)  # of their progress threads
+    frequency_changes: int = Field(ge=0)  # of cores, by the policies with +dvfs
+    changing_frequency_s: float = Field(ge=0)
+    rows: list[WaitingRow]
+
+
 class Repeat(Model):
     """One execution of the command.
 
@@ -194,6 +231,7 @@ class Repeat(Model):
     regions: list[Region] = []
     metrics: dict[str, Metric] = {}
     ranks: list[Rank] = []  # empty: the command was started once, not once for each rank
+    waiting: list[Waiting] = []  # of each OpenSHMEM job in it; empty: without LULL_STATS
 
 
 class Run(Model):

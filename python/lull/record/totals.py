@@ -50,6 +50,20 @@ def node_totals(energies: Iterable[Energy]) -> list[Energy]:
     return totals
 
 
+def processors(energies: Iterable[Energy]) -> Energy | None:
+    """The energy of the processors, summed over the nodes; None where no node has any.
+
+    Of a node it is that of its packages and memory; where only the node as a whole is metered, that.
+    """
+    energies = list(energies)
+    whole = counted(energies)
+    inside = counted(energy for energy in energies if energy.domain in (Domain.PACKAGE, Domain.DRAM))
+    parts = [part for node, of_node in whole.items() for part in inside.get(node, of_node)]
+    if not parts:
+        return None
+    return add(parts, Domain.NODE, " + ".join(dict.fromkeys(part.domain.value for part in parts)))
+
+
 def add(parts: Sequence[Energy], domain: Domain, channel: str) -> Energy:
     """The sum of `parts` (at least one; the sum bears the node of the first), labelled by the weakest of their kinds.
 

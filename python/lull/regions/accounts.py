@@ -1,7 +1,8 @@
-"""What the processes of a program say about themselves: their regions and metrics, merged over PEs.
+"""What the processes of a program say about themselves: their regions and metrics, merged over PEs; what waiting cost.
 
 Each process leaves one `regions-*.json` in the folder LULL_RECORD names. The k-th visits that the PEs paid to a region
 are one visit, from the first begin to the last end. Metrics of several processes become one by `lull.record.metrics`.
+Under LULL_STATS, PE 0 of an OpenSHMEM job leaves a `waiting-*.json` there too, with sums over all of its PEs.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lull.meter.meter import Interval, Series
-from lull.record import Combination, Metric, Region, RegionShare
+from lull.record import Combination, Metric, Region, RegionShare, Waiting
 from lull.record.metrics import Combined, combine
+
+_File = TypeVar("_File", bound=BaseModel)
 
 
 class _Part(BaseModel):
@@ -61,6 +64,15 @@ class Account(_Part):
         return self.model_copy(update={"pe": number})
 
 
+class _WaitingFile(Waiting):
+    """One waiting-*.json: what goes into the record, behind the number of its form."""
+
+    version: Literal[1] = Field(alias="schema", exclude=True)
+
+    def content(self) -> Waiting:
+        return Waiting.model_validate(self.model_dump())
+
+
 @dataclass(frozen=True)
 class WorkOfPe:
     """The CPU time that one PE spent in a region, over all its visits."""
@@ -94,23 +106,38 @@ class Accounts:
     """All that a program left, and what was wrong with it, in words."""
 
     accounts: list[Account] = field(default_factory=list)
+    waiting: list[Waiting] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
 def read_accounts(folder: Path) -> Accounts:
-    """Read every regions-*.json below `folder`; one that cannot be read becomes a warning, the others stand."""
-    found = Accounts()
-    for path in sorted(folder.glob("regions-*.json")):
+    """Read what the program left in `folder`; a file that cannot be read becomes a warning, the others stand."""
+    warnings: list[str] = []
+    accounts = _read_each(folder, "regions-*.json", Account, warnings)
+    waiting = [file.content() for file in _read_each(folder, "waiting-*.json", _WaitingFile, warnings)]
+    return Accounts(accounts, waiting, warnings)
+
+
+def _read_each(folder: Path, pattern: str, form: type[_File], warnings: list[str]) -> list[_File]:
+    found: list[_File] = []
+    for path in sorted(folder.glob(pattern)):
         try:
-            found.accounts.append(Account.model_validate_json(path.read_bytes()))
+            found.append(form.model_validate_json(path.read_bytes()))
         except (OSError, ValidationError) as error:
-            reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error.strerror
-            found.warnings.append(f"{path.name} of the program is left out: {reason}")
+            reason = _first_of(error) if isinstance(error, ValidationError) else error.strerror
+            warnings.append(f"{path.name} of the program is left out: {reason}")
     return found
+
+
+def _first_of(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return ": ".join([*([".".join(map(str, first["loc"]))] if first["loc"] else []), first["msg"]])
 
 
 def keep_those_of(node: str, found: Accounts, parts: Collection[str] = ()) -> Accounts:
     """The accounts of PEs on `node`: others tell times of other clocks, and their energy was not read.
+
+    What waiting cost is kept: it is a sum over all PEs of a job, without a time on any clock.
 
     Args:
         node: Its name.
@@ -125,7 +152,7 @@ def keep_those_of(node: str, found: Accounts, parts: Collection[str] = ()) -> Ac
     if elsewhere:
         names = ", ".join(elsewhere[:4]) + (", ..." if len(elsewhere) > 4 else "")
         warnings.append(missing_nodes(f"PEs ran on {names} too"))
-    return Accounts([account for account in ours if account.node == node], warnings)
+    return Accounts([account for account in ours if account.node == node], found.waiting, warnings)
 
 
 def missing_nodes(found: str) -> str:

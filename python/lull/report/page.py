@@ -20,6 +20,7 @@ from lull.report import plots, tables
 from lull.report.quadrant import MOST_NAMES, gps_up
 from lull.report.scaling import scaling, scaling_plot
 from lull.report.svg import Plot
+from lull.report.waiting import waiting_tables
 from lull.statistics import bootstrap, formatting, gpsup
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ def render_page(
         power_plots=_power_plots(folders, runs, drawn) if few else [],
         run_rows=[tables.run_row(name, q, sample) for name, q in quantities for sample in q.samples],
         node_rows=tables.node_rows(quantities),
+        waiting=waiting_tables(quantities),
         failed=[(name, [index + 1 for index in q.failed]) for name, q in quantities if q.failed],
         settings=tables.settings(runs),
         hosts=tables.hosts(runs),

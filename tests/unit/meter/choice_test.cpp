@@ -110,20 +110,6 @@ TEST_F(choice_test, a_name_that_is_not_readable_or_not_known_is_refused) {
                         "redfish, snmp, cxi, infiniband, net, estimate"));
 }
 
-TEST_F(choice_test, who_must_not_fork_gets_no_source_that_runs_a_command) {
-  const fixture_tree tree("vm_nothing");
-  const std::filesystem::path asked = tree.path() / "asked";
-  set("LULL_SNMP_COMMAND", ("touch " + asked.string() + "; echo 400").c_str());
-  std::vector<std::string> left;
-  for (const found_source& f : find_sources(tree.files(), {}, commands::left_out))
-    left.push_back(f.source->description().name);
-  EXPECT_EQ(left.size(), source_table().size() - 3);
-  for (const char* name : {"ipmi", "redfish", "snmp"}) EXPECT_THAT(left, testing::Not(testing::Contains(name)));
-  set("LULL_METER_SOURCES", "snmp,estimate");
-  EXPECT_EQ(sources_to_read(tree.files(), {}, commands::left_out).size(), 1U);
-  EXPECT_FALSE(std::filesystem::exists(asked));
-}
-
 TEST_F(choice_test, a_machine_where_nothing_can_be_read_is_refused) {
   const temporary_folder empty;
   EXPECT_THROW((void)sources_to_read(sysroot(empty.path().string())), error);

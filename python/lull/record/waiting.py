@@ -1,0 +1,125 @@
+"""What a job's waiting cost: the counts in its record, and energy by the share of the PEs' CPU time.
+
+No meter sees an operation. What its waits cost is the energy of the processors over the program's run times (CPU
+seconds of the waits / CPU seconds of the PEs); so its kind is `derived`, or weaker where that energy's kind is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from lull.record.schema import Energy, EnergyKind, Repeat, WaitingRow, weakest
+from lull.record.totals import processors
+
+
+def energy_of_waits(cpu_s: float, repeat: Repeat) -> Energy | None:
+    """The energy of waits that took `cpu_s` CPU seconds in `repeat`; None when no meter read the processors there.
+
+    Several jobs in one repeat share its energy by the CPU time of all their PEs.
+    """
+    of_pes_s = sum(job.cpu_s for job in repeat.waiting)
+    whole = processors(repeat.energy)
+    if whole is None or of_pes_s <= 0:
+        return None
+    share = cpu_s / of_pes_s
+    return whole.model_copy(
+        update={
+            "kind": weakest([whole.kind, EnergyKind.DERIVED]),
+            "joules": whole.joules * share,
+            "low_j": whole.low_j * share,
+            "high_j": whole.high_j * share,
+        }
+    )
+
+
+@dataclass(frozen=True)
+class EnergyOfWaits:
+    """The median energy of waits over the repeats, with the weakest of their kinds."""
+
+    joules: float
+    kind: EnergyKind
+    lower_bound: bool
+
+
+@dataclass(frozen=True)
+class Waits:
+    """A row of what waiting cost, by the fields of a `WaitingRow`: each the median over the repeats."""
+
+    operation: str
+    up_to_bytes: int
+    count: float
+    bytes: float
+    waits: float
+    waited_s: float
+    asleep_s: float
+    cpu_s: float
+    energy: EnergyOfWaits | None  # None: a repeat has none
+
+
+@dataclass(frozen=True)
+class TypicalWaiting:
+    """What waiting cost in the median of several repeats."""
+
+    policy: str  # several, if jobs of one repeat had several
+    pes: int  # of all jobs of a repeat
+    cpu_s: float  # of the PEs
+    progress_cpu_s: float
+    whole: Waits  # all operations together
+    rows: list[Waits]  # those first whose waits took the most CPU time
+
+    def share(self, of: Waits) -> float:
+        """How much of the PEs' CPU time waits took."""
+        return of.cpu_s / self.cpu_s if self.cpu_s > 0 else 0.0
+
+
+def typical_waiting(repeats: Iterable[Repeat]) -> TypicalWaiting | None:
+    """The median over those of `repeats` that hold what waiting cost; None where none does."""
+    held = [repeat for repeat in repeats if repeat.waiting]
+    if not held:
+        return None
+    jobs = [job for repeat in held for job in repeat.waiting]
+    kinds_of_row = dict.fromkeys((row.operation, row.up_to_bytes) for job in jobs for row in job.rows)
+    rows = [_median(held, *which, [_rows(repeat, which) for repeat in held]) for which in kinds_of_row]
+    return TypicalWaiting(
+        policy=", ".join(dict.fromkeys(job.policy for job in jobs)),
+        pes=max(sum(job.pes for job in repeat.waiting) for repeat in held),
+        cpu_s=median(sum(job.cpu_s for job in repeat.waiting) for repeat in held),
+        progress_cpu_s=median(sum(job.progress_cpu_s for job in repeat.waiting) for repeat in held),
+        whole=_median(held, "all", 0, [_rows(repeat) for repeat in held]),
+        rows=sorted(rows, key=lambda row: -row.cpu_s),
+    )
+
+
+def _rows(repeat: Repeat, which: tuple[str, int] | None = None) -> list[WaitingRow]:
+    """The rows of one operation and size, or all, of all jobs of a repeat."""
+    rows = (row for job in repeat.waiting for row in job.rows)
+    return [row for row in rows if which is None or which == (row.operation, row.up_to_bytes)]
+
+
+def _median(
+    held: Sequence[Repeat], operation: str, up_to_bytes: int, by_repeat: Sequence[Sequence[WaitingRow]]
+) -> Waits:
+    def of(field: Callable[[WaitingRow], float]) -> float:
+        return median(sum(field(row) for row in rows) for rows in by_repeat)
+
+    energies = [
+        energy_of_waits(sum(row.cpu_s for row in rows), repeat) for repeat, rows in zip(held, by_repeat, strict=True)
+    ]
+    read = [energy for energy in energies if energy is not None]
+    energy = None
+    if len(read) == len(held):
+        joules = median(one.joules for one in read)
+        energy = EnergyOfWaits(joules, weakest([one.kind for one in read]), any(one.lower_bound for one in read))
+    return Waits(
+        operation,
+        up_to_bytes,
+        count=of(lambda row: row.count),
+        bytes=of(lambda row: row.bytes),
+        waits=of(lambda row: row.waits),
+        waited_s=of(lambda row: row.waited_s),
+        asleep_s=of(lambda row: row.asleep_s),
+        cpu_s=of(lambda row: row.cpu_s),
+        energy=energy,
+    )

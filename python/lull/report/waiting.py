@@ -1,0 +1,78 @@
+"""The tables of a report about what waiting cost: by record, and of each by operation and size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lull.comparison.quantity import Quantity
+from lull.record.waiting import EnergyOfWaits, Waits, typical_waiting
+from lull.report.tables import Cell
+from lull.statistics import formatting
+
+UNITS = ("B", "KiB", "MiB", "GiB")
+
+
+@dataclass(frozen=True)
+class WaitingTables:
+    """Plain rows; both empty where no record holds what waiting cost."""
+
+    records: list[list[Cell]]
+    operations: list[list[Cell]]
+
+
+def waiting_tables(quantities: list[tuple[str, Quantity]]) -> WaitingTables:
+    """Medians over the repeats that succeeded, of whole runs and not divided by any work."""
+    made = WaitingTables([], [])
+    for name, of in quantities:
+        succeeded = {sample.index for sample in of.samples}
+        found = typical_waiting(repeat for repeat in of.run.repeats if repeat.index in succeeded)
+        if found is None:
+            continue
+        share = found.share(found.whole)
+        made.records.append(
+            [
+                Cell(name, name),
+                Cell(found.policy, found.policy),
+                Cell(str(found.pes), found.pes),
+                _seconds(found.cpu_s),
+                _seconds(found.progress_cpu_s),
+                _seconds(found.whole.cpu_s),
+                Cell(formatting.percent(share), share),
+                _joules(found.whole.energy),
+            ]
+        )
+        made.operations.extend(_operation(name, row) for row in found.rows)
+    return made
+
+
+def _operation(name: str, row: Waits) -> list[Cell]:
+    return [
+        Cell(name, name),
+        Cell(row.operation, row.operation),
+        Cell(_size(row.up_to_bytes), row.up_to_bytes),
+        Cell(f"{row.count:.0f}", row.count),
+        Cell(f"{row.bytes:.0f}", row.bytes),
+        Cell(f"{row.waits:.0f}", row.waits),
+        _seconds(row.waited_s),
+        _seconds(row.asleep_s),
+        _seconds(row.cpu_s),
+        _joules(row.energy),
+    ]
+
+
+def _size(up_to_bytes: int) -> str:
+    if up_to_bytes == 0:
+        return "–"
+    power = min((up_to_bytes.bit_length() - 1) // 10, len(UNITS) - 1)
+    return f"{up_to_bytes >> (10 * power)} {UNITS[power]}"
+
+
+def _seconds(value: float) -> Cell:
+    return Cell(formatting.si(value, "s"), value)
+
+
+def _joules(energy: EnergyOfWaits | None) -> Cell:
+    if energy is None:
+        return Cell("–", 0.0)
+    least = "≥ " if energy.lower_bound else ""
+    return Cell(f"{least}{formatting.si(energy.joules, 'J')}", energy.joules, energy.kind.value)

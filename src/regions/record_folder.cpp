@@ -1,0 +1,45 @@
+#include "regions/record_folder.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+namespace lull::regions {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+namespace {
+
+int write_aside_then_rename(const std::string& aside, const std::string& path, const std::string& text) {
+  const int file = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) return errno;
+  int error = 0;
+  for (std::size_t at = 0; at < text.size() && error == 0;) {
+    const ssize_t written = ::write(file, text.data() + at, text.size() - at);
+    if (written >= 0)
+      at += static_cast<std::size_t>(written);
+    else if (errno != EINTR)
+      error = errno;
+  }
+  if (::close(file) != 0 && error == 0) error = errno;
+  if (error == 0 && std::rename(aside.c_str(), path.c_str()) != 0) error = errno;
+  if (error != 0) ::unlink(aside.c_str());
+  return error;
+}
+
+}  // namespace
+
+int leave(const std::string& folder, const std::string& kind, const std::string& text) {
+  const std::string name = fmt::format("{}-{}-{}.json", kind, host_name(), getpid());
+  return write_aside_then_rename(fmt::format("{}/.{}.aside", folder, name), fmt::format("{}/{}", folder, name), text);
+}
+
+}  // namespace lull::regions
