@@ -24,8 +24,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "netsim/link_power.hpp"
 #include "netsim/plumbing.hpp"
+#include "netsim/power/link_power.hpp"
 #include "netsim/simulation.hpp"
 #include "netsim/statistics.hpp"
 #include "netsim/tally.hpp"
@@ -46,7 +46,7 @@ class core {
         asked_(asked),
         links_(topology, asked, Self::has_channels),
         traffic_(asked, topology.nodes()),
-        power_(asked.power, links_.count()),
+        power_(policy_of(asked.power), links_.count()),
         reluctance_(static_cast<picoseconds>(asked.routing.reluctance * static_cast<double>(power_.wake_delay()))),
         queue_(topology.switches(), links_.window_bits()),
         random_(asked.seed),
@@ -318,6 +318,7 @@ result core<Self, T>::finish(bool stopped) {
   r.fifo = !Self::has_channels;
   r.window = queue_.length();
   r.ended = stopped ? queue_.begin() : asked_.end != never ? asked_.end : tally_.last;
+  r.policy = power_.policy();
   r.links.reserve(links_.count());
   for (link_id link = 0; link < links_.count(); ++link) {
     port& o = links_.port_of(link);
@@ -333,8 +334,8 @@ result core<Self, T>::finish(bool stopped) {
                        .bytes = o.bytes,
                        .wakes = o.wakes,
                        .deep_sleep = o.deep,
-                       .fast_wake = asked_.power.mode == power_mode::adaptive_rate ? 0 : o.other,
-                       .slow = asked_.power.mode == power_mode::adaptive_rate ? o.other : 0,
+                       .fast_wake = power_.follows_backlog() ? 0 : o.other,
+                       .slow = power_.follows_backlog() ? o.other : 0,
                        .busy = links_.transfer_time_of_all(o.node_cable, o.bytes) + power_.lag(link)});
   }
   return r;

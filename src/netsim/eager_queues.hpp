@@ -55,7 +55,8 @@ std::string eager_queues<T>::why_not(const T& topology, const simulation& asked)
   const network_parameters& n = asked.network;
   if (topology.channels(asked.routing.algorithm) > 1) return "the routing needs more than one virtual channel";
   if (n.virtual_channels > 1) return "there is more than one virtual channel";
-  if (asked.power.mode == power_mode::adaptive_rate) return "adaptive-rate links look at their queues";
+  if (policy_of(asked.power).does == link_policy::behaviour::changes_rate)
+    return "adaptive-rate links look at their queues";
   // What a link can have sent before the first credit of it is back.
   const double rate = std::max(n.bandwidth, n.nic_bandwidth) * 1e-12;
   const auto round_trip = static_cast<double>(2 * n.cable_delay + n.switch_delay + n.credit_delay);

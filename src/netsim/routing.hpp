@@ -16,6 +16,8 @@ namespace lull::netsim {
 
 using picoseconds = std::int64_t;
 
+inline constexpr picoseconds never = std::numeric_limits<picoseconds>::max();
+
 enum class algorithm : std::uint8_t { minimal, minimal_random, valiant, adaptive, power_aware };
 
 inline constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();

@@ -11,12 +11,14 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "netsim/description/key.hpp"
 #include "netsim/routing.hpp"
 
 namespace lull::netsim {
@@ -46,13 +48,6 @@ concept topology_shape = requires(const T& t, std::uint32_t n, unsigned port, al
 // Parameters of a topology as the user gave them: each a whole number or a list of them.
 using parameters = std::map<std::string, std::vector<std::int64_t>>;
 
-struct parameter {
-  const char* name;
-  const char* meaning;
-  std::vector<std::int64_t> default_value;
-  bool list = false;
-};
-
 // The shape of a topology without its routing: what `lull topology` prints and draws, and tests measure.
 class shape {
  public:
@@ -80,48 +75,52 @@ using progress = std::function<bool(const struct state_of_run&)>;
 inline constexpr std::int64_t most_nodes = 1 << 24;
 inline constexpr std::int64_t most_ports = 4096;
 
+// A named set of parameters of a topology, e.g. of a published network.
+struct preset {
+  const char* name;
+  const char* meaning;
+  netsim::parameters parameters;
+};
+
 // A row of the table of topologies.
 struct topology_entry {
   const char* name;
   const char* meaning;
-  std::vector<parameter> parameters;
+  std::vector<key> keys;
+  std::vector<preset> presets;
   std::unique_ptr<shape> (*build)(const netsim::parameters&);
   result (*simulate)(const simulation&, const progress&);
 };
 
 [[nodiscard]] std::span<const topology_entry> all_topologies();
 
+// Every preset, with the topology it is of.
+struct preset_of {
+  const preset* is;
+  const topology_entry* of;
+};
+[[nodiscard]] std::vector<preset_of> all_presets();
+
 // Throws lull::usage_error naming the nearest known topology.
 [[nodiscard]] const topology_entry& find_topology(const std::string& name);
 
-// A named set of parameters of a topology, e.g. the published 4,608-node networks.
-struct preset {
-  const char* name;
-  const char* topology;
-  const char* meaning;
-  netsim::parameters parameters;
-};
-[[nodiscard]] std::span<const preset> all_presets();
-
-// Reads the parameters a user gave for one topology. Every failure is a lull::usage_error that names the key, says what
-// was found and what is allowed. (Unknown keys are found before, where the file is read: python/lull/simulate.)
-class reader {
+// Reads the parameters a user gave for one topology, or their defaults. Every failure is a lull::usage_error that names
+// the key, says what was found and what is allowed. A key that the topology does not declare was refused before.
+class topology_reader {
  public:
-  reader(const char* topology, std::span<const parameter> known, const parameters& given)
-      : topology_(topology), known_(known), given_(given) {}
-  // A whole number in [low, high]; the default where none was given.
-  [[nodiscard]] unsigned one(const char* name, std::int64_t low, std::int64_t high) const;
+  topology_reader(const char* topology, std::span<const key> keys, const parameters& given)
+      : topology_(topology), keys_(keys), given_(given) {}
+  // A whole number, in the range its key declares, and at most `most`.
+  [[nodiscard]] unsigned one(const char* name, std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
   // A list of them; a single number stands for a list of `same` equal ones.
-  [[nodiscard]] std::vector<unsigned> list(const char* name, std::int64_t low, std::int64_t high,
-                                           std::size_t same = 1) const;
-  // "topology.NAME of fat-tree must RULE BOUND" unless it holds.
+  [[nodiscard]] std::vector<unsigned> list(const char* name, std::size_t same = 1) const;
+  // "topology.NAME must RULE BOUND" unless it holds.
   void require(bool holds, const char* name, const char* rule, std::int64_t bound) const;
   void require(bool holds, const char* name, const std::string& rule) const;
 
  private:
-  [[nodiscard]] const std::vector<std::int64_t>& value(const char* name) const;
   const char* topology_;
-  std::span<const parameter> known_;
+  std::span<const key> keys_;
   const parameters& given_;
 };
 

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from lull import _core, figures, svg
 from lull.errors import UsageError
 from lull.native import native_errors
-from lull.simulation.network_choice import NetworkChoice
 
 MOST_SWITCHES = 200
 Places = NDArray[np.float64]  # x and y of every switch
 
 
-def draw_network(choice: NetworkChoice, path: Path) -> None:
+def draw_network(choice: _core.NetworkChoice, path: Path) -> None:
     """Draw the network into the SVG file `path`.
 
     Raises:
@@ -47,7 +46,9 @@ def draw_network(choice: NetworkChoice, path: Path) -> None:
     write_files(path.parent, {path.name: text})
 
 
-def _places(choice: NetworkChoice, switches: int, nodes_at: Counter[int], joined: Counter[tuple[int, int]]) -> Places:
+def _places(
+    choice: _core.NetworkChoice, switches: int, nodes_at: Counter[int], joined: Counter[tuple[int, int]]
+) -> Places:
     if "groups" in choice.parameters:
         return _on_circles(switches, _group_size(choice))
     if "dimensions" in choice.parameters:
@@ -55,7 +56,7 @@ def _places(choice: NetworkChoice, switches: int, nodes_at: Counter[int], joined
     return _in_levels(switches, nodes_at, joined)
 
 
-def _group_size(choice: NetworkChoice) -> int:
+def _group_size(choice: _core.NetworkChoice) -> int:
     """Switches of a group of a dragonfly, which are numbered group by group."""
     of = choice.parameters
     return of["routers"][0] if "routers" in of else of["rows"][0] * of["columns"][0]
@@ -124,7 +125,7 @@ def _on_grid(dimensions: list[int], switches: int) -> Places:
 
 
 def _drawn(
-    choice: NetworkChoice,
+    choice: _core.NetworkChoice,
     places: Places,
     nodes_at: Counter[int],
     joined: Counter[tuple[int, int]],
@@ -172,7 +173,8 @@ def _drawn(
         per_switch = sorted(set(nodes_at.values()))
         each = figures.count(per_switch[0], "node")
         hanging = f"{each} at each filled switch" if len(per_switch) == 1 else "nodes at filled switches"
-        words = f"{choice.words}: {nodes:,} nodes, {len(places)} switches, {sum(joined.values()):,} cables between them"
+        name = choice.preset or choice.name
+        words = f"{name}: {nodes:,} nodes, {len(places)} switches, {sum(joined.values()):,} cables between them"
         axes.set_title(f"{words}; {hanging}", fontweight="normal", fontsize=8)
         return svg.text_of(figure, "network", words)
 

@@ -34,7 +34,7 @@ POLL_S = 0.2  # how long a signal may go unnoticed
 
 def beginning(sweep: Sweep) -> Begun:
     """What this sweep starts from, as it is kept in its folder."""
-    content = [[point.name, point.active, point.description.content()] for point in sweep.points]
+    content = [[point.name, point.active, point.description.content] for point in sweep.points]
     core = Path(_core.__file__)
     status = core.stat()
     return Begun(
@@ -54,7 +54,7 @@ def tasks_left(sweep: Sweep, state: State) -> list[Task]:
     for index in range(sweep.repeats):
         for point in sweep.points:
             if not state.has(point.name, index) and not (state.out / point.name).exists():
-                content = {**point.description.content(), "seed": point.description.seed + index}
+                content = {**point.description.content, "seed": point.description.seed + index}
                 left.append(Task(point.name, index, json.dumps(content)))
     return left
 

@@ -15,14 +15,21 @@
 namespace lull::netsim {
 namespace {
 
-const std::vector<parameter> dragonfly_rows_parameters{
-    {"rows", "rows of a group", {6}},
-    {"columns", "columns of a group", {16}},
-    {"row_cables", "cables between two routers of a row", {1}},
-    {"column_cables", "cables between two routers of a column", {3}},
-    {"nodes_per_router", "nodes at a router", {8}},
-    {"globals", "cables of a router to other groups", {10}},
-    {"groups", "groups; 0: as many as the cables can join, each to each", {6}},
+const std::vector<key> dragonfly_rows_keys{
+    {.name = "rows", .meaning = "rows of a group", .by_default = 6, .least = 1, .most = 256},
+    {.name = "columns", .meaning = "columns of a group", .by_default = 16, .least = 1, .most = 255},
+    {.name = "row_cables", .meaning = "cables between two routers of a row", .by_default = 1, .least = 1, .most = 16},
+    {.name = "column_cables",
+     .meaning = "cables between two routers of a column",
+     .by_default = 3,
+     .least = 1,
+     .most = 16},
+    {.name = "nodes_per_router", .meaning = "nodes at a router", .by_default = 8, .least = 1, .most = 1024},
+    {.name = "globals", .meaning = "cables of a router to other groups", .by_default = 10, .most = 255},
+    {.name = "groups",
+     .meaning = "groups; 0: as many as the cables can join, each to each",
+     .by_default = 6,
+     .most = 67108864},
 };
 
 class rows_and_columns {
@@ -81,21 +88,30 @@ std::pair<unsigned, unsigned> rows_and_columns::peer(unsigned a, unsigned port) 
 class dragonfly_rows : public groups_of<rows_and_columns> {
  public:
   explicit dragonfly_rows(const parameters& given)
-      : dragonfly_rows(reader("dragonfly-rows", dragonfly_rows_parameters, given)) {}
+      : dragonfly_rows(topology_reader("dragonfly-rows", dragonfly_rows_keys, given)) {}
 
  private:
-  explicit dragonfly_rows(const reader& read)
-      : dragonfly_rows(read, {read.one("rows", 1, 256), read.one("columns", 1, 255), read.one("row_cables", 1, 16),
-                              read.one("column_cables", 1, 16)}) {}
-  dragonfly_rows(const reader& read, const rows_and_columns& inside)
+  explicit dragonfly_rows(const topology_reader& read)
+      : dragonfly_rows(read,
+                       {read.one("rows"), read.one("columns"), read.one("row_cables"), read.one("column_cables")}) {}
+  dragonfly_rows(const topology_reader& read, const rows_and_columns& inside)
       : groups_of(inside, read_outside(read, inside.routers(), inside.ports())) {}
 };
 
 }  // namespace
 
 topology_entry dragonfly_rows_entry() {
-  return make_entry<dragonfly_rows>("dragonfly-rows", "groups of routers in rows and columns, cabled to each other",
-                                    dragonfly_rows_parameters);
+  return make_entry<dragonfly_rows>(
+      "dragonfly-rows", "groups of routers in rows and columns, cabled to each other", dragonfly_rows_keys,
+      {{"dragonfly-rows-4608",
+        "4,608 nodes: 6 groups of 6 x 16 routers of 8 nodes, cables 1 and 3, 10 global cables, radix 48",
+        {{"rows", {6}},
+         {"columns", {16}},
+         {"row_cables", {1}},
+         {"column_cables", {3}},
+         {"nodes_per_router", {8}},
+         {"globals", {10}},
+         {"groups", {6}}}}});
 }
 
 }  // namespace lull::netsim

@@ -53,9 +53,13 @@ std::vector<hop> shape_of<T>::way(std::uint32_t from, std::uint32_t to, algorith
 }
 
 template <topology_shape T>
-topology_entry make_entry(const char* name, const char* meaning, std::vector<parameter> parameters) {
+topology_entry make_entry(const char* name, const char* meaning, std::vector<key> keys,
+                          std::vector<preset> presets = {}) {
   return {
-      name, meaning, std::move(parameters),
+      name,
+      meaning,
+      std::move(keys),
+      std::move(presets),
       [](const netsim::parameters& given) -> std::unique_ptr<shape> { return std::make_unique<shape_of<T>>(T(given)); },
       [](const simulation& asked, const progress& shown) { return run_engine(T(asked.parameters), asked, shown); }};
 }

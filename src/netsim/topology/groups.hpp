@@ -32,7 +32,7 @@ struct outside_parameters {
   unsigned groups, globals, nodes_per_router;
 };
 // Reads them, for groups of so many routers with so many ports each to others of the group.
-[[nodiscard]] outside_parameters read_outside(const reader& read, unsigned routers, unsigned ports);
+[[nodiscard]] outside_parameters read_outside(const topology_reader& read, unsigned routers, unsigned ports);
 
 // Parallel ports, counted from the first that leads to a router of the same group.
 struct bundle {

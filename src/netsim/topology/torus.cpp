@@ -26,9 +26,14 @@
 namespace lull::netsim {
 namespace {
 
-const std::vector<parameter> torus_parameters{
-    {"dimensions", "positions in a ring of each dimension", {16, 16, 18}, true},
-    {"nodes_per_switch", "nodes at a switch", {1}},
+const std::vector<key> torus_keys{
+    {.name = "dimensions",
+     .meaning = "positions in a ring of each dimension",
+     .by_default = list{16, 16, 18},
+     .least = 1,
+     .most = 256,
+     .list = true},
+    {.name = "nodes_per_switch", .meaning = "nodes at a switch", .by_default = 1, .least = 1, .most = 1024},
 };
 
 constexpr std::size_t most_dimensions = 8;  // a byte of 64 bits each
@@ -145,10 +150,10 @@ class torus {
 };
 
 torus::torus(const parameters& given) {
-  const reader read("torus", torus_parameters, given);
-  const std::vector<unsigned> sizes = read.list("dimensions", 1, 256);
+  const topology_reader read("torus", torus_keys, given);
+  const std::vector<unsigned> sizes = read.list("dimensions");
   read.require(sizes.size() <= most_dimensions, "dimensions", "be no longer than", most_dimensions);
-  nodes_per_switch_ = read.one("nodes_per_switch", 1, 1024);
+  nodes_per_switch_ = read.one("nodes_per_switch");
   dimensions_ = static_cast<unsigned>(sizes.size());
   ports_ = nodes_per_switch_;
   std::int64_t count = 1;
@@ -185,7 +190,10 @@ std::uint64_t torus::bisection() const {
 }  // namespace
 
 topology_entry torus_entry() {
-  return make_entry<torus>("torus", "a grid of switches whose lines are closed to rings", torus_parameters);
+  return make_entry<torus>("torus", "a grid of switches whose lines are closed to rings", torus_keys,
+                           {{"torus-4608",
+                             "4,608 nodes: 16 x 16 x 18 switches of one node, radix 7",
+                             {{"dimensions", {16, 16, 18}}, {"nodes_per_switch", {1}}}}});
 }
 
 }  // namespace lull::netsim

@@ -64,7 +64,7 @@ TEST(a_deadlock, is_reported_in_one_line_that_names_ports_that_wait) {
 TEST(a_deadlock, of_a_closed_job_is_reported) {
   simulation s = crowded(8);
   s.jobs[0].arrivals = arrivals::closed;
-  s.jobs[0].pattern = pattern::all_to_all;
+  s.jobs[0].pattern = "all-to-all";
   s.jobs[0].compute = 0;
   EXPECT_THAT(failure_of(s, 8), testing::HasSubstr("deadlocked"));
 }

@@ -14,8 +14,8 @@ namespace {
 figures of(const std::string& topology, const parameters& p) { return figures_of(*find_topology(topology).build(p)); }
 
 figures of_preset(const std::string& name) {
-  for (const preset& p : all_presets()) {
-    if (name == p.name) return of(p.topology, p.parameters);
+  for (const preset_of& p : all_presets()) {
+    if (name == p.is->name) return of(p.of->name, p.is->parameters);
   }
   ADD_FAILURE() << "there is no preset " << name;
   return {};
@@ -108,9 +108,9 @@ TEST_P(preset_figures, are_known_by_arithmetic) {
 // Of these the known cut has the switches of low numbers on one side.
 TEST(bisection, is_the_number_of_cables_over_the_cut) {
   for (const std::string name : {"dragonfly-4608", "dragonfly-rows-4608", "torus-4608"}) {
-    const auto& table = all_presets();
-    const auto found = std::ranges::find_if(table, [&](const preset& p) { return name == p.name; });
-    const auto network = find_topology(found->topology).build(found->parameters);
+    const auto table = all_presets();
+    const auto found = std::ranges::find_if(table, [&](const preset_of& p) { return name == p.is->name; });
+    const auto network = found->of->build(found->is->parameters);
     std::uint64_t severed = 0;
     for (std::uint32_t s = 0; s < network->switches() / 2; ++s) {
       for (unsigned p = 0; p < network->ports(s); ++p) {

@@ -79,10 +79,10 @@ inline std::vector<instance> small_instances() {
 
 inline std::vector<instance> presets() {
   std::vector<instance> result;
-  for (const preset& p : all_presets()) {
-    std::string name = p.name;
+  for (const preset_of& p : all_presets()) {
+    std::string name = p.is->name;
     for (char& c : name) c = c == '-' ? '_' : c;
-    result.push_back({std::move(name), p.topology, p.parameters});
+    result.push_back({std::move(name), p.of->name, p.is->parameters});
   }
   return result;
 }

@@ -50,7 +50,7 @@ simulation one_at_a_time(const instance& on, std::int64_t message, std::uint32_t
   for (const auto& [from, to] : some_pairs(nodes)) {
     job& j = s.jobs.emplace_back();
     j.nodes = {to, from};
-    j.pattern = pattern::incast;  // the second sends, to the first
+    j.pattern = "incast";  // the second sends, to the first
     j.arrivals = arrivals::periodic;
     j.load = 1;
     j.message = message;
@@ -135,12 +135,12 @@ TEST_P(every_network, delays_a_packet_by_a_wake_up_at_every_link) {
   constexpr std::int64_t bytes = 3001;
   simulation s = one_at_a_time(GetParam(), bytes, network->nodes());
   s.routing.algorithm = algorithm::minimal;
-  s.power.mode = power_mode::deep_sleep;
+  s.power.mode = "deep-sleep";
+  const picoseconds wake = policy_of(s.power).wake_deep;
   const auto& n = s.network;
   expect_latencies(s, 1, [&](std::size_t links) {
     const auto h = static_cast<picoseconds>(links);
-    return 2 * n.nic_delay + h * (n.cable_delay + s.power.wake_deep) + (h - 1) * n.switch_delay +
-           time_of(bytes, n.bandwidth);
+    return 2 * n.nic_delay + h * (n.cable_delay + wake) + (h - 1) * n.switch_delay + time_of(bytes, n.bandwidth);
   });
 }
 

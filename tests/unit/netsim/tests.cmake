@@ -1,4 +1,4 @@
-lull_unit_test(netsim netsim/topology_test.cpp netsim/ways_test.cpp netsim/figures_test.cpp netsim/parameters_test.cpp
+lull_unit_test(netsim netsim/topology_test.cpp netsim/ways_test.cpp netsim/figures_test.cpp netsim/parameters_test.cpp netsim/description_test.cpp
                netsim/windows_test.cpp netsim/link_power_test.cpp netsim/queueing_test.cpp
                netsim/conservation_test.cpp netsim/latency_test.cpp netsim/deadlock_test.cpp
                netsim/models_test.cpp netsim/busy_test.cpp netsim/saturation_test.cpp)

@@ -66,11 +66,11 @@ TEST_P(every_topology, every_switch_can_be_reached) {
   EXPECT_EQ(reached, network->switches());
 }
 
-TEST(presets, are_known_topologies_of_distinct_names) {
+TEST(presets, have_distinct_names_and_build) {
   std::map<std::string, int> names;
-  for (const preset& p : all_presets()) {
-    EXPECT_EQ(names[p.name]++, 0) << p.name;
-    EXPECT_NO_THROW((void)find_topology(p.topology)) << p.name;
+  for (const preset_of& p : all_presets()) {
+    EXPECT_EQ(names[p.is->name]++, 0) << p.is->name;
+    EXPECT_NO_THROW((void)p.of->build(p.is->parameters)) << p.is->name;
   }
 }
 
