@@ -18,10 +18,10 @@
 #include "bindings.hpp"
 #include "netsim/description/description.hpp"
 #include "netsim/description/sections.hpp"
-#include "netsim/figures.hpp"
 #include "netsim/simulation.hpp"
 #include "netsim/statistics.hpp"
 #include "netsim/topology.hpp"
+#include "netsim/topology_metrics.hpp"
 #include "netsim_value.hpp"
 
 namespace nb = nanobind;
@@ -59,7 +59,7 @@ link_columns columns_of(const std::vector<netsim::link_result>& links) {
 
 // The cables between switches, each once, and the switch of every node: enough to draw a network.
 struct cables {
-  std::vector<std::uint32_t> from, to, home;
+  std::vector<std::uint32_t> from, to, attach_switch;
 };
 
 cables cables_of(const netsim::shape& network) {
@@ -71,7 +71,7 @@ cables cables_of(const netsim::shape& network) {
       found.from.push_back(s);
       found.to.push_back(other.id);
     }
-  for (std::uint32_t n = 0; n < network.nodes(); ++n) found.home.push_back(network.home(n).id);
+  for (std::uint32_t n = 0; n < network.nodes(); ++n) found.attach_switch.push_back(network.attach_point(n).id);
   return found;
 }
 
@@ -210,7 +210,7 @@ void bind_descriptions(nb::module_& m) {
   m.def(
       "simulation_tables", [] { return rows_of(netsim::all_sections()); },
       "Every table of a simulation's file but the parameters of topologies.");
-  m.def("nearest", &netsim::nearest, "wrong"_a, "right"_a, "The answer to a name that is not one of those there are.");
+  m.def("nearest", &netsim::nearest, "wrong"_a, "right"_a, "The handle to a name that is not one of those there are.");
   m.def(
       "power_modes",
       [] {
@@ -236,10 +236,10 @@ void bind_descriptions(nb::module_& m) {
 }
 
 void bind_topologies(nb::module_& m) {
-  using netsim::figures;
   using netsim::key;
   using netsim::preset_of;
   using netsim::topology_entry;
+  using netsim::topology_metrics;
   nb::class_<key>(m, "TopologyParameter", "One parameter of a topology.")
       .def_ro("name", &key::name)
       .def_ro("meaning", &key::meaning)
@@ -249,25 +249,26 @@ void bind_topologies(nb::module_& m) {
   nb::class_<topology_entry>(m, "Topology", "One topology the simulator knows.")
       .def_prop_ro("name", [](const topology_entry& t) { return t.name; })
       .def_prop_ro("meaning", [](const topology_entry& t) { return t.meaning; })
-      .def_ro("parameters", &topology_entry::keys);
+      .def_ro("parameters", &topology_entry::keys)
+      .def_ro("small", &topology_entry::small);
   nb::class_<preset_of>(m, "TopologyPreset", "A named set of parameters of a topology.")
       .def_prop_ro("name", [](const preset_of& p) { return p.is->name; })
       .def_prop_ro("topology", [](const preset_of& p) { return p.of->name; })
       .def_prop_ro("meaning", [](const preset_of& p) { return p.is->meaning; })
       .def_prop_ro("parameters", [](const preset_of& p) { return p.is->parameters; });
-  nb::class_<figures>(m, "TopologyFigures", "What a network is, in numbers.")
-      .def_ro("nodes", &figures::nodes)
-      .def_ro("switches", &figures::switches)
-      .def_ro("radix", &figures::radix)
-      .def_ro("node_cables", &figures::node_cables)
-      .def_ro("switch_cables", &figures::switch_cables)
-      .def_ro("diameter", &figures::diameter)
-      .def_ro("mean_links", &figures::mean_links)
-      .def_ro("bisection", &figures::bisection);
+  nb::class_<topology_metrics>(m, "TopologyMetrics", "What a network is, in numbers.")
+      .def_ro("nodes", &topology_metrics::nodes)
+      .def_ro("switches", &topology_metrics::switches)
+      .def_ro("radix", &topology_metrics::radix)
+      .def_ro("node_cables", &topology_metrics::node_cables)
+      .def_ro("switch_cables", &topology_metrics::switch_cables)
+      .def_ro("diameter", &topology_metrics::diameter)
+      .def_ro("mean_links", &topology_metrics::mean_links)
+      .def_ro("bisection", &topology_metrics::bisection);
   nb::class_<cables>(m, "TopologyLinks", "The cables of a network.")
       .def_prop_ro("from_switch", column(&cables::from))
       .def_prop_ro("to_switch", column(&cables::to))
-      .def_prop_ro("home", column(&cables::home));
+      .def_prop_ro("attach_switch", column(&cables::attach_switch));
   m.def(
       "topologies", [] { return rows_of(netsim::all_topologies()); }, "Every topology, in the table's order.");
   m.def("topology_presets", netsim::all_presets, "Every named set of parameters.");
@@ -278,10 +279,10 @@ void bind_topologies(nb::module_& m) {
       },
       "name"_a, "parameters"_a, "The number of nodes.");
   m.def(
-      "topology_figures",
+      "topology_metrics",
       [](const std::string& name, const parameters& given) {
         const nb::gil_scoped_release unlocked;
-        return netsim::figures_of(*netsim::find_topology(name).build(given));
+        return netsim::metrics_of(*netsim::find_topology(name).build(given));
       },
       "name"_a, "parameters"_a, "Counts, diameter, mean links, bisection.");
   m.def(
@@ -334,7 +335,7 @@ void bind_results(nb::module_& m) {
       .def_ro("ended_ps", &result::ended)
       .def_ro("events", &result::events)
       .def_ro("packets", &result::packets)
-      .def_ro("packet_links", &result::packet_links)
+      .def_ro("packet_hops", &result::packet_hops)
       .def_ro("packets_injected", &result::packets_injected)
       .def_ro("bytes_injected", &result::bytes_injected)
       .def_ro("bytes_delivered", &result::bytes_delivered)

@@ -133,6 +133,7 @@ class Topology:
     name: str
     meaning: str
     parameters: list[TopologyParameter]
+    small: dict[str, list[int]]  # parameters of a network that fits a drawing
 
 class TopologyPreset:
     """A named set of parameters of a topology."""
@@ -142,7 +143,7 @@ class TopologyPreset:
     meaning: str
     parameters: dict[str, list[int]]
 
-class TopologyFigures:
+class TopologyMetrics:
     """What a network is, in numbers."""
 
     nodes: int
@@ -150,16 +151,16 @@ class TopologyFigures:
     radix: int  # most ports of a switch
     node_cables: int
     switch_cables: int
-    diameter: int  # most links of a shortest way, those of the nodes included
-    mean_links: float  # of a shortest way, over all ordered pairs of different nodes
+    diameter: int  # most links of a shortest path, those of the nodes included
+    mean_links: float  # of a shortest path, over all ordered pairs of different nodes
     bisection: int  # links in one direction
 
 class TopologyLinks:
-    """The cables of a network, each once, and where nodes hang."""
+    """The cables of a network, each once, and where nodes are attached."""
 
     from_switch: NDArray[np.uint32]
     to_switch: NDArray[np.uint32]
-    home: NDArray[np.uint32]  # the switch of every node
+    attach_switch: NDArray[np.uint32]  # of every node
 
 def topologies() -> list[Topology]:
     """Every topology, in the table's order."""
@@ -174,7 +175,7 @@ def topology_nodes(name: str, parameters: Mapping[str, Sequence[int]]) -> int:
         CoreUsageError: There is no such topology, or its parameters contradict each other; so below.
     """
 
-def topology_figures(name: str, parameters: Mapping[str, Sequence[int]]) -> TopologyFigures:
+def topology_metrics(name: str, parameters: Mapping[str, Sequence[int]]) -> TopologyMetrics:
     """Counts, diameter, mean links, bisection: found by walking the network."""
 
 def topology_links(name: str, parameters: Mapping[str, Sequence[int]]) -> TopologyLinks:
@@ -306,7 +307,7 @@ class Simulated:
     ended_ps: int
     events: int
     packets: int
-    packet_links: int
+    packet_hops: int
     packets_injected: int
     bytes_injected: int
     bytes_delivered: int

@@ -61,7 +61,7 @@ def _one(name: str, assignments: tuple[str, ...], draw: Path | None, as_json: bo
     named = "preset" if name in {preset.name for preset in _core.topology_presets()} else "name"
     with native_errors():
         choice = _core.read_network_choice(changed({named: name}, assignments), f"show the topology {name}")
-        figures = _core.topology_figures(choice.name, choice.parameters)
+        figures = _core.topology_metrics(choice.name, choice.parameters)
     rows = {
         "nodes": figures.nodes,
         "switches": figures.switches,
@@ -89,7 +89,7 @@ def _show(
     console: Console,
     name: str,
     parameters: dict[str, list[int]],
-    figures: _core.TopologyFigures,
+    figures: _core.TopologyMetrics,
     described: _core.Topology,
 ) -> None:
     console.print(Text(f"{name}: {described.meaning}", style="bold"), soft_wrap=True)
@@ -101,8 +101,8 @@ def _show(
         ("switches", f"{figures.switches:,}", f"of at most {figures.radix} ports"),
         ("cables", f"{cables:,}", f"{figures.switch_cables:,} between switches"),
         ("links", f"{2 * cables:,}", "one direction each: what power is counted of"),
-        ("diameter", f"{figures.diameter}", "links of the longest shortest way, those of the nodes included"),
-        ("mean links", f"{figures.mean_links:.3f}", "of a shortest way between two nodes"),
+        ("diameter", f"{figures.diameter}", "links of the longest shortest path, those of the nodes included"),
+        ("mean links", f"{figures.mean_links:.3f}", "of a shortest path between two nodes"),
         ("bisection", f"{figures.bisection:,}", "links in one direction between the halves of the nodes"),
     ):
         shown.add_row(label, value, meaning)

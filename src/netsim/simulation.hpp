@@ -122,8 +122,8 @@ struct link_result {
 struct result {
   picoseconds ended = 0;
   std::uint64_t events = 0;
-  std::uint64_t packets = 0;       // delivered
-  std::uint64_t packet_links = 0;  // crossings of a link by a packet
+  std::uint64_t packets = 0;      // delivered
+  std::uint64_t packet_hops = 0;  // crossings of a link by a packet
   std::uint64_t packets_injected = 0;
   std::uint64_t bytes_injected = 0;
   std::uint64_t bytes_delivered = 0;

@@ -9,7 +9,14 @@
 namespace lull::netsim {
 
 // The table of topologies: each is the file of that name in topology/, and its NAME_entry().
-#define LULL_TOPOLOGIES(row) row(fat_tree) row(dragonfly) row(dragonfly_rows) row(hyperx) row(torus)
+// clang-format off
+#define LULL_TOPOLOGIES(row) \
+  row(fat_tree) \
+  row(dragonfly) \
+  row(dragonfly_rows) \
+  row(hyperx) \
+  row(torus)
+// clang-format on
 
 #define LULL_DECLARE(name) topology_entry name##_entry();
 #define LULL_ENTRY(name) name##_entry(),

@@ -1,10 +1,11 @@
-// What a topology is: switches, nodes, the cables between them, and the way a packet takes. One file each in topology/.
+// What a topology is: switches, nodes, the cables between them, and the path a packet takes. One file each in
+// topology/.
 //
 // A topology is a plain class with the members of the concept below. It is immutable once built, and knows nothing of
 // queues, time or power: the engine asks it, at each switch, for the next port. `route` is inlined into the engine's
 // loop, so it must be short: no allocation, no division by a variable, no virtual call.
 //
-// Promises: cables are bidirectional (peer of peer is oneself); every node hangs at one switch; `route` never leads a
+// Promises: cables are bidirectional (peer of peer is oneself); every node is at one switch; `route` never leads a
 // packet twice over the same channel of a link, and the graph of (link, channel) dependencies of all its routes has no
 // cycle, whatever the algorithm: this excludes deadlock. tests/unit/netsim checks all three for every topology.
 #pragma once
@@ -38,7 +39,7 @@ concept topology_shape = requires(const T& t, std::uint32_t n, unsigned port, al
   { t.switches() } -> std::same_as<std::uint32_t>;
   { t.ports(n) } -> std::same_as<unsigned>;                 // of switch n, those to nodes included
   { t.peer(n, port) } -> std::same_as<endpoint>;            // of switch n
-  { t.home(n) } -> std::same_as<endpoint>;                  // switch and port of node n
+  { t.attach_point(n) } -> std::same_as<endpoint>;                  // switch and port of node n
   { t.channels(a) } -> std::same_as<unsigned>;              // classes of virtual channels the algorithm needs
   { t.start(n, packet, ports) };                            // once, at the packet's first switch, unless it is the last
   { t.route(n, packet, ports) } -> std::same_as<hop>;       // at switch n, which is not packet.to_switch
@@ -56,15 +57,15 @@ class shape {
   [[nodiscard]] virtual std::uint32_t switches() const = 0;
   [[nodiscard]] virtual unsigned ports(std::uint32_t of_switch) const = 0;
   [[nodiscard]] virtual endpoint peer(std::uint32_t of_switch, unsigned port) const = 0;
-  [[nodiscard]] virtual endpoint home(std::uint32_t node) const = 0;
+  [[nodiscard]] virtual endpoint attach_point(std::uint32_t node) const = 0;
   [[nodiscard]] virtual unsigned channels(algorithm a) const = 0;
   // Links (one direction) that a cut of the nodes into two equal halves severs, at the cut the topology is known for.
   [[nodiscard]] virtual std::uint64_t bisection() const = 0;
-  // The whole way of one packet: the ports taken, with their channels. `busy` says how long a packet would wait at a
+  // The whole path of one packet: the ports taken, with their channels. `busy` says how long a packet would wait at a
   // port of a switch; without it all queues are empty.
   using waits = std::function<picoseconds(std::uint32_t of_switch, unsigned port)>;
-  [[nodiscard]] virtual std::vector<hop> way(std::uint32_t from_node, std::uint32_t to_node, algorithm a,
-                                             std::uint64_t seed, const waits& busy = {}) const = 0;
+  [[nodiscard]] virtual std::vector<hop> path(std::uint32_t from_node, std::uint32_t to_node, algorithm a,
+                                              std::uint64_t seed, const waits& busy = {}) const = 0;
 };
 
 struct simulation;
@@ -87,6 +88,7 @@ struct topology_entry {
   const char* name;
   const char* meaning;
   std::vector<key> keys;
+  parameters small;  // of a network that fits a drawing; tests take it too
   std::vector<preset> presets;
   std::unique_ptr<shape> (*build)(const netsim::parameters&);
   result (*simulate)(const simulation&, const progress&);

@@ -49,19 +49,14 @@ def test_a_mistake_is_one_line_and_exit_2(lull: Lull, arguments, words):
     assert list(lull.folder.iterdir()) == []
 
 
-SMALL = {
-    "fat-tree": ["radix=4"],
-    "dragonfly": ["routers=4", "nodes_per_router=2", "globals=2"],
-    "dragonfly-rows": ["rows=2", "columns=3", "groups=4", "globals=2"],
-    "hyperx": ["dimensions=[3,3]"],
-    "torus": ["dimensions=[4,3,2]"],
-}
-
-
-@pytest.mark.parametrize("name", [one.name for one in _core.topologies()])
-def test_every_topology_can_be_drawn_and_says_what_it_is(lull: Lull, name):
-    settings = [word for one in SMALL[name] for word in ("--set", one)]
-    done = lull.run("topology", name, *settings, "--draw", "deep/net.svg")
+@pytest.mark.parametrize("topology", _core.topologies(), ids=lambda topology: topology.name)
+def test_every_topology_can_be_drawn_and_says_what_it_is(lull: Lull, topology):
+    settings = [
+        word
+        for key, value in topology.small.items()
+        for word in ("--set", f"{key}={value if len(value) > 1 else value[0]}")
+    ]
+    done = lull.run("topology", topology.name, *settings, "--draw", "deep/net.svg")
     assert done.returncode == 0, done.stderr
     text = (lull.folder / "deep" / "net.svg").read_text()
     assert re.search(r'aria-label="[\w-]+: \d+ nodes?, \d+ switches', text)

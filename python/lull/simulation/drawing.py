@@ -32,8 +32,8 @@ def draw_network(choice: _core.NetworkChoice, path: Path) -> None:
 
     with native_errors():
         cables = _core.topology_links(choice.name, choice.parameters)
-    nodes_at = Counter(int(switch) for switch in cables.home)
-    switches = 1 + int(max([*cables.from_switch, *cables.to_switch, *cables.home]))
+    nodes_at = Counter(int(switch) for switch in cables.attach_switch)
+    switches = 1 + int(max([*cables.from_switch, *cables.to_switch, *cables.attach_switch]))
     if switches > MOST_SWITCHES:
         asked = f"draw the {choice.name}"
         raise UsageError(asked, f"it has {switches:,} switches", f"draw one of at most {MOST_SWITCHES}, with --set")
@@ -42,7 +42,7 @@ def draw_network(choice: _core.NetworkChoice, path: Path) -> None:
         for a, b in zip(cables.from_switch.tolist(), cables.to_switch.tolist(), strict=True)
     )  # fmt: skip
     places = _places(choice, switches, nodes_at, joined)
-    text = _drawn(choice, places, nodes_at, joined, len(cables.home))
+    text = _drawn(choice, places, nodes_at, joined, len(cables.attach_switch))
     write_files(path.parent, {path.name: text})
 
 
@@ -168,7 +168,7 @@ def _drawn(
         margin = 0.06 * max(size) + 0.3
         axes.set_xlim(places[:, 0].min() - margin, places[:, 0].max() + margin)
         axes.set_ylim(places[:, 1].min() - margin, places[:, 1].max() + margin)
-        axes.set_aspect("equal" if "radix" not in choice.parameters else "auto")
+        axes.set_aspect("equal" if {"groups", "dimensions"} & choice.parameters.keys() else "auto")
         axes.axis("off")
         per_switch = sorted(set(nodes_at.values()))
         each = figures.count(per_switch[0], "node")

@@ -120,7 +120,7 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
         simulated_s=seconds,
         events=found.events,
         packets=found.packets,
-        packet_links=found.packet_links,
+        packet_hops=found.packet_hops,
         bytes_delivered=found.bytes_delivered,
         messages_created=found.messages_created,
         messages_delivered=found.messages_delivered,

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "netsim/counted.hpp"
 #include "netsim/description/sections.hpp"
 #include "netsim/traffic.hpp"
 
@@ -94,8 +95,7 @@ placement placement_of(const values& given, const position& at) {
   if (std::set(result.nodes.begin(), result.nodes.end()).size() != listed)
     at.mistake("mapping", "names a node twice", "name each node once");
   if (result.processes && *result.processes != static_cast<std::int64_t>(listed))
-    at.mistake("processes",
-               fmt::format("is {} and mapping names {} node{}", *result.processes, listed, listed == 1 ? "" : "s"),
+    at.mistake("processes", fmt::format("is {} and mapping names {}", *result.processes, counted(listed, "node")),
                "leave it out, or let them agree");
   return result;
 }

@@ -3,7 +3,7 @@
 // seed, end, warmup    of the whole simulation
 // [topology]           a preset, or a name and its parameters
 // [network]            packets, rates, delays, buffers
-// [routing]            how a packet finds its way
+// [routing]            how a packet finds its path
 // [power]              what links do when they are idle, and what that saves
 // [[jobs]]             who sends what to whom, and when
 #pragma once

@@ -7,7 +7,14 @@
 namespace lull::netsim {
 
 // The table of power modes: each is the file of that name in power/, and its NAME_mode().
-#define LULL_POWER_MODES(row) row(active) row(deep_sleep) row(fast_wake) row(hybrid) row(adaptive_rate)
+// clang-format off
+#define LULL_POWER_MODES(row) \
+  row(active) \
+  row(deep_sleep) \
+  row(fast_wake) \
+  row(hybrid) \
+  row(adaptive_rate)
+// clang-format on
 
 #define LULL_DECLARE(name) power_mode name##_mode();
 #define LULL_ENTRY(name) name##_mode(),

@@ -2,7 +2,7 @@
 // two groups (Kim, Dally, Scott and Abts 2008). It is balanced when a group has twice as many routers as a router has
 // nodes, and twice as many as it has global cables.
 //
-// The ways between groups, the channels and the global cables are in groups.hpp.
+// The paths between groups, the channels and the global cables are in groups.hpp.
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -56,6 +56,7 @@ class dragonfly : public groups_of<all_to_all> {
 topology_entry dragonfly_entry() {
   return make_entry<dragonfly>(
       "dragonfly", "groups of routers, all cabled to all within, groups cabled to each other", dragonfly_keys,
+      {{"routers", {4}}, {"nodes_per_router", {2}}, {"globals", {2}}, {"groups", {0}}},
       {{"dragonfly-4608",
         "4,608 nodes: 16 groups of 24 routers of 12 nodes, 12 global cables, radix 47",
         {{"routers", {24}}, {"nodes_per_router", {12}}, {"globals", {12}}, {"groups", {16}}}}});

@@ -2,7 +2,7 @@
 // column (as Cray's Cascade, Faanes et al. 2012).
 //
 // Routers of a group are numbered row by row. Ports to a router's own row come before those to its column. Inside a
-// group a way goes along the row, then along the column. The ways between groups, the channels and the global cables
+// group a path goes along the row, then along the column. The paths between groups, the channels and the global cables
 // are in groups.hpp.
 #include <algorithm>
 #include <cstdint>
@@ -38,7 +38,7 @@ class rows_and_columns {
       : rows_(rows), columns_(columns), row_cables_(row_cables), column_cables_(column_cables) {
     for (unsigned r = 0; r < rows; ++r) {
       for (unsigned c = 0; c < columns; ++c) {
-        places_.push_back({static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(c)});
+        locations_.push_back({static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(c)});
       }
     }
   }
@@ -46,11 +46,12 @@ class rows_and_columns {
   [[nodiscard]] unsigned routers() const { return rows_ * columns_; }
   [[nodiscard]] unsigned ports() const { return first_of_column() + (rows_ - 1) * column_cables_; }
   [[nodiscard]] unsigned apart(unsigned a, unsigned b) const {
-    return (places_[a].row != places_[b].row ? 1U : 0U) + (places_[a].column != places_[b].column ? 1U : 0U);
+    return (locations_[a].row != locations_[b].row ? 1U : 0U) +
+           (locations_[a].column != locations_[b].column ? 1U : 0U);
   }
   [[nodiscard]] bundle step(unsigned a, unsigned b) const {
-    const place from = places_[a];
-    const place to = places_[b];
+    const location from = locations_[a];
+    const location to = locations_[b];
     if (from.column != to.column) return {(to.column - (to.column > from.column ? 1U : 0U)) * row_cables_, row_cables_};
     return {first_of_column() + (to.row - (to.row > from.row ? 1U : 0U)) * column_cables_, column_cables_};
   }
@@ -66,16 +67,16 @@ class rows_and_columns {
   }
 
  private:
-  struct place {
+  struct location {
     std::uint16_t row, column;
   };
   [[nodiscard]] unsigned first_of_column() const { return (columns_ - 1) * row_cables_; }
   unsigned rows_, columns_, row_cables_, column_cables_;
-  std::vector<place> places_;
+  std::vector<location> locations_;
 };
 
 std::pair<unsigned, unsigned> rows_and_columns::peer(unsigned a, unsigned port) const {
-  const place from = places_[a];
+  const location from = locations_[a];
   const bool along_row = port < first_of_column();
   const unsigned cables = along_row ? row_cables_ : column_cables_;
   const unsigned number = along_row ? port : port - first_of_column();
@@ -103,6 +104,7 @@ class dragonfly_rows : public groups_of<rows_and_columns> {
 topology_entry dragonfly_rows_entry() {
   return make_entry<dragonfly_rows>(
       "dragonfly-rows", "groups of routers in rows and columns, cabled to each other", dragonfly_rows_keys,
+      {{"rows", {2}}, {"columns", {3}}, {"groups", {4}}, {"globals", {2}}},
       {{"dragonfly-rows-4608",
         "4,608 nodes: 6 groups of 6 x 16 routers of 8 nodes, cables 1 and 3, 10 global cables, radix 48",
         {{"rows", {6}},

@@ -46,7 +46,7 @@ class fat_tree {
     return s < edges_ + aggregations_ ? down_ + aggregation_up_ : pods_ * core_cables_;
   }
   [[nodiscard]] endpoint peer(std::uint32_t s, unsigned port) const;
-  [[nodiscard]] endpoint home(std::uint32_t node) const {
+  [[nodiscard]] endpoint attach_point(std::uint32_t node) const {
     return {node / nodes_per_edge_, static_cast<std::uint16_t>(node % nodes_per_edge_), false};
   }
   [[nodiscard]] unsigned channels(algorithm /*any*/) const { return 1; }
@@ -56,7 +56,7 @@ class fat_tree {
                                                 aggregations_per_pod_ * aggregation_up_});
   }
 
-  // The pod of the destination, which every switch on the way asks for.
+  // The pod of the destination, which every switch on the path asks for.
   void start(std::uint32_t /*at*/, route_state& packet, const chooser& /*ports*/) const {
     packet.via = pod_[packet.to_switch];
   }
@@ -138,6 +138,7 @@ endpoint fat_tree::peer(std::uint32_t s, unsigned port) const {
 
 topology_entry fat_tree_entry() {
   return make_entry<fat_tree>("fat-tree", "three levels of switches: edge, aggregation, core", fat_tree_keys,
+                              {{"radix", {4}}},
                               {{"fat-tree-4608",
                                 "4,608 nodes: 8 pods of 24 edge and 24 aggregation switches, 96 core, radix 48",
                                 {{"radix", {48}}, {"pods", {8}}}},

@@ -1,7 +1,7 @@
 // HyperX: switches in a grid of any number of dimensions, cabled to every other switch of each line of the grid (Ahn,
 // Binkert, Davis, McLaren and Schreiber 2009).
 //
-// A switch has a coordinate in each dimension; one link changes one coordinate to any other value, so a shortest way
+// A switch has a coordinate in each dimension; one link changes one coordinate to any other value, so a shortest path
 // takes one link for each coordinate that differs. Ports: those to nodes first, then by dimension and by the coordinate
 // of the other end, parallel cables next to each other.
 //
@@ -57,7 +57,7 @@ class hyperx {
   [[nodiscard]] std::uint32_t switches() const { return static_cast<std::uint32_t>(coordinates_.size()); }
   [[nodiscard]] unsigned ports(std::uint32_t /*any*/) const { return ports_; }
   [[nodiscard]] endpoint peer(std::uint32_t s, unsigned port) const;
-  [[nodiscard]] endpoint home(std::uint32_t node) const {
+  [[nodiscard]] endpoint attach_point(std::uint32_t node) const {
     return {node / nodes_per_switch_, static_cast<std::uint16_t>(node % nodes_per_switch_), false};
   }
   [[nodiscard]] unsigned channels(algorithm a) const;
@@ -73,7 +73,7 @@ class hyperx {
     if (ports.adapts()) {
       port = freest_port(here, there, ports);
       packet.decided = static_cast<std::uint16_t>(port);
-      // Not even a way that takes no time would be better.
+      // Not even a path that takes no time would be better.
       if (!ports.prefers_detour(port, most_dimensions, port, 0)) return;
     }
     const std::uint32_t other = ports.random().below(switches());
@@ -238,9 +238,9 @@ std::uint64_t hyperx::bisection() const {
 
 topology_entry hyperx_entry() {
   return make_entry<hyperx>(
-      "hyperx", "a grid of switches, all cabled to all in each of its lines", hyperx_keys,
+      "hyperx", "a grid of switches, all cabled to all in each of its lines", hyperx_keys, {{"dimensions", {3, 3}}},
       {{"hyperx-4608",
-        // 1, 2, 3 uses all 48 ports and carries uniform traffic up to 2/3 load by minimal ways; 2, 2, 1 up to 1/2.
+        // 1, 2, 3 uses all 48 ports and carries uniform traffic up to 2/3 load by minimal paths; 2, 2, 1 up to 1/2.
         "4,608 nodes: 8 x 8 x 6 switches of 12 nodes, cables 1, 2, 3, radix 48",
         {{"dimensions", {8, 8, 6}}, {"cables", {1, 2, 3}}, {"nodes_per_switch", {12}}}}});
 }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "netsim/counted.hpp"
 #include "netsim/workload/pattern.hpp"
 
 namespace lull::netsim {
@@ -29,12 +30,14 @@ class neighbours : public every_process_sends {
  public:
   neighbours(const job_setup& setup, const reader& from, generator& /*random*/) {
     std::vector<std::int64_t> grid = from.numbers("grid");
-    setup.require(grid.empty() || grid.size() == dimensions, "grid", fmt::format("has {} dimensions", grid.size()),
+    setup.require(grid.empty() || grid.size() == dimensions, "grid",
+                  fmt::format("has {}", counted(grid.size(), "dimension")),
                   fmt::format("{} has {}", setup.job().pattern, dimensions));
     if (grid.empty()) grid = cubic_grid(setup.size(), dimensions);
     const std::int64_t held = std::accumulate(grid.begin(), grid.end(), std::int64_t{1}, std::multiplies<>());
     setup.require(held == setup.size(), "grid",
-                  fmt::format("holds {} process{}, and the job has {}", held, held == 1 ? "" : "es", setup.size()),
+                  fmt::format("holds {}, and the job has {}",
+                              counted(static_cast<std::uint64_t>(held), "process", "processes"), setup.size()),
                   "let them agree");
     for (std::size_t d = 0; d < dimensions; ++d) sides_[d] = static_cast<std::uint32_t>(grid[d]);
   }

@@ -9,8 +9,16 @@ namespace lull::netsim {
 
 // The table of workloads: each is the file of that name in workload/ (neighbours_2d and _3d: neighbours.cpp), and its
 // NAME_entry().
+// clang-format off
 #define LULL_WORKLOADS(row) \
-  row(uniform) row(permutation) row(neighbours_2d) row(neighbours_3d) row(all_to_all) row(incast) row(hot_spot)
+  row(uniform) \
+  row(permutation) \
+  row(neighbours_2d) \
+  row(neighbours_3d) \
+  row(all_to_all) \
+  row(incast) \
+  row(hot_spot)
+// clang-format on
 
 #define LULL_DECLARE(name) workload_entry name##_entry();
 #define LULL_ENTRY(name) name##_entry(),

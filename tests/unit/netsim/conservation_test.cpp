@@ -130,7 +130,7 @@ void expect_consistency(const simulation& s, const result& r) {
     ASSERT_TRUE(policy.does != link_policy::behaviour::stays_active || l.wakes == 0);
     ASSERT_LE(l.wakes, l.packets);
   }
-  EXPECT_EQ(crossings, r.packet_links);
+  EXPECT_EQ(crossings, r.packet_hops);
 }
 
 // Packets and bytes in at the sources and out at the destinations, link by link.
@@ -151,7 +151,7 @@ void expect_everything_delivered(const simulation& s, const result& r) {
   EXPECT_EQ(by_kind[link_result::link_kind::ejection], std::pair(r.packets, r.bytes_delivered));
   std::uint64_t crossings = 0;
   for (std::size_t h = 0; h < r.hops.size(); ++h) crossings += h * r.hops[h];
-  EXPECT_EQ(crossings, r.packet_links);
+  EXPECT_EQ(crossings, r.packet_hops);
   EXPECT_TRUE(r.hops.empty() || (r.hops[0] == 0 && r.hops[1] == 0));  // its own two links at least
   for (std::size_t j = 0; j < s.jobs.size(); ++j) {
     const job& asked = s.jobs[j];
@@ -232,7 +232,7 @@ TEST_P(any_simulation, repeats_to_the_bit_and_differs_with_another_seed) {
     s.seed += 1;
     differ += as_text(simulate(s, {})) != once ? 1 : 0;
   }
-  // A closed job with a fixed pattern and minimal ways draws nothing.
+  // A closed job with a fixed pattern and minimal paths draws nothing.
   EXPECT_GT(differ, runs_of_each_test / 2);
 }
 
@@ -282,7 +282,7 @@ TEST(a_simulation, leaves_what_came_before_the_warm_up_out_of_the_latencies_only
   s.warmup = 100'000'000;
   const result later = simulate(s, {});
   EXPECT_EQ(all.packets, later.packets);
-  EXPECT_EQ(all.packet_links, later.packet_links);
+  EXPECT_EQ(all.packet_hops, later.packet_hops);
   EXPECT_LT(later.packet_latency.count, all.packet_latency.count * 6 / 10);
   EXPECT_GT(later.packet_latency.count, all.packet_latency.count * 4 / 10);
 }

@@ -69,7 +69,7 @@ class every_network : public testing::TestWithParam<instance> {
   void expect_latencies(simulation s, std::uint64_t packets, F&& expected) {
     const result r = simulate(s, {});
     ASSERT_EQ(r.messages_delivered, s.jobs.size());
-    // How many links each message took is known of the run as a whole only, unless its way is fixed.
+    // How many links each message took is known of the run as a whole only, unless its path is fixed.
     std::vector<std::uint64_t> hops(r.hops.size());
     for (std::size_t i = 0; i < s.jobs.size(); ++i) {
       const histogram& h = r.jobs[i].message_latency;
@@ -82,7 +82,7 @@ class every_network : public testing::TestWithParam<instance> {
                                     << ", 3 " << expected(3);
       hops[links] += packets;
       if (s.routing.algorithm != algorithm::minimal) continue;
-      ASSERT_EQ(links, network->way(s.jobs[i].nodes[1], s.jobs[i].nodes[0], algorithm::minimal, 1).size() + 1);
+      ASSERT_EQ(links, network->path(s.jobs[i].nodes[1], s.jobs[i].nodes[0], algorithm::minimal, 1).size() + 1);
     }
     EXPECT_EQ(hops, r.hops);
   }
