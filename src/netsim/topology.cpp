@@ -15,7 +15,8 @@ namespace lull::netsim {
   row(dragonfly) \
   row(dragonfly_rows) \
   row(hyperx) \
-  row(torus)
+  row(torus) \
+  row(leaf_spine)
 // clang-format on
 
 #define LULL_DECLARE(name) topology_entry name##_entry();

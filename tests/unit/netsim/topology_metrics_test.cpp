@@ -88,7 +88,9 @@ INSTANTIATE_TEST_SUITE_P(
         // 48 lines of 8 in either of the first dimensions, 28 pairs in each; 64 of 6, 15 pairs; cut where cables are
         // single
         known{"hyperx-4608", 4608, 384, 48, 48 * 28 + 2 * 48 * 28 + 3 * 64 * 15, 5, 48 * 4 * 4},
-        known{"torus-4608", 4608, 4608, 7, 3 * 4608, 2 + 8 + 8 + 9, 2 * 256}),
+        known{"torus-4608", 4608, 4608, 7, 3 * 4608, 2 + 8 + 8 + 9, 2 * 256},
+        // up to a spine and down; half the leaves send up all that their nodes do
+        known{"leaf-spine-2048", 2048, 64 + 32, 64, 64 * 32, 4, 32 * 32}),
     [](const auto& tested) {
       std::string name = tested.param.preset;
       std::ranges::replace(name, '-', '_');
