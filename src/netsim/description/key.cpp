@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "base/error.hpp"
-#include "base/settings.hpp"
 
 namespace lull::netsim {
 namespace {
@@ -58,11 +58,25 @@ bool in_range(const key& k, const value& v) {
   return whole != nullptr && static_cast<double>(*whole) >= k.least && static_cast<double>(*whole) <= k.most;
 }
 
+// Of two words, the share of letters that both have in the same order: 1 where they are the same.
+double likeness(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> common(b.size() + 1);  // with the first letters of b, of those of a seen so far
+  for (const char letter : a) {
+    std::size_t before = 0;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t extended = letter == b[j - 1] ? before + 1 : std::max(common[j], common[j - 1]);
+      before = std::exchange(common[j], extended);
+    }
+  }
+  return 2.0 * static_cast<double>(common.back()) / static_cast<double>(a.size() + b.size());
+}
+
+// The word that was probably meant, or none.
 std::string near(const std::string& wrong, const std::vector<std::string>& right) {
-  const auto distance = [&](const std::string& known) { return edit_distance(wrong, known); };
-  const auto found = std::ranges::min_element(right, {}, distance);
-  if (found == right.end() || 2 * distance(*found) > std::max(wrong.size(), found->size())) return "";
-  return *found;
+  constexpr double likely = 0.6;
+  const auto like = [&](const std::string& known) { return likeness(wrong, known); };
+  const auto found = std::ranges::max_element(right, {}, like);
+  return found == right.end() || like(*found) < likely ? "" : *found;
 }
 
 // The amount of a quantity in its range, or what it must be instead.

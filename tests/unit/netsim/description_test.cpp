@@ -74,15 +74,27 @@ TEST(quantities, shown_read_as_the_same) {
   EXPECT_EQ(show(rate_quantity, 12.5e9), "100 Gbit/s");
 }
 
+TEST(names, that_are_mistyped_are_answered_with_the_one_that_was_meant) {
+  const std::vector<std::string> known{"mode", "hold", "radix", "sleep_time", "deep-sleep"};
+  const std::pair<const char*, const char*> meant[] = {
+      {"hodl", "hold"}, {"mod", "mode"}, {"rdx", "radix"}, {"sleep-time", "sleep_time"}, {"deepsleep", "deep-sleep"}};
+  for (const auto& [wrong, right] : meant) EXPECT_EQ(nearest(wrong, known), "did you mean " + std::string(right) + "?");
+  for (const char* wrong : {"", "x", "banana"})
+    EXPECT_EQ(nearest(wrong, known), "there are mode, hold, radix, sleep_time, deep-sleep");
+}
+
 TEST(keys, have_defaults_that_they_allow) {
   const auto expect_valid = [](std::span<const key> keys) {
     for (const key& k : keys) {
       EXPECT_NE(k.meaning, "") << k.name;
-      if (!k.by_default.none())
-        EXPECT_NO_THROW((void)checked(k, k.by_default, {"read"})) << k.name;
-      else
+      if (k.by_default.none()) {
         EXPECT_NE(k.otherwise + k.same_as, "") << k.name;
-      if (!k.same_as.empty()) EXPECT_NE(find(keys, k.same_as), nullptr) << k.name;
+      } else {
+        EXPECT_NO_THROW((void)checked(k, k.by_default, {"read"})) << k.name;
+      }
+      if (!k.same_as.empty()) {
+        EXPECT_NE(find(keys, k.same_as), nullptr) << k.name;
+      }
     }
   };
   for (const section& s : all_sections()) expect_valid(s.keys);
