@@ -235,7 +235,7 @@ description read_description(const value& content, const std::string& asked) {
   const auto read = [&](const char* name, auto fill) {
     const std::span<const key> keys = keys_of(name);
     const position at = top.in(name);
-    const values found = checked_values(keys, fill(checked_keys(keys, section_of(*given, name), at), at), at);
+    values found = checked_values(keys, fill(checked_keys(keys, section_of(*given, name), at), at), at);
     d.content.emplace_back(name, as_written(keys, found));
     return found;
   };

@@ -81,7 +81,7 @@ std::string near(const std::string& wrong, const std::vector<std::string>& right
 
 // The amount of a quantity in its range, or what it must be instead.
 value amount(const key& k, const quantity& of, const value& given) {
-  const value v = parse(of, given);
+  value v = parse(of, given);
   const double number = of.whole ? static_cast<double>(std::get<std::int64_t>(v.is)) : std::get<double>(v.is);
   if (number < k.least || (k.above_least && number == k.least))
     throw not_a_quantity(fmt::format("must be {}", least_in_words(of, k)));

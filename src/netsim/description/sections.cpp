@@ -281,9 +281,10 @@ std::span<const key> keys_of(std::string_view section) {
 
 std::string when_in_words(const key& k, std::span<const key> of_section) {
   std::string text;
-  for (const auto& [other, at] : k.only) {
+  for (const auto& condition : k.only) {
+    const auto& [other, at] = condition;
     words excluded = find(of_section, other)->words;
-    std::erase_if(excluded, [&](const std::string& word) { return std::ranges::find(at, word) != at.end(); });
+    for (const std::string& word : at) std::erase(excluded, word);
     const bool fewer = excluded.size() < at.size();
     text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", fewer ? "not with" : "only with", other,
                         fmt::join(fewer ? excluded : at, " or "));

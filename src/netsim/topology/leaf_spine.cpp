@@ -59,8 +59,9 @@ leaf_spine::leaf_spine(const parameters& given) {
   nodes_per_leaf_ = read.one("nodes_per_leaf");
   spines_ = read.one("spines");
   cables_ = read.one("cables");
-  read.require(leaves_ * cables_ <= most_ports, "leaves", "leave a spine at most this many ports:", most_ports);
-  read.require(nodes_per_leaf_ + spines_ * cables_ <= most_ports, "spines",
+  read.require(std::int64_t{leaves_} * cables_ <= most_ports, "leaves",
+               "leave a spine at most this many ports:", most_ports);
+  read.require(std::int64_t{nodes_per_leaf_} + std::int64_t{spines_} * cables_ <= most_ports, "spines",
                "leave a leaf at most this many ports:", most_ports);
 }
 

@@ -43,7 +43,9 @@ class neighbours : public every_process_sends {
   }
   [[nodiscard]] std::uint32_t next_partner(drawing& d) const {
     const around all = of(d.rank);
-    return all.ranks[d.turn++ % all.count];
+    const std::uint32_t turn = d.turn;
+    d.turn = turn + 1 < all.count ? turn + 1 : 0;
+    return all.ranks[turn];
   }
   [[nodiscard]] std::vector<std::uint32_t> partners(std::uint32_t rank, std::uint32_t /*iteration*/) const {
     const around all = of(rank);
