@@ -96,7 +96,7 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> float:
 
 def spread(values: Sequence[float]) -> str:
     """Median and quartiles."""
-    low, middle, high = statistics.quantiles(values, n=4) if len(values) > 1 else values * 3
+    low, middle, high = statistics.quantiles(values, n=4) if len(values) > 1 else (values[0],) * 3
     return f"{middle:10.3f} ({low:.3f} to {high:.3f})"
 
 

@@ -6,7 +6,7 @@ networks of 4,608 nodes at 100 Gbit/s; 4 virtual channels, round robin. Each run
 turns, in several rounds, so that a drift of the machine falls on all of them. Prints one line of JSON: medians;
 figures.toml says what they are.
 
-A packet-link is a packet that crosses a link; CPU seconds are those of the event loop. With links that sleep, their
+A packet-hop is a packet that crosses a link; CPU seconds are those of the event loop. With links that sleep, their
 power is accounted for (deep sleep, hold 0) but no packet waits for them: so the traffic is the same, and the cost is
 that of the accounting. `details` has every case, with its quartiles, also with the waits, and CPU time of the process.
 """
@@ -32,54 +32,8 @@ SIMGRID_LIMIT_S = 300
 # CODES prints these, with minimal routing, from the start of injection.
 PEERS_LATENCY_US = {"fat-tree-4608": 3.5, "dragonfly-rows-4608": 3.7}
 
-NETWORK = {
-    "packet": 4096,
-    "bandwidth": 12.5e9,
-    "nic_bandwidth": 12.5e9,
-    "cable_delay": 50_000,
-    "switch_delay": 100_000,
-    "nic_delay": 500_000,
-    "credit_delay": 100_000,
-    "input_buffer": 65536,
-    "output_buffer": 16384,
-    "virtual_channels": 4,
-    "cut_through": True,
-    "queues": "explicit",
-}
-POWER = {
-    "mode": "active",
-    "hold": 0,
-    "hybrid_hold": 0,
-    "sleep_time": 1_100_000,
-    "wake_deep": 5_500_000,
-    "wake_fast": 340_000,
-    "quiet_time": 1_700_000_000,
-    "refresh_time": 1_100_000,
-    "deep_share": 0.1,
-    "fast_share": 0.6,
-    "wake_delays": True,
-    "bound": 0.0,
-    "slow_rate": 0.25,
-    "slow_share": 0.8,
-    "rate_change": 1_000_000,
-    "raise_backlog": 16384,
-    "link_watts": 0.0,
-}
-JOB = {
-    "name": "uniform",
-    "pattern": "uniform",
-    "arrivals": "poisson",
-    "load": 0.5,
-    "message": 16384,
-    "messages": 100,
-    "start": 0,
-    "burst": 10_000_000,
-    "iterations": 1,
-    "compute": 0,
-    "hot_share": 0.1,
-    "targets": 1,
-    "grid": [],
-}
+NETWORK = {"virtual_channels": 4}  # all else by default
+JOB = {"load": 0.5, "message": 16384, "messages": 100}
 POWER_SETTINGS: dict[str, dict[str, Any]] = {
     "off": {},
     "accounted": {"mode": "deep-sleep", "wake_delays": False},
@@ -103,30 +57,24 @@ class Case:
         parts = [self.preset, self.algorithm, self.power]
         if self.network.get("queues") == "fifo":
             parts.append("fifo")
-        if not self.network.get("cut_through", True):
+        if "switching" in self.network:
             parts.append("store-and-forward")
         return " ".join(parts)
 
     def description(self) -> dict[str, Any]:
         """What the simulator reads."""
-        jobs = [{**JOB, "messages": self.messages, "nodes": list(range(nodes_of(self.preset)))}]
-        return describe(self.preset, self.algorithm, self.power, jobs, self.network)
+        return describe(self.preset, self.algorithm, self.power, [{**JOB, "messages": self.messages}], self.network)
 
 
 def describe(
     preset: str, algorithm: str, power: str, jobs: list[dict[str, Any]], network: dict[str, Any]
 ) -> dict[str, Any]:
-    """A description, all fields given."""
-    known = next(p for p in _core.topology_presets() if p.name == preset)
+    """A description, as a file would give it."""
     return {
-        "seed": 1,
-        "end": None,
-        "warmup": 0,
-        "topology": known.topology,
-        "parameters": known.parameters,
+        "topology": {"preset": preset},
         "network": {**NETWORK, **network},
-        "routing": {"algorithm": algorithm, "bias": 0, "reluctance": 1.0},
-        "power": {**POWER, **POWER_SETTINGS[power]},
+        "routing": {"algorithm": algorithm},
+        "power": POWER_SETTINGS[power],
         "jobs": jobs,
     }
 
@@ -150,7 +98,7 @@ def cases() -> list[Case]:
     result += [Case("fat-tree-4608", "minimal", power, network=fifo) for power in ("off", "accounted")]
     # For the latency alone: other simulators store a packet before they forward it.
     result += [
-        Case(preset, algorithm, "off", network={"cut_through": False})
+        Case(preset, algorithm, "off", network={"switching": "store-and-forward"})
         for preset in PEERS_LATENCY_US
         for algorithm in ("minimal", "adaptive")
     ]
@@ -168,8 +116,8 @@ def simulate_once(description: dict[str, Any]) -> dict[str, Any]:
 
 
 def links_per_cpu_s(run: dict[str, Any]) -> float:
-    """Packet-links for each CPU second of the event loop."""
-    return float(run["packet_links"] / run["loop_cpu_s"])
+    """Packet-hops for each CPU second of the event loop."""
+    return float(run["packet_hops"] / run["loop_cpu_s"])
 
 
 def spread(values: list[float]) -> dict[str, float | list[float]]:
@@ -182,7 +130,7 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """Of one case: what varies as median and quartiles, the rest once."""
     first = runs[0]
     same = (
-        "packet_links",
+        "packet_hops",
         "packets",
         "messages",
         "simulated_us",
@@ -197,7 +145,7 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
         "peak_rss_mb": max(r["peak_rss_mb"] for r in runs),
         "rss_before_mb": max(r["rss_before_mb"] for r in runs),
         **{key: first[key] for key in same},
-        "links_per_packet": first["packet_links"] / first["packets"],
+        "links_per_packet": first["packet_hops"] / first["packets"],
     }
 
 
@@ -211,11 +159,13 @@ def pairs_that_exchange(nodes: int) -> list[dict[str, Any]]:
     period = 2 * 16384 * 80  # picoseconds
     return [
         {
-            **JOB,
-            "nodes": [one, other],
+            "message": JOB["message"],
+            "mapping": [one, other],
             "pattern": "permutation",
             "arrivals": "closed",
-            "start": draw.randrange(period),
+            "iterations": 1,
+            "compute": 0,
+            "start": f"{draw.randrange(period)} ps",
         }
         for one, other in zip(order[::2], order[1::2], strict=True)
     ]
@@ -234,7 +184,8 @@ def build_simgrid() -> Path:
 def write_messages(jobs: list[dict[str, Any]]) -> Path:
     """The messages of jobs of two nodes, as SimGrid's program reads them."""
     path = BUILD / "messages"
-    lines = [(job["start"], *ends) for job in jobs for ends in (job["nodes"], job["nodes"][::-1])]
+    pairs = [(int(job["start"].removesuffix(" ps")), job["mapping"]) for job in jobs]
+    lines = [(start, *ends) for start, pair in pairs for ends in (pair, pair[::-1])]
     path.write_text("".join(f"{a} {b} {time} {JOB['message']}\n" for time, a, b in sorted(lines)))
     return path
 

@@ -28,7 +28,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from lull.base import installed
-from lull.hosts.virtual import INTERFACE, Host, Link, namespace_hosts
+from lull.hosts.virtual import INTERFACE, Host, Link, virtual_hosts
 
 ROUNDS = 7
 LIMIT_S = 180
@@ -214,7 +214,7 @@ def shift_on_link(hosts: Sequence[Host], policy: str) -> dict[int, OnLink]:
 def over_link(rounds: int) -> dict[str, dict[int, list[OnLink]]]:
     """Both policies in turn: policy -> size -> rounds."""
     seen: dict[str, dict[int, list[OnLink]]] = {"poll": defaultdict(list), "adaptive": defaultdict(list)}
-    with namespace_hosts(2, LINK) as hosts:
+    with virtual_hosts(2, LINK) as hosts:
         for number in range(rounds):
             for policy, by_size in seen.items():
                 for size, one in shift_on_link(hosts, policy).items():

@@ -1,7 +1,7 @@
 """One simulation in a process of its own, so that its peak memory is its own (for benchmarks/netsim.py).
 
-Reads a description as the native part takes it from standard input; prints one line of JSON. Imports nothing that the
-simulator does not need.
+Reads a description as JSON from standard input; prints one line of JSON. Imports nothing that the simulator does not
+need. A job that names no nodes runs on all.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ def mean_us(latency: _core.LatencyHistogram) -> float:
 
 def main() -> None:
     """Simulate and print what it took and what came out."""
-    text = sys.stdin.read()
+    described = _core.read_simulation(json.load(sys.stdin), "read the description")
+    nodes = _core.topology_nodes(described.network.name, described.network.parameters)
+    placed = [job.nodes or list(range(nodes)) for job in described.jobs]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    run = _core.simulate(text)
+    run = _core.simulate(described, placed)
     print(
         json.dumps(
             {
@@ -32,7 +34,7 @@ def main() -> None:
                 "process_cpu_s": time.process_time(),
                 "rss_before_mb": before / 1024,
                 "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-                "packet_links": run.packet_links,
+                "packet_hops": run.packet_hops,
                 "packets": run.packets,
                 "messages": run.messages_delivered,
                 "simulated_us": run.ended_ps * 1e-6,

@@ -27,8 +27,7 @@ from lull import _core, record
 from lull import cli as lull_cli
 from lull.comparison import result
 from lull.record.table import COLUMNS
-from lull.simulation import account, explain
-from lull.simulation.power_presets import POWER_PRESETS
+from lull.simulation import account
 from lull.statistics import bootstrap
 from lull.study import description
 
@@ -210,32 +209,41 @@ def comparison_json() -> str:
 
 
 def simulate_toml() -> str:
-    """The tables of a simulation's file: every key, from the same schema that checks it."""
-    headings = {
-        "": "## Above all tables",
-        "topology": "## topology",
-        "network": "## network",
-        "routing": "## routing",
-        "power": "## power",
-        "jobs": "## jobs\n\nOne `[[jobs]]` for each.",
-    }
+    """The tables of a simulation's file: every key, from the declarations that check it."""
     parts = []
-    for name, heading in headings.items():
+    for one in _core.simulation_tables():
         rows = [
-            (f"`{one.name}`", one.default, one.allowed, one.meaning + (f" *({one.only})*" if one.only else ""))
-            for one in explain.explained(name)
+            (f"`{key.name}`", key.default, key.allowed, key.meaning + (f" *({key.when})*" if key.when else ""))
+            for key in one.keys
         ]
+        heading = {
+            "": "## Above all tables",
+            "jobs": "## jobs\n\nOne `[[jobs]]` for each.",
+        }.get(one.name, f"## {one.name}")
         parts.append(f"{heading}\n\n{table(['key', 'default', 'allowed', 'meaning'], rows)}")
+    return "\n\n".join(parts)
+
+
+def topology_parameters() -> str:
+    """Every topology with its parameters and presets."""
+    parts = []
+    for one in _core.topologies():
+        rows = [(f"`{p.name}`", ", ".join(str(n) for n in p.default), p.allowed, p.meaning) for p in one.parameters]
+        presets = [f"`{p.name}`: {p.meaning}" for p in _core.topology_presets() if p.topology == one.name]
+        words = f"### {one.name}\n\n{one.meaning[0].upper()}{one.meaning[1:]}."
+        named = ["Presets: " + "; ".join(presets) + "."] if presets else []
+        parts += [words, table(["parameter", "default", "allowed", "meaning"], rows), *named]
     return "\n\n".join(parts)
 
 
 def power_presets() -> str:
     """What each preset of links gives to the keys of [power]."""
-    keys = list(dict.fromkeys(key for preset in POWER_PRESETS.values() for key in preset.values))
+    presets = _core.power_presets()
+    keys = list(dict.fromkeys(key for preset in presets for key in preset.values))
     rows = []
-    for name, preset in POWER_PRESETS.items():
+    for preset in presets:
         given = [str(preset.values.get(key, "to be given" if key in preset.must_be_given else "")) for key in keys]
-        rows.append((f"`{name}`", ", ".join(preset.modes), *given))
+        rows.append((f"`{preset.name}`", ", ".join(preset.modes), *given))
     return table(["preset", "modes", *(f"`{key}`" for key in keys)], rows)
 
 
@@ -320,6 +328,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "comparison-json": comparison_json,
     "simulate-toml": simulate_toml,
     "power-presets": power_presets,
+    "topology-parameters": topology_parameters,
     "simulation-json": simulation_json,
     "simulation-links": simulation_links,
     "shmem-functions": shmem_functions,

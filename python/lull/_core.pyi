@@ -1,6 +1,7 @@
 """The native part: settings, the energy meter, the network simulator (C++ rooms base/, meter/ and netsim/)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,6 +124,7 @@ class TopologyParameter:
     name: str
     meaning: str
     default: list[int]
+    allowed: str  # in words
     list: bool
 
 class Topology:
@@ -131,6 +133,7 @@ class Topology:
     name: str
     meaning: str
     parameters: list[TopologyParameter]
+    small: dict[str, list[int]]  # parameters of a network that fits a drawing
 
 class TopologyPreset:
     """A named set of parameters of a topology."""
@@ -140,7 +143,7 @@ class TopologyPreset:
     meaning: str
     parameters: dict[str, list[int]]
 
-class TopologyFigures:
+class TopologyMetrics:
     """What a network is, in numbers."""
 
     nodes: int
@@ -148,16 +151,16 @@ class TopologyFigures:
     radix: int  # most ports of a switch
     node_cables: int
     switch_cables: int
-    diameter: int  # most links of a shortest way, those of the nodes included
-    mean_links: float  # of a shortest way, over all ordered pairs of different nodes
+    diameter: int  # most links of a shortest path, those of the nodes included
+    mean_links: float  # of a shortest path, over all ordered pairs of different nodes
     bisection: int  # links in one direction
 
 class TopologyLinks:
-    """The cables of a network, each once, and where nodes hang."""
+    """The cables of a network, each once, and where nodes are attached."""
 
     from_switch: NDArray[np.uint32]
     to_switch: NDArray[np.uint32]
-    home: NDArray[np.uint32]  # the switch of every node
+    attach_switch: NDArray[np.uint32]  # of every node
 
 def topologies() -> list[Topology]:
     """Every topology, in the table's order."""
@@ -172,11 +175,95 @@ def topology_nodes(name: str, parameters: Mapping[str, Sequence[int]]) -> int:
         CoreUsageError: There is no such topology, or its parameters contradict each other; so below.
     """
 
-def topology_figures(name: str, parameters: Mapping[str, Sequence[int]]) -> TopologyFigures:
+def topology_metrics(name: str, parameters: Mapping[str, Sequence[int]]) -> TopologyMetrics:
     """Counts, diameter, mean links, bisection: found by walking the network."""
 
 def topology_links(name: str, parameters: Mapping[str, Sequence[int]]) -> TopologyLinks:
     """The cables between switches, and the switch of each node."""
+
+class NetworkChoice:
+    """A topology with all its parameters; `preset` is "" where none was named."""
+
+    name: str
+    preset: str
+    parameters: dict[str, list[int]]
+
+class SimulationKey:
+    """One key of a simulation's file, in words."""
+
+    name: str
+    meaning: str
+    default: str
+    allowed: str
+    when: str  # it applies; "" for always
+    only: dict[str, list[str]]  # the same: other keys of the table, and their words
+
+class SimulationTable:
+    """One table of a simulation's file; `name` is "" for what stands above all tables."""
+
+    name: str
+    keys: list[SimulationKey]
+
+class PowerPreset:
+    """A link technology: the defaults it gives to keys of [power], and the modes it is for."""
+
+    name: str
+    modes: list[str]
+    values: dict[str, str | float]
+    must_be_given: list[str]
+
+class DescribedJob:
+    """How many processes a job has, and where they run."""
+
+    name: str
+    processes: int | None  # None: as many as `nodes`, or as others leave
+    mapping: str  # linear or random; "" where `nodes` are listed
+    nodes: list[int]
+
+class SimulationDescription:
+    """A whole simulation, checked."""
+
+    content: dict[str, Any]  # as a user could have written it, with every default that applies
+    seed: int
+    end_ps: int | None
+    network: NetworkChoice
+    mode: str  # of power
+    hold_ps: int  # 0 where the mode has none
+    link_watts: float | None
+    jobs: list[DescribedJob]
+
+def simulation_tables() -> list[SimulationTable]:
+    """Every table of a simulation's file, without the parameters of topologies."""
+
+def power_modes() -> list[str]:
+    """The names of all power modes, in the table's order."""
+
+def power_presets() -> list[PowerPreset]:
+    """Every link technology that is known by name."""
+
+def nearest(wrong: str, right: Sequence[str]) -> str:
+    """What to say of a name that is not one of those there are: the nearest, or all."""
+
+def read_network_choice(content: object, asked: str) -> NetworkChoice:
+    """What a [topology] on its own means; raises as `read_simulation` does."""
+
+def read_simulation(content: object, asked: str) -> SimulationDescription:
+    """Check a whole description.
+
+    Args:
+        content: As the TOML file gives it: tables in tables.
+        asked: Begins the errors.
+
+    Raises:
+        CoreUsageError: The first mistake in it: the key, what was found, what is allowed.
+    """
+
+def check_placement(description: SimulationDescription, nodes: Sequence[Sequence[int]]) -> None:
+    """Check that every job can run with its processes on these nodes.
+
+    Raises:
+        CoreUsageError: One cannot.
+    """
 
 class SimulatedLinks:
     """What happened on every link, one direction each; times in picoseconds."""
@@ -220,7 +307,7 @@ class Simulated:
     ended_ps: int
     events: int
     packets: int
-    packet_links: int
+    packet_hops: int
     packets_injected: int
     bytes_injected: int
     bytes_delivered: int
@@ -238,12 +325,18 @@ class Simulated:
     hops: NDArray[np.uint64]
     jobs: list[SimulatedJob]
     links: SimulatedLinks
+    shares: dict[str, float]  # power over active power in each low-power state
 
-def simulate(description: str, progress: Callable[[int, int, int, int], bool] | None = None) -> Simulated:
+def simulate(
+    description: SimulationDescription,
+    nodes: Sequence[Sequence[int]],
+    progress: Callable[[int, int, int, int], bool] | None = None,
+) -> Simulated:
     """Run one simulation to its end, without Python's lock.
 
     Args:
-        description: JSON that mirrors the C++ `struct simulation` field by field.
+        description: What is simulated.
+        nodes: Of the processes of each job.
         progress: Called with (simulated picoseconds, events, messages done, messages expected or 0) some ten times a
             second; when it answers False the simulation ends with what it has. A signal that raises ends it too.
 

@@ -1,8 +1,8 @@
 // The places of a non-contiguous block of memory: equal blocks at regular distances, on up to 8 levels, as ARMCI and
 // multi-dimensional arrays have them.
 //
-// counts[0] is the length of a block in bytes, counts[l] for l ≥ 1 how often the level below is repeated, strides[l -
-// 1] bytes apart. Blocks are numbered in memory order of their indices, the lowest level fastest.
+// counts[0] is the length of a block in bytes, counts[l] for l ≥ 1 how often the level below is repeated,
+// strides[l - 1] bytes apart. Blocks are numbered in memory order of their indices, the lowest level fastest.
 #pragma once
 #include <array>
 #include <cstddef>

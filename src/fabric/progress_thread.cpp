@@ -16,19 +16,13 @@
 #include "base/error.hpp"
 #include "base/event_fd.hpp"
 #include "base/settings.hpp"
+#include "model/machine.hpp"
 #include "wait/timer_slack.hpp"
 
 namespace lull::fabric {
 namespace {
 
-// How long a message may wait for the progress thread when the main thread stops streaming: a twentieth of the time for
-// which it has streamed, so that the wake-ups by which the progress thread looks whether it still does cost little; at
-// least about two of these.
-constexpr std::int64_t least_stand_back_ns = 50'000, most_stand_back_ns = 500'000;
-constexpr std::int64_t stand_back_share = 20;
-// Waits whose ends are no further apart than this are worth it: two turns cost some 3 µs, a wake-up of the progress
-// thread more.
-constexpr std::int64_t stream_of_waits_ns = 20'000;
+constexpr model::progress_costs costs{};
 
 void add_to(int epoll_fd, int fd) {
   epoll_event event{};
@@ -90,7 +84,7 @@ bool progress_thread::streams() {
   if (oversubscribed_) return false;
   const std::int64_t now = now_ns(), before = last_wait_ended_.exchange(now, std::memory_order_seq_cst);
   if (standing_back_.load(std::memory_order_seq_cst)) return true;
-  if (now - before >= stream_of_waits_ns) return false;
+  if (now - before >= costs.stream_of_waits_ns) return false;
   standing_back_.store(true, std::memory_order_seq_cst);
   signal_event_fd(kick_fd_);
   return true;
@@ -139,7 +133,8 @@ void progress_thread::stand_back_while_main_streams() {
   const std::int64_t begin = now_ns();
   for (;;) {
     const std::int64_t now = now_ns();
-    const std::int64_t turn = std::clamp((now - begin) / stand_back_share, least_stand_back_ns, most_stand_back_ns);
+    const std::int64_t turn =
+        std::clamp((now - begin) / costs.stand_back_share, costs.least_stand_back_ns, costs.most_stand_back_ns);
     std::int64_t left = 0;
     if (standing_back_.load(std::memory_order_seq_cst))
       left = turn - (now - last_wait_ended_.load(std::memory_order_seq_cst));

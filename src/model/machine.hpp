@@ -45,10 +45,30 @@ struct waiting_costs {
   std::int64_t shortest_sleep_ns = 10'000;
 };
 
+// The progress thread of a PE, and the turns between it and a thread of the program that makes progress itself.
+struct progress_costs {
+  // Waits whose ends are no further apart than this are a stream. Measured: two turns cost some 3 µs, a wake-up of the
+  // progress thread some 15 (docs/explanation/one-sided-speed.md).
+  std::int64_t stream_of_waits_ns = 20'000;
+  // How long a message may wait for the progress thread when a stream ends: a share of the time that the stream has
+  // lasted, so that the wake-ups by which it looks cost little; at least about two of these. Chosen.
+  std::int64_t stand_back_share = 20;
+  std::int64_t least_stand_back_ns = 50'000, most_stand_back_ns = 500'000;
+};
+
+// Messages between nodes over UCX.
+struct message_costs {
+  // Below this size messages go eagerly: a rendezvous costs three sleeps instead of one, and was slower even when
+  // polling. Measured.
+  std::size_t rendezvous_from_bytes = std::size_t{1} << 20U;
+};
+
 struct machine {
   link_costs link;
   aggregation_costs aggregation;
   waiting_costs waiting;
+  progress_costs progress;
+  message_costs messages;
 };
 
 }  // namespace lull::model

@@ -1,12 +1,12 @@
-// What both models of the simulator share: nodes that cut messages into packets, ways, links that carry packets and
-// sleep between them, delivery, and the loop over windows and places. What happens inside a switch is `Self`:
-// explicit_queues.hpp or eager_queues.hpp.
+// What both models of the simulator share: nodes that cut messages into packets, paths, links that carry packets and
+// sleep between them, delivery, and the loop over windows and logical processes. What happens inside a switch is
+// `Self`: explicit_queues.hpp or eager_queues.hpp.
 //
-// Which records a hop touches is known in time to fetch them before they are needed, because the events of a place in a
-// window are handled in three steps, the first while the place before is in its last:
+// Which records a hop touches is known in time to fetch them before they are needed, because the events of a logical
+// process in a window are handled in three steps, the first while the logical process before is in its last:
 //
-//   look    fetch the packets of arrivals, and what calls will need
-//   route   choose the ways of arrivals, in order of time; fetch the ports they leave by
+//   look    fetch the packets of arrivals, and what timers will need
+//   route   choose the paths of arrivals, in order of time; fetch the ports they leave by
 //   act     everything else, in order of time
 //
 // So routing sees what was routed before it at once, but what became of it (a wait for credits, a wake-up) only from
@@ -24,20 +24,20 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "netsim/link_power.hpp"
-#include "netsim/plumbing.hpp"
+#include "netsim/deliveries.hpp"
+#include "netsim/network_state.hpp"
+#include "netsim/power/link_power.hpp"
 #include "netsim/simulation.hpp"
 #include "netsim/statistics.hpp"
-#include "netsim/tally.hpp"
 #include "netsim/topology.hpp"
 #include "netsim/traffic.hpp"
 #include "netsim/windows.hpp"
 
 namespace lull::netsim {
 
-// Self has: has_channels; look(n), route(n) for the n-th place of the window; arrive(in, packet), answer(call);
-// may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at) for nodes'
-// links; and report_deadlock().
+// Self has: has_channels; look(n), route(n) for the n-th logical process of the window; arrive(in, packet),
+// handle(timer); may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at) for
+// nodes' links; and report_deadlock().
 template <class Self, topology_shape T>
 class core {
  public:
@@ -46,12 +46,12 @@ class core {
         asked_(asked),
         links_(topology, asked, Self::has_channels),
         traffic_(asked, topology.nodes()),
-        power_(asked.power, links_.count()),
+        power_(policy_of(asked.power), links_.count()),
         reluctance_(static_cast<picoseconds>(asked.routing.reluctance * static_cast<double>(power_.wake_delay()))),
         queue_(topology.switches(), links_.window_bits()),
         random_(asked.seed),
         injectors_(topology.nodes()),
-        tally_(asked) {}
+        deliveries_(asked) {}
 
   result run(const progress& shown);
 
@@ -60,32 +60,32 @@ class core {
 
   // A node's interface: cuts messages into packets, one message at a time.
   struct alignas(64) injector {
-    route_state way{};
+    route_state path{};
     std::uint32_t message = nowhere;
     std::uint32_t unsent = 0;
   };
 
   Self& self() { return static_cast<Self&>(*this); }
-  void act_by_place();
+  void act_by_lp();
   void act(std::size_t n);
-  void answer_in_turn(const event& call);
-  void choose_way(std::uint32_t at, packet& p);
+  void handle_in_turn(const event& timer);
+  void choose_path(std::uint32_t at, packet& p);
   void serve_node(link_id out);
   [[nodiscard]] std::uint32_t cut_packet(const injector& i, std::int32_t bytes);
   template <bool from_node>
   void transmit(link_id out, std::uint32_t index, picoseconds at, std::int64_t waiting);
   void deliver(std::uint32_t index, picoseconds at);
   void end_computation(std::uint32_t node);
-  void prefetch_call(const event& call) const;
-  void call(link_id out, picoseconds at);
-  void call_node(std::uint32_t node);
+  void prefetch_timer(const event& timer) const;
+  void schedule_service(link_id out, picoseconds at);
+  void schedule_node(std::uint32_t node);
   void schedule_computed(std::uint32_t node, std::optional<picoseconds> at);
   void begin();
   [[nodiscard]] result finish(bool stopped);
 
   const T& topology_;
   const simulation& asked_;
-  plumbing links_;
+  network_state links_;
   traffic traffic_;
   link_power power_;
   picoseconds reluctance_;
@@ -94,19 +94,19 @@ class core {
   pool<packet> packets_;
   pool<message> messages_;
   std::vector<injector> injectors_;
-  tally tally_;
+  deliveries deliveries_;
   picoseconds now_ = 0;
-  std::uint32_t here_ = 0;  // the place in turn
+  std::uint32_t here_ = 0;  // the logical process in turn
   std::uint64_t events_ = 0;
 };
 
-// While one place acts, the records of the next are fetched.
+// While one logical process acts, the records of the next are fetched.
 template <class Self, topology_shape T>
-void core<Self, T>::act_by_place() {
-  for (std::size_t n = 0, places = queue_.places(); n < places; ++n) {
-    here_ = queue_.place(n);
+void core<Self, T>::act_by_lp() {
+  for (std::size_t n = 0, lps = queue_.lps(); n < lps; ++n) {
+    here_ = queue_.lp(n);
     if (n == 0) self().look(0);
-    if (n + 1 < places) self().look(n + 1);
+    if (n + 1 < lps) self().look(n + 1);
     self().route(n);
     act(n);
   }
@@ -114,44 +114,44 @@ void core<Self, T>::act_by_place() {
 
 template <class Self, topology_shape T>
 void core<Self, T>::act(std::size_t n) {
-  const std::span<const event> arriving = queue_.events(windows::arrivals, n);
-  const std::span<const event> calling = queue_.events(windows::calls, n);
-  auto call = calling.begin();
+  const std::span<const event> arriving = queue_.events(windows::packets, n);
+  const std::span<const event> timing = queue_.events(windows::timers, n);
+  auto timer = timing.begin();
   event sooner{};
   for (const event& e : arriving) {
-    for (; call != calling.end() && (call->when >> 2U) < (e.when >> 2U); ++call) answer_in_turn(*call);
-    while (queue_.sooner(e.when, sooner)) self().answer(sooner);
+    for (; timer != timing.end() && (timer->when >> 2U) < (e.when >> 2U); ++timer) handle_in_turn(*timer);
+    while (queue_.sooner(e.when, sooner)) self().handle(sooner);
     now_ = queue_.time_of(e);
     self().arrive(e.a, e.b);
   }
-  for (; call != calling.end(); ++call) answer_in_turn(*call);
+  for (; timer != timing.end(); ++timer) handle_in_turn(*timer);
   while (queue_.take(sooner))
-    if (queue_.time_of(sooner) <= asked_.end) self().answer(sooner);
+    if (queue_.time_of(sooner) <= asked_.end) self().handle(sooner);
 }
 
 template <class Self, topology_shape T>
-void core<Self, T>::answer_in_turn(const event& call) {
+void core<Self, T>::handle_in_turn(const event& timer) {
   event sooner{};
-  while (queue_.sooner(call.when, sooner)) self().answer(sooner);
-  self().answer(call);
+  while (queue_.sooner(timer.when, sooner)) self().handle(sooner);
+  self().handle(timer);
 }
 
 template <class Self, topology_shape T>
-void core<Self, T>::call(link_id out, picoseconds at) {
+void core<Self, T>::schedule_service(link_id out, picoseconds at) {
   port& o = links_.port_of(out);
-  if (at >= o.called) return;
-  o.called = at;
-  queue_.template schedule<windows::calls>(at, here_, service, out, 0);
+  if (at >= o.service_due) return;
+  o.service_due = at;
+  queue_.template schedule<windows::timers>(at, here_, service, out, 0);
 }
 
 template <class Self, topology_shape T>
-void core<Self, T>::call_node(std::uint32_t node) {
+void core<Self, T>::schedule_node(std::uint32_t node) {
   const link_id out = links_.node_link(node);
   const port& o = links_.port_of(out);
   const injector& i = injectors_[node];
-  if (i.unsent > 0) return call(out, std::max(o.busy_until, now_));
+  if (i.unsent > 0) return schedule_service(out, std::max(o.busy_until, now_));
   if (const auto created = traffic_.next_at(node))
-    call(out, std::max({o.busy_until, *created + asked_.network.nic_delay, now_}));
+    schedule_service(out, std::max({o.busy_until, *created + asked_.network.nic_delay, now_}));
 }
 
 // A node sends a message at one go, as far as its credits reach: nothing else uses its link meanwhile.
@@ -160,55 +160,55 @@ void core<Self, T>::serve_node(link_id out) {
   const std::uint32_t node = links_.node_of(out);
   port& o = links_.port_of(out);
   injector& i = injectors_[node];
-  if (o.busy_until > now_) return call_node(node);
+  if (o.busy_until > now_) return schedule_node(node);
   if (i.unsent == 0) {
     const auto created = traffic_.next_at(node);
-    if (!created || *created + asked_.network.nic_delay > now_) return call_node(node);
+    if (!created || *created + asked_.network.nic_delay > now_) return schedule_node(node);
     i.message = messages_.take();
     message& m = messages_[i.message] = traffic_.take(node);
-    const endpoint home = topology_.home(m.to);
+    const endpoint to = topology_.attach_point(m.to);
     i.unsent = m.bytes;
-    i.way = {.to_switch = home.id, .key = pair_key(node, m.to), .to_port = home.port};
-    i.way.lane = static_cast<std::uint8_t>(std::uint64_t{mixed(i.way.key)} * links_.lanes() >> 32U);
+    i.path = {.to_switch = to.id, .key = pair_key(node, m.to), .to_port = to.port};
+    i.path.lane = static_cast<std::uint8_t>(std::uint64_t{mixed(i.path.key)} * links_.lanes() >> 32U);
   }
   for (picoseconds at = now_; at <= asked_.end; at = o.busy_until) {
     const auto bytes = static_cast<std::int32_t>(std::min<std::int64_t>(asked_.network.packet, i.unsent));
-    if (!self().may_send(out, i.way.lane, bytes)) {
+    if (!self().may_send(out, i.path.lane, bytes)) {
       if (at > now_) break;  // by then there may be credits
-      return self().await_credit(out, i.way.lane);
+      return self().await_credit(out, i.path.lane);
     }
     i.unsent -= static_cast<std::uint32_t>(bytes);
-    tally_.injected(bytes);
-    self().send(out, i.way.lane, cut_packet(i, bytes), at);
+    deliveries_.injected(bytes);
+    self().send(out, i.path.lane, cut_packet(i, bytes), at);
     if (i.unsent > 0) continue;
     schedule_computed(node, traffic_.sent(node, o.busy_until));
     break;
   }
-  call_node(node);
+  schedule_node(node);
 }
 
 template <class Self, topology_shape T>
 std::uint32_t core<Self, T>::cut_packet(const injector& i, std::int32_t bytes) {
   const std::uint32_t index = packets_.take();
   packet& p = packets_[index];
-  p.way = i.way;
+  p.path = i.path;
   p.message = i.message;
   p.bytes = bytes;
   return index;
 }
 
 template <class Self, topology_shape T>
-void core<Self, T>::choose_way(std::uint32_t at, packet& p) {
+void core<Self, T>::choose_path(std::uint32_t at, packet& p) {
   const link_id first = links_.first_port(at);
-  unsigned number = p.way.to_port;
-  unsigned channel = p.way.lane;
-  if (at == p.way.to_switch) {
+  unsigned number = p.path.to_port;
+  unsigned channel = p.path.lane;
+  if (at == p.path.to_switch) {
     messages_.prefetch(p.message);
   } else {
     const chooser ports(at, asked_.routing.algorithm, links_.free_at(first), now_, power_.awake_for(), reluctance_,
                         asked_.routing.bias, random_);
-    if (p.hops == 1) topology_.start(at, p.way, ports);
-    const hop h = topology_.route(at, p.way, ports);
+    if (p.hops == 1) topology_.start(at, p.path, ports);
+    const hop h = topology_.route(at, p.path, ports);
     number = h.port;
     channel += h.channel * links_.lanes();
   }
@@ -217,7 +217,7 @@ void core<Self, T>::choose_way(std::uint32_t at, packet& p) {
   links_.prefetch_port(p.out);
   if constexpr (Self::has_channels) links_.prefetch_channel(p.out, channel);
   picoseconds& free = *links_.free_at(p.out);
-  free = std::max(free, now_) + links_.transfer_time(number == p.way.to_port && at == p.way.to_switch, p.bytes);
+  free = std::max(free, now_) + links_.transfer_time(number == p.path.to_port && at == p.path.to_switch, p.bytes);
 }
 
 // The first bit leaves at `at`, or when the link has woken up. The link must be idle then. `waiting`: bytes, its own
@@ -250,8 +250,8 @@ void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, s
     if (o.to_node) return deliver(index, end + net.cable_delay);
   }
   p.tail = end + net.cable_delay;
-  queue_.template schedule<windows::arrivals>((net.cut_through ? start : end) + net.cable_delay + net.switch_delay,
-                                              o.far_place, 0, o.far, index);
+  queue_.template schedule<windows::packets>((net.cut_through ? start : end) + net.cable_delay + net.switch_delay,
+                                             o.far_lp, 0, o.far, index);
 }
 
 // The last bit of a packet reaches its node at `at`. Nothing there depends on it but the end of its message.
@@ -260,7 +260,7 @@ void core<Self, T>::deliver(std::uint32_t index, picoseconds at) {
   const packet& p = packets_[index];
   message& m = messages_[p.message];
   const picoseconds done = at + asked_.network.nic_delay;
-  if (tally_.delivered(p, m, at, done)) {
+  if (deliveries_.delivered(p, m, at, done)) {
     schedule_computed(m.to, traffic_.arrived(m, done));
     messages_.put_back(p.message);
   }
@@ -270,15 +270,15 @@ void core<Self, T>::deliver(std::uint32_t index, picoseconds at) {
 template <class Self, topology_shape T>
 void core<Self, T>::schedule_computed(std::uint32_t node, std::optional<picoseconds> at) {
   if (at)
-    queue_.template schedule<windows::calls>(*at, links_.port_of(links_.node_link(node)).far_place, computed, node, 0);
+    queue_.template schedule<windows::timers>(*at, links_.port_of(links_.node_link(node)).far_lp, computed, node, 0);
 }
 
 template <class Self, topology_shape T>
 void core<Self, T>::begin() {
   for (std::uint32_t node = 0; node < topology_.nodes(); ++node) {
-    here_ = links_.port_of(links_.node_link(node)).far_place;
+    here_ = links_.port_of(links_.node_link(node)).far_lp;
     schedule_computed(node, traffic_.first_computed(node));
-    call_node(node);
+    schedule_node(node);
   }
 }
 
@@ -293,13 +293,13 @@ result core<Self, T>::run(const progress& shown) {
   while (queue_.open()) {
     if (queue_.begin() > asked_.end) break;
     if (asked_.end - queue_.begin() < queue_.length()) queue_.cut_off(asked_.end);
-    act_by_place();
+    act_by_lp();
     events_ += queue_.count();
     if (events_ < look_at) continue;
     look_at = events_ + 16384;
     if (clock::now() < show_at) continue;
     show_at = clock::now() + between;
-    if (shown && !shown({queue_.begin(), events_, tally_.messages_done(), traffic_.expected()})) {
+    if (shown && !shown({queue_.begin(), events_, deliveries_.messages_done(), traffic_.expected()})) {
       stopped = true;
       break;
     }
@@ -310,22 +310,23 @@ result core<Self, T>::run(const progress& shown) {
 
 template <class Self, topology_shape T>
 result core<Self, T>::finish(bool stopped) {
-  result r = tally_.counted(traffic_);
+  result r = deliveries_.counted(traffic_);
   r.stopped = stopped;
   r.events = events_;
   r.messages_created = traffic_.created();
   r.virtual_channels = links_.channels();
   r.fifo = !Self::has_channels;
   r.window = queue_.length();
-  r.ended = stopped ? queue_.begin() : asked_.end != never ? asked_.end : tally_.last;
+  r.ended = stopped ? queue_.begin() : asked_.end != never ? asked_.end : deliveries_.last;
+  r.policy = power_.policy();
   r.links.reserve(links_.count());
   for (link_id link = 0; link < links_.count(); ++link) {
     port& o = links_.port_of(link);
     const bool from_node = links_.from_node(link);
     power_.close(o, link, o.busy_until, r.ended);
-    r.packet_links += o.packets;
+    r.packet_hops += o.packets;
     r.links.push_back({.from = from_node ? links_.node_of(link) : links_.switch_of(link),
-                       .to = o.to_node ? links_.node_of(o.far) : o.far_place,
+                       .to = o.to_node ? links_.node_of(o.far) : o.far_lp,
                        .kind = from_node   ? link_result::link_kind::injection
                                : o.to_node ? link_result::link_kind::ejection
                                            : link_result::link_kind::network,
@@ -333,8 +334,8 @@ result core<Self, T>::finish(bool stopped) {
                        .bytes = o.bytes,
                        .wakes = o.wakes,
                        .deep_sleep = o.deep,
-                       .fast_wake = asked_.power.mode == power_mode::adaptive_rate ? 0 : o.other,
-                       .slow = asked_.power.mode == power_mode::adaptive_rate ? o.other : 0,
+                       .fast_wake = power_.follows_backlog() ? 0 : o.other,
+                       .slow = power_.follows_backlog() ? o.other : 0,
                        .busy = links_.transfer_time_of_all(o.node_cable, o.bytes) + power_.lag(link)});
   }
   return r;
@@ -342,14 +343,14 @@ result core<Self, T>::finish(bool stopped) {
 
 template <class Self, topology_shape T>
 void core<Self, T>::end_computation(std::uint32_t node) {
-  tally_.last = std::max(tally_.last, now_);
+  deliveries_.last = std::max(deliveries_.last, now_);
   schedule_computed(node, traffic_.computed(node, now_));
-  call_node(node);
+  schedule_node(node);
 }
 
 template <class Self, topology_shape T>
-[[gnu::always_inline]] inline void core<Self, T>::prefetch_call(const event& call) const {
-  const link_id link = windows::what(call) == computed ? links_.node_link(call.a) : call.a;
+[[gnu::always_inline]] inline void core<Self, T>::prefetch_timer(const event& timer) const {
+  const link_id link = windows::what(timer) == computed ? links_.node_link(timer.a) : timer.a;
   links_.prefetch_port(link);
   if constexpr (Self::has_channels) links_.prefetch_channel(link, 0);
   if (links_.from_node(link)) {

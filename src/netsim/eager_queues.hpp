@@ -15,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "netsim/core.hpp"
+#include "netsim/counted.hpp"
 
 namespace lull::netsim {
 
@@ -33,12 +34,12 @@ class eager_queues : public core<eager_queues<T>, T> {
  private:
   friend base;
   using base::asked_, base::links_, base::queue_, base::packets_, base::now_, base::traffic_;
-  using base::choose_way, base::prefetch_call, base::serve_node, base::end_computation;
+  using base::choose_path, base::prefetch_timer, base::serve_node, base::end_computation;
   using base::service;
 
   void look(std::size_t n) const;
   void route(std::size_t n);
-  void answer(const event& call);
+  void handle(const event& timer);
   void arrive(link_id in, std::uint32_t index);
   [[nodiscard]] static bool may_send(link_id /*out*/, unsigned /*channel*/, std::int32_t /*bytes*/) { return true; }
   static void await_credit(link_id /*out*/, unsigned /*channel*/) {}
@@ -55,7 +56,8 @@ std::string eager_queues<T>::why_not(const T& topology, const simulation& asked)
   const network_parameters& n = asked.network;
   if (topology.channels(asked.routing.algorithm) > 1) return "the routing needs more than one virtual channel";
   if (n.virtual_channels > 1) return "there is more than one virtual channel";
-  if (asked.power.mode == power_mode::adaptive_rate) return "adaptive-rate links look at their queues";
+  if (policy_of(asked.power).does == link_policy::behaviour::changes_rate)
+    return "adaptive-rate links look at their queues";
   // What a link can have sent before the first credit of it is back.
   const double rate = std::max(n.bandwidth, n.nic_bandwidth) * 1e-12;
   const auto round_trip = static_cast<double>(2 * n.cable_delay + n.switch_delay + n.credit_delay);
@@ -79,17 +81,17 @@ std::string eager_queues<T>::why_not_exact() const {
 // Inlined always: GCC takes a function that only prefetches for one without effect, and drops the call.
 template <topology_shape T>
 [[gnu::always_inline]] inline void eager_queues<T>::look(std::size_t n) const {
-  links_.prefetch_free_at(queue_.place(n));
-  for (const event& e : queue_.events(windows::arrivals, n)) packets_.prefetch(e.b);
-  for (const event& e : queue_.events(windows::calls, n)) prefetch_call(e);
+  links_.prefetch_free_at(queue_.lp(n));
+  for (const event& e : queue_.events(windows::packets, n)) packets_.prefetch(e.b);
+  for (const event& e : queue_.events(windows::timers, n)) prefetch_timer(e);
 }
 
 template <topology_shape T>
 void eager_queues<T>::route(std::size_t n) {
-  const std::uint32_t at = queue_.place(n);
-  for (const event& e : queue_.events(windows::arrivals, n)) {
+  const std::uint32_t at = queue_.lp(n);
+  for (const event& e : queue_.events(windows::packets, n)) {
     now_ = queue_.time_of(e);
-    choose_way(at, packets_[e.b]);
+    choose_path(at, packets_[e.b]);
   }
 }
 
@@ -102,19 +104,19 @@ void eager_queues<T>::arrive(link_id /*in*/, std::uint32_t index) {
 }
 
 template <topology_shape T>
-void eager_queues<T>::answer(const event& e) {
+void eager_queues<T>::handle(const event& e) {
   now_ = queue_.time_of(e);
   if (windows::what(e) != service) return end_computation(e.a);
   port& o = links_.port_of(e.a);
-  if (o.called != now_) return;  // an earlier call was scheduled after this one
-  o.called = never;
+  if (o.service_due != now_) return;  // an earlier timer was scheduled after this one
+  o.service_due = never;
   serve_node(e.a);
 }
 
 template <topology_shape T>
 void eager_queues<T>::report_deadlock() const {
-  throw error("simulate the network",
-              fmt::format("{} processes wait at {} ps for messages nobody sends", traffic_.waiting(), now_));
+  throw error("simulate the network", fmt::format("{} waiting at {} ps for messages nobody sends",
+                                                  counted(traffic_.waiting(), "process is", "processes are"), now_));
 }
 
 }  // namespace lull::netsim

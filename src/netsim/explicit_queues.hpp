@@ -8,8 +8,8 @@
 // its first bit does. The crossbar is never the bottleneck. Nodes take from their link whatever comes.
 //
 // Credits and idle links cost no events of their own: a port looks for credits that have come back when it needs them,
-// and only a port that found none, or is busy, is called again. A hop touches four lines of memory: the packet, the
-// intake it stands in, the port it leaves by and that port's channels.
+// and only a port that found none, or is busy, gets a timer. A hop touches four lines of memory: the packet, the
+// input port it stands in, the port it leaves by and that port's channels.
 #pragma once
 #include <fmt/format.h>
 
@@ -20,6 +20,7 @@
 
 #include "base/error.hpp"
 #include "netsim/core.hpp"
+#include "netsim/counted.hpp"
 
 namespace lull::netsim {
 
@@ -27,19 +28,19 @@ template <topology_shape T>
 class explicit_queues : public core<explicit_queues<T>, T> {
  public:
   static constexpr bool has_channels = true;
-  explicit_queues(const T& topology, const simulation& asked) : base(topology, asked), rooms_(links_.most_ports()) {}
+  explicit_queues(const T& topology, const simulation& asked) : base(topology, asked), voqs_(links_.most_ports()) {}
 
  private:
   using base = core<explicit_queues<T>, T>;
   friend base;
   using base::asked_, base::links_, base::queue_, base::packets_, base::now_, base::here_, base::power_, base::traffic_,
       base::injectors_;
-  using base::call, base::choose_way, base::prefetch_call, base::serve_node, base::end_computation;
+  using base::schedule_service, base::choose_path, base::prefetch_timer, base::serve_node, base::end_computation;
   using base::service, base::credit;
 
   void look(std::size_t n) const;
   void route(std::size_t n);
-  void answer(const event& call);
+  void handle(const event& timer);
   void arrive(link_id in, std::uint32_t index);
   void release(const packet& p);
   void append(link_id out, unsigned channel, std::uint32_t index);
@@ -55,43 +56,44 @@ class explicit_queues : public core<explicit_queues<T>, T> {
   // Bytes that wait for a link, those of the packet in turn included.
   [[nodiscard]] std::int64_t backlog(link_id out, const packet& p);
   [[nodiscard]] std::int64_t backlog_of_node(link_id out, const packet& p, picoseconds at);
-  void collect_credits(intake& in, picoseconds until);
+  void collect_credits(input_port& in, picoseconds until);
   void await_credit(link_id out, unsigned channel);
   [[noreturn]] void report_deadlock() const;
 
-  waiting_rooms rooms_;
+  virtual_output_queues voqs_;
 };
 
 // Inlined always: GCC takes a function that only prefetches for one without effect, and drops the call.
 template <topology_shape T>
 [[gnu::always_inline]] inline void explicit_queues<T>::look(std::size_t n) const {
-  links_.prefetch_free_at(queue_.place(n));
-  for (const event& e : queue_.events(windows::arrivals, n)) {
+  links_.prefetch_free_at(queue_.lp(n));
+  for (const event& e : queue_.events(windows::packets, n)) {
     packets_.prefetch(e.b);
-    links_.prefetch_intake(e.a);
+    links_.prefetch_input(e.a);
   }
-  for (const event& e : queue_.events(windows::calls, n)) prefetch_call(e);
+  for (const event& e : queue_.events(windows::timers, n)) prefetch_timer(e);
 }
 
 template <topology_shape T>
 void explicit_queues<T>::route(std::size_t n) {
-  const std::uint32_t at = queue_.place(n);
-  for (const event& e : queue_.events(windows::calls, n)) {
+  const std::uint32_t at = queue_.lp(n);
+  for (const event& e : queue_.events(windows::timers, n)) {
     if (windows::what(e) != service || links_.from_node(e.a)) continue;
     for (unsigned left = links_.port_of(e.a).occupied; left != 0; left &= left - 1)
       packets_.prefetch(links_.channel_of(e.a, static_cast<unsigned>(std::countr_zero(left))).head);
   }
-  for (const event& e : queue_.events(windows::arrivals, n)) {
+  for (const event& e : queue_.events(windows::packets, n)) {
     now_ = queue_.time_of(e);
-    const intake& in = links_.intake_of(e.a);
-    // A full intake will hand its credits over; whether it is full cannot be predicted, so something is fetched anyway.
-    __builtin_prefetch(in.count == intake::most ? static_cast<const void*>(&links_.channel_of(in.sender, 0)) : &in);
-    choose_way(at, packets_[e.b]);
+    const input_port& in = links_.input_of(e.a);
+    // A full input port will hand its credits over; whether it is full cannot be predicted, so something is fetched
+    // anyway.
+    __builtin_prefetch(in.count == input_port::most ? static_cast<const void*>(&links_.channel_of(in.sender, 0)) : &in);
+    choose_path(at, packets_[e.b]);
   }
 }
 
 template <topology_shape T>
-void explicit_queues<T>::answer(const event& e) {
+void explicit_queues<T>::handle(const event& e) {
   now_ = queue_.time_of(e);
   switch (windows::what(e)) {
     case service:
@@ -115,15 +117,15 @@ void explicit_queues<T>::arrive(link_id in, std::uint32_t index) {
     release(p);
     return send_on(out, channel, index);
   }
-  if ((o.crowded >> channel & 1U) == 0 && links_.channel_of(out, channel).space >= p.bytes) {
+  if ((o.blocked >> channel & 1U) == 0 && links_.channel_of(out, channel).space >= p.bytes) {
     release(p);
     append(out, channel, index);
   } else {
-    rooms_.add(links_.room_of(out, channel), in - links_.first_port(here_), index, packets_);
-    o.crowded = static_cast<std::uint16_t>(o.crowded | 1U << channel);
+    voqs_.add(links_.voq_of(out, channel), in - links_.first_port(here_), index, packets_);
+    o.blocked = static_cast<std::uint16_t>(o.blocked | 1U << channel);
   }
   if (o.busy_until > now_)
-    call(out, o.busy_until);
+    schedule_service(out, o.busy_until);
   else
     serve(out);
 }
@@ -132,20 +134,20 @@ void explicit_queues<T>::arrive(link_id in, std::uint32_t index) {
 // will know when the credit has travelled back.
 template <topology_shape T>
 void explicit_queues<T>::release(const packet& p) {
-  intake& in = links_.intake_of(p.in);
+  input_port& in = links_.input_of(p.in);
   const picoseconds at = std::max(now_, p.tail) + asked_.network.credit_delay + asked_.network.cable_delay;
   const std::uint32_t what = std::uint32_t{p.channel} << 24U | static_cast<std::uint32_t>(p.bytes);
   if ((in.awaited >> p.channel & 1U) == 0) [[likely]] {
     // Credits back by the window's begin can be handed over: nobody asks for an earlier time any more.
-    if (in.count == intake::most) collect_credits(in, queue_.begin());
-    if (in.count < intake::most) [[likely]] {
+    if (in.count == input_port::most) collect_credits(in, queue_.begin());
+    if (in.count < input_port::most) [[likely]] {
       in.at[in.count] = at;
       in.what[in.count] = what;
       ++in.count;
       return;
     }
   }
-  queue_.template schedule<windows::calls>(at, links_.port_of(p.in).far_place, credit, in.sender, what);
+  queue_.template schedule<windows::timers>(at, links_.port_of(p.in).far_lp, credit, in.sender, what);
 }
 
 template <topology_shape T>
@@ -166,10 +168,10 @@ void explicit_queues<T>::append(link_id out, unsigned channel, std::uint32_t ind
 template <topology_shape T>
 void explicit_queues<T>::serve_when_due(link_id out) {
   port& o = links_.port_of(out);
-  if (o.called != now_) return;  // an earlier call was scheduled after this one
-  o.called = never;
+  if (o.service_due != now_) return;  // an earlier timer was scheduled after this one
+  o.service_due = never;
   if (links_.from_node(out)) return serve_node(out);
-  if (o.busy_until > now_) return o.occupied != 0 ? call(out, o.busy_until) : void();
+  if (o.busy_until > now_) return o.occupied != 0 ? schedule_service(out, o.busy_until) : void();
   serve(out);
 }
 
@@ -191,18 +193,18 @@ void explicit_queues<T>::serve(link_id out) {
       if (q.head == nowhere) o.occupied = static_cast<std::uint16_t>(o.occupied & ~(1U << channel));
       o.turn = static_cast<std::uint8_t>(channel + 1 == links_.channels() ? 0 : channel + 1);
       send_on(out, channel, index);
-      if ((o.crowded >> channel & 1U) != 0) {
-        std::uint32_t& room = links_.room_of(out, channel);
+      if ((o.blocked >> channel & 1U) != 0) {
+        std::uint32_t& room = links_.voq_of(out, channel);
         while (room != nowhere) {
-          const std::uint32_t next = rooms_.first(room);
+          const std::uint32_t next = voqs_.first(room);
           if (packets_[next].bytes > q.space) break;
-          rooms_.take(room, packets_);
+          voqs_.take(room, packets_);
           release(packets_[next]);
           append(out, channel, next);
         }
-        if (room == nowhere) o.crowded = static_cast<std::uint16_t>(o.crowded & ~(1U << channel));
+        if (room == nowhere) o.blocked = static_cast<std::uint16_t>(o.blocked & ~(1U << channel));
       }
-      if (o.occupied != 0) call(out, o.busy_until);
+      if (o.occupied != 0) schedule_service(out, o.busy_until);
       return;
     }
   }
@@ -215,12 +217,12 @@ bool explicit_queues<T>::has_credit(link_id out, unsigned channel, std::int32_t 
   const channel_queue& q = links_.channel_of(out, channel);
   if (q.credit >= bytes) [[likely]]
     return true;
-  collect_credits(links_.intake_of(links_.port_of(out).far), now_);
+  collect_credits(links_.input_of(links_.port_of(out).far), now_);
   return q.credit >= bytes;
 }
 
 template <topology_shape T>
-void explicit_queues<T>::collect_credits(intake& in, picoseconds until) {
+void explicit_queues<T>::collect_credits(input_port& in, picoseconds until) {
   unsigned kept = 0;
   for (unsigned i = 0; i < in.count; ++i) {
     const picoseconds at = in.at[i];
@@ -234,27 +236,27 @@ void explicit_queues<T>::collect_credits(intake& in, picoseconds until) {
   in.count = static_cast<std::uint8_t>(kept);
 }
 
-// A port without credits is called when the next one is back, or asks the other end to tell.
+// A port without credits gets a timer for when the next one is back, or asks the other end to tell.
 template <topology_shape T>
 void explicit_queues<T>::await_credit(link_id out, unsigned channel) {
-  intake& in = links_.intake_of(links_.port_of(out).far);
+  input_port& in = links_.input_of(links_.port_of(out).far);
   picoseconds soonest = never;
   for (unsigned i = 0; i < in.count; ++i)
     if (in.what[i] >> 24U == channel) soonest = std::min(soonest, in.at[i]);
-  if (soonest != never) return call(out, soonest);
+  if (soonest != never) return schedule_service(out, soonest);
   in.awaited = static_cast<std::uint16_t>(in.awaited | 1U << channel);
 }
 
 template <topology_shape T>
 void explicit_queues<T>::take_credit(link_id out, unsigned channel, std::int32_t bytes) {
   port& o = links_.port_of(out);
-  intake& in = links_.intake_of(o.far);
+  input_port& in = links_.input_of(o.far);
   links_.channel_of(out, channel).credit += bytes;
   in.awaited = static_cast<std::uint16_t>(in.awaited & ~(1U << channel));
   if (links_.from_node(out)) return serve_node(out);
   if (o.occupied == 0) return;
   if (o.busy_until > now_)
-    call(out, o.busy_until);
+    schedule_service(out, o.busy_until);
   else
     serve(out);
 }
@@ -263,8 +265,8 @@ void explicit_queues<T>::take_credit(link_id out, unsigned channel, std::int32_t
 template <topology_shape T>
 void explicit_queues<T>::report_deadlock() const {
   if (packets_.used() == 0)
-    throw error("simulate the network",
-                fmt::format("{} processes wait at {} ps for messages nobody sends", traffic_.waiting(), now_));
+    throw error("simulate the network", fmt::format("{} waiting at {} ps for messages nobody sends",
+                                                    counted(traffic_.waiting(), "process is", "processes are"), now_));
   std::string where;
   unsigned named = 0;
   std::uint64_t stuck = 0;
@@ -273,11 +275,12 @@ void explicit_queues<T>::report_deadlock() const {
     if (o.occupied == 0 || links_.from_node(link)) continue;
     ++stuck;
     if (named++ < 3)
-      where += fmt::format("{} from switch {} to {}", named > 1 ? "," : "", links_.switch_of(link), o.far_place);
+      where += fmt::format("{} from switch {} to {}", named > 1 ? "," : "", links_.switch_of(link), o.far_lp);
   }
   throw error("simulate the network",
-              fmt::format("it is deadlocked at {} ps: {} packets wait for room that will not come, at {} ports:{}{}",
-                          now_, packets_.used(), stuck, where, stuck > 3 ? ", ..." : ""),
+              fmt::format("it is deadlocked at {} ps: {} for room that will not come, at {}:{}{}", now_,
+                          counted(packets_.used(), "packet waits", "packets wait"), counted(stuck, "port"), where,
+                          stuck > 3 ? ", ..." : ""),
               "the routing needs more virtual channels than it was given");
 }
 

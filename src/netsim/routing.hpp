@@ -1,10 +1,11 @@
-// How a packet finds its way: what it carries for that, and how a switch chooses among ports that all lead on.
+// How a packet finds its path: what it carries for that, and how a switch chooses among ports that all lead on.
 //
-// minimal         a shortest way, the same one for every packet of a pair of nodes
-// minimal-random  a shortest way, drawn anew for every packet
+// minimal         a shortest path, the same one for every packet of a pair of nodes
+// minimal-random  a shortest path, drawn anew for every packet
 // valiant         by a switch drawn at random, minimal to it and on from it (Valiant and Brebner 1981)
-// adaptive        the shortest way whose next port is free soonest; where longer ways exist (dragonfly, HyperX, torus),
-//                 a drawn Valiant way is taken instead when queue x hops is smaller there (UGAL-L, Singh 2005)
+// adaptive        the shortest path whose next port is free soonest; where longer paths exist (dragonfly, HyperX,
+// torus),
+//                 a drawn Valiant path is taken instead when queue x hops is smaller there (UGAL-L, Singh 2005)
 // power-aware     as adaptive, but a port asleep counts as busy for `reluctance` wake-ups: links that are awake are
 //                 preferred where queues allow
 #pragma once
@@ -16,15 +17,17 @@ namespace lull::netsim {
 
 using picoseconds = std::int64_t;
 
+inline constexpr picoseconds never = std::numeric_limits<picoseconds>::max();
+
 enum class algorithm : std::uint8_t { minimal, minimal_random, valiant, adaptive, power_aware };
 
 inline constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
 inline constexpr std::uint16_t no_port = 0xffff;
 
-// What a packet carries for its way.
+// What a packet carries for its path.
 struct route_state {
-  std::uint32_t to_switch;          // where its node hangs
+  std::uint32_t to_switch;          // where its node is attached
   std::uint32_t via = nowhere;      // the intermediate switch (or group) still to be visited
   std::uint32_t key = 0;            // a hash of the pair of nodes: deterministic choices follow it
   std::uint16_t to_port = 0;        // of to_switch, to its node
@@ -38,7 +41,7 @@ struct hop {
   std::uint8_t channel;  // class of virtual channel, below topology.channels()
 };
 
-// A small, fast generator (Vigna's SplitMix64, 2015), enough for drawing ways and destinations.
+// A small, fast generator (Vigna's SplitMix64, 2015), enough for drawing paths and destinations.
 class generator {
  public:
   explicit generator(std::uint64_t seed) : state_(seed) {}
@@ -112,7 +115,7 @@ class chooser {
     return first;
   }
 
-  // UGAL-L: whether to leave the minimal way by `port` with `hops` links to go for another by `other`.
+  // UGAL-L: whether to leave the minimal path by `port` with `hops` links to go for another by `other`.
   [[nodiscard]] bool prefers_detour(unsigned port, unsigned hops, unsigned other, unsigned other_hops) const {
     return wait(port) * hops > wait(other) * other_hops + bias_;
   }

@@ -2,6 +2,11 @@
 
 namespace lull::netsim {
 
+link_policy policy_of(const power_parameters& given) {
+  const power_mode& mode = find_power_mode(given.mode);
+  return mode.policy(reader(mode.keys, given.own));
+}
+
 result simulate(const simulation& asked, const progress& shown) {
   return find_topology(asked.topology).simulate(asked, shown);
 }

@@ -6,16 +6,14 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <string>
 #include <vector>
 
+#include "netsim/power/power_mode.hpp"
 #include "netsim/routing.hpp"
 #include "netsim/topology.hpp"
 
 namespace lull::netsim {
-
-inline constexpr picoseconds never = std::numeric_limits<picoseconds>::max();
 
 struct network_parameters {
   std::int64_t packet = 4096;          // largest packet, bytes
@@ -38,38 +36,20 @@ struct routing_parameters {
   double reluctance = 1;  // power-aware: a sleeping port counts as busy for so many wake-ups
 };
 
-enum class power_mode : std::uint8_t { active, deep_sleep, fast_wake, hybrid, adaptive_rate };
-
+// A row of the table of power modes, and what its keys were given.
 struct power_parameters {
-  power_mode mode = power_mode::active;
-  picoseconds hold = 0;                // idle at full power before the first low-power state; hybrid: before fast wake
-  picoseconds hybrid_hold = 0;         // hybrid: time in fast wake before the sleep signalling begins
-  picoseconds sleep_time = 1'100'000;  // Ts
-  picoseconds wake_deep = 5'500'000;   // Tw|DS
-  picoseconds wake_fast = 340'000;     // Tw|FW
-  picoseconds quiet_time = 1'700'000'000;  // Tq, between refreshes
-  picoseconds refresh_time = 1'100'000;    // Tr, at full power
-  double deep_share = 0.1;                 // P_DS / P_ACT
-  double fast_share = 0.6;                 // P_FW / P_ACT
-  bool wake_delays = true;                 // false: account for power, but let no packet wait for it
-  // Learnt hold (as PerfBound): each link chooses its own hold so that wake-ups delay it by at most this share of time.
-  double bound = 0;  // 0: hold as given
-  // adaptive_rate: after `hold` idle the link falls to `slow_rate` of its bandwidth at `slow_share` of its power; it
-  // rises again, in `rate_change`, when `raise_backlog` bytes wait in its output buffer (a node's link: in the node).
-  double slow_rate = 0.25;
-  double slow_share = 0.8;
-  picoseconds rate_change = 1'000'000;
-  std::int64_t raise_backlog = 16384;
-  double link_watts = 0;  // of one direction, active; 0: not given, no joules
+  std::string mode = "active";
+  values own;
 };
+[[nodiscard]] link_policy policy_of(const power_parameters& given);
 
-enum class pattern : std::uint8_t { uniform, permutation, neighbours_2d, neighbours_3d, all_to_all, incast, hot_spot };
 enum class arrivals : std::uint8_t { poisson, periodic, bursty, closed };
 
 struct job {
   std::string name;
   std::vector<std::uint32_t> nodes;  // of each process
-  netsim::pattern pattern = netsim::pattern::uniform;
+  std::string pattern = "uniform";   // name in the table of workloads
+  values own;                        // what its keys were given
   netsim::arrivals arrivals = netsim::arrivals::poisson;
   double load = 0.5;             // open loop: offered bytes per process, as share of nic_bandwidth
   std::int64_t message = 16384;  // bytes
@@ -81,12 +61,10 @@ struct job {
   // until they have been sent and the messages of this iteration meant for the process have arrived
   std::int64_t iterations = 10;
   picoseconds compute = 100'000'000;
-  double hot_share = 0.1;           // hot_spot: of the messages that go to `targets` processes
-  std::uint32_t targets = 1;        // incast, hot_spot
-  std::vector<std::uint32_t> grid;  // neighbours: processes per dimension; empty: as cubic as can be
 };
 
 struct simulation {
+  std::string source = "read the simulation";  // begins the errors about it
   std::uint64_t seed = 1;
   std::string topology;  // name in the table
   netsim::parameters parameters;
@@ -144,8 +122,8 @@ struct link_result {
 struct result {
   picoseconds ended = 0;
   std::uint64_t events = 0;
-  std::uint64_t packets = 0;       // delivered
-  std::uint64_t packet_links = 0;  // crossings of a link by a packet
+  std::uint64_t packets = 0;      // delivered
+  std::uint64_t packet_hops = 0;  // crossings of a link by a packet
   std::uint64_t packets_injected = 0;
   std::uint64_t bytes_injected = 0;
   std::uint64_t bytes_delivered = 0;
@@ -163,6 +141,7 @@ struct result {
   std::vector<std::uint64_t> hops;  // packets by number of links crossed
   std::vector<job_result> jobs;
   std::vector<link_result> links;
+  link_policy policy;  // that they followed
 };
 
 // `shown` is called some ten times a second of wall time; when it answers false the simulation ends at once, with what

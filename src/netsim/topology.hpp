@@ -1,22 +1,25 @@
-// What a topology is: switches, nodes, the cables between them, and the way a packet takes. One file each in topology/.
+// What a topology is: switches, nodes, the cables between them, and the path a packet takes. One file each in
+// topology/.
 //
 // A topology is a plain class with the members of the concept below. It is immutable once built, and knows nothing of
 // queues, time or power: the engine asks it, at each switch, for the next port. `route` is inlined into the engine's
 // loop, so it must be short: no allocation, no division by a variable, no virtual call.
 //
-// Promises: cables are bidirectional (peer of peer is oneself); every node hangs at one switch; `route` never leads a
+// Promises: cables are bidirectional (peer of peer is oneself); every node is at one switch; `route` never leads a
 // packet twice over the same channel of a link, and the graph of (link, channel) dependencies of all its routes has no
 // cycle, whatever the algorithm: this excludes deadlock. tests/unit/netsim checks all three for every topology.
 #pragma once
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "netsim/description/key.hpp"
 #include "netsim/routing.hpp"
 
 namespace lull::netsim {
@@ -36,7 +39,7 @@ concept topology_shape = requires(const T& t, std::uint32_t n, unsigned port, al
   { t.switches() } -> std::same_as<std::uint32_t>;
   { t.ports(n) } -> std::same_as<unsigned>;                 // of switch n, those to nodes included
   { t.peer(n, port) } -> std::same_as<endpoint>;            // of switch n
-  { t.home(n) } -> std::same_as<endpoint>;                  // switch and port of node n
+  { t.attach_point(n) } -> std::same_as<endpoint>;                  // switch and port of node n
   { t.channels(a) } -> std::same_as<unsigned>;              // classes of virtual channels the algorithm needs
   { t.start(n, packet, ports) };                            // once, at the packet's first switch, unless it is the last
   { t.route(n, packet, ports) } -> std::same_as<hop>;       // at switch n, which is not packet.to_switch
@@ -46,13 +49,6 @@ concept topology_shape = requires(const T& t, std::uint32_t n, unsigned port, al
 // Parameters of a topology as the user gave them: each a whole number or a list of them.
 using parameters = std::map<std::string, std::vector<std::int64_t>>;
 
-struct parameter {
-  const char* name;
-  const char* meaning;
-  std::vector<std::int64_t> default_value;
-  bool list = false;
-};
-
 // The shape of a topology without its routing: what `lull topology` prints and draws, and tests measure.
 class shape {
  public:
@@ -61,15 +57,15 @@ class shape {
   [[nodiscard]] virtual std::uint32_t switches() const = 0;
   [[nodiscard]] virtual unsigned ports(std::uint32_t of_switch) const = 0;
   [[nodiscard]] virtual endpoint peer(std::uint32_t of_switch, unsigned port) const = 0;
-  [[nodiscard]] virtual endpoint home(std::uint32_t node) const = 0;
+  [[nodiscard]] virtual endpoint attach_point(std::uint32_t node) const = 0;
   [[nodiscard]] virtual unsigned channels(algorithm a) const = 0;
   // Links (one direction) that a cut of the nodes into two equal halves severs, at the cut the topology is known for.
   [[nodiscard]] virtual std::uint64_t bisection() const = 0;
-  // The whole way of one packet: the ports taken, with their channels. `busy` says how long a packet would wait at a
+  // The whole path of one packet: the ports taken, with their channels. `busy` says how long a packet would wait at a
   // port of a switch; without it all queues are empty.
   using waits = std::function<picoseconds(std::uint32_t of_switch, unsigned port)>;
-  [[nodiscard]] virtual std::vector<hop> way(std::uint32_t from_node, std::uint32_t to_node, algorithm a,
-                                             std::uint64_t seed, const waits& busy = {}) const = 0;
+  [[nodiscard]] virtual std::vector<hop> path(std::uint32_t from_node, std::uint32_t to_node, algorithm a,
+                                              std::uint64_t seed, const waits& busy = {}) const = 0;
 };
 
 struct simulation;
@@ -80,48 +76,53 @@ using progress = std::function<bool(const struct state_of_run&)>;
 inline constexpr std::int64_t most_nodes = 1 << 24;
 inline constexpr std::int64_t most_ports = 4096;
 
+// A named set of parameters of a topology, e.g. of a published network.
+struct preset {
+  const char* name;
+  const char* meaning;
+  netsim::parameters parameters;
+};
+
 // A row of the table of topologies.
 struct topology_entry {
   const char* name;
   const char* meaning;
-  std::vector<parameter> parameters;
+  std::vector<key> keys;
+  parameters small;  // of a network that fits a drawing; tests take it too
+  std::vector<preset> presets;
   std::unique_ptr<shape> (*build)(const netsim::parameters&);
   result (*simulate)(const simulation&, const progress&);
 };
 
 [[nodiscard]] std::span<const topology_entry> all_topologies();
 
+// Every preset, with the topology it is of.
+struct preset_of {
+  const preset* is;
+  const topology_entry* of;
+};
+[[nodiscard]] std::vector<preset_of> all_presets();
+
 // Throws lull::usage_error naming the nearest known topology.
 [[nodiscard]] const topology_entry& find_topology(const std::string& name);
 
-// A named set of parameters of a topology, e.g. the published 4,608-node networks.
-struct preset {
-  const char* name;
-  const char* topology;
-  const char* meaning;
-  netsim::parameters parameters;
-};
-[[nodiscard]] std::span<const preset> all_presets();
-
-// Reads the parameters a user gave for one topology. Every failure is a lull::usage_error that names the key, says what
-// was found and what is allowed. (Unknown keys are found before, where the file is read: python/lull/simulate.)
-class reader {
+// Reads the parameters a user gave for one topology, or their defaults. Every failure is a lull::usage_error that names
+// the key, says what was found and what is allowed. A key that the topology does not declare was refused before.
+class topology_reader {
  public:
-  reader(const char* topology, std::span<const parameter> known, const parameters& given)
-      : topology_(topology), known_(known), given_(given) {}
-  // A whole number in [low, high]; the default where none was given.
-  [[nodiscard]] unsigned one(const char* name, std::int64_t low, std::int64_t high) const;
+  topology_reader(const char* topology, std::span<const key> keys, const parameters& given)
+      : topology_(topology), keys_(keys), given_(given) {}
+  // A whole number, in the range its key declares, and at most `most`.
+  [[nodiscard]] unsigned one(const char* name, std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
   // A list of them; a single number stands for a list of `same` equal ones.
-  [[nodiscard]] std::vector<unsigned> list(const char* name, std::int64_t low, std::int64_t high,
-                                           std::size_t same = 1) const;
-  // "topology.NAME of fat-tree must RULE BOUND" unless it holds.
+  [[nodiscard]] std::vector<unsigned> list(const char* name, std::size_t same = 1) const;
+  // "topology.NAME must RULE BOUND" unless it holds.
   void require(bool holds, const char* name, const char* rule, std::int64_t bound) const;
   void require(bool holds, const char* name, const std::string& rule) const;
 
  private:
-  [[nodiscard]] const std::vector<std::int64_t>& value(const char* name) const;
   const char* topology_;
-  std::span<const parameter> known_;
+  std::span<const key> keys_;
   const parameters& given_;
 };
 

@@ -12,16 +12,16 @@ bool later(const event& x, const event& y) { return before(y, x); }
 
 }  // namespace
 
-windows::windows(std::uint32_t places, unsigned window_bits) : bits_(window_bits), has_events_((places + 63) / 64) {
+windows::windows(std::uint32_t lps, unsigned window_bits) : bits_(window_bits), has_events_((lps + 63) / 64) {
   for (stream& s : streams_) {
     s.slots.resize(slot_count);
-    s.counts.resize(places);
+    s.counts.resize(lps);
   }
 }
 
 void windows::schedule_elsewhere(kind k, std::int64_t window, const event& e) {
   if (window == current_) {
-    assert(k == calls);
+    assert(k == timers);
     now_.push_back(e);
     std::ranges::push_heap(now_, later);
   } else {
@@ -86,38 +86,38 @@ bool windows::open() {
   return true;
 }
 
-// By counting: places are visited in order of number, and only those with events.
+// By counting: logical processes are visited in order of number, and only those with events.
 void windows::sort(unsigned window) {
   for (stream& s : streams_) {
     std::uint32_t* const counts = s.counts.data();
     for (const chunk* c = s.slots[window].first; c != nullptr; c = c->next)
       for (const event& e : std::span(c->events.data(), c->used)) {
-        ++counts[e.place];
-        has_events_[e.place / 64] |= std::uint64_t{1} << e.place % 64;
+        ++counts[e.lp];
+        has_events_[e.lp / 64] |= std::uint64_t{1} << e.lp % 64;
       }
   }
   active_.clear();
   for (std::uint32_t word = 0; word < has_events_.size(); ++word)
     for (std::uint64_t left = std::exchange(has_events_[word], 0); left != 0; left &= left - 1)
       active_.push_back(word * 64 + static_cast<std::uint32_t>(std::countr_zero(left)));
-  for (const kind k : {arrivals, calls}) sort(k, streams_[k].slots[window]);
+  for (const kind k : {packets, timers}) sort(k, streams_[k].slots[window]);
 }
 
 void windows::sort(kind k, const slot& due) {
   stream& s = streams_[k];
   std::uint32_t* const counts = s.counts.data();
   std::uint32_t sum = 0;
-  for (const std::uint32_t place : active_) sum += std::exchange(counts[place], sum);
-  by_place_.resize(due.count);
+  for (const std::uint32_t lp : active_) sum += std::exchange(counts[lp], sum);
+  by_lp_.resize(due.count);
   s.sorted.resize(due.count);
-  event* const by_place = by_place_.data();
+  event* const by_lp = by_lp_.data();
   for (const chunk* c = due.first; c != nullptr; c = c->next)
-    for (const event& e : std::span(c->events.data(), c->used)) by_place[counts[e.place]++] = e;
+    for (const event& e : std::span(c->events.data(), c->used)) by_lp[counts[e.lp]++] = e;
   s.bounds.assign(1, 0);
-  for (const std::uint32_t place : active_) {
-    const std::uint32_t end = std::exchange(counts[place], 0);
+  for (const std::uint32_t lp : active_) {
+    const std::uint32_t end = std::exchange(counts[lp], 0);
     const std::uint32_t begin = s.bounds.back();
-    sort_by_time({by_place + begin, by_place + end}, s.sorted.data() + begin);
+    sort_by_time({by_lp + begin, by_lp + end}, s.sorted.data() + begin);
     s.bounds.push_back(end);
   }
 }
@@ -142,24 +142,24 @@ void windows::sort_by_time(std::span<const event> events, event* sorted) {
 }
 
 void windows::cut_off(picoseconds end) {
-  std::size_t places = 0;
+  std::size_t lps = 0;
   std::array<std::uint32_t, 2> seen{};  // of sorted
   std::array<std::uint32_t, 2> kept{};
   for (std::size_t n = 0; n < active_.size(); ++n) {
     bool any = false;
-    for (const kind k : {arrivals, calls}) {
+    for (const kind k : {packets, timers}) {
       stream& s = streams_[k];
       for (std::uint32_t i = std::exchange(seen[k], s.bounds[n + 1]); i < seen[k]; ++i) {
         if (time_of(s.sorted[i]) > end) break;
         s.sorted[kept[k]++] = s.sorted[i];
         any = true;
       }
-      s.bounds[places + 1] = kept[k];
+      s.bounds[lps + 1] = kept[k];
     }
-    if (any) active_[places++] = active_[n];
+    if (any) active_[lps++] = active_[n];
   }
-  active_.resize(places);
-  for (const kind k : {arrivals, calls}) streams_[k].sorted.resize(kept[k]);
+  active_.resize(lps);
+  for (const kind k : {packets, timers}) streams_[k].sorted.resize(kept[k]);
 }
 
 }  // namespace lull::netsim

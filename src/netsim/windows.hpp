@@ -1,14 +1,15 @@
-// The event queue: simulated time cut into windows, each sorted when it is opened, by place and then by time.
+// The event queue: simulated time cut into windows, each sorted when it is opened, by logical process and then by time.
 //
-// A *place* is a switch together with the interfaces of its nodes. Nothing that happens at one place can change another
-// sooner than the look-ahead of the network (a cable and a switch away, or a credit's way back). So with windows no
-// longer than the look-ahead, all events of one place in a window can be handled in a row, in order of time, and its
-// records stay in the nearest cache. Whatever an event causes elsewhere lies in a later window.
+// A *logical process* is a switch together with the interfaces of its nodes. Nothing that happens at one logical
+// process can change another sooner than the look-ahead of the network (a cable and a switch away, or a credit's way
+// back). So with windows no longer than the look-ahead, all events of one logical process in a window can be handled in
+// a row, in order of time, and its records stay in the nearest cache. Whatever an event causes elsewhere lies in a
+// later window.
 //
-// There are two kinds of event, *arrivals* of packets and *calls* for everything else, kept apart so that loops over
+// There are two kinds of event, arrivals of *packets* and *timers* for everything else, kept apart so that loops over
 // one kind need not ask which it is. Events of near windows are appended to their window, without order; far ones wait
-// in a heap. What happens at one place and time is ordered by when it was scheduled (arrivals first, far ones last), so
-// a run repeats to the bit.
+// in a heap. What happens at one logical process and time is ordered by when it was scheduled (arrivals first, far ones
+// last), so a run repeats to the bit.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -24,7 +25,7 @@
 namespace lull::netsim {
 
 struct event {
-  std::uint32_t place;
+  std::uint32_t lp;
   std::uint32_t when;  // picoseconds into the window << 2 | the caller's own two bits
   std::uint32_t a;
   std::uint32_t b;
@@ -33,20 +34,20 @@ struct event {
 class windows {
  public:
   static constexpr unsigned most_bits = 20;  // the longest window: about a microsecond
-  enum kind : unsigned { arrivals, calls };
+  enum kind : unsigned { packets, timers };
 
-  windows(std::uint32_t places, unsigned window_bits);
+  windows(std::uint32_t lps, unsigned window_bits);
 
   [[nodiscard]] picoseconds length() const { return picoseconds{1} << bits_; }
   [[nodiscard]] picoseconds begin() const { return begin_; }
   [[nodiscard]] picoseconds time_of(const event& e) const { return begin_ + (e.when >> 2U); }
   [[nodiscard]] static unsigned what(const event& e) { return e.when & 3U; }
 
-  // Schedules in a later window. A call may also lie in the open window, for the place whose turn it is.
+  // Schedules in a later window. A timer may also lie in the open window, for the logical process whose turn it is.
   template <kind k>
-  void schedule(picoseconds at, std::uint32_t place, unsigned what, std::uint32_t a, std::uint32_t b) {
+  void schedule(picoseconds at, std::uint32_t lp, unsigned what, std::uint32_t a, std::uint32_t b) {
     const std::int64_t window = at >> bits_;
-    const event e{place, (static_cast<std::uint32_t>(at & (length() - 1))) << 2U | what, a, b};
+    const event e{lp, (static_cast<std::uint32_t>(at & (length() - 1))) << 2U | what, a, b};
     if (static_cast<std::uint64_t>(window - current_ - 1) < slot_count - 1) [[likely]]
       append(k, static_cast<unsigned>(window) % slot_count, e);
     else
@@ -56,19 +57,19 @@ class windows {
   // Opens the next window that has events; false when there is none.
   bool open();
 
-  // The open window's events at the n-th place that has any, in order of time. Calls scheduled meanwhile for the place
-  // in turn come by `sooner`.
-  [[nodiscard]] std::size_t places() const { return active_.size(); }
-  [[nodiscard]] std::uint32_t place(std::size_t n) const { return active_[n]; }
+  // The open window's events at the n-th logical process that has any, in order of time. Timers scheduled meanwhile for
+  // the logical process in turn come by `sooner`.
+  [[nodiscard]] std::size_t lps() const { return active_.size(); }
+  [[nodiscard]] std::uint32_t lp(std::size_t n) const { return active_[n]; }
   [[nodiscard]] std::span<const event> events(kind k, std::size_t n) const {
     const stream& s = streams_[k];
     return {s.sorted.data() + s.bounds[n], s.sorted.data() + s.bounds[n + 1]};
   }
-  [[nodiscard]] std::size_t count() const { return streams_[arrivals].sorted.size() + streams_[calls].sorted.size(); }
+  [[nodiscard]] std::size_t count() const { return streams_[packets].sorted.size() + streams_[timers].sorted.size(); }
   // Forgets events of the open window after `end`.
   void cut_off(picoseconds end);
 
-  // Whether a call scheduled in this window for the place in turn comes before `when`; if so, takes it.
+  // Whether a timer scheduled in this window for the logical process in turn comes before `when`; if so, takes it.
   bool sooner(std::uint32_t when, event& e) {
     if (now_.empty() || (now_.front().when >> 2U) >= (when >> 2U)) [[likely]]
       return false;
@@ -102,8 +103,8 @@ class windows {
   struct stream {
     std::vector<slot> slots;            // of windows to come, unordered
     std::vector<event> sorted;          // of the open window
-    std::vector<std::uint32_t> bounds;  // in sorted: where the events of each active place begin, and the end
-    std::vector<std::uint32_t> counts;  // by place; zero but while sorting
+    std::vector<std::uint32_t> bounds;  // in sorted: where the events of each active logical process begin, and the end
+    std::vector<std::uint32_t> counts;  // by logical process; zero but while sorting
   };
 
   void append(kind k, unsigned window, const event& e) {
@@ -128,9 +129,9 @@ class windows {
   std::vector<std::unique_ptr<chunk[]>> owned_;  // NOLINT(modernize-avoid-c-arrays)
   chunk* free_ = nullptr;
   std::array<std::uint64_t, slot_count / 64> occupied_{};
-  std::vector<std::uint64_t> has_events_;  // places, a bit each
-  std::vector<std::uint32_t> active_;      // places with events in the open window
-  std::vector<event> by_place_;            // while sorting
+  std::vector<std::uint64_t> has_events_;  // logical processes, a bit each
+  std::vector<std::uint32_t> active_;      // logical processes with events in the open window
+  std::vector<event> by_lp_;               // while sorting
   std::vector<event> now_;                 // heap
   std::priority_queue<far_event> far_;
   std::uint64_t far_order_ = 0;

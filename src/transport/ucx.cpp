@@ -14,13 +14,10 @@
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "model/machine.hpp"
 
 namespace lull::transport {
 namespace {
-
-// Rendezvous costs three sleeps per transfer instead of one and is slower even when polling: below this size messages
-// go eagerly, unless UCX_RNDV_THRESH says otherwise.
-constexpr std::size_t eager_limit = std::size_t{1} << 20U;
 
 std::string answer(ucs_status_t status) { return std::string("UCX answered ") + ucs_status_string(status); }
 
@@ -30,7 +27,7 @@ void check(ucs_status_t status, const char* asked) {
 
 std::size_t rendezvous_threshold() {
   const char* const given = std::getenv("UCX_RNDV_THRESH");  // NOLINT(concurrency-mt-unsafe): before any thread starts
-  if (!given || std::string_view(given) == "auto") return eager_limit;
+  if (!given || std::string_view(given) == "auto") return model::message_costs{}.rendezvous_from_bytes;
   if (std::string_view(given) == "inf") return std::numeric_limits<std::size_t>::max();
   try {
     return parse_size(given);

@@ -8,21 +8,7 @@
 
 namespace lull::wait {
 
-// How to wait; policy.hpp says what each does.
-enum class wait_policy : std::uint8_t { poll, interrupt, poll_dvfs, interrupt_dvfs, adaptive };
-constexpr std::array<std::string_view, 5> wait_policy_names{"poll", "interrupt", "poll+dvfs", "interrupt+dvfs",
-                                                            "adaptive"};
-
-[[nodiscard]] constexpr bool lowers_frequency(wait_policy p) {
-  return p == wait_policy::poll_dvfs || p == wait_policy::interrupt_dvfs;
-}
-
-// The policy of this name, as LULL_WAIT takes it; nothing when there is none.
-[[nodiscard]] constexpr std::optional<wait_policy> wait_policy_named(std::string_view name) {
-  for (std::size_t i = 0; i < wait_policy_names.size(); ++i)
-    if (wait_policy_names[i] == name) return static_cast<wait_policy>(i);
-  return std::nullopt;
-}
+enum class wait_policy : std::uint8_t;  // how to wait: policies.hpp
 
 enum class operation : std::uint8_t {
   put,

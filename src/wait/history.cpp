@@ -52,13 +52,13 @@ void wait_history::waited(const awaited& what, std::int64_t ns) {
   known->ns[known->count++ % kept] = ns;
 }
 
-void wait_history::woke_late(std::int64_t ns) {
+void wait_history::timer_was_late(std::int64_t ns) {
   const std::lock_guard hold(lock_);
-  late_ns_[alarms_++ % late_ns_.size()] = ns;
+  latencies_ns_[timers_++ % latencies_ns_.size()] = ns;
 }
 
 std::int64_t wait_history::wake_up_latency() const {
-  return model::wake_up_latency_ns({late_ns_.data(), std::min(alarms_, late_ns_.size())});
+  return model::wake_up_latency_ns({latencies_ns_.data(), std::min(timers_, latencies_ns_.size())});
 }
 
 }  // namespace lull::wait

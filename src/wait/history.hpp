@@ -22,8 +22,8 @@ class wait_history {
   // Nothing before a few such waits have been seen.
   [[nodiscard]] std::optional<model::slack_prediction> predict(const awaited& what);
   void waited(const awaited& what, std::int64_t ns);
-  // A sleep that was to end at its alarm ended so much later.
-  void woke_late(std::int64_t ns);
+  // A sleep that was to end at its timer ended so much later.
+  void timer_was_late(std::int64_t ns);
 
  private:
   static constexpr std::size_t kept = model::most_durations;
@@ -43,8 +43,8 @@ class wait_history {
   std::mutex lock_;
   std::array<kind, sets * ways> kinds_{};
   std::uint64_t time_ = 0;  // grows with every wait
-  std::array<std::int64_t, model::most_wake_up_latencies> late_ns_{};
-  std::size_t alarms_ = 0;
+  std::array<std::int64_t, model::most_wake_up_latencies> latencies_ns_{};
+  std::size_t timers_ = 0;
 };
 
 }  // namespace lull::wait

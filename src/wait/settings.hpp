@@ -4,11 +4,12 @@
 #include <array>
 
 #include "base/settings.hpp"
+#include "wait/policies.hpp"
 
 namespace lull::settings_of {
 
 inline constexpr std::array wait{
-    setting{"LULL_WAIT", setting_type::choice, "interrupt", "poll|interrupt|poll+dvfs|interrupt+dvfs|adaptive",
+    setting{"LULL_WAIT", setting_type::choice, "interrupt", wait::wait_policy_choices,
             "How a PE waits: poll spins until the data is there; interrupt spins about the price of a wake-up and then "
             "sleeps; +dvfs lowers the core's frequency meanwhile; adaptive sleeps until shortly before the end that "
             "it predicts."},

@@ -1,4 +1,4 @@
-// How late the kernel may wake a thread whose sleep is over. The usual slack is 50 µs; alarms are set some ten
+// How late the kernel may wake a thread whose sleep is over. The usual slack is 50 µs; timers are set some ten
 // microseconds apart from what they are to catch. It belongs to a thread, so each asks for its own.
 #pragma once
 #include <sys/prctl.h>

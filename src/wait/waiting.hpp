@@ -25,7 +25,7 @@
 #include "wait/doorbell.hpp"
 #include "wait/frequency.hpp"
 #include "wait/history.hpp"
-#include "wait/policy.hpp"
+#include "wait/policies.hpp"
 #include "wait/progress_source.hpp"
 #include "wait/relax.hpp"
 #include "wait/statistics.hpp"
@@ -108,27 +108,14 @@ class waiting {
   template <class Ready>
   void wait(const awaited& what, Ready& ready) {
     const wait_policy chosen = what.policy.value_or(policy_);
+    const wait_case here{limits_, what, history_};
     switch (chosen) {
-      case wait_policy::poll:
-      case wait_policy::poll_dvfs:
-        return wait_with(poll_policy{limits_}, chosen, what, ready);
-      case wait_policy::adaptive:
-        return wait_adaptively(what, ready);
-      case wait_policy::interrupt:
-      case wait_policy::interrupt_dvfs:
-        return wait_with(interrupt_policy{limits_, !is_large_transfer(what, limits_)}, chosen, what, ready);
+#define LULL_WAIT_WITH(identifier, name, type, lowers) \
+  case wait_policy::identifier:                        \
+    return wait_with(type(here), chosen, what, ready);
+      LULL_WAIT_POLICIES(LULL_WAIT_WITH)
+#undef LULL_WAIT_WITH
     }
-  }
-
-  template <class Ready>
-  void wait_adaptively(const awaited& what, Ready& ready) {
-    const std::int64_t begin = now_ns();
-    const auto known = is_small_transfer(what, limits_) ? std::nullopt : history_.predict(what);
-    if (known && adaptive_policy::worth_it(*known, limits_))
-      wait_with(adaptive_policy{limits_, *known, begin}, wait_policy::adaptive, what, ready);
-    else
-      wait_with(interrupt_policy{limits_, !is_large_transfer(what, limits_)}, wait_policy::adaptive, what, ready);
-    if (!is_small_transfer(what, limits_)) history_.waited(what, now_ns() - begin);
   }
 
   template <class Policy, class Ready>
@@ -159,6 +146,7 @@ class waiting {
     }
     if (source_) source_->end();
     counts.ns_waited = now_ns() - begin;
+    if constexpr (requires { policy.ended(counts.ns_waited); }) policy.ended(counts.ns_waited);
     if (statistics_.detailed()) counts.ns_cpu = thread_cpu_ns() - cpu_begin;
     statistics_.waited(what, counts);
   }
@@ -188,14 +176,14 @@ class waiting {
 
   template <class Ready, class Sleep>
   void asleep(const sleep_plan& plan, wait_counts& counts, Ready& ready, Sleep&& until_woken) {
-    if (plan.alarm) wake_without_slack();
+    if (plan.by_timer) wake_without_slack();
     const std::int64_t begin = now_ns();
     ++counts.sleeps;
     const wake woken = until_woken();
     const std::int64_t slept = now_ns() - begin;
     counts.ns_asleep += slept;
     if (woken != wake::timed_out) return;
-    if (plan.alarm) return history_.woke_late(slept - plan.ns);
+    if (plan.by_timer) return history_.timer_was_late(slept - plan.ns);
     ++counts.timeouts;
     if (ready()) ++counts.missed;
   }

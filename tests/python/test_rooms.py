@@ -1,5 +1,6 @@
-"""`make check ROOM=...`: every test is of a room, and what a room names is there."""
+"""`make check ROOM=...`: every test is of a room, and what a room names is there; a room uses what it may."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
+TOP = TESTS.parent
 ROOMS = tomllib.loads((TESTS / "rooms.toml").read_text())
 
 
@@ -37,8 +39,45 @@ def test_unit_tests_are_those_of_rooms_that_say_so() -> None:
 @pytest.mark.parametrize("room", [[], ["kitchen"]])
 def test_without_a_room_or_with_an_unknown_one_the_rooms_are_listed(room: list[str]) -> None:
     done = subprocess.run(
-        [sys.executable, TESTS.parent / "scripts" / "check", *room], capture_output=True, text=True, check=False
+        [sys.executable, TOP / "scripts" / "check", *room], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
     [line] = done.stderr.splitlines()
     assert all(name in line for name in ROOMS)
+
+
+def rooms_of_source() -> dict[str, set[str]]:
+    """The rooms of src/ and what each may use, as docs/explanation/what-is-where.md says."""
+    page = (TOP / "docs" / "explanation" / "what-is-where.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `src/(\w+)/` \|.*\| ([\w, ]*) ?\|$", page, re.MULTILINE)
+    return {room: {used.strip() for used in uses.split(",") if used.strip()} for room, uses in rows}
+
+
+def test_a_room_of_the_source_includes_only_what_the_page_allows() -> None:
+    rooms = rooms_of_source()
+    assert set(rooms) == {path.name for path in (TOP / "src").iterdir() if path.is_dir()}
+    wrong = []
+    for room, allowed in rooms.items():
+        for path in sorted((TOP / "src" / room).rglob("*.[ch]pp")):
+            for used in re.findall(r'^#include "(\w+)/', path.read_text(encoding="utf-8"), re.MULTILINE):
+                if used in rooms and used != room and used not in allowed:
+                    wrong.append(f"{path.relative_to(TOP)} includes {used}")
+    assert wrong == []
+
+
+def test_the_rooms_of_the_source_make_no_circle() -> None:
+    rooms = rooms_of_source()
+    while rooms:
+        lowest = [room for room, uses in rooms.items() if not uses & rooms.keys()]
+        assert lowest, f"these use each other in a circle: {', '.join(rooms)}"
+        for room in lowest:
+            del rooms[room]
+
+
+def test_only_the_room_of_transports_includes_ucx() -> None:
+    including = [
+        path.relative_to(TOP).parts[1]
+        for path in (TOP / "src").rglob("*.[ch]pp")
+        if re.search(r"^#include <uc[pst]/", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert set(including) == {"transport"}

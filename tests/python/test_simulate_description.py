@@ -5,14 +5,12 @@ from __future__ import annotations
 import tomllib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from lull import _core
 from lull.base.errors import UsageError
 from lull.simulation.description import Description, read_description
-from lull.simulation.power_presets import POWER_PRESETS
+from lull.simulation.mapping import place
 from lull.simulation.settings_by_key import changed, value_of
-from lull.simulation.units import RATE, SHARE, SIZE, TIME
 
 NET = """
 [topology]
@@ -26,63 +24,44 @@ def read(text: str, *assignments: str) -> Description:
     return read_description(changed(tomllib.loads(text), assignments), "read net.toml")
 
 
-def test_plain_numbers_are_si_and_units_are_exact():
-    assert TIME.parse("1.1 us") == TIME.parse(1.1e-6) == 1_100_000
-    assert TIME.parse("340ns") == TIME.parse("0.34 µs") == 340_000
-    assert SIZE.parse("4 KiB") == SIZE.parse(4096) == 4096
-    assert RATE.parse("100 Gbit/s") == RATE.parse(12.5e9) == RATE.parse("12.5 GB/s") == 12_500_000_000
-    assert float(SHARE.parse("1 %")) == 0.01
-
-
-@given(st.integers(min_value=0, max_value=10**18))
-def test_a_shown_time_reads_as_the_same(picoseconds):
-    assert TIME.parse(TIME.show(picoseconds)) == picoseconds
-
-
-@given(st.floats(min_value=1, max_value=1e15))
-def test_a_shown_rate_reads_as_the_same(rate):
-    shown = RATE.show(rate)
-    assert float(RATE.parse(shown if "/" in shown else float(shown))) == rate
-
-
 def test_what_is_left_out_has_its_default_and_the_whole_reads_as_the_same():
-    described = read(NET + JOB)
-    assert described.network.bandwidth == described.network.nic_bandwidth == 12.5e9
-    assert described.network.packet == 4096
-    content = described.content()
+    content = read(NET + JOB).content
+    assert content["network"]["bandwidth"] == content["network"]["nic_bandwidth"] == "100 Gbit/s"
+    assert content["network"]["packet"] == "4 KiB"
     assert content["network"]["virtual_channels"] == "auto"
     assert "hold" not in content["power"], "what does not apply is not there"
-    assert read_description(content, "again") == described.model_copy(update={"topology": _unnamed(described)})
+    assert read_description(content, "again").content == content
 
 
-def _unnamed(described: Description):
-    return read_description(described.content(), "x").topology
+def test_the_rate_of_nodes_links_follows_that_of_the_others():
+    assert read(NET + JOB, "network.bandwidth=40 Gbit/s").content["network"]["nic_bandwidth"] == "5 GB/s"
+    kept = read(NET + JOB, "network.bandwidth=40 Gbit/s", "network.nic_bandwidth=1 GB/s").content["network"]
+    assert kept["nic_bandwidth"] == "8 Gbit/s"
 
 
 def test_a_preset_of_links_gives_the_defaults_and_a_key_overrides_it():
-    power = read(NET + JOB, "power.mode=deep-sleep", "power.preset=25GBASE-R", "power.deep_share=0.2").power
-    assert (power.wake_deep, power.sleep_time, power.deep_share) == (14_250_000, 1_100_000, 0.2)
+    power = read(NET + JOB, "power.mode=deep-sleep", "power.preset=25GBASE-R", "power.deep_share=0.2").content["power"]
+    assert (power["wake_deep"], power["sleep_time"], power["deep_share"]) == ("14.25 us", "1.1 us", 0.2)
 
 
 def test_a_hold_may_be_told_in_sleep_times():
-    power = read(NET + JOB, "power.mode=hybrid", "power.hold=2 Ts").power
-    assert (power.hold, power.hybrid_hold) == (2_200_000, 2_200_000)
-    assert read(NET + JOB, "power.mode=hybrid", "power.hold=2 Ts", "power.sleep_time=1 us").power.hold == 2_000_000
+    power = read(NET + JOB, "power.mode=hybrid", "power.hold=2 Ts").content["power"]
+    assert (power["hold"], power["hybrid_hold"]) == ("2.2 us", "2.2 us")
+    assert read(NET + JOB, "power.mode=hybrid", "power.hold=2 Ts", "power.sleep_time=1 us").hold_ps == 2_000_000
 
 
 def test_a_preset_of_networks_may_be_overridden():
-    described = read('[topology]\npreset = "fat-tree-4608"\npods = 2\n' + JOB)
-    assert described.topology.name == "fat-tree"
-    assert described.topology.parameters["pods"] == [2]
-    assert described.topology.parameters["radix"] == [48]
+    network = read('[topology]\npreset = "fat-tree-4608"\npods = 2\n' + JOB).network
+    assert (network.name, network.preset) == ("fat-tree", "fat-tree-4608")
+    assert network.parameters["pods"] == [2]
+    assert network.parameters["radix"] == [48]
 
 
-@pytest.mark.parametrize("name", POWER_PRESETS)
-def test_every_preset_of_links_is_valid_in_each_of_its_modes(name):
-    preset = POWER_PRESETS[name]
+@pytest.mark.parametrize("preset", _core.power_presets(), ids=lambda preset: preset.name)
+def test_every_preset_of_links_is_valid_in_each_of_its_modes(preset):
     for mode in preset.modes:
         given_too = [f"power.{key}=0.5" for key in preset.must_be_given]
-        read(NET + JOB, f"power.mode={mode}", f"power.preset={name}", *given_too)
+        read(NET + JOB, f"power.mode={mode}", f"power.preset={preset.name}", *given_too)
 
 
 @pytest.mark.parametrize(
@@ -167,6 +146,19 @@ MISTAKES = [
     ('[topology]\npreset = "fat-tree-460"\n' + JOB, "topology.preset is 'fat-tree-460'; did you mean fat-tree-4608?"),
     ('[topology]\nname = "fat-tree"\npreset = "x"\n' + JOB, "topology.preset stands beside topology.name"),
     ('[topology]\nname = "fat-tree"\nradix = "48"\n' + JOB, "topology.radix is '48'; it must be a whole number"),
+    ('[topology]\nname = "fat-tree"\nradix = 1\n' + JOB, "topology.radix is 1; it must be a whole number, 2 to 1024"),
+    ('[topology]\nname = "torus"\ndimensions = []\n' + JOB, "dimensions is []; it must be a whole number or a list"),
+    ("seed = 9223372036854775808\n" + NET + JOB, "seed is '9223372036854775808'; it must be a whole number"),
+    (NET + "[network]\nbandwidth = inf\n" + JOB, "network.bandwidth is inf; it must be a rate such as"),
+    (NET + "[network]\npacket = 2020-01-01\n" + JOB, "network.packet is '2020-01-01'; it must be a size such as"),
+    (NET + "[network]\npacket = [1]\n" + JOB, "network.packet is [1]; it must be a size such as"),
+    (NET + '[power]\nmode = "adaptive-rate"\nhold = "2 Ts"\n' + JOB, "power.hold is '2 Ts'; it must be a time such as"),
+    (
+        NET + JOB + 'pattern = "hot-spot"\narrivals = "closed"\n',
+        "jobs.0.arrivals is closed; hot-spot must be open-loop",
+    ),
+    (NET + JOB + 'pattern = "incast"\ntargets = 16\n', "jobs.0.targets is 16, of 16 processes; name fewer"),
+    ("[jobs]\n" + NET, "jobs is not a list of tables"),
     (
         '[topology]\nname = "fat-tree"\nrdix = 48\n' + JOB,
         "topology.rdix is no parameter of fat-tree; did you mean radix?",
@@ -174,10 +166,15 @@ MISTAKES = [
 ]
 
 
+def placed(text: str) -> None:
+    described = read(text)
+    place(described, 16, "read net.toml")
+
+
 @pytest.mark.parametrize(("text", "words"), MISTAKES, ids=[words[:40] for _, words in MISTAKES])
 def test_a_mistake_is_one_line_that_names_the_key_and_what_is_allowed(text, words):
     with pytest.raises(UsageError) as caught:
-        read(text)
+        placed(text)
     line = str(caught.value)
     assert line.startswith("read net.toml: ")
     assert words in line

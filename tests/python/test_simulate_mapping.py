@@ -5,16 +5,14 @@ from __future__ import annotations
 import pytest
 
 from lull.base.errors import UsageError
-from lull.simulation.description import Job
+from lull.simulation.description import read_description
 from lull.simulation.mapping import place
 
 
-def jobs(*described):
-    return [Job.model_validate({"name": f"job {i}", **one}) for i, one in enumerate(described)]
-
-
-def placed(*described, nodes=16, seed=1):
-    return place(jobs(*described), nodes, seed, "read net.toml")
+def placed(*described, seed=1):
+    """The nodes of the jobs in a network of 16."""
+    content = {"seed": seed, "topology": {"name": "fat-tree", "radix": 4}, "jobs": list(described)}
+    return place(read_description(content, "read net.toml"), 16, "read net.toml")
 
 
 def test_linear_takes_the_next_free_nodes():

@@ -56,13 +56,12 @@ def _list(as_json: bool) -> None:
 
 
 def _one(name: str, assignments: tuple[str, ...], draw: Path | None, as_json: bool) -> None:
-    from lull.simulation.network_choice import find, read_table
     from lull.simulation.settings_by_key import changed
 
     named = "preset" if name in {preset.name for preset in _core.topology_presets()} else "name"
-    choice = read_table(changed({named: name}, assignments), f"show the topology {name}")
     with native_errors():
-        figures = _core.topology_figures(choice.name, choice.parameters)
+        choice = _core.read_network_choice(changed({named: name}, assignments), f"show the topology {name}")
+        figures = _core.topology_metrics(choice.name, choice.parameters)
     rows = {
         "nodes": figures.nodes,
         "switches": figures.switches,
@@ -80,7 +79,8 @@ def _one(name: str, assignments: tuple[str, ...], draw: Path | None, as_json: bo
     if as_json:
         click.echo(json.dumps({"name": choice.name, "parameters": choice.parameters, **rows}, indent=1))
         return
-    _show(output(), choice.name, choice.parameters, figures, find(choice.name))
+    described = next(known for known in _core.topologies() if known.name == choice.name)
+    _show(output(), choice.name, choice.parameters, figures, described)
     if draw is not None:
         output().print(Text(f"\ndrawing in {draw}"), soft_wrap=True)
 
@@ -89,7 +89,7 @@ def _show(
     console: Console,
     name: str,
     parameters: dict[str, list[int]],
-    figures: _core.TopologyFigures,
+    figures: _core.TopologyMetrics,
     described: _core.Topology,
 ) -> None:
     console.print(Text(f"{name}: {described.meaning}", style="bold"), soft_wrap=True)
@@ -101,23 +101,26 @@ def _show(
         ("switches", f"{figures.switches:,}", f"of at most {figures.radix} ports"),
         ("cables", f"{cables:,}", f"{figures.switch_cables:,} between switches"),
         ("links", f"{2 * cables:,}", "one direction each: what power is counted of"),
-        ("diameter", f"{figures.diameter}", "links of the longest shortest way, those of the nodes included"),
-        ("mean links", f"{figures.mean_links:.3f}", "of a shortest way between two nodes"),
+        ("diameter", f"{figures.diameter}", "links of the longest shortest path, those of the nodes included"),
+        ("mean links", f"{figures.mean_links:.3f}", "of a shortest path between two nodes"),
         ("bisection", f"{figures.bisection:,}", "links in one direction between the halves of the nodes"),
     ):
         shown.add_row(label, value, meaning)
     shown.columns[1].justify = "right"
     console.print(shown)
     console.print()
-    table = _table("parameter", "value", "default", "meaning")
+    table = _table("parameter", "value", "default", "allowed", "meaning")
     for parameter in described.parameters:
         values = (_words(parameters[parameter.name]), _words(parameter.default))
-        table.add_row(Text(parameter.name, style="bold"), *values, parameter.meaning)
+        table.add_row(Text(parameter.name, style="bold"), *values, parameter.allowed, parameter.meaning)
     console.print(table)
 
 
 def _parameters(of: _core.Topology) -> list[dict[str, object]]:
-    return [{"name": p.name, "meaning": p.meaning, "default": p.default, "list": p.list} for p in of.parameters]
+    return [
+        {"name": p.name, "meaning": p.meaning, "default": p.default, "allowed": p.allowed, "list": p.list}
+        for p in of.parameters
+    ]
 
 
 def _words(values: list[int]) -> str:

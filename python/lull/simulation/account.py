@@ -99,7 +99,7 @@ class RepeatFigures(Model):
     ended_early: bool  # by `end`, before all was delivered
     events: int
     packets: int
-    packet_links: int
+    packet_hops: int
     bytes_delivered: int
     messages_created: int
     messages_delivered: int
@@ -142,7 +142,7 @@ def figures_of(result: Result) -> RepeatFigures:
         ended_early=result.ended_early,
         events=result.events,
         packets=result.packets,
-        packet_links=result.packet_links,
+        packet_hops=result.packet_hops,
         bytes_delivered=result.bytes_delivered,
         messages_created=result.messages_created,
         messages_delivered=result.messages_delivered,

@@ -17,14 +17,13 @@ from lull import _core
 from lull.base.errors import UsageError
 from lull.base.native import native_errors
 from lull.report import svg
-from lull.simulation.network_choice import NetworkChoice
 from lull.statistics import formatting
 
 MOST_SWITCHES = 200
 Places = NDArray[np.float64]  # x and y of every switch
 
 
-def draw_network(choice: NetworkChoice, path: Path) -> None:
+def draw_network(choice: _core.NetworkChoice, path: Path) -> None:
     """Draw the network into the SVG file `path`.
 
     Raises:
@@ -35,8 +34,8 @@ def draw_network(choice: NetworkChoice, path: Path) -> None:
 
     with native_errors():
         cables = _core.topology_links(choice.name, choice.parameters)
-    nodes_at = Counter(int(switch) for switch in cables.home)
-    switches = 1 + int(max([*cables.from_switch, *cables.to_switch, *cables.home]))
+    nodes_at = Counter(int(switch) for switch in cables.attach_switch)
+    switches = 1 + int(max([*cables.from_switch, *cables.to_switch, *cables.attach_switch]))
     if switches > MOST_SWITCHES:
         asked = f"draw the {choice.name}"
         raise UsageError(asked, f"it has {switches:,} switches", f"draw one of at most {MOST_SWITCHES}, with --set")
@@ -45,11 +44,13 @@ def draw_network(choice: NetworkChoice, path: Path) -> None:
         for a, b in zip(cables.from_switch.tolist(), cables.to_switch.tolist(), strict=True)
     )  # fmt: skip
     places = _places(choice, switches, nodes_at, joined)
-    text = _drawn(choice, places, nodes_at, joined, len(cables.home))
+    text = _drawn(choice, places, nodes_at, joined, len(cables.attach_switch))
     write_files(path.parent, {path.name: text})
 
 
-def _places(choice: NetworkChoice, switches: int, nodes_at: Counter[int], joined: Counter[tuple[int, int]]) -> Places:
+def _places(
+    choice: _core.NetworkChoice, switches: int, nodes_at: Counter[int], joined: Counter[tuple[int, int]]
+) -> Places:
     if "groups" in choice.parameters:
         return _on_circles(switches, _group_size(choice))
     if "dimensions" in choice.parameters:
@@ -57,7 +58,7 @@ def _places(choice: NetworkChoice, switches: int, nodes_at: Counter[int], joined
     return _in_levels(switches, nodes_at, joined)
 
 
-def _group_size(choice: NetworkChoice) -> int:
+def _group_size(choice: _core.NetworkChoice) -> int:
     """Switches of a group of a dragonfly, which are numbered group by group."""
     of = choice.parameters
     return of["routers"][0] if "routers" in of else of["rows"][0] * of["columns"][0]
@@ -126,7 +127,7 @@ def _on_grid(dimensions: list[int], switches: int) -> Places:
 
 
 def _drawn(
-    choice: NetworkChoice,
+    choice: _core.NetworkChoice,
     places: Places,
     nodes_at: Counter[int],
     joined: Counter[tuple[int, int]],
@@ -169,12 +170,13 @@ def _drawn(
         margin = 0.06 * max(size) + 0.3
         axes.set_xlim(places[:, 0].min() - margin, places[:, 0].max() + margin)
         axes.set_ylim(places[:, 1].min() - margin, places[:, 1].max() + margin)
-        axes.set_aspect("equal" if "radix" not in choice.parameters else "auto")
+        axes.set_aspect("equal" if {"groups", "dimensions"} & choice.parameters.keys() else "auto")
         axes.axis("off")
         per_switch = sorted(set(nodes_at.values()))
         each = formatting.count(per_switch[0], "node")
         hanging = f"{each} at each filled switch" if len(per_switch) == 1 else "nodes at filled switches"
-        words = f"{choice.words}: {nodes:,} nodes, {len(places)} switches, {sum(joined.values()):,} cables between them"
+        name = choice.preset or choice.name
+        words = f"{name}: {nodes:,} nodes, {len(places)} switches, {sum(joined.values()):,} cables between them"
         axes.set_title(f"{words}; {hanging}", fontweight="normal", fontsize=8)
         return svg.text_of(figure, "network", words)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,11 +11,10 @@ import numpy as np
 
 from lull import _core
 from lull.base.native import native_errors
-from lull.simulation.description import Description, Power, read_description, read_file
-from lull.simulation.latency import latency_of
+from lull.simulation.description import Description, always_active, read_description, read_file
+from lull.simulation.latency import PICOSECONDS, latency_of
 from lull.simulation.mapping import place
 from lull.simulation.result import JobResult, Links, Result, power_of
-from lull.simulation.units import PICOSECONDS
 
 
 @dataclass(frozen=True)
@@ -62,13 +60,13 @@ def simulate(
 def run(description: Description, asked: str, *, progress: Progress | None = None, baseline: bool = True) -> Result:
     """As `simulate`, of a description that has been checked; `asked` begins its errors."""
     nodes = number_of_nodes(description)
-    placed = place(description.jobs, nodes, description.seed, asked)
+    placed = place(description, nodes, asked)
     active = None
-    if baseline and description.power.mode != "active":
-        active = _run_once(always_active(description), placed, nodes, "active links", progress)
+    if baseline and description.mode != "active":
+        active = _run_once(always_active(description, asked), placed, nodes, "active links", progress)
         if active.stopped:
             return active
-    result = _run_once(description, placed, nodes, description.power.mode, progress)
+    result = _run_once(description, placed, nodes, description.mode, progress)
     if active is None:
         return result
     jobs = tuple(
@@ -78,11 +76,6 @@ def run(description: Description, asked: str, *, progress: Progress | None = Non
     return replace(result, jobs=jobs, active=active)
 
 
-def always_active(description: Description) -> Description:
-    """The same with links that never rest. A routing that asks whether they sleep has nothing to ask: it is kept."""
-    return description.model_copy(update={"power": Power(mode="active", link_watts=description.power.link_watts)})
-
-
 def number_of_nodes(description: Description) -> int:
     """How many nodes the network has.
 
@@ -90,31 +83,7 @@ def number_of_nodes(description: Description) -> int:
         UsageError: The parameters of the topology contradict each other.
     """
     with native_errors():
-        return _core.topology_nodes(description.topology.name, description.topology.parameters)
-
-
-def lowered(description: Description, placed: list[list[int]]) -> dict[str, Any]:
-    """The description as the simulator's own structure has it, field by field."""
-    network = description.network.model_dump(exclude={"switching"})
-    network["cut_through"] = description.network.switching == "cut-through"
-    power = description.power.model_dump(exclude={"preset"})
-    power["hybrid_hold"] = power["hybrid_hold"] or 0
-    power["link_watts"] = power["link_watts"] or 0
-    jobs = [
-        {**job.model_dump(exclude={"processes", "mapping"}), "nodes": nodes, "grid": job.grid or []}
-        for job, nodes in zip(description.jobs, placed, strict=True)
-    ]
-    return {
-        "seed": description.seed,
-        "end": description.end,
-        "warmup": description.warmup,
-        "topology": description.topology.name,
-        "parameters": description.topology.parameters,
-        "network": network,
-        "routing": description.routing.model_dump(),
-        "power": power,
-        "jobs": jobs,
-    }
+        return _core.topology_nodes(description.network.name, description.network.parameters)
 
 
 def _run_once(
@@ -124,16 +93,14 @@ def _run_once(
         return progress is None or progress(State(what, now_ps / PICOSECONDS, events, done, expected)) is not False
 
     with native_errors():
-        found = _core.simulate(json.dumps(lowered(description, placed)), shown)
+        found = _core.simulate(description, placed, shown)
     return _result(description, placed, nodes, found)
 
 
 def _result(description: Description, placed: list[list[int]], nodes: int, found: _core.Simulated) -> Result:
     seconds = found.ended_ps / PICOSECONDS
     links = _links(found.links)
-    power = description.power
-    shares = {"fast wake": power.fast_share, "deep sleep": power.deep_share, "slow rate": power.slow_share}
-    cut_off = found.stopped or (description.end is not None and found.ended_ps >= description.end)
+    cut_off = found.stopped or (description.end_ps is not None and found.ended_ps >= description.end_ps)
     jobs = tuple(
         JobResult(
             name=job.name,
@@ -149,11 +116,11 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
         for job, processes in zip(found.jobs, placed, strict=True)
     )
     return Result(
-        description=description.content(),
+        description=description.content,
         simulated_s=seconds,
         events=found.events,
         packets=found.packets,
-        packet_links=found.packet_links,
+        packet_hops=found.packet_hops,
         bytes_delivered=found.bytes_delivered,
         messages_created=found.messages_created,
         messages_delivered=found.messages_delivered,
@@ -168,10 +135,10 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
         hops=np.array(found.hops, dtype=np.int64),
         jobs=jobs,
         links=links,
-        power=power_of(links, np.ones(len(links), dtype=np.bool_), seconds, shares),
-        network_power=power_of(links, links.between_switches, seconds, shares),
+        power=power_of(links, np.ones(len(links), dtype=np.bool_), seconds, found.shares),
+        network_power=power_of(links, links.between_switches, seconds, found.shares),
         nodes=nodes,
-        link_watts=power.link_watts,
+        link_watts=description.link_watts,
     )
 
 

@@ -7,30 +7,32 @@ seed.
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Sequence
 
+from lull import _core
 from lull.base.errors import UsageError
-from lull.simulation.description import Job
+from lull.base.native import native_errors
+from lull.simulation.description import Description
 from lull.statistics import formatting
 
 
-def place(jobs: Sequence[Job], nodes: int, seed: int, asked: str) -> list[list[int]]:
+def place(description: Description, nodes: int, asked: str) -> list[list[int]]:
     """The nodes of the processes of every job.
 
     Args:
-        jobs: As described.
+        description: Of the jobs, and of the seed of what is drawn.
         nodes: How many the network has.
-        seed: Of the drawing.
         asked: What is being done, for errors.
 
     Raises:
-        UsageError: There are not enough nodes, or two jobs name the same; the line names the key.
+        UsageError: There are not enough nodes, two jobs name the same, or a job cannot run on so many; the line names
+            the key.
     """
+    jobs, seed = description.jobs, description.seed
     free = [True] * nodes
     for index, job in enumerate(jobs):
-        for node in job.mapping if isinstance(job.mapping, list) else []:
+        for node in job.nodes:
             name = f"jobs.{index}.mapping"
             if node >= nodes:
                 raise UsageError(asked, f"{name} names node {node}", f"the network has nodes 0 to {nodes - 1}")
@@ -40,8 +42,8 @@ def place(jobs: Sequence[Job], nodes: int, seed: int, asked: str) -> list[list[i
     sizes = _sizes(jobs, sum(free), asked)
     placed: list[list[int]] = []
     for index, (job, size) in enumerate(zip(jobs, sizes, strict=True)):
-        if isinstance(job.mapping, list):
-            placed.append(list(job.mapping))
+        if job.nodes:
+            placed.append(job.nodes)
             continue
         there = [node for node, is_free in enumerate(free) if is_free]
         if size > len(there):
@@ -51,24 +53,21 @@ def place(jobs: Sequence[Job], nodes: int, seed: int, asked: str) -> list[list[i
         for node in chosen:
             free[node] = False
         placed.append(chosen)
-    for index, (job, chosen) in enumerate(zip(jobs, placed, strict=True)):
-        if job.grid is not None and math.prod(job.grid) != len(chosen):
-            held = formatting.count(math.prod(job.grid), "process", "processes")
-            found = f"jobs.{index}.grid holds {held}, and the job has {len(chosen)}"
-            raise UsageError(asked, found, "let them agree")
+    with native_errors():
+        _core.check_placement(description, placed)
     return placed
 
 
-def _sizes(jobs: Sequence[Job], free: int, asked: str) -> list[int]:
+def _sizes(jobs: Sequence[_core.DescribedJob], free: int, asked: str) -> list[int]:
     """How many processes each job has."""
-    open_ended = [i for i, job in enumerate(jobs) if job.processes is None and not isinstance(job.mapping, list)]
+    open_ended = [i for i, job in enumerate(jobs) if job.processes is None and not job.nodes]
     if len(open_ended) > 1:
         found = f"jobs.{open_ended[0]} and jobs.{open_ended[1]} both leave out processes"
         raise UsageError(asked, found, "only one job can have all that the others leave")
-    taken = sum(job.processes or 0 for job in jobs if not isinstance(job.mapping, list))
+    taken = sum(job.processes or 0 for job in jobs if not job.nodes)
     if open_ended and taken >= free:
         raise UsageError(asked, f"jobs.{open_ended[0]} would have no node", "give it processes, and others fewer")
     return [
-        len(job.mapping) if isinstance(job.mapping, list) else job.processes or free - taken
+        len(job.nodes) or job.processes or free - taken
         for job in jobs
     ]  # fmt: skip

@@ -86,7 +86,7 @@ class Result:
     simulated_s: float
     events: int
     packets: int  # delivered
-    packet_links: int
+    packet_hops: int
     bytes_delivered: int
     messages_created: int
     messages_delivered: int

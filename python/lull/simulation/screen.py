@@ -28,19 +28,20 @@ def heading(result: Result) -> str:
     topology = result.description["topology"]
     hold = f", hold {power['hold']}" if "hold" in power else ""
     algorithm = result.description["routing"]["algorithm"]
-    return (
-        f"{topology['name']}, {result.nodes:,} nodes, {len(result.links):,} links: {power['mode']}{hold}, "
-        f"{algorithm} routing, seed {result.description['seed']}"
-    )
+    size = f"{_count(result.nodes, 'node')}, {_count(len(result.links), 'link')}"
+    return f"{topology['name']}, {size}: {power['mode']}{hold}, {algorithm} routing, seed {result.description['seed']}"
 
 
 def extent(result: Result) -> str:
     """How much was simulated, and what it took."""
     cpu = result.simulator_cpu_s + (result.active.simulator_cpu_s if result.active else 0)
-    return (
-        f"simulated {formatting.si(result.simulated_s, 's')}: {result.packets:,} packets, "
-        f"{result.packet_links:,} hops, in {formatting.si(cpu, 's')} of CPU time ({result.queues} queues)"
-    )
+    crossed = f"{_count(result.packets, 'packet')}, {_count(result.packet_hops, 'hop')}"
+    spent = f"in {formatting.si(cpu, 's')} of CPU time ({result.queues} queues)"
+    return f"simulated {formatting.si(result.simulated_s, 's')}: {crossed}, {spent}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def remarks(result: Result) -> list[str]:
@@ -48,7 +49,9 @@ def remarks(result: Result) -> list[str]:
     lines = []
     if result.ended_early:
         lost = result.messages_created - result.messages_delivered
-        lines.append(f"it was stopped at its end, {result.description['end']}, with {lost:,} messages under way")
+        lines.append(
+            f"it was stopped at its end, {result.description['end']}, with {_count(lost, 'message')} under way"
+        )
     if result.ended_early and result.active:
         lines.append("no slowdown can be told: the jobs were cut off")
     if result.description["network"]["queues"] == "auto" and result.why_not_fifo:

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lull import _core
 from lull.base.errors import UsageError, describe_os_error
-from lull.simulation.description import Description, Job, Power, Routing, read_description, read_file
-from lull.simulation.engine import always_active, number_of_nodes
-from lull.simulation.keys import Table, nearest
+from lull.simulation.description import Description, always_active, only_with, read_description, read_file
+from lull.simulation.engine import number_of_nodes
 from lull.simulation.mapping import place
 from lull.simulation.settings_by_key import changed, put
 
@@ -74,7 +74,7 @@ def read_sweep(path: Path, assignments: Sequence[str] = (), baseline: bool = Tru
         raise UsageError(asked, f"it is not TOML: {error}") from error
     for key in content:
         if key not in KEYS:
-            raise UsageError(asked, f"{key} is not a key here", nearest(key, KEYS))
+            raise UsageError(asked, f"{key} is not a key here", _core.nearest(key, KEYS))
     base = changed(_base(content.get("base"), path, asked), assignments)
     repeats = content.get("repeats", 1)
     if type(repeats) is not int or repeats < 1:
@@ -121,7 +121,7 @@ def _excluded(given: object, matrix: Mapping[str, list[Any]], asked: str) -> lis
         for key, value in one.items():
             where = f"exclude.{place_}.{key}"
             if key not in matrix:
-                raise UsageError(asked, f"{where} is no key of the matrix", nearest(key, list(matrix)))
+                raise UsageError(asked, f"{where} is no key of the matrix", _core.nearest(key, list(matrix)))
             if value not in matrix[key]:
                 raise UsageError(
                     asked, f"{where} is {value!r}, which the matrix does not have", "name one of its values"
@@ -161,14 +161,14 @@ def _points(
         raise UsageError(asked, "every point is excluded", "exclude fewer")
     if baseline:
         for point in list(found.values()):
-            description = always_active(point.description)
+            description = always_active(point.description, asked)
             factors = {**point.factors, "power.mode": "active"}
             factors = {key: value for key, value in factors.items() if not _is_of_power(key) or key == "power.mode"}
             active = Point(point_name(factors, {**short, "power.mode": "mode"}), factors, description, "")
             found.setdefault(_identity(description), active)
         names = {identity: point.name for identity, point in found.items()}
         points = [
-            Point(p.name, p.factors, p.description, names[_identity(always_active(p.description))])
+            Point(p.name, p.factors, p.description, names[_identity(always_active(p.description, asked))])
             for p in found.values()
         ]
     else:
@@ -181,7 +181,7 @@ def _points(
 
 
 def _point(name: str, factors: Factors, description: Description, where: str) -> Point:
-    place(description.jobs, number_of_nodes(description), description.seed, where)  # said before anything runs
+    place(description, number_of_nodes(description), where)  # said before anything runs
     return Point(name, factors, description, "")
 
 
@@ -190,25 +190,21 @@ def _is_of_power(key: str) -> bool:
 
 
 def _identity(description: Description) -> str:
-    return json.dumps(description.content(), sort_keys=True)
+    return json.dumps(description.content, sort_keys=True)
 
 
 def _drop_meaningless(content: dict[str, Any], matrix: Mapping[str, list[Any]]) -> set[str]:
     """Remove from `content` the keys that do not apply at the matrix's value of another; their dotted names."""
     dropped: set[str] = set()
-    tables: list[tuple[str, type[Table], Any]] = [
-        ("power", Power, content.get("power")),
-        ("routing", Routing, content.get("routing")),
-    ]
     jobs = content.get("jobs")
-    for index, job in enumerate(jobs if isinstance(jobs, list) else []):
-        tables.append((f"jobs.{index}", Job, job))
-    for where, model, table in tables:
+    numbered = enumerate(jobs if isinstance(jobs, list) else [])
+    tables = [("power", "power", content.get("power")), ("routing", "routing", content.get("routing"))]
+    for where, kind, table in [*tables, *((f"jobs.{index}", "jobs", job) for index, job in numbered)]:
         if not isinstance(table, dict):
             continue
-        for key in [key for key in table if key in model.model_fields]:
-            for other, values in model.conditions(key).items():
-                if f"{where}.{other}" in matrix and table.get(other) not in values and key in table:
+        for key in list(table):
+            for other, words in only_with(kind, key).items():
+                if f"{where}.{other}" in matrix and table.get(other) not in words and key in table:
                     del table[key]
                     dropped.add(f"{where}.{key}")
     return dropped

@@ -9,22 +9,24 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from lull import _core
 from lull.report import svg
+from lull.simulation.latency import PICOSECONDS
 from lull.simulation.sweep import Sweep, in_words
 from lull.simulation.sweep_table import Figure, Row
-from lull.simulation.units import PICOSECONDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 HOLD, MODE = "power.hold", "power.mode"
-LOOKS: dict[str, dict[str, Any]] = {
-    "active": {"color": svg.INK, "marker": "D", "linestyle": "none"},
-    "deep-sleep": {"color": svg.PALETTE[0], "marker": "o", "linestyle": "-"},
-    "fast-wake": {"color": svg.PALETTE[1], "marker": "s", "linestyle": (0, (5, 2))},
-    "hybrid": {"color": svg.PALETTE[2], "marker": "^", "linestyle": (0, (1.5, 1.5))},
-    "adaptive-rate": {"color": svg.PALETTE[3], "marker": "v", "linestyle": (0, (6, 1.5, 1.5, 1.5))},
-}
+LOOKS: tuple[dict[str, Any], ...] = (  # of lines, in the order in which the simulator lists its power modes
+    {"color": svg.INK, "marker": "D", "linestyle": "none"},  # active: a point, for it has no hold
+    {"color": svg.PALETTE[0], "marker": "o", "linestyle": "-"},
+    {"color": svg.PALETTE[1], "marker": "s", "linestyle": (0, (5, 2))},
+    {"color": svg.PALETTE[2], "marker": "^", "linestyle": (0, (1.5, 1.5))},
+    {"color": svg.PALETTE[3], "marker": "v", "linestyle": (0, (6, 1.5, 1.5, 1.5))},
+    {"color": svg.PALETTE[4], "marker": "P", "linestyle": (0, (3, 1))},
+)
 PANELS = (("power_saved_percent", "power saved, %"), ("slowdown_percent", "slowdown, %"))
 
 Line = list[tuple[float, Row]]  # hold in µs
@@ -34,8 +36,8 @@ def against_hold(sweep: Sweep, rows: Sequence[Row]) -> dict[str, str]:
     """SVG by file name; empty when the matrix does not vary the hold."""
     if HOLD not in sweep.factors:
         return {}
-    holds = {point.name: point.description.power.hold / PICOSECONDS * 1e6 for point in sweep.points}
-    modes = {point.name: point.description.power.mode for point in sweep.points}
+    holds = {point.name: point.description.hold_ps / PICOSECONDS * 1e6 for point in sweep.points}
+    modes = {point.name: point.description.mode for point in sweep.points}
     plots: dict[str, dict[str, Line]] = {}
     for row in rows:
         if modes[row.point] == "active":
@@ -71,7 +73,7 @@ def _line(axes: Axes, mode: str, points: Line, name: str) -> None:
     shown: list[tuple[float, Figure]] = [(hold, f) for hold, row in points if (f := row.figures[name]) is not None]
     if not shown:
         return
-    look = LOOKS[mode]
+    look = LOOKS[_core.power_modes().index(mode) % len(LOOKS)]
     axes.errorbar(
         [hold for hold, _ in shown],
         [figure.value for _, figure in shown],

@@ -35,7 +35,7 @@ POLL_S = 0.2  # how long a signal may go unnoticed
 
 def beginning(sweep: Sweep) -> Begun:
     """What this sweep starts from, as it is kept in its folder."""
-    content = [[point.name, point.active, point.description.content()] for point in sweep.points]
+    content = [[point.name, point.active, point.description.content] for point in sweep.points]
     core = Path(_core.__file__)
     status = core.stat()
     return Begun(
@@ -57,7 +57,7 @@ def tasks_left(sweep: Sweep, state: State) -> list[Task]:
 
     left = []
     for turn in interleaved(sweep.points, range(sweep.repeats), None, wanted=wanted):
-        content = {**turn.of.description.content(), "seed": turn.of.description.seed + turn.number}
+        content = {**turn.of.description.content, "seed": turn.of.description.seed + turn.number}
         left.append(Task(turn.of.name, turn.number, json.dumps(content)))
     return left
 

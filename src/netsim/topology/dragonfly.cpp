@@ -2,7 +2,7 @@
 // two groups (Kim, Dally, Scott and Abts 2008). It is balanced when a group has twice as many routers as a router has
 // nodes, and twice as many as it has global cables.
 //
-// The ways between groups, the channels and the global cables are in groups.hpp.
+// The paths between groups, the channels and the global cables are in groups.hpp.
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -13,11 +13,14 @@
 namespace lull::netsim {
 namespace {
 
-const std::vector<parameter> dragonfly_parameters{
-    {"routers", "routers of a group", {24}},
-    {"nodes_per_router", "nodes at a router", {12}},
-    {"globals", "cables of a router to other groups", {12}},
-    {"groups", "groups; 0: as many as the cables can join, each to each", {0}},
+const std::vector<key> dragonfly_keys{
+    {.name = "routers", .meaning = "routers of a group", .by_default = 24, .least = 1, .most = 1024},
+    {.name = "nodes_per_router", .meaning = "nodes at a router", .by_default = 12, .least = 1, .most = 1024},
+    {.name = "globals", .meaning = "cables of a router to other groups", .by_default = 12, .most = 255},
+    {.name = "groups",
+     .meaning = "groups; 0: as many as the cables can join, each to each",
+     .by_default = 0,
+     .most = 67108864},
 };
 
 class all_to_all {
@@ -40,19 +43,23 @@ class all_to_all {
 
 class dragonfly : public groups_of<all_to_all> {
  public:
-  explicit dragonfly(const parameters& given) : dragonfly(reader("dragonfly", dragonfly_parameters, given)) {}
+  explicit dragonfly(const parameters& given) : dragonfly(topology_reader("dragonfly", dragonfly_keys, given)) {}
 
  private:
-  explicit dragonfly(const reader& read) : dragonfly(read, all_to_all(read.one("routers", 1, 1024))) {}
-  dragonfly(const reader& read, all_to_all inside)
+  explicit dragonfly(const topology_reader& read) : dragonfly(read, all_to_all(read.one("routers"))) {}
+  dragonfly(const topology_reader& read, all_to_all inside)
       : groups_of(inside, read_outside(read, inside.routers(), inside.ports())) {}
 };
 
 }  // namespace
 
 topology_entry dragonfly_entry() {
-  return make_entry<dragonfly>("dragonfly", "groups of routers, all cabled to all within, groups cabled to each other",
-                               dragonfly_parameters);
+  return make_entry<dragonfly>(
+      "dragonfly", "groups of routers, all cabled to all within, groups cabled to each other", dragonfly_keys,
+      {{"routers", {4}}, {"nodes_per_router", {2}}, {"globals", {2}}, {"groups", {0}}},
+      {{"dragonfly-4608",
+        "4,608 nodes: 16 groups of 24 routers of 12 nodes, 12 global cables, radix 47",
+        {{"routers", {24}}, {"nodes_per_router", {12}}, {"globals", {12}}, {"groups", {16}}}}});
 }
 
 }  // namespace lull::netsim

@@ -2,7 +2,7 @@
 // column (as Cray's Cascade, Faanes et al. 2012).
 //
 // Routers of a group are numbered row by row. Ports to a router's own row come before those to its column. Inside a
-// group a way goes along the row, then along the column. The ways between groups, the channels and the global cables
+// group a path goes along the row, then along the column. The paths between groups, the channels and the global cables
 // are in groups.hpp.
 #include <algorithm>
 #include <cstdint>
@@ -15,14 +15,21 @@
 namespace lull::netsim {
 namespace {
 
-const std::vector<parameter> dragonfly_rows_parameters{
-    {"rows", "rows of a group", {6}},
-    {"columns", "columns of a group", {16}},
-    {"row_cables", "cables between two routers of a row", {1}},
-    {"column_cables", "cables between two routers of a column", {3}},
-    {"nodes_per_router", "nodes at a router", {8}},
-    {"globals", "cables of a router to other groups", {10}},
-    {"groups", "groups; 0: as many as the cables can join, each to each", {6}},
+const std::vector<key> dragonfly_rows_keys{
+    {.name = "rows", .meaning = "rows of a group", .by_default = 6, .least = 1, .most = 256},
+    {.name = "columns", .meaning = "columns of a group", .by_default = 16, .least = 1, .most = 255},
+    {.name = "row_cables", .meaning = "cables between two routers of a row", .by_default = 1, .least = 1, .most = 16},
+    {.name = "column_cables",
+     .meaning = "cables between two routers of a column",
+     .by_default = 3,
+     .least = 1,
+     .most = 16},
+    {.name = "nodes_per_router", .meaning = "nodes at a router", .by_default = 8, .least = 1, .most = 1024},
+    {.name = "globals", .meaning = "cables of a router to other groups", .by_default = 10, .most = 255},
+    {.name = "groups",
+     .meaning = "groups; 0: as many as the cables can join, each to each",
+     .by_default = 6,
+     .most = 67108864},
 };
 
 class rows_and_columns {
@@ -31,7 +38,7 @@ class rows_and_columns {
       : rows_(rows), columns_(columns), row_cables_(row_cables), column_cables_(column_cables) {
     for (unsigned r = 0; r < rows; ++r) {
       for (unsigned c = 0; c < columns; ++c) {
-        places_.push_back({static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(c)});
+        locations_.push_back({static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(c)});
       }
     }
   }
@@ -39,11 +46,12 @@ class rows_and_columns {
   [[nodiscard]] unsigned routers() const { return rows_ * columns_; }
   [[nodiscard]] unsigned ports() const { return first_of_column() + (rows_ - 1) * column_cables_; }
   [[nodiscard]] unsigned apart(unsigned a, unsigned b) const {
-    return (places_[a].row != places_[b].row ? 1U : 0U) + (places_[a].column != places_[b].column ? 1U : 0U);
+    return (locations_[a].row != locations_[b].row ? 1U : 0U) +
+           (locations_[a].column != locations_[b].column ? 1U : 0U);
   }
   [[nodiscard]] bundle step(unsigned a, unsigned b) const {
-    const place from = places_[a];
-    const place to = places_[b];
+    const location from = locations_[a];
+    const location to = locations_[b];
     if (from.column != to.column) return {(to.column - (to.column > from.column ? 1U : 0U)) * row_cables_, row_cables_};
     return {first_of_column() + (to.row - (to.row > from.row ? 1U : 0U)) * column_cables_, column_cables_};
   }
@@ -59,16 +67,16 @@ class rows_and_columns {
   }
 
  private:
-  struct place {
+  struct location {
     std::uint16_t row, column;
   };
   [[nodiscard]] unsigned first_of_column() const { return (columns_ - 1) * row_cables_; }
   unsigned rows_, columns_, row_cables_, column_cables_;
-  std::vector<place> places_;
+  std::vector<location> locations_;
 };
 
 std::pair<unsigned, unsigned> rows_and_columns::peer(unsigned a, unsigned port) const {
-  const place from = places_[a];
+  const location from = locations_[a];
   const bool along_row = port < first_of_column();
   const unsigned cables = along_row ? row_cables_ : column_cables_;
   const unsigned number = along_row ? port : port - first_of_column();
@@ -81,21 +89,31 @@ std::pair<unsigned, unsigned> rows_and_columns::peer(unsigned a, unsigned port) 
 class dragonfly_rows : public groups_of<rows_and_columns> {
  public:
   explicit dragonfly_rows(const parameters& given)
-      : dragonfly_rows(reader("dragonfly-rows", dragonfly_rows_parameters, given)) {}
+      : dragonfly_rows(topology_reader("dragonfly-rows", dragonfly_rows_keys, given)) {}
 
  private:
-  explicit dragonfly_rows(const reader& read)
-      : dragonfly_rows(read, {read.one("rows", 1, 256), read.one("columns", 1, 255), read.one("row_cables", 1, 16),
-                              read.one("column_cables", 1, 16)}) {}
-  dragonfly_rows(const reader& read, const rows_and_columns& inside)
+  explicit dragonfly_rows(const topology_reader& read)
+      : dragonfly_rows(read,
+                       {read.one("rows"), read.one("columns"), read.one("row_cables"), read.one("column_cables")}) {}
+  dragonfly_rows(const topology_reader& read, const rows_and_columns& inside)
       : groups_of(inside, read_outside(read, inside.routers(), inside.ports())) {}
 };
 
 }  // namespace
 
 topology_entry dragonfly_rows_entry() {
-  return make_entry<dragonfly_rows>("dragonfly-rows", "groups of routers in rows and columns, cabled to each other",
-                                    dragonfly_rows_parameters);
+  return make_entry<dragonfly_rows>(
+      "dragonfly-rows", "groups of routers in rows and columns, cabled to each other", dragonfly_rows_keys,
+      {{"rows", {2}}, {"columns", {3}}, {"groups", {4}}, {"globals", {2}}},
+      {{"dragonfly-rows-4608",
+        "4,608 nodes: 6 groups of 6 x 16 routers of 8 nodes, cables 1 and 3, 10 global cables, radix 48",
+        {{"rows", {6}},
+         {"columns", {16}},
+         {"row_cables", {1}},
+         {"column_cables", {3}},
+         {"nodes_per_router", {8}},
+         {"globals", {10}},
+         {"groups", {6}}}}});
 }
 
 }  // namespace lull::netsim

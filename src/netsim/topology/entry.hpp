@@ -18,22 +18,22 @@ class shape_of final : public shape {
   [[nodiscard]] std::uint32_t switches() const override { return of_.switches(); }
   [[nodiscard]] unsigned ports(std::uint32_t s) const override { return of_.ports(s); }
   [[nodiscard]] endpoint peer(std::uint32_t s, unsigned port) const override { return of_.peer(s, port); }
-  [[nodiscard]] endpoint home(std::uint32_t node) const override { return of_.home(node); }
+  [[nodiscard]] endpoint attach_point(std::uint32_t node) const override { return of_.attach_point(node); }
   [[nodiscard]] unsigned channels(algorithm a) const override { return of_.channels(a); }
   [[nodiscard]] std::uint64_t bisection() const override { return of_.bisection(); }
-  [[nodiscard]] std::vector<hop> way(std::uint32_t from, std::uint32_t to, algorithm a, std::uint64_t seed,
-                                     const waits& busy) const override;
+  [[nodiscard]] std::vector<hop> path(std::uint32_t from, std::uint32_t to, algorithm a, std::uint64_t seed,
+                                      const waits& busy) const override;
 
  private:
   T of_;
 };
 
 template <class T>
-std::vector<hop> shape_of<T>::way(std::uint32_t from, std::uint32_t to, algorithm a, std::uint64_t seed,
-                                  const waits& busy) const {
+std::vector<hop> shape_of<T>::path(std::uint32_t from, std::uint32_t to, algorithm a, std::uint64_t seed,
+                                   const waits& busy) const {
   generator random(seed);
-  const endpoint first = of_.home(from);
-  const endpoint last = of_.home(to);
+  const endpoint first = of_.attach_point(from);
+  const endpoint last = of_.attach_point(to);
   route_state packet{.to_switch = last.id, .key = pair_key(from, to), .to_port = last.port};
   std::vector<hop> result;
   std::vector<picoseconds> free_at;
@@ -53,9 +53,14 @@ std::vector<hop> shape_of<T>::way(std::uint32_t from, std::uint32_t to, algorith
 }
 
 template <topology_shape T>
-topology_entry make_entry(const char* name, const char* meaning, std::vector<parameter> parameters) {
+topology_entry make_entry(const char* name, const char* meaning, std::vector<key> keys, parameters small,
+                          std::vector<preset> presets = {}) {
   return {
-      name, meaning, std::move(parameters),
+      name,
+      meaning,
+      std::move(keys),
+      std::move(small),
+      std::move(presets),
       [](const netsim::parameters& given) -> std::unique_ptr<shape> { return std::make_unique<shape_of<T>>(T(given)); },
       [](const simulation& asked, const progress& shown) { return run_engine(T(asked.parameters), asked, shown); }};
 }

@@ -10,16 +10,29 @@
 namespace lull::netsim {
 namespace {
 
-const std::vector<parameter> fat_tree_parameters{
-    {"radix", "ports of a switch", {48}},
-    {"pods", "pods; 0: as many as a core switch has ports", {0}},
-    {"nodes_per_edge", "nodes at an edge switch; 0: half its ports. More than half tapers the tree", {0}},
-    {"edge_uplinks", "cables up from an edge switch; 0: all the ports its nodes leave", {0}},
-    {"aggregations_per_pod", "aggregation switches of a pod; 0: one for each cable up from an edge switch", {0}},
-    {"aggregation_uplinks",
-     "cables up from an aggregation switch; 0: half its ports. Fewer than half tapers the tree",
-     {0}},
-    {"edges_per_pod", "edge switches of a pod; 0: as many as the aggregation switches have ports for", {0}},
+const std::vector<key> fat_tree_keys{
+    {.name = "radix", .meaning = "ports of a switch", .by_default = 48, .least = 2, .most = 1024},
+    {.name = "pods", .meaning = "pods; 0: as many as a core switch has ports", .by_default = 0, .most = 1024},
+    {.name = "nodes_per_edge",
+     .meaning = "nodes at an edge switch; 0: half its ports. More than half tapers the tree",
+     .by_default = 0,
+     .most = 1023},
+    {.name = "edge_uplinks",
+     .meaning = "cables up from an edge switch; 0: all the ports its nodes leave",
+     .by_default = 0,
+     .most = 1024},
+    {.name = "aggregations_per_pod",
+     .meaning = "aggregation switches of a pod; 0: one for each cable up from an edge switch",
+     .by_default = 0,
+     .most = 1024},
+    {.name = "aggregation_uplinks",
+     .meaning = "cables up from an aggregation switch; 0: half its ports. Fewer than half tapers the tree",
+     .by_default = 0,
+     .most = 1023},
+    {.name = "edges_per_pod",
+     .meaning = "edge switches of a pod; 0: as many as the aggregation switches have ports for",
+     .by_default = 0,
+     .most = 1024},
 };
 
 class fat_tree {
@@ -33,7 +46,7 @@ class fat_tree {
     return s < edges_ + aggregations_ ? down_ + aggregation_up_ : pods_ * core_cables_;
   }
   [[nodiscard]] endpoint peer(std::uint32_t s, unsigned port) const;
-  [[nodiscard]] endpoint home(std::uint32_t node) const {
+  [[nodiscard]] endpoint attach_point(std::uint32_t node) const {
     return {node / nodes_per_edge_, static_cast<std::uint16_t>(node % nodes_per_edge_), false};
   }
   [[nodiscard]] unsigned channels(algorithm /*any*/) const { return 1; }
@@ -43,7 +56,7 @@ class fat_tree {
                                                 aggregations_per_pod_ * aggregation_up_});
   }
 
-  // The pod of the destination, which every switch on the way asks for.
+  // The pod of the destination, which every switch on the path asks for.
   void start(std::uint32_t /*at*/, route_state& packet, const chooser& /*ports*/) const {
     packet.via = pod_[packet.to_switch];
   }
@@ -68,16 +81,16 @@ class fat_tree {
 };
 
 fat_tree::fat_tree(const parameters& given) {
-  const reader read("fat-tree", fat_tree_parameters, given);
+  const topology_reader read("fat-tree", fat_tree_keys, given);
   const auto or_else = [](unsigned value, unsigned otherwise) { return value == 0 ? otherwise : value; };
-  const unsigned radix = read.one("radix", 2, 1024);
-  pods_ = or_else(read.one("pods", 0, 1024), radix);
-  nodes_per_edge_ = or_else(read.one("nodes_per_edge", 0, radix - 1), radix / 2);
-  edge_up_ = or_else(read.one("edge_uplinks", 0, radix - nodes_per_edge_), radix - nodes_per_edge_);
-  aggregations_per_pod_ = or_else(read.one("aggregations_per_pod", 0, edge_up_), edge_up_);
-  aggregation_up_ = or_else(read.one("aggregation_uplinks", 0, radix - 1), radix / 2);
+  const unsigned radix = read.one("radix");
+  pods_ = or_else(read.one("pods"), radix);
+  nodes_per_edge_ = or_else(read.one("nodes_per_edge", radix - 1), radix / 2);
+  edge_up_ = or_else(read.one("edge_uplinks", radix - nodes_per_edge_), radix - nodes_per_edge_);
+  aggregations_per_pod_ = or_else(read.one("aggregations_per_pod", edge_up_), edge_up_);
+  aggregation_up_ = or_else(read.one("aggregation_uplinks", radix - 1), radix / 2);
   edge_cables_ = edge_up_ / aggregations_per_pod_;
-  edges_per_pod_ = or_else(read.one("edges_per_pod", 0, radix), (radix - aggregation_up_) / std::max(edge_cables_, 1U));
+  edges_per_pod_ = or_else(read.one("edges_per_pod", radix), (radix - aggregation_up_) / std::max(edge_cables_, 1U));
   down_ = edges_per_pod_ * edge_cables_;
   read.require(edge_up_ % aggregations_per_pod_ == 0, "aggregations_per_pod", "divide edge_uplinks", edge_up_);
   read.require(edges_per_pod_ > 0 && down_ + aggregation_up_ <= radix, "edges_per_pod",
@@ -124,7 +137,12 @@ endpoint fat_tree::peer(std::uint32_t s, unsigned port) const {
 }  // namespace
 
 topology_entry fat_tree_entry() {
-  return make_entry<fat_tree>("fat-tree", "three levels of switches: edge, aggregation, core", fat_tree_parameters);
+  return make_entry<fat_tree>("fat-tree", "three levels of switches: edge, aggregation, core", fat_tree_keys,
+                              {{"radix", {4}}},
+                              {{"fat-tree-4608",
+                                "4,608 nodes: 8 pods of 24 edge and 24 aggregation switches, 96 core, radix 48",
+                                {{"radix", {48}}, {"pods", {8}}}},
+                               {"fat-tree-65536", "65,536 nodes: the full tree of radix 64", {{"radix", {64}}}}});
 }
 
 }  // namespace lull::netsim

@@ -78,8 +78,8 @@ global_cables::global_cables(unsigned groups, unsigned routers, unsigned per_rou
       }
     }
   }
-  const auto place = [](const cable& c) { return std::tuple(c.from, c.to_group, c.to); };
-  std::ranges::sort(cables, {}, place);
+  const auto by_ends = [](const cable& c) { return std::tuple(c.from, c.to_group, c.to); };
+  std::ranges::sort(cables, {}, by_ends);
 
   for (std::size_t i = 0; i < cables.size(); ++i) {
     const cable& c = cables[i];

@@ -1,7 +1,7 @@
-// What grids of switches share: places as packed coordinates, and the cut through the middle. For hyperx.cpp and
+// What grids of switches share: positions as packed coordinates, and the cut through the middle. For hyperx.cpp and
 // torus.cpp.
 //
-// Coordinates are a byte for each dimension, the first lowest, so that two places are compared in one step.
+// Coordinates are a byte for each dimension, the first lowest, so that two positions are compared in one step.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -2,16 +2,16 @@
 
 namespace lull::netsim {
 
-outside_parameters read_outside(const reader& read, unsigned routers, unsigned ports) {
+outside_parameters read_outside(const topology_reader& read, unsigned routers, unsigned ports) {
   // Routers are looked up by their group and every other group: this bounds the table to some 100 MB.
   constexpr std::int64_t most_entries = 1 << 26;
   outside_parameters result{};
-  result.nodes_per_router = read.one("nodes_per_router", 1, 1024);
-  result.globals = read.one("globals", 0, 255);
+  result.nodes_per_router = read.one("nodes_per_router");
+  result.globals = read.one("globals");
   read.require(ports + result.nodes_per_router + result.globals <= most_ports, "nodes_per_router",
                "leave a router at most this many ports:", most_ports);
   const std::int64_t joined = std::int64_t{routers} * result.globals + 1;
-  result.groups = read.one("groups", 0, most_entries);
+  result.groups = read.one("groups");
   read.require(result.groups <= joined, "groups", "be at most routers x globals of a group + 1 =", joined);
   const std::int64_t groups = result.groups == 0 ? joined : result.groups;
   read.require(groups * groups * routers <= most_entries, "groups",

@@ -1,18 +1,18 @@
-// What dragonflies share: groups of routers, global cables between them, and the way of a packet from group to group.
+// What dragonflies share: groups of routers, global cables between them, and the path of a packet from group to group.
 // A dragonfly is this with a class for the inside of a group. For topology/dragonfly*.cpp only.
 //
-// Minimal ways leave a group once at most, as Kim, Dally, Scott and Abts define them (2008), and are the shortest of
+// Minimal paths leave a group once at most, as Kim, Dally, Scott and Abts define them (2008), and are the shortest of
 // those: by a global cable of the source's router or one that ends at the destination's router where that is shortest,
-// otherwise by any cable between the two groups that makes the way as short as can be. (A way by a third group can be
+// otherwise by any cable between the two groups that makes the path as short as can be. (A path by a third group can be
 // shorter still, but it takes two global links, which are the scarce ones: it counts as a detour.)
 //
-// Valiant ways go by a random third group, minimal to it and on from the router where they enter it. Inside a group, or
-// where there is no third one, all ways are minimal: Kim et al. balance the load of global links, and so does this.
+// Valiant paths go by a random third group, minimal to it and on from the router where they enter it. Inside a group,
+// or where there is no third one, all paths are minimal: Kim et al. balance the load of global links, and so does this.
 // The adaptive algorithms choose between the two in `start`, at the source's router (UGAL-L).
 //
 // Channels. The channel is the number of groups left behind, and the inside of a group is crossed in an order that has
 // no cycle. So each link waits only for links of the same group and channel that come later in the order, or for global
-// links, and those for the next channel: two channels for minimal ways, three for detours.
+// links, and those for the next channel: two channels for minimal paths, three for detours.
 //
 // Ports of a router: to nodes, to routers of its group, to other groups.
 #pragma once
@@ -32,7 +32,7 @@ struct outside_parameters {
   unsigned groups, globals, nodes_per_router;
 };
 // Reads them, for groups of so many routers with so many ports each to others of the group.
-[[nodiscard]] outside_parameters read_outside(const reader& read, unsigned routers, unsigned ports);
+[[nodiscard]] outside_parameters read_outside(const topology_reader& read, unsigned routers, unsigned ports);
 
 // Parallel ports, counted from the first that leads to a router of the same group.
 struct bundle {
@@ -41,8 +41,8 @@ struct bundle {
 
 // `Group` is the inside of a group:
 //   unsigned routers(), ports()          of a router, to others of its group
-//   unsigned apart(a, b)                 links of a shortest way between two routers: 0, 1 or 2
-//   bundle step(a, b)                    the ports that begin the one way from a to b that is allowed, a != b
+//   unsigned apart(a, b)                 links of a shortest path between two routers: 0, 1 or 2
+//   bundle step(a, b)                    the ports that begin the one path from a to b that is allowed, a != b
 //   std::pair<unsigned, unsigned> peer(a, port)  router and its port
 //   std::uint64_t bisection()            links in one direction between its halves
 template <class Group>
@@ -56,16 +56,16 @@ class groups_of {
         cables_(groups_, inside_.routers(), outside.globals) {
     for (unsigned g = 0; g < groups_; ++g) {
       for (unsigned r = 0; r < inside_.routers(); ++r) {
-        places_.push_back({static_cast<std::uint16_t>(g), static_cast<std::uint16_t>(r)});
+        locations_.push_back({static_cast<std::uint16_t>(g), static_cast<std::uint16_t>(r)});
       }
     }
   }
 
   [[nodiscard]] std::uint32_t nodes() const { return switches() * nodes_per_router_; }
-  [[nodiscard]] std::uint32_t switches() const { return static_cast<std::uint32_t>(places_.size()); }
+  [[nodiscard]] std::uint32_t switches() const { return static_cast<std::uint32_t>(locations_.size()); }
   [[nodiscard]] unsigned ports(std::uint32_t s) const { return first_global_ + cables_.of_router(s); }
   [[nodiscard]] endpoint peer(std::uint32_t s, unsigned port) const;
-  [[nodiscard]] endpoint home(std::uint32_t node) const {
+  [[nodiscard]] endpoint attach_point(std::uint32_t node) const {
     return {node / nodes_per_router_, static_cast<std::uint16_t>(node % nodes_per_router_), false};
   }
   [[nodiscard]] unsigned channels(algorithm a) const {
@@ -77,8 +77,8 @@ class groups_of {
   [[nodiscard]] std::uint64_t bisection() const;
 
   void start(std::uint32_t at, route_state& packet, const chooser& ports) const {
-    const place here = places_[at];
-    const place there = places_[packet.to_switch];
+    const location here = locations_[at];
+    const location there = locations_[packet.to_switch];
     if (here.group == there.group) return;
     const bool can_detour = groups_ > 2;
     if (ports.how() == algorithm::valiant && can_detour) {
@@ -87,7 +87,7 @@ class groups_of {
     }
     const beginning minimal = shortest(at, packet, ports);
     decide(packet, none, minimal);
-    // The second test is whether even a way that takes no time would not be better.
+    // The second test is whether even a path that takes no time would not be better.
     if (!ports.adapts() || !can_detour || !ports.prefers_detour(minimal.port, minimal.links, minimal.port, 0)) return;
     const unsigned third = draw_third(here.group, there.group, ports);
     const beginning other = leave_for(at, here, third, packet.key, ports);
@@ -100,8 +100,8 @@ class groups_of {
       const std::uint16_t port = std::exchange(packet.decided, no_port);
       return {port, port < first_global_ ? packet.stage : packet.stage++};
     }
-    const place here = places_[at];
-    const place there = places_[packet.to_switch];
+    const location here = locations_[at];
+    const location there = locations_[packet.to_switch];
     unsigned bound_for = packet.via >> 16U;
     if (bound_for == here.group) {  // the third group is reached
       bound_for = none;
@@ -117,10 +117,10 @@ class groups_of {
   }
 
  private:
-  struct place {
+  struct location {
     std::uint16_t group, router;
   };
-  // How a way to another group begins.
+  // How a path to another group begins.
   struct beginning {
     unsigned links = std::numeric_limits<unsigned>::max();  // in all
     unsigned port = 0;
@@ -131,10 +131,10 @@ class groups_of {
   // `via` holds the third group still to be reached and the router where this one is left.
   static constexpr unsigned none = 0xffff;
   static std::uint32_t by(unsigned third, unsigned exit) { return third << 16U | exit; }
-  // In `start`: the way, and the port it begins with, which `route` need not look for again.
-  static void decide(route_state& packet, unsigned third, const beginning& way) {
-    packet.via = by(third, way.exit);
-    packet.decided = static_cast<std::uint16_t>(way.port);
+  // In `start`: the path, and the port it begins with, which `route` need not look for again.
+  static void decide(route_state& packet, unsigned third, const beginning& path) {
+    packet.via = by(third, path.exit);
+    packet.decided = static_cast<std::uint16_t>(path.port);
   }
 
   // The best beginning of those offered: the shortest, then the one of least rank.
@@ -183,26 +183,26 @@ class groups_of {
     return ports.among(first_global_ + own.first, own.count, key);
   }
   // Of the own cables to the group of the destination, one that ends nearest to it.
-  [[nodiscard]] unsigned best_global(std::uint32_t at, place there, std::uint32_t key, const chooser& ports) const {
+  [[nodiscard]] unsigned best_global(std::uint32_t at, location there, std::uint32_t key, const chooser& ports) const {
     const auto own = cables_.toward(at, there.group);
     if (own.count == 1) return first_global_ + own.first;
-    choice ways(key, ports);
-    offer_own(at, own, there, ways);
-    return ways.best().port;
+    choice paths(key, ports);
+    offer_own(at, own, there, paths);
+    return paths.best().port;
   }
-  void offer_own(std::uint32_t at, global_cables::range own, place there, choice& ways) const {
-    const unsigned exit = places_[at].router;
+  void offer_own(std::uint32_t at, global_cables::range own, location there, choice& paths) const {
+    const unsigned exit = locations_[at].router;
     for (unsigned cable = own.first; cable < own.first + unsigned{own.count}; ++cable) {
       const unsigned entry = cables_.entry(at, cable);
-      ways.offer({1 + inside_.apart(entry, there.router), first_global_ + cable, exit, entry});
+      paths.offer({1 + inside_.apart(entry, there.router), first_global_ + cable, exit, entry});
     }
   }
 
   [[nodiscard]] beginning shortest(std::uint32_t at, const route_state& packet, const chooser& ports) const;
   // From one router to one of another group.
   [[nodiscard]] unsigned distance(std::uint32_t from, std::uint32_t to) const;
-  // The way to another group that takes fewest links, whatever the router there.
-  [[nodiscard]] beginning leave_for(std::uint32_t at, place here, unsigned group, std::uint32_t key,
+  // The path to another group that takes fewest links, whatever the router there.
+  [[nodiscard]] beginning leave_for(std::uint32_t at, location here, unsigned group, std::uint32_t key,
                                     const chooser& ports) const;
   [[nodiscard]] unsigned draw_third(unsigned one, unsigned other, const chooser& ports) const {
     unsigned third = ports.random().below(groups_ - 2);
@@ -212,26 +212,26 @@ class groups_of {
 
   Group inside_;
   unsigned groups_, nodes_per_router_, first_global_;
-  std::vector<place> places_;
+  std::vector<location> locations_;
   global_cables cables_;
 };
 
 template <class Group>
 auto groups_of<Group>::shortest(std::uint32_t at, const route_state& packet, const chooser& ports) const -> beginning {
-  const place here = places_[at];
-  const place there = places_[packet.to_switch];
+  const location here = locations_[at];
+  const location there = locations_[packet.to_switch];
   const auto own = cables_.toward(at, there.group);
   const auto theirs = cables_.toward(packet.to_switch, here.group);
-  choice ways(packet.key, ports);
-  offer_own(at, own, there, ways);
+  choice paths(packet.key, ports);
+  offer_own(at, own, there, paths);
   for (unsigned cable = theirs.first; cable < theirs.first + unsigned{theirs.count}; ++cable) {
     const unsigned exit = cables_.entry(packet.to_switch, cable);
     const unsigned links = inside_.apart(here.router, exit) + 1;
-    if (links == 1 || links > ways.best().links) continue;  // 1: offered as an own one
-    ways.offer({links, port_inside(here.router, exit, packet.key, ports), exit, there.router});
+    if (links == 1 || links > paths.best().links) continue;  // 1: offered as an own one
+    paths.offer({links, port_inside(here.router, exit, packet.key, ports), exit, there.router});
   }
   // One of these is shortest, as no group is more than two links wide; only without any must the others be looked at.
-  if (own.count + theirs.count > 0) return ways.best();
+  if (own.count + theirs.count > 0) return paths.best();
 
   constexpr unsigned least = 3;
   const auto all = cables_.between(here.group, there.group);
@@ -247,15 +247,15 @@ auto groups_of<Group>::shortest(std::uint32_t at, const route_state& packet, con
       i = i + 1 == n ? 0 : i + 1;
     }
     found.port = port_inside(here.router, found.exit, packet.key, ports);
-    ways.offer(found);
+    paths.offer(found);
   }
-  return ways.best();
+  return paths.best();
 }
 
 template <class Group>
 unsigned groups_of<Group>::distance(std::uint32_t from, std::uint32_t to) const {
-  const place here = places_[from];
-  const place there = places_[to];
+  const location here = locations_[from];
+  const location there = locations_[to];
   const auto own = cables_.toward(from, there.group);
   const auto theirs = cables_.toward(to, here.group);
   unsigned links = std::numeric_limits<unsigned>::max();
@@ -274,7 +274,7 @@ unsigned groups_of<Group>::distance(std::uint32_t from, std::uint32_t to) const 
 }
 
 template <class Group>
-auto groups_of<Group>::leave_for(std::uint32_t at, place here, unsigned group, std::uint32_t key,
+auto groups_of<Group>::leave_for(std::uint32_t at, location here, unsigned group, std::uint32_t key,
                                  const chooser& ports) const -> beginning {
   if (cables_.toward(at, group).count > 0) {
     const unsigned port = any_global(at, group, key, ports);
@@ -297,7 +297,7 @@ template <class Group>
 endpoint groups_of<Group>::peer(std::uint32_t s, unsigned port) const {
   if (port < nodes_per_router_) return {s * nodes_per_router_ + port, 0, true};
   if (port < first_global_) {
-    const place here = places_[s];
+    const location here = locations_[s];
     const auto [router, back] = inside_.peer(here.router, port - nodes_per_router_);
     return {here.group * inside_.routers() + router, static_cast<std::uint16_t>(nodes_per_router_ + back), false};
   }

@@ -1,7 +1,7 @@
 // HyperX: switches in a grid of any number of dimensions, cabled to every other switch of each line of the grid (Ahn,
 // Binkert, Davis, McLaren and Schreiber 2009).
 //
-// A switch has a coordinate in each dimension; one link changes one coordinate to any other value, so a shortest way
+// A switch has a coordinate in each dimension; one link changes one coordinate to any other value, so a shortest path
 // takes one link for each coordinate that differs. Ports: those to nodes first, then by dimension and by the coordinate
 // of the other end, parallel cables next to each other.
 //
@@ -24,10 +24,20 @@
 namespace lull::netsim {
 namespace {
 
-const std::vector<parameter> hyperx_parameters{
-    {"dimensions", "switches in a line of each dimension", {8, 8, 6}, true},
-    {"cables", "cables between two switches of a line, for each dimension or one number for all", {1}, true},
-    {"nodes_per_switch", "nodes at a switch", {12}},
+const std::vector<key> hyperx_keys{
+    {.name = "dimensions",
+     .meaning = "switches in a line of each dimension",
+     .by_default = list{8, 8, 6},
+     .least = 1,
+     .most = 256,
+     .list = true},
+    {.name = "cables",
+     .meaning = "cables between two switches of a line, for each dimension or one number for all",
+     .by_default = list{1},
+     .least = 1,
+     .most = 64,
+     .list = true},
+    {.name = "nodes_per_switch", .meaning = "nodes at a switch", .by_default = 12, .least = 1, .most = 1024},
 };
 
 constexpr std::size_t most_dimensions = 8;  // a byte of 64 bits each
@@ -47,7 +57,7 @@ class hyperx {
   [[nodiscard]] std::uint32_t switches() const { return static_cast<std::uint32_t>(coordinates_.size()); }
   [[nodiscard]] unsigned ports(std::uint32_t /*any*/) const { return ports_; }
   [[nodiscard]] endpoint peer(std::uint32_t s, unsigned port) const;
-  [[nodiscard]] endpoint home(std::uint32_t node) const {
+  [[nodiscard]] endpoint attach_point(std::uint32_t node) const {
     return {node / nodes_per_switch_, static_cast<std::uint16_t>(node % nodes_per_switch_), false};
   }
   [[nodiscard]] unsigned channels(algorithm a) const;
@@ -63,7 +73,7 @@ class hyperx {
     if (ports.adapts()) {
       port = freest_port(here, there, ports);
       packet.decided = static_cast<std::uint16_t>(port);
-      // Not even a way that takes no time would be better.
+      // Not even a path that takes no time would be better.
       if (!ports.prefers_detour(port, most_dimensions, port, 0)) return;
     }
     const std::uint32_t other = ports.random().below(switches());
@@ -168,13 +178,13 @@ class hyperx {
 };
 
 hyperx::hyperx(const parameters& given) {
-  const reader read("hyperx", hyperx_parameters, given);
-  sizes_ = read.list("dimensions", 1, 256);
+  const topology_reader read("hyperx", hyperx_keys, given);
+  sizes_ = read.list("dimensions");
   read.require(sizes_.size() <= most_dimensions, "dimensions", "be no longer than", most_dimensions);
-  const std::vector<unsigned> cables = read.list("cables", 1, 64, sizes_.size());
+  const std::vector<unsigned> cables = read.list("cables", sizes_.size());
   read.require(cables.size() == sizes_.size(), "cables", "be one number or as many as dimensions,",
                static_cast<std::int64_t>(sizes_.size()));
-  nodes_per_switch_ = read.one("nodes_per_switch", 1, 1024);
+  nodes_per_switch_ = read.one("nodes_per_switch");
   ports_ = nodes_per_switch_;
   std::int64_t count = 1;
   for (std::size_t d = 0; d < sizes_.size(); ++d) {
@@ -227,7 +237,12 @@ std::uint64_t hyperx::bisection() const {
 }  // namespace
 
 topology_entry hyperx_entry() {
-  return make_entry<hyperx>("hyperx", "a grid of switches, all cabled to all in each of its lines", hyperx_parameters);
+  return make_entry<hyperx>(
+      "hyperx", "a grid of switches, all cabled to all in each of its lines", hyperx_keys, {{"dimensions", {3, 3}}},
+      {{"hyperx-4608",
+        // 1, 2, 3 uses all 48 ports and carries uniform traffic up to 2/3 load by minimal paths; 2, 2, 1 up to 1/2.
+        "4,608 nodes: 8 x 8 x 6 switches of 12 nodes, cables 1, 2, 3, radix 48",
+        {{"dimensions", {8, 8, 6}}, {"cables", {1, 2, 3}}, {"nodes_per_switch", {12}}}}});
 }
 
 }  // namespace lull::netsim

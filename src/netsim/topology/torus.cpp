@@ -4,12 +4,12 @@
 // A ring of two positions has one cable, not two, and one of a single position none. Ports: those to nodes first, then
 // for each dimension one up and one down the ring; of a ring of two, one.
 //
-// A way takes the dimensions in ascending or in descending order, and in each ring the shorter direction; halfway round
-// both are short, and `among` chooses. `minimal` ascends. `minimal-random` draws one of the two orders (O1TURN, Seo et
-// al. 2005), and the adaptive algorithms take the one whose first port waits less. Valiant ways ascend to the switch in
-// the middle and descend from there; the adaptive algorithms choose in `start` whether to take one (UGAL-L).
+// A path takes the dimensions in ascending or in descending order, and in each ring the shorter direction; halfway
+// round both are short, and `among` chooses. `minimal` ascends. `minimal-random` draws one of the two orders (O1TURN,
+// Seo et al. 2005), and the adaptive algorithms take the one whose first port waits less. Valiant paths ascend to the
+// switch in the middle and descend from there; the adaptive algorithms choose in `start` whether to take one (UGAL-L).
 //
-// Channels. Ascending and descending parts have classes of their own; only a packet in the middle of a Valiant way
+// Channels. Ascending and descending parts have classes of their own; only a packet in the middle of a Valiant path
 // changes, from ascending to descending. In a class the order of dimensions has no cycle; in a ring a packet that has
 // yet to cross the dateline, between the last position and the first, is on one channel and all others are on a second,
 // where none crosses it. So the first ends at the dateline, the second before it: no cycle, two channels for each
@@ -26,9 +26,14 @@
 namespace lull::netsim {
 namespace {
 
-const std::vector<parameter> torus_parameters{
-    {"dimensions", "positions in a ring of each dimension", {16, 16, 18}, true},
-    {"nodes_per_switch", "nodes at a switch", {1}},
+const std::vector<key> torus_keys{
+    {.name = "dimensions",
+     .meaning = "positions in a ring of each dimension",
+     .by_default = list{16, 16, 18},
+     .least = 1,
+     .most = 256,
+     .list = true},
+    {.name = "nodes_per_switch", .meaning = "nodes at a switch", .by_default = 1, .least = 1, .most = 1024},
 };
 
 constexpr std::size_t most_dimensions = 8;  // a byte of 64 bits each
@@ -41,7 +46,7 @@ class torus {
   [[nodiscard]] std::uint32_t switches() const { return static_cast<std::uint32_t>(coordinates_.size()); }
   [[nodiscard]] unsigned ports(std::uint32_t /*any*/) const { return ports_; }
   [[nodiscard]] endpoint peer(std::uint32_t s, unsigned port) const;
-  [[nodiscard]] endpoint home(std::uint32_t node) const {
+  [[nodiscard]] endpoint attach_point(std::uint32_t node) const {
     return {node / nodes_per_switch_, static_cast<std::uint16_t>(node % nodes_per_switch_), false};
   }
   [[nodiscard]] unsigned channels(algorithm a) const {
@@ -78,7 +83,7 @@ class torus {
       }
     }
     const unsigned links = apart(here, there);
-    // Not even for a way that takes no time?
+    // Not even for a path that takes no time?
     if (!useful || !ports.prefers_detour(port, links, port, 0)) return;
     const std::uint64_t by = coordinates_[middle];
     const unsigned first = step(here, by, ascending, packet.key, ports).port;
@@ -100,7 +105,7 @@ class torus {
   static constexpr std::uint8_t ascending = 0;
   static constexpr std::uint8_t descending = 1;
 
-  // Whether more than one byte is set, so that the two orders are different ways.
+  // Whether more than one byte is set, so that the two orders are different paths.
   [[nodiscard]] static bool both_orders(std::uint64_t difference) {
     return std::countr_zero(difference) / 8 + std::countl_zero(difference) / 8 < 7;
   }
@@ -145,10 +150,10 @@ class torus {
 };
 
 torus::torus(const parameters& given) {
-  const reader read("torus", torus_parameters, given);
-  const std::vector<unsigned> sizes = read.list("dimensions", 1, 256);
+  const topology_reader read("torus", torus_keys, given);
+  const std::vector<unsigned> sizes = read.list("dimensions");
   read.require(sizes.size() <= most_dimensions, "dimensions", "be no longer than", most_dimensions);
-  nodes_per_switch_ = read.one("nodes_per_switch", 1, 1024);
+  nodes_per_switch_ = read.one("nodes_per_switch");
   dimensions_ = static_cast<unsigned>(sizes.size());
   ports_ = nodes_per_switch_;
   std::int64_t count = 1;
@@ -185,7 +190,11 @@ std::uint64_t torus::bisection() const {
 }  // namespace
 
 topology_entry torus_entry() {
-  return make_entry<torus>("torus", "a grid of switches whose lines are closed to rings", torus_parameters);
+  return make_entry<torus>("torus", "a grid of switches whose lines are closed to rings", torus_keys,
+                           {{"dimensions", {4, 3, 2}}},
+                           {{"torus-4608",
+                             "4,608 nodes: 16 x 16 x 18 switches of one node, radix 7",
+                             {{"dimensions", {16, 16, 18}}, {"nodes_per_switch", {1}}}}});
 }
 
 }  // namespace lull::netsim

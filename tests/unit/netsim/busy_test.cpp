@@ -22,7 +22,7 @@ simulation one_way(std::uint64_t messages, double load) {
   s.network.packet = packet;
   job& j = s.jobs.emplace_back();
   j.nodes = {0, 1};
-  j.pattern = pattern::incast;
+  j.pattern = "incast";
   j.arrivals = arrivals::periodic;
   j.load = load;
   j.message = packet;
@@ -51,12 +51,9 @@ TEST(busy, is_the_time_of_the_bytes_at_the_rate_of_the_link) {
 TEST(busy, of_a_link_at_the_slow_rate_is_longer_by_that) {
   simulation s = one_way(100, 0.01);
   s.network.bandwidth = s.network.nic_bandwidth = 8e9;
-  s.power.mode = power_mode::adaptive_rate;
-  s.power.hold = 0;
-  s.power.slow_rate = 0.25;
-  s.power.raise_backlog = 1 << 20;  // never
+  s.power = {"adaptive-rate", {{"hold", 0}, {"slow_rate", 0.25}, {"raise_backlog", 1 << 20}}};  // it never rises
   expect_busy(s, 100, packet * 125 * 4);
-  s.power.raise_backlog = 1;  // always: it rises for every packet
+  s.power.own["raise_backlog"] = 1;  // it rises for every packet
   expect_busy(s, 100, packet * 125);
 }
 

@@ -11,6 +11,7 @@
 #include "netsim/instances.hpp"
 #include "netsim/runs.hpp"
 #include "netsim/simulation.hpp"
+#include "netsim/workload/workload.hpp"
 
 namespace lull::netsim {
 namespace {
@@ -27,9 +28,10 @@ job some_job(std::vector<std::uint32_t> nodes, generator& random) {
   j.name = "job";
   const auto processes = static_cast<std::uint32_t>(nodes.size());
   j.nodes = std::move(nodes);
-  j.pattern = static_cast<pattern>(random.below(7));
+  const auto patterns = all_workloads();
+  j.pattern = patterns[random.below(static_cast<std::uint32_t>(patterns.size()))].name;
   j.arrivals = static_cast<arrivals>(random.below(4));
-  if (j.pattern == pattern::hot_spot && j.arrivals == arrivals::closed) j.arrivals = arrivals::poisson;
+  if (j.pattern == "hot-spot" && j.arrivals == arrivals::closed) j.arrivals = arrivals::poisson;
   j.load = one_of<double>({0.05, 0.4, 0.9, 1.0}, random);
   j.message = one_of<std::int64_t>({1, 100, 4096, 5000, 20'000}, random);
   j.messages = 1 + random.below(15);
@@ -37,7 +39,7 @@ job some_job(std::vector<std::uint32_t> nodes, generator& random) {
   j.burst = 5'000'000;
   j.iterations = 1 + random.below(4);
   j.compute = random.below(5'000'000);
-  j.targets = 1 + random.below(std::min(processes - 1, 3U));
+  j.own["targets"] = 1 + random.below(std::min(processes - 1, 3U));
   return j;
 }
 
@@ -63,12 +65,13 @@ simulation some_simulation(std::uint64_t seed) {
   n.virtual_channels = find_topology(s.topology).build(s.parameters)->channels(s.routing.algorithm) *
                        one_of<unsigned>({1, 1, 2}, random);
   if (random.below(3) == 0) n.virtual_channels = 0;
-  s.power.mode = static_cast<power_mode>(random.below(5));
-  s.power.hold = one_of<picoseconds>({0, 1'100'000}, random);
-  s.power.hybrid_hold = 1'100'000;
-  s.power.quiet_time = 10'000'000;
-  s.power.wake_delays = random.below(4) != 0;
-  if (random.below(4) == 0) s.power.bound = 0.02;
+  const auto modes = all_power_modes();
+  s.power.mode = modes[random.below(static_cast<std::uint32_t>(modes.size()))].name;
+  s.power.own = {{"hold", one_of<picoseconds>({0, 1'100'000}, random)},
+                 {"hybrid_hold", 1'100'000},
+                 {"quiet_time", 10'000'000},
+                 {"wake_delays", random.below(4) != 0}};
+  if (random.below(4) == 0) s.power.own["bound"] = 0.02;
   const std::uint32_t nodes = nodes_of(s);
   std::vector<std::uint32_t> all = first_nodes(nodes);
   for (std::uint32_t i = nodes; i-- > 1;) std::swap(all[i], all[random.below(i + 1)]);
@@ -81,10 +84,10 @@ simulation some_simulation(std::uint64_t seed) {
 std::string described(const simulation& s) {
   std::string text =
       fmt::format("{} algorithm {} power {} cut-through {} buffers {} {} packet {} channels {}:", s.topology,
-                  static_cast<int>(s.routing.algorithm), static_cast<int>(s.power.mode), s.network.cut_through,
-                  s.network.input_buffer, s.network.output_buffer, s.network.packet, s.network.virtual_channels);
+                  static_cast<int>(s.routing.algorithm), s.power.mode, s.network.cut_through, s.network.input_buffer,
+                  s.network.output_buffer, s.network.packet, s.network.virtual_channels);
   for (const job& j : s.jobs)
-    text += fmt::format(" pattern {} arrivals {} load {} message {} processes {};", static_cast<int>(j.pattern),
+    text += fmt::format(" pattern {} arrivals {} load {} message {} processes {};", j.pattern,
                         static_cast<int>(j.arrivals), j.load, j.message, j.nodes.size());
   return text;
 }
@@ -111,7 +114,8 @@ void expect_consistency(const simulation& s, const result& r) {
   EXPECT_EQ(messages, r.messages_delivered);
   // A packet that has begun when the run ends is counted whole; it may wait for its link to wake up.
   const auto& n = s.network;
-  const double rate = s.power.mode == power_mode::adaptive_rate ? s.power.slow_rate : 1;
+  const link_policy policy = policy_of(s.power);
+  const double rate = policy.slow_rate;
   const auto slack =
       static_cast<picoseconds>(static_cast<double>(n.packet) * 1e12 / std::min(n.bandwidth, n.nic_bandwidth) / rate);
   std::uint64_t crossings = 0;
@@ -120,16 +124,13 @@ void expect_consistency(const simulation& s, const result& r) {
     ASSERT_GE(std::min({l.deep_sleep, l.fast_wake, l.slow, l.busy}), 0);
     ASSERT_LE(l.deep_sleep + l.fast_wake + l.busy, r.ended + slack);
     ASSERT_LE(l.slow, r.ended);
-    const power_mode mode = s.power.mode;
-    const bool sleeps = mode == power_mode::deep_sleep || mode == power_mode::hybrid;
-    const bool rests_fast = mode == power_mode::fast_wake || mode == power_mode::hybrid;
-    ASSERT_TRUE(sleeps || l.deep_sleep == 0);
-    ASSERT_TRUE(rests_fast || l.fast_wake == 0);
-    ASSERT_TRUE(mode == power_mode::adaptive_rate || l.slow == 0);
-    ASSERT_TRUE(mode != power_mode::active || l.wakes == 0);
+    ASSERT_TRUE(policy.deep_share < 1 || l.deep_sleep == 0);
+    ASSERT_TRUE(policy.fast_share < 1 || l.fast_wake == 0);
+    ASSERT_TRUE(policy.slow_share < 1 || l.slow == 0);
+    ASSERT_TRUE(policy.does != link_policy::behaviour::stays_active || l.wakes == 0);
     ASSERT_LE(l.wakes, l.packets);
   }
-  EXPECT_EQ(crossings, r.packet_links);
+  EXPECT_EQ(crossings, r.packet_hops);
 }
 
 // Packets and bytes in at the sources and out at the destinations, link by link.
@@ -150,7 +151,7 @@ void expect_everything_delivered(const simulation& s, const result& r) {
   EXPECT_EQ(by_kind[link_result::link_kind::ejection], std::pair(r.packets, r.bytes_delivered));
   std::uint64_t crossings = 0;
   for (std::size_t h = 0; h < r.hops.size(); ++h) crossings += h * r.hops[h];
-  EXPECT_EQ(crossings, r.packet_links);
+  EXPECT_EQ(crossings, r.packet_hops);
   EXPECT_TRUE(r.hops.empty() || (r.hops[0] == 0 && r.hops[1] == 0));  // its own two links at least
   for (std::size_t j = 0; j < s.jobs.size(); ++j) {
     const job& asked = s.jobs[j];
@@ -161,7 +162,7 @@ void expect_everything_delivered(const simulation& s, const result& r) {
     for (const std::uint32_t node : asked.nodes) {
       out += sent[node];
       in += received[node];
-      EXPECT_TRUE(asked.pattern != pattern::permutation || sent[node] == received[node]);
+      EXPECT_TRUE(asked.pattern != "permutation" || sent[node] == received[node]);
     }
     EXPECT_EQ(out, got.bytes);
     EXPECT_EQ(in, got.bytes);  // and none at another job's nodes
@@ -172,7 +173,9 @@ void expect_everything_delivered(const simulation& s, const result& r) {
       EXPECT_EQ(got.messages % static_cast<std::uint64_t>(asked.iterations), 0U);
       EXPECT_EQ(got.ended, got.iteration_ends.back());
     } else {
-      const std::size_t senders = asked.nodes.size() - (asked.pattern == pattern::incast ? asked.targets : 0);
+      const std::size_t senders =
+          asked.nodes.size() -
+          (asked.pattern == "incast" ? static_cast<std::size_t>(numbers_of(asked.own.at("targets"))[0]) : 0);
       EXPECT_EQ(got.messages, senders * static_cast<std::uint64_t>(asked.messages));
     }
   }
@@ -229,7 +232,7 @@ TEST_P(any_simulation, repeats_to_the_bit_and_differs_with_another_seed) {
     s.seed += 1;
     differ += as_text(simulate(s, {})) != once ? 1 : 0;
   }
-  // A closed job with a fixed pattern and minimal ways draws nothing.
+  // A closed job with a fixed pattern and minimal paths draws nothing.
   EXPECT_GT(differ, runs_of_each_test / 2);
 }
 
@@ -279,7 +282,7 @@ TEST(a_simulation, leaves_what_came_before_the_warm_up_out_of_the_latencies_only
   s.warmup = 100'000'000;
   const result later = simulate(s, {});
   EXPECT_EQ(all.packets, later.packets);
-  EXPECT_EQ(all.packet_links, later.packet_links);
+  EXPECT_EQ(all.packet_hops, later.packet_hops);
   EXPECT_LT(later.packet_latency.count, all.packet_latency.count * 6 / 10);
   EXPECT_GT(later.packet_latency.count, all.packet_latency.count * 4 / 10);
 }
@@ -290,7 +293,7 @@ TEST(a_simulation, is_the_same_for_a_job_whatever_other_jobs_do_elsewhere) {
   s.topology = "hyperx";
   s.parameters = {{"dimensions", {2}}, {"nodes_per_switch", {2}}};
   job j;
-  j.pattern = pattern::permutation;
+  j.pattern = "permutation";
   j.nodes = {0, 1};
   s.jobs = {j};
   const result alone = simulate(s, {});

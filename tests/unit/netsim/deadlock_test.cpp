@@ -22,7 +22,7 @@ class one_way_ring {
     if (port == 0) return {s, 0, true};
     return port == 1 ? endpoint{(s + 1) % size_, 2, false} : endpoint{(s + size_ - 1) % size_, 1, false};
   }
-  [[nodiscard]] static endpoint home(std::uint32_t node) { return {node, 0, false}; }
+  [[nodiscard]] static endpoint attach_point(std::uint32_t node) { return {node, 0, false}; }
   [[nodiscard]] static unsigned channels(algorithm /*any*/) { return 1; }
   static void start(std::uint32_t /*at*/, route_state& /*packet*/, const chooser& /*ports*/) {}
   [[nodiscard]] static hop route(std::uint32_t /*at*/, route_state& /*packet*/, const chooser& /*ports*/) {
@@ -33,7 +33,7 @@ class one_way_ring {
   std::uint32_t size_;
 };
 
-simulation crowded(std::uint32_t nodes) {
+simulation blocked(std::uint32_t nodes) {
   simulation s;
   s.network.input_buffer = s.network.output_buffer = s.network.packet;
   job& j = s.jobs.emplace_back();
@@ -53,7 +53,7 @@ std::string failure_of(const simulation& s, std::uint32_t nodes) {
 
 TEST(a_deadlock, is_reported_in_one_line_that_names_ports_that_wait) {
   for (const std::uint32_t nodes : {5U, 8U, 20U}) {
-    EXPECT_THAT(failure_of(crowded(nodes), nodes),
+    EXPECT_THAT(failure_of(blocked(nodes), nodes),
                 testing::AllOf(testing::StartsWith("simulate the network: it is deadlocked at "),
                                testing::HasSubstr("packets wait for room that will not come"),
                                testing::HasSubstr(" from switch "), testing::HasSubstr("virtual channels"),
@@ -62,19 +62,19 @@ TEST(a_deadlock, is_reported_in_one_line_that_names_ports_that_wait) {
 }
 
 TEST(a_deadlock, of_a_closed_job_is_reported) {
-  simulation s = crowded(8);
+  simulation s = blocked(8);
   s.jobs[0].arrivals = arrivals::closed;
-  s.jobs[0].pattern = pattern::all_to_all;
+  s.jobs[0].pattern = "all-to-all";
   s.jobs[0].compute = 0;
   EXPECT_THAT(failure_of(s, 8), testing::HasSubstr("deadlocked"));
 }
 
 TEST(a_deadlock, comes_at_the_same_time_in_every_run) {
-  EXPECT_EQ(failure_of(crowded(8), 8), failure_of(crowded(8), 8));
+  EXPECT_EQ(failure_of(blocked(8), 8), failure_of(blocked(8), 8));
 }
 
 TEST(a_deadlock, does_not_befall_the_same_ring_with_little_traffic) {
-  simulation s = crowded(8);
+  simulation s = blocked(8);
   s.jobs[0].load = 0.01;
   s.jobs[0].message = 4096;
   s.jobs[0].messages = 50;

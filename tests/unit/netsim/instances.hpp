@@ -22,6 +22,17 @@ struct instance {
 inline constexpr std::array all_algorithms{algorithm::minimal, algorithm::minimal_random, algorithm::valiant,
                                            algorithm::adaptive, algorithm::power_aware};
 
+// The small network that each topology names.
+inline std::vector<instance> named_small_instances() {
+  std::vector<instance> result;
+  for (const topology_entry& t : all_topologies()) {
+    std::string name = std::string(t.name) + "_small";
+    for (char& c : name) c = c == '-' ? '_' : c;
+    result.push_back({std::move(name), t.name, t.small});
+  }
+  return result;
+}
+
 inline std::vector<instance> small_instances() {
   const auto dragonfly = [](std::int64_t routers, std::int64_t nodes, std::int64_t globals, std::int64_t groups) {
     return parameters{
@@ -40,7 +51,7 @@ inline std::vector<instance> small_instances() {
   const auto hyperx = [](std::vector<std::int64_t> sizes, std::vector<std::int64_t> cables, std::int64_t nodes) {
     return parameters{{"dimensions", std::move(sizes)}, {"cables", std::move(cables)}, {"nodes_per_switch", {nodes}}};
   };
-  return {
+  std::vector<instance> all{
       {"fat_tree_full", "fat-tree", {{"radix", {4}}}},
       {"fat_tree_few_pods", "fat-tree", {{"radix", {8}}, {"pods", {3}}}},
       {"fat_tree_one_pod", "fat-tree", {{"radix", {6}}, {"pods", {1}}}},
@@ -67,6 +78,10 @@ inline std::vector<instance> small_instances() {
       {"hyperx_flat_side", "hyperx", hyperx({3, 1, 3}, {1}, 1)},
       {"hyperx_four_dimensions", "hyperx", hyperx({2, 3, 2, 2}, {1}, 1)},
       {"hyperx_one_switch", "hyperx", hyperx({1}, {1}, 4)},
+      {"leaf_spine_tapered",
+       "leaf-spine",
+       {{"leaves", {5}}, {"nodes_per_leaf", {6}}, {"spines", {2}}, {"cables", {2}}}},
+      {"leaf_spine_one_leaf", "leaf-spine", {{"leaves", {1}}, {"nodes_per_leaf", {3}}, {"spines", {1}}}},
       {"torus_ring", "torus", {{"dimensions", {7}}}},
       {"torus_even_ring", "torus", {{"dimensions", {8}}, {"nodes_per_switch", {2}}}},
       {"torus_short_rings", "torus", {{"dimensions", {2, 3, 1, 2}}}},
@@ -75,14 +90,16 @@ inline std::vector<instance> small_instances() {
       {"torus_thin", "torus", {{"dimensions", {1, 6, 2}}}},
       {"torus_four_dimensions", "torus", {{"dimensions", {2, 4, 2, 3}}}},
   };
+  for (instance& i : named_small_instances()) all.push_back(std::move(i));
+  return all;
 }
 
 inline std::vector<instance> presets() {
   std::vector<instance> result;
-  for (const preset& p : all_presets()) {
-    std::string name = p.name;
+  for (const preset_of& p : all_presets()) {
+    std::string name = p.is->name;
     for (char& c : name) c = c == '-' ? '_' : c;
-    result.push_back({std::move(name), p.topology, p.parameters});
+    result.push_back({std::move(name), p.of->name, p.is->parameters});
   }
   return result;
 }
@@ -93,15 +110,15 @@ inline std::vector<instance> all_instances() {
   return result;
 }
 
-// One packet's way, switch by switch.
+// One packet's path, switch by switch.
 struct step {
   std::uint32_t at;
   hop by;
 };
-inline std::vector<step> steps_of(const shape& network, std::uint32_t from, const std::vector<hop>& way) {
+inline std::vector<step> steps_of(const shape& network, std::uint32_t from, const std::vector<hop>& path) {
   std::vector<step> result;
-  std::uint32_t at = network.home(from).id;
-  for (const hop& h : way) {
+  std::uint32_t at = network.attach_point(from).id;
+  for (const hop& h : path) {
     result.push_back({at, h});
     at = network.peer(at, h.port).id;
   }

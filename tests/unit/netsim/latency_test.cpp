@@ -50,7 +50,7 @@ simulation one_at_a_time(const instance& on, std::int64_t message, std::uint32_t
   for (const auto& [from, to] : some_pairs(nodes)) {
     job& j = s.jobs.emplace_back();
     j.nodes = {to, from};
-    j.pattern = pattern::incast;  // the second sends, to the first
+    j.pattern = "incast";  // the second sends, to the first
     j.arrivals = arrivals::periodic;
     j.load = 1;
     j.message = message;
@@ -69,7 +69,7 @@ class every_network : public testing::TestWithParam<instance> {
   void expect_latencies(simulation s, std::uint64_t packets, F&& expected) {
     const result r = simulate(s, {});
     ASSERT_EQ(r.messages_delivered, s.jobs.size());
-    // How many links each message took is known of the run as a whole only, unless its way is fixed.
+    // How many links each message took is known of the run as a whole only, unless its path is fixed.
     std::vector<std::uint64_t> hops(r.hops.size());
     for (std::size_t i = 0; i < s.jobs.size(); ++i) {
       const histogram& h = r.jobs[i].message_latency;
@@ -82,7 +82,7 @@ class every_network : public testing::TestWithParam<instance> {
                                     << ", 3 " << expected(3);
       hops[links] += packets;
       if (s.routing.algorithm != algorithm::minimal) continue;
-      ASSERT_EQ(links, network->way(s.jobs[i].nodes[1], s.jobs[i].nodes[0], algorithm::minimal, 1).size() + 1);
+      ASSERT_EQ(links, network->path(s.jobs[i].nodes[1], s.jobs[i].nodes[0], algorithm::minimal, 1).size() + 1);
     }
     EXPECT_EQ(hops, r.hops);
   }
@@ -135,12 +135,12 @@ TEST_P(every_network, delays_a_packet_by_a_wake_up_at_every_link) {
   constexpr std::int64_t bytes = 3001;
   simulation s = one_at_a_time(GetParam(), bytes, network->nodes());
   s.routing.algorithm = algorithm::minimal;
-  s.power.mode = power_mode::deep_sleep;
+  s.power.mode = "deep-sleep";
+  const picoseconds wake = policy_of(s.power).wake_deep;
   const auto& n = s.network;
   expect_latencies(s, 1, [&](std::size_t links) {
     const auto h = static_cast<picoseconds>(links);
-    return 2 * n.nic_delay + h * (n.cable_delay + s.power.wake_deep) + (h - 1) * n.switch_delay +
-           time_of(bytes, n.bandwidth);
+    return 2 * n.nic_delay + h * (n.cable_delay + wake) + (h - 1) * n.switch_delay + time_of(bytes, n.bandwidth);
   });
 }
 

@@ -1,11 +1,15 @@
 // What a link saves in pauses of every length, against the definition of its states walked through one after another;
 // what a packet waits for it; and that a learnt hold keeps its bound.
-#include "netsim/link_power.hpp"
+#include "netsim/power/link_power.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <string_view>
 #include <vector>
+
+#include "netsim/simulation.hpp"
 
 namespace lull::netsim {
 namespace {
@@ -13,7 +17,7 @@ namespace {
 // Links with what they have rested.
 class watched_links {
  public:
-  watched_links(const power_parameters& given, std::size_t links) : power_(given, links), rests_(links) {}
+  watched_links(const link_policy& given, std::size_t links) : power_(given, links), rests_(links) {}
   link_power::start wake(std::size_t link, picoseconds idle_since, picoseconds now, std::int64_t waiting) {
     return power_.wake(rests_[link], link, idle_since, now, waiting);
   }
@@ -31,17 +35,15 @@ class watched_links {
 
 constexpr picoseconds hold = 700, fast_for = 500, sleep_time = 110, quiet_time = 1000, refresh_time = 90;
 
-power_parameters short_times(power_mode mode, picoseconds held) {
-  power_parameters p;
-  p.mode = mode;
-  p.hold = held;
-  p.hybrid_hold = fast_for;
-  p.sleep_time = sleep_time;
-  p.quiet_time = quiet_time;
-  p.refresh_time = refresh_time;
-  p.wake_deep = 550;
-  p.wake_fast = 34;
-  return p;
+link_policy short_times(const char* mode, picoseconds held) {
+  return policy_of({mode,
+                    {{"hold", held},
+                     {"hybrid_hold", fast_for},
+                     {"sleep_time", sleep_time},
+                     {"quiet_time", quiet_time},
+                     {"refresh_time", refresh_time},
+                     {"wake_deep", 550},
+                     {"wake_fast", 34}}});
 }
 
 struct spent {
@@ -49,22 +51,22 @@ struct spent {
 };
 
 // The states of a pause one after another, as IEEE 802.3 orders them.
-spent walked(const power_parameters& p, picoseconds gap) {
+spent walked(std::string_view mode, picoseconds held, picoseconds gap) {
   spent s;
-  picoseconds left = gap - p.hold;
+  picoseconds left = gap - held;
   if (left <= 0) return s;
-  if (p.mode == power_mode::fast_wake) return {0, left, p.wake_fast};
-  if (p.mode == power_mode::hybrid) {
-    s.fast = std::min(left, p.hybrid_hold);
-    left -= p.hybrid_hold;
-    s.wake = p.wake_fast;
+  if (mode == "fast-wake") return {0, left, 34};
+  if (mode == "hybrid") {
+    s.fast = std::min(left, fast_for);
+    left -= fast_for;
+    s.wake = 34;
     if (left <= 0) return s;
   }
-  s.wake = p.wake_deep;
-  left -= p.sleep_time;
+  s.wake = 550;
+  left -= sleep_time;
   while (left > 0) {
-    s.deep += std::min(left, p.quiet_time);
-    left -= p.quiet_time + p.refresh_time;
+    s.deep += std::min(left, quiet_time);
+    left -= quiet_time + refresh_time;
   }
   return s;
 }
@@ -79,9 +81,12 @@ std::vector<picoseconds> pauses_to_try() {
   return all;
 }
 
-class every_mode : public testing::TestWithParam<std::tuple<power_mode, picoseconds>> {
+class every_mode : public testing::TestWithParam<std::tuple<const char*, picoseconds>> {
  protected:
-  power_parameters given = short_times(std::get<0>(GetParam()), std::get<1>(GetParam()));
+  link_policy given = short_times(std::get<0>(GetParam()), std::get<1>(GetParam()));
+  [[nodiscard]] static spent expected(picoseconds gap) {
+    return walked(std::get<0>(GetParam()), std::get<1>(GetParam()), gap);
+  }
 };
 
 TEST_P(every_mode, spends_a_pause_in_its_states_and_delays_the_packet_that_ends_it) {
@@ -89,7 +94,7 @@ TEST_P(every_mode, spends_a_pause_in_its_states_and_delays_the_packet_that_ends_
     watched_links links(given, 3);
     const picoseconds since = 123'456;
     const auto woken = links.wake(1, since, since + gap, 0);
-    const spent want = walked(given, gap);
+    const spent want = expected(gap);
     ASSERT_EQ(woken.at, since + gap + want.wake) << gap;
     ASSERT_FALSE(woken.slow);
     ASSERT_EQ(links.rests()[1].deep, want.deep) << gap;
@@ -103,7 +108,7 @@ TEST_P(every_mode, counts_the_pause_that_lasts_at_the_end_but_no_wake_up) {
   for (const picoseconds gap : pauses_to_try()) {
     watched_links links(given, 1);
     links.close(0, 1000, 1000 + gap);
-    const spent want = walked(given, gap);
+    const spent want = expected(gap);
     ASSERT_EQ(links.rests()[0].deep, want.deep) << gap;
     ASSERT_EQ(links.rests()[0].other, want.fast) << gap;
     ASSERT_EQ(links.rests()[0].wakes, 0U);
@@ -121,7 +126,7 @@ TEST_P(every_mode, adds_pause_to_pause) {
   std::uint64_t wakes = 0;
   for (int i = 0; i < 1000; ++i) {
     const picoseconds gap = random.below(8000);
-    const spent s = walked(given, gap);
+    const spent s = expected(gap);
     const auto woken = links.wake(0, now, now + gap, 0);
     sum.deep += s.deep;
     sum.fast += s.fast;
@@ -137,26 +142,21 @@ TEST_P(every_mode, lets_no_packet_wait_when_only_power_is_accounted_for) {
   given.wake_delays = false;
   watched_links links(given, 1);
   EXPECT_EQ(links.wake(0, 0, 5000, 0).at, 5000);
-  EXPECT_EQ(links.rests()[0].deep, walked(given, 5000).deep);
-  EXPECT_EQ(links.rests()[0].other, walked(given, 5000).fast);
+  EXPECT_EQ(links.rests()[0].deep, expected(5000).deep);
+  EXPECT_EQ(links.rests()[0].other, expected(5000).fast);
   EXPECT_EQ(links.rests()[0].wakes, 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(link_power, every_mode,
-                         testing::Combine(testing::Values(power_mode::deep_sleep, power_mode::fast_wake,
-                                                          power_mode::hybrid),
+                         testing::Combine(testing::Values("deep-sleep", "fast-wake", "hybrid"),
                                           testing::Values(picoseconds{0}, hold)));
 
 // A random sequence of pauses of a link whose hold is learnt.
 struct outcome {
   picoseconds time = 0, delay = 0, saved = 0;
 };
-outcome learn_from(power_mode mode, double bound, picoseconds mean_gap, bool mixed_lengths, std::uint64_t seed) {
-  power_parameters p;
-  p.mode = mode;
-  p.bound = bound;
-  p.hybrid_hold = 2'000'000;
-  watched_links links(p, 1);
+outcome learn_from(const char* mode, double bound, picoseconds mean_gap, bool mixed_lengths, std::uint64_t seed) {
+  watched_links links(policy_of({mode, {{"bound", bound}, {"hybrid_hold", 2'000'000}}}), 1);
   generator random(seed);
   outcome o;
   picoseconds idle_since = 0;
@@ -175,43 +175,37 @@ outcome learn_from(power_mode mode, double bound, picoseconds mean_gap, bool mix
 
 TEST(learnt_hold, keeps_the_delay_within_its_bound_whatever_the_pauses) {
   std::uint64_t seed = 1;
-  for (const power_mode mode : {power_mode::deep_sleep, power_mode::fast_wake, power_mode::hybrid})
+  for (const std::string mode : {"deep-sleep", "fast-wake", "hybrid"})
     for (const double bound : {0.001, 0.01, 0.05})
       for (const picoseconds mean :
            {picoseconds{300'000}, picoseconds{5'000'000}, picoseconds{80'000'000}, picoseconds{2'000'000'000}})
         for (const bool mixed_lengths : {false, true}) {
-          const outcome o = learn_from(mode, bound, mean, mixed_lengths, seed++);
-          const auto one_wake_up = static_cast<double>(mode == power_mode::fast_wake ? 340'000 : 5'500'000);
+          const outcome o = learn_from(mode.c_str(), bound, mean, mixed_lengths, seed++);
+          const auto one_wake_up = static_cast<double>(mode == "fast-wake" ? 340'000 : 5'500'000);
           EXPECT_LE(static_cast<double>(o.delay), one_wake_up + bound * static_cast<double>(o.time))
-              << "mode " << static_cast<int>(mode) << " bound " << bound << " mean pause " << mean << " mixed "
-              << mixed_lengths;
+              << "mode " << mode << " bound " << bound << " mean pause " << mean << " mixed " << mixed_lengths;
         }
 }
 
 TEST(learnt_hold, sleeps_in_nearly_all_of_the_time_when_pauses_are_long) {
-  const outcome o = learn_from(power_mode::deep_sleep, 0.01, 2'000'000'000, false, 1);
+  const outcome o = learn_from("deep-sleep", 0.01, 2'000'000'000, false, 1);
   EXPECT_GT(static_cast<double>(o.saved), 0.97 * static_cast<double>(o.time));
 }
 
 TEST(learnt_hold, sleeps_in_the_long_pauses_only_when_most_are_short) {
   // Nine of ten pauses are of 1 us, the tenth of 100: to sleep in those costs 5.5 of some 110 us.
-  const outcome o = learn_from(power_mode::deep_sleep, 0.05, 100'000'000, true, 1);
+  const outcome o = learn_from("deep-sleep", 0.05, 100'000'000, true, 1);
   EXPECT_GT(static_cast<double>(o.saved), 0.7 * static_cast<double>(o.time));
 }
 
 TEST(learnt_hold, never_sleeps_when_the_bound_forbids_a_single_wake_up) {
-  const outcome o = learn_from(power_mode::deep_sleep, 1e-9, 5'000'000, false, 1);
+  const outcome o = learn_from("deep-sleep", 1e-9, 5'000'000, false, 1);
   EXPECT_EQ(o.delay, 0);
 }
 
-power_parameters adaptive() {
-  power_parameters p;
-  p.mode = power_mode::adaptive_rate;
-  p.hold = 1000;
-  p.slow_rate = 0.25;
-  p.rate_change = 500;
-  p.raise_backlog = 8192;
-  return p;
+link_policy adaptive() {
+  return policy_of(
+      {"adaptive-rate", {{"hold", 1000}, {"slow_rate", 0.25}, {"rate_change", 500}, {"raise_backlog", 8192}}});
 }
 
 TEST(adaptive_rate, falls_after_the_hold_and_rises_when_enough_waits) {
@@ -244,7 +238,7 @@ TEST(adaptive_rate, counts_the_slow_time_that_lasts_at_the_end) {
 }
 
 TEST(adaptive_rate, raises_without_delay_when_only_power_is_accounted_for) {
-  power_parameters p = adaptive();
+  link_policy p = adaptive();
   p.wake_delays = false;
   watched_links links(p, 1);
   EXPECT_EQ(links.wake(0, 0, 5000, 8192).at, 5000);

@@ -31,12 +31,14 @@ struct mistake {
 
 TEST(parameters_of_a_topology, are_refused_in_one_line_that_names_the_key) {
   const mistake mistakes[] = {
-      {"fat-tree", {{"radix", {1}}}, "topology.radix must lie in 2..1024, not be 1"},
-      {"fat-tree", {{"radix", {48, 64}}}, "topology.radix must be one number, not a list"},
-      {"fat-tree", {{"radix", {}}}, "topology.radix must be one number, not a list"},
-      {"dragonfly", {{"routers", {0}}}, "topology.routers must lie in 1..1024, not be 0"},
-      {"dragonfly", {{"nodes_per_router", {0}}}, "topology.nodes_per_router must lie in 1..1024, not be 0"},
-      {"dragonfly", {{"globals", {-1}}}, "topology.globals must lie in 0..255, not be -1"},
+      {"fat-tree", {{"radix", {1}}}, "topology.radix is 1; it must be a whole number, 2 to 1024"},
+      {"fat-tree", {{"radix", {48, 64}}}, "topology.radix is [48, 64]; it must be a whole number, 2 to 1024"},
+      {"fat-tree", {{"radix", {}}}, "topology.radix is []; it must be a whole number"},
+      {"dragonfly", {{"routers", {0}}}, "topology.routers is 0; it must be a whole number, 1 to 1024"},
+      {"dragonfly",
+       {{"nodes_per_router", {0}}},
+       "topology.nodes_per_router is 0; it must be a whole number, 1 to 1024"},
+      {"dragonfly", {{"globals", {-1}}}, "topology.globals is -1; it must be a whole number, 0 to 255"},
       {"dragonfly",
        {{"routers", {4}}, {"globals", {2}}, {"groups", {10}}},
        "topology.groups must be at most routers x globals of a group + 1 = 9"},
@@ -44,15 +46,19 @@ TEST(parameters_of_a_topology, are_refused_in_one_line_that_names_the_key) {
       {"dragonfly",
        {{"routers", {48}}, {"nodes_per_router", {1024}}},
        "topology.groups must leave at most this many nodes: 16777216"},
-      {"dragonfly-rows", {{"rows", {0}}}, "topology.rows must lie in 1..256, not be 0"},
-      {"dragonfly-rows", {{"columns", {300}}}, "topology.columns must lie in 1..255, not be 300"},
-      {"dragonfly-rows", {{"row_cables", {0}}}, "topology.row_cables must lie in 1..16, not be 0"},
-      {"dragonfly-rows", {{"column_cables", {17}}}, "topology.column_cables must lie in 1..16, not be 17"},
+      {"dragonfly-rows", {{"rows", {0}}}, "topology.rows is 0; it must be a whole number, 1 to 256"},
+      {"dragonfly-rows", {{"columns", {300}}}, "topology.columns is 300; it must be a whole number, 1 to 255"},
+      {"dragonfly-rows", {{"row_cables", {0}}}, "topology.row_cables is 0; it must be a whole number, 1 to 16"},
+      {"dragonfly-rows", {{"column_cables", {17}}}, "topology.column_cables is 17; it must be a whole number, 1 to 16"},
       {"dragonfly-rows",
        {{"columns", {255}}, {"row_cables", {16}}},
        "topology.nodes_per_router must leave a router at most this many ports: 4096"},
-      {"hyperx", {{"dimensions", {8, 0}}}, "topology.dimensions must lie in 1..256, not be 0"},
-      {"hyperx", {{"dimensions", {}}}, "topology.dimensions must not be empty"},
+      {"hyperx",
+       {{"dimensions", {8, 0}}},
+       "topology.dimensions is [8, 0]; it must be a whole number or a list of them, 1 to 256"},
+      {"hyperx",
+       {{"dimensions", {}}},
+       "topology.dimensions is []; it must be a whole number or a list of them, 1 to 256"},
       {"hyperx", {{"dimensions", {2, 2, 2, 2, 2, 2, 2, 2, 2}}}, "topology.dimensions must be no longer than 8"},
       {"hyperx",
        {{"dimensions", {8, 8}}, {"cables", {1, 1, 1}}},
@@ -63,13 +69,23 @@ TEST(parameters_of_a_topology, are_refused_in_one_line_that_names_the_key) {
       {"hyperx",
        {{"dimensions", {256, 256, 256, 256, 256, 256, 256, 256}}},
        "topology.dimensions must leave at most this many nodes: 16777216"},
-      {"hyperx", {{"nodes_per_switch", {0}}}, "topology.nodes_per_switch must lie in 1..1024, not be 0"},
-      {"torus", {{"dimensions", {257}}}, "topology.dimensions must lie in 1..256, not be 257"},
+      {"hyperx", {{"nodes_per_switch", {0}}}, "topology.nodes_per_switch is 0; it must be a whole number, 1 to 1024"},
+      {"leaf-spine",
+       {{"leaves", {4096}}, {"cables", {2}}},
+       "topology.leaves must leave a spine at most this many ports: 4096"},
+      {"leaf-spine",
+       {{"spines", {1024}}, {"cables", {4}}},
+       "topology.spines must leave a leaf at most this many ports: 4096"},
+      {"torus",
+       {{"dimensions", {257}}},
+       "topology.dimensions is [257]; it must be a whole number or a list of them, 1 to 256"},
       {"torus", {{"dimensions", {2, 2, 2, 2, 2, 2, 2, 2, 2}}}, "topology.dimensions must be no longer than 8"},
       {"torus",
        {{"dimensions", {256, 256, 256, 2}}},
        "topology.dimensions must leave at most this many nodes: 16777216"},
-      {"torus", {{"nodes_per_switch", {2000}}}, "topology.nodes_per_switch must lie in 1..1024, not be 2000"},
+      {"torus",
+       {{"nodes_per_switch", {2000}}},
+       "topology.nodes_per_switch is 2000; it must be a whole number, 1 to 1024"},
   };
   for (const mistake& m : mistakes) {
     EXPECT_THAT(refusal(m.topology, m.given), AllOf(StartsWith("build the " + std::string(m.topology) + ": "),
@@ -88,8 +104,10 @@ TEST(parameters_of_a_topology, repeat_a_single_number_of_cables_for_every_dimens
 }
 
 TEST(parameters_of_a_topology, of_an_unknown_name_are_refused_with_the_names_there_are) {
-  EXPECT_THAT([] { (void)find_topology("dragonfly-plus"); },
-              testing::ThrowsMessage<usage_error>(HasSubstr("dragonfly-rows")));
+  EXPECT_THAT([] { (void)find_topology("dragonfly-raws"); },
+              testing::ThrowsMessage<usage_error>(HasSubstr("did you mean dragonfly-rows?")));
+  EXPECT_THAT([] { (void)find_topology("ethernet"); },
+              testing::ThrowsMessage<usage_error>(HasSubstr("there are fat-tree, dragonfly")));
 }
 
 }  // namespace

@@ -43,13 +43,15 @@ struct theory {
   double wait, deep, fast, wakes, watts;  // picoseconds; shares of time; per picosecond; share of active power
 };
 
-theory predict(const power_parameters& p, double load, double slowdown) {
+theory predict(const power_parameters& given, double load, double slowdown) {
+  const std::string& mode = given.mode;
+  const link_policy p = policy_of(given);
   const double lambda = load / service;
   const double s = service * slowdown;
   const double rho = lambda * s;
   const auto beyond = [&](double t) { return std::exp(-lambda * t); };  // P(X > t)
   const auto hold = static_cast<double>(p.hold);
-  const auto in_fast = p.mode == power_mode::hybrid ? static_cast<double>(p.hybrid_hold) : 0.0;
+  const auto in_fast = mode == "hybrid" ? static_cast<double>(p.fast_for) : 0.0;
   double d1 = 0;  // moments of D
   double d2 = 0;
   const auto delays = [&](picoseconds by, double probability) {
@@ -58,8 +60,8 @@ theory predict(const power_parameters& p, double load, double slowdown) {
   };
   double fast = 0;
   double deep = 0;
-  const bool sleeps = p.mode == power_mode::deep_sleep || p.mode == power_mode::hybrid;
-  if (p.mode == power_mode::fast_wake) {
+  const bool sleeps = mode == "deep-sleep" || mode == "hybrid";
+  if (mode == "fast-wake") {
     delays(p.wake_fast, beyond(hold));
     fast = beyond(hold) / lambda;
   } else if (sleeps) {
@@ -90,7 +92,7 @@ simulation one_link(const power_parameters& power, double load, picoseconds end,
   s.power = power;
   job& j = s.jobs.emplace_back();
   j.nodes = {0, 1};
-  j.pattern = pattern::permutation;
+  j.pattern = "permutation";
   j.load = load;
   j.message = 4096;
   j.messages = 0;
@@ -105,6 +107,7 @@ struct measured {
 
 measured measure(const power_parameters& power, double load, double packets) {
   constexpr int replications = 8;
+  const link_policy policy = policy_of(power);
   double wait = 0;
   double variance = 0;
   std::vector<double> deep, fast, wakes, watts;
@@ -126,7 +129,7 @@ measured measure(const power_parameters& power, double load, double packets) {
       deep.push_back(static_cast<double>(l.deep_sleep) / time);
       fast.push_back(static_cast<double>(l.fast_wake) / time);
       wakes.push_back(static_cast<double>(l.wakes) / time);
-      watts.push_back(1 - (1 - power.deep_share) * deep.back() - (1 - power.fast_share) * fast.back());
+      watts.push_back(1 - (1 - policy.deep_share) * deep.back() - (1 - policy.fast_share) * fast.back());
     }
   }
   return {{wait, std::sqrt(variance)}, estimate_of(deep),  estimate_of(fast),
@@ -138,26 +141,22 @@ void expect_agreement(const char* what, const estimate& found, double want, doub
 }
 
 std::vector<power_case> power_cases() {
-  const auto sleeping = [](power_mode mode, picoseconds hold) {
-    power_parameters p;
-    p.mode = mode;
-    p.hold = hold;
-    p.hybrid_hold = 1'100'000;
-    return p;
+  const auto sleeping = [](const char* mode, picoseconds hold) {
+    return power_parameters{mode, {{"hold", hold}, {"hybrid_hold", 1'100'000}}};
   };
-  power_parameters refreshing = sleeping(power_mode::deep_sleep, 0);
-  refreshing.quiet_time = 4'000'000;  // so short that refreshes count
-  power_parameters slow = sleeping(power_mode::adaptive_rate, 0);
-  slow.raise_backlog = std::int64_t{1} << 40;  // it never rises
+  power_parameters refreshing = sleeping("deep-sleep", 0);
+  refreshing.own["quiet_time"] = 4'000'000;  // so short that refreshes count
+  power_parameters slow = sleeping("adaptive-rate", 0);
+  slow.own["raise_backlog"] = std::int64_t{1} << 40;  // it never rises
   return {{"active", {}},
-          {"deep_sleep", sleeping(power_mode::deep_sleep, 0)},
-          {"deep_sleep_hold_1100ns", sleeping(power_mode::deep_sleep, 1'100'000)},
-          {"deep_sleep_hold_4400ns", sleeping(power_mode::deep_sleep, 4'400'000)},
+          {"deep_sleep", sleeping("deep-sleep", 0)},
+          {"deep_sleep_hold_1100ns", sleeping("deep-sleep", 1'100'000)},
+          {"deep_sleep_hold_4400ns", sleeping("deep-sleep", 4'400'000)},
           {"deep_sleep_refreshing", refreshing},
-          {"fast_wake", sleeping(power_mode::fast_wake, 0)},
-          {"fast_wake_hold_1100ns", sleeping(power_mode::fast_wake, 1'100'000)},
-          {"hybrid", sleeping(power_mode::hybrid, 0)},
-          {"hybrid_hold_1100ns", sleeping(power_mode::hybrid, 1'100'000)},
+          {"fast_wake", sleeping("fast-wake", 0)},
+          {"fast_wake_hold_1100ns", sleeping("fast-wake", 1'100'000)},
+          {"hybrid", sleeping("hybrid", 0)},
+          {"hybrid_hold_1100ns", sleeping("hybrid", 1'100'000)},
           {"slow_rate", slow, 4}};
 }
 
@@ -196,8 +195,7 @@ INSTANTIATE_TEST_SUITE_P(netsim, one_link_queue, testing::ValuesIn(power_cases()
 
 // A link that fell to a quarter of its rate cannot carry half of it: it must rise again, whoever sends into it.
 TEST(adaptive_rate, rises_at_a_nodes_link_when_messages_wait_in_the_node) {
-  power_parameters p;
-  p.mode = power_mode::adaptive_rate;
+  const power_parameters p{"adaptive-rate", {}};
   const picoseconds end = 10'000'000'000;
   const result r = simulate(one_link(p, 0.5, end, 1), {});
   EXPECT_GT(static_cast<double>(r.bytes_delivered) * 80, 0.98 * 0.5 * 2 * static_cast<double>(end));
@@ -211,11 +209,11 @@ TEST(adaptive_rate, rises_at_a_switchs_port_when_its_buffer_is_full_by_default) 
   simulation s;
   s.topology = "hyperx";
   s.parameters = {{"dimensions", {1}}, {"nodes_per_switch", {5}}};
-  s.power.mode = power_mode::adaptive_rate;
+  s.power.mode = "adaptive-rate";
   s.end = 10'000'000'000;
   job& j = s.jobs.emplace_back();
   j.nodes = {0, 1, 2, 3, 4};
-  j.pattern = pattern::incast;
+  j.pattern = "incast";
   j.load = 0.15;  // of each link: little, but more than a slow one can carry where they meet
   j.message = 4096;
   j.messages = 0;

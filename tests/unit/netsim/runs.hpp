@@ -28,7 +28,7 @@ inline std::string as_text(const histogram& h) {
 }
 inline std::string as_text(const result& r) {
   std::string text =
-      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}\n", r.ended, r.events, r.packets, r.packet_links,
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}\n", r.ended, r.events, r.packets, r.packet_hops,
                   r.packets_injected, r.bytes_injected, r.bytes_delivered, r.messages_created, r.messages_delivered,
                   r.stopped, r.virtual_channels, r.fifo, r.window);
   text += as_text(r.packet_latency) + as_text(r.network_latency) + fmt::format("{}\n", fmt::join(r.hops, ","));

@@ -5,7 +5,7 @@
 //
 //   rate <= 4 b (N - 1) / N^2      b: links of the cut, in one direction, that are as fast as a node's
 //
-// And where the ways are minimal, links fall into classes that no symmetry of the network tells apart (the levels of a
+// And where the paths are minimal, links fall into classes that no symmetry of the network tells apart (the levels of a
 // tree, the dimensions of a grid, inside and between groups). A packet crosses x_c links of class c on average, of
 // which there are l_c, and no source can shift its share from one class to another, so
 //
@@ -32,7 +32,7 @@ struct crowd {
   std::string name;
   instance network;
   algorithm how;
-  bool shortest;                                               // no way is longer than it must be
+  bool shortest;                                               // no path is longer than it must be
   unsigned (*class_of)(std::uint32_t from, std::uint32_t to);  // of a link between switches
   double least;                                                // share of the bound that must be carried
   friend void PrintTo(const crowd& c, std::ostream* out) { *out << c.name; }
@@ -62,7 +62,7 @@ double mean_rate(const result& r, std::uint32_t nodes) {
   return static_cast<double>(r.bytes_delivered) * 80 / static_cast<double>(r.ended) / nodes;
 }
 
-// By the classes of links, from the ways of all pairs.
+// By the classes of links, from the paths of all pairs.
 double channel_bound(const shape& network, const crowd& c) {
   const std::uint32_t n = network.nodes();
   std::map<unsigned, double> crossings;
@@ -73,10 +73,10 @@ double channel_bound(const shape& network, const crowd& c) {
   for (std::uint32_t from = 0; from < n; ++from)
     for (std::uint32_t to = 0; to < n; ++to) {
       if (from == to) continue;
-      const std::vector<hop> way = network.way(from, to, algorithm::minimal, 1);
-      std::uint32_t at = network.home(from).id;
-      for (std::size_t i = 0; i + 1 < way.size(); ++i) {
-        const std::uint32_t next = network.peer(at, way[i].port).id;
+      const std::vector<hop> path = network.path(from, to, algorithm::minimal, 1);
+      std::uint32_t at = network.attach_point(from).id;
+      for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+        const std::uint32_t next = network.peer(at, path[i].port).id;
         ++crossings[c.class_of(at, next)];
         at = next;
       }
@@ -86,7 +86,7 @@ double channel_bound(const shape& network, const crowd& c) {
   return bound;
 }
 
-class crowded : public testing::TestWithParam<crowd> {};
+class blocked : public testing::TestWithParam<crowd> {};
 
 simulation uniform_load(const crowd& c, const shape& network, double load) {
   simulation s;
@@ -110,7 +110,7 @@ double bound_of(const crowd& c, const shape& network) {
   return std::min(cut, c.shortest ? channel_bound(network, c) : 1.0);
 }
 
-TEST_P(crowded, carries_what_its_cables_allow_and_never_more) {
+TEST_P(blocked, carries_what_its_cables_allow_and_never_more) {
   const crowd& c = GetParam();
   const auto network = c.network.build();
   const double carried = mean_rate(simulate(uniform_load(c, *network, 1), {}), network->nodes());
@@ -120,7 +120,7 @@ TEST_P(crowded, carries_what_its_cables_allow_and_never_more) {
   EXPECT_GE(carried, bound * c.least);
 }
 
-TEST_P(crowded, carries_all_it_is_offered_below_the_bound) {
+TEST_P(blocked, carries_all_it_is_offered_below_the_bound) {
   const crowd& c = GetParam();
   const auto network = c.network.build();
   const double offered = bound_of(c, *network) * 0.8;
@@ -154,7 +154,7 @@ std::vector<crowd> crowds() {
           {"torus_cube", cube, algorithm::minimal, shortest, dimension_of<4, 4, 8>, 0.5}};
 }
 
-INSTANTIATE_TEST_SUITE_P(netsim, crowded, testing::ValuesIn(crowds()),
+INSTANTIATE_TEST_SUITE_P(netsim, blocked, testing::ValuesIn(crowds()),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -23,7 +23,7 @@ TEST_P(every_topology, the_peer_of_a_peer_is_oneself) {
       const endpoint self{s, static_cast<std::uint16_t>(p), false};
       if (other.node) {
         ASSERT_LT(other.id, network->nodes());
-        ASSERT_EQ(network->home(other.id), self) << "node " << other.id;
+        ASSERT_EQ(network->attach_point(other.id), self) << "node " << other.id;
       } else {
         ASSERT_LT(other.id, network->switches());
         ASSERT_LT(other.port, network->ports(other.id));
@@ -38,11 +38,11 @@ TEST_P(every_topology, every_node_hangs_at_its_home) {
   const auto network = GetParam().build();
   ASSERT_GT(network->nodes(), 0U);
   for (std::uint32_t n = 0; n < network->nodes(); ++n) {
-    const endpoint home = network->home(n);
-    ASSERT_FALSE(home.node);
-    ASSERT_LT(home.id, network->switches());
-    ASSERT_LT(home.port, network->ports(home.id));
-    ASSERT_EQ(network->peer(home.id, home.port), (endpoint{n, 0, true}));
+    const endpoint attach_point = network->attach_point(n);
+    ASSERT_FALSE(attach_point.node);
+    ASSERT_LT(attach_point.id, network->switches());
+    ASSERT_LT(attach_point.port, network->ports(attach_point.id));
+    ASSERT_EQ(network->peer(attach_point.id, attach_point.port), (endpoint{n, 0, true}));
   }
 }
 
@@ -66,11 +66,11 @@ TEST_P(every_topology, every_switch_can_be_reached) {
   EXPECT_EQ(reached, network->switches());
 }
 
-TEST(presets, are_known_topologies_of_distinct_names) {
+TEST(presets, have_distinct_names_and_build) {
   std::map<std::string, int> names;
-  for (const preset& p : all_presets()) {
-    EXPECT_EQ(names[p.name]++, 0) << p.name;
-    EXPECT_NO_THROW((void)find_topology(p.topology)) << p.name;
+  for (const preset_of& p : all_presets()) {
+    EXPECT_EQ(names[p.is->name]++, 0) << p.is->name;
+    EXPECT_NO_THROW((void)p.of->build(p.is->parameters)) << p.is->name;
   }
 }
 

@@ -17,19 +17,19 @@ constexpr std::int64_t ring = 512;  // windows that are near, the open one inclu
 // A queue and its reference, fed alike.
 class twins {
  public:
-  twins(std::uint32_t places, unsigned bits) : bits_(bits), queue(places, bits) {}
+  twins(std::uint32_t lps, unsigned bits) : bits_(bits), queue(lps, bits) {}
 
-  void schedule(picoseconds at, std::uint32_t place, bool arrival) {
+  void schedule(picoseconds at, std::uint32_t lp, bool arrival) {
     const auto number = static_cast<std::uint32_t>(scheduled++);
     const std::int64_t ahead = (at >> bits_) - current_;
     if (arrival)
-      queue.schedule<windows::arrivals>(at, place, number % 4, number, ~number);
+      queue.schedule<windows::packets>(at, lp, number % 4, number, ~number);
     else
-      queue.schedule<windows::calls>(at, place, number % 4, number, ~number);
+      queue.schedule<windows::timers>(at, lp, number % 4, number, ~number);
     if (ahead == 0)
       inside_.emplace(at, number);
     else
-      pending_.emplace(at >> bits_, place, arrival ? 0 : 1, at, ahead >= ring, number);
+      pending_.emplace(at >> bits_, lp, arrival ? 0 : 1, at, ahead >= ring, number);
   }
 
   // Opens the next window in both, and compares them. False when both are empty.
@@ -43,21 +43,21 @@ class twins {
     return true;
   }
 
-  // The open window's content, place by place and kind by kind; takes it out of the reference.
+  // The open window's content, logical process by logical process and kind by kind; takes it out of the reference.
   void compare() {
     std::size_t count = 0;
-    for (std::size_t n = 0; n < queue.places(); ++n) {
-      for (const windows::kind k : {windows::arrivals, windows::calls}) {
+    for (std::size_t n = 0; n < queue.lps(); ++n) {
+      for (const windows::kind k : {windows::packets, windows::timers}) {
         for (const event& e : queue.events(k, n)) {
           ++count;
           ASSERT_FALSE(pending_.empty());
-          const auto [window, place, kind, at, far, number] = *pending_.begin();
+          const auto [window, lp, kind, at, far, number] = *pending_.begin();
           pending_.erase(pending_.begin());
           ASSERT_EQ(window, current_);
-          ASSERT_EQ(queue.place(n), place);
+          ASSERT_EQ(queue.lp(n), lp);
           ASSERT_EQ(static_cast<int>(k), kind);
           ASSERT_EQ(queue.time_of(e), at);
-          ASSERT_EQ(std::tuple(windows::what(e), e.place, e.a, e.b), std::tuple(number % 4, place, number, ~number));
+          ASSERT_EQ(std::tuple(windows::what(e), e.lp, e.a, e.b), std::tuple(number % 4, lp, number, ~number));
         }
       }
     }
@@ -91,7 +91,7 @@ class twins {
  private:
   unsigned bits_;
   std::int64_t current_ = -1;
-  // window, place, arrivals before calls, time, far ones last, number
+  // window, logical process, arrivals before timers, time, far ones last, number
   std::set<std::tuple<std::int64_t, std::uint32_t, int, picoseconds, bool, std::uint32_t>> pending_;
   std::set<std::pair<picoseconds, std::uint32_t>> inside_;
 
@@ -102,7 +102,7 @@ class twins {
 };
 
 struct load {
-  std::uint32_t places;
+  std::uint32_t lps;
   unsigned bits;
   std::uint64_t events;
   unsigned at_first;
@@ -119,28 +119,28 @@ picoseconds some_time_later(generator& random, const load& l, picoseconds begin,
 
 void run_at_random(const load& l, std::uint64_t seed) {
   generator random(seed);
-  twins both(l.places, l.bits);
+  twins both(l.lps, l.bits);
   const picoseconds length = both.queue.length();
   for (unsigned i = 0; i < l.at_first; ++i)
-    both.schedule(random.below(static_cast<std::uint32_t>(length)) + random.below(1000) * length,
-                  random.below(l.places), random.below(2) == 0);
+    both.schedule(random.below(static_cast<std::uint32_t>(length)) + random.below(1000) * length, random.below(l.lps),
+                  random.below(2) == 0);
   while (both.open() && !testing::Test::HasFailure()) {
-    for (std::size_t n = 0; n < both.queue.places(); ++n) {
-      const std::uint32_t here = both.queue.place(n);
-      for (const event& e : both.queue.events(windows::arrivals, n)) {
+    for (std::size_t n = 0; n < both.queue.lps(); ++n) {
+      const std::uint32_t here = both.queue.lp(n);
+      for (const event& e : both.queue.events(windows::packets, n)) {
         const picoseconds now = both.queue.time_of(e);
         both.take_before(now);
         for (unsigned more = random.below(3); more > 0 && both.scheduled < l.events; --more)
-          both.schedule(some_time_later(random, l, both.queue.begin(), length), random.below(l.places),
+          both.schedule(some_time_later(random, l, both.queue.begin(), length), random.below(l.lps),
                         random.below(2) == 0);
         const picoseconds left = both.queue.begin() + length - now;
         if (random.below(3) == 0 && both.scheduled < l.events)
           both.schedule(now + random.below(static_cast<std::uint32_t>(left)), here, false);
       }
       both.take_all();
-      for ([[maybe_unused]] const event& e : both.queue.events(windows::calls, n))
+      for ([[maybe_unused]] const event& e : both.queue.events(windows::timers, n))
         if (both.scheduled < l.events)
-          both.schedule(some_time_later(random, l, both.queue.begin(), length), random.below(l.places), true);
+          both.schedule(some_time_later(random, l, both.queue.begin(), length), random.below(l.lps), true);
     }
   }
   EXPECT_EQ(both.handled, both.scheduled);
@@ -149,7 +149,7 @@ void run_at_random(const load& l, std::uint64_t seed) {
 
 TEST(windows, give_back_every_event_once_and_in_order_when_they_are_dense) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) run_at_random({3, 10, 60'000, 3000, 4}, seed);
-  run_at_random({1, 17, 60'000, 5000, 2}, 4);  // more at one place than are sorted by insertion
+  run_at_random({1, 17, 60'000, 5000, 2}, 4);  // more at one logical process than are sorted by insertion
 }
 
 TEST(windows, give_back_every_event_once_and_in_order_when_they_are_sparse) {
@@ -159,8 +159,7 @@ TEST(windows, give_back_every_event_once_and_in_order_when_they_are_sparse) {
 TEST(windows, give_back_every_event_once_and_in_order_whatever_their_length_and_number_of_places) {
   std::uint64_t seed = 10;
   for (const unsigned bits : {1U, 5U, 10U, 13U, windows::most_bits})
-    for (const std::uint32_t places : {1U, 63U, 64U, 65U, 700U})
-      run_at_random({places, bits, 10'000, 100, 600}, seed++);
+    for (const std::uint32_t lps : {1U, 63U, 64U, 65U, 700U}) run_at_random({lps, bits, 10'000, 100, 600}, seed++);
 }
 
 TEST(windows, come_in_turn_far_beyond_the_ring) {
@@ -168,7 +167,7 @@ TEST(windows, come_in_turn_far_beyond_the_ring) {
   const picoseconds length = both.queue.length();
   for (const std::int64_t window :
        {std::int64_t{0}, ring - 2, ring - 1, ring, ring + 1, 2 * ring - 1, 2 * ring, 5 * ring + 3, 1'000'000 * ring})
-    for (const std::uint32_t place : {9U, 0U}) both.schedule(window * length + length - 1, place, place == 0);
+    for (const std::uint32_t lp : {9U, 0U}) both.schedule(window * length + length - 1, lp, lp == 0);
   unsigned opened = 0;
   while (both.open()) ++opened;
   EXPECT_EQ(opened, 9U);
@@ -182,27 +181,27 @@ TEST(windows, put_a_far_event_behind_near_ones_of_its_place_and_time) {
   ASSERT_TRUE(both.open());
   both.schedule(late, 0, true);
   ASSERT_TRUE(both.open());
-  EXPECT_EQ(both.queue.events(windows::arrivals, 0)[0].a, 2U);
-  EXPECT_EQ(both.queue.events(windows::arrivals, 0)[1].a, 0U);
+  EXPECT_EQ(both.queue.events(windows::packets, 0)[0].a, 2U);
+  EXPECT_EQ(both.queue.events(windows::packets, 0)[1].a, 0U);
 }
 
 TEST(windows, forget_what_comes_after_the_end_and_keep_what_comes_at_it) {
   windows queue(4, 10);
   for (const picoseconds at : {5, 100, 101, 1000})
-    for (std::uint32_t place = 0; place < 4; ++place) {
-      queue.schedule<windows::arrivals>(at, place, 0, 0, 0);
-      if (place != 3) queue.schedule<windows::calls>(at + 1, place, 0, 0, 0);
+    for (std::uint32_t lp = 0; lp < 4; ++lp) {
+      queue.schedule<windows::packets>(at, lp, 0, 0, 0);
+      if (lp != 3) queue.schedule<windows::timers>(at + 1, lp, 0, 0, 0);
     }
-  queue.schedule<windows::calls>(500, 3, 0, 0, 0);
+  queue.schedule<windows::timers>(500, 3, 0, 0, 0);
   ASSERT_TRUE(queue.open());
   queue.cut_off(101);
-  ASSERT_EQ(queue.places(), 4U);
-  EXPECT_EQ(queue.events(windows::arrivals, 0).size(), 3U);
-  EXPECT_EQ(queue.events(windows::calls, 0).size(), 2U);
-  EXPECT_EQ(queue.events(windows::calls, 3).size(), 0U);
+  ASSERT_EQ(queue.lps(), 4U);
+  EXPECT_EQ(queue.events(windows::packets, 0).size(), 3U);
+  EXPECT_EQ(queue.events(windows::timers, 0).size(), 2U);
+  EXPECT_EQ(queue.events(windows::timers, 3).size(), 0U);
   EXPECT_EQ(queue.count(), 4U * 3 + 3U * 2);
   queue.cut_off(4);
-  EXPECT_EQ(queue.places(), 0U);
+  EXPECT_EQ(queue.lps(), 0U);
 }
 
 TEST(windows, are_none_when_nothing_was_scheduled) {

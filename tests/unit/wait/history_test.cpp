@@ -43,7 +43,7 @@ TEST(wait_history, predicts_the_lower_quartile_of_the_last_eight) {
 TEST(wait_history, the_margin_grows_with_wake_up_latency_and_spread_up_to_a_fifth) {
   wait_history history;
   for (int i = 0; i < 8; ++i) history.waited(put_of(65536), 10'000 * us);
-  for (int i = 0; i < 32; ++i) history.woke_late(i < 28 ? 20 * us : 40 * us);
+  for (int i = 0; i < 32; ++i) history.timer_was_late(i < 28 ? 20 * us : 40 * us);
   EXPECT_EQ(history.predict(put_of(65536))->margin_ns, 100 * us) << "40 late, no spread, 60 of cold start";
   for (int i = 0; i < 4; ++i) history.waited(put_of(65536), 10'500 * us);
   EXPECT_EQ(history.predict(put_of(65536))->margin_ns, 600 * us);

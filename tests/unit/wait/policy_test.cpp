@@ -1,4 +1,4 @@
-#include "wait/policy.hpp"
+#include "wait/policies.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,11 +14,14 @@ class wait_policies : public testing::Test {
   wait_policies() { fake_now = 1'000'000 * us; }
   wait_limits limits{.now = [] { return fake_now; }};
   wait_limits crowded{.yields = 3, .oversubscribed = true, .now = [] { return fake_now; }};
+  const awaited flag{operation::wait_until}, large{operation::put, 1 << 20};
+  wait_history history;
+  const wait_case alone_case{limits, flag, history}, crowded_case{crowded, flag, history};
 };
 
 TEST_F(wait_policies, poll_never_sleeps_and_yields_when_pes_outnumber_cores) {
-  poll_policy alone{limits};
-  poll_policy among_many{crowded};
+  poll_policy alone{alone_case};
+  poll_policy among_many{crowded_case};
   for (int i = 0; i < 1000; ++i) {
     EXPECT_EQ(alone.next(false), step::spin);
     EXPECT_EQ(among_many.next(false), step::yield);
@@ -34,39 +37,39 @@ std::int64_t spun(Policy& policy, bool traffic_at_40_us = false) {
 }
 
 TEST_F(wait_policies, interrupt_spins_for_its_time_and_then_sleeps) {
-  interrupt_policy policy{limits};
+  interrupt_policy policy{alone_case};
   EXPECT_NEAR(static_cast<double>(spun(policy)), 50e3, 16e3);
   EXPECT_EQ(policy.next(false), step::sleep);
   EXPECT_EQ(policy.plan().ns, limits.timeout_ns);
-  EXPECT_FALSE(policy.plan().alarm);
+  EXPECT_FALSE(policy.plan().by_timer);
 }
 
 TEST_F(wait_policies, traffic_begins_the_spin_anew) {
-  interrupt_policy policy{limits};
+  interrupt_policy policy{alone_case};
   EXPECT_NEAR(static_cast<double>(spun(policy, true)), 90e3, 16e3);
   EXPECT_EQ(policy.next(true), step::spin) << "also after a sleep";
 }
 
 TEST_F(wait_policies, the_pieces_of_a_large_transfer_do_not_begin_the_spin_anew) {
-  interrupt_policy policy{limits, false};
+  interrupt_policy policy{wait_case{limits, large, history}};
   EXPECT_NEAR(static_cast<double>(spun(policy, true)), 50e3, 16e3);
   EXPECT_EQ(policy.next(true), step::sleep);
 }
 
 TEST_F(wait_policies, interrupt_does_not_spin_when_told_not_to) {
   limits.spin_ns = 0;
-  interrupt_policy policy{limits};
+  interrupt_policy policy{alone_case};
   EXPECT_EQ(policy.next(false), step::sleep);
 }
 
 TEST_F(wait_policies, interrupt_does_not_spin_when_pes_outnumber_cores) {
-  interrupt_policy policy{crowded};
+  interrupt_policy policy{crowded_case};
   for (int i = 0; i < 3; ++i) EXPECT_EQ(policy.next(true), step::yield);
   EXPECT_EQ(policy.next(true), step::sleep);
 }
 
 TEST_F(wait_policies, a_long_yield_is_the_last) {
-  interrupt_policy policy{crowded};
+  interrupt_policy policy{crowded_case};
   EXPECT_EQ(policy.next(false), step::yield);
   fake_now += 2000 * us;
   EXPECT_EQ(policy.next(false), step::sleep);
@@ -75,20 +78,20 @@ TEST_F(wait_policies, a_long_yield_is_the_last) {
 
 TEST_F(wait_policies, adaptive_sleeps_until_the_margin_spins_across_the_end_and_sleeps_when_it_is_overdue) {
   const std::int64_t begin = fake_now;
-  adaptive_policy policy{limits, {.slack_ns = 1000 * us, .margin_ns = 100 * us}, begin};
+  adaptive_policy policy{alone_case, model::slack_prediction{.slack_ns = 1000 * us, .margin_ns = 100 * us}};
   fake_now += 10 * us;
   EXPECT_EQ(policy.next(true), step::sleep);
   EXPECT_EQ(policy.plan().ns, 890 * us);
-  EXPECT_TRUE(policy.plan().alarm);
+  EXPECT_TRUE(policy.plan().by_timer);
   fake_now = begin + 905 * us;
-  EXPECT_NEAR(static_cast<double>(spun(policy)), 245e3, 10e3) << "margin, margin and spin behind the alarm";
+  EXPECT_NEAR(static_cast<double>(spun(policy)), 245e3, 10e3) << "margin, margin and spin behind the timer";
   EXPECT_EQ(policy.next(true), step::sleep);
   EXPECT_EQ(policy.plan().ns, limits.timeout_ns);
-  EXPECT_FALSE(policy.plan().alarm);
+  EXPECT_FALSE(policy.plan().by_timer);
 }
 
 TEST_F(wait_policies, adaptive_woken_early_sleeps_again) {
-  adaptive_policy policy{limits, {.slack_ns = 1000 * us, .margin_ns = 100 * us}, fake_now};
+  adaptive_policy policy{alone_case, model::slack_prediction{.slack_ns = 1000 * us, .margin_ns = 100 * us}};
   EXPECT_EQ(policy.next(false), step::sleep);
   fake_now += 300 * us;
   EXPECT_EQ(policy.next(true), step::sleep);
@@ -96,16 +99,30 @@ TEST_F(wait_policies, adaptive_woken_early_sleeps_again) {
 }
 
 TEST_F(wait_policies, no_sleep_of_adaptive_is_longer_than_the_time_out) {
-  adaptive_policy policy{limits, {.slack_ns = 3'000'000 * us, .margin_ns = 100 * us}, fake_now};
+  adaptive_policy policy{alone_case, model::slack_prediction{.slack_ns = 3'000'000 * us, .margin_ns = 100 * us}};
   EXPECT_EQ(policy.next(false), step::sleep);
   EXPECT_EQ(policy.plan().ns, limits.timeout_ns);
-  EXPECT_FALSE(policy.plan().alarm);
+  EXPECT_FALSE(policy.plan().by_timer);
 }
 
-TEST_F(wait_policies, a_short_slack_is_not_worth_an_alarm) {
-  EXPECT_FALSE(adaptive_policy::worth_it({.slack_ns = 160 * us, .margin_ns = 40 * us}, limits));
-  EXPECT_TRUE(adaptive_policy::worth_it({.slack_ns = 170 * us, .margin_ns = 40 * us}, limits));
-  EXPECT_FALSE(adaptive_policy::worth_it({.slack_ns = 170 * us, .margin_ns = 40 * us}, crowded));
+TEST_F(wait_policies, a_short_slack_is_not_worth_a_timer) {
+  const auto first_step = [](const wait_case& c, std::optional<model::slack_prediction> known) {
+    adaptive_policy policy{c, known};
+    return policy.next(false);
+  };
+  const auto slack = [](std::int64_t ns) { return model::slack_prediction{.slack_ns = ns, .margin_ns = 40 * us}; };
+  EXPECT_EQ(first_step(alone_case, slack(170 * us)), step::sleep);
+  EXPECT_EQ(first_step(alone_case, slack(160 * us)), step::spin) << "as interrupt does";
+  EXPECT_EQ(first_step(alone_case, std::nullopt), step::spin);
+  EXPECT_EQ(first_step(crowded_case, slack(170 * us)), step::yield);
+}
+
+TEST_F(wait_policies, adaptive_learns_from_waits_that_are_not_small_transfers) {
+  const awaited small{operation::put, 8};
+  for (const awaited& what : {flag, small})
+    for (int i = 0; i < 8; ++i) adaptive_policy{wait_case{limits, what, history}}.ended(1000 * us);
+  EXPECT_TRUE(history.predict(flag).has_value());
+  EXPECT_FALSE(history.predict(small).has_value());
 }
 
 TEST_F(wait_policies, the_frequency_is_lowered_for_large_transfers_and_for_what_has_no_size) {

@@ -133,7 +133,7 @@ TEST(waiting, adaptive_learns_and_then_is_awake_before_the_end) {
     w.until({operation::put, 262144, 1}, [&] { return now_ns() >= end; });
   }
   const wait_counts counts = w.statistics();
-  // Nobody rings here: only its own alarms can have ended the sleeps of the later rounds so soon.
+  // Nobody rings here: only its own timers can have ended the sleeps of the later rounds so soon.
   EXPECT_LT(counts.timeouts, 10U);
   EXPECT_GT(counts.ns_asleep, counts.ns_waited / 3);
   int slack_ns = 0;  // of a thread that comes later

@@ -1,4 +1,4 @@
-// What ways promise, walked: they end where they should, in the channels they may use, and without a cycle.
+// What paths promise, walked: they end where they should, in the channels they may use, and without a cycle.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned unreached = ~0U;
 
-// By links from one switch. In a dragonfly over ways that change the group once at most; `group_size` 0 is no groups.
+// By links from one switch. In a dragonfly over paths that change the group once at most; `group_size` 0 is no groups.
 std::vector<unsigned> distances(const shape& network, std::uint32_t from, std::uint32_t group_size) {
   const auto crosses = [&](std::uint32_t a, std::uint32_t b) {
     return group_size > 0 && a / group_size != b / group_size;
@@ -57,15 +57,15 @@ shape::waits busy_at_random(std::uint64_t seed) {
   };
 }
 
-class all_ways : public testing::TestWithParam<instance> {};
-INSTANTIATE_TEST_SUITE_P(small, all_ways, testing::ValuesIn(small_instances()),
+class all_paths : public testing::TestWithParam<instance> {};
+INSTANTIATE_TEST_SUITE_P(small, all_paths, testing::ValuesIn(small_instances()),
                          [](const auto& tested) { return tested.param.name; });
-INSTANTIATE_TEST_SUITE_P(presets, all_ways, testing::ValuesIn(presets()),
+INSTANTIATE_TEST_SUITE_P(presets, all_paths, testing::ValuesIn(presets()),
                          [](const auto& tested) { return tested.param.name; });
 
-// Calls `see(from, to, algorithm, way)` for ways between many pairs: all where there are few, drawn ones otherwise.
+// Calls `see(from, to, algorithm, path)` for paths between many pairs: all where there are few, drawn ones otherwise.
 template <class See>
-void for_ways(const shape& network, std::uint64_t pairs, unsigned seeds, const See& see) {
+void for_paths(const shape& network, std::uint64_t pairs, unsigned seeds, const See& see) {
   const std::uint64_t all = std::uint64_t{network.nodes()} * network.nodes();
   generator random(7);
   for (std::uint64_t i = 0; i < std::min(pairs, all); ++i) {
@@ -75,17 +75,17 @@ void for_ways(const shape& network, std::uint64_t pairs, unsigned seeds, const S
     for (const algorithm a : all_algorithms) {
       for (unsigned seed = 0; seed < seeds; ++seed) {
         const bool idle = seed % 2 == 0;
-        see(from, to, a, network.way(from, to, a, pair * 31 + seed, idle ? shape::waits{} : busy_at_random(seed)));
+        see(from, to, a, network.path(from, to, a, pair * 31 + seed, idle ? shape::waits{} : busy_at_random(seed)));
       }
     }
   }
 }
 
-TEST_P(all_ways, end_at_the_destination_in_their_channels_and_never_come_back) {
+TEST_P(all_paths, end_at_the_destination_in_their_channels_and_never_come_back) {
   const auto network = GetParam().build();
-  for_ways(*network, 4000, 4, [&](std::uint32_t from, std::uint32_t to, algorithm a, const std::vector<hop>& way) {
+  for_paths(*network, 4000, 4, [&](std::uint32_t from, std::uint32_t to, algorithm a, const std::vector<hop>& path) {
     std::set<std::tuple<std::uint32_t, unsigned, unsigned>> used;
-    const std::vector<step> steps = steps_of(*network, from, way);
+    const std::vector<step> steps = steps_of(*network, from, path);
     for (const step& s : steps) {
       ASSERT_LT(s.by.port, network->ports(s.at));
       ASSERT_LT(s.by.channel, network->channels(a));
@@ -95,40 +95,40 @@ TEST_P(all_ways, end_at_the_destination_in_their_channels_and_never_come_back) {
   });
 }
 
-TEST_P(all_ways, are_shortest_when_minimal) {
+TEST_P(all_paths, are_shortest_when_minimal) {
   const auto network = GetParam().build();
   std::vector<std::vector<unsigned>> links(network->switches());
-  for_ways(*network, 20000, 2, [&](std::uint32_t from, std::uint32_t to, algorithm a, const std::vector<hop>& way) {
+  for_paths(*network, 20000, 2, [&](std::uint32_t from, std::uint32_t to, algorithm a, const std::vector<hop>& path) {
     if (a != algorithm::minimal && a != algorithm::minimal_random) return;
-    std::vector<unsigned>& known = links[network->home(from).id];
-    if (known.empty()) known = distances(*network, network->home(from).id, group_size(GetParam()));
-    ASSERT_EQ(way.size(), known[network->home(to).id] + 1U) << from << " to " << to;
+    std::vector<unsigned>& known = links[network->attach_point(from).id];
+    if (known.empty()) known = distances(*network, network->attach_point(from).id, group_size(GetParam()));
+    ASSERT_EQ(path.size(), known[network->attach_point(to).id] + 1U) << from << " to " << to;
   });
 }
 
-TEST_P(all_ways, are_shortest_when_adaptive_and_nothing_waits) {
+TEST_P(all_paths, are_shortest_when_adaptive_and_nothing_waits) {
   const auto network = GetParam().build();
-  for_ways(*network, 2000, 1, [&](std::uint32_t from, std::uint32_t to, algorithm a, const std::vector<hop>& way) {
+  for_paths(*network, 2000, 1, [&](std::uint32_t from, std::uint32_t to, algorithm a, const std::vector<hop>& path) {
     if (a != algorithm::adaptive && a != algorithm::power_aware) return;
-    ASSERT_EQ(way.size(), network->way(from, to, algorithm::minimal, 1).size());
+    ASSERT_EQ(path.size(), network->path(from, to, algorithm::minimal, 1).size());
   });
 }
 
-TEST_P(all_ways, are_the_same_for_a_pair_when_minimal) {
+TEST_P(all_paths, are_the_same_for_a_pair_when_minimal) {
   const auto network = GetParam().build();
-  for_ways(*network, 500, 1, [&](std::uint32_t from, std::uint32_t to, algorithm a, const std::vector<hop>& way) {
+  for_paths(*network, 500, 1, [&](std::uint32_t from, std::uint32_t to, algorithm a, const std::vector<hop>& path) {
     if (a != algorithm::minimal) return;
-    const std::vector<hop> again = network->way(from, to, a, 12345, busy_at_random(3));
-    ASSERT_TRUE(std::ranges::equal(way, again, [](const hop& x, const hop& y) { return x.port == y.port; }));
+    const std::vector<hop> again = network->path(from, to, a, 12345, busy_at_random(3));
+    ASSERT_TRUE(std::ranges::equal(path, again, [](const hop& x, const hop& y) { return x.port == y.port; }));
   });
 }
 
-// A way waits for each of its links while it holds the one before. A cycle of such waits would be a deadlock.
-class small_ways : public testing::TestWithParam<instance> {};
-INSTANTIATE_TEST_SUITE_P(all, small_ways, testing::ValuesIn(small_instances()),
+// A path waits for each of its links while it holds the one before. A cycle of such waits would be a deadlock.
+class small_paths : public testing::TestWithParam<instance> {};
+INSTANTIATE_TEST_SUITE_P(all, small_paths, testing::ValuesIn(small_instances()),
                          [](const auto& tested) { return tested.param.name; });
 
-TEST_P(small_ways, have_no_cycle_of_dependencies) {
+TEST_P(small_paths, have_no_cycle_of_dependencies) {
   const auto network = GetParam().build();
   for (const algorithm a : all_algorithms) {
     const unsigned channels = network->channels(a);
@@ -143,8 +143,8 @@ TEST_P(small_ways, have_no_cycle_of_dependencies) {
     for (std::uint32_t from = 0; from < network->nodes(); ++from) {
       for (std::uint32_t to = 0; to < network->nodes(); ++to) {
         for (unsigned seed = 0; seed < 24; ++seed) {
-          const std::vector<hop> way = network->way(from, to, a, seed * 7919 + from, busy_at_random(seed * 13 + to));
-          const std::vector<step> steps = steps_of(*network, from, way);
+          const std::vector<hop> path = network->path(from, to, a, seed * 7919 + from, busy_at_random(seed * 13 + to));
+          const std::vector<step> steps = steps_of(*network, from, path);
           for (std::size_t i = 1; i < steps.size(); ++i) next[number(steps[i - 1])].insert(number(steps[i]));
         }
       }
@@ -168,14 +168,14 @@ TEST_P(small_ways, have_no_cycle_of_dependencies) {
 }
 
 // The test above would prove nothing about detours if none were taken.
-TEST_P(small_ways, are_longer_than_shortest_for_adaptive_packets_before_long_queues) {
+TEST_P(small_paths, are_longer_than_shortest_for_adaptive_packets_before_long_queues) {
   const auto network = GetParam().build();
   const instance& i = GetParam();
   const bool has_detours = network->channels(algorithm::adaptive) > network->channels(algorithm::minimal);
   bool longer = false;
-  for_ways(*network, 20000, 4, [&](std::uint32_t from, std::uint32_t to, algorithm a, const std::vector<hop>& way) {
+  for_paths(*network, 20000, 4, [&](std::uint32_t from, std::uint32_t to, algorithm a, const std::vector<hop>& path) {
     if (a != algorithm::adaptive) return;
-    longer = longer || way.size() > network->way(from, to, algorithm::minimal, 1).size();
+    longer = longer || path.size() > network->path(from, to, algorithm::minimal, 1).size();
   });
   EXPECT_EQ(longer, has_detours) << i.name;
 }

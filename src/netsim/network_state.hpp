@@ -2,7 +2,7 @@
 //
 // A link is one direction of a cable; its number is that of the port that sends into it: ports of switch 0, of switch
 // 1, ..., then one for each node. The two directions of a cable know each other as `far`. What a switch keeps of a link
-// that ends at it, the intake, is filed under the link that leaves by the same port, so all records of a switch lie
+// that ends at it, the input port, is filed under the link that leaves by the same port, so all records of a switch lie
 // side by side.
 #pragma once
 #include <sys/mman.h>
@@ -26,7 +26,7 @@ namespace lull::netsim {
 using link_id = std::uint32_t;
 
 struct alignas(64) packet {
-  route_state way;
+  route_state path;
   std::uint32_t next = nowhere;  // in the queue it stands in
   std::uint32_t message = 0;
   std::int32_t bytes = 0;
@@ -34,7 +34,7 @@ struct alignas(64) packet {
   picoseconds tail = 0;       // when its last bit arrived there
   picoseconds first_bit = 0;  // when it left its node
   link_id out = 0;            // where it goes on
-  std::uint8_t channel = 0;   // of the intake
+  std::uint8_t channel = 0;   // of the input port
   std::uint8_t out_channel = 0;
   std::uint8_t hops = 0;  // links crossed
 };
@@ -43,17 +43,17 @@ static_assert(sizeof(packet) == 64);
 // The sending end of a link.
 struct alignas(64) port {
   picoseconds busy_until = 0;
-  picoseconds called = never;  // when its next service is due; later ones scheduled before are void
-  std::uint64_t bytes = 0;     // sent
-  picoseconds deep = 0;        // of link_rest
+  picoseconds service_due = never;  // when its next service is due; later ones scheduled before are void
+  std::uint64_t bytes = 0;          // sent
+  picoseconds deep = 0;             // of link_rest
   picoseconds other = 0;
   std::uint32_t wakes = 0;
-  std::uint32_t packets = 0;    // sent
-  link_id far = 0;              // the other direction of the cable
-  std::uint32_t far_place = 0;  // where the link ends; of a cable to a node, the node's place
-  std::uint16_t occupied = 0;   // channels with packets in the output buffer, a bit each
-  std::uint16_t crowded = 0;    // channels for which packets wait in input buffers
-  std::uint8_t turn = 0;        // the channel to be looked at first
+  std::uint32_t packets = 0;   // sent
+  link_id far = 0;             // the other direction of the cable
+  std::uint32_t far_lp = 0;    // where the link ends; of a cable to a node, the node's logical process
+  std::uint16_t occupied = 0;  // channels with packets in the output buffer, a bit each
+  std::uint16_t blocked = 0;   // channels for which packets wait in input buffers
+  std::uint8_t turn = 0;       // the channel to be looked at first
   bool to_node = false;
   bool node_cable = false;  // to or from a node
 };
@@ -67,7 +67,7 @@ struct channel_queue {
 };
 
 // The receiving end of a link: credits on their way back that nobody has asked for yet.
-struct alignas(64) intake {
+struct alignas(64) input_port {
   static constexpr unsigned most = 4;
   std::array<picoseconds, most> at{};
   std::array<std::uint32_t, most> what{};  // channel << 24 | bytes
@@ -75,7 +75,7 @@ struct alignas(64) intake {
   std::uint16_t awaited = 0;               // channels whose sender waits for a credit, a bit each
   std::uint8_t count = 0;
 };
-static_assert(sizeof(port) == 64 && sizeof(intake) == 64 && sizeof(channel_queue) == 16);
+static_assert(sizeof(port) == 64 && sizeof(input_port) == 64 && sizeof(channel_queue) == 16);
 
 // Memory for large arrays: begins with a cache line, so that four channels share one, and asks for huge pages, because
 // a hop touches arrays all over.
@@ -126,10 +126,10 @@ class pool {
 };
 
 // Packets in input buffers whose output buffer is full, served round robin over the inputs. A room exists only while a
-// channel of a port is crowded.
-class waiting_rooms {
+// channel of a port is blocked.
+class virtual_output_queues {
  public:
-  explicit waiting_rooms(unsigned most_ports) : ports_(most_ports), words_((most_ports + 63) / 64) {}
+  explicit virtual_output_queues(unsigned most_ports) : ports_(most_ports), words_((most_ports + 63) / 64) {}
 
   void add(std::uint32_t& room, unsigned input, std::uint32_t index, pool<packet>& packets) {
     if (room == nowhere) room = open();
@@ -192,10 +192,10 @@ class waiting_rooms {
   std::vector<std::uint32_t> free_;
 };
 
-class plumbing {
+class network_state {
  public:
   template <topology_shape T>
-  plumbing(const T& topology, const simulation& asked, bool with_channels);
+  network_state(const T& topology, const simulation& asked, bool with_channels);
 
   [[nodiscard]] std::size_t count() const { return ports_.size(); }
   [[nodiscard]] link_id first_port(std::uint32_t of_switch) const { return first_[of_switch]; }
@@ -213,9 +213,9 @@ class plumbing {
   [[nodiscard]] channel_queue& channel_of(link_id link, unsigned channel) {
     return channels_[std::size_t{link} * channels_per_link_ + channel];
   }
-  [[nodiscard]] intake& intake_of(link_id link) { return intakes_[link]; }
-  [[nodiscard]] std::uint32_t& room_of(link_id link, unsigned channel) {
-    return rooms_[std::size_t{link} * channels_per_link_ + channel];
+  [[nodiscard]] input_port& input_of(link_id link) { return inputs_[link]; }
+  [[nodiscard]] std::uint32_t& voq_of(link_id link, unsigned channel) {
+    return voqs_[std::size_t{link} * channels_per_link_ + channel];
   }
   // When the port has sent all that waits for it now, as routing estimates it.
   [[nodiscard]] picoseconds* free_at(link_id link) { return &free_at_[link]; }
@@ -224,7 +224,7 @@ class plumbing {
   void prefetch_channel(link_id link, unsigned channel) const {
     __builtin_prefetch(&channels_[std::size_t{link} * channels_per_link_ + channel]);
   }
-  void prefetch_intake(link_id link) const { __builtin_prefetch(&intakes_[link]); }
+  void prefetch_input(link_id link) const { __builtin_prefetch(&inputs_[link]); }
   void prefetch_free_at(std::uint32_t of_switch) const {
     for (link_id link = first_[of_switch]; link < first_[of_switch + 1]; link += 8) __builtin_prefetch(&free_at_[link]);
   }
@@ -249,14 +249,14 @@ class plumbing {
   std::vector<link_id> first_;  // of each switch; at the end, of the nodes
   large_vector<port> ports_;
   large_vector<channel_queue> channels_;
-  large_vector<intake> intakes_;  // of links that end at a switch
-  std::vector<std::uint32_t> rooms_;
+  large_vector<input_port> inputs_;  // of links that end at a switch
+  std::vector<std::uint32_t> voqs_;
   large_vector<picoseconds> free_at_;
   std::array<std::uint64_t, 2> rates_{};  // picoseconds per byte << rate_bits
   unsigned channels_per_link_ = 1, lanes_ = 1, window_bits_ = 0, most_ports_ = 0;
 };
 
-inline void plumbing::check(const simulation& asked, unsigned classes) {
+inline void network_state::check(const simulation& asked, unsigned classes) {
   const network_parameters& n = asked.network;
   const auto require = [](bool holds, const char* key, const std::string& rule) {
     if (!holds) throw usage_error("build the network", fmt::format("{} must {}", key, rule));
@@ -283,7 +283,7 @@ inline void plumbing::check(const simulation& asked, unsigned classes) {
 }
 
 template <topology_shape T>
-plumbing::plumbing(const T& topology, const simulation& asked, bool with_channels) {
+network_state::network_state(const T& topology, const simulation& asked, bool with_channels) {
   check(asked, topology.channels(asked.routing.algorithm));
   const auto fixed = [](double bytes_per_second) {
     return static_cast<std::uint64_t>(std::llround(1e12 / bytes_per_second * (1U << rate_bits)));
@@ -299,9 +299,9 @@ plumbing::plumbing(const T& topology, const simulation& asked, bool with_channel
   links += topology.nodes();
   ports_.resize(links);
   if (with_channels) {
-    intakes_.resize(first_.back());
+    inputs_.resize(first_.back());
     channels_.resize(std::size_t{links} * channels_per_link_);
-    rooms_.resize(std::size_t{first_.back()} * channels_per_link_, nowhere);
+    voqs_.resize(std::size_t{first_.back()} * channels_per_link_, nowhere);
   }
   free_at_.resize(first_.back());
   const auto buffers = [&](link_id link, std::int64_t credit) {
@@ -315,14 +315,14 @@ plumbing::plumbing(const T& topology, const simulation& asked, bool with_channel
       const endpoint other = topology.peer(s, p);
       const link_id link = first_[s] + p;
       port& o = ports_[link];
-      o.far_place = other.node ? s : other.id;
+      o.far_lp = other.node ? s : other.id;
       o.far = other.node ? node_link(other.id) : first_[other.id] + other.port;
       o.to_node = o.node_cable = other.node;
-      if (with_channels) intakes_[link].sender = o.far;
+      if (with_channels) inputs_[link].sender = o.far;
       buffers(link, other.node ? std::numeric_limits<std::int32_t>::max() : asked.network.input_buffer);
       if (!other.node) continue;
       port& back = ports_[o.far];
-      back.far_place = s;
+      back.far_lp = s;
       back.far = link;
       back.node_cable = true;
       buffers(o.far, asked.network.input_buffer);

@@ -1,4 +1,4 @@
-#include "netsim/figures.hpp"
+#include "netsim/topology_metrics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,13 @@
 namespace lull::netsim {
 namespace {
 
-figures of(const std::string& topology, const parameters& p) { return figures_of(*find_topology(topology).build(p)); }
+topology_metrics of(const std::string& topology, const parameters& p) {
+  return metrics_of(*find_topology(topology).build(p));
+}
 
-figures of_preset(const std::string& name) {
-  for (const preset& p : all_presets()) {
-    if (name == p.name) return of(p.topology, p.parameters);
+topology_metrics of_preset(const std::string& name) {
+  for (const preset_of& p : all_presets()) {
+    if (name == p.is->name) return of(p.of->name, p.is->parameters);
   }
   ADD_FAILURE() << "there is no preset " << name;
   return {};
@@ -49,13 +51,13 @@ TEST_P(every_small_network, is_as_wide_as_all_its_shortest_ways_together_say) {
   for (std::uint32_t a = 0; a < network->nodes(); ++a) {
     for (std::uint32_t b = 0; b < network->nodes(); ++b) {
       if (a == b) continue;
-      const unsigned way = 2 + links[network->home(a).id * n + network->home(b).id];
-      most = std::max(most, way);
-      sum += way;
+      const unsigned path = 2 + links[network->attach_point(a).id * n + network->attach_point(b).id];
+      most = std::max(most, path);
+      sum += path;
       ++pairs;
     }
   }
-  const figures found = figures_of(*network);
+  const topology_metrics found = metrics_of(*network);
   EXPECT_EQ(found.diameter, most);
   EXPECT_DOUBLE_EQ(found.mean_links, sum / pairs);
   EXPECT_EQ(found.node_cables, network->nodes());
@@ -71,9 +73,9 @@ struct known {
   friend void PrintTo(const known& k, std::ostream* out) { *out << k.preset; }
 };
 
-class preset_figures : public testing::TestWithParam<known> {};
+class preset_metrics : public testing::TestWithParam<known> {};
 INSTANTIATE_TEST_SUITE_P(
-    all, preset_figures,
+    all, preset_metrics,
     testing::Values(
         // 8 pods of 24 + 24, 96 core; 24 x 24 cables in a pod and as many up from it; half the nodes
         known{"fat-tree-4608", 4608, 8 * 48 + 96, 48, 2 * 8 * 24 * 24, 6, 2304},
@@ -86,16 +88,18 @@ INSTANTIATE_TEST_SUITE_P(
         // 48 lines of 8 in either of the first dimensions, 28 pairs in each; 64 of 6, 15 pairs; cut where cables are
         // single
         known{"hyperx-4608", 4608, 384, 48, 48 * 28 + 2 * 48 * 28 + 3 * 64 * 15, 5, 48 * 4 * 4},
-        known{"torus-4608", 4608, 4608, 7, 3 * 4608, 2 + 8 + 8 + 9, 2 * 256}),
+        known{"torus-4608", 4608, 4608, 7, 3 * 4608, 2 + 8 + 8 + 9, 2 * 256},
+        // up to a spine and down; half the leaves send up all that their nodes do
+        known{"leaf-spine-2048", 2048, 64 + 32, 64, 64 * 32, 4, 32 * 32}),
     [](const auto& tested) {
       std::string name = tested.param.preset;
       std::ranges::replace(name, '-', '_');
       return name;
     });
 
-TEST_P(preset_figures, are_known_by_arithmetic) {
+TEST_P(preset_metrics, are_known_by_arithmetic) {
   const known& k = GetParam();
-  const figures found = of_preset(k.preset);
+  const topology_metrics found = of_preset(k.preset);
   EXPECT_EQ(found.nodes, k.nodes);
   EXPECT_EQ(found.switches, k.switches);
   EXPECT_EQ(found.radix, k.radix);
@@ -108,9 +112,9 @@ TEST_P(preset_figures, are_known_by_arithmetic) {
 // Of these the known cut has the switches of low numbers on one side.
 TEST(bisection, is_the_number_of_cables_over_the_cut) {
   for (const std::string name : {"dragonfly-4608", "dragonfly-rows-4608", "torus-4608"}) {
-    const auto& table = all_presets();
-    const auto found = std::ranges::find_if(table, [&](const preset& p) { return name == p.name; });
-    const auto network = find_topology(found->topology).build(found->parameters);
+    const auto table = all_presets();
+    const auto found = std::ranges::find_if(table, [&](const preset_of& p) { return name == p.is->name; });
+    const auto network = found->of->build(found->is->parameters);
     std::uint64_t severed = 0;
     for (std::uint32_t s = 0; s < network->switches() / 2; ++s) {
       for (unsigned p = 0; p < network->ports(s); ++p) {
@@ -138,7 +142,8 @@ TEST(mean_links, of_a_fat_tree_counts_edges_pods_and_the_rest) {
 TEST(mean_links, of_a_hyperx_is_the_chance_that_coordinates_differ) {
   const double between = 7.0 / 8 + 7.0 / 8 + 5.0 / 6;
   EXPECT_NEAR(of_preset("hyperx-4608").mean_links, mean_over_others(between, 4608), 1e-9);
-  const figures single = of("hyperx", {{"dimensions", {8, 8, 6}}, {"cables", {1}}, {"nodes_per_switch", {12}}});
+  const topology_metrics single =
+      of("hyperx", {{"dimensions", {8, 8, 6}}, {"cables", {1}}, {"nodes_per_switch", {12}}});
   EXPECT_NEAR(single.mean_links, mean_over_others(between, 4608), 1e-9);
   EXPECT_NEAR(single.mean_links, 4.584, 0.0005);
 }
@@ -146,14 +151,14 @@ TEST(mean_links, of_a_hyperx_is_the_chance_that_coordinates_differ) {
 TEST(mean_links, of_a_torus_is_a_quarter_of_each_ring) {
   EXPECT_NEAR(of_preset("torus-4608").mean_links, mean_over_others(4 + 4 + 4.5, 4608), 1e-9);
   // an odd ring: (5 x 5 - 1) / 4 / 5
-  const figures odd = of("torus", {{"dimensions", {5, 2}}, {"nodes_per_switch", {3}}});
+  const topology_metrics odd = of("torus", {{"dimensions", {5, 2}}, {"nodes_per_switch", {3}}});
   EXPECT_NEAR(odd.mean_links, mean_over_others(6.0 / 5 + 0.5, 30), 1e-9);
 }
 
 TEST(mean_links, of_a_dragonfly_with_one_global_cable_counts_neighbours) {
   const double routers = 10;  // of a group; 11 groups
   const double nodes = 3;
-  const figures found =
+  const topology_metrics found =
       of("dragonfly", {{"routers", {10}}, {"nodes_per_router", {3}}, {"globals", {1}}, {"groups", {0}}});
   // at distance 1: the group and the router at the own global cable; 2: the rest of its group, and for each router of
   // the own group the one at its cable

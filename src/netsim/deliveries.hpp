@@ -4,16 +4,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "netsim/plumbing.hpp"
+#include "netsim/network_state.hpp"
 #include "netsim/simulation.hpp"
 #include "netsim/statistics.hpp"
 #include "netsim/traffic.hpp"
 
 namespace lull::netsim {
 
-class tally {
+class deliveries {
  public:
-  explicit tally(const simulation& asked) : asked_(asked), hops_(256), jobs_(asked.jobs.size()) {}
+  explicit deliveries(const simulation& asked) : asked_(asked), hops_(256), jobs_(asked.jobs.size()) {}
 
   picoseconds last = 0;  // when the last thing happened to a message
 

@@ -1,4 +1,4 @@
-#include "netsim/figures.hpp"
+#include "netsim/topology_metrics.hpp"
 
 #include <algorithm>
 #include <array>
@@ -92,15 +92,15 @@ lengths search(const neighbourhoods& around, const std::vector<std::uint32_t>& n
 
 }  // namespace
 
-figures figures_of(const shape& network) {
-  figures result{.nodes = network.nodes(),
-                 .switches = network.switches(),
-                 .radix = 0,
-                 .node_cables = 0,
-                 .switch_cables = 0,
-                 .diameter = 0,
-                 .mean_links = 0,
-                 .bisection = network.bisection()};
+topology_metrics metrics_of(const shape& network) {
+  topology_metrics result{.nodes = network.nodes(),
+                          .switches = network.switches(),
+                          .radix = 0,
+                          .node_cables = 0,
+                          .switch_cables = 0,
+                          .diameter = 0,
+                          .mean_links = 0,
+                          .bisection = network.bisection()};
   std::vector<std::uint32_t> nodes_of(network.switches());
   std::uint64_t ends = 0;
   for (std::uint32_t s = 0; s < network.switches(); ++s) {

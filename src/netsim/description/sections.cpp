@@ -1,0 +1,345 @@
+#include "netsim/description/sections.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "netsim/power/power_mode.hpp"
+#include "netsim/topology.hpp"
+#include "netsim/workload/workload.hpp"
+
+namespace lull::netsim {
+namespace {
+
+using words = std::vector<std::string>;
+
+template <class Rows>
+words names_in(const Rows& rows) {
+  words names;
+  for (const auto& row : rows) names.emplace_back(row.name);
+  return names;
+}
+
+// "meaning of all: NAME: its meaning; NAME: ..."
+template <class Rows>
+std::string meanings_in(const std::string& of_all, const Rows& rows) {
+  std::string text;
+  for (const auto& row : rows) text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", row.name, row.meaning);
+  return of_all.empty() ? text : fmt::format("{}. {}", of_all, text);
+}
+
+// Appends the keys of the rows, each once, for the rows that have it.
+template <class Rows>
+void append_keys_of(const Rows& rows, const std::string& selector, std::vector<key>& to) {
+  const std::size_t first = to.size();
+  for (const auto& row : rows) {
+    for (key k : row.keys) {
+      const auto known = std::find_if(to.begin() + static_cast<std::ptrdiff_t>(first), to.end(),
+                                      [&](const key& other) { return other.name == k.name; });
+      if (known != to.end()) {
+        known->only[selector].emplace_back(row.name);
+      } else {
+        k.only[selector] = {row.name};
+        to.push_back(std::move(k));
+      }
+    }
+  }
+}
+
+key delay(const char* name, value by_default, const char* meaning) {
+  return {
+      .name = name, .meaning = meaning, .of = kind::time, .by_default = std::move(by_default), .most = longest_time};
+}
+
+std::vector<key> keys_above_all() {
+  return {{.name = "seed",
+           .meaning = "of everything drawn at random: the same seed gives the same result, to the bit",
+           .by_default = 1,
+           .most = 0x1p63},  // all that a whole number can be
+          {.name = "end",
+           .meaning = "stop at this simulated time",
+           .of = kind::time,
+           .otherwise = "when all is done",
+           .most = longest_time,
+           .above_least = true},
+          delay("warmup", 0, "what is created before is simulated, but not in the latencies")};
+}
+
+std::vector<key> topology_keys() {
+  words presets;
+  for (const preset_of& p : all_presets()) presets.emplace_back(p.is->name);
+  return {{.name = "preset",
+           .meaning = "a named network; lull topology lists them",
+           .of = kind::choice,
+           .otherwise = "none",
+           .words = presets},
+          {.name = "name",
+           .meaning = "a topology; its parameters are keys beside it, see lull topology NAME",
+           .of = kind::choice,
+           .otherwise = "required without preset",
+           .words = names_in(all_topologies())}};
+}
+
+std::vector<key> network_keys() {
+  const auto buffer = [](const char* name, const char* by_default) {
+    return key{.name = name,
+               .meaning = "for each port and virtual channel",
+               .of = kind::size,
+               .by_default = by_default,
+               .least = 1,
+               .most = largest_buffer};
+  };
+  const auto rate = [](const char* name, const char* meaning, value by_default, const char* same_as) {
+    return key{.name = name,
+               .meaning = meaning,
+               .of = kind::rate,
+               .by_default = std::move(by_default),
+               .same_as = same_as,
+               .most = 1e15,
+               .above_least = true};
+  };
+  return {
+      {.name = "packet",
+       .meaning = "largest packet; longer messages are split",
+       .of = kind::size,
+       .by_default = "4 KiB",
+       .least = 1,
+       .most = (1 << 24) - 1},
+      rate("bandwidth", "of a link between switches, in each direction", "100 Gbit/s", ""),
+      rate("nic_bandwidth", "of a node's link, in each direction", {}, "bandwidth"),
+      delay("cable_delay", "50 ns", "from one end of a cable to the other"),
+      delay("switch_delay", "100 ns", "from the head of a packet in the input buffer to its head in the output buffer"),
+      delay("nic_delay", "500 ns", "from a message's creation to its first bit, and from its last bit to its end"),
+      delay("credit_delay", "100 ns", "of a credit in the switches; the cable's delay comes on top"),
+      buffer("input_buffer", "64 KiB"),
+      buffer("output_buffer", "16 KiB"),
+      {.name = "virtual_channels",
+       .meaning = "for each port; auto: as many as the routing needs",
+       .by_default = "auto",
+       .least = 1,
+       .most = 16,
+       .words = {"auto"}},
+      {.name = "switching",
+       .meaning = "when a packet goes on",
+       .of = kind::choice,
+       .by_default = "cut-through",
+       .words = {"cut-through", "store-and-forward"}},
+      {.name = "queues",
+       .meaning = "model of a switch: explicit queues, or the faster fifo where it is exact; auto chooses",
+       .of = kind::choice,
+       .by_default = "explicit",
+       .words = {"explicit", "fifo", "auto"}}};
+}
+
+std::vector<key> routing_keys() {
+  key bias = delay("bias", 0, "how much better a detour must be, in waiting time times hops");
+  bias.only = {{"algorithm", {"adaptive", "power-aware"}}};
+  return {
+      {.name = "algorithm",
+       .meaning = "minimal: one shortest path per pair; minimal-random: any; valiant: by a drawn switch; "
+                  "adaptive: the port free soonest, or a drawn detour; power-aware: the same, sleeping ports avoided",
+       .of = kind::choice,
+       .by_default = "adaptive",
+       .words = {"minimal", "minimal-random", "valiant", "adaptive", "power-aware"}},
+      bias,
+      {.name = "reluctance",
+       .meaning = "a sleeping port counts as busy for so many wake-ups",
+       .of = kind::share,
+       .by_default = 1,
+       .most = 1e6,
+       .only = {{"algorithm", {"power-aware"}}}}};
+}
+
+std::vector<key> power_keys() {
+  key preset{.name = "preset", .meaning = "link technology that gives the defaults below", .of = kind::choice};
+  for (const power_mode& m : all_power_modes()) {
+    if (m.presets.empty()) continue;
+    preset.only["mode"].emplace_back(m.name);
+    if (preset.words.empty())
+      preset.otherwise = m.presets.front().name;
+    else if (preset.otherwise.find(m.presets.front().name) == std::string::npos)
+      preset.otherwise += fmt::format(", or {} with mode {}", m.presets.front().name, m.name);
+    for (const std::string& name : names_in(m.presets))
+      if (std::ranges::find(preset.words, name) == preset.words.end()) preset.words.push_back(name);
+  }
+  std::vector<key> keys{{.name = "mode",
+                         .meaning = meanings_in("what comes after hold", all_power_modes()),
+                         .of = kind::choice,
+                         .by_default = all_power_modes().front().name,
+                         .words = names_in(all_power_modes())},
+                        preset};
+  append_keys_of(all_power_modes(), "mode", keys);
+  keys.push_back({.name = "link_watts",
+                  .meaning = "of one direction of a link, active; without it power is a share, and there are no joules",
+                  .of = kind::power,
+                  .otherwise = "none",
+                  .above_least = true});
+  return keys;
+}
+
+std::vector<key> job_keys() {
+  const std::map<std::string, words> open{{"arrivals", {"poisson", "periodic", "bursty"}}};
+  const std::map<std::string, words> closed{{"arrivals", {"closed"}}};
+  key compute = delay("compute", "100 us", "computing before the messages of a round");
+  compute.only = closed;
+  std::vector<key> keys{
+      {.name = "name", .meaning = "name in tables", .of = kind::text, .otherwise = "job 1, job 2, ..."},
+      {.name = "processes",
+       .meaning = "how many, each on a node of its own",
+       .otherwise = "all nodes not taken",
+       .least = 2,
+       .most = 2147483647},
+      {.name = "mapping",
+       .meaning = "nodes of the processes: the next free ones, free ones at random, or a list",
+       .by_default = "linear",
+       .most = 2147483647,
+       .words = {"linear", "random"},
+       .list = true},
+      {.name = "pattern",
+       .meaning = meanings_in("who sends to whom", all_workloads()),
+       .of = kind::choice,
+       .by_default = all_workloads().front().name,
+       .words = names_in(all_workloads())},
+      {.name = "arrivals",
+       .meaning = "when messages are created; closed: rounds of computing, sending and waiting for all",
+       .of = kind::choice,
+       .by_default = "poisson",
+       .words = {"poisson", "periodic", "bursty", "closed"}},
+      {.name = "load",
+       .meaning = "offered bytes of a process over nic_bandwidth",
+       .of = kind::share,
+       .by_default = 0.5,
+       .most = 1,
+       .above_least = true,
+       .only = open},
+      {.name = "message",
+       .meaning = "size of a message",
+       .of = kind::size,
+       .by_default = "16 KiB",
+       .least = 1,
+       .most = 2147483647},
+      {.name = "messages",
+       .meaning = "created by each process in all; 0: until end",
+       .by_default = 100,
+       .most = most_number,
+       .only = open},
+      delay("start", 0, "when the job begins"),
+      {.name = "burst",
+       .meaning = "mean length of a burst at full rate",
+       .of = kind::time,
+       .by_default = "10 us",
+       .most = longest_time,
+       .above_least = true,
+       .only = {{"arrivals", {"bursty"}}}},
+      {.name = "iterations", .meaning = "rounds", .by_default = 10, .least = 1, .most = most_number, .only = closed},
+      compute};
+  append_keys_of(all_workloads(), "pattern", keys);
+  return keys;
+}
+
+// Whether the word of another key lets this one apply.
+bool applies(const key& k, std::span<const key> keys, const auto& word_of) {
+  return std::ranges::all_of(k.only, [&](const auto& condition) {
+    const auto& [other, allowed] = condition;
+    return std::ranges::find(allowed, word_of(*find(keys, other))) != allowed.end();
+  });
+}
+
+// "2 Ts": so many times the value of another key of the table, which has that unit's name.
+value multiple(const key& k, const key* of, const std::string& written, const table& given, const position& at) {
+  const auto refuse = [&] {
+    at.mistake(k.name, fmt::format("is '{}'", written), "it must be a time such as \"1.1 us\" or \"2 Ts\"");
+  };
+  if (of == nullptr) refuse();
+  const value* unit = find(given, of->name);
+  const value length = checked(*of, unit == nullptr ? of->by_default : *unit, at);
+  try {
+    const double times =
+        std::get<double>(parse(share_quantity, written.substr(0, written.size() - of->unit.size())).is);
+    return checked(
+        k, fmt::format("{} ps", std::llround(times * static_cast<double>(std::get<std::int64_t>(length.is)))), at);
+  } catch (const not_a_quantity&) {
+    refuse();
+    throw;
+  }
+}
+
+}  // namespace
+
+std::span<const section> all_sections() {
+  static const std::vector<section> sections{{"", keys_above_all()},      {"topology", topology_keys()},
+                                             {"network", network_keys()}, {"routing", routing_keys()},
+                                             {"power", power_keys()},     {"jobs", job_keys()}};
+  return sections;
+}
+
+std::span<const key> keys_of(std::string_view section) {
+  return std::ranges::find(all_sections(), section, [](const auto& s) { return std::string_view(s.name); })->keys;
+}
+
+std::string when_in_words(const key& k, std::span<const key> of_section) {
+  std::string text;
+  for (const auto& condition : k.only) {
+    const auto& [other, at] = condition;
+    words excluded = find(of_section, other)->words;
+    for (const std::string& word : at) std::erase(excluded, word);
+    const bool fewer = excluded.size() < at.size();
+    text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", fewer ? "not with" : "only with", other,
+                        fmt::join(fewer ? excluded : at, " or "));
+  }
+  return text;
+}
+
+const table& checked_keys(std::span<const key> keys, const value& given, const position& at) {
+  const table* found = given.as<table>();
+  if (found == nullptr) at.mistake("", fmt::format("is {}", shown(given)), "it must be a table");
+  for (const auto& entry : *found)
+    if (find(keys, entry.first) == nullptr)
+      at.mistake(entry.first, "is not a key here", nearest(entry.first, names_of(keys)));
+  for (const auto& [name, unused] : *found) {
+    for (const auto& [other, allowed] : find(keys, name)->only) {
+      const key& selector = *find(keys, other);
+      const value* current = find(*found, other);
+      const auto* word = (current == nullptr ? selector.by_default : *current).as<std::string>();
+      if (word == nullptr || std::ranges::find(selector.words, *word) == selector.words.end()) continue;
+      if (std::ranges::find(allowed, *word) != allowed.end()) continue;
+      at.mistake(name, fmt::format("does not apply with {} {}", other, *word),
+                 fmt::format("leave it out; it is for {}", fmt::join(allowed, " or ")));
+    }
+  }
+  return *found;
+}
+
+values checked_values(std::span<const key> keys, const table& given, const position& at) {
+  values result;
+  const auto word_of = [&](const key& selector) { return plain(result[selector.name]); };
+  for (const key& k : keys) {
+    if (!applies(k, keys, word_of)) continue;
+    const value* found = find(given, k.name);
+    if (found == nullptr) {
+      if (!k.same_as.empty())
+        result[k.name] = result[k.same_as];
+      else if (!k.by_default.none())
+        result[k.name] = checked(k, k.by_default, at);
+      continue;
+    }
+    const key* unit = k.unit_of.empty() ? nullptr : find(keys, k.unit_of);
+    const auto* text = found->as<std::string>();
+    const bool in_units = unit != nullptr && text != nullptr && text->ends_with(unit->unit);
+    result[k.name] = in_units ? multiple(k, applies(*unit, keys, word_of) ? unit : nullptr, *text, given, at)
+                              : checked(k, *found, at);
+  }
+  return result;
+}
+
+table as_written(std::span<const key> keys, const values& checked) {
+  table result;
+  for (const key& k : keys)
+    if (const auto found = checked.find(k.name); found != checked.end())
+      result.emplace_back(k.name, as_written(k, found->second));
+  return result;
+}
+
+}  // namespace lull::netsim

@@ -1,0 +1,148 @@
+// Closed loop: a process computes, sends one message to each partner, waits until they have been sent and the messages
+// of the same iteration meant for it have arrived, and begins again.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "netsim/simulation.hpp"
+#include "netsim/workload/workload.hpp"
+
+namespace lull::netsim {
+
+template <class P>
+class closed_loop final : public workload {
+ public:
+  closed_loop(const job_setup& setup, P pattern);
+
+  [[nodiscard]] process& of(std::uint32_t rank) override { return processes_[rank]; }
+  [[nodiscard]] std::optional<std::uint64_t> expected() const override { return expected_; }
+  [[nodiscard]] std::uint64_t waiting() const override { return unfinished_; }
+  [[nodiscard]] std::vector<picoseconds> iteration_ends(picoseconds end) const override;
+
+ private:
+  class member final : public process {
+   public:
+    member(closed_loop& of, std::uint32_t rank) : of_(of), rank_(rank) {}
+    [[nodiscard]] std::optional<picoseconds> next_at() const override {
+      if (to_.empty()) return std::nullopt;
+      return ready_;
+    }
+    [[nodiscard]] message take() override;
+    [[nodiscard]] std::int64_t waiting_bytes(picoseconds /*now*/, std::int64_t /*enough*/) const override {
+      return static_cast<std::int64_t>(to_.size()) * of_.job_.message;
+    }
+    [[nodiscard]] std::optional<picoseconds> first_computed() const override {
+      return of_.job_.start + of_.job_.compute;
+    }
+    [[nodiscard]] std::optional<picoseconds> computed(picoseconds now) override;
+    [[nodiscard]] std::optional<picoseconds> sent(picoseconds now) override;
+    [[nodiscard]] std::optional<picoseconds> arrived(std::uint32_t label, picoseconds now) override;
+
+   private:
+    [[nodiscard]] std::optional<picoseconds> end_iteration();
+
+    closed_loop& of_;
+    std::uint32_t rank_;
+    std::uint32_t iteration_ = 0;
+    std::uint32_t unsent_ = 0;
+    std::uint32_t expected_ = 0;
+    bool computing_ = true;
+    picoseconds ready_ = 0;                // when the computation ended
+    picoseconds latest_ = 0;               // of what it waited for
+    std::vector<std::uint32_t> to_;        // ranks, still to be offered
+    std::vector<std::uint32_t> early_{0};  // arrived, by iterations after this one; [0]: this one
+  };
+
+  const job& job_;
+  std::uint32_t index_;
+  P pattern_;
+  std::uint64_t expected_ = 0;
+  std::uint64_t unfinished_;
+  std::vector<picoseconds> ends_;        // of the last process that has ended each iteration
+  std::vector<std::uint32_t> still_in_;  // processes that have not, by iteration
+  std::vector<member> processes_;
+};
+
+template <class P>
+closed_loop<P>::closed_loop(const job_setup& setup, P pattern)
+    : job_(setup.job()), index_(setup.index), pattern_(std::move(pattern)), unfinished_(setup.size()) {
+  setup.require(job_.iterations > 0, "iterations", fmt::format("is {}", job_.iterations), "it must be 1 or more");
+  ends_.resize(static_cast<std::size_t>(job_.iterations));
+  still_in_.assign(ends_.size(), setup.size());
+  processes_.reserve(setup.size());
+  for (std::uint32_t rank = 0; rank < setup.size(); ++rank) {
+    processes_.emplace_back(*this, rank);
+    expected_ += pattern_.partners(rank, 0).size() * ends_.size();  // as many in every iteration
+  }
+}
+
+template <class P>
+message closed_loop<P>::member::take() {
+  const auto bytes = static_cast<std::uint32_t>(of_.job_.message);
+  const message m{.created = ready_,
+                  .to = of_.job_.nodes[to_.back()],
+                  .bytes = bytes,
+                  .left = bytes,
+                  .label = iteration_,
+                  .job = of_.index_};
+  to_.pop_back();
+  return m;
+}
+
+template <class P>
+std::optional<picoseconds> closed_loop<P>::member::computed(picoseconds now) {
+  computing_ = false;
+  ready_ = now;
+  to_ = of_.pattern_.partners(rank_, iteration_);
+  unsent_ = static_cast<std::uint32_t>(to_.size());
+  expected_ = of_.pattern_.expected_by(rank_, iteration_);
+  latest_ = std::max(latest_, now);
+  return end_iteration();
+}
+
+template <class P>
+std::optional<picoseconds> closed_loop<P>::member::sent(picoseconds now) {
+  --unsent_;
+  latest_ = std::max(latest_, now);
+  return end_iteration();
+}
+
+template <class P>
+std::optional<picoseconds> closed_loop<P>::member::arrived(std::uint32_t label, picoseconds now) {
+  const std::size_t ahead = label - iteration_;  // a sender may be ahead, never behind
+  if (early_.size() <= ahead) early_.resize(ahead + 1);
+  ++early_[ahead];
+  latest_ = std::max(latest_, now);
+  return end_iteration();
+}
+
+template <class P>
+std::optional<picoseconds> closed_loop<P>::member::end_iteration() {
+  if (computing_ || unsent_ > 0 || early_.front() < expected_) return std::nullopt;
+  of_.ends_[iteration_] = std::max(of_.ends_[iteration_], latest_);
+  --of_.still_in_[iteration_];
+  ++iteration_;
+  early_.erase(early_.begin());
+  if (early_.empty()) early_.push_back(0);
+  computing_ = true;
+  if (iteration_ == of_.ends_.size()) {
+    --of_.unfinished_;
+    return std::nullopt;
+  }
+  return latest_ + of_.job_.compute;
+}
+
+template <class P>
+std::vector<picoseconds> closed_loop<P>::iteration_ends(picoseconds end) const {
+  // What ends an iteration may be known before its time has come.
+  std::size_t over = 0;
+  while (over < ends_.size() && still_in_[over] == 0 && ends_[over] <= end) ++over;
+  return {ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(over)};
+}
+
+}  // namespace lull::netsim

@@ -1,0 +1,50 @@
+#include "netsim/workload/workload.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "netsim/simulation.hpp"
+
+namespace lull::netsim {
+
+// The table of workloads: each is the file of that name in workload/ (neighbours_2d and _3d: neighbours.cpp), and its
+// NAME_entry().
+// clang-format off
+#define LULL_WORKLOADS(row) \
+  row(uniform) \
+  row(permutation) \
+  row(neighbours_2d) \
+  row(neighbours_3d) \
+  row(all_to_all) \
+  row(incast) \
+  row(hot_spot)
+// clang-format on
+
+#define LULL_DECLARE(name) workload_entry name##_entry();
+#define LULL_ENTRY(name) name##_entry(),
+
+LULL_WORKLOADS(LULL_DECLARE)
+
+std::span<const workload_entry> all_workloads() {
+  static const std::vector<workload_entry> rows{LULL_WORKLOADS(LULL_ENTRY)};
+  return rows;
+}
+
+const workload_entry& find_workload(const std::string& name) {
+  std::vector<std::string> names;
+  for (const workload_entry& w : all_workloads()) {
+    if (name == w.name) return w;
+    names.emplace_back(w.name);
+  }
+  throw usage_error("read jobs.pattern", fmt::format("there is no pattern '{}'", name), nearest(name, names));
+}
+
+const job& job_setup::job() const { return asked.jobs[index]; }
+
+std::uint32_t job_setup::size() const { return static_cast<std::uint32_t>(job().nodes.size()); }
+
+void job_setup::require(bool holds, const char* key, const std::string& found, const std::string& fix) const {
+  if (!holds) position{asked.source, fmt::format("jobs.{}", index)}.mistake(key, found, fix);
+}
+
+}  // namespace lull::netsim

@@ -1,0 +1,57 @@
+// Sleeps until shortly before the end that earlier waits of the kind predict, spins across it, and sleeps again when the
+// end is overdue. Where nothing is predicted, or a sleep would not pay, it waits like interrupt.
+#pragma once
+#include <optional>
+
+#include "model/waiting.hpp"
+#include "wait/policy/interrupt.hpp"
+#include "wait/policy/policy.hpp"
+
+namespace lull::wait {
+
+class adaptive_policy {
+ public:
+  explicit adaptive_policy(const wait_case& c)
+      : adaptive_policy(c, is_small_transfer(c.what, c.limits) ? std::nullopt : c.history.predict(c.what)) {}
+  adaptive_policy(const wait_case& c, const std::optional<model::slack_prediction>& known)
+      : limits_(c.limits), what_(c.what), history_(c.history) {
+    if (!known || limits_.oversubscribed || !model::sleep_pays(*known, limits_.spin_ns)) {
+      unpredicted_.emplace(c);
+      return;
+    }
+    const std::int64_t begin = limits_.now();
+    wake_at_ = begin + known->slack_ns - known->margin_ns;
+    overdue_at_ = begin + known->slack_ns + known->margin_ns + limits_.spin_ns;
+  }
+  step next(bool traffic) {
+    if (unpredicted_) return unpredicted_->next(traffic);
+    if (past_wake_ && ++spins_ % 8 != 0) return step::spin;
+    now_ = limits_.now();
+    if (wake_at_ - now_ > shortest_sleep_ns) return step::sleep;
+    past_wake_ = now_ < overdue_at_;
+    return past_wake_ ? step::spin : step::sleep;
+  }
+  [[nodiscard]] sleep_plan plan() const {
+    if (unpredicted_) return unpredicted_->plan();
+    const std::int64_t left = wake_at_ - now_;
+    if (left <= 0) return {limits_.timeout_ns};
+    return left <= limits_.timeout_ns ? sleep_plan{left, true} : sleep_plan{limits_.timeout_ns};
+  }
+  void ended(std::int64_t waited_ns) {
+    if (!is_small_transfer(what_, limits_)) history_.waited(what_, waited_ns);
+  }
+
+ private:
+  static constexpr std::int64_t shortest_sleep_ns = model::waiting_costs{}.shortest_sleep_ns;
+
+  const wait_limits& limits_;
+  const awaited& what_;
+  wait_history& history_;
+  std::optional<interrupt_policy> unpredicted_;
+  std::int64_t wake_at_ = 0, overdue_at_ = 0;
+  std::int64_t now_ = 0;
+  unsigned spins_ = 0;
+  bool past_wake_ = false;
+};
+
+}  // namespace lull::wait
