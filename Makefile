@@ -13,7 +13,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export OMPI_ALLOW_RUN_AS_ROOT ?= 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
 
-native := $(shell find src include apps studies python/_core cmake -type f 2>/dev/null) \
+native := $(shell find src include apps studies python/_core cmake -type f -not -name '*.pyc' 2>/dev/null) \
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
@@ -84,9 +84,10 @@ lint: build
 	@scripts/setup packages-lint.txt
 	@shellcheck scripts/setup scripts/test scripts/fuzz-shmem .ci/run
 	@echo "==> ruff, mypy"
-	@ruff check python tests benchmarks docs studies scripts/check
-	@ruff format --check python tests benchmarks docs studies scripts/check
+	@ruff check python src tests benchmarks docs studies scripts/check
+	@ruff format --check python src tests benchmarks docs studies scripts/check
 	@mypy
+	@mypy src/shmem/interface
 	@echo "==> rooms of Python"
 	@lint-imports --no-cache > build/rooms.log || { sed -n '/^Broken contracts/,$$p' build/rooms.log >&2; exit 1; }
 	@echo "==> clang-format"
@@ -115,4 +116,4 @@ bench-compare: build
 
 clean:
 	@rm -rf build dist docs/_build
-	@find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find python src tests -name __pycache__ -type d -prune -exec rm -rf {} +

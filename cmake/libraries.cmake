@@ -9,6 +9,7 @@ function(lull_shared_library name header_comment)
   set_target_properties(lull-${name} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION 0
                         LINKER_LANGUAGE CXX INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
   target_include_directories(lull-${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                                 $<BUILD_INTERFACE:${LULL_MADE_INCLUDE}>
                                                  $<INSTALL_INTERFACE:include>)
   target_link_libraries(lull-${name} PRIVATE lull_flags ${ARG_USES})
   install(TARGETS lull-${name} LIBRARY DESTINATION ${LULL_INSTALL_LIB})
@@ -54,8 +55,7 @@ if(LULL_INSTALL_OSH_NAMES)
   endif()
 endif()
 
-install(FILES include/shmem.h include/shmemx.h include/pshmem.h DESTINATION ${LULL_INSTALL_INCLUDE})
-install(DIRECTORY include/lull include/mpp DESTINATION ${LULL_INSTALL_INCLUDE})
+install(DIRECTORY include/ ${LULL_MADE_INCLUDE}/ DESTINATION ${LULL_INSTALL_INCLUDE})
 configure_file(cmake/lull-config.cmake.in lull-config.cmake @ONLY)
 write_basic_package_version_file(lull-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lull-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/lull-config-version.cmake

@@ -2,7 +2,8 @@
  *
  * A drop-in <shmem.h>: names, types and meanings are those of the OpenSHMEM 1.5 specification (openshmem.org), which is
  * the reference for every function here; all of it is present, the deprecated names and the C11 generics included.
- * What Lull adds is in <shmemx.h>.
+ * What Lull adds is in <shmemx.h>. Constants and handles are here; types and functions are in the headers
+ * <lull/shmem_*.h>, which are made from one table when Lull is built.
  *
  * How a PE waits is a setting, not a call: LULL_WAIT (`lull settings` lists them all). */
 #ifndef LULL_SHMEM_H
@@ -18,7 +19,6 @@ extern "C" {
 #endif
 
 #define LULL_API __attribute__((visibility("default")))
-#define LULL_DEPRECATED_API LULL_API
 
 /* Constants */
 #define SHMEM_MAJOR_VERSION 1
@@ -44,6 +44,27 @@ enum { SHMEM_TEAM_NUM_CONTEXTS = 1 };
 #define SHMEM_ALLTOALLS_SYNC_SIZE SHMEM_SYNC_SIZE
 #define SHMEM_REDUCE_MIN_WRKDATA_SIZE 1
 
+/* Constants under old names (deprecated) */
+#define _SHMEM_MAJOR_VERSION SHMEM_MAJOR_VERSION
+#define _SHMEM_MINOR_VERSION SHMEM_MINOR_VERSION
+#define _SHMEM_MAX_NAME_LEN SHMEM_MAX_NAME_LEN
+#define _SHMEM_VENDOR_STRING SHMEM_VENDOR_STRING
+#define _SHMEM_CMP_EQ SHMEM_CMP_EQ
+#define _SHMEM_CMP_NE SHMEM_CMP_NE
+#define _SHMEM_CMP_GT SHMEM_CMP_GT
+#define _SHMEM_CMP_GE SHMEM_CMP_GE
+#define _SHMEM_CMP_LT SHMEM_CMP_LT
+#define _SHMEM_CMP_LE SHMEM_CMP_LE
+#define _SHMEM_SYNC_VALUE SHMEM_SYNC_VALUE
+#define _SHMEM_SYNC_SIZE SHMEM_SYNC_SIZE
+#define _SHMEM_BARRIER_SYNC_SIZE SHMEM_BARRIER_SYNC_SIZE
+#define _SHMEM_BCAST_SYNC_SIZE SHMEM_BCAST_SYNC_SIZE
+#define _SHMEM_REDUCE_SYNC_SIZE SHMEM_REDUCE_SYNC_SIZE
+#define _SHMEM_COLLECT_SYNC_SIZE SHMEM_COLLECT_SYNC_SIZE
+#define _SHMEM_ALLTOALL_SYNC_SIZE SHMEM_ALLTOALL_SYNC_SIZE
+#define _SHMEM_ALLTOALLS_SYNC_SIZE SHMEM_ALLTOALLS_SYNC_SIZE
+#define _SHMEM_REDUCE_MIN_WRKDATA_SIZE SHMEM_REDUCE_MIN_WRKDATA_SIZE
+
 /* Handles */
 typedef struct lull_context* shmem_ctx_t;
 typedef struct lull_team* shmem_team_t;
@@ -56,13 +77,12 @@ typedef struct {
   int num_contexts;
 } shmem_team_config_t;
 
-#define LULL_NAME(name) shmem_##name
+#include <lull/shmem_deprecated.h>
 #include <lull/shmem_functions.h>
 #ifdef __cplusplus
 }
 #include <lull/shmem_complex.h>
 #endif
-#undef LULL_NAME
 
 #if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 #include <lull/shmem_generic.h>

@@ -1,7 +1,7 @@
 """The parts of the reference that are written from the program itself, so that they are never stale.
 
 A page holds a line `<!-- generated: NAME -->`; before the page is parsed the line is replaced by Markdown made from the
-click commands, the settings table, the pydantic models, the C header or the kept figures of a benchmark
+click commands, the settings table, the pydantic models, OpenSHMEM's table or the kept figures of a benchmark
 (`results-NAME`). These pages are read anew in every build. A field's meaning is the comment
 behind it in the source of its model.
 """
@@ -30,10 +30,9 @@ from lull.record.table import COLUMNS
 from lull.simulation import account
 from lull.statistics import bootstrap
 from lull.study import description
+from openshmem import Interface
 
 IN_RECORD = ("EnergyKind", "Domain")  # sections of reference/record.md that other pages refer to
-HEADER = Path(__file__).resolve().parents[2] / "include" / "lull" / "shmem_functions.h"
-TYPES = Path(__file__).resolve().parents[2] / "include" / "lull" / "shmem_types.h"
 MARK = re.compile(r"^<!-- generated: ([a-z-]+) -->$", re.MULTILINE)
 
 
@@ -261,39 +260,25 @@ def simulation_links() -> str:
 
 
 def shmem_functions() -> str:
-    """The functions of OpenSHMEM under the comments that head them; NAME stands for a type's name."""
-    groups: dict[str, list[str]] = {}
-    heading = ""
-    for line in HEADER.read_text(encoding="utf-8").splitlines():
-        if match := re.match(r"/\* ([^.;:]*)", line):
-            heading = match[1].removesuffix("*/").strip()
-        if match := re.search(r"LULL_API .*?\bLULL_NAME\(([\w#]+)\)\(", line):
-            groups.setdefault(heading, []).append(f"`shmem_{match[1].replace('##', '')}`")
-    return table(["group", "functions"], ((name, ", ".join(functions)) for name, functions in groups.items()))
+    """The functions of OpenSHMEM by their groups; NAME stands for a type's name, SIZE for bits."""
+    rows = [
+        (
+            group.title + " (deprecated)" * group.deprecated,
+            ", ".join(f"`{f.name.format(NAME='NAME', SIZE='SIZE')}`" for f in group.prototypes),
+        )
+        for group in Interface().groups
+    ]
+    return table(["group", "functions"], rows)
 
 
 def shmem_types() -> str:
     """The type tables of OpenSHMEM: names of types, by the functions that have them."""
-    text = TYPES.read_text(encoding="utf-8").replace("\\\n", " ")
-    tables = dict(re.findall(r"#define (LULL_\w+_TYPES\w*)\(X, A\)(.*)", text))
-
-    def names(macro: str) -> list[str]:
-        found: list[str] = []
-        for inner, name in re.findall(r"(LULL_\w+)\(X, A\)|X\((\w+),", tables[macro]):
-            found += names(inner) if inner else [name]
-        return found
-
-    wanted = {
-        "LULL_RMA_TYPES": "put, get, p, g, iput, iget, put_signal, broadcast, collect, fcollect, alltoall, alltoalls",
-        "LULL_AMO_TYPES": "atomics",
-        "LULL_EXTENDED_AMO_TYPES": "atomic fetch, set and swap",
-        "LULL_BITWISE_TYPES": "bitwise atomics",
-        "LULL_WAIT_TYPES": "wait_until, test and their relatives",
-        "LULL_BITWISE_REDUCE_TYPES": "reductions and, or, xor",
-        "LULL_COMPARE_REDUCE_TYPES": "reductions max, min",
-        "LULL_ARITHMETIC_REDUCE_TYPES": "reductions sum, prod",
-    }
-    rows = [(functions, ", ".join(f"`{name}`" for name in names(macro))) for macro, functions in wanted.items()]
+    interface = Interface()
+    rows = [
+        (interface.said_of(name), ", ".join(f"`{one}`" for one in types))
+        for name, types in interface.classes.items()
+        if any(group.class_name == name for group in interface.groups)
+    ]
     return table(["functions", "NAME is one of"], rows)
 
 

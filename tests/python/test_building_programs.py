@@ -103,7 +103,7 @@ STANDARDS = {  # the oldest in C and in C++ that each public header needs; docs/
 def test_each_header_compiles_by_the_standard_it_needs(tmp_path: Path, compilers: tuple[str, str]) -> None:
     if shutil.which(compilers[1]) is None:
         pytest.skip(f"no {compilers[1]}")
-    folder = Path(__file__).parents[2] / "include"
+    folder = PREFIX / "include"
     public = {str(path.relative_to(folder)) for path in folder.rglob("*.h*")}
     told = {name for names in STANDARDS for name in names.split()}
     assert {name for name in public if not name.startswith("lull/shmem_")} == told

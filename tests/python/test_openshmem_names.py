@@ -1,9 +1,12 @@
-"""Header and library have every name of OpenSHMEM 1.5, with its prototype, and no other."""
+"""The table of OpenSHMEM's interface is the specification's; headers and library have every name of it, and no other.
+
+The headers are made of the table, the definitions are not: one with other types than its prototype has would be another
+function in C++, and the library would lack the name.
+"""
 
 import re
 import shutil
 import subprocess
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -11,12 +14,15 @@ from pathlib import Path
 
 import pytest
 
-import openshmem_names as openshmem
+import openshmem_names as specification
 from lull.base import installed
+from openshmem import Function, Generic, Interface
 
 PREFIX = installed.package_folder().parents[2].parent
 INCLUDE = PREFIX / "include"
 LIBRARY = PREFIX / "lib" / "liblull-shmem.so"
+
+INTERFACE = Interface()
 
 # What is there beyond the specification, and why.
 FURTHER_GENERICS = {"shmem_wait": "as deprecated as shmem_TYPE_wait, for all types of which there is one"}
@@ -27,8 +33,13 @@ WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 
 
 @cache
-def functions() -> tuple[openshmem.Function, ...]:
-    return tuple(openshmem.functions())
+def functions() -> tuple[Function, ...]:
+    return tuple(INTERFACE.functions())
+
+
+def types_of(function: Function) -> str:
+    """The parameters as a declaration without their names has them."""
+    return ", ".join(parameter.type for parameter in function.parameters) or "void"
 
 
 def compiled(folder: Path, source: str, name: str, *options: str) -> Path:
@@ -53,20 +64,20 @@ def symbols(file: Path, *options: str) -> set[str]:
     return {line.split()[0] for line in done.stdout.splitlines()}
 
 
-def profiled() -> list[openshmem.Function]:
+def profiled() -> list[Function]:
     """Those that have a second name: pshmem_... for shmem_..."""
     return [replace(f, name="p" + f.name) for f in functions() if f.name.startswith("shmem_")]
 
 
-def declared_again_and_called_by_address(cpp: bool, header: str, wanted: Sequence[openshmem.Function]) -> str:
+def declared_again_and_called_by_address(cpp: bool, header: str, wanted: Sequence[Function]) -> str:
     """A function with another prototype in the header is an error here; one that the library lacks, when linking."""
     lines = [f"#include <{header}>", f"#include <{header}>", "#include <stdio.h>"]
     lines += ['extern "C" {'] if cpp else []
-    lines += [f"__extension__ {f.result} ({f.name})({f.parameters});" for f in wanted]
+    lines += [f"__extension__ {f.result} ({f.name})({types_of(f)});" for f in wanted]
     lines += ["}"] if cpp else []
     lines.append("typedef void (*function)(void);")
     for number, f in enumerate(wanted):  # in C++ the address of an overloaded function needs its type
-        lines.append(f"__extension__ typedef {f.result} (*type_{number})({f.parameters});")
+        lines.append(f"__extension__ typedef {f.result} (*type_{number})({types_of(f)});")
     lines.append("static const function all[] = {")
     for number, f in enumerate(wanted):
         exact = f"static_cast<type_{number}>({f.name})"
@@ -82,9 +93,7 @@ def declared_again_and_called_by_address(cpp: bool, header: str, wanted: Sequenc
 
 @pytest.mark.parametrize("header", ["shmem.h", "pshmem.h"])
 @pytest.mark.parametrize("language", ["c", "cpp"])
-def test_a_program_links_every_function_with_the_prototype_of_the_specification(
-    tmp_path: Path, language: str, header: str
-) -> None:
+def test_a_program_links_every_function_with_its_prototype(tmp_path: Path, language: str, header: str) -> None:
     wanted = profiled() if header == "pshmem.h" else functions()
     options = ["-Wno-c++-compat"] if language == "c" else ["-Wno-cast-function-type"]
     source = declared_again_and_called_by_address(language == "cpp", header, wanted)
@@ -113,41 +122,71 @@ def test_the_library_exports_these_functions_and_else_only_its_own() -> None:
     assert further == set()
 
 
-def test_the_numbers_of_names_are_those_of_the_specification() -> None:
-    counts = Counter(f.group for f in functions()) + Counter(g.group for g in openshmem.generics())
+def test_the_table_has_as_many_names_as_the_specification() -> None:
+    counts = {
+        group.title: len(group.functions()) + len({g.name for g in group.generics()} - FURTHER_GENERICS.keys())
+        for group in INTERFACE.groups
+    }
+    assert counts == specification.NAMES
     assert len({f.name for f in functions()}) == len(functions())
-    assert len(openshmem.generics()) == 67
-    assert counts["put/get"] == counts["put/get nbi"] == 122
-    assert counts["p/g"] == 98
-    assert counts["iput/iget"] == 118
-    assert counts["wait/test"] == 216
-    assert counts["AMO"] == 302
-    assert counts["AMO nbi"] == 178
-    assert counts["deprecated atomics"] == 110
-    assert counts["signals"] == 124
+    assert len({g.name for g in INTERFACE.generics()} - FURTHER_GENERICS.keys()) + 1 == specification.GENERICS
 
 
-def allowed(generic: openshmem.Generic, c_type: str, context: bool) -> frozenset[str]:
+def test_the_classes_of_types_are_the_tables_of_the_specification() -> None:
+    used = {group.class_name for group in INTERFACE.groups} - {""}
+    assert {name: set(INTERFACE.classes[name]) for name in used} == specification.CLASSES
+
+
+def test_a_function_has_the_type_its_name_says() -> None:
+    for f in functions():
+        if f.type:
+            match = re.match(r"shmem_(?:ctx_)?([a-z0-9]+)_", f.name)
+            assert match and specification.c_type(match[1]) == f.type
+
+
+def test_types_that_the_table_calls_the_same_are_the_same(tmp_path: Path) -> None:
+    types = dict.fromkeys(INTERFACE.types.values())
+    lines = ["#include <stddef.h>", "#include <stdint.h>"]
+    for one in types:
+        lines.append(f'_Static_assert(_Generic(({one})0, {INTERFACE.same(one)}: 1, default: 0), "{one}");')
+    compiled(tmp_path, "\n".join(lines) + "\n", "same.c")
+
+
+def allowed(generic: Generic, c_type: str, context: bool) -> frozenset[str]:
     """The functions a call of `generic` for this C type may go to: one C type has several names."""
     prefix = "shmem_ctx_" if context else "shmem_"
     return frozenset(
         f"{prefix}{name}_{generic.suffix}"
-        for name, other in generic.types
-        if openshmem.SAME_TYPE.get(other, other) == openshmem.SAME_TYPE.get(c_type, c_type)
+        for name, other in generic.group.types.items()
+        if INTERFACE.same(other) == INTERFACE.same(c_type)
     )
 
 
-def calls_of(generic: openshmem.Generic) -> list[tuple[frozenset[str], str]]:
+# What a call gives for a parameter of this type.
+ARGUMENTS = {
+    "{TYPE}*": "x",
+    "const {TYPE}*": "x",
+    "{TYPE}": "v",
+    "shmem_team_t": "team",
+    "uint64_t*": "word",
+    "size_t*": "indices",
+    "const int*": "status",
+    **dict.fromkeys(("int", "size_t", "ptrdiff_t", "uint64_t"), "1"),
+}
+
+
+def calls_of(generic: Generic) -> list[tuple[frozenset[str], str]]:
     """For each type, and with a context where there may be one: where it may go, and a function that makes the call."""
     made = []
-    for number, (name, c_type) in enumerate(generic.types):
-        for context in (False, True) if generic.context else (False,):
-            arguments = f"ctx, {generic.arguments}" if context else generic.arguments
+    given = ", ".join(ARGUMENTS[parameter.type] for parameter in generic.parameters)
+    for number, (name, c_type) in enumerate(generic.group.types.items()):
+        for context in (False, True) if generic.group.contexts else (False,):
+            arguments = f"ctx, {given}" if context else given
             made.append(
                 (
                     allowed(generic, c_type, context),
-                    f"void {generic.name}_{number}_{int(context)}_{name}({c_type} *x, {c_type} v, int pe) {{\n"
-                    f"  (void)x, (void)v, (void)pe;\n  {generic.name}({arguments});\n}}",
+                    f"void {generic.name}_{number}_{int(context)}_{name}({c_type} *x, {c_type} v) {{\n"
+                    f"  (void)x, (void)v;\n  {generic.name}({arguments});\n}}",
                 )
             )
     return made
@@ -158,7 +197,7 @@ def test_every_generic_goes_to_the_function_of_the_type_it_is_called_with(tmp_pa
     lines += ["extern size_t *indices;", "extern const int *status;", "void shmem_team_sync_alone(void);"]
     lines.append("void shmem_team_sync_alone(void) { shmem_sync(team); }")
     wanted: set[frozenset[str]] = {frozenset({"shmem_team_sync"})}
-    for generic in openshmem.generics():
+    for generic in INTERFACE.generics():
         for where, call in calls_of(generic):
             wanted.add(where)
             lines.append(call)
@@ -172,7 +211,7 @@ def test_every_generic_goes_to_the_function_of_the_type_it_is_called_with(tmp_pa
 def test_the_header_has_these_generics_and_no_other() -> None:
     text = (INCLUDE / "lull" / "shmem_generic.h").read_text()
     there = set(re.findall(r"^#define (shmem_\w+)\(", text, re.MULTILINE))
-    assert there - FURTHER_GENERICS.keys() == {g.name for g in openshmem.generics()}
+    assert there == {"shmem_sync", *(g.name for g in INTERFACE.generics())}
 
 
 @pytest.mark.parametrize("header", ["shmem.h", "mpp/shmem.h"])
@@ -181,12 +220,12 @@ def test_constants_are_integer_constant_expressions_strings_and_handles(
     tmp_path: Path, language: str, header: str
 ) -> None:
     lines = [f"#include <{header}>", f"#include <{header.replace('shmem', 'shmemx')}>"]
-    for name in openshmem.CONSTANTS + openshmem.OLD_CONSTANTS:
+    for name in specification.CONSTANTS + specification.OLD_CONSTANTS:
         lines.append(f"enum {{ a_{name} = {name} }};")
-    for name in openshmem.STRINGS:
+    for name in specification.STRINGS:
         lines.append(f"static const char a_{name}[SHMEM_MAX_NAME_LEN] = {name};")
         lines.append(f"const char *p_{name}(void);\nconst char *p_{name}(void) {{ return a_{name}; }}")
-    for name, c_type in openshmem.HANDLES.items():
+    for name, c_type in specification.HANDLES.items():
         lines.append(f"{c_type} f_{name}(void);\n{c_type} f_{name}(void) {{ return {name}; }}")
     lines.append("extern shmem_team_config_t config;\nint contexts(void);")
     lines.append("int contexts(void) { return config.num_contexts; }")
@@ -194,9 +233,9 @@ def test_constants_are_integer_constant_expressions_strings_and_handles(
 
 
 def test_the_headers_have_these_constants_and_no_other() -> None:
-    text = "".join((INCLUDE / name).read_text() for name in ("shmem.h", "lull/shmem_deprecated.h"))
+    text = (INCLUDE / "shmem.h").read_text()
     there = set(re.findall(r"\b_?SHMEM_[A-Z0-9_]+\b", text.replace("LULL_SHMEM", "LULL")))
-    known = {*openshmem.CONSTANTS, *openshmem.OLD_CONSTANTS, *openshmem.STRINGS, *openshmem.HANDLES}
+    known = {*specification.CONSTANTS, *specification.OLD_CONSTANTS, *specification.STRINGS, *specification.HANDLES}
     variables = {"SHMEM_SYMMETRIC_SIZE"}  # the environment's, named in a comment
     assert there - variables - FURTHER_CONSTANTS.keys() == known
 
@@ -205,7 +244,7 @@ def test_the_headers_have_these_constants_and_no_other() -> None:
 def test_clang_understands_the_generics_too(tmp_path: Path) -> None:
     lines = ["#include <shmem.h>", "extern shmem_ctx_t ctx;", "extern shmem_team_t team;", "extern uint64_t *word;"]
     lines += ["extern size_t *indices;", "extern const int *status;"]
-    lines += [call for generic in openshmem.generics() for _, call in calls_of(generic)]
+    lines += [call for generic in INTERFACE.generics() for _, call in calls_of(generic)]
     source = tmp_path / "generics.c"
     source.write_text("\n".join(lines) + "\n")
     done = subprocess.run(
