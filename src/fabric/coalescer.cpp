@@ -9,7 +9,6 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "fabric/amo.hpp"
 
 namespace lull::fabric {
 
@@ -23,11 +22,6 @@ coalescer::coalescer(int pes, std::size_t message_bytes, std::int64_t longest_ns
 
 coalescer::~coalescer() { ::close(deadline_fd_); }
 
-message* coalescer::open_with_room(pe_id to, std::size_t bytes) const {
-  message* const m = open_[static_cast<std::size_t>(to.index())];
-  return m && m->payload_bytes + coalesced_put::room_for(bytes) <= m->payload.size() ? m : nullptr;
-}
-
 void coalescer::open(pe_id to, message& empty, std::size_t bytes) {
   empty.payload.resize(std::max(message_bytes_, coalesced_put::room_for(bytes)));
   open_[static_cast<std::size_t>(to.index())] = &empty;
@@ -38,15 +32,6 @@ void coalescer::open(pe_id to, message& empty, std::size_t bytes) {
   const itimerspec at{.it_interval = {},
                       .it_value = {.tv_sec = deadline_ns_ / 1'000'000'000, .tv_nsec = deadline_ns_ % 1'000'000'000}};
   timerfd_settime(deadline_fd_, TFD_TIMER_ABSTIME, &at, nullptr);
-}
-
-void coalescer::add(pe_id to, std::size_t offset, const void* source, std::size_t bytes) {
-  message& m = *open_[static_cast<std::size_t>(to.index())];
-  std::byte* const at = m.payload.data() + m.payload_bytes;
-  const coalesced_put record(offset, bytes);
-  std::memcpy(at, &record, sizeof record);
-  copy_bytes(at + sizeof record, source, bytes);
-  m.payload_bytes += coalesced_put::room_for(bytes);
 }
 
 message* coalescer::close(pe_id to) {

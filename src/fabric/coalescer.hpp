@@ -6,9 +6,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "base/units.hpp"
+#include "fabric/amo.hpp"
 #include "fabric/messages.hpp"
 
 namespace lull::fabric {
@@ -23,11 +25,20 @@ class coalescer {
   [[nodiscard]] bool takes(std::size_t offset, std::size_t bytes) const {
     return message_bytes_ != 0 && bytes <= coalesced_put::most_bytes && offset < coalesced_put::most_offset;
   }
-  // The message to `to` that is open, if it has room for so many bytes more.
-  [[nodiscard]] message* open_with_room(pe_id to, std::size_t bytes) const;
-  // An empty one becomes that.
+  // Into the open message to `to`; false: there is none, or it has no room.
+  [[nodiscard]] bool add(pe_id to, std::size_t offset, const void* source, std::size_t bytes) {
+    message* const m = open_[static_cast<std::size_t>(to.index())];
+    const std::size_t needed = coalesced_put::room_for(bytes);
+    if (!m || m->payload_bytes + needed > m->payload.size()) return false;
+    std::byte* const at = m->payload.data() + m->payload_bytes;
+    const coalesced_put record(offset, bytes);
+    std::memcpy(at, &record, sizeof record);
+    copy_bytes(at + sizeof record, source, bytes);
+    m->payload_bytes += needed;
+    return true;
+  }
+  // An empty message becomes the open one, with room for a put of so many bytes at least.
   void open(pe_id to, message& empty, std::size_t bytes);
-  void add(pe_id to, std::size_t offset, const void* source, std::size_t bytes);
   // Closes the message to `to` and gives it, for being sent; null when there is none.
   [[nodiscard]] message* close(pe_id to);
   // PEs with an open message.

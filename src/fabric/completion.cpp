@@ -19,12 +19,9 @@ void completion::issue(outstanding& of, pe_id to, bool overtakable) {
   of.any_.store(true, std::memory_order_release);
 }
 
-void completion::share(outstanding& of, pe_id to) {
-  const std::uint64_t number = peers_[static_cast<std::size_t>(to.index())].issued.load(std::memory_order_relaxed);
-  if (auto& mine = last(of, to); mine != number) {
-    mine = number;
-    of.any_.store(true, std::memory_order_release);
-  }
+void completion::share_number(outstanding& of, pe_id to, std::uint64_t number) {
+  last(of, to) = number;
+  of.any_.store(true, std::memory_order_release);
 }
 
 void completion::expect_reply(outstanding& of) {

@@ -41,7 +41,12 @@ class completion {
   explicit completion(int pes) : peers_(static_cast<std::size_t>(pes)) {}
 
   void issue(outstanding& of, pe_id to, bool overtakable);  // the next message to `to`
-  void share(outstanding& of, pe_id to);                    // the last message to `to` is one of these, too
+  void share(outstanding& of, pe_id to) {                   // the last message to `to` is one of these, too
+    const auto index = static_cast<std::size_t>(to.index());
+    const std::uint64_t number = peers_[index].issued.load(std::memory_order_relaxed);
+    if (of.last_.empty() || of.last_[index] != number) [[unlikely]]
+      share_number(of, to, number);
+  }
   void expect_reply(outstanding& of);
   void replied(outstanding& of);
   void acknowledged(pe_id by, std::uint32_t messages);
@@ -66,6 +71,7 @@ class completion {
     std::atomic<std::uint64_t> acknowledged{0};
   };
   std::uint64_t& last(outstanding& of, pe_id to) const;
+  void share_number(outstanding& of, pe_id to, std::uint64_t number);
 
   std::vector<peer> peers_;
   std::atomic<std::uint64_t> issued_{0}, acknowledged_{0};

@@ -140,17 +140,15 @@ void protocol::put(outstanding& of, pe_id pe, std::size_t offset, const void* so
 }
 
 void protocol::coalesce(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes) {
-  if (coalescer_.open_with_room(pe, bytes)) {
-    completion_.share(of, pe);  // perhaps another context opened it
-  } else {
-    if (message* const full = coalescer_.close(pe)) {
-      send(pe, message_kind::coalesced, *full, coalesced_header{to(pe)}, full->payload.data(), full->payload_bytes);
-      opportunistic_progress();
-    }
-    coalescer_.open(pe, new_message(), bytes);
-    issue(of, pe);
+  if (coalescer_.add(pe, offset, source, bytes))
+    return completion_.share(of, pe);  // another context may have opened it
+  if (message* const full = coalescer_.close(pe)) {
+    send(pe, message_kind::coalesced, *full, coalesced_header{to(pe)}, full->payload.data(), full->payload_bytes);
+    opportunistic_progress();
   }
-  coalescer_.add(pe, offset, source, bytes);
+  coalescer_.open(pe, new_message(), bytes);
+  issue(of, pe);
+  (void)coalescer_.add(pe, offset, source, bytes);
 }
 
 void protocol::send_coalesced(pe_id pe) {
