@@ -61,6 +61,7 @@ def main() -> None:
             if b.get(figure.name) and h.get(figure.name)
         ]
         if not pairs:
+            print(f"{figure.name:32} one of the two does not print it, or 0: no ratio")
             continue
         ratios = [h / b if figure.more_is_better else b / h for b, h in pairs]
         before, after = (statistics.median(side) for side in zip(*pairs, strict=True))

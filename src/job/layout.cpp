@@ -13,8 +13,6 @@ layout::layout(std::span<const place> places, pe_id me) : me_(me) {
     const auto node = std::lower_bound(distinct.begin(), distinct.end(), places[pe]) - distinct.begin();
     nodes_.emplace_back(static_cast<int>(node));
     members_[static_cast<std::size_t>(node)].emplace_back(static_cast<int>(pe));
-    if (static_cast<int>(pe) < me.index() && places[pe].host == places[static_cast<std::size_t>(me.index())].host)
-      first_on_host_ = false;
   }
 }
 

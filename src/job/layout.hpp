@@ -33,13 +33,10 @@ class layout {
   [[nodiscard]] std::span<const pe_id> members(node_id node) const {
     return members_[static_cast<std::size_t>(node.index())];
   }
-  // Of this PE's host, on which there may be several emulated nodes.
-  [[nodiscard]] bool first_on_host() const { return first_on_host_; }
   [[nodiscard]] pe_id leader(node_id node) const { return members(node).front(); }
 
  private:
   pe_id me_;
-  bool first_on_host_ = true;
   std::vector<node_id> nodes_;               // by PE
   std::vector<std::vector<pe_id>> members_;  // by node, ascending
 };
