@@ -1,15 +1,20 @@
 """Is a benchmark's figure worse than on another commit? (`make bench-compare BASE=COMMIT NAME=one-sided`)
 
 Builds the other commit beside this tree, in build/base-COMMIT, and runs the benchmark of both in turn, ROUNDS times
-each (3 unless set), so that a drift of the machine falls on both. Prints for each figure the medians and the ratio,
+each (5 unless set), so that a drift of the machine falls on both: one round of its own at a time where both know
+--rounds, for the nearer in time, the more alike. Prints for each figure the medians and the ratio,
 above 1 where this tree is better, with its least and greatest over the rounds; then one line of JSON. A ratio below
 LEAST (0.97 unless set) counts as worse. On a machine that others use, look at the spread first.
+
+Where the kernel happens to have put the pages of a library decides which lines of a cache they share: one and the same
+build was seen 20 % slower as one file than as a copy of it. Each round therefore runs from fresh copies.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -38,20 +43,39 @@ def checkout(base: str) -> Path:
     return tree
 
 
+def knows_rounds(tree: Path, name: str) -> bool:
+    """Whether the benchmark of that tree can be told how many rounds to make; one without options would just run."""
+    return '"--rounds"' in (tree / "benchmarks" / f"{name}.py").read_text(encoding="utf-8")
+
+
+def renew_files(tree: Path) -> None:
+    """Replace each native file of the tree's environment by a copy of it, which lies in other pages."""
+    environment = tree / ".venv" / "lib"
+    packages = [*environment.glob("liblull*.so*"), *environment.glob("python3*/site-packages/lull/**/*")]
+    for file in packages:
+        if file.is_symlink() or not file.is_file() or not (os.access(file, os.X_OK) or ".so" in file.name):
+            continue
+        fresh = file.with_name(f".{file.name}.fresh")
+        shutil.copy2(file, fresh)
+        fresh.replace(file)
+
+
 def main() -> None:
     """Run both in turn, print the ratios."""
     base, name = os.environ.get("BASE", ""), os.environ.get("NAME", "")
     if not base or name not in benchmarks():
         raise SystemExit(f"lull: make bench-compare BASE=COMMIT NAME=NAME; NAME is one of {', '.join(benchmarks())}")
-    rounds, least = int(os.environ.get("ROUNDS", "3")), float(os.environ.get("LEAST", "0.97"))
+    rounds, least = int(os.environ.get("ROUNDS", "5")), float(os.environ.get("LEAST", "0.97"))
     there = checkout(base)
     sides = {"base": (str(there / ".venv" / "bin" / "python"), there), "here": (sys.executable, TOP)}
+    one_at_a_time = ["--rounds", "1"] if all(knows_rounds(tree, name) for _, tree in sides.values()) else []
     seen: dict[str, list[dict[str, Any]]] = {side: [] for side in sides}
     for number in range(rounds):
         order = list(sides) if number % 2 == 0 else list(sides)[::-1]
         for side in order:
+            renew_files(sides[side][1])
             print(f"round {number + 1}/{rounds}: {side}", file=sys.stderr)
-            seen[side].append(run(*sides[side], name, show=False))
+            seen[side].append(run(*sides[side], name, *one_at_a_time, show=False))
     result: dict[str, Any] = {"benchmark": name, "base": base, "rounds": rounds, "ratios": {}, "worse": []}
     print(f"{'':32} {'base':>10} {'here':>10} {'ratio':>7}  over the rounds")
     for figure in figures_of(name):

@@ -13,6 +13,7 @@ that of the accounting. `details` has every case, with its quartiles, also with 
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 import statistics
@@ -122,7 +123,7 @@ def links_per_cpu_s(run: dict[str, Any]) -> float:
 
 def spread(values: list[float]) -> dict[str, float | list[float]]:
     """The median and the quartiles."""
-    low, middle, high = statistics.quantiles(values, n=4)
+    low, middle, high = statistics.quantiles(values, n=4) if len(values) > 1 else (values[0],) * 3
     return {"median": middle, "quartiles": [low, high]}
 
 
@@ -219,13 +220,16 @@ def against_simgrid(rounds: int) -> tuple[list[float], dict[str, Any]]:
 
 def main() -> None:
     """Print the figures as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="rounds of everything (default: %(default)s)")
+    rounds: int = parser.parse_args().rounds
     runs: dict[str, list[dict[str, Any]]] = defaultdict(list)
     all_cases = cases()
-    for round_number in range(ROUNDS):
+    for round_number in range(rounds):
         for case in all_cases:
             runs[case.name].append(simulate_once(case.description()))
-        print(f"round {round_number + 1}/{ROUNDS}", file=sys.stderr)
-    ratios, beside_simgrid = against_simgrid(ROUNDS)
+        print(f"round {round_number + 1}/{rounds}", file=sys.stderr)
+    ratios, beside_simgrid = against_simgrid(rounds)
 
     costs = [
         100 * (links_per_cpu_s(off) / links_per_cpu_s(on) - 1)
@@ -246,7 +250,7 @@ def main() -> None:
         "peak_rss_mb": round(max(e["peak_rss_mb"] for name, e in details.items() if "4608" in name), 1),
         "power_model_cost_pct": round(statistics.median(costs), 1),
         "simgrid_messages_ratio": round(statistics.median(ratios), 1),
-        "rounds": ROUNDS,
+        "rounds": rounds,
         "details": {**details, "power_model_cost_pct": spread(costs), "against SimGrid": beside_simgrid},
     }
     print(json.dumps(result))

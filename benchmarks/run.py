@@ -55,10 +55,11 @@ def benchmarks() -> list[str]:
     return sorted(tomllib.loads((HERE / "figures.toml").read_text(encoding="utf-8")))
 
 
-def run(python: str, top: Path, benchmark: str, *, show: bool) -> dict[str, Any]:
+def run(python: str, top: Path, benchmark: str, *arguments: str, show: bool) -> dict[str, Any]:
     """The figures that the benchmark of the tree `top` prints at its end."""
-    path = f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"
-    command = [python, str(top / "benchmarks" / f"{benchmark}.py")]
+    others = [entry for entry in os.environ["PATH"].split(os.pathsep) if entry != str(Path(sys.executable).parent)]
+    path = os.pathsep.join([str(Path(python).parent), *others])
+    command = [python, str(top / "benchmarks" / f"{benchmark}.py"), *arguments]
     last = ""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PATH": path}) as started:
         assert started.stdout is not None
