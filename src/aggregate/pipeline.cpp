@@ -41,7 +41,12 @@ pipeline::pipeline(fabric::world& world, const plan& how, const item_format& ite
   for (auto& f : forwarders_) f->ways = ways_from(way, f->next_hop);
   ways_ = ways_from(way, 0);
   cursors_.reserve(ways_.size());
-  for (const first_channel& first : ways_) cursors_.push_back(first.at);
+  std::size_t largest = std::numeric_limits<std::size_t>::max();
+  for (const first_channel& first : ways_) {
+    cursors_.push_back(first.at);
+    largest = std::min(largest, largest_item(first));
+  }
+  largest_item_ = largest - items_.head;
 }
 
 pipeline::~pipeline() = default;
@@ -70,12 +75,6 @@ std::vector<first_channel> pipeline::ways_from(const route& way, int hop) {
         {hops_[at]->cursors() + channel, static_cast<std::uint32_t>(step.hop), static_cast<std::uint32_t>(channel)});
   }
   return ways;
-}
-
-std::size_t pipeline::largest_item() const {
-  std::size_t largest = std::numeric_limits<std::size_t>::max();
-  for (const first_channel& way : ways_) largest = std::min(largest, largest_item(way));
-  return largest - items_.head;
 }
 
 std::size_t pipeline::largest_item(const first_channel& way) const {

@@ -46,7 +46,8 @@ class pipeline final : public progress_of_later_hops {
 
   [[nodiscard]] const std::vector<first_channel>& ways() const { return ways_; }  // by PE
   [[nodiscard]] cursor* const* cursors() const { return cursors_.data(); }        // the same, for templates
-  [[nodiscard]] std::size_t largest_item() const;  // of any size, without its length and address: on every way
+  // Of an item of any size, without its length and address: that goes every way, or this one.
+  [[nodiscard]] std::size_t largest_item() const { return largest_item_; }
   [[nodiscard]] std::size_t largest_item(const first_channel& way) const;
   void must_fit(const first_channel& way, std::size_t item_bytes) const;  // std::length_error
 
@@ -96,6 +97,7 @@ class pipeline final : public progress_of_later_hops {
   std::vector<std::size_t> later_capacity_;  // by hop: the largest item that all channels after it take
   std::vector<first_channel> ways_;
   std::vector<cursor*> cursors_;
+  std::size_t largest_item_ = 0;
   std::uint64_t passed_on_ = 0;  // items of others, since the beginning
 };
 

@@ -108,6 +108,12 @@ inline stream through(const char* call, shmem_ctx_t ctx, const transfer& t, int 
   return through_context(call, ctx, pe);
 }
 
+// What most calls find: the default context, nobody who looks at the call. Null otherwise, and before shmem_init.
+inline fabric::world* plainly(shmem_ctx_t ctx) {
+  fabric::world* const world = current_world;
+  return world && !world->watched() && ctx == SHMEM_CTX_DEFAULT ? world : nullptr;
+}
+
 // Null for SHMEM_TEAM_INVALID.
 inline fabric::team* team_of(fabric::world& world, shmem_team_t team) {
   if (team == SHMEM_TEAM_WORLD) return &world.everybody();

@@ -230,12 +230,12 @@ void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& op
 
 int main() {
   shmem_init();
-  items_arrive_once<20'000>({}, 2000);  // larger than a buffer usually is
+  items_arrive_once<20'000>({}, 300);  // larger than a buffer usually is
   for (const auto buffers : {lull::aggregate_buffers::per_pe, lull::aggregate_buffers::per_node})
     for (int hops = 1; hops <= 3; ++hops)
       for (const int compress : {0, 1}) {
         lull::aggregate_options options{.buffers = buffers, .hops = hops, .compress = compress};
-        items_arrive_once<12>(options, 10'000);
+        items_arrive_once<12>(options, 5000);
         options.buffer_bytes = 512;  // so that buffers are full all the time
         options.flush_us = compress;
         items_arrive_once<32>(options, 2000);

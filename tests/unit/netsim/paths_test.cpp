@@ -142,7 +142,7 @@ TEST_P(small_paths, have_no_cycle_of_dependencies) {
     std::vector<std::set<std::size_t>> next(std::size_t{network->switches()} * most_ports_found * channels);
     for (std::uint32_t from = 0; from < network->nodes(); ++from) {
       for (std::uint32_t to = 0; to < network->nodes(); ++to) {
-        for (unsigned seed = 0; seed < 24; ++seed) {
+        for (unsigned seed = 0; seed < 12; ++seed) {
           const std::vector<hop> path = network->path(from, to, a, seed * 7919 + from, busy_at_random(seed * 13 + to));
           const std::vector<step> steps = steps_of(*network, from, path);
           for (std::size_t i = 1; i < steps.size(); ++i) next[number(steps[i - 1])].insert(number(steps[i]));
