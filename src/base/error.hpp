@@ -7,9 +7,9 @@ namespace lull {
 
 class error : public std::runtime_error {
  public:
-  // "asked: found; remedy", e.g. error("read setting LULL_NODES", "'two' is not a whole number", "set it to 1 or
+  // "asked: found; fix", e.g. error("read setting LULL_NODES", "'two' is not a whole number", "set it to 1 or
   // more").
-  error(const std::string& asked, const std::string& found, const std::string& remedy = {});
+  error(const std::string& asked, const std::string& found, const std::string& fix = {});
 };
 
 // A mistake in how the program was called or configured, which every PE of a job finds alike.

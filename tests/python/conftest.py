@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from own_segments import separate_segments
@@ -21,7 +22,11 @@ if (
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-PATIENCE_S = 60.0  # for what happens soon, or, on a machine that others keep busy, late
+# A machine that others keep busy stops any process for longer than hypothesis allows a single example to take.
+hypothesis.settings.register_profile("lull", deadline=None)
+hypothesis.settings.load_profile("lull")
+
+TIMEOUT_S = 60.0  # for what happens soon, or, on a machine that others keep busy, late
 
 
 @dataclass
@@ -148,7 +153,7 @@ def kill_all(pids: list[int]) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def wait_until(holds: Callable[[], object], within_s: float = PATIENCE_S, every_s: float = 0.02) -> bool:
+def wait_until(holds: Callable[[], object], within_s: float = TIMEOUT_S, every_s: float = 0.02) -> bool:
     """Whether it holds within the time; it is asked again and again."""
     end = time.monotonic() + within_s
     while not (held := bool(holds())) and time.monotonic() < end:
@@ -156,7 +161,7 @@ def wait_until(holds: Callable[[], object], within_s: float = PATIENCE_S, every_
     return held
 
 
-def gone(mark: str, within_s: float = PATIENCE_S) -> bool:
+def gone(mark: str, within_s: float = TIMEOUT_S) -> bool:
     """Whether every process marked `mark` ends within the time."""
     return wait_until(lambda: not processes_with(mark), within_s)
 

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from conftest import PATIENCE_S, Lull, wait_until
+from conftest import TIMEOUT_S, Lull, wait_until
 from lull import record
 
 
@@ -84,7 +84,7 @@ def test_one_adds_at_a_time(lull: Lull) -> None:
     second = lull.run("measure", "--append", "r", "--", *command)
     beside = lull.run("measure", "--append", "copy", "--", *command)
     (lull.folder / "enough").touch()
-    _, said = running.communicate(timeout=PATIENCE_S)
+    _, said = running.communicate(timeout=TIMEOUT_S)
     assert (second.returncode, beside.returncode, running.returncode) == (1, 0, 0), said
     assert "another lull measure is adding to it" in second.stderr
     assert len(record.read(lull.folder / "r").repeats) == 3

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE_S, wait_until
+from conftest import TIMEOUT_S, wait_until
 from lull.base.errors import LullError, UsageError
 from lull.hosts.virtual import INTERFACE, Host, Link, virtual_hosts
 
@@ -63,7 +63,7 @@ def test_programs_left_on_a_host_are_killed() -> None:
         left = subprocess.Popen(hosts[1].command(["sleep", "100"]))
         with pytest.raises(subprocess.TimeoutExpired):
             left.wait(0.3)
-    assert left.wait(PATIENCE_S) == -signal.SIGKILL
+    assert left.wait(TIMEOUT_S) == -signal.SIGKILL
 
 
 @needs_namespaces

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE_S, Lull, gone, processes_with, wait_until
+from conftest import TIMEOUT_S, Lull, gone, processes_with, wait_until
 from lull import record
 from lull.base.errors import LullError
 
@@ -141,7 +141,7 @@ def test_a_signal_stops_and_keeps_the_whole_repeats(lull: Lull, signum: int, cod
     )
     assert wait_until((lull.folder / "three").exists)
     process.send_signal(signum)
-    _, stderr = process.communicate(timeout=PATIENCE_S)
+    _, stderr = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == code
     assert "interrupted by" in stderr
     assert len(record.read(lull.folder / "r").repeats) == 2
@@ -152,7 +152,7 @@ def test_a_signal_in_the_first_repeat_leaves_nothing(lull: Lull) -> None:
     process = lull.start("measure", "--out", "r", "sh", "-c", "touch on; sleep 600")
     assert wait_until((lull.folder / "on").exists)
     process.terminate()
-    process.communicate(timeout=PATIENCE_S)
+    process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 143
     assert not (lull.folder / "r").exists()
 
@@ -173,7 +173,7 @@ def test_usr1_is_for_the_command(lull: Lull) -> None:
     )
     assert wait_until((lull.folder / "on").exists)
     process.send_signal(signal.SIGUSR1)
-    process.communicate(timeout=PATIENCE_S)
+    process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 9
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pyte
 import pytest
 
-from conftest import PATIENCE_S, Lull, wait_until
+from conftest import TIMEOUT_S, Lull, wait_until
 from lull import record
 from lull.live.published import folder_beside
 from lull.measure import precision
@@ -183,7 +183,7 @@ def test_a_signal_while_idle_power_is_measured_leaves_nothing(lull: Lull) -> Non
     assert "measuring idle power" in process.stderr.readline()
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=PATIENCE_S)
+    process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 130
     assert not (lull.folder / "r").exists()
 
@@ -196,7 +196,7 @@ def test_a_measurement_in_progress_publishes_its_readings_and_takes_them_back(lu
     reading = json.loads(path.read_text())
     assert reading["measuring"]["label"] == "sleep"
     assert reading["channels"]
-    process.communicate(timeout=PATIENCE_S)
+    process.communicate(timeout=TIMEOUT_S)
     assert not folder.exists()
     assert (lull.folder / "r" / "run.json").exists()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE_S, Lull, cpu_s, processes_with, wait_until
+from conftest import TIMEOUT_S, Lull, cpu_s, processes_with, wait_until
 from lull import record
 from lull.record import Domain, Repeat, Run
 
@@ -60,7 +60,7 @@ def rank(
     )
 
 
-def end(*ranks: subprocess.Popen[str], within_s: float = PATIENCE_S) -> tuple[list[int], str]:
+def end(*ranks: subprocess.Popen[str], within_s: float = TIMEOUT_S) -> tuple[list[int], str]:
     """Exit codes, and all that was said on stderr."""
     said = [process.communicate(timeout=within_s)[1] for process in ranks]
     return [process.returncode for process in ranks], "".join(said)
@@ -183,7 +183,7 @@ def test_ranks_that_are_stopped_before_all_have_come_leave_nothing(job: Lull) ->
     time.sleep(1)
     for process in ranks:
         process.send_signal(signal.SIGTERM)
-    codes, _ = end(*ranks, within_s=PATIENCE_S)
+    codes, _ = end(*ranks, within_s=TIMEOUT_S)
     assert codes == [143, 143]
     assert list(job.folder.iterdir()) == []
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE_S, Lull, compiled, gone, kill_all, processes_with, wait_until
+from conftest import TIMEOUT_S, Lull, compiled, gone, kill_all, processes_with, wait_until
 from lull.base.installed import applications, executable
 from own_segments import shared_segments
 
@@ -51,10 +51,10 @@ def launch(job: Lull, launcher: str, nodes: int, *command: str) -> subprocess.Co
             env={**job.environment(), "LULL_NODES": str(nodes)},
             capture_output=True,
             text=True,
-            timeout=PATIENCE_S,
+            timeout=TIMEOUT_S,
             check=False,
         )
-    return job.run("run", "-n", "4", "--nodes", str(nodes), *command, timeout=PATIENCE_S)
+    return job.run("run", "-n", "4", "--nodes", str(nodes), *command, timeout=TIMEOUT_S)
 
 
 def nothing_in(folder: Path) -> bool:
@@ -205,7 +205,7 @@ def pes_of(job: Lull, wanted: int) -> list[int]:
 def test_a_pe_that_dies_ends_the_job_with_one_line_that_names_it(job: Lull, nodes: int) -> None:
     running = job.start("run", "-n", "4", "--nodes", str(nodes), "histogram", *LONG)
     kill_all(pes_of(job, 4)[2:3])
-    _, errors = running.communicate(timeout=PATIENCE_S)
+    _, errors = running.communicate(timeout=TIMEOUT_S)
     assert running.returncode == 137
     assert len(errors.splitlines()) == 1
     assert "was ended by SIGKILL; the other PEs are ended" in errors
@@ -216,7 +216,7 @@ def test_pes_do_not_outlive_their_launcher(job: Lull, how: signal.Signals) -> No
     running = job.start("run", "-n", "4", "--nodes", "2", "histogram", *LONG)
     pes_of(job, 4)
     running.send_signal(how)
-    running.communicate(timeout=PATIENCE_S)
+    running.communicate(timeout=TIMEOUT_S)
     assert running.returncode == (-9 if how == signal.SIGKILL else 128 + how)
     assert gone(str(job.folder))
     assert not list(job.folder.glob("lull-*"))
@@ -257,7 +257,7 @@ def test_killing_a_measurement_of_a_job_ends_the_job(job: Lull) -> None:
     )
     pes_of(job, 4)
     running.kill()
-    running.communicate(timeout=PATIENCE_S)
+    running.communicate(timeout=TIMEOUT_S)
     assert gone(str(job.folder))
     assert not (job.folder / "record").exists()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE_S, Lull, compiled, gone
+from conftest import TIMEOUT_S, Lull, compiled, gone
 from lull.base.errors import LullError
 from lull.base.installed import applications
 from lull.hosts.mpirun import dealt, run_on_hosts
@@ -117,7 +117,7 @@ def test_hosts_are_nodes_also_when_the_launcher_does_not_number_them(job: Lull) 
 @needs_hosts
 @pytest.mark.parametrize("others", ["barrier", "get"])
 def test_a_pe_that_dies_ends_the_pes_of_all_hosts(job: Lull, misfortune: str, others: str) -> None:
-    done = job.run("run", "--hosts", "2", "-n", "4", misfortune, "kill", others, timeout=PATIENCE_S)
+    done = job.run("run", "--hosts", "2", "-n", "4", misfortune, "kill", others, timeout=TIMEOUT_S)
     assert done.returncode == 137
     assert "process rank 1" in done.stderr
 
@@ -130,7 +130,7 @@ def test_nothing_outlives_a_stopped_run_on_hosts(job: Lull, misfortune: str, how
     assert running.stdout.readline() == "all are here\n"
     running.send_signal(how)
     assert gone(str(job.folder))
-    _, said = running.communicate(timeout=PATIENCE_S)
+    _, said = running.communicate(timeout=TIMEOUT_S)
     assert running.returncode == (-9 if how == signal.SIGKILL else 143)
     if how == signal.SIGTERM:
         assert said.splitlines()[-1] == f"lull: run on 2 hosts {misfortune}: interrupted by SIGTERM"

@@ -13,7 +13,7 @@ import pytest
 
 import lull as library
 import records
-from conftest import PATIENCE_S, Lull, cpu_s, wait_until
+from conftest import TIMEOUT_S, Lull, cpu_s, wait_until
 from lull import record
 from lull.base.errors import LullError, UsageError
 from lull.record import Domain, EnergyKind
@@ -224,7 +224,7 @@ def test_ctrl_c_ends_it_and_leaves_nothing(lull: Lull):
     running = lull.start("simulate", "net.toml", "--out", "out")
     assert wait_until(lambda: cpu_s(running.pid) > 2), "it does not simulate"
     running.send_signal(signal.SIGINT)
-    _, told = running.communicate(timeout=PATIENCE_S)
+    _, told = running.communicate(timeout=TIMEOUT_S)
     assert running.returncode == 130
     assert "interrupted" in told
     assert "Traceback" not in told
@@ -239,7 +239,7 @@ def test_ctrl_c_in_a_program_raises(lull: Lull):
     assert running.stdout.readline() == "begins\n"
     assert wait_until(lambda: cpu_s(running.pid) > 2), "it does not simulate"
     running.send_signal(signal.SIGINT)
-    _, told = running.communicate(timeout=PATIENCE_S)
+    _, told = running.communicate(timeout=TIMEOUT_S)
     assert "KeyboardInterrupt" in told
 
 

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from conftest import PATIENCE_S, Lull, cpu_s, gone, processes_with, wait_until
+from conftest import TIMEOUT_S, Lull, cpu_s, gone, processes_with, wait_until
 from lull.simulation.account import read_simulation
 from test_simulate_sweep import NET, POINTS, files
 
@@ -92,7 +92,7 @@ def test_ctrl_c_ends_the_workers_too(lull: Lull):
     running = lull.start("simulate", "--sweep", "sweep.toml", "--out", "out", "--dask", "local", "--workers", "2")
     assert wait_until(lambda: sum(cpu_s(pid) for pid in processes_with(str(lull.folder))) > 12), "they do not simulate"
     running.send_signal(signal.SIGINT)
-    _, told = running.communicate(timeout=PATIENCE_S)
+    _, told = running.communicate(timeout=TIMEOUT_S)
     assert running.returncode == 130
     assert "Traceback" not in told
     assert gone(str(lull.folder))

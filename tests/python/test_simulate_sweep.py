@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import PATIENCE_S, Lull, gone, wait_until
+from conftest import TIMEOUT_S, Lull, gone, wait_until
 from lull import record
 from lull.base.errors import UsageError
 from lull.simulation.account import read_simulation
@@ -187,7 +187,7 @@ def test_ctrl_c_keeps_what_is_finished_and_leaves_no_process(lull: Lull):
     assert wait_until(kept.exists)
     time.sleep(0.5)
     running.send_signal(signal.SIGINT)
-    _, told = running.communicate(timeout=PATIENCE_S)
+    _, told = running.communicate(timeout=TIMEOUT_S)
     assert running.returncode == 130
     assert "the same command continues it" in told
     assert "Traceback" not in told
@@ -205,7 +205,7 @@ def test_a_killed_sweep_leaves_no_process_and_continues(lull: Lull):
     kept = lull.folder / "out" / ".state" / "messages-10" / "000.json"
     assert wait_until(kept.exists, every_s=0.005)
     running.kill()
-    running.communicate(timeout=PATIENCE_S)
+    running.communicate(timeout=TIMEOUT_S)
     assert gone(str(lull.folder))
     before = kept.stat().st_mtime_ns
     done = lull.run("simulate", "--sweep", "sweep.toml", "--out", "out")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE_S, Lull, kill_all, processes_with, wait_until
+from conftest import TIMEOUT_S, Lull, kill_all, processes_with, wait_until
 from lull import record
 from lull.base.installed import applications
 
@@ -147,7 +147,7 @@ def test_no_core_stays_slow_after_kill_9_of_a_pe(lull: Lull) -> None:
     running = lull.start("run", "-n", "2", *PROGRAM, "600")
     assert wait_until(lambda: "800000" in frequencies(root), every_s=0.001), "nobody waited"
     kill_all(processes_with(str(lull.folder), name="histogram"))
-    running.communicate(timeout=PATIENCE_S)
+    running.communicate(timeout=TIMEOUT_S)
     assert wait_until(lambda: frequencies(root) == ["2600000", "2600000"])
 
 

@@ -1,7 +1,7 @@
 """Conditions under which a comparison fails a build: `--fail-if "greenup<0.98"`.
 
 A condition holds of what is certain: the whole interval must lie beyond the limit. A noisy machine then fails no build
-that is merely unlucky; a true change that the runs cannot resolve passes, and more runs are the remedy.
+that is merely unlucky; a true change that the runs cannot resolve passes, and more runs help.
 """
 
 from __future__ import annotations

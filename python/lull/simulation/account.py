@@ -42,7 +42,7 @@ LINKS_SCHEMA = pa.schema(
 )
 
 
-class LatencyFigures(Model):
+class LatencyAccount(Model):
     """Latencies, in seconds. Percentiles are read from bins a sixteenth of an octave wide: right to 6 %."""
 
     count: int = Field(ge=0)
@@ -56,7 +56,7 @@ class LatencyFigures(Model):
     bins: list[tuple[float, float, int]]  # lower edge, upper edge, count; empty bins left out
 
 
-class PowerFigures(Model):
+class PowerAccount(Model):
     """Mean power of links over their active power, and the share of time in each state."""
 
     share: float
@@ -65,7 +65,7 @@ class PowerFigures(Model):
     wakes: int
 
 
-class JobFigures(Model):
+class JobAccount(Model):
     """What became of one job."""
 
     name: str
@@ -78,7 +78,7 @@ class JobFigures(Model):
     slowdown: float | None  # run time over active run time, less 1
     messages: int
     bytes: int
-    message_latency: LatencyFigures | None
+    message_latency: LatencyAccount | None
 
 
 class LinkUse(Model):
@@ -91,7 +91,7 @@ class LinkUse(Model):
     histogram: list[int]  # links by use, in 20 bins of 5 %
 
 
-class RepeatFigures(Model):
+class RepeatAccount(Model):
     """One simulation."""
 
     seed: int
@@ -108,14 +108,14 @@ class RepeatFigures(Model):
     queues: str  # explicit or fifo: the model that ran
     why_not_fifo: str
     simulator_cpu_s: float  # of the machine that simulated
-    packet_latency: LatencyFigures | None
-    network_latency: LatencyFigures | None
-    active_packet_latency: LatencyFigures | None  # with links always active
+    packet_latency: LatencyAccount | None
+    network_latency: LatencyAccount | None
+    active_packet_latency: LatencyAccount | None  # with links always active
     hops: list[int]  # packets by the number of links they crossed
-    jobs: list[JobFigures]
+    jobs: list[JobAccount]
     slowdown: float | None  # of the job that lost most
-    power: PowerFigures  # of all links
-    network_power: PowerFigures  # of those between switches
+    power: PowerAccount  # of all links
+    network_power: PowerAccount  # of those between switches
     link_use: dict[str, LinkUse]  # by kind: injection, ejection, network
     joules: float | None  # null without power.link_watts
 
@@ -128,15 +128,15 @@ class SimulationFile(Model):
     description: dict[str, Any]  # the whole TOML with every default that applies
     nodes: int
     links: int  # one direction each
-    repeats: list[RepeatFigures] = Field(min_length=1)
+    repeats: list[RepeatAccount] = Field(min_length=1)
 
     model_config = Model.model_config | {"populate_by_name": True}
 
 
-def figures_of(result: Result) -> RepeatFigures:
+def figures_of(result: Result) -> RepeatAccount:
     """The figures of one simulation."""
     kinds = {name: result.links.kind == place for place, name in enumerate(KINDS)}
-    return RepeatFigures(
+    return RepeatAccount(
         seed=result.description["seed"],
         simulated_s=result.simulated_s,
         ended_early=result.ended_early,
@@ -164,7 +164,7 @@ def figures_of(result: Result) -> RepeatFigures:
     )
 
 
-def file_of(result: Result, repeats: list[RepeatFigures] | None = None) -> SimulationFile:
+def file_of(result: Result, repeats: list[RepeatAccount] | None = None) -> SimulationFile:
     """simulation.json of `result`; of several repeats of it where these are given."""
     return SimulationFile(
         lull_version=__version__,
@@ -175,7 +175,7 @@ def file_of(result: Result, repeats: list[RepeatFigures] | None = None) -> Simul
     )
 
 
-def metrics_of(figures: RepeatFigures) -> dict[str, Metric]:
+def metrics_of(figures: RepeatAccount) -> dict[str, Metric]:
     """The figures of run.json's metrics: one number each."""
     found: dict[str, tuple[float | None, str]] = {}
     for name, latency in (
@@ -244,12 +244,12 @@ def parquet_bytes(table: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _latency(of: Latency | None) -> LatencyFigures | None:
+def _latency(of: Latency | None) -> LatencyAccount | None:
     if of is None:
         return None
     places = np.flatnonzero(of.counts)
     bins = [(float(of.edges_s[i]), float(of.edges_s[i + 1]), int(of.counts[i])) for i in places]
-    return LatencyFigures(
+    return LatencyAccount(
         count=of.count,
         mean_s=of.mean_s,
         mean_low_s=of.mean_low_s,
@@ -262,12 +262,12 @@ def _latency(of: Latency | None) -> LatencyFigures | None:
     )
 
 
-def _power(of: Power) -> PowerFigures:
-    return PowerFigures(share=of.share, saved=of.saved, states=of.states, wakes=of.wakes)
+def _power(of: Power) -> PowerAccount:
+    return PowerAccount(share=of.share, saved=of.saved, states=of.states, wakes=of.wakes)
 
 
-def _job(of: JobResult) -> JobFigures:
-    return JobFigures(
+def _job(of: JobResult) -> JobAccount:
+    return JobAccount(
         name=of.name,
         processes=of.processes,
         started_s=of.started_s,

@@ -22,7 +22,7 @@ from lull.comparison.markdown import escaped
 from lull.comparison.markdown import table as table_in_markdown
 from lull.comparison.screen import console_for_tables
 from lull.record import EnergyKind, Model
-from lull.simulation.account import RepeatFigures, SimulationFile, read_simulation
+from lull.simulation.account import RepeatAccount, SimulationFile, read_simulation
 from lull.statistics import bootstrap, formatting
 
 
@@ -53,7 +53,7 @@ class SimulatedComparison(Model):
 
 
 # Name, unit, what: the rows of the table.
-ROWS: tuple[tuple[str, str, Callable[[RepeatFigures], float | None]], ...] = (
+ROWS: tuple[tuple[str, str, Callable[[RepeatAccount], float | None]], ...] = (
     ("run time", "s", lambda one: max(job.run_time_s for job in one.jobs)),
     ("simulated time", "s", lambda one: one.simulated_s),
     ("power, of active", "", lambda one: one.power.share),
@@ -154,15 +154,15 @@ def _ratio_of(row: ComparedFigure) -> str:
     return "–" if row.ratio is None else formatting.three_digits(row.ratio)
 
 
-def _energy(one: RepeatFigures, in_joules: bool) -> float:
+def _energy(one: RepeatAccount, in_joules: bool) -> float:
     """Joules, or the seconds that links were active for, had they drawn either all or nothing."""
     return one.joules if in_joules and one.joules is not None else one.power.share * one.simulated_s
 
 
 def _figure(
-    row: tuple[str, str, Callable[[RepeatFigures], float | None]],
-    baseline: Sequence[RepeatFigures],
-    candidate: Sequence[RepeatFigures],
+    row: tuple[str, str, Callable[[RepeatAccount], float | None]],
+    baseline: Sequence[RepeatAccount],
+    candidate: Sequence[RepeatAccount],
 ) -> ComparedFigure | None:
     name, unit, of = row
     values = [[value for one in side if (value := of(one)) is not None] for side in (baseline, candidate)]

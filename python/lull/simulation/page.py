@@ -12,7 +12,7 @@ from lull import __version__, record
 from lull.record.labels import distinct
 from lull.report.page import TEMPLATES
 from lull.simulation import plots
-from lull.simulation.account import RepeatFigures, SimulationFile, read_simulation
+from lull.simulation.account import RepeatAccount, SimulationFile, read_simulation
 from lull.statistics import formatting
 
 MOST_IN_A_PLOT = 12  # lines that can still be told apart
@@ -31,7 +31,7 @@ class Column:
     """A figure of a simulation, as the table shows it."""
 
     name: str
-    of: Callable[[RepeatFigures], float | None]
+    of: Callable[[RepeatAccount], float | None]
     shown: Callable[[float], str]
 
 

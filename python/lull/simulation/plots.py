@@ -13,7 +13,7 @@ import numpy as np
 
 from lull.base.errors import LullError, describe_os_error
 from lull.report import svg
-from lull.simulation.account import LatencyFigures, RepeatFigures, SimulationFile
+from lull.simulation.account import LatencyAccount, RepeatAccount, SimulationFile
 from lull.simulation.latency import percentile
 from lull.simulation.result import STATES
 from lull.statistics import formatting
@@ -175,7 +175,7 @@ def time_in_states(named: Named) -> svg.Plot:
         return svg.Plot(figure, f"Time of links in each power state, simulated. {words}")
 
 
-def _merged(repeats: Sequence[RepeatFigures]) -> LatencyFigures | None:
+def _merged(repeats: Sequence[RepeatAccount]) -> LatencyAccount | None:
     """The packet latencies of all repeats together."""
     found = [repeat.packet_latency for repeat in repeats if repeat.packet_latency is not None]
     if len(found) < 2:
@@ -189,7 +189,7 @@ def _merged(repeats: Sequence[RepeatFigures]) -> LatencyFigures | None:
     counts = np.array([count for _, _, count in ordered])
     least, most = min(one.least_s for one in found), max(one.most_s for one in found)
     total = int(counts.sum())
-    return LatencyFigures(
+    return LatencyAccount(
         count=total,
         mean_s=sum(one.mean_s * one.count for one in found) / total,
         mean_low_s=None,

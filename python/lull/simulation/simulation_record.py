@@ -17,7 +17,7 @@ from lull.record import Channel, Domain, Energy, EnergyKind, Repeat, Run
 from lull.simulation.account import (
     LINKS_FILE,
     SIMULATION_FILE,
-    RepeatFigures,
+    RepeatAccount,
     SimulationFile,
     metrics_of,
     parquet_bytes,
@@ -29,7 +29,7 @@ NETWORK = "network"  # the node that energies are of: the simulated network as a
 SOURCE = "links"
 
 
-def repeat_of(figures: RepeatFigures, index: int, started: datetime) -> Repeat:
+def repeat_of(figures: RepeatAccount, index: int, started: datetime) -> Repeat:
     """One simulation as a repeat of a record."""
     energy = []
     if figures.joules is not None:

@@ -25,7 +25,7 @@ from lull.measure.interleave import interleaved
 from lull.measure.progress import RunsProgress
 from lull.measure.state import STATE, Begun, State
 from lull.simulation import simulation_record
-from lull.simulation.account import RepeatFigures, SimulationFile, read_simulation
+from lull.simulation.account import RepeatAccount, SimulationFile, read_simulation
 from lull.simulation.sweep import Point, Sweep, in_words
 from lull.simulation.task import Outcome, Task
 from lull.simulation.workers import Workers
@@ -121,7 +121,7 @@ def _write_record(sweep: Sweep, point: Point, state: State, command: list[str]) 
     simulation_record.write(state.out / point.name, run, file, links)
 
 
-def against(file: SimulationFile, active: SimulationFile) -> RepeatFigures:
+def against(file: SimulationFile, active: SimulationFile) -> RepeatAccount:
     """The figures of a simulation with its slowdown against the one whose links are always active."""
     one, other = file.repeats[0], active.repeats[0]
     jobs = []

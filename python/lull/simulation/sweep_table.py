@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.table import Table
 
-from lull.simulation.account import RepeatFigures, SimulationFile
+from lull.simulation.account import RepeatAccount, SimulationFile
 from lull.simulation.latency import student_half_width
 from lull.simulation.sweep import Factors, Point, Sweep, in_words
 from lull.statistics import formatting
@@ -22,7 +22,7 @@ class Column:
     """One figure of a point."""
 
     name: str
-    of: Callable[[RepeatFigures], float | None]
+    of: Callable[[RepeatAccount], float | None]
 
 
 COLUMNS = (
@@ -66,7 +66,7 @@ def rows_of(sweep: Sweep, files: dict[str, SimulationFile]) -> list[Row]:
     return [_row(point, files[point.name].repeats) for point in sweep.points]
 
 
-def _row(point: Point, repeats: Sequence[RepeatFigures]) -> Row:
+def _row(point: Point, repeats: Sequence[RepeatAccount]) -> Row:
     found: dict[str, Figure | None] = {}
     for column in COLUMNS:
         values = [value for one in repeats if (value := column.of(one)) is not None]
