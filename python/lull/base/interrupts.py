@@ -52,7 +52,8 @@ class Interrupts:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for signum, handler in self._previous.items():
-            signal.signal(signum, handler)
+            # A handler that a library in C installed is not Python's to put back.
+            signal.signal(signum, signal.SIG_DFL if handler is None else handler)
         signal.set_wakeup_fd(self._previous_fd)
         os.close(self._reader)
         os.close(self._writer)
