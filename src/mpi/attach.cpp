@@ -40,11 +40,6 @@ constexpr function asked_by_tools[] = {
     function::MPI_Waitall,
 };
 
-bool set_in_environment(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && *value != '\0';
-}
-
 #ifdef OPEN_MPI
 // A handle of Open MPI is the address of a variable of the library, or of the program's copy of it, which comes first.
 template <class Handle>
@@ -121,7 +116,7 @@ const lull::mpi::flavour_offers* lull_mpi_attach(const lull::mpi::front_offers* 
       tools_of_process |= records;
     }
 #if __has_include("mpi/waiting.hpp")
-    if (set_in_environment("LULL_WAIT")) tools_of_process |= waits;
+    if (const char* policy = std::getenv("LULL_WAIT"); policy != nullptr && *policy != '\0') tools_of_process |= waits;
 #endif
   } catch (const std::exception& problem) {
     fmt::print(stderr, "lull: {}\n", problem.what());
