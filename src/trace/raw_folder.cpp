@@ -1,0 +1,148 @@
+#include "trace/raw_folder.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace lull::trace {
+namespace {
+
+using nlohmann::json;
+
+std::vector<int> ranks_of(const json& runs) {
+  std::vector<int> ranks;
+  for (const auto& run : runs)
+    for (int i = 0; i < run.at(1).get<int>(); ++i) ranks.push_back(run.at(0).get<int>() + i);
+  return ranks;
+}
+
+// Each line is an object whose member `is` says what:
+//   process            version, host, boot, pid, job, program
+//   clocks             ticks, monotonic_ns, realtime_ns
+//   rank               rank, size, paradigm, library
+//   regions            paradigm, first, names
+//   communicator       ticks, number, members and perhaps remote as runs [first, count], name
+//   communicator name  number, name
+//   window             ticks, number, communicator, name
+//   exit, end          the program has left by exit, has ended its communication library
+void read_line(raw_process& p, const json& line) {
+  const std::string is = line.at("is");
+  if (is == "process") {
+    if (const auto version = line.at("version").get<unsigned>(); version != raw_version)
+      throw error("read the records of process " + p.name, "their version is " + std::to_string(version),
+                  "convert them with the Lull that recorded them");
+    line.at("host").get_to(p.host);
+    line.at("boot").get_to(p.boot);
+    line.at("pid").get_to(p.pid);
+    line.at("job").get_to(p.job);
+    line.at("program").get_to(p.program);
+  } else if (is == "clocks") {
+    p.clocks.push_back({line.at("ticks"), line.at("monotonic_ns"), line.at("realtime_ns")});
+  } else if (is == "rank") {
+    line.at("rank").get_to(p.rank);
+    line.at("size").get_to(p.size);
+    line.at("paradigm").get_to(p.paradigm);
+    line.at("library").get_to(p.library);
+  } else if (is == "regions") {
+    auto number = line.at("first").get<std::uint16_t>();
+    for (const auto& name : line.at("names")) p.regions[number++] = {line.at("paradigm"), name};
+  } else if (is == "communicator") {
+    p.communicators.push_back({line.at("number"), line.at("ticks"), ranks_of(line.at("members")),
+                               ranks_of(line.value("remote", json::array())), line.at("name")});
+  } else if (is == "communicator name") {
+    const auto number = line.at("number").get<std::uint16_t>();
+    const auto named = std::find_if(p.communicators.rbegin(), p.communicators.rend(),
+                                    [&](const raw_communicator& c) { return c.number == number; });
+    if (named != p.communicators.rend()) line.at("name").get_to(named->name);
+  } else if (is == "window") {
+    p.windows.push_back({line.at("number"), line.at("ticks"), line.at("communicator"), line.at("name")});
+  } else if (is == "exit" && p.ended == ending::killed) {
+    p.ended = ending::exit_without_end;
+  } else if (is == "end") {
+    p.ended = ending::in_order;
+  }
+}
+
+raw_process read_definitions(const std::filesystem::path& path) {
+  raw_process p;
+  p.name = path.stem().string();
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const json read = json::parse(line, nullptr, false);
+    if (read.is_discarded()) break;  // the last, half written by one who was killed
+    try {
+      read_line(p, read);
+    } catch (const json::exception& e) {
+      throw error("read " + path.string(), e.what(), "it is damaged; take it away to convert the others");
+    }
+  }
+  return p;
+}
+
+}  // namespace
+
+std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::vector<std::filesystem::path> definitions, records;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+    if (entry.path().extension() == ".definitions") definitions.push_back(entry.path());
+    if (entry.path().extension() == ".records") records.push_back(entry.path());
+  }
+  if (failed)
+    throw error("read the records in " + folder.string(), failed.message(), "name a folder that lull trace has made");
+  std::ranges::sort(definitions);
+  std::ranges::sort(records);
+  std::vector<raw_process> found;
+  for (const auto& path : definitions) {
+    found.push_back(read_definitions(path));
+    for (const auto& log : records) {
+      if (log.stem().stem().string() != found.back().name) continue;
+      const mapped_log mapped(log);
+      if (mapped.header() != nullptr)
+        found.back().logs.push_back({log, mapped.header()->thread, mapped.header()->lost});
+    }
+  }
+  std::ranges::sort(found, [](const auto& a, const auto& b) {
+    return std::tie(a.job, a.rank, a.host, a.pid) < std::tie(b.job, b.rank, b.host, b.pid);
+  });
+  return found;
+}
+
+mapped_log::mapped_log(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) throw error("read " + path.string(), describe_errno(errno));
+  struct stat status {};
+  if (::fstat(file, &status) == 0 && static_cast<std::size_t>(status.st_size) >= sizeof(log_header)) {
+    bytes_ = static_cast<std::size_t>(status.st_size);
+    mapped_ = ::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file, 0);
+    if (mapped_ == MAP_FAILED) mapped_ = nullptr;
+  }
+  ::close(file);
+  if (mapped_ == nullptr) return;
+  ::madvise(mapped_, bytes_, MADV_SEQUENTIAL);
+  const auto* const header = static_cast<const log_header*>(mapped_);
+  if (header->magic != raw_magic || header->version != raw_version || header->first_record > bytes_) return;
+  header_ = header;
+  const auto* const first = static_cast<const char*>(mapped_) + header->first_record;
+  records_ = {reinterpret_cast<const record*>(first), (bytes_ - header->first_record) / sizeof(record)};
+}
+
+mapped_log::mapped_log(mapped_log&& other) noexcept
+    : mapped_(std::exchange(other.mapped_, nullptr)),
+      bytes_(other.bytes_),
+      header_(std::exchange(other.header_, nullptr)),
+      records_(std::exchange(other.records_, {})) {}
+
+mapped_log::~mapped_log() {
+  if (mapped_ != nullptr) ::munmap(mapped_, bytes_);
+}
+
+}  // namespace lull::trace

@@ -1,0 +1,95 @@
+"""What traced processes have written while they ran (src/trace/raw.hpp), read for tests by code of their own."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+RAW = Path(__file__).parents[2] / "src" / "trace" / "raw.hpp"
+RECORD = struct.Struct("<QIHHiiQ")
+
+
+def _kinds() -> list[str]:
+    body = re.search(r"enum class kind : std::uint8_t \{(.*?)\};", RAW.read_text(encoding="utf-8"), re.DOTALL)
+    assert body is not None
+    names = re.sub(r"//.*", "", body[1]).replace("= 0", "")
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+KINDS = _kinds()
+
+
+@dataclass(frozen=True)
+class Record:
+    """One of them, with its function by name."""
+
+    what: str
+    function: str
+    begin: int
+    duration: int
+    comm: int
+    peer: int
+    tag: int
+    bytes: int
+
+
+@dataclass
+class RawProcess:
+    """All of one process."""
+
+    definitions: list[dict[str, Any]]
+    threads: list[list[Record]]
+
+    def defined(self, what: str) -> list[dict[str, Any]]:
+        return [one for one in self.definitions if one["is"] == what]
+
+    @property
+    def rank(self) -> int:
+        return int(self.defined("rank")[0]["rank"])
+
+    @property
+    def records(self) -> list[Record]:
+        return [record for thread in self.threads for record in thread]
+
+    def of(self, *kinds: str) -> list[Record]:
+        return [record for record in self.records if record.what in kinds]
+
+    def calls(self, function: str) -> list[Record]:
+        return [record for record in self.records if record.function == function]
+
+
+def read_raw(folder: Path) -> list[RawProcess]:
+    """The processes of a trace that had a rank, by rank."""
+    made = []
+    for path in (folder / "raw").glob("*.definitions"):
+        definitions = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        names: list[str] = next((one["names"] for one in definitions if one["is"] == "regions"), [])
+        threads = [
+            _records(log, names)
+            for log in sorted(path.parent.glob(f"{path.name.removesuffix('.definitions')}.*.records"))
+        ]
+        process = RawProcess(definitions, threads)
+        if process.defined("rank"):
+            made.append(process)
+    return sorted(made, key=lambda process: process.rank)
+
+
+def _records(path: Path, names: list[str]) -> list[Record]:
+    content = path.read_bytes()
+    if len(content) < 16:
+        return []
+    (first,) = struct.unpack_from("<I", content, 12)
+    made = []
+    for at in range(first, len(content) - RECORD.size + 1, RECORD.size):
+        begin, duration, region, comm, peer, tag, last = RECORD.unpack_from(content, at)
+        what = KINDS[last >> 56]
+        if what == "none":
+            break
+        begins_call = KINDS.index(what) < KINDS.index("more_received") or what == "window_collective"
+        function = names[region] if begins_call and region < len(names) else ""
+        made.append(Record(what, function, begin, duration, comm, peer, tag, last & (1 << 56) - 1))
+    return made

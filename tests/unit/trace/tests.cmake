@@ -1,0 +1,1 @@
+lull_unit_test(trace trace/recorder_test.cpp)
