@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpi/flavour.hpp"
+#include "mpi/waiting.hpp"
 #include "trace/recorder.hpp"
 
 namespace lull::mpi {
@@ -106,6 +107,13 @@ class outermost_call {
  private:
   thread_state* thread_;
   bool inner_;
+};
+
+// Where nothing is recorded, what waits knows whether a call is under way (mpi/waiting.hpp).
+template <>
+class outermost_call<waits> {
+ public:
+  [[nodiscard]] bool operator!() const noexcept { return this_call.active; }
 };
 
 }  // namespace lull::mpi
