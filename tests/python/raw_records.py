@@ -67,7 +67,12 @@ def read_raw(folder: Path) -> list[RawProcess]:
     made = []
     for path in (folder / "raw").glob("*.definitions"):
         definitions = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        names: list[str] = next((one["names"] for one in definitions if one["is"] == "regions"), [])
+        names = {
+            one["first"] + index: name
+            for one in definitions
+            if one["is"] == "regions"
+            for index, name in enumerate(one["names"])
+        }
         threads = [
             _records(log, names)
             for log in sorted(path.parent.glob(f"{path.name.removesuffix('.definitions')}.*.records"))
@@ -78,7 +83,7 @@ def read_raw(folder: Path) -> list[RawProcess]:
     return sorted(made, key=lambda process: process.rank)
 
 
-def _records(path: Path, names: list[str]) -> list[Record]:
+def _records(path: Path, names: dict[int, str]) -> list[Record]:
     content = path.read_bytes()
     if len(content) < 16:
         return []
@@ -90,6 +95,6 @@ def _records(path: Path, names: list[str]) -> list[Record]:
         if what == "none":
             break
         begins_call = KINDS.index(what) < KINDS.index("more_received") or what == "window_collective"
-        function = names[region] if begins_call and region < len(names) else ""
+        function = names.get(region, "") if begins_call else ""
         made.append(Record(what, function, begin, duration, comm, peer, tag, last & (1 << 56) - 1))
     return made
