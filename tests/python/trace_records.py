@@ -35,7 +35,7 @@ class Process:
         raw.mkdir(parents=True, exist_ok=True)
         name = f"{self.host}-{100 + self.rank}"
         lines: list[dict[str, object]] = [
-            {"is": "process", "version": 1, "host": self.host, "boot": "b", "pid": 100 + self.rank, "job": "j",
+            {"is": "process", "version": 2, "host": self.host, "boot": "b", "pid": 100 + self.rank, "job": "j",
              "program": "app"},
             {"is": "clocks", "ticks": 0, "monotonic_ns": 0, "realtime_ns": SECOND},
             {"is": "rank", "rank": self.rank, "size": self.size, "paradigm": "mpi", "library": "L"},
@@ -46,8 +46,8 @@ class Process:
         if not self.killed:
             lines.append({"is": "end"})
         (raw / f"{name}.definitions").write_text("".join(json.dumps(line) + "\n" for line in lines))
-        header = struct.pack("<8sIIQQ", b"lullraw\n", 1, 4096, 100 + self.rank, 0)
-        (raw / f"{name}.0.records").write_bytes(header.ljust(4096, b"\0") + b"".join(self.records) + bytes(320))
+        header = struct.pack("<8sIIIIQQQQQ", b"lullraw\n", 2, 4096, 4096, 0, 100 + self.rank, 0, 0, 0, 0)
+        (raw / f"{name}.0.records").write_bytes(header.ljust(8192, b"\0") + b"".join(self.records))
 
 
 def ring(size: int, rounds: int = 50, *, killed: Sequence[int] = ()) -> list[Process]:
