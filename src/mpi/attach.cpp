@@ -40,11 +40,6 @@ constexpr function asked_by_tools[] = {
     function::MPI_Waitall,
 };
 
-bool set_in_environment(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && *value != '\0';
-}
-
 #ifdef OPEN_MPI
 // A handle of Open MPI is the address of a variable of the library, or of the program's copy of it, which comes first.
 template <class Handle>
@@ -85,16 +80,12 @@ void start_tools(unsigned tools) {
     define_world();
     find_shared_request();
   }
-#if __has_include("mpi/waiting.hpp")
   if ((tools & waits) != 0) start_waiting(front->library, front->replace);
-#endif
 }
 
-void finish_tools([[maybe_unused]] unsigned tools) {
+void finish_tools(unsigned tools) {
   if ((tools & records) != 0) trace::recorder::of_process().take_clocks();
-#if __has_include("mpi/waiting.hpp")
   if ((tools & waits) != 0) end_waiting();
-#endif
 }
 
 void close_tools(unsigned tools) {
@@ -120,9 +111,7 @@ const lull::mpi::flavour_offers* lull_mpi_attach(const lull::mpi::front_offers* 
       lull::trace::recorder::of_process().define_regions("mpi", 0, names);
       tools_of_process |= records;
     }
-#if __has_include("mpi/waiting.hpp")
-    if (set_in_environment("LULL_WAIT")) tools_of_process |= waits;
-#endif
+    if (const char* policy = std::getenv("LULL_WAIT"); policy != nullptr && *policy != '\0') tools_of_process |= waits;
   } catch (const std::exception& problem) {
     fmt::print(stderr, "lull: {}\n", problem.what());
     return nullptr;

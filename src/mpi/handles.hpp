@@ -29,8 +29,7 @@ void duplicates_communicator(MPI_Comm comm, MPI_Comm original);
 void name_communicator(MPI_Comm comm, std::string_view name);
 void forget_communicator(MPI_Comm comm);
 
-[[nodiscard]] inline const communicator& communicator_of(thread_state& thread, MPI_Comm comm) {
-  thread.keep_up();
+[[nodiscard, gnu::always_inline]] inline const communicator& communicator_of(thread_state& thread, MPI_Comm comm) {
   if (const communicator* known = thread.communicators.find(comm)) [[likely]]
     return *known;
   return thread.communicators.keep(comm, look_up_communicator(comm));
@@ -41,7 +40,6 @@ void made_window(MPI_Win win, MPI_Comm comm);
 void forget_window(MPI_Win win);
 
 [[nodiscard]] inline const window& window_of(thread_state& thread, MPI_Win win) {
-  thread.keep_up();
   if (const window* known = thread.windows.find(win)) [[likely]]
     return *known;
   return thread.windows.keep(win, look_up_window(win));
@@ -51,10 +49,9 @@ inline void forget_types() noexcept { forgotten.fetch_add(1, std::memory_order_r
 
 [[nodiscard, gnu::cold]] std::uint64_t ask_size_of(MPI_Datatype type) noexcept;
 
-[[nodiscard]] inline std::uint64_t size_of(MPI_Datatype type) noexcept {
+[[nodiscard, gnu::always_inline]] inline std::uint64_t size_of(MPI_Datatype type) noexcept {
   if (const std::uint64_t bytes = bytes_in_handle(type)) return bytes;
   thread_state& thread = *this_thread;
-  thread.keep_up();
   if (const std::uint64_t* known = thread.type_sizes.find(type)) [[likely]]
     return *known;
   return thread.type_sizes.keep(type, ask_size_of(type));

@@ -94,15 +94,17 @@ class call_record {
   [[nodiscard]] thread_state& thread() const noexcept { return thread_; }
   [[nodiscard]] int result() const noexcept { return result_; }
 
-  void plain() { put(trace::kind::call, 0, -1, -1, 0); }
+  [[gnu::always_inline]] void plain() { put(trace::kind::call, 0, -1, -1, 0); }
   [[nodiscard]] int failed() {
     plain();
     return result_;
   }
 
   // Messages
-  void sent(MPI_Comm comm, int dest, int tag, std::uint64_t size) { message(trace::kind::send, comm, dest, tag, size); }
-  void received(MPI_Comm comm, const MPI_Status& status) {
+  [[gnu::always_inline]] void sent(MPI_Comm comm, int dest, int tag, std::uint64_t size) {
+    message(trace::kind::send, comm, dest, tag, size);
+  }
+  [[gnu::always_inline]] void received(MPI_Comm comm, const MPI_Status& status) {
     message(trace::kind::receive, comm, status.MPI_SOURCE, status.MPI_TAG, bytes_of(status));
   }
   void also_received(MPI_Comm comm, const MPI_Status& status);
@@ -153,12 +155,13 @@ class call_record {
   void about_window(trace::kind what, MPI_Win win, int target, int tag = 0);
 
   // A call as it is, of any kind, and more of it.
-  void put(trace::kind what, std::uint16_t comm, int peer, int tag, std::uint64_t size) {
+  [[gnu::always_inline]] void put(trace::kind what, std::uint16_t comm, int peer, int tag, std::uint64_t size) {
     thread_.log->put(made(begin_, static_cast<std::uint32_t>(took_), region_, comm, peer, tag, size, what));
     if (took_ >> 32 != 0) [[unlikely]]
-      thread_.log->put(made(0, 0, 0, 0, -1, -1, took_ >> 32, trace::kind::longer));
+      put_longer(*thread_.log, took_);
   }
-  void more(trace::kind what, std::uint64_t handle, std::uint16_t comm, int peer, int tag, std::uint64_t size) {
+  [[gnu::always_inline]] void more(trace::kind what, std::uint64_t handle, std::uint16_t comm, int peer, int tag,
+                                   std::uint64_t size) {
     thread_.log->put(made(handle, 0, 0, comm, peer, tag, size, what));
   }
 
@@ -175,7 +178,9 @@ class call_record {
             .bytes = size & low_56_bits,
             .what = what};
   }
-  void message(trace::kind what, MPI_Comm comm, int peer, int tag, std::uint64_t size) {
+  [[gnu::cold]] static void put_longer(trace::thread_log& log, std::uint64_t took) noexcept;
+
+  [[gnu::always_inline]] void message(trace::kind what, MPI_Comm comm, int peer, int tag, std::uint64_t size) {
     const communicator& in = communicator_of(thread_, comm);
     if (peer < 0 || in.number == communicator::unknown) [[unlikely]]
       return plain();
@@ -191,20 +196,17 @@ class call_record {
   int result_ = MPI_SUCCESS;
 };
 
-[[gnu::cold]] void begin_log(thread_state& thread);
-
 // What a wrapper has: a record, or nothing.
 template <unsigned tools, bool = recording<tools>>
 class recorded : public call_record {
  public:
   static constexpr unsigned tools_in_use = tools;
   recorded(const outermost_call<tools>& outermost, function which) noexcept
-      : call_record(with_log(outermost.thread()), which) {}
+      : call_record(up_to_date(outermost.thread()), which) {}
 
  private:
-  static thread_state& with_log(thread_state& thread) noexcept {
-    if (thread.log == nullptr) [[unlikely]]
-      begin_log(thread);
+  static thread_state& up_to_date(thread_state& thread) noexcept {
+    thread.keep_up();
     return thread;
   }
 };

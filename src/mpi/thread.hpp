@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mpi/flavour.hpp"
+#include "mpi/waiting.hpp"
 #include "trace/recorder.hpp"
 
 namespace lull::mpi {
@@ -35,21 +36,21 @@ class handle_cache {
  public:
   [[nodiscard]] const Value* find(Handle handle) const noexcept {
     const entry& e = entries_[index(handle)];
-    return e.handle == handle && e.used ? &e.value : nullptr;
+    return e.handle == bits_of(handle) ? &e.value : nullptr;
   }
   const Value& keep(Handle handle, const Value& value) noexcept {
     entry& e = entries_[index(handle)];
-    e = {handle, true, value};
+    e = {bits_of(handle), value};
     return e.value;
   }
   void forget() noexcept {
-    for (entry& e : entries_) e.used = false;
+    for (entry& e : entries_) e.handle = nothing;
   }
 
  private:
+  static constexpr std::uintptr_t nothing = ~std::uintptr_t{0};
   struct entry {
-    Handle handle{};
-    bool used = false;
+    std::uintptr_t handle = nothing;
     Value value{};
   };
   static constexpr int bits = 3;
@@ -71,20 +72,17 @@ struct thread_state {
   std::vector<MPI_Request> requests;  // room for those of a call
   std::vector<MPI_Status> statuses;
 
-  // Before handles are looked up.
+  // At the begin of a call: a handle that it is given anew has been forgotten before.
   void keep_up() noexcept {
-    const std::uint32_t now = forgotten.load(std::memory_order_relaxed);
-    if (now == forgotten_seen) [[likely]]
-      return;
-    forgotten_seen = now;
-    communicators.forget();
-    windows.forget();
-    type_sizes.forget();
+    if (const std::uint32_t now = forgotten.load(std::memory_order_relaxed); now != forgotten_seen) [[unlikely]]
+      forget_handles(now);
   }
+  [[gnu::cold]] void forget_handles(std::uint32_t now) noexcept;
 };
 
 extern constinit thread_local thread_state* this_thread [[gnu::tls_model("initial-exec")]];
-[[nodiscard, gnu::cold]] thread_state& first_of_this_thread();
+// With a log, where calls are recorded.
+[[nodiscard, gnu::cold]] thread_state& first_of_this_thread(bool records_calls);
 
 // A wrapper's call, from the program or from inside another.
 template <unsigned tools>
@@ -92,13 +90,16 @@ class outermost_call {
  public:
   outermost_call() noexcept : thread_(this_thread) {
     if (thread_ == nullptr) [[unlikely]]
-      thread_ = &first_of_this_thread();
+      thread_ = &first_of_this_thread(recording<tools>);
     inner_ = thread_->inside;
     thread_->inside = true;
   }
   outermost_call(const outermost_call&) = delete;
   outermost_call& operator=(const outermost_call&) = delete;
-  ~outermost_call() { thread_->inside = inner_; }  // also when an error handler throws
+  ~outermost_call() {  // also when an error handler throws
+    if (!inner_) [[likely]]
+      thread_->inside = false;
+  }
 
   [[nodiscard]] bool operator!() const noexcept { return inner_; }
   [[nodiscard]] thread_state& thread() const noexcept { return *thread_; }
@@ -106,6 +107,13 @@ class outermost_call {
  private:
   thread_state* thread_;
   bool inner_;
+};
+
+// Where nothing is recorded, what waits knows whether a call is under way (mpi/waiting.hpp).
+template <>
+class outermost_call<waits> {
+ public:
+  [[nodiscard]] bool operator!() const noexcept { return this_call.active; }
 };
 
 }  // namespace lull::mpi

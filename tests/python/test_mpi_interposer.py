@@ -45,16 +45,17 @@ def traced(mpi: MpiLibrary, folder: Path, ranks: int, *command: str | Path, **mo
 
 
 @each_library
-@pytest.mark.parametrize("traces", [False, True], ids=["off", "recording"])
+@pytest.mark.parametrize("tools", [[], ["LULL_TRACE"], ["LULL_WAIT"], ["LULL_TRACE", "LULL_WAIT"]], ids="+".join)
 def test_a_program_sees_results_statuses_and_errors_as_without(
-    mpi: MpiLibrary, built: Path, tmp_path: Path, traces: bool
+    mpi: MpiLibrary, built: Path, tmp_path: Path, tools: list[str]
 ) -> None:
     behaviours = program(mpi, "mpi_behaviours.c", built)
-    tools = {"LULL_TRACE": str(tmp_path / "trace")} if traces else {}
-    done = mpi.run(4, behaviours, tmp_path / "file", tools=tools)
-    assert (done.returncode, done.stderr) == (0, "")
+    values = {"LULL_TRACE": str(tmp_path / "trace"), "LULL_WAIT": "adaptive"}
+    done = mpi.run(4, behaviours, tmp_path / "file", tools={tool: values[tool] for tool in tools})
+    assert done.returncode == 0
+    assert "LULL_WAIT" in tools or not done.stderr  # a library whose waiting stays its own is named there
     assert done.stdout.split() == SUBJECTS
-    assert len(read_raw(tmp_path / "trace")) == 4 * traces
+    assert len(read_raw(tmp_path / "trace")) == (4 if "LULL_TRACE" in tools else 0)
 
 
 @each_library
