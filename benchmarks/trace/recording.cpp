@@ -1,6 +1,7 @@
 // What recording costs a call, and a run to convert: recording CALLS PROCESSES, with LULL_TRACE set. Each of PROCESSES
 // (forked before anything is recorded) records CALLS sends or receives with their two readings of the clock, then the
-// same loop runs with the readings only. Prints a line for each: nanoseconds of a call, and of the readings alone.
+// same loop runs with the readings only. Prints a line for each: nanoseconds of CPU time of a call, what the
+// kernel does for it included, and of the readings alone.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,9 +16,9 @@
 namespace {
 
 double ns_each(std::int64_t calls, auto&& call) {
-  const std::int64_t begin = lull::now_ns();
+  const std::int64_t begin = lull::thread_cpu_ns();
   for (std::int64_t i = 0; i < calls; ++i) call(static_cast<int>(i));
-  return static_cast<double>(lull::now_ns() - begin) / static_cast<double>(calls);
+  return static_cast<double>(lull::thread_cpu_ns() - begin) / static_cast<double>(calls);
 }
 
 void record(int rank, int size, std::int64_t calls) {
@@ -34,8 +35,11 @@ void record(int rank, int size, std::int64_t calls) {
     const std::uint64_t begin = lull::ticks();
     const bool sends = (i & 1) == 0;
     asm volatile("" ::: "memory");
-    log.put_call({.begin = begin, .region = static_cast<std::uint16_t>(sends ? 0 : 1),
-                  .peer = (rank + (sends ? 1 : size - 1)) % size, .tag = 7, .bytes = 8,
+    log.put_call({.begin = begin,
+                  .region = static_cast<std::uint16_t>(sends ? 0 : 1),
+                  .peer = (rank + (sends ? 1 : size - 1)) % size,
+                  .tag = 7,
+                  .bytes = 8,
                   .what = sends ? kind::send : kind::receive});
   });
   volatile std::uint64_t sink = 0;

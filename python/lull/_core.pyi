@@ -1,4 +1,4 @@
-"""The native part: settings, the energy meter, the network simulator, traces (C++ rooms base/, meter/, netsim/, trace/)."""
+"""The native part: settings, the meter, the network simulator, traces (C++ rooms base/, meter/, netsim/, trace/)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -379,7 +379,7 @@ class TraceMetric:
     unit: str
 
 class TraceAnalysis:
-    """What a trace says of a program; arrays have an entry, or a row, for each process unless another thing is named."""
+    """What a trace says of a program; arrays have an entry, or a row, for each process unless it says otherwise."""
 
     seconds: float
     begin_ns: int  # since 1970; 0: not known

@@ -21,6 +21,7 @@ from lull.base.errors import LullError
 COMMANDS = (
     "sources",
     "measure",
+    "trace",
     "top",
     "compare",
     "report",

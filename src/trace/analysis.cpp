@@ -143,7 +143,6 @@ class analyser::worker {
   }
 
   void on(const event& e) {
-    ++made_.events;
     location_state& l = locations_[e.location];
     const std::uint32_t p = all_.locations[e.location].process;
     if (e.what == happening::metric) {
@@ -225,6 +224,7 @@ class analyser::worker {
     for (std::size_t p = 0; p < processes_.size(); ++p) made_.processes[p].seconds = time_.whole()[p];
     made_.in_bins = time_.take_bins();
     made_.seconds = static_cast<double>(all_.length_ns) * 1e-9;
+    for (const definitions::location& l : all_.locations) made_.events += l.events;
     return std::move(made_);
   }
 

@@ -1,5 +1,6 @@
 #include "trace/energy.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -18,8 +19,11 @@ std::vector<energy_sample> energy_series::samples() const {
     energy_sample sample{.time_ns = time_ns[i], .values = {}};
     for (const auto& of : joules) sample.values.push_back(of[i] - of[0]);
     for (const auto& of : joules) {
-      const double seconds = i == 0 ? 0 : static_cast<double>(time_ns[i] - time_ns[i - 1]) * 1e-9;
-      sample.values.push_back(seconds > 0 ? (of[i] - of[i - 1]) / seconds : 0);
+      const std::size_t later =
+          std::min(std::max<std::size_t>(i, 1), time_ns.size() - 1);  // of the first: until the next
+      const std::size_t before = later == 0 ? 0 : later - 1;
+      const double seconds = static_cast<double>(time_ns[later] - time_ns[before]) * 1e-9;
+      sample.values.push_back(seconds > 0 ? (of[later] - of[before]) / seconds : 0);
     }
     found.push_back(std::move(sample));
   }

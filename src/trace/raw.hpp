@@ -2,9 +2,9 @@
 //
 // In the folder of the trace, a folder `raw` holds two kinds of files:
 //
-//   PROCESS.THREAD.records   a page with `log_header`, then records of 32 bytes, mapped and grown chunk by chunk; unused
-//                            ones are zero. A record whose `what` is none ends the file: whatever becomes of the
-//                            process, what it has written can be read.
+//   PROCESS.THREAD.records   a page with `log_header`; a window of records, mapped into the process, into which it
+//                            records; and the records that were in the window before, written behind it whenever it was
+//                            full. Whatever becomes of the process, what it has recorded can be read.
 //   PROCESS.definitions      one JSON object a line, appended when something is defined or ends: the process, names
 //                            of regions, communicators, windows, pairs of clocks (raw_folder.cpp says which)
 //
@@ -71,11 +71,18 @@ static_assert(sizeof(record) == 32);
 // At the begin of a file of records, the rest of whose page is empty.
 struct log_header {
   std::array<char, 8> magic;
-  std::uint32_t version, first_record;  // the latter in bytes from the begin of the file
-  std::uint64_t thread;                 // as gettid() gives it
-  std::uint64_t lost;                   // records that were not kept: the disk was full, or the limit reached
+  std::uint32_t version;
+  std::uint32_t window;        // where the window begins in the file, in bytes
+  std::uint32_t window_bytes;  // whole pages; what was written behind it follows
+  std::uint32_t unused;
+  std::uint64_t thread;  // as gettid() gives it
+  std::uint64_t lost;    // records that were not kept: the disk was full, or the limit reached
+  std::uint64_t saved;   // records behind the window that count for as long as the window holds any; else all do
+  std::uint64_t base;    // addresses in the process: of the window, and of the next record to be written in it
+  std::uint64_t next;
 };
+static_assert(sizeof(log_header) == 64);
 inline constexpr std::array<char, 8> raw_magic{'l', 'u', 'l', 'l', 'r', 'a', 'w', '\n'};
-inline constexpr std::uint32_t raw_version = 1;
+inline constexpr std::uint32_t raw_version = 2;
 
 }  // namespace lull::trace

@@ -106,8 +106,7 @@ std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder) {
     for (const auto& log : records) {
       if (log.stem().stem().string() != found.back().name) continue;
       const mapped_log mapped(log);
-      if (mapped.header() != nullptr)
-        found.back().logs.push_back({log, mapped.header()->thread, mapped.header()->lost});
+      if (mapped.header()) found.back().logs.push_back({log, mapped.header()->thread, mapped.header()->lost});
     }
   }
   std::ranges::sort(found, [](const auto& a, const auto& b) {
@@ -120,25 +119,46 @@ mapped_log::mapped_log(const std::filesystem::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) throw error("read " + path.string(), describe_errno(errno));
   struct stat status {};
-  if (::fstat(file, &status) == 0 && static_cast<std::size_t>(status.st_size) >= sizeof(log_header)) {
-    bytes_ = static_cast<std::size_t>(status.st_size);
-    mapped_ = ::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file, 0);
-    if (mapped_ == MAP_FAILED) mapped_ = nullptr;
+  log_header header{};
+  const bool whole = ::fstat(file, &status) == 0 && ::pread(file, &header, sizeof header, 0) == sizeof header &&
+                     header.magic == raw_magic && header.version == raw_version &&
+                     status.st_size >= off_t{header.window} + off_t{header.window_bytes};
+  if (whole) {
+    header_ = header;
+    map(file, static_cast<std::size_t>(status.st_size));
   }
   ::close(file);
-  if (mapped_ == nullptr) return;
+}
+
+// In a row: what was saved, whole windows where one is left, then the window.
+void mapped_log::map(int file, std::size_t file_bytes) {
+  const log_header& h = *header_;
+  const std::size_t behind = std::size_t{h.window} + h.window_bytes;
+  const std::size_t in_window = std::min<std::size_t>(h.next - h.base, h.window_bytes);
+  std::size_t saved = (file_bytes - behind) / sizeof(record);
+  if (in_window > 0) saved = std::min<std::size_t>(saved, h.saved);
+  const std::size_t saved_bytes = saved * sizeof(record);
+  bytes_ = saved_bytes + (in_window > 0 ? h.window_bytes : 0);
+  if (bytes_ == 0) return;
+  mapped_ = ::mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped_ == MAP_FAILED) {
+    mapped_ = nullptr;
+    return;
+  }
+  auto* const at = static_cast<char*>(mapped_);
+  const bool saved_there = saved_bytes == 0 || ::mmap(at, saved_bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file,
+                                                      static_cast<off_t>(behind)) != MAP_FAILED;
+  const bool window_there = in_window == 0 || ::mmap(at + saved_bytes, h.window_bytes, PROT_READ,
+                                                     MAP_SHARED | MAP_FIXED, file, off_t{h.window}) != MAP_FAILED;
+  if (!saved_there || !window_there) return;
   ::madvise(mapped_, bytes_, MADV_SEQUENTIAL);
-  const auto* const header = static_cast<const log_header*>(mapped_);
-  if (header->magic != raw_magic || header->version != raw_version || header->first_record > bytes_) return;
-  header_ = header;
-  const auto* const first = static_cast<const char*>(mapped_) + header->first_record;
-  records_ = {reinterpret_cast<const record*>(first), (bytes_ - header->first_record) / sizeof(record)};
+  records_ = {static_cast<const record*>(mapped_), saved + in_window / sizeof(record)};
 }
 
 mapped_log::mapped_log(mapped_log&& other) noexcept
     : mapped_(std::exchange(other.mapped_, nullptr)),
       bytes_(other.bytes_),
-      header_(std::exchange(other.header_, nullptr)),
+      header_(other.header_),
       records_(std::exchange(other.records_, {})) {}
 
 mapped_log::~mapped_log() {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -66,14 +67,16 @@ class mapped_log {
   mapped_log(mapped_log&& other) noexcept;
   mapped_log& operator=(mapped_log&&) = delete;
   ~mapped_log();
-  // All that the file has room for: the first whose kind is none ends it.
+  // What was saved, and behind it what was still in the window.
   [[nodiscard]] std::span<const record> records() const { return records_; }
-  [[nodiscard]] const log_header* header() const { return header_; }  // null: the file is none of ours, or empty
+  [[nodiscard]] const std::optional<log_header>& header() const { return header_; }  // none: not a file of records
 
  private:
+  void map(int file, std::size_t file_bytes);
+
   void* mapped_ = nullptr;
   std::size_t bytes_ = 0;
-  const log_header* header_ = nullptr;
+  std::optional<log_header> header_;
   std::span<const record> records_;
 };
 

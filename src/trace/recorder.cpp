@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -26,8 +27,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t first_chunk = 64 << 10;   // a rank that says little costs little
-constexpr std::size_t largest_chunk = 1 << 20;  // some 150 us to map, once in 32,768 calls
+constexpr std::size_t window_bytes = 64 << 10;  // 2048 records; a multiple of the largest pages
 constexpr std::int64_t clocks_every_ns = 1'000'000'000;
 
 std::string first_line(const char* path) {
@@ -107,82 +107,83 @@ constinit thread_local thread_log* recorder::of_thread_ = nullptr;
 thread_log::~thread_log() { end(); }
 
 void thread_log::open(const std::string& path) noexcept {
-  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  int failed = file_ < 0 ? errno : ::posix_fallocate(file_, 0, static_cast<off_t>(page_size()));
+  const std::size_t bytes = page_size() + window_bytes;
+  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+  // The blocks are taken now, so that a full disk is an error here, not a signal at some store later.
+  int failed = file_ < 0 ? errno : ::posix_fallocate(file_, 0, static_cast<off_t>(bytes));
+  void* mapped = MAP_FAILED;
   if (failed == 0) {
-    void* const page = ::mmap(nullptr, page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
-    if (page == MAP_FAILED)
-      failed = errno;
-    else
-      header_ = static_cast<log_header*>(page);
+    mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    if (mapped == MAP_FAILED) failed = errno;
   }
+#ifdef MADV_POPULATE_WRITE
+  // EFAULT: a file system that takes blocks only when they are written to has none.
+  if (failed == 0 && ::madvise(mapped, bytes, MADV_POPULATE_WRITE) != 0 && errno == EFAULT) failed = ENOSPC;
+#endif
   if (failed != 0) {
     owner_.complain(describe_errno(failed).c_str());
+    if (mapped != MAP_FAILED) ::munmap(mapped, bytes);
     if (file_ >= 0) ::close(std::exchange(file_, -1));
     return;
   }
-  file_bytes_ = page_size();
+  header_ = static_cast<log_header*>(mapped);
+  window_ = reinterpret_cast<record*>(static_cast<char*>(mapped) + page_size());
+  next_ = window_;
+  end_ = window_ + window_bytes / sizeof(record);
   *header_ = {.magic = raw_magic,
               .version = raw_version,
-              .first_record = static_cast<std::uint32_t>(page_size()),
+              .window = static_cast<std::uint32_t>(page_size()),
+              .window_bytes = window_bytes,
+              .unused = 0,
               .thread = static_cast<std::uint64_t>(::syscall(SYS_gettid)),
-              .lost = 0};
+              .lost = 0,
+              .saved = 0,
+              .base = reinterpret_cast<std::uint64_t>(window_),
+              .next = reinterpret_cast<std::uint64_t>(window_)};
 }
 
-bool thread_log::grow() noexcept {
+bool thread_log::save() noexcept {
   if (header_ == nullptr) return false;
-  if (!full_ && map_next_chunk()) return true;
+  if (!full_ && write_window()) return true;
   full_ = true;
   ++header_->lost;
   return false;
 }
 
-bool thread_log::map_next_chunk() noexcept {
-  const std::size_t bytes = std::clamp(2 * chunk_bytes_, first_chunk, largest_chunk);
+bool thread_log::write_window() noexcept {
+  const auto bytes = static_cast<std::size_t>(next_ - window_) * sizeof(record);
   if (!owner_.may_take(bytes)) {
     owner_.complain("LULL_TRACE_LIMIT is reached");
     return false;
   }
-  // The blocks are taken now, so that a full disk is an error here, not a signal at some store later.
-  int failed = ::posix_fallocate(file_, static_cast<off_t>(file_bytes_), static_cast<off_t>(bytes));
-  void* next = MAP_FAILED;
-  if (failed == 0) {
-    next = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, static_cast<off_t>(file_bytes_));
-    if (next == MAP_FAILED) failed = errno;
+  const auto* const from = reinterpret_cast<const char*>(window_);
+  for (std::size_t at = 0; at < bytes;) {
+    const ssize_t written = ::write(file_, from + at, bytes - at);
+    if (written > 0) {
+      at += static_cast<std::size_t>(written);
+    } else if (errno != EINTR) {
+      owner_.complain(describe_errno(errno).c_str());
+      return false;  // a part of it may be behind the window: it is not counted as saved
+    }
   }
-#ifdef MADV_POPULATE_WRITE
-  // In one go, which is cheaper than a fault for each page. EFAULT: a file system that takes blocks only when written to.
-  if (failed == 0 && ::madvise(next, bytes, MADV_POPULATE_WRITE) != 0 && errno == EFAULT) failed = ENOSPC;
-#endif
-  if (failed != 0) {
-    if (next != MAP_FAILED) ::munmap(next, bytes);
-    owner_.complain(describe_errno(failed).c_str());
-    return false;
-  }
-  if (chunk_ != nullptr) ::munmap(chunk_, chunk_bytes_);
-  chunk_ = static_cast<record*>(next);
-  chunk_bytes_ = bytes;
-  file_bytes_ += bytes;
-  next_ = chunk_;
-  end_ = chunk_ + bytes / sizeof(record);
+  // In this order: killed in between, the window holds none, and all that is behind it counts.
+  next_ = window_;
+  tell_next();
+  std::atomic_ref(header_->saved).fetch_add(bytes / sizeof(record), std::memory_order_release);
   owner_.clocks_now_and_then();
   return true;
 }
 
 void thread_log::end() noexcept {
   if (header_ == nullptr) return;
-  const auto unused = static_cast<std::size_t>(end_ - next_) * sizeof(record);
-  const std::size_t used = file_bytes_ - unused;
+  if (!full_ && next_ != window_) write_window();
   forget();
-  // Left as it is where it cannot be cut: what is unused is zero.
-  if (::ftruncate(file_, static_cast<off_t>(used)) != 0) errno = 0;
   ::close(std::exchange(file_, -1));
 }
 
 void thread_log::forget() noexcept {
-  if (chunk_ != nullptr) ::munmap(chunk_, chunk_bytes_);
-  if (header_ != nullptr) ::munmap(header_, page_size());
-  next_ = end_ = chunk_ = nullptr;
+  if (header_ != nullptr) ::munmap(header_, page_size() + window_bytes);
+  next_ = end_ = window_ = nullptr;
   header_ = nullptr;
 }
 

@@ -24,8 +24,7 @@ class cursor {
  public:
   cursor(const std::filesystem::path& path, std::uint32_t location)
       : location(location), log_(path), left_(log_.records()) {
-    while (!left_.empty() && left_.front().what != kind::none && !begins_call(left_.front().what))
-      left_ = left_.subspan(1);
+    while (!left_.empty() && !begins_call(left_.front().what)) left_ = left_.subspan(1);
     find_next();
   }
 
@@ -43,10 +42,9 @@ class cursor {
  private:
   void find_next() {
     std::size_t count = 0;
-    if (!left_.empty() && left_.front().what != kind::none) {
+    if (!left_.empty()) {
       next_.end_ticks = left_.front().begin + left_.front().duration;
-      for (count = 1; count < left_.size() && left_[count].what != kind::none && !begins_call(left_[count].what);
-           ++count)
+      for (count = 1; count < left_.size() && !begins_call(left_[count].what); ++count)
         if (left_[count].what == kind::longer) next_.end_ticks += std::uint64_t{left_[count].bytes} << 32;
     }
     next_.records = left_.first(count);

@@ -79,16 +79,23 @@ struct recorded_process {
       std::ofstream file(raw / fmt::format("{}.{}.records", name, t), std::ios::binary);
       const log_header header{.magic = raw_magic,
                               .version = raw_version,
-                              .first_record = 4096,
+                              .window = 4096,
+                              .window_bytes = 4096,
+                              .unused = 0,
                               .thread = static_cast<std::uint64_t>(number) + t,
-                              .lost = 0};
+                              .lost = 0,
+                              .saved = 0,
+                              .base = 0x1000,
+                              .next = killed ? 0x1000 + threads[t].size() * sizeof(record) : 0x1000};
       std::string page(4096, '\0');
       std::memcpy(page.data(), &header, sizeof header);
       file.write(page.data(), 4096);
-      file.write(reinterpret_cast<const char*>(threads[t].data()),
-                 static_cast<std::streamsize>(threads[t].size() * sizeof(record)));
-      const record unused{};
-      for (int i = 0; killed && i < 100; ++i) file.write(reinterpret_cast<const char*>(&unused), sizeof unused);
+      // Killed, it has its records still in the window, which these tests never fill.
+      std::string window(4096, 'x');
+      const auto bytes = threads[t].size() * sizeof(record);
+      if (killed) std::memcpy(window.data(), threads[t].data(), bytes);
+      file.write(window.data(), 4096);
+      if (!killed) file.write(reinterpret_cast<const char*>(threads[t].data()), static_cast<std::streamsize>(bytes));
     }
   }
 };
