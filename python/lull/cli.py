@@ -26,6 +26,7 @@ COMMANDS = (
     "report",
     "export",
     "run",
+    "attach",
     "hosts",
     "study",
     "simulate",

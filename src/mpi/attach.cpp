@@ -85,16 +85,12 @@ void start_tools(unsigned tools) {
     define_world();
     find_shared_request();
   }
-#if __has_include("mpi/waiting.hpp")
   if ((tools & waits) != 0) start_waiting(front->library, front->replace);
-#endif
 }
 
 void finish_tools([[maybe_unused]] unsigned tools) {
   if ((tools & records) != 0) trace::recorder::of_process().take_clocks();
-#if __has_include("mpi/waiting.hpp")
   if ((tools & waits) != 0) end_waiting();
-#endif
 }
 
 void close_tools(unsigned tools) {
@@ -120,9 +116,7 @@ const lull::mpi::flavour_offers* lull_mpi_attach(const lull::mpi::front_offers* 
       lull::trace::recorder::of_process().define_regions("mpi", 0, names);
       tools_of_process |= records;
     }
-#if __has_include("mpi/waiting.hpp")
     if (set_in_environment("LULL_WAIT")) tools_of_process |= waits;
-#endif
   } catch (const std::exception& problem) {
     fmt::print(stderr, "lull: {}\n", problem.what());
     return nullptr;

@@ -8,9 +8,7 @@
 #include "mpi/setup.hpp"
 #include "mpi/special_calls.hpp"
 #include "mpi/thread.hpp"
-#if __has_include("mpi/waiting.hpp")
 #include "mpi/waiting.hpp"
-#endif
 
 namespace lull::mpi {
 
@@ -20,13 +18,11 @@ class waiting {
  public:
   waiting(const char*, const void*, std::uintptr_t, int, std::uint64_t) noexcept {}
 };
-#if __has_include("mpi/waiting.hpp")
 template <unsigned tools>
 class waiting<tools, true> : wait_scope {
  public:
   using wait_scope::wait_scope;
 };
-#endif
 
 struct wrapper_row {
   any_function of_tools[4] = {};  // by the set of tools
