@@ -1,4 +1,4 @@
-"""MPI programs that wait by a policy compute what they compute without, sleep while they wait, and end as they would."""
+"""MPI programs that wait by a policy compute what they compute without, sleep meanwhile, and end as they would."""
 
 import json
 import os
