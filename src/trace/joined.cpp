@@ -152,24 +152,34 @@ class joiner {
     return found->second;
   }
 
+  // A line for all processes that ended alike.
+  void remark(const std::vector<std::string>& names, const char* of_one, const char* of_several, const char* rest) {
+    if (names.size() == 1) made_.remarks.push_back(fmt::format("{} {}{}", names[0], of_one, rest));
+    if (names.size() > 1)
+      made_.remarks.push_back(
+          fmt::format("{} processes {}, from {} to {}{}", names.size(), of_several, names.front(), names.back(), rest));
+  }
+
   void remark() {
+    std::vector<std::string> absent, killed, left;
     for (std::size_t i = 0; i < made_.processes.size(); ++i) {
       const raw_process* const raw = made_.processes[i].raw;
       const std::string& name = made_.all.processes[i].name;
       if (raw == nullptr) {
-        made_.remarks.push_back(fmt::format("{} has left nothing", name));
+        absent.push_back(name);
         continue;
       }
-      if (raw->ended == ending::killed)
-        made_.remarks.push_back(fmt::format("{} was killed; what it did up to the last call that ended is kept", name));
-      else if (raw->ended == ending::exit_without_end && raw->rank >= 0)
-        made_.remarks.push_back(fmt::format("{} has exited without ending its communication library", name));
+      if (raw->ended == ending::killed) killed.push_back(name);
+      if (raw->ended == ending::exit_without_end && raw->rank >= 0) left.push_back(name);
       std::uint64_t lost = 0;
       for (const raw_log& log : raw->logs) lost += log.lost;
       if (lost > 0)
         made_.remarks.push_back(fmt::format("{}: {} not kept, for its disk was full or LULL_TRACE_LIMIT reached", name,
                                             counted(lost, "record")));
     }
+    remark(killed, "was killed", "were killed", "; what was done up to the last call that ended is kept");
+    remark(left, "has exited", "have exited", " without ending MPI");
+    remark(absent, "has left nothing", "have left nothing", "");
     for (std::size_t i = 0; i < made_.all.communicators.size(); ++i)
       if (made_.all.communicators[i].name.empty()) made_.all.communicators[i].name = fmt::format("communicator {}", i);
   }

@@ -72,8 +72,8 @@ static_assert(sizeof(record) == 32);
 struct log_header {
   std::array<char, 8> magic;
   std::uint32_t version;
-  std::uint32_t window;        // where the window begins in the file, in bytes
-  std::uint32_t window_bytes;  // whole pages; what was written behind it follows
+  std::uint32_t first_record;  // where in the file those begin that were saved, in bytes
+  std::uint32_t window_bytes;  // of the window, which lies before them; whole pages
   std::uint32_t unused;
   std::uint64_t thread;  // as gettid() gives it
   std::uint64_t lost;    // records that were not kept: the disk was full, or the limit reached

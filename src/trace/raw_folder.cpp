@@ -122,7 +122,7 @@ mapped_log::mapped_log(const std::filesystem::path& path) {
   log_header header{};
   const bool whole = ::fstat(file, &status) == 0 && ::pread(file, &header, sizeof header, 0) == sizeof header &&
                      header.magic == raw_magic && header.version == raw_version &&
-                     status.st_size >= off_t{header.window} + off_t{header.window_bytes};
+                     status.st_size >= off_t{header.first_record} && header.first_record > header.window_bytes;
   if (whole) {
     header_ = header;
     map(file, static_cast<std::size_t>(status.st_size));
@@ -133,7 +133,7 @@ mapped_log::mapped_log(const std::filesystem::path& path) {
 // In a row: what was saved, whole windows where one is left, then the window.
 void mapped_log::map(int file, std::size_t file_bytes) {
   const log_header& h = *header_;
-  const std::size_t behind = std::size_t{h.window} + h.window_bytes;
+  const std::size_t behind = h.first_record;
   const std::size_t in_window = std::min<std::size_t>(h.next - h.base, h.window_bytes);
   std::size_t saved = (file_bytes - behind) / sizeof(record);
   if (in_window > 0) saved = std::min<std::size_t>(saved, h.saved);
@@ -148,8 +148,9 @@ void mapped_log::map(int file, std::size_t file_bytes) {
   auto* const at = static_cast<char*>(mapped_);
   const bool saved_there = saved_bytes == 0 || ::mmap(at, saved_bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file,
                                                       static_cast<off_t>(behind)) != MAP_FAILED;
-  const bool window_there = in_window == 0 || ::mmap(at + saved_bytes, h.window_bytes, PROT_READ,
-                                                     MAP_SHARED | MAP_FIXED, file, off_t{h.window}) != MAP_FAILED;
+  const bool window_there =
+      in_window == 0 || ::mmap(at + saved_bytes, h.window_bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file,
+                               static_cast<off_t>(behind - h.window_bytes)) != MAP_FAILED;
   if (!saved_there || !window_there) return;
   ::madvise(mapped_, bytes_, MADV_SEQUENTIAL);
   records_ = {static_cast<const record*>(mapped_), saved + in_window / sizeof(record)};

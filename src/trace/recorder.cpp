@@ -132,7 +132,7 @@ void thread_log::open(const std::string& path) noexcept {
   end_ = window_ + window_bytes / sizeof(record);
   *header_ = {.magic = raw_magic,
               .version = raw_version,
-              .window = static_cast<std::uint32_t>(page_size()),
+              .first_record = static_cast<std::uint32_t>(bytes),
               .window_bytes = window_bytes,
               .unused = 0,
               .thread = static_cast<std::uint64_t>(::syscall(SYS_gettid)),

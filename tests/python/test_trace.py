@@ -56,7 +56,7 @@ def test_a_killed_process_is_named_and_the_archive_is_whole(lull: Lull) -> None:
     folder = leave(lull.folder / "t", ring(3, killed=[1]))
     done = lull.run("trace", "convert", "t")
     assert done.returncode == 0
-    assert "lull: rank 1 was killed; what it did up to the last call that ended is kept\n" in done.stderr
+    assert "lull: rank 1 was killed; what was done up to the last call that ended is kept\n" in done.stderr
     printed(folder)
 
 

@@ -46,7 +46,7 @@ class Process:
         if not self.killed:
             lines.append({"is": "end"})
         (raw / f"{name}.definitions").write_text("".join(json.dumps(line) + "\n" for line in lines))
-        header = struct.pack("<8sIIIIQQQQQ", b"lullraw\n", 2, 4096, 4096, 0, 100 + self.rank, 0, 0, 0, 0)
+        header = struct.pack("<8sIIIIQQQQQ", b"lullraw\n", 2, 8192, 4096, 0, 100 + self.rank, 0, 0, 0, 0)
         (raw / f"{name}.0.records").write_bytes(header.ljust(8192, b"\0") + b"".join(self.records))
 
 

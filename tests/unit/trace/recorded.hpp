@@ -79,7 +79,7 @@ struct recorded_process {
       std::ofstream file(raw / fmt::format("{}.{}.records", name, t), std::ios::binary);
       const log_header header{.magic = raw_magic,
                               .version = raw_version,
-                              .window = 4096,
+                              .first_record = 8192,
                               .window_bytes = 4096,
                               .unused = 0,
                               .thread = static_cast<std::uint64_t>(number) + t,
