@@ -33,7 +33,7 @@ std::uint64_t key_of(const call_under_way& call) {
   key = mix(key, call.comm);
   key = mix(key, static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.peer)) << 8U |
                      static_cast<std::uint64_t>(std::bit_width(call.size)));
-  return mix(mix(key, bits(call.site_before)), bits(call.function_before)) | 1U;
+  return mix(key, bits(call.site_before)) | 1U;
 }
 
 }  // namespace
