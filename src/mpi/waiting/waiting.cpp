@@ -28,7 +28,6 @@
 #include "mpi/waiting/openmpi.h"
 #include "mpi/waiting/report.hpp"
 #include "regions/record_folder.hpp"
-#include "wait/settings.hpp"
 
 namespace lull::mpi {
 
