@@ -33,7 +33,7 @@ def program(folder: Path, *arguments: str) -> Path:
 
 
 def test_the_loader_is_told_and_the_tools_are_asked_for(library: str) -> None:
-    made = preload.preloaded({"HOME": "/root"}, tools={"LULL_TRACE": "/t"})
+    made = preload.preloaded({"HOME": "/root"}, tools={"LULL_TRACE": "/t"}, command=["mpirun", "-n", "2", "./app"])
     assert made == {
         "HOME": "/root",
         "LULL_TRACE": "/t",
@@ -48,8 +48,9 @@ def test_what_is_preloaded_already_stays_in_front(library: str, before: str) -> 
 
 
 def test_tools_compose_when_one_command_is_started_by_another(library: str) -> None:
-    outer = preload.preloaded({}, tools={"LULL_WAIT": "adaptive"})
-    inner = preload.preloaded(outer, tools={"LULL_TRACE": "/t"})
+    command = ["/usr/bin/mpirun.openmpi", "./app"]
+    outer = preload.preloaded({}, tools={"LULL_WAIT": "adaptive"}, command=["lull", "trace", "--", *command])
+    inner = preload.preloaded(outer, tools={"LULL_TRACE": "/t"}, command=command)
     assert inner["LD_PRELOAD"].split(":")[0] == library
     assert inner["LD_PRELOAD"].count(preload.LIBRARY) == 1
     assert inner["LULL_WAIT"] == "adaptive"
@@ -57,8 +58,14 @@ def test_tools_compose_when_one_command_is_started_by_another(library: str) -> N
 
 
 def test_what_a_user_forwards_is_forwarded_still(library: str) -> None:
-    made = preload.preloaded({FORWARDS: "PATH;LULL_SPIN=3", "LULL_SPIN": "4"}, tools={})
+    before = {FORWARDS: "PATH;LULL_SPIN=3", "LULL_SPIN": "4"}
+    made = preload.preloaded(before, tools={}, command=["mpirun", "./app"])
     assert made[FORWARDS] == "PATH;LULL_SPIN=3;LD_PRELOAD"
+
+
+@pytest.mark.parametrize("command", [["mpirun", "-x", "HOME", "./app"], ["sh", "job.sh"], []])
+def test_an_mpirun_that_may_be_told_itself_what_to_forward_gets_no_list(library: str, command: list[str]) -> None:
+    assert FORWARDS not in preload.preloaded({}, tools={"LULL_TRACE": "/t"}, command=command)
 
 
 def test_without_the_interposer_one_line_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

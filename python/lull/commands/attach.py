@@ -45,7 +45,7 @@ def attach(policy: str, stats: bool, command: tuple[str, ...]) -> NoReturn:
     program = find_program(command[0])
     if hindrance := out_of_reach(command):
         click.echo(f"lull: attach: {hindrance}; it waits as its library does", err=True)
-    environment = waiting_by(policy, os.environ, stats=stats)
+    environment = waiting_by(policy, os.environ, stats=stats, command=command)
     try:
         os.execvpe(program, command, environment)
     except OSError as error:

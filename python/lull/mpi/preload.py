@@ -1,10 +1,11 @@
 """The environment in which a command is started so that Lull stands between its programs and their MPI or OpenSHMEM.
 
-    run_guarded(command, env=preloaded(os.environ, tools={"LULL_TRACE": str(folder)}))
+    run_guarded(command, env=preloaded(os.environ, tools={"LULL_TRACE": str(folder)}, command=command))
 
 The loader brings the library `liblull-mpi` into each dynamically linked program of the command. In programs that call
 no MPI it does nothing, in the others what the `tools` ask for. Ranks on other hosts have it, too: srun and Hydra
-(MPICH's mpirun) pass their environment on, and Open MPI's mpirun is told to.
+(MPICH's mpirun) pass their environment on, and Open MPI's mpirun is told to, unless its own option -x is used, beside
+which it takes no list: there `-x LD_PRELOAD -x LULL_TRACE` does the same.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from lull.mpi.program import Program, read_program
 
 LIBRARY = "liblull-mpi.so"
 SHMEM_LIBRARY = "liblull-shmem-trace.so"  # records programs of Lull's OpenSHMEM
-OPENMPI_FORWARDS = "OMPI_MCA_mca_base_env_list"  # as mpirun's -x does, separated by semicolons
+OPENMPI_FORWARDS = "OMPI_MCA_mca_base_env_list"  # to ranks on other hosts; separated by semicolons
 
 # The MPI libraries whose functions and types Lull knows; the second name is that of MPICH's relatives.
 KNOWN_LIBRARIES = ("libmpi.so.40", "libmpich.so.12", "libmpi.so.12")
@@ -41,12 +42,15 @@ def library(name: str = LIBRARY) -> Path:
     return path
 
 
-def preloaded(environment: Mapping[str, str], *, tools: Mapping[str, str]) -> dict[str, str]:
+def preloaded(
+    environment: Mapping[str, str], *, tools: Mapping[str, str], command: Sequence[str] = ()
+) -> dict[str, str]:
     """`environment` with the interposer preloaded and `tools` set, for all processes that the command starts.
 
     Args:
         environment: That of the command; what it preloads already stays, in front.
         tools: Variables that say what is wanted, e.g. ``LULL_TRACE`` or ``LULL_WAIT``.
+        command: What is started, if it is known, to see whether Open MPI's mpirun is to pass variables on.
 
     Raises:
         LullError: The interposer is not there.
@@ -55,12 +59,20 @@ def preloaded(environment: Mapping[str, str], *, tools: Mapping[str, str]) -> di
     ours = [str(library()), *([str(library(SHMEM_LIBRARY))] if "LULL_TRACE" in tools else [])]
     preloads = [name for name in before if name and name not in ours] + ours
     made = {**environment, **tools, "LD_PRELOAD": ":".join(preloads)}
-    # Ranks on mpirun's own host inherit all; of the others those variables that this list names. `-x` adds to it.
+    # Ranks on mpirun's own host inherit all, the others what this list names. An mpirun that is called with -x, here or
+    # in a script, would end the job because of it.
+    if not _is_told_what_to_pass_on(command):
+        return made
     lull = sorted(name for name in made if name.startswith("LULL_"))
     told = [name for name in environment.get(OPENMPI_FORWARDS, "").split(";") if name]
     of_them = {name.partition("=")[0] for name in told}
     made[OPENMPI_FORWARDS] = ";".join([*told, *(name for name in ("LD_PRELOAD", *lull) if name not in of_them)])
     return made
+
+
+def _is_told_what_to_pass_on(command: Sequence[str]) -> bool:
+    launched = any(Path(word).name.split(".")[0] in {"mpirun", "mpiexec", "orterun"} for word in command)
+    return launched and not {"-x", "--x"} & set(command)
 
 
 def out_of_reach(command: Sequence[str]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from lull import _core
 from lull.mpi.preload import preloaded
@@ -13,12 +13,15 @@ def policies() -> list[str]:
     return next(setting.choices.split("|") for setting in _core.settings() if setting.variable == "LULL_WAIT")
 
 
-def waiting_by(policy: str, environment: Mapping[str, str], *, stats: bool = False) -> dict[str, str]:
+def waiting_by(
+    policy: str, environment: Mapping[str, str], *, stats: bool = False, command: Sequence[str] = ()
+) -> dict[str, str]:
     """`environment` for a command whose MPI programs wait by `policy`.
 
     Args:
         policy: One of `policies`.
         environment: That of the command.
+        command: What is started, for `preloaded`.
         stats: Whether they say at their end what waiting has cost; a `LULL_STATS` that is there stays.
 
     Raises:
@@ -27,4 +30,4 @@ def waiting_by(policy: str, environment: Mapping[str, str], *, stats: bool = Fal
     tools = {"LULL_WAIT": policy}
     if stats and environment.get("LULL_STATS", "0") == "0":
         tools["LULL_STATS"] = "1"
-    return preloaded(environment, tools=tools)
+    return preloaded(environment, tools=tools, command=command)

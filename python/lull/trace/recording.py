@@ -49,7 +49,7 @@ def record_trace(asked: Recording) -> int:
     require_otf2("record a trace")
     convert.make_room(asked.folder)
     folder = asked.folder.absolute()
-    env = preloaded(os.environ, tools={"LULL_TRACE": str(folder)})
+    env = preloaded(os.environ, tools={"LULL_TRACE": str(folder)}, command=asked.argv)
     added = {name: value for name, value in env.items() if os.environ.get(name) != value}
     command = Command(asked.label, asked.argv, folder / ".record", env=added)
     meter = Meter(record.this_host().node, asked.hz)
