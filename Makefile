@@ -89,6 +89,7 @@ lint: build
 	@mypy
 	@mypy src/shmem/interface
 	@mypy src/mpi/interface
+	@MYPYPATH=src/shmem/interface mypy src/shmem_trace
 	@echo "==> rooms of Python"
 	@lint-imports --no-cache > build/rooms.log || { sed -n '/^Broken contracts/,$$p' build/rooms.log >&2; exit 1; }
 	@echo "==> clang-format"

@@ -34,7 +34,7 @@ ROUNDS = 5
 SECONDS = 6.0
 LIMIT_S = 120
 TOP = Path(__file__).resolve().parent.parent
-HERE = TOP / "benchmarks" / "mpi_wait"
+PROGRAMS = TOP / "studies" / "mpi-waiting"
 BUILD = TOP / "build" / "bench-mpi-wait"
 LINK = Link("1gbit", "20kb", 16384)
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -105,7 +105,7 @@ def build() -> Path:
     BUILD.mkdir(parents=True, exist_ok=True)
     program = BUILD / "patterns"
     flags = ["-std=c11", "-O2", "-Wall", "-Wextra"]
-    subprocess.run([of_open_mpi("mpicc"), *flags, str(HERE / "patterns.c"), "-o", str(program)], check=True)
+    subprocess.run([of_open_mpi("mpicc"), *flags, str(PROGRAMS / "patterns.c"), "-o", str(program)], check=True)
     return program
 
 
@@ -114,8 +114,8 @@ def command_of(case: Case, program: Path, seconds: float) -> list[str]:
     kind, _, rest = case.words.partition(" ")
     if kind != "melt":
         return [str(program), *case.words.format(seconds=seconds).split()]
-    variables = {"time": f"0:00:{int(seconds):02d}", **dict([rest.split("=")])}
-    return ["lmp", "-in", str(HERE / "melt.lammps"), "-log", "none", "-screen", "none"] + [
+    variables = {"time": f"0:00:{int(seconds):02d}", "steps": "10000000", **dict([rest.split("=")])}
+    return ["lmp", "-in", str(PROGRAMS / "melt.lammps"), "-log", "none", "-screen", "none"] + [
         word for name, value in variables.items() for word in ("-var", name, value)
     ]
 

@@ -27,6 +27,7 @@ COMMANDS = (
     "report",
     "export",
     "run",
+    "attach",
     "hosts",
     "study",
     "simulate",

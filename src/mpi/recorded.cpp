@@ -6,6 +6,23 @@ void call_record::put_longer(trace::thread_log& log, std::uint64_t took) noexcep
   log.put(made(0, 0, 0, 0, -1, -1, took >> 32, trace::kind::longer));
 }
 
+void call_record::in_vain(std::uintptr_t request) {
+  vain_call& last = thread_.asked_in_vain;
+  trace::thread_log& log = *thread_.log;
+  const std::uint64_t now = begin_ + took_;
+  if (last.record != nullptr && log.next() == last.behind && last.record->begin == last.begin &&
+      last.record->region == region_ && begin_ - (last.begin + last.record->duration) <= took_ &&
+      now - last.begin <= UINT32_MAX) {
+    last.record->duration = static_cast<std::uint32_t>(now - last.begin);
+    last.record->bytes = (last.record->bytes + 1) & low_56_bits;
+    return;
+  }
+  plain();
+  trace::record* const made = log.next() != nullptr ? log.next() - 1 : nullptr;
+  about_request(trace::kind::tested, request);
+  last = {made != nullptr && made->begin == begin_ ? made : nullptr, log.next(), begin_};
+}
+
 void call_record::also_received(MPI_Comm comm, const MPI_Status& status) {
   const communicator& in = communicator_of(thread_, comm);
   if (status.MPI_SOURCE < 0 || in.number == communicator::unknown) return;

@@ -95,6 +95,9 @@ class call_record {
   [[nodiscard]] int result() const noexcept { return result_; }
 
   [[gnu::always_inline]] void plain() { put(trace::kind::call, 0, -1, -1, 0); }
+  // A test or probe that found nothing. A program may make millions of them in a second: those that follow each other at
+  // once, with no longer between them than one takes, are one record.
+  void in_vain(std::uintptr_t request = bits_of(predefined.request_null));
   [[nodiscard]] int failed() {
     plain();
     return result_;
@@ -166,9 +169,9 @@ class call_record {
   }
 
  private:
+  static constexpr std::uint64_t low_56_bits = (std::uint64_t{1} << 56) - 1;
   static trace::record made(std::uint64_t begin, std::uint32_t duration, std::uint16_t region, std::uint16_t comm,
                             int peer, int tag, std::uint64_t size, trace::kind what) noexcept {
-    constexpr std::uint64_t low_56_bits = (std::uint64_t{1} << 56) - 1;
     return {.begin = begin,
             .duration = duration,
             .region = region,
@@ -278,13 +281,11 @@ class statuses {
 template <unsigned tools>
 void call_record::all_completed(int result, const requests<tools>& asked, const statuses<tools>& seen,
                                 const int* flag) {
+  const auto all = asked.all();
+  if (result == MPI_SUCCESS && flag != nullptr && *flag == 0)
+    return in_vain(bits_of(all.size() == 1 ? all[0] : predefined.request_null));
   plain();
   if (result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS) return;
-  const auto all = asked.all();
-  if (flag != nullptr && *flag == 0) {
-    if (all.size() == 1) about_request(trace::kind::tested, bits_of(all[0]));
-    return;
-  }
   for (std::size_t i = 0; i < all.size(); ++i)
     if (result == MPI_SUCCESS || seen[i].MPI_ERROR != MPI_ERR_PENDING) completed(all[i], seen[i]);
 }
@@ -292,14 +293,16 @@ void call_record::all_completed(int result, const requests<tools>& asked, const 
 template <unsigned tools>
 void call_record::one_completed(int result, const requests<tools>& asked, const statuses<tools>& seen, const int* index,
                                 const int* flag) {
+  if (result == MPI_SUCCESS && flag != nullptr && *flag == 0) return in_vain();
   plain();
-  if (result != MPI_SUCCESS || (flag != nullptr && *flag == 0) || *index == MPI_UNDEFINED) return;
+  if (result != MPI_SUCCESS || *index == MPI_UNDEFINED) return;
   completed(asked.all()[static_cast<std::size_t>(*index)], *seen);
 }
 
 template <unsigned tools>
 void call_record::some_completed(int result, const requests<tools>& asked, const statuses<tools>& seen,
                                  const int* number, const int* indices) {
+  if (result == MPI_SUCCESS && *number == 0) return in_vain();
   plain();
   if ((result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS) || *number == MPI_UNDEFINED) return;
   for (int i = 0; i < *number; ++i)

@@ -38,7 +38,12 @@ inline void after_MPI_Win_complete(call_record& call, MPI_Win win) {
 }
 inline void after_MPI_Win_post(call_record& call, MPI_Group, int, MPI_Win) { call.plain(); }
 inline void after_MPI_Win_wait(call_record& call, MPI_Win) { call.plain(); }
-inline void after_MPI_Win_test(call_record& call, MPI_Win, const int*) { call.plain(); }
+inline void after_MPI_Win_test(call_record& call, MPI_Win, const int* flag) {
+  if (*flag != 0)
+    call.plain();
+  else
+    call.in_vain();
+}
 inline void after_MPI_Win_sync(call_record& call, MPI_Win) { call.plain(); }
 inline void after_MPI_Win_lock(call_record& call, int lock_type, int rank, int, MPI_Win win) {
   call.plain();

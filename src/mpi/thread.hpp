@@ -62,10 +62,18 @@ class handle_cache {
 
 inline constinit std::atomic<std::uint32_t> forgotten{0};
 
+// The last call that asked in vain whether something is complete or has come, and what is behind it in the log.
+struct vain_call {
+  trace::record* record = nullptr;
+  const trace::record* behind = nullptr;
+  std::uint64_t begin = 0;
+};
+
 struct thread_state {
   bool inside = false;  // a call is under way
   std::uint32_t forgotten_seen = 0;
   trace::thread_log* log = nullptr;
+  vain_call asked_in_vain;
   handle_cache<MPI_Comm, communicator> communicators;
   handle_cache<MPI_Win, window> windows;
   handle_cache<MPI_Datatype, std::uint64_t> type_sizes;

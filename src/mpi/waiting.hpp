@@ -32,24 +32,21 @@ struct call_under_way {
   bool descriptors_ready = false;  // it found something on a descriptor
   bool polled = false;             // it looked at descriptors
   bool copy_descriptors = false;   // those are to be kept
-  // The call before: what a program waits for depends on where it comes from.
-  const char* function_before = nullptr;
+  // That of the call before: what a program waits for depends on where it comes from.
   const void* site_before = nullptr;
 };
-extern constinit thread_local call_under_way this_call [[gnu::tls_model("initial-exec")]];
+extern constinit thread_local call_under_way this_call [[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]];
 
 // What scopes have to do.
 enum class scope_duty : std::uint8_t { nothing, mark, mark_and_count };
-extern scope_duty duty_of_scopes;
+extern scope_duty duty_of_scopes [[gnu::visibility("hidden")]];
 
 class wait_scope {
  public:
   wait_scope(const char* function, const void* site, std::uintptr_t comm, int peer, std::uint64_t size) noexcept {
-    if (duty_of_scopes == scope_duty::nothing) [[likely]]
-      return;
+    if (duty_of_scopes == scope_duty::nothing) return;
     call_under_way& call = this_call;
     call_ = &call;
-    call.function_before = call.function;
     call.site_before = call.site;
     call.function = function;
     call.site = site;
@@ -65,8 +62,7 @@ class wait_scope {
   wait_scope(const wait_scope&) = delete;
   wait_scope& operator=(const wait_scope&) = delete;
   ~wait_scope() {
-    if (call_ == nullptr) [[likely]]
-      return;
+    if (call_ == nullptr) return;
     call_->active = false;
     if (call_->waited) [[unlikely]]
       end_waited(*call_);

@@ -20,7 +20,7 @@ enum class kind : std::uint8_t {
   none = 0,
 
   // A call: begin, duration, region; and by kind
-  call,          // no more: enter and leave of the region
+  call,          // enter and leave of the region; bytes = calls like it that followed at once and are part of it
   send,          // comm, peer, tag, bytes: a message sent, blocking
   receive,       // comm, peer (its source), tag, bytes: a message received, blocking
   collective,    // comm, peer = root or -1, bytes = sent; bytes received, where they differ, in `more_received`

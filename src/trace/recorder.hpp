@@ -50,6 +50,9 @@ class thread_log {
       put({.bytes = static_cast<std::uint32_t>(took >> 32), .what = kind::longer});
   }
 
+  // Behind the last record, which may still be changed as long as this stays what it is.
+  [[nodiscard]] record* next() const noexcept { return next_; }
+
  private:
   friend class recorder;
   explicit thread_log(recorder& owner) : owner_(owner) {}

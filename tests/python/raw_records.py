@@ -11,6 +11,11 @@ from typing import Any
 
 RAW = Path(__file__).parents[2] / "src" / "trace" / "raw.hpp"
 RECORD = struct.Struct("<QIHHiiQ")
+HEADER = struct.Struct("<8sIIIIQQQQQ")
+HEADER_FIELDS = (
+    *("magic", "version", "first_record", "window_bytes", "unused"),
+    *("thread", "lost", "saved", "base", "next"),
+)
 
 
 def _kinds() -> list[str]:
@@ -67,7 +72,12 @@ def read_raw(folder: Path) -> list[RawProcess]:
     made = []
     for path in (folder / "raw").glob("*.definitions"):
         definitions = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        names: list[str] = next((one["names"] for one in definitions if one["is"] == "regions"), [])
+        names = {
+            one["first"] + index: name
+            for one in definitions
+            if one["is"] == "regions"
+            for index, name in enumerate(one["names"])
+        }
         threads = [
             _records(log, names)
             for log in sorted(path.parent.glob(f"{path.name.removesuffix('.definitions')}.*.records"))
@@ -78,18 +88,21 @@ def read_raw(folder: Path) -> list[RawProcess]:
     return sorted(made, key=lambda process: process.rank)
 
 
-def _records(path: Path, names: list[str]) -> list[Record]:
+def _records(path: Path, names: dict[int, str]) -> list[Record]:
     content = path.read_bytes()
-    if len(content) < 16:
+    if len(content) < HEADER.size:
         return []
-    (first,) = struct.unpack_from("<I", content, 12)
+    header = dict(zip(HEADER_FIELDS, HEADER.unpack_from(content), strict=True))
+    first, page = header["first_record"], header["first_record"] - header["window_bytes"]
+    in_window = min(header["next"] - header["base"], header["window_bytes"])
+    saved = header["saved"] * RECORD.size if in_window else len(content) - first
     made = []
-    for at in range(first, len(content) - RECORD.size + 1, RECORD.size):
+    for at in (*range(first, first + saved, RECORD.size), *range(page, page + in_window, RECORD.size)):
         begin, duration, region, comm, peer, tag, last = RECORD.unpack_from(content, at)
         what = KINDS[last >> 56]
         if what == "none":
             break
         begins_call = KINDS.index(what) < KINDS.index("more_received") or what == "window_collective"
-        function = names[region] if begins_call and region < len(names) else ""
+        function = names.get(region, "") if begins_call else ""
         made.append(Record(what, function, begin, duration, comm, peer, tag, last & (1 << 56) - 1))
     return made

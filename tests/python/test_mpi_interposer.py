@@ -101,6 +101,20 @@ def test_every_request_completes_once(mpi: MpiLibrary, built: Path, tmp_path: Pa
 
 
 @each_library
+def test_asking_in_vain_again_and_again_is_one_record(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
+    asks = program(mpi, "mpi_asks.c", built)
+    done = mpi.run(2, asks, "20000", tools={"LULL_TRACE": str(tmp_path / "trace")})
+    assert (done.returncode, done.stderr) == (0, "")
+    asking = read_raw(tmp_path / "trace")[0]
+    for function, times in zip(("MPI_Test", "MPI_Iprobe"), map(int, done.stdout.split()), strict=True):
+        calls = asking.calls(function)
+        assert sum(1 + call.bytes for call in calls) == times
+        assert len(calls) < times / 2  # fewer still where nothing else is busy
+    [received] = asking.of("completed")
+    assert received.bytes == 4
+
+
+@each_library
 def test_persistent_requests_are_prepared_once_and_started_often(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
     for process in traced(mpi, tmp_path, 4, program(mpi, "mpi_behaviours.c", built), "file", "persistent"):
         [receive], [send] = process.of("prepared_receive"), process.of("prepared_send")

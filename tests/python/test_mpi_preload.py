@@ -21,6 +21,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr("lull.base.installed.package_folder", lambda: package)
     made = tmp_path / "lib" / preload.LIBRARY
     made.touch()
+    (tmp_path / "lib" / preload.SHMEM_LIBRARY).touch()
     return str(made)
 
 
@@ -36,7 +37,7 @@ def test_the_loader_is_told_and_the_tools_are_asked_for(library: str) -> None:
     assert made == {
         "HOME": "/root",
         "LULL_TRACE": "/t",
-        "LD_PRELOAD": library,
+        "LD_PRELOAD": f"{library}:{library.replace(preload.LIBRARY, preload.SHMEM_LIBRARY)}",
         FORWARDS: "LD_PRELOAD;LULL_TRACE",
     }
 
@@ -49,7 +50,8 @@ def test_what_is_preloaded_already_stays_in_front(library: str, before: str) -> 
 def test_tools_compose_when_one_command_is_started_by_another(library: str) -> None:
     outer = preload.preloaded({}, tools={"LULL_WAIT": "adaptive"})
     inner = preload.preloaded(outer, tools={"LULL_TRACE": "/t"})
-    assert inner["LD_PRELOAD"] == library
+    assert inner["LD_PRELOAD"].split(":")[0] == library
+    assert inner["LD_PRELOAD"].count(preload.LIBRARY) == 1
     assert inner["LULL_WAIT"] == "adaptive"
     assert sorted(inner[FORWARDS].split(";")) == ["LD_PRELOAD", "LULL_TRACE", "LULL_WAIT"]
 

@@ -1,4 +1,4 @@
-"""MPI programs that wait by a policy compute what they compute without, sleep while they wait, and end as they would."""
+"""MPI programs that wait by a policy compute what they compute without, sleep meanwhile, and end as they would."""
 
 import json
 import os
@@ -111,6 +111,18 @@ def test_no_wake_up_is_missed_and_all_is_counted(job: Lull, programs: Path, poli
     assert len(re.findall(r"^rank \d+: ", done.stderr, re.MULTILINE)) == ranks
 
 
+def test_what_it_cost_is_in_the_record_of_a_measurement(job: Lull, programs: Path) -> None:
+    command = ["lull", "attach", "--wait", "adaptive", "--stats", "--", *mpirun(2, programs / "mpi_results")]
+    command[:1] = job.argv()
+    done = job.run("measure", "--runs", "1", "--warmup", "0", "--out", "rec", "--", *command)
+    assert done.returncode == 0, done.stderr
+    assert "waiting with policy adaptive took" in done.stderr + done.stdout
+    [repeat] = json.loads((job.folder / "rec" / "run.json").read_text())["repeats"]
+    [of_node] = repeat["waiting"]
+    assert (of_node["policy"], of_node["pes"]) == ("adaptive", 2)
+    assert any(row["operation"] == "MPI_Barrier" and row["site"] for row in of_node["rows"])
+
+
 @pytest.mark.parametrize("how", [{}, TCP], ids=["shared memory", "tcp"])
 @pytest.mark.parametrize("policy", ["interrupt", "adaptive"])
 def test_who_waits_long_sleeps(job: Lull, programs: Path, policy: str, how: dict[str, str]) -> None:
@@ -184,10 +196,31 @@ def test_a_rank_without_lull_is_no_danger(job: Lull, programs: Path) -> None:
 
 
 def test_where_nothing_tells_of_messages_the_library_waits_and_a_line_says_so(job: Lull, programs: Path) -> None:
-    done = run(job, "adaptive", 2, programs / "mpi_waits", "long", "0.1", OMPI_MCA_pml="cm")
-    if done.returncode != 0:
-        pytest.skip("this Open MPI has no other pml that works here")
-    assert "going on with the library's own waiting" in done.stderr
+    done = run(job, "adaptive", 2, programs / "mpi_waits", "long", "0.1", OMPI_MCA_pml_monitoring_enable="1")
+    assert len(lines(done)) == 2
+    [line] = done.stderr.splitlines()
+    assert line.startswith("lull: wait by LULL_WAIT=adaptive: ")
+    assert line.endswith("pml ob1 can; going on with the library's own waiting")
+
+
+@pytest.mark.skipif(not shutil.which("mpicc.mpich"), reason="needs MPICH")
+def test_mpich_waits_as_it_does_and_a_line_says_so(job: Lull, programs: Path) -> None:
+    source = Path(__file__).parent / "programs" / "mpi_waits.c"
+    subprocess.run(["mpicc.mpich", "-O1", "-pthread", "-o", job.folder / "of_mpich", source], check=True)
+    done = subprocess.run(
+        job.argv("attach", "--wait", "adaptive", "--", "mpirun.mpich", "-n", "2", "./of_mpich", "long", "0.1"),
+        cwd=job.folder,
+        env=job.environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert len(lines(done)) == 2
+    assert [line for line in done.stderr.splitlines() if "lull" in line] == [
+        "lull: wait by LULL_WAIT=adaptive: Lull knows the idle loop of Open MPI only; "
+        "going on with the library's own waiting"
+    ]
 
 
 def test_a_policy_that_is_none_is_refused(lull: Lull) -> None:

@@ -1,4 +1,4 @@
-"""The environment in which a command is started so that Lull stands between its programs and their MPI.
+"""The environment in which a command is started so that Lull stands between its programs and their MPI or OpenSHMEM.
 
     run_guarded(command, env=preloaded(os.environ, tools={"LULL_TRACE": str(folder)}))
 
@@ -18,24 +18,25 @@ from lull.base.errors import LullError
 from lull.mpi.program import Program, read_program
 
 LIBRARY = "liblull-mpi.so"
+SHMEM_LIBRARY = "liblull-shmem-trace.so"  # records programs of Lull's OpenSHMEM
 OPENMPI_FORWARDS = "OMPI_MCA_mca_base_env_list"  # as mpirun's -x does, separated by semicolons
 
 # The MPI libraries whose functions and types Lull knows; the second name is that of MPICH's relatives.
 KNOWN_LIBRARIES = ("libmpi.so.40", "libmpich.so.12", "libmpi.so.12")
 
 
-def library() -> Path:
-    """Where the interposer is.
+def library(name: str = LIBRARY) -> Path:
+    """Where the interposer is, or the library that records OpenSHMEM.
 
     Raises:
         LullError: It is not installed, or the loader could not take its path.
     """
-    path = installed.package_folder().parents[2] / LIBRARY
+    path = installed.package_folder().parents[2] / name
     if not path.is_file():
-        raise LullError(f"find {LIBRARY}", f"{path} is missing", "install Lull again")
+        raise LullError(f"find {name}", f"{path} is missing", "install Lull again")
     if any(separator in str(path) for separator in " :;"):
         raise LullError(
-            f"preload {LIBRARY}", f"its path has a space, colon or semicolon: {path}", "install Lull elsewhere"
+            f"preload {name}", f"its path has a space, colon or semicolon: {path}", "install Lull elsewhere"
         )
     return path
 
@@ -51,8 +52,8 @@ def preloaded(environment: Mapping[str, str], *, tools: Mapping[str, str]) -> di
         LullError: The interposer is not there.
     """
     before = environment.get("LD_PRELOAD", "").replace(" ", ":").split(":")
-    ours = str(library())
-    preloads = [name for name in before if name and name != ours] + [ours]
+    ours = [str(library()), *([str(library(SHMEM_LIBRARY))] if "LULL_TRACE" in tools else [])]
+    preloads = [name for name in before if name and name not in ours] + ours
     made = {**environment, **tools, "LD_PRELOAD": ":".join(preloads)}
     # Ranks on mpirun's own host inherit all; of the others those variables that this list names. `-x` adds to it.
     lull = sorted(name for name in made if name.startswith("LULL_"))

@@ -194,10 +194,11 @@ def completion(function: Function) -> list[str]:
 
 def probe(function: Function) -> list[str]:
     """The statements for a probe, which may take a message out."""
-    if "message" not in function:
-        return ["call.plain();"]
-    taken = "matched_messages::remember(*message, {comm, seen->MPI_SOURCE, seen->MPI_TAG});"
-    return ["call.plain();", f"if (*flag != 0) {taken}" if "flag" in function else taken]
+    made = ["if (*flag == 0) return call.in_vain(), result;"] if "flag" in function else []
+    made.append("call.plain();")
+    if "message" in function:
+        made.append("matched_messages::remember(*message, {comm, seen->MPI_SOURCE, seen->MPI_TAG});")
+    return made
 
 
 ENDED = {"MPI_Comm*": "communicator", "MPI_Win*": "window", "MPI_Request*": "request", "MPI_Datatype*": "type"}

@@ -95,6 +95,10 @@ node_bells::~node_bells() {
 
 node_bells::bell& node_bells::of(int index) const noexcept { return reinterpret_cast<bell*>(memory_ + 1)[index]; }
 
+void node_bells::remove_name() noexcept {
+  if (memory_->joined.load() < static_cast<std::uint32_t>(count_)) shm_unlink(name_.c_str());
+}
+
 void node_bells::will_ring() noexcept { memory_->ready.fetch_add(1); }
 int node_bells::ranks_here() const { return static_cast<int>(memory_->ready.load(std::memory_order_relaxed)); }
 bool node_bells::complete() const { return ranks_here() == count_; }

@@ -46,6 +46,8 @@ class node_bells {
   ~node_bells();
 
   [[nodiscard]] int ranks_of_node() const { return count_; }
+  // Removes the name, where a rank that should be here is not.
+  void remove_name() noexcept;
   // From now on this rank rings.
   void will_ring() noexcept;
   [[nodiscard]] int ranks_here() const;  // that ring

@@ -1,12 +1,15 @@
 #include "mpi/waiting/call_sites.hpp"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
+#include <memory>
 #include <utility>
 
 namespace lull::mpi {
@@ -27,6 +30,16 @@ void keep(std::array<char, n>& to, std::string_view text) {
   text.copy(to.data(), n - 1);
 }
 
+// A function of C++ by its name alone: parameters would fill a line.
+std::string readable(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
+                                                         std::free);
+  if (!name) return symbol;
+  const std::string_view text = name.get();
+  return std::string(text.substr(0, text.find('(')));
+}
+
 void longest_first(std::vector<site_row>& rows) {
   std::ranges::stable_sort(rows, std::greater{}, [](const site_row& row) { return row.counts.ns_waited; });
 }
@@ -39,7 +52,7 @@ std::string name_of_site(const void* address) {
   const auto offset = [&](const void* from) {
     return static_cast<std::size_t>(static_cast<const char*>(address) - static_cast<const char*>(from));
   };
-  if (found.dli_sname != nullptr) return fmt::format("{}+{:#x}", found.dli_sname, offset(found.dli_saddr));
+  if (found.dli_sname != nullptr) return fmt::format("{}+{:#x}", readable(found.dli_sname), offset(found.dli_saddr));
   const std::string_view path = found.dli_fname;
   return fmt::format("{}+{:#x}", path.substr(path.rfind('/') + 1), offset(found.dli_fbase));
 }

@@ -33,7 +33,7 @@ std::uint64_t key_of(const call_under_way& call) {
   key = mix(key, call.comm);
   key = mix(key, static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.peer)) << 8U |
                      static_cast<std::uint64_t>(std::bit_width(call.size)));
-  return mix(mix(key, bits(call.site_before)), bits(call.function_before)) | 1U;
+  return mix(key, bits(call.site_before)) | 1U;
 }
 
 }  // namespace
@@ -232,7 +232,8 @@ bool idle_loop::look_and_sleep(call_under_way& call, wait::sleep_plan plan, bool
       process_.history.timer_was_late(slept - plan.ns);
     } else {
       ++counts_.timeouts;
-      in_doubt = came && !by_descriptors && !bells.rung();
+      // What a descriptor brings nobody rings for: a first connection, which the library looks for now and then.
+      in_doubt = came && !by_descriptors && !call.descriptors_ready && !bells.rung();
     }
   }
   constexpr unsigned most_gathered = 64;  // the call itself may be over long before

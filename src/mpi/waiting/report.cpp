@@ -68,11 +68,11 @@ std::string table_of(const node_sums& sums, std::string_view policy, int ranks) 
   std::string text = fmt::format("lull: waiting of {} on {} in {:.3f} s, policy {}; CPU time of the ranks {:.3f} s\n",
                                  counted(ranks, "rank"), regions::host_name(), in_s(sums.times.ns_wall), policy,
                                  in_s(sums.times.ns_cpu));
-  text += fmt::format("{:<20} {:<28} {:>10} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>6}\n", "operation", "called from",
+  text += fmt::format("{:<20} {:<44} {:>10} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>6}\n", "operation", "called from",
                       "count", "waits", "waited s", "asleep s", "CPU s", "sleeps", "time-outs", "missed");
   for (const site_row& row : sums.rows)
-    text += fmt::format("{:<20} {:<28} {}\n", row.function, row.site, in_words(row.counts));
-  text += fmt::format("{:<20} {:<28} {}\n", "all", "", in_words(total_of(sums.rows)));
+    if (row.counts.waits > 0) text += fmt::format("{:<20} {:<44} {}\n", row.function, row.site, in_words(row.counts));
+  text += fmt::format("{:<20} {:<44} {}\n", "all", "", in_words(total_of(sums.rows)));
   return text;
 }
 

@@ -28,7 +28,6 @@
 #include "mpi/waiting/openmpi.h"
 #include "mpi/waiting/report.hpp"
 #include "regions/record_folder.hpp"
-#include "wait/settings.hpp"
 
 namespace lull::mpi {
 
@@ -319,6 +318,7 @@ void start_waiting(void* library, replace_function replace) noexcept try {
 void end_waiting() noexcept try {
   if (here == nullptr) return;
   const auto policy = wait::wait_policy_names[static_cast<std::size_t>(here->process.policy)];
+  here->process.bells->remove_name();
   if (here->process.bells->missed()) here->process.totals.waited({}, {.missed = 1});
   if (const std::uint64_t refused = here->process.refused_sleeps.load();
       refused > 0 && !here->process.bells->complete())

@@ -49,6 +49,13 @@ TEST(bells, have_no_name_once_all_are_there) {
   EXPECT_LT(shm_open(name.c_str(), O_RDONLY, 0), 0);
 }
 
+TEST(bells, lose_their_name_at_the_end_also_when_a_rank_never_came) {
+  const std::string name = a_name();
+  const auto only = node_bells::join(name, 0, 2);
+  only->remove_name();
+  EXPECT_LT(shm_open(name.c_str(), O_RDONLY, 0), 0);
+}
+
 TEST(bells, are_found_by_the_rank_in_the_world) {
   two_ranks node;
   EXPECT_EQ(node.first->index_of(10), node.first->mine());

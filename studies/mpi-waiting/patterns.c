@@ -1,4 +1,4 @@
-/* Small MPI programs that wait, in one: what `make bench-mpi-wait` runs.
+/* Small MPI programs that wait, in one: for the study mpi-waiting and `make bench-mpi-wait`.
  *
  *   patterns imbalance SECONDS US_A US_B     even ranks compute US_A, odd ones US_B; then MPI_Allreduce of one number
  *   patterns rotating SECONDS US PERCENT     all compute US, one of them, in turn, PERCENT longer; then the same
@@ -6,8 +6,8 @@
  *   patterns alltoall SECONDS BYTES US       each sends BYTES to each and then computes US
  *   patterns calls SECONDS                   MPI_Wait without a request: nothing to wait for
  *
- * Rank 0 prints {"repeats": N, "seconds": S}. The computation is an amount of work, measured once at the begin, so that it
- * takes longer on a core that is shared.
+ * For SECONDS a number of repeats may stand, as in 1000x. Rank 0 prints {"repeats": N, "seconds": S}. The computation is
+ * an amount of work, measured once at the begin, so that it takes longer on a core that is shared.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -36,6 +36,11 @@ static double work_per_us(void) {
   return most;
 }
 
+static double seconds, began;
+static long most_repeats;
+
+static int is_last(long repeats) { return repeats + 1 >= most_repeats || MPI_Wtime() - began > seconds; }
+
 static double number(int argc, char** argv, int index) {
   if (index < argc) return atof(argv[index]);
   fprintf(stderr, "patterns: an argument is missing; the head of patterns.c lists them\n");
@@ -49,20 +54,22 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const char* what = argc > 1 ? argv[1] : "";
-  const double seconds = number(argc, argv, 2);
+  seconds = number(argc, argv, 2);
+  const int counted = argv[2][strlen(argv[2]) - 1] == 'x';
+  most_repeats = counted ? (long)seconds : 1000000000000;
+  if (counted) seconds = 1e9;
   long repeats = 0, check_every = 1;
-  double begin = 0;
   int go_on = 1;
 
   if (strcmp(what, "imbalance") == 0 || strcmp(what, "rotating") == 0) {
     const int rotates = strcmp(what, "rotating") == 0;
     const double rate = work_per_us(), a = number(argc, argv, 3), b = number(argc, argv, 4);
     double sum = 0, mine = 1;
-    begin = MPI_Wtime();
+    began = MPI_Wtime();
     while (go_on) {
       const double us = rotates ? (repeats % ranks == rank ? a * (1 + b / 100) : a) : rank % 2 == 0 ? a : b;
       work((long)(us * rate));
-      mine = rank == 0 && MPI_Wtime() - begin > seconds ? 0 : 1; /* the sum says when to stop */
+      mine = rank == 0 && is_last(repeats) ? 0 : 1; /* the sum says when to stop */
       MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
       go_on = sum > ranks - 0.5;
       ++repeats;
@@ -70,10 +77,10 @@ int main(int argc, char** argv) {
   } else if (strcmp(what, "pingpong") == 0) {
     const int bytes = (int)number(argc, argv, 3);
     char* buffer = calloc(1, (size_t)bytes + 1);
-    check_every = bytes < 4096 ? 1000 : 10;
-    begin = MPI_Wtime();
+    check_every = counted ? 1 : bytes < 4096 ? 1000 : 10;
+    began = MPI_Wtime();
     while (go_on) {
-      if (repeats % check_every == 0) buffer[0] = (char)(MPI_Wtime() - begin > seconds);
+      if (repeats % check_every == 0) buffer[0] = (char)is_last(repeats);
       if (rank == 0) {
         const char last = buffer[0];
         MPI_Send(buffer, bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
@@ -93,9 +100,9 @@ int main(int argc, char** argv) {
     const int bytes = (int)number(argc, argv, 3);
     const double us = number(argc, argv, 4), rate = us > 0 ? work_per_us() : 0;
     char *from = calloc((size_t)ranks, (size_t)bytes), *to = calloc((size_t)ranks, (size_t)bytes);
-    begin = MPI_Wtime();
+    began = MPI_Wtime();
     while (go_on) {
-      for (int i = 0; rank == 0 && i < ranks; ++i) from[(size_t)i * (size_t)bytes] = MPI_Wtime() - begin > seconds;
+      for (int i = 0; rank == 0 && i < ranks; ++i) from[(size_t)i * (size_t)bytes] = (char)is_last(repeats);
       MPI_Alltoall(from, bytes, MPI_CHAR, to, bytes, MPI_CHAR, MPI_COMM_WORLD);
       go_on = !to[0];
       work((long)(us * rate));
@@ -105,8 +112,8 @@ int main(int argc, char** argv) {
     free(to);
   } else if (strcmp(what, "calls") == 0) {
     MPI_Request none = MPI_REQUEST_NULL;
-    begin = MPI_Wtime();
-    while (MPI_Wtime() - begin < seconds) {
+    began = MPI_Wtime();
+    while (MPI_Wtime() - began < seconds && repeats < most_repeats) {
       for (int i = 0; i < 100000; ++i) MPI_Wait(&none, MPI_STATUS_IGNORE);
       repeats += 100000;
     }
@@ -114,7 +121,7 @@ int main(int argc, char** argv) {
     number(argc, argv, argc);
   }
 
-  const double took = MPI_Wtime() - begin;
+  const double took = MPI_Wtime() - began;
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) printf("{\"repeats\": %ld, \"seconds\": %.6f}\n", repeats, took);
   MPI_Finalize();
