@@ -3,8 +3,8 @@
 An event is an enter, a leave or a message; a call that sends has three. ns_per_event is CPU time of the recording
 thread, its two readings of the clock and what the kernel does for its files included. The ratios compare runs with and
 without recording in turn, in several rounds, each rank on a core of its own. Writing is the conversion of what
-processes recorded to OTF2, reading the whole of `lull trace info` but for its tables, both in events per second of time.
-Prints one line of JSON: medians; figures.toml says what they are.
+processes recorded to OTF2, reading the whole of `lull trace info` but for its tables, both in events per second of
+time. Prints one line of JSON: medians; figures.toml says what they are.
 """
 
 from __future__ import annotations

@@ -90,12 +90,20 @@ class joiner {
     if (raw == nullptr || raw->logs.empty()) {
       p.locations = {add_location("main thread")};  // a process has one, even if nothing of it is there
     } else {
+      std::map<std::uint64_t, std::uint32_t> of_thread;
       p.locations.resize(raw->logs.size());
-      int other = 0;
       for (const bool main : {true, false})
-        for (std::size_t i = 0; i < raw->logs.size(); ++i)
-          if ((raw->logs[i].thread == static_cast<std::uint64_t>(raw->pid)) == main)
-            p.locations[i] = add_location(main ? "main thread" : fmt::format("thread {}", ++other));
+        for (std::size_t i = 0; i < raw->logs.size(); ++i) {
+          const std::uint64_t thread = raw->logs[i].thread;
+          if ((thread == static_cast<std::uint64_t>(raw->pid)) != main) continue;
+          const auto known = of_thread.find(thread);
+          const std::size_t others =
+              of_thread.size() + (of_thread.contains(static_cast<std::uint64_t>(raw->pid)) ? 0 : 1);
+          p.locations[i] = known != of_thread.end()
+                               ? known->second
+                               : add_location(main ? "main thread" : fmt::format("thread {}", others));
+          of_thread[thread] = p.locations[i];
+        }
     }
     made_.all.processes.push_back(std::move(process));
     made_.processes.push_back(std::move(p));

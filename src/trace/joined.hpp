@@ -34,7 +34,7 @@ class number_map {
 struct joined_process {
   const raw_process* raw;
   std::uint32_t program = no_one;             // the region that holds the whole run of the main thread
-  std::vector<std::uint32_t> locations = {};  // of each of its logs
+  std::vector<std::uint32_t> locations = {};  // of each of its logs; those of one thread have one
   number_map regions = {}, communicators = {}, windows = {};
 };
 

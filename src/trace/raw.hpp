@@ -8,7 +8,7 @@
 //   PROCESS.definitions      one JSON object a line, appended when something is defined or ends: the process, names
 //                            of regions, communicators, windows, pairs of clocks (raw_folder.cpp says which)
 //
-// PROCESS is HOST-PID, with a number behind it when that is taken. A record is one call, or says more of the call before
+// PROCESS is HOST-PID, with a number behind it when that is taken, as by another library of the same process. A record is one call, or says more of the call before
 // it in the same thread. Records of a thread are in the order in which the calls ended; recorded calls do not overlap.
 #pragma once
 #include <array>
@@ -67,6 +67,9 @@ struct record {
   kind what : 8 = kind::none;
 };
 static_assert(sizeof(record) == 32);
+
+// The libraries of one process record each for themselves: those of the user's regions number them from here on.
+inline constexpr std::uint16_t first_user_region = 0x8000;
 
 // At the begin of a file of records, the rest of whose page is empty.
 struct log_header {

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
@@ -87,6 +89,25 @@ raw_process read_definitions(const std::filesystem::path& path) {
   return p;
 }
 
+// Whether two that have the same number on one host are one process: the number of a process is used anew only after it.
+bool are_one(const raw_process& a, const raw_process& b) {
+  if (std::tie(a.host, a.boot, a.pid) != std::tie(b.host, b.boot, b.pid)) return false;
+  if (a.clocks.empty() || b.clocks.empty()) return true;
+  const auto ended = [](const raw_process& p) {
+    return p.ended == ending::killed ? std::numeric_limits<std::uint64_t>::max() : p.clocks.back().ticks;
+  };
+  return a.clocks.front().ticks <= ended(b) && b.clocks.front().ticks <= ended(a);
+}
+
+// Several libraries of a process have recorded, each for itself: of a communication library, and of the user's regions.
+void take_in(raw_process& p, raw_process&& other) {
+  if (p.rank < 0 && other.rank >= 0) std::swap(p, other);
+  p.clocks.insert(p.clocks.end(), other.clocks.begin(), other.clocks.end());
+  std::ranges::sort(p.clocks, {}, &clock_pair::ticks);
+  p.regions.merge(other.regions);
+  p.logs.insert(p.logs.end(), other.logs.begin(), other.logs.end());
+}
+
 }  // namespace
 
 std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder) {
@@ -102,12 +123,17 @@ std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder) {
   std::ranges::sort(records);
   std::vector<raw_process> found;
   for (const auto& path : definitions) {
-    found.push_back(read_definitions(path));
+    raw_process next = read_definitions(path);
     for (const auto& log : records) {
-      if (log.stem().stem().string() != found.back().name) continue;
+      if (log.stem().stem().string() != next.name) continue;
       const mapped_log mapped(log);
-      if (mapped.header()) found.back().logs.push_back({log, mapped.header()->thread, mapped.header()->lost});
+      if (mapped.header()) next.logs.push_back({log, mapped.header()->thread, mapped.header()->lost});
     }
+    const auto same = std::ranges::find_if(found, [&](const raw_process& p) { return are_one(p, next); });
+    if (same != found.end())
+      take_in(*same, std::move(next));
+    else
+      found.push_back(std::move(next));
   }
   std::ranges::sort(found, [](const auto& a, const auto& b) {
     return std::tie(a.job, a.rank, a.host, a.pid) < std::tie(b.job, b.rank, b.host, b.pid);

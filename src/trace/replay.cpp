@@ -1,6 +1,7 @@
 #include "trace/replay.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -19,11 +20,17 @@ struct call {
   std::uint64_t end_ticks;
 };
 
-// Where the reading of a thread is.
+// A thread, told in the order of time.
+struct thread_told {
+  std::uint32_t location = 0;
+  std::uint64_t last_ns = 0;
+  std::vector<std::uint32_t> open = {};  // regions of the program
+};
+
+// Where the reading of a log is.
 class cursor {
  public:
-  cursor(const std::filesystem::path& path, std::uint32_t location)
-      : location(location), log_(path), left_(log_.records()) {
+  cursor(const std::filesystem::path& path, thread_told& thread) : thread(thread), log_(path), left_(log_.records()) {
     while (!left_.empty() && !begins_call(left_.front().what)) left_ = left_.subspan(1);
     find_next();
   }
@@ -35,9 +42,7 @@ class cursor {
     find_next();
   }
 
-  std::uint32_t location;
-  std::uint64_t last_ns = 0;
-  std::vector<std::uint32_t> open;  // regions of the program
+  thread_told& thread;
 
  private:
   void find_next() {
@@ -80,29 +85,31 @@ class player {
 
   left_over play(const std::function<void(std::uint64_t)>& beat) {
     const raw_process& raw = *of_.raw;
-    std::vector<cursor> threads;
-    threads.reserve(raw.logs.size());
+    std::map<std::uint32_t, thread_told> threads;  // by location
+    std::vector<cursor> logs;
+    logs.reserve(raw.logs.size());
     for (std::size_t i = 0; i < raw.logs.size(); ++i) {
-      threads.emplace_back(raw.logs[i].path, of_.locations[i]);
-      if (raw.logs[i].thread == static_cast<std::uint64_t>(raw.pid) && !raw.clocks.empty())
-        enter(threads.back(), raw.clocks.front().ticks, of_.program);
+      const auto [thread, is_new] = threads.try_emplace(of_.locations[i], thread_told{.location = of_.locations[i]});
+      logs.emplace_back(raw.logs[i].path, thread->second);
+      if (is_new && raw.logs[i].thread == static_cast<std::uint64_t>(raw.pid) && !raw.clocks.empty())
+        enter(thread->second, raw.clocks.front().ticks, of_.program);
     }
     several_threads_ = threads.size() > 1;
     std::uint64_t said = 0;
-    // The thread whose call ended first goes first: a request is posted before another thread completes it.
+    // The log whose call ended first goes first: a request is posted before another thread completes it.
     for (;;) {
       cursor* first = nullptr;
-      for (cursor& t : threads)
-        if (!t.ended() && (first == nullptr || t.next().end_ticks < first->next().end_ticks)) first = &t;
+      for (cursor& log : logs)
+        if (!log.ended() && (first == nullptr || log.next().end_ticks < first->next().end_ticks)) first = &log;
       if (first == nullptr) break;
-      tell(*first);
+      tell(first->thread, first->next());
       first->advance();
       if (beat && result_.records - said >= beat_every) {
         beat(result_.records - said);
         said = result_.records;
       }
     }
-    for (cursor& t : threads) {
+    for (auto& [location, t] : threads) {
       if (!raw.clocks.empty()) t.last_ns = std::max(t.last_ns, time(raw.clocks.back().ticks));
       for (; !t.open.empty(); t.open.pop_back())
         emit(t, {.time_ns = t.last_ns, .what = happening::leave, .region = t.open.back()});
@@ -116,19 +123,18 @@ class player {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(clocks_.ns(clock_, ticks), 0));
   }
 
-  void emit(const cursor& t, event e) {
+  void emit(const thread_told& t, event e) {
     e.location = t.location;
     to_.on(e);
   }
 
-  void enter(cursor& t, std::uint64_t ticks, std::uint32_t region) {
+  void enter(thread_told& t, std::uint64_t ticks, std::uint32_t region) {
     t.last_ns = std::max(t.last_ns, time(ticks));
     t.open.push_back(region);
     emit(t, {.time_ns = t.last_ns, .what = happening::enter, .region = region});
   }
 
-  void tell(cursor& t) {
-    const call& c = t.next();
+  void tell(thread_told& t, const call& c) {
     const record& first = c.records.front();
     result_.records += c.records.size();
     const std::uint32_t region = of_.regions.at(first.region, 0);
@@ -160,7 +166,7 @@ class player {
   }
 
   // What is so from the begin of the call.
-  void tell_begin(const cursor& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
+  void tell_begin(const thread_told& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
                   const record& r) {
     const auto tag = static_cast<std::uint32_t>(r.tag);
     switch (r.what) {
@@ -200,7 +206,7 @@ class player {
     }
   }
 
-  void tell_one_sided(const cursor& t, std::uint64_t now, const record& first, const record& r) {
+  void tell_one_sided(const thread_told& t, std::uint64_t now, const record& first, const record& r) {
     const auto w = window(r, first);
     if (w == no_one || r.peer < 0) return;
     const auto what = r.what == kind::put ? happening::put : r.what == kind::get ? happening::get : happening::atomic;
@@ -209,7 +215,7 @@ class player {
     emit(t, {.time_ns = now, .what = what, .communicator = w, .peer = r.peer, .bytes = r.bytes, .request = number});
   }
 
-  void post(const cursor& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
+  void post(const thread_told& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
             const record& r) {
     request made{.what = r.what,
                  .operation = operation(region),
@@ -233,7 +239,7 @@ class player {
     queue.push_back(made);
   }
 
-  void start(const cursor& t, std::uint64_t now, request& of) {
+  void start(const thread_told& t, std::uint64_t now, request& of) {
     of.number = ++numbers_;
     of.active = true;
     event e{.time_ns = now, .request = of.number};
@@ -256,7 +262,7 @@ class player {
   }
 
   // What is so when the call ends.
-  void tell_end(const cursor& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
+  void tell_end(const thread_told& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
                 const record& r) {
     const auto tag = static_cast<std::uint32_t>(r.tag);
     switch (r.what) {
@@ -323,7 +329,7 @@ class player {
     return of.bytes;
   }
 
-  void tell_request(const cursor& t, std::uint64_t now, const record& r) {
+  void tell_request(const thread_told& t, std::uint64_t now, const record& r) {
     const auto found = requests_.find(r.begin);
     if (found == requests_.end() || found->second.empty()) {
       if (r.what == kind::completed) ++result_.unknown_requests;
@@ -351,7 +357,7 @@ class player {
            (of.communicator != no_one && (of.what == kind::posted_collective || of.peer >= 0));
   }
 
-  void complete(const cursor& t, std::uint64_t now, const request& of, const record& r) {
+  void complete(const thread_told& t, std::uint64_t now, const request& of, const record& r) {
     if (!of.active || !told(of)) return;
     event e{.time_ns = now, .what = happening::isend_complete, .request = of.number};
     if (of.what == kind::posted_receive && (r.peer < 0 || of.communicator == no_one)) {
@@ -373,7 +379,7 @@ class player {
     emit(t, e);
   }
 
-  void complete_here(const cursor& t, std::uint64_t now, std::uint32_t w, std::int32_t peer) {
+  void complete_here(const thread_told& t, std::uint64_t now, std::uint32_t w, std::int32_t peer) {
     const auto found = outstanding_.find(w);
     if (found == outstanding_.end() || found->second[peer] == 0) return;
     emit(t, {.time_ns = now,
@@ -383,7 +389,7 @@ class player {
     found->second.erase(peer);
   }
 
-  void complete_at_target(const cursor& t, std::uint64_t now, std::uint32_t w, std::int32_t peer) {
+  void complete_at_target(const thread_told& t, std::uint64_t now, std::uint32_t w, std::int32_t peer) {
     const auto found = outstanding_.find(w);
     if (found == outstanding_.end()) return;
     for (auto one = found->second.begin(); one != found->second.end();) {

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -153,6 +154,29 @@ def test_jobs_one_after_another_are_told_apart(tracing: Lull, built: Path) -> No
     assert done.returncode == 0, done.stderr
     names = [one["name"] for one in json.loads(tracing.run("trace", "info", "--json", "t").stdout)["processes"]]
     assert names == ["job 1 rank 0", "job 1 rank 1", "job 2 rank 0", "job 2 rank 1"]
+
+
+@each_library
+def test_regions_of_the_program_are_in_the_trace(tracing: Lull, mpi: MpiLibrary) -> None:
+    source = tracing.folder / "regions.c"
+    source.write_text(
+        "#include <lull/meter.h>\n#include <mpi.h>\nint main(int n, char **w) {\n  MPI_Init(&n, &w);\n"
+        '  for (int i = 0; i < 3; i++) {\n    lull_region_begin("solve");\n    MPI_Barrier(MPI_COMM_WORLD);\n'
+        '    lull_region_end("solve");\n  }\n  return MPI_Finalize();\n}\n'
+    )
+    prefix = Path(sys.executable).parents[1]
+    where = [f"-I{prefix}/include", f"-L{prefix}/lib", "-llull-meter", f"-Wl,-rpath,{prefix}/lib"]
+    subprocess.run([f"mpicc.{mpi.name}", source, "-o", tracing.folder / "regions", *where], check=True)
+    done = tracing.run("trace", "-q", "--out", "t", *mpi.start(2, tracing.folder / "regions"))
+    assert done.returncode == 0, done.stderr
+    assert "trace of 2 processes" in done.stderr
+    content = json.loads(tracing.run("trace", "info", "--json", "t").stdout)
+    found = {one["name"]: (one["paradigm"], one["calls"]) for one in content["functions"]}
+    assert found["solve"] == ("user", 6)
+    assert found["MPI_Barrier"] == ("mpi", 6)
+    lines = [line.split("Region: ")[1].split()[0] for line in printed(tracing.folder / "t").splitlines()
+             if line.startswith("ENTER ") and line.split()[1] == "0"]  # fmt: skip
+    assert lines[2:4] == ['"solve"', '"MPI_Barrier"']
 
 
 @pytest.mark.skipif(shutil.which("lmp") is None, reason="needs lammps")

@@ -42,13 +42,14 @@ struct recorded_process {
   std::int64_t clock_ns = 0;  // what its host's clock of the day is ahead
   std::uint64_t begin = 1000, end = 1'000'000;
   bool killed = false;
+  std::string library = "";  // "-2" for a second one of the same process
   std::vector<std::vector<record>> threads{{}};
   std::vector<nlohmann::json> definitions = {};  // beside those that each has
 
   void leave_in(const std::filesystem::path& raw) const {
     std::filesystem::create_directories(raw);
     const int number = pid == 0 ? 100 + rank : pid;
-    const std::string name = fmt::format("{}-{}", host, number);
+    const std::string name = fmt::format("{}-{}{}", host, number, library);
     std::ofstream text(raw / (name + ".definitions"));
     const auto clocks = [&](std::uint64_t ticks) {
       const auto ns = static_cast<std::int64_t>(ticks);

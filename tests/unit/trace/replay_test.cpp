@@ -229,6 +229,29 @@ TEST_F(replay_test, jobs_one_after_another_have_ranks_of_their_own) {
   EXPECT_THAT(all.all.communicators, SizeIs(2));
 }
 
+TEST_F(replay_test, regions_that_another_library_of_the_process_records_are_around_its_calls) {
+  recorded_process mpi, regions{.library = "-2"};
+  mpi.threads[0] = {call_of(kind::send, send_f, 2000, 2500, 1, 8)};
+  regions.definitions = {{{"is", "regions"}, {"paradigm", "user"}, {"first", first_user_region}, {"names", {"solve"}}}};
+  regions.threads[0] = {call_of(kind::region_enter, first_user_region, 1900, 1900),
+                        call_of(kind::region_leave, first_user_region, 2600, 2600)};
+  leave(mpi);
+  leave(regions);
+  const auto events = play();
+  std::vector<std::string> names;
+  for (const event& e : events)
+    if (e.what == happening::enter || e.what == happening::leave) names.push_back(all.all.regions[e.region].name);
+  EXPECT_THAT(names, ElementsAre("app", "solve", "MPI_Send", "MPI_Send", "solve", "app"));
+  EXPECT_EQ(std::ranges::count(all.all.locations, 0U, &definitions::location::process), 1);
+}
+
+TEST_F(replay_test, a_number_of_a_process_used_anew_is_another_process) {
+  leave({.rank = 0, .size = 1, .pid = 100, .end = 10'000});
+  leave({.rank = 0, .size = 1, .pid = 100, .begin = 20'000, .end = 30'000, .library = "-2"});
+  (void)play();
+  EXPECT_THAT(all.all.processes, SizeIs(2));
+}
+
 TEST_F(replay_test, time_never_goes_back) {
   recorded_process p;
   p.threads[0] = {call_of(kind::call, barrier_f, 2000, 2500), call_of(kind::call, barrier_f, 2490, 2600)};
