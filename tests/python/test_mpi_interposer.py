@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from conftest import Lull
 from lull.base import installed
 from lull.mpi.preload import preloaded
 from mpi_libraries import ENVIRONMENT, LIBRARIES, MpiLibrary, each_library
@@ -270,8 +273,7 @@ def test_another_tool_by_mpis_own_interface_counts_the_same(
     tool = program(mpi, "mpi_count.c", built, "-shared", "-fPIC", name="libcount.so")
     counts = {"MPI_COUNT": str(tmp_path / "count")}
     if place == "linked":
-        linked = ["-Wl,--no-as-needed", tool, f"-Wl,-rpath,{tool.parent}"]
-        traffic = program(mpi, "mpi_traffic.c", built, *map(str, linked), name="traffic_counted")
+        traffic = program(mpi, "mpi_traffic.c", built, *linked_with(tool), name="traffic_counted")
     else:
         traffic = program(mpi, "mpi_traffic.c", built)
     tools = {"LULL_TRACE": str(tmp_path / "trace")}
@@ -284,6 +286,11 @@ def test_another_tool_by_mpis_own_interface_counts_the_same(
     subprocess.run(mpi.start(4, traffic, "40"), env=ours, check=True, cwd=tmp_path)
     for process in read_raw(tmp_path / "trace"):
         assert told(process) == [int(word) for word in (tmp_path / f"count.{process.rank}").read_text().split()]
+
+
+def linked_with(tool: Path) -> list[str]:
+    """What links a program with a library that stands before MPI's."""
+    return ["-Wl,--no-as-needed", str(tool), f"-Wl,-rpath,{tool.parent}"]
 
 
 def told(process: RawProcess) -> list[int]:
@@ -302,6 +309,29 @@ def told(process: RawProcess) -> list[int]:
         *(len(sends), len(receives), sum(one.bytes for one in sends), sum(one.bytes for one in receives)),
         len(collectives),
     ]
+
+
+@each_library
+def test_lull_trace_info_says_what_an_independent_tool_counts(mpi: MpiLibrary, built: Path, lull: Lull) -> None:
+    tool = program(mpi, "mpi_count.c", built, "-shared", "-fPIC", name="libcount.so")
+    traffic = program(mpi, "mpi_traffic.c", built, *linked_with(tool), name="traffic_counted")
+    counting = replace(lull, env={**ENVIRONMENT, "MPI_COUNT": str(lull.folder / "count")})
+    done = counting.run("trace", "--out", "run", "--", *mpi.start(4, traffic, "40"))
+    assert done.returncode == 0, done.stderr
+    said = json.loads(lull.run("trace", "info", "run", "--json").stdout)
+    counts = [
+        dict(zip(COUNTED, map(int, (lull.folder / f"count.{rank}").read_text().split()), strict=True))
+        for rank in range(4)
+    ]
+    assert [{name: one[name] for name in COUNTED[:4]} for one in said["processes"]] == [
+        {name: one[name] for name in COUNTED[:4]} for one in counts
+    ]
+    assert said["messages"] == sum(one["sent_messages"] for one in counts)
+    assert said["message_bytes"] == sum(one["sent_bytes"] for one in counts)
+
+
+# As mpi_count.c writes them.
+COUNTED = ("sent_messages", "received_messages", "sent_bytes", "received_bytes", "collectives")
 
 
 @each_library
