@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace lull::mpi {
 
@@ -26,7 +27,7 @@ inline constexpr predefined_handles predefined{MPI_COMM_WORLD,    MPI_COMM_SELF,
 // A handle as a number: a pointer with Open MPI, an int with MPICH.
 template <class Handle>
 [[nodiscard]] std::uintptr_t bits_of(Handle handle) noexcept {
-  if constexpr (sizeof(Handle) == sizeof(std::uintptr_t)) {
+  if constexpr (std::is_pointer_v<Handle>) {
     return reinterpret_cast<std::uintptr_t>(handle);
   } else {
     return static_cast<std::uint32_t>(handle);

@@ -254,7 +254,7 @@ class statuses {
  public:
   statuses(const outermost_call<tools>& outermost, int count, MPI_Status* wanted) : array_(wanted) {
     if constexpr (recording<tools>) {
-      if (wanted != MPI_STATUS_IGNORE && wanted != MPI_STATUSES_IGNORE) [[likely]]
+      if (wanted != MPI_STATUSES_IGNORE) [[likely]]  // in either library the same as MPI_STATUS_IGNORE
         return;
       if (count <= 1) {
         array_ = &one_;

@@ -20,7 +20,8 @@ thread_state& first_of_this_thread(bool records_calls) {
   };
   thread_local bool had_one = false;
   if (had_one) {
-    this_thread = new thread_state;  // the thread is ending, and some destructor calls MPI still
+    this_thread =
+        std::make_unique<thread_state>().release();  // the thread is ending, and some destructor calls MPI still
   } else {
     had_one = true;
     thread_local owner ends_with_the_thread;

@@ -34,6 +34,8 @@ def names(function: Function) -> set[str]:
 
 def element_bytes(function: Function) -> str:
     """The size of what it moves one of, as C++."""
+    if function.type.endswith("_Complex"):
+        return f"2 * sizeof({function.type.removesuffix(' _Complex')})"
     if function.type:
         return f"sizeof({function.type})"
     size = re.search(r"(put|get|broadcast|collect|alltoalls?)(\d+)", function.name)

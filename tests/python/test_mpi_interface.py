@@ -70,7 +70,7 @@ def test_functions_without_a_count_have_no_large_relative() -> None:
         ("MPI_Reduce_scatter", "sum recvcounts * datatype", True,
          "total(recvcounts, members.size) * size_of(datatype)"),
         ("MPI_Neighbor_alltoall", "sendcount * sendtype * targets", False,
-         "counted(sendcount) * size_of(sendtype) * near.targets"),
+         "counted(sendcount) * size_of(sendtype) * counted(near.targets)"),
         ("MPI_Barrier", "", False, "0"),
     ],
 )  # fmt: skip

@@ -75,7 +75,7 @@ class Expression:
             elif name.endswith("type"):
                 made.append(f"size_of({name})")
             elif name in {"size", "sources", "targets"}:
-                made.append({"size": "members.size", "sources": "near.sources", "targets": "near.targets"}[name])
+                made.append(f"counted({'members' if name == 'size' else 'near'}.{name})")
             else:
                 made.append(f"counted({name})")
         return " * ".join(made)
