@@ -60,6 +60,24 @@ class aside_folder {
   fs::path path_;
 };
 
+// What OTF2 holds of a file before it is written. By itself it would take 128 MiB for each thread of a process.
+using chunks = std::vector<std::unique_ptr<char[]>>;
+
+std::size_t most_chunks(OTF2_FileType type) { return type == OTF2_FILETYPE_EVENTS ? 8 : 32; }
+
+void* take_chunk(void*, OTF2_FileType type, OTF2_LocationRef, void** of_file, std::uint64_t bytes) {
+  if (*of_file == nullptr) *of_file = std::make_unique<chunks>().release();
+  auto& taken = *static_cast<chunks*>(*of_file);
+  if (taken.size() == most_chunks(type)) return nullptr;  // now it is written
+  return taken.emplace_back(std::make_unique<char[]>(bytes)).get();
+}
+
+void give_chunks_back(void*, OTF2_FileType, OTF2_LocationRef, void** of_file, bool) {
+  const std::unique_ptr<chunks> taken(static_cast<chunks*>(std::exchange(*of_file, nullptr)));
+}
+
+const OTF2_MemoryCallbacks memory{.otf2_allocate = take_chunk, .otf2_free_all = give_chunks_back};
+
 OTF2_FlushType flush_always(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) { return OTF2_FLUSH; }
 
 const OTF2_FlushCallbacks flushing{.otf2_pre_flush = flush_always, .otf2_post_flush = nullptr};
@@ -95,6 +113,7 @@ class archive {
         handle_(OTF2_Archive_Open(folder.c_str(), "traces", OTF2_FILEMODE_WRITE, event_chunk,
                                   OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE)) {
     if (handle_ == nullptr) failed_otf2(asked_);
+    check(OTF2_Archive_SetMemoryCallbacks(handle_, &memory, nullptr));
     check(OTF2_Archive_SetFlushCallbacks(handle_, &flushing, nullptr));
     check(OTF2_Archive_SetLockingCallbacks(handle_, &locking, nullptr));
     check(OTF2_Archive_SetSerialCollectiveCallbacks(handle_));
