@@ -157,6 +157,8 @@ def compare(case: Case, program: Path, seconds: float, policy: str, hosts: Seque
 
 def summed_up(files: Sequence[dict[str, Any]]) -> Compared:
     """All ranks together: the median of their times, the sum of their CPU times, for a call each."""
+    if not all(of[way]["epochs"] > 0 for of in files for way in ("with", "without")):
+        raise SystemExit("compare two ways of waiting: a run had no epoch of one of them; raise --seconds")
     times = [of["without"]["median_calls_per_s"] / of["with"]["median_calls_per_s"] for of in files]
     cpu = {way: sum(of[way]["cpu_s"] / of[way]["calls"] for of in files) for way in ("with", "without")}
     return Compared(

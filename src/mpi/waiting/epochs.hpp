@@ -1,5 +1,5 @@
-// Two ways of waiting compared within one run: time is cut into epochs of equal length, and in each of them all ranks
-// wait in the way that chance has given to it. Separate runs differ by more than what is to be seen.
+// Two ways of waiting compared within one run, for separate runs differ by more than what is to be seen. Time is cut into
+// epochs of equal length; of each two one is for each way, in an order by chance, and all ranks wait so.
 //
 // The clock is that of the processors (base/ticks.hpp): ranks of one machine change at the same moment, without a word
 // between them. A rank changes at its first call in an epoch. From there to its first call in the next epoch it counts
@@ -28,8 +28,11 @@ class epochs {
   // An epoch is 2^length_log2 ticks long: then all ranks find the same length without a word between them.
   explicit epochs(unsigned length_log2) : length_log2_(length_log2) {}
 
-  // By a hash of its number: the same on all ranks.
-  [[nodiscard]] static bool policy_in(std::uint64_t epoch) { return (epoch * 0x9e3779b97f4a7c15U >> 40U & 1U) != 0; }
+  // Of two that follow each other one, by chance, which all ranks share: a hash of their number.
+  [[nodiscard]] static bool policy_in(std::uint64_t epoch) {
+    const std::uint64_t pair = epoch >> 1U;
+    return ((pair * 0x9e3779b97f4a7c15U >> 40U ^ epoch) & 1U) != 0;
+  }
 
   // A call begins. True: in another epoch than the one before; then began() is to be called.
   [[nodiscard]] bool another_epoch(std::uint64_t now_ticks) {

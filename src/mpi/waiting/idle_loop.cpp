@@ -70,6 +70,20 @@ auto idle_loop::with_policy(F&& f) {
       policy_);
 }
 
+template <class Policy>
+void idle_loop::make(const wait::wait_case& here, const call_under_way& call) {
+  if constexpr (std::is_same_v<Policy, wait::adaptive_policy>) {
+    const auto known = process_.history.predict(what_);
+    policy_.emplace<Policy>(here, known,
+                            stream_       ? model::waiting_costs_of_mpi_streams
+                            : call.polled ? model::waiting_costs_of_mpi_over_network
+                                          : model::waiting_costs_of_mpi);
+    if (known) expected_end_ = begin_ + known->slack_ns - known->margin_ns;
+  } else {
+    policy_.emplace<Policy>(here);
+  }
+}
+
 void idle_loop::begin(call_under_way& call) {
   if (!call.waited) {
     call.waited = true;
@@ -89,21 +103,12 @@ void idle_loop::begin(call_under_way& call) {
   begin_ = now_ns();
   expected_end_ = 0;
   switch (told_by_messages(call) ? process_.policy : wait::wait_policy::poll) {
-    case wait::wait_policy::poll:
-    case wait::wait_policy::poll_dvfs:
-      policy_.emplace<wait::poll_policy>(here);
-      break;
-    case wait::wait_policy::interrupt:
-    case wait::wait_policy::interrupt_dvfs:
-      policy_.emplace<wait::interrupt_policy>(here);
-      break;
-    case wait::wait_policy::adaptive:
-      const auto known = process_.history.predict(what_);
-      policy_.emplace<wait::adaptive_policy>(here, known,
-                                             stream_       ? model::waiting_costs_of_mpi_streams
-                                             : call.polled ? model::waiting_costs_of_mpi_over_network
-                                                           : model::waiting_costs_of_mpi);
-      if (known) expected_end_ = begin_ + known->slack_ns - known->margin_ns;
+#define LULL_BEGIN_WITH(identifier, name, type, lowers) \
+  case wait::wait_policy::identifier:                   \
+    make<wait::type>(here, call);                       \
+    break;
+    LULL_WAIT_POLICIES(LULL_BEGIN_WITH)
+#undef LULL_BEGIN_WITH
   }
   spin_ = {};
   came_before_ = false;

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -58,6 +59,20 @@ struct waiting_process {
 // Looks once. Whether anything came.
 bool look(waiting_process& process, call_under_way& call) noexcept;
 
+// One alternative for each class of a policy; some classes have several rows.
+template <class Variant, class... Types>
+struct each_once {
+  using type = Variant;
+};
+template <class... Had, class First, class... Rest>
+struct each_once<std::variant<Had...>, First, Rest...>
+    : each_once<
+          std::conditional_t<(std::is_same_v<First, Had> || ...), std::variant<Had...>, std::variant<Had..., First>>,
+          Rest...> {};
+#define LULL_CLASS_OF(identifier, name, type, lowers) , wait::type
+using any_policy = each_once<std::variant<std::monostate> LULL_WAIT_POLICIES(LULL_CLASS_OF)>::type;
+#undef LULL_CLASS_OF
+
 class idle_loop {
  public:
   explicit idle_loop(waiting_process& process) : process_(process) {}
@@ -78,6 +93,8 @@ class idle_loop {
   static constexpr std::uint32_t times_of_a_stream = 6;
 
   void begin(call_under_way& call);
+  template <class Policy>
+  void make(const wait::wait_case& here, const call_under_way& call);
   void end(bool something_came);
   bool sleep(call_under_way& call);
   // While a sleep is announced.
@@ -92,7 +109,7 @@ class idle_loop {
 
   waiting_process& process_;
   wait::awaited what_{};
-  std::variant<std::monostate, wait::poll_policy, wait::interrupt_policy, wait::adaptive_policy> policy_;
+  any_policy policy_;
   wait::spinner spin_;
   wait::wait_counts counts_{};  // of this call
   std::uint64_t call_key_ = 0;
