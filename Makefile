@@ -88,6 +88,8 @@ lint: build
 	@ruff format --check python src tests benchmarks docs studies scripts/check
 	@mypy
 	@mypy src/shmem/interface
+	@mypy src/mpi/interface
+	@MYPYPATH=src/shmem/interface mypy src/shmem_trace
 	@echo "==> rooms of Python"
 	@lint-imports --no-cache > build/rooms.log || { sed -n '/^Broken contracts/,$$p' build/rooms.log >&2; exit 1; }
 	@echo "==> clang-format"

@@ -20,7 +20,7 @@ function(lull_shared_library name header_comment)
 endfunction()
 
 lull_shared_library(meter "Lull: regions and metrics of a program in the record of its run"
-                    WHOLE lull_regions USES lull_base nlohmann_json::nlohmann_json)
+                    WHOLE lull_regions USES lull_base lull_trace nlohmann_json::nlohmann_json)
 lull_shared_library(shmem "Lull: OpenSHMEM with waiting as a policy, and message aggregation"
                     WHOLE lull_shmem lull_aggregate USES lull_fabric lull_regions fmt::fmt nlohmann_json::nlohmann_json)
 

@@ -50,17 +50,26 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 # The command line
 
 
+def with_verbs(name: str, command: click.Command | None) -> list[tuple[str, click.Command]]:
+    """A command and, behind it, its verbs."""
+    assert command is not None
+    if not isinstance(command, click.Group):
+        return [(name, command)]
+    verbs = [(f"{name} {verb}", one) for verb, one in command.commands.items() if not one.hidden]
+    return [(name, command), *verbs]
+
+
 def command_line() -> str:
     """Every subcommand: its usage, what it does, its arguments and options."""
     group = lull_cli.lull
     parts = []
-    for name in lull_cli.COMMANDS:
-        command = group.get_command(click.Context(group, info_name="lull"), name)
-        assert command is not None
+    named = [(name, group.get_command(click.Context(group, info_name="lull"), name)) for name in lull_cli.COMMANDS]
+    for name, command in (one for of in named for one in with_verbs(*of)):
         context = click.Context(command, info_name=f"lull {name}", parent=None)
+        hidden = [one for one in command.commands.values() if one.hidden] if isinstance(command, click.Group) else []
         options = [
             (f"`{made[0]}`", made[1])
-            for parameter in command.get_params(context)
+            for parameter in [command, *hidden][-1].get_params(context)  # the hidden one is what it does without a verb
             if isinstance(parameter, click.Option) and (made := parameter.get_help_record(context))
         ]
         usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])

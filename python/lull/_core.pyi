@@ -1,4 +1,4 @@
-"""The native part: settings, the energy meter, the network simulator (C++ rooms base/, meter/ and netsim/)."""
+"""The native part: settings, the meter, the network simulator, traces (C++ rooms base/, meter/, netsim/, trace/)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -343,4 +343,97 @@ def simulate(
     Raises:
         CoreUsageError: The description contradicts itself.
         CoreError: The network deadlocks.
+    """
+
+HAS_OTF2: bool  # what follows is there only where it is true
+
+class TraceConversion:
+    """What became of the records of a run."""
+
+    records: int
+    events: int
+    processes: int
+    hosts: int
+    crossings: int  # messages by which the clocks of hosts were joined
+    too_early: int  # of them, those that still arrive before they were sent
+    remarks: list[str]  # what is missing, a line each
+
+class TraceProcess:
+    """One process of a trace."""
+
+    name: str
+    host: str
+    paradigm: str
+    rank: int  # -1: of no job
+
+class TraceRegion:
+    """One function or region of a trace."""
+
+    name: str
+    paradigm: str  # mpi | shmem | user | program | other
+
+class TraceMetric:
+    """One metric of a trace."""
+
+    name: str
+    unit: str
+
+class TraceAnalysis:
+    """What a trace says of a program; arrays have an entry, or a row, for each process unless it says otherwise."""
+
+    seconds: float
+    begin_ns: int  # since 1970; 0: not known
+    events: int
+    bins: int
+    threads: int
+    processes: list[TraceProcess]
+    regions: list[TraceRegion]
+    metrics: list[TraceMetric]
+    communicators: int
+    windows: int
+    state_seconds: NDArray[np.float64]  # process, state
+    binned_seconds: NDArray[np.float32]  # process, bin, state
+    message_bytes_in_bins: NDArray[np.uint64]
+    collective_bytes_in_bins: NDArray[np.uint64]
+    metrics_in_bins: NDArray[np.float64]  # metric, bin; NaN where there is none
+    sent: NDArray[np.uint64]
+    sent_bytes: NDArray[np.uint64]
+    received: NDArray[np.uint64]
+    received_bytes: NDArray[np.uint64]
+    gaps: NDArray[np.uint64]
+    gap_mean_s: NDArray[np.float64]
+    gap_squares: NDArray[np.float64]
+    pair_from: NDArray[np.uint32]  # a pair each
+    pair_to: NDArray[np.uint32]
+    pair_messages: NDArray[np.uint64]
+    pair_bytes: NDArray[np.uint64]
+    pair_one_sided: NDArray[np.uint64]
+    pair_one_sided_bytes: NDArray[np.uint64]
+    function_calls: NDArray[np.uint64]  # a region each
+    function_seconds: NDArray[np.float64]
+    size_messages: list[int]  # by the number of binary digits of the size
+    size_bytes: list[int]
+    collectives: list[tuple[str, int, int, int]]  # operation, calls, bytes sent and received
+    unmatched_sends: int
+    unmatched_receives: int
+    too_early: int
+    most_too_early_s: float
+    incomplete_collectives: int
+
+def convert_trace(raw: str, into: str, progress: Callable[[int, int], bool] | None = None) -> TraceConversion:
+    """Make an archive in OTF2 of what processes recorded in `raw`; in `into` it appears whole.
+
+    Args:
+        raw: The folder of the records.
+        into: The folder of the archive.
+        progress: Called with records done and their number, by one thread at a time; False ends it with an error.
+    """
+
+def analyse_trace(path: str, bins: int, progress: Callable[[int, int], bool] | None = None) -> TraceAnalysis:
+    """Read an archive in OTF2 and say what is in it.
+
+    Args:
+        path: Its folder, or its file .otf2.
+        bins: In how many parts the run is cut.
+        progress: Called with events read and their number; False ends it with an error.
     """

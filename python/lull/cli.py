@@ -21,11 +21,13 @@ from lull.base.errors import LullError
 COMMANDS = (
     "sources",
     "measure",
+    "trace",
     "top",
     "compare",
     "report",
     "export",
     "run",
+    "attach",
     "hosts",
     "study",
     "simulate",

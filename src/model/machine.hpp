@@ -43,7 +43,31 @@ struct waiting_costs {
   std::int64_t least_slack_ns = 120'000;
   // What is left of a sleep that is not worth a timer any more.
   std::int64_t shortest_sleep_ns = 10'000;
+  // Awake before the predicted end by at most the slack over this.
+  std::int64_t least_slack_per_margin = 5;
+  // Of 100 timers, so many are no later than a wait is prepared for.
+  std::size_t timers_in_time_pct = 90;
+  // Whether a wait that is known to be too short for a sleep is spun through, instead of for a fixed time, and one that
+  // is overdue is predicted anew, by those before it that were longer still.
+  bool reconsider = false;
 };
+
+// Waits of MPI programs for each other: more often for a rank that computes than for the network, more often of
+// milliseconds than of microseconds; and most end with a small message. Measured (docs/explanation/mpi-waiting.md).
+inline constexpr waiting_costs waiting_costs_of_mpi{.cold_start_ns = 20'000,
+                                                    .least_slack_ns = 100'000,
+                                                    .least_slack_per_margin = 4,
+                                                    .timers_in_time_pct = 75,
+                                                    .reconsider = true};
+// The same of a call in which many messages come, whatever it does: overdue is no more than one of them.
+inline constexpr waiting_costs waiting_costs_of_mpi_streams{
+    .cold_start_ns = 20'000, .least_slack_ns = 100'000, .least_slack_per_margin = 4, .timers_in_time_pct = 75};
+// The same where messages come over a network: a handshake answered late costs more than a short sleep saves.
+inline constexpr waiting_costs waiting_costs_of_mpi_over_network{.cold_start_ns = 20'000,
+                                                                 .least_slack_ns = 950'000,
+                                                                 .least_slack_per_margin = 4,
+                                                                 .timers_in_time_pct = 75,
+                                                                 .reconsider = true};
 
 // The progress thread of a PE, and the turns between it and a thread of the program that makes progress itself.
 struct progress_costs {

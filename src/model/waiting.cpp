@@ -20,19 +20,20 @@ struct sorted {
 }  // namespace
 
 std::optional<slack_prediction> predict_slack(std::span<const std::int64_t> durations_ns,
-                                              std::int64_t wake_up_latency_ns, const waiting_costs& costs) {
-  if (durations_ns.size() < fewest_durations) return std::nullopt;
+                                              std::int64_t wake_up_latency_ns, const waiting_costs& costs,
+                                              std::size_t fewest) {
+  if (durations_ns.empty() || durations_ns.size() < fewest) return std::nullopt;
   const sorted<most_durations> seen(durations_ns);
   const std::int64_t lower = seen.at[seen.count / 4], upper = seen.at[seen.count - 1 - seen.count / 4];
   const std::int64_t margin = wake_up_latency_ns + (upper - lower) + costs.cold_start_ns;
-  return slack_prediction{lower, std::min(margin, lower / 5)};
+  return slack_prediction{lower, std::min(margin, lower / costs.least_slack_per_margin)};
 }
 
 std::int64_t wake_up_latency_ns(std::span<const std::int64_t> seen_ns, const waiting_costs& costs) {
   constexpr std::size_t enough = 8;
   if (seen_ns.size() < enough) return costs.assumed_wake_up_latency_ns;
   const sorted<most_wake_up_latencies> seen(seen_ns);
-  return seen.at[seen.count * 9 / 10];
+  return seen.at[seen.count * costs.timers_in_time_pct / 100];
 }
 
 }  // namespace lull::model

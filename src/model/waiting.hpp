@@ -16,17 +16,18 @@ struct slack_prediction {
 };
 
 constexpr std::size_t most_durations = 8;           // of earlier waits that a prediction looks at
-constexpr std::size_t fewest_durations = 3;         // with fewer there is none
+constexpr std::size_t fewest_durations = 3;         // with fewer there is none, unless asked for
 constexpr std::size_t most_wake_up_latencies = 32;  // that wake_up_latency_ns() looks at
 
 // From the durations of earlier waits of the same kind, in any order. Predicted is the lower quartile: waking too early
 // costs a short spin, waking too late costs the wait itself. The margin is the wake-up latency, the spread of the
-// quartiles and the cold start, at most a fifth of the slack.
+// quartiles and the cold start, at most a share of the slack.
 [[nodiscard]] std::optional<slack_prediction> predict_slack(std::span<const std::int64_t> durations_ns,
                                                             std::int64_t wake_up_latency_ns,
-                                                            const waiting_costs& costs = {});
+                                                            const waiting_costs& costs = {},
+                                                            std::size_t fewest = fewest_durations);
 
-// The latency that 90 of 100 timers do not exceed, from those seen, in any order; the machine's default while they are
+// The latency that so many of 100 timers do not exceed as `costs` says, from those seen, in any order; the machine's default while they are
 // few.
 [[nodiscard]] std::int64_t wake_up_latency_ns(std::span<const std::int64_t> seen_ns, const waiting_costs& costs = {});
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -25,6 +26,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -32,6 +34,7 @@
 #include "base/settings.hpp"
 #include "lull/meter.h"
 #include "regions/record_folder.hpp"
+#include "trace/recorder.hpp"
 
 namespace lull::regions {
 namespace {
@@ -189,6 +192,36 @@ recorder* find_recorder() {
   return the_recorder.load();
 }
 
+// Under LULL_TRACE, regions are in the trace of this thread, too.
+class regions_in_trace {
+ public:
+  void put(const char* name, trace::kind what) noexcept {
+    if (!wanted_) return;
+    try {
+      trace::recorder::of_process().log().put({.begin = ticks(), .region = number(name), .what = what});
+    } catch (...) {  // out of memory: it is not in the trace
+    }
+  }
+
+ private:
+  std::uint16_t number(const std::string& name) {
+    const std::scoped_lock lock(lock_);
+    const auto next = static_cast<std::uint16_t>(trace::first_user_region + numbers_.size());
+    const auto [found, is_new] = numbers_.try_emplace(name, next);
+    if (is_new) trace::recorder::of_process().define_regions("user", next, std::array{std::string_view(found->first)});
+    return found->second;
+  }
+
+  const bool wanted_ = trace::recorder::wanted();
+  std::mutex lock_;
+  std::unordered_map<std::string, std::uint16_t> numbers_;
+};
+
+regions_in_trace& in_trace() {
+  static auto& mine = *std::make_unique<regions_in_trace>().release();  // there for destructors at exit, too
+  return mine;
+}
+
 // Runs `act` on the recorder, if there is one. Nothing is thrown into a C program.
 template <class Act>
 int guarded(Act act) noexcept {
@@ -215,10 +248,12 @@ int report(const char* name, double value, const char* unit, std::string_view co
 
 using lull::regions::good_name;
 using lull::regions::guarded;
+using lull::regions::in_trace;
 using lull::regions::recorder;
 
 int lull_region_begin(const char* name) {
   if (!good_name(name)) return LULL_METER_BAD_NAME;
+  in_trace().put(name, lull::trace::kind::region_enter);
   return guarded([&](recorder& r) {
     r.begin(name);
     return LULL_METER_OK;
@@ -227,6 +262,7 @@ int lull_region_begin(const char* name) {
 
 int lull_region_end(const char* name) {
   if (!good_name(name)) return LULL_METER_BAD_NAME;
+  in_trace().put(name, lull::trace::kind::region_leave);
   return guarded([&](recorder& r) { return r.end(name) ? LULL_METER_OK : LULL_METER_NOT_INNERMOST; });
 }
 

@@ -58,6 +58,8 @@ struct awaited {
   std::int64_t longest_sleep_ns = 0;
   // Whether a store of the program into this PE's memory can end the wait; a meeting of the runtime ends otherwise.
   bool by_stores = true;
+  // Where in the program it is waited for, hashed; 0: nobody can tell.
+  std::uint64_t site = 0;
 };
 
 }  // namespace lull::wait

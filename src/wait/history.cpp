@@ -21,13 +21,20 @@ std::uint64_t mixed(std::uint64_t key) {
 
 }  // namespace
 
+wait_history::wait_history(std::size_t kinds, const model::waiting_costs& costs) : costs_(costs), kinds_(kinds) {}
+
+std::span<wait_history::kind> wait_history::set_of(std::uint64_t key) {
+  return std::span(kinds_).subspan(mixed(key) % (kinds_.size() / ways) * ways, ways);
+}
+
 std::uint64_t wait_history::key_of(const awaited& what) {
   const auto peer = static_cast<std::uint64_t>(static_cast<std::uint32_t>(what.peer));
-  return peer << 32U | size_class(what.bytes) << 8U | (static_cast<std::uint64_t>(what.what) + 1);
+  const std::uint64_t key = peer << 32U | size_class(what.bytes) << 8U | (static_cast<std::uint64_t>(what.what) + 1);
+  return what.site == 0 ? key : (key ^ mixed(what.site)) | 1U;  // 0 is no key
 }
 
 wait_history::kind* wait_history::find(std::uint64_t key) {
-  const std::span set(kinds_.data() + mixed(key) % sets * ways, ways);
+  const std::span set = set_of(key);
   const auto found = std::ranges::find(set, key, &kind::key);
   return found == set.end() ? nullptr : &*found;
 }
@@ -36,7 +43,18 @@ std::optional<model::slack_prediction> wait_history::predict(const awaited& what
   const std::lock_guard hold(lock_);
   const kind* const known = find(key_of(what));
   if (!known) return std::nullopt;
-  return model::predict_slack({known->ns.data(), std::min(known->count, kept)}, wake_up_latency());
+  return model::predict_slack({known->ns.data(), std::min(known->count, kept)}, wake_up_latency(), costs_);
+}
+
+std::optional<model::slack_prediction> wait_history::predict_longer(const awaited& what, std::int64_t than_ns) {
+  const std::lock_guard hold(lock_);
+  const kind* const known = find(key_of(what));
+  if (!known) return std::nullopt;
+  std::array<std::int64_t, kept> longer{};
+  const auto seen = known->ns.begin() + static_cast<std::ptrdiff_t>(std::min(known->count, kept));
+  const auto end = std::copy_if(known->ns.begin(), seen, longer.begin(), [&](auto ns) { return ns > than_ns; });
+  const auto count = static_cast<std::size_t>(end - longer.begin());
+  return model::predict_slack({longer.data(), count}, wake_up_latency(), costs_, 1);
 }
 
 void wait_history::waited(const awaited& what, std::int64_t ns) {
@@ -44,7 +62,7 @@ void wait_history::waited(const awaited& what, std::int64_t ns) {
   const std::uint64_t key = key_of(what);
   kind* known = find(key);
   if (!known) {
-    const std::span set(kinds_.data() + mixed(key) % sets * ways, ways);
+    const std::span set = set_of(key);
     known = &*std::ranges::min_element(set, {}, &kind::last_seen);
     *known = kind{.key = key};
   }
@@ -58,7 +76,7 @@ void wait_history::timer_was_late(std::int64_t ns) {
 }
 
 std::int64_t wait_history::wake_up_latency() const {
-  return model::wake_up_latency_ns({latencies_ns_.data(), std::min(timers_, latencies_ns_.size())});
+  return model::wake_up_latency_ns({latencies_ns_.data(), std::min(timers_, latencies_ns_.size())}, costs_);
 }
 
 }  // namespace lull::wait

@@ -1,8 +1,8 @@
 // How long waits like this one took before, and how late this thread wakes: from these model/waiting.hpp predicts.
 //
-// Waits are alike when operation, peer and size (within a quarter of an octave) are. The last eight durations of each
-// kind are kept, for at most 256 kinds at a time: a new kind takes the place of the one not seen for longest among
-// four.
+// Waits are alike when operation, peer, size (within a quarter of an octave) and site are. The last eight durations of
+// each kind are kept, for so many kinds at a time as the history is made for: a new kind takes the place of the one not
+// seen for longest among four.
 //
 // May be used by several threads at once.
 #pragma once
@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "model/waiting.hpp"
 #include "wait/awaited.hpp"
@@ -19,8 +21,14 @@ namespace lull::wait {
 
 class wait_history {
  public:
+  // `kinds`: a multiple of four.
+  explicit wait_history(std::size_t kinds = 256, const model::waiting_costs& costs = {});
+
+  [[nodiscard]] const model::waiting_costs& costs() const { return costs_; }
   // Nothing before a few such waits have been seen.
   [[nodiscard]] std::optional<model::slack_prediction> predict(const awaited& what);
+  // Of a wait that has lasted so long already: by those that were longer, if there was any.
+  [[nodiscard]] std::optional<model::slack_prediction> predict_longer(const awaited& what, std::int64_t than_ns);
   void waited(const awaited& what, std::int64_t ns);
   // A sleep that was to end at its timer ended so much later.
   void timer_was_late(std::int64_t ns);
@@ -28,7 +36,6 @@ class wait_history {
  private:
   static constexpr std::size_t kept = model::most_durations;
   static constexpr std::size_t ways = 4;
-  static constexpr std::size_t sets = 64;
   struct kind {
     std::uint64_t key = 0;  // 0: free
     std::uint64_t last_seen = 0;
@@ -40,8 +47,11 @@ class wait_history {
   [[nodiscard]] kind* find(std::uint64_t key);
   [[nodiscard]] std::int64_t wake_up_latency() const;
 
+  [[nodiscard]] std::span<kind> set_of(std::uint64_t key);
+
+  model::waiting_costs costs_;
   std::mutex lock_;
-  std::array<kind, sets * ways> kinds_{};
+  std::vector<kind> kinds_;
   std::uint64_t time_ = 0;  // grows with every wait
   std::array<std::int64_t, model::most_wake_up_latencies> latencies_ns_{};
   std::size_t timers_ = 0;

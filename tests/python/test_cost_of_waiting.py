@@ -100,6 +100,14 @@ def test_repeats_are_told_by_their_medians_and_what_cost_most_comes_first() -> N
     assert found.share(found.whole) == pytest.approx(7 / 40)
 
 
+def test_call_sites_of_mpi_are_rows_of_their_own() -> None:
+    job = waiting({("MPI_Recv", 0): 3.0})
+    here = [job.rows[0].model_copy(update={"site": site}) for site in ("solve+0x10", "main+0x20", "solve+0x10")]
+    found = typical_waiting([metered(energy(100), jobs=(job.model_copy(update={"rows": here}),))])
+    assert found is not None
+    assert [(row.site, row.cpu_s) for row in found.rows] == [("solve+0x10", 6.0), ("main+0x20", 3.0)]
+
+
 def test_a_measurement_without_it_says_nothing_of_waiting() -> None:
     assert waiting_in_words([repeat(0, 10, 1000)]) == ""
 
@@ -152,7 +160,7 @@ class TestReport:
             ["b", "put"],
         ]
         assert words[0][2:] == ["8", "40.0 s", "4.00 s", "20.0 s", "50 %", "1.00 kJ", "derived"]
-        assert words[3][2:] == ["64 KiB", "100", "6553600", "80", "16.0 s", "8.00 s", "8.00 s", "401 J", "derived"]
+        assert words[3][2:] == ["–", "64 KiB", "100", "6553600", "80", "16.0 s", "8.00 s", "8.00 s", "401 J", "derived"]
 
     def test_it_is_left_out_where_no_record_holds_it(self, tmp_path: Path) -> None:
         assert "What waiting cost" not in self.page(tmp_path, run("a"))

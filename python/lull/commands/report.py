@@ -61,10 +61,13 @@ def report(
             raise UsageError(f"write the report {out}", words, "leave out --region and --per")
         made = write_simulation_report(found, out, title, baseline=baseline, plot_files=chosen)
     else:
+        from lull.trace.report import plots_of_records
+
         made = write_report(
             found,
             out,
             title,
+            traces=plots_of_records(found),
             baseline=baseline,
             region=region,
             per=per,

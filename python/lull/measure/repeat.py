@@ -22,11 +22,12 @@ from lull.regions.scratch import scratch_folder
 
 @dataclass(frozen=True)
 class Measured:
-    """One repeat: its part of run.json, its rows of samples.parquet, and what was wrong, in words."""
+    """One repeat: its part of run.json, its rows of samples.parquet, what was wrong in words, and when it began."""
 
     repeat: Repeat
     samples: pa.Table
     warnings: list[str] = field(default_factory=list)
+    begin_ns: int = 0  # CLOCK_MONOTONIC, to which the times of samples are added
 
 
 def measure_repeat(
@@ -94,7 +95,8 @@ def measure_repeat(
         metrics=metrics.metrics,
         waiting=found.waiting,
     )
-    return Measured(repeat, series.table(index, ending.begin_ns), [*found.warnings, *metrics.disputed.values()])
+    warnings = [*found.warnings, *metrics.disputed.values()]
+    return Measured(repeat, series.table(index, ending.begin_ns), warnings, ending.begin_ns)
 
 
 def compose_run(

@@ -178,12 +178,13 @@ class Rank(Model):
 
 
 class WaitingRow(Model):
-    """What waiting for one operation, of one range of sizes, cost; summed over PEs.
+    """What waiting for one operation, of one range of sizes or at one call site, cost; summed over PEs.
 
     CPU seconds are those of the waiting thread, in its waits.
     """
 
-    operation: str  # e.g. "put", "get", "barrier"
+    operation: str  # e.g. "put", "get", "barrier", "MPI_Recv"
+    site: str = ""  # of MPI: where it is called, "FUNCTION+OFFSET" or "FILE+OFFSET" of the program
     up_to_bytes: int = Field(ge=0)  # the end of its range of sizes, a power of two; 0: it has no size
     count: int = Field(ge=0)  # of operations, waited for or not
     bytes: int = Field(ge=0)
@@ -192,21 +193,23 @@ class WaitingRow(Model):
     asleep_s: float = Field(ge=0)  # of the seconds waited
     cpu_s: float = Field(ge=0)
     sleeps: int = Field(ge=0)
-    timeouts: int = Field(ge=0)  # sleeps that ended by LULL_WAIT_TIMEOUT_MS
+    timeouts: int = Field(
+        ge=0
+    )  # sleeps that ended by LULL_WAIT_TIMEOUT_MS, or after the 10 ms that MPI programs sleep at most
     missed: int = Field(ge=0)  # time-outs that found what they waited for: a wake-up nobody sent
 
 
 class Waiting(Model):
-    """What the waiting of one OpenSHMEM job cost, counted by its PEs under LULL_STATS and summed over them.
+    """What the waiting of one OpenSHMEM job, or of the ranks of one node of an MPI job, cost; counted under LULL_STATS.
 
     It holds no energy: that of a row is the processors' energy in the repeat times the row's share of the CPU seconds
     of the PEs, of a kind no better than `derived`.
     """
 
     policy: str  # as LULL_WAIT names it
-    pes: int = Field(ge=1)
+    pes: int = Field(ge=1)  # or ranks
     nodes: int = Field(ge=1)  # emulated ones count
-    wall_s: float = Field(ge=0)  # from shmem_init to shmem_finalize
+    wall_s: float = Field(ge=0)  # from shmem_init to shmem_finalize, or MPI_Init to MPI_Finalize
     cpu_s: float = Field(ge=0)  # of all PEs in this time, their progress threads included
     progress_cpu_s: float = Field(ge=0)  # of their progress threads
     frequency_changes: int = Field(ge=0)  # of cores, by the policies with +dvfs
@@ -231,7 +234,7 @@ class Repeat(Model):
     regions: list[Region] = []
     metrics: dict[str, Metric] = {}
     ranks: list[Rank] = []  # empty: the command was started once, not once for each rank
-    waiting: list[Waiting] = []  # of each OpenSHMEM job in it; empty: without LULL_STATS
+    waiting: list[Waiting] = []  # of each OpenSHMEM job in it, and each node of each MPI job; empty: without LULL_STATS
 
 
 class Run(Model):

@@ -48,6 +48,7 @@ class Waits:
     """A row of what waiting cost, by the fields of a `WaitingRow`: each the median over the repeats."""
 
     operation: str
+    site: str
     up_to_bytes: int
     count: float
     bytes: float
@@ -80,26 +81,26 @@ def typical_waiting(repeats: Iterable[Repeat]) -> TypicalWaiting | None:
     if not held:
         return None
     jobs = [job for repeat in held for job in repeat.waiting]
-    kinds_of_row = dict.fromkeys((row.operation, row.up_to_bytes) for job in jobs for row in job.rows)
+    kinds_of_row = dict.fromkeys((row.operation, row.site, row.up_to_bytes) for job in jobs for row in job.rows)
     rows = [_median(held, *which, [_rows(repeat, which) for repeat in held]) for which in kinds_of_row]
     return TypicalWaiting(
         policy=", ".join(dict.fromkeys(job.policy for job in jobs)),
         pes=max(sum(job.pes for job in repeat.waiting) for repeat in held),
         cpu_s=median(sum(job.cpu_s for job in repeat.waiting) for repeat in held),
         progress_cpu_s=median(sum(job.progress_cpu_s for job in repeat.waiting) for repeat in held),
-        whole=_median(held, "all", 0, [_rows(repeat) for repeat in held]),
+        whole=_median(held, "all", "", 0, [_rows(repeat) for repeat in held]),
         rows=sorted(rows, key=lambda row: -row.cpu_s),
     )
 
 
-def _rows(repeat: Repeat, which: tuple[str, int] | None = None) -> list[WaitingRow]:
-    """The rows of one operation and size, or all, of all jobs of a repeat."""
+def _rows(repeat: Repeat, which: tuple[str, str, int] | None = None) -> list[WaitingRow]:
+    """The rows of one operation, call site and size, or all, of all jobs of a repeat."""
     rows = (row for job in repeat.waiting for row in job.rows)
-    return [row for row in rows if which is None or which == (row.operation, row.up_to_bytes)]
+    return [row for row in rows if which is None or which == (row.operation, row.site, row.up_to_bytes)]
 
 
 def _median(
-    held: Sequence[Repeat], operation: str, up_to_bytes: int, by_repeat: Sequence[Sequence[WaitingRow]]
+    held: Sequence[Repeat], operation: str, site: str, up_to_bytes: int, by_repeat: Sequence[Sequence[WaitingRow]]
 ) -> Waits:
     def of(field: Callable[[WaitingRow], float]) -> float:
         return median(sum(field(row) for row in rows) for rows in by_repeat)
@@ -114,6 +115,7 @@ def _median(
         energy = EnergyOfWaits(joules, weakest([one.kind for one in read]), any(one.lower_bound for one in read))
     return Waits(
         operation,
+        site,
         up_to_bytes,
         count=of(lambda row: row.count),
         bytes=of(lambda row: row.bytes),

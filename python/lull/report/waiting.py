@@ -1,4 +1,4 @@
-"""The tables of a report about what waiting cost: by record, and of each by operation and size."""
+"""The tables of a report about what waiting cost: by record, and of each by operation and size or call site."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ def _operation(name: str, row: Waits) -> list[Cell]:
     return [
         Cell(name, name),
         Cell(row.operation, row.operation),
+        Cell(row.site or "–", row.site),
         Cell(_size(row.up_to_bytes), row.up_to_bytes),
         Cell(f"{row.count:.0f}", row.count),
         Cell(f"{row.bytes:.0f}", row.bytes),

@@ -37,6 +37,7 @@ def write_report(
     *,
     curves: Sequence[TabledPlot] = (),
     bars: Sequence[TabledPlot] = (),
+    traces: Sequence[TabledPlot] = (),
     source: str = "",
     baseline: Path | None = None,
     region: str | None = None,
@@ -54,6 +55,7 @@ def write_report(
         claims: Rows of a table of published results beside ours; the keys are its columns.
         curves: Plots over a factor; a section of their own.
         bars: Energies end to end, drawn; likewise.
+        traces: What traces of the runs say, drawn; likewise.
         source: The publication the claims are from, in one line.
         baseline: The record others are compared with; the first of `folders` otherwise.
         region: Report this region instead of whole runs.
@@ -77,6 +79,7 @@ def write_report(
         claims=claims or [],
         curves=curves,
         bars=bars,
+        traces=traces,
         source=source,
         baseline=first,
         region=region,

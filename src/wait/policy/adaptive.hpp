@@ -1,5 +1,8 @@
 // Sleeps until shortly before the end that earlier waits of the kind predict, spins across it, and sleeps again when the
 // end is overdue. Where nothing is predicted, or a sleep would not pay, it waits like interrupt.
+//
+// With costs that say `reconsider` it spins through a wait that is predicted but too short for a sleep to pay; and where
+// the end is overdue it predicts anew from those waits that were longer still: of some kinds most are short and some long.
 #pragma once
 #include <optional>
 
@@ -14,20 +17,28 @@ class adaptive_policy {
   explicit adaptive_policy(const wait_case& c)
       : adaptive_policy(c, is_small_transfer(c.what, c.limits) ? std::nullopt : c.history.predict(c.what)) {}
   adaptive_policy(const wait_case& c, const std::optional<model::slack_prediction>& known)
-      : limits_(c.limits), what_(c.what), history_(c.history) {
-    if (!known || limits_.oversubscribed || !model::sleep_pays(*known, limits_.spin_ns)) {
+      : adaptive_policy(c, known, c.history.costs()) {}
+  // With other costs than those of the history.
+  adaptive_policy(const wait_case& c, const std::optional<model::slack_prediction>& known,
+                  const model::waiting_costs& costs)
+      : limits_(c.limits), what_(c.what), history_(c.history), costs_(costs), may_reconsider_(costs.reconsider) {
+    const bool pays = known && model::sleep_pays(*known, limits_.spin_ns, costs_);
+    if (!known || limits_.oversubscribed || (!pays && !costs_.reconsider)) {
       unpredicted_.emplace(c);
       return;
     }
-    const std::int64_t begin = limits_.now();
-    wake_at_ = begin + known->slack_ns - known->margin_ns;
-    overdue_at_ = begin + known->slack_ns + known->margin_ns + limits_.spin_ns;
+    begin_ = limits_.now();
+    expect(*known, begin_);
   }
   step next(bool traffic) {
     if (unpredicted_) return unpredicted_->next(traffic);
     if (past_wake_ && ++spins_ % 8 != 0) return step::spin;
     now_ = limits_.now();
-    if (wake_at_ - now_ > shortest_sleep_ns) return step::sleep;
+    if (now_ >= overdue_at_ && may_reconsider_) reconsider();
+    if (wake_at_ - now_ > shortest_sleep_ns) {
+      past_wake_ = false;
+      return step::sleep;
+    }
     past_wake_ = now_ < overdue_at_;
     return past_wake_ ? step::spin : step::sleep;
   }
@@ -44,11 +55,24 @@ class adaptive_policy {
  private:
   static constexpr std::int64_t shortest_sleep_ns = model::waiting_costs{}.shortest_sleep_ns;
 
+  void expect(const model::slack_prediction& known, std::int64_t now) {
+    const std::int64_t left = begin_ + known.slack_ns - now;
+    wake_at_ = model::sleep_pays({left, known.margin_ns}, limits_.spin_ns, costs_) ? now + left - known.margin_ns : now;
+    overdue_at_ = now + left + known.margin_ns + limits_.spin_ns;
+  }
+  void reconsider() {
+    const auto longer = history_.predict_longer(what_, now_ - begin_);
+    may_reconsider_ = longer.has_value();
+    if (longer) expect(*longer, now_);
+  }
+
   const wait_limits& limits_;
   const awaited& what_;
   wait_history& history_;
+  const model::waiting_costs& costs_;
+  bool may_reconsider_;
   std::optional<interrupt_policy> unpredicted_;
-  std::int64_t wake_at_ = 0, overdue_at_ = 0;
+  std::int64_t begin_ = 0, wake_at_ = 0, overdue_at_ = 0;
   std::int64_t now_ = 0;
   unsigned spins_ = 0;
   bool past_wake_ = false;

@@ -33,6 +33,27 @@ TEST(wait_history, keeps_operations_peers_and_sizes_apart) {
   EXPECT_EQ(history.predict({operation::get, 65536, 1})->slack_ns, 700 * us);
 }
 
+TEST(wait_history, keeps_places_in_the_program_apart) {
+  wait_history history(64);
+  const auto at = [](std::uint64_t site) { return awaited{.what = operation::collective, .site = site}; };
+  for (int i = 0; i < 3; ++i) {
+    history.waited(at(1), 500 * us);
+    history.waited(at(2), 900 * us);
+  }
+  EXPECT_EQ(history.predict(at(1))->slack_ns, 500 * us);
+  EXPECT_EQ(history.predict(at(2))->slack_ns, 900 * us);
+  EXPECT_FALSE(history.predict(at(3)));
+}
+
+TEST(wait_history, margins_are_as_its_costs_say) {
+  wait_history history(64, {.cold_start_ns = 20 * us, .least_slack_per_margin = 4, .timers_in_time_pct = 50});
+  for (int i = 0; i < 8; ++i) history.waited(put_of(65536), 10'000 * us);
+  for (int i = 0; i < 32; ++i) history.timer_was_late(i < 20 ? 20 * us : 40 * us);
+  EXPECT_EQ(history.predict(put_of(65536))->margin_ns, 40 * us) << "20 late by the median, 20 of cold start";
+  for (int i = 0; i < 8; ++i) history.waited(put_of(65536), 100 * us);
+  EXPECT_EQ(history.predict(put_of(65536))->margin_ns, 25 * us);
+}
+
 TEST(wait_history, predicts_the_lower_quartile_of_the_last_eight) {
   wait_history history;
   for (int i = 0; i < 100; ++i) history.waited(put_of(65536), 10 * us);

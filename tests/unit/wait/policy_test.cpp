@@ -98,6 +98,28 @@ TEST_F(wait_policies, adaptive_woken_early_sleeps_again) {
   EXPECT_EQ(policy.plan().ns, 600 * us);
 }
 
+// Of one kind of wait, three take 40 us and three 1 ms.
+TEST_F(wait_policies, adaptive_may_spin_through_a_short_wait_and_predict_an_overdue_one_anew) {
+  const model::waiting_costs costs{.reconsider = true};
+  for (int i = 0; i < 3; ++i) {
+    history.waited(flag, 40 * us);
+    history.waited(flag, 1000 * us);
+  }
+  adaptive_policy policy{alone_case, history.predict(flag), costs};
+  const std::int64_t begin = fake_now;
+  const std::int64_t spinning = spun(policy);
+  EXPECT_GE(spinning, (40 + 50) * us) << "across the short ones' end";
+  EXPECT_LE(spinning, (40 + 50 + 40) * us);
+  ASSERT_EQ(policy.next(false), step::sleep);
+  EXPECT_TRUE(policy.plan().by_timer) << "until shortly before the long ones' end";
+  EXPECT_NEAR(static_cast<double>(fake_now + policy.plan().ns - begin), 800e3, 100e3);
+  fake_now += policy.plan().ns;
+  EXPECT_EQ(policy.next(false), step::spin);
+  fake_now = begin + 2000 * us;
+  spun(policy);
+  EXPECT_FALSE(policy.plan().by_timer) << "none was that long";
+}
+
 TEST_F(wait_policies, no_sleep_of_adaptive_is_longer_than_the_time_out) {
   adaptive_policy policy{alone_case, model::slack_prediction{.slack_ns = 3'000'000 * us, .margin_ns = 100 * us}};
   EXPECT_EQ(policy.next(false), step::sleep);

@@ -1,0 +1,287 @@
+"""What does it cost, and save, to let MPI programs wait by a policy? (`make bench-mpi-wait`)
+
+Open MPI, two ranks on two cores. LULL_MPI_COMPARE lets a program wait by the policy and as its library does in turn,
+epoch by epoch, by chance: separate runs differ by more than what is to be seen. "Time" is the time of a call with the
+policy over that without, "CPU" the same of the CPU time of both ranks. Ranks are pinned; each figure is the median of
+several runs. Where they are not pinned, and more ranks than cores, are in the table only. Tables come first, then one
+line of JSON; figures.toml says what its figures are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+from lull.hosts.mpirun import run_on_hosts
+from lull.hosts.virtual import INTERFACE, Host, Link, virtual_hosts
+from lull.mpi.waiting import waiting_by
+
+ROUNDS = 5
+SECONDS = 6.0
+LIMIT_S = 120
+TOP = Path(__file__).resolve().parent.parent
+PROGRAMS = TOP / "studies" / "mpi-waiting"
+BUILD = TOP / "build" / "bench-mpi-wait"
+LINK = Link("1gbit", "20kb", 16384)
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+SIZES_OF_POLL = (8, 1024, 65536, 4194304)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, and how it is compared."""
+
+    name: str
+    words: str  # of patterns, or "melt" with what is thin
+    epoch_ms: int
+    ideal_cpu: float | None = None  # the CPU time that is left when no rank uses any to wait
+    ranks: int = 2
+    bind: str = "core"
+    link: bool = False
+    env: dict[str, str] = field(default_factory=dict)
+
+
+def imbalance(name: str, us_a: int, us_b: int, epoch_ms: int, **more: Any) -> Case:
+    """Two ranks that compute for these times, again and again."""
+    ideal = (us_a + us_b) / (2 * max(us_a, us_b))
+    return Case(name, f"imbalance {{seconds}} {us_a} {us_b}", epoch_ms, ideal, **more)
+
+
+EAGER = {"OMPI_MCA_btl_tcp_eager_limit": "2097152", "OMPI_MCA_btl_tcp_max_send_size": "2097152"}
+CASES = [
+    imbalance("imbalance_ms", 3000, 1000, 100),
+    imbalance("imbalance_200us", 300, 100, 30),
+    imbalance("imbalance_ms, not pinned", 3000, 1000, 100, bind="none"),
+    imbalance("imbalance_ms, 4 ranks on 2 cores", 3000, 1000, 100, ranks=4, bind="none"),
+    Case("rotating", "rotating {seconds} 2000 20", 100, 2.2 / 2.4),
+    Case("lammps_imbalanced", "melt thin=1", 100),
+    Case("lammps_balanced", "melt thin=0", 100),
+    Case("pingpong_8b", "pingpong {seconds} 8", 20),
+    Case("pingpong_64k", "pingpong {seconds} 65536", 20),
+    Case("pingpong_2m", "pingpong {seconds} 2097152", 50),
+    Case("tcp_bulk", "alltoall {seconds} 1048576 0", 250, link=True),
+    Case("tcp_bulk_256k", "alltoall {seconds} 262144 0", 250, link=True),
+    Case("tcp_bulk, 8 ms between", "alltoall {seconds} 1048576 8000", 250, link=True),
+    Case("tcp_bulk, eager, 8 ms between", "alltoall {seconds} 1048576 8000", 250, link=True, env=EAGER),
+    Case("tcp_pingpong_64k", "pingpong {seconds} 65536", 100, link=True),
+]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One run: with the policy over without."""
+
+    time: float
+    cpu: float
+    sleeps: int
+    missed: int
+
+
+def of_open_mpi(name: str) -> str:
+    """Its command of that name, whatever other MPI library is there."""
+    found = shutil.which(f"{name}.openmpi") or shutil.which(name)
+    if not found:
+        raise SystemExit(f"time waits of MPI: there is no {name} of Open MPI; install packages-bench-mpi-wait.txt")
+    return found
+
+
+def build() -> Path:
+    """The program of the patterns."""
+    subprocess.run([str(TOP / "scripts" / "setup"), "packages-bench-mpi-wait.txt"], check=True, stdout=sys.stderr)
+    BUILD.mkdir(parents=True, exist_ok=True)
+    program = BUILD / "patterns"
+    flags = ["-std=c11", "-O2", "-Wall", "-Wextra"]
+    subprocess.run([of_open_mpi("mpicc"), *flags, str(PROGRAMS / "patterns.c"), "-o", str(program)], check=True)
+    return program
+
+
+def command_of(case: Case, program: Path, seconds: float) -> list[str]:
+    """The program and its arguments."""
+    kind, _, rest = case.words.partition(" ")
+    if kind != "melt":
+        return [str(program), *case.words.format(seconds=seconds).split()]
+    variables = {"time": f"0:00:{int(seconds):02d}", "steps": "10000000", **dict([rest.split("=")])}
+    return ["lmp", "-in", str(PROGRAMS / "melt.lammps"), "-log", "none", "-screen", "none"] + [
+        word for name, value in variables.items() for word in ("-var", name, value)
+    ]
+
+
+def mpirun(ranks: int, bind: str) -> list[str]:
+    """The command that starts so many ranks here."""
+    more = ["--oversubscribe"] if ranks > len(os.sched_getaffinity(0)) else []
+    return [of_open_mpi("mpirun"), "-n", str(ranks), "--bind-to", bind, *more]
+
+
+def run(command: Sequence[str], env: dict[str, str]) -> str:
+    """What a command printed."""
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    if done.returncode != 0:
+        last = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["it said nothing"]
+        raise SystemExit(f"time {' '.join(command)}: exit {done.returncode}: {last[-1]}")
+    return done.stdout
+
+
+def compare(case: Case, program: Path, seconds: float, policy: str, hosts: Sequence[Host]) -> Compared:
+    """One run of one case."""
+    command = command_of(case, program, seconds)
+    with tempfile.TemporaryDirectory() as folder:
+        asked = {**os.environ, **ROOT, **case.env, "LULL_MPI_COMPARE": str(case.epoch_ms), "LULL_RECORD": folder}
+        env = waiting_by(policy, asked)
+        if case.link:
+            env |= {"OMPI_MCA_btl_tcp_if_include": INTERFACE}
+            with Path(os.devnull).open("wb") as nowhere:
+                code = run_on_hosts(hosts, case.ranks, command, env=env, stdout=nowhere)
+            if code != 0:
+                raise SystemExit(f"time {case.name}: exit {code}")
+        else:
+            run([*mpirun(case.ranks, case.bind), *command], env)
+        files = [json.loads(path.read_text()) for path in sorted(Path(folder).glob("comparison-*.json"))]
+    if len(files) != case.ranks:
+        raise SystemExit(f"time {case.name}: {len(files)} of {case.ranks} ranks said what they found")
+    return summed_up(files)
+
+
+def summed_up(files: Sequence[dict[str, Any]]) -> Compared:
+    """All ranks together: the median of their times, the sum of their CPU times, for a call each."""
+    if not all(of[way]["epochs"] > 0 for of in files for way in ("with", "without")):
+        raise SystemExit("compare two ways of waiting: a run had no epoch of one of them; raise --seconds")
+    times = [of["without"]["median_calls_per_s"] / of["with"]["median_calls_per_s"] for of in files]
+    cpu = {way: sum(of[way]["cpu_s"] / of[way]["calls"] for of in files) for way in ("with", "without")}
+    return Compared(
+        statistics.median(times),
+        cpu["with"] / cpu["without"],
+        sum(of["sleeps"] for of in files),
+        sum(of["missed"] for of in files),
+    )
+
+
+def call_cost_ns(program: Path, seconds: float, policy: str, rounds: int) -> float:
+    """Nanoseconds that a call which waits for nothing takes longer with the policy than without Lull."""
+
+    def of_a_call(env: dict[str, str]) -> float:
+        said = json.loads(run([*mpirun(1, "core"), str(program), "calls", str(seconds)], env))
+        return float(said["seconds"] / said["repeats"] * 1e9)
+
+    plain = {**os.environ, **ROOT}
+    pairs = [(of_a_call(waiting_by(policy, plain)), of_a_call(plain)) for _ in range(rounds)]
+    return min(ours for ours, _ in pairs) - min(theirs for _, theirs in pairs)
+
+
+def poll_ratio(program: Path, seconds: float, rounds: int) -> dict[int, float]:
+    """Ping-pong under LULL_WAIT=poll over that without Lull, by size: the best of the runs of each, in turn."""
+    plain = {**os.environ, **ROOT}
+    found = {}
+    for size in SIZES_OF_POLL:
+        took: dict[str, list[float]] = {"ours": [], "theirs": []}
+        for _ in range(rounds):
+            for who, env in (("ours", waiting_by("poll", plain)), ("theirs", plain)):
+                said = json.loads(run([*mpirun(2, "core"), str(program), "pingpong", str(seconds), str(size)], env))
+                took[who].append(said["seconds"] / said["repeats"])
+        found[size] = min(took["ours"]) / min(took["theirs"])
+    return found
+
+
+def figures(seen: dict[str, list[Compared]], call_ns: float, poll: dict[int, float]) -> dict[str, float]:
+    """The figures of the last line."""
+
+    def time(name: str) -> float:
+        return statistics.median(one.time for one in seen[name])
+
+    def cpu(name: str) -> float:
+        return statistics.median(one.cpu for one in seen[name])
+
+    def removed(name: str) -> float:
+        ideal = next(case.ideal_cpu for case in CASES if case.name == name)
+        assert ideal is not None
+        return (1 - cpu(name)) / (1 - ideal)
+
+    return {
+        "imbalance_ms_time": time("imbalance_ms"),
+        "imbalance_ms_avoidable_cpu_removed": removed("imbalance_ms"),
+        "imbalance_200us_time": time("imbalance_200us"),
+        "imbalance_200us_removed": removed("imbalance_200us"),
+        "lammps_imbalanced_time": time("lammps_imbalanced"),
+        "lammps_imbalanced_cpu": cpu("lammps_imbalanced"),
+        "lammps_balanced_time": time("lammps_balanced"),
+        "tcp_bulk_time": time("tcp_bulk"),
+        "tcp_bulk_cpu": cpu("tcp_bulk"),
+        "pingpong_8b": time("pingpong_8b"),
+        "pingpong_64k": time("pingpong_64k"),
+        "pingpong_2m": time("pingpong_2m"),
+        "tcp_pingpong_64k": time("tcp_pingpong_64k"),
+        "call_cost_ns": call_ns,
+        "poll_pingpong": max(poll.values()),
+        "missed_wakeups": float(sum(one.missed for runs in seen.values() for one in runs)),
+    }
+
+
+def print_table(seen: dict[str, list[Compared]]) -> None:
+    """Each case, with the range of its runs."""
+    print(f"{'':34} {'time':>7} {'(least, most)':>16} {'CPU':>7} {'ideal':>7} {'sleeps':>8} {'missed':>7}")
+    for case in CASES:
+        if not (runs := seen.get(case.name)):
+            continue
+        times = [one.time for one in runs]
+        spread = f"({min(times):.3f}, {max(times):.3f})"
+        ideal = f"{case.ideal_cpu:.3f}" if case.ideal_cpu is not None else ""
+        print(
+            f"{case.name:34} {statistics.median(times):7.3f} {spread:>16} "
+            f"{statistics.median(one.cpu for one in runs):7.3f} {ideal:>7} "
+            f"{statistics.median(one.sleeps for one in runs):8.0f} {sum(one.missed for one in runs):7}"
+        )
+
+
+def stop(signum: int, frame: FrameType | None) -> NoReturn:
+    """End as after Ctrl-C, so that what was made is removed."""
+    raise SystemExit(128 + signum)
+
+
+def main() -> None:
+    """Print the table, and the figures as JSON."""
+    parser = argparse.ArgumentParser(
+        description="Compare waiting of MPI programs by a policy with their library's own."
+    )
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"How often everything takes its turn. [{ROUNDS}]")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help=f"How long a run takes. [{SECONDS:g}]")
+    parser.add_argument("--policy", default="adaptive", help="That is compared. [adaptive]")
+    parser.add_argument("--only", default="", help="Cases whose name this pattern finds; then there are no figures.")
+    asked = parser.parse_args()
+    if asked.rounds < 1:
+        parser.error("--rounds must be at least 1")
+    signal.signal(signal.SIGTERM, stop)
+    program = build()
+    cases = [case for case in CASES if re.search(asked.only, case.name)]
+    seen: dict[str, list[Compared]] = {case.name: [] for case in cases}
+    with ExitStack() as stack:
+        hosts = stack.enter_context(virtual_hosts(2, LINK)) if any(case.link for case in cases) else []
+        for number in range(asked.rounds):
+            for case in cases:
+                seen[case.name].append(compare(case, program, asked.seconds, asked.policy, hosts))
+            print(f"round {number + 1}/{asked.rounds}", file=sys.stderr)
+    print(f"policy {asked.policy} over the library's own waiting, load at the end {os.getloadavg()[0]:.1f}")
+    print_table(seen)
+    if asked.only:
+        return
+    call_ns = call_cost_ns(program, 1, asked.policy, asked.rounds)
+    poll = poll_ratio(program, 2, asked.rounds)
+    print("poll over no Lull, ping-pong: " + ", ".join(f"{size} B {ratio:.3f}" for size, ratio in poll.items()))
+    print()
+    print(json.dumps({name: round(value, 4) for name, value in figures(seen, call_ns, poll).items()}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""What does tracing cost a program, and how fast are traces written and read? (`make bench-trace`)
+
+An event is an enter, a leave or a message; a call that sends has three. ns_per_event is CPU time of the recording
+thread, its two readings of the clock and what the kernel does for its files included. The ratios compare runs with and
+without recording in turn, in several rounds, each rank on a core of its own. Writing is the conversion of what
+processes recorded to OTF2, reading the whole of `lull trace info` but for its tables, both in events per second of
+time. Prints one line of JSON: medians; figures.toml says what they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from lull.mpi.preload import preloaded
+from lull.trace.account import analyse
+from lull.trace.convert import convert, size_of_archive
+
+TOP = Path(__file__).resolve().parent.parent
+BUILD = TOP / "build" / "venv"
+RECORDING = BUILD / "tests" / "unit" / "trace_recording"
+ROUNDS = 9
+CALLS = 2_000_000
+EVENTS_OF_CALL = 3
+PROCESSES = 4
+PINGPONG_ROUNDS = 200_000
+OPENMPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+MELT = """\
+units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 20 0 20 0 20
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 3.0 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+neighbor 0.3 bin
+fix 1 all nve
+thermo 100
+run 200
+"""
+
+
+def recorded(folder: Path, calls: int, processes: int) -> list[float]:
+    """Nanoseconds of a call, of each process; what they recorded is in `folder`."""
+    environment = {**os.environ, "LULL_TRACE": str(folder), "LULL_TRACE_LIMIT": "8G"}
+    done = subprocess.run(
+        [RECORDING, str(calls), str(processes)], env=environment, check=True, capture_output=True, text=True
+    )
+    return [float(line.split()[0]) for line in done.stdout.splitlines()]
+
+
+def ns_per_event(folder: Path) -> float:
+    """Of one process that does nothing but record."""
+    found = []
+    for number in range(ROUNDS):
+        found += recorded(folder / f"alone{number}", CALLS, 1)
+        shutil.rmtree(folder / f"alone{number}")
+    return statistics.median(found) / EVENTS_OF_CALL
+
+
+def archive(folder: Path) -> dict[str, float]:
+    """How fast an archive is written and read, and how large it is."""
+    recorded(folder, CALLS, PROCESSES)
+    begin = time.monotonic()
+    made = convert(folder, keep_raw=False)
+    written = time.monotonic() - begin
+    begin = time.monotonic()
+    analyse(folder)
+    read = time.monotonic() - begin
+    return {
+        "bytes_per_event": round(size_of_archive(folder) / made.events, 3),
+        "write_events_per_s": round(made.events / written),
+        "read_events_per_s": round(made.events / read),
+    }
+
+
+def run(command: Sequence[str | Path], ranks: int, folder: Path, trace: Path | None) -> str:
+    """What the program printed."""
+    environment = {**os.environ, **OPENMPI}
+    if trace is not None:
+        environment = preloaded(environment, tools={"LULL_TRACE": str(trace), "LULL_TRACE_LIMIT": "8G"})
+    words = ["mpirun.openmpi", "-n", str(ranks), "--bind-to", "core", *map(str, command)]
+    done = subprocess.run(words, env=environment, cwd=folder, check=True, capture_output=True, text=True)
+    if trace is not None:
+        shutil.rmtree(trace)
+    return done.stdout
+
+
+def ratio(command: Sequence[str | Path], pattern: str, folder: Path, rounds: int) -> float:
+    """The median over the rounds of the figure with recording over that without."""
+    found = []
+    for number in range(rounds):
+        sides = {}
+        for traced in (number % 2 == 0, number % 2 == 1):
+            text = run(command, 2, folder, folder / "t" if traced else None)
+            match = re.search(pattern, text, re.MULTILINE)
+            if match is None:
+                raise SystemExit(f"time {command[0]}: it printed no {pattern}")
+            sides[traced] = float(match[1])
+        found.append(sides[True] / sides[False])
+    return statistics.median(found)
+
+
+def main() -> None:
+    """Print the figures as JSON."""
+    subprocess.run([TOP / "scripts" / "setup", "packages-bench-trace.txt"], check=True, stdout=sys.stderr)
+    subprocess.run(["cmake", "--build", BUILD, "--target", "trace_recording"], check=True, stdout=subprocess.DEVNULL)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        pingpong = folder / "pingpong"
+        source = TOP / "benchmarks" / "trace" / "pingpong.c"
+        subprocess.run(["mpicc.openmpi", "-O2", source, "-o", pingpong], check=True)
+        result = {"ns_per_event": round(ns_per_event(folder), 3)}
+        result |= archive(folder / "archive")
+        result["pingpong_8b_ratio"] = round(ratio([pingpong, "8", str(PINGPONG_ROUNDS)], r"^(\S+)$", folder, ROUNDS), 4)
+        (folder / "in.melt").write_text(MELT)
+        lammps = ["lmp", "-in", "in.melt", "-log", "none"]
+        result["lammps_ratio"] = round(ratio(lammps, r"Loop time of (\S+)", folder, ROUNDS), 4)
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

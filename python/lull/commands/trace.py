@@ -1,0 +1,131 @@
+"""`lull trace`: what a program's processes say to each other, recorded, converted to OTF2 and shown."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from lull.base.errors import LullError, UsageError
+from lull.base.native import checked_settings, unknown_variables
+from lull.base.terminal import output
+
+FORMATS = ("svg", "pdf", "png")
+
+
+class CommandOrVerb(click.Group):
+    """A group whose first word may also be the command to trace: what is no verb of it goes to `record`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `record` in front unless a verb, or help, is asked for."""
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["record", *args]
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """As it is written most often."""
+        return ["[OPTIONS] [--] CMD...", "| info DIR", "| convert DIR"]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options of `record`, which need no verb, then the verbs."""
+        self.commands["record"].format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+@click.group(cls=CommandOrVerb, short_help="Record, convert and show the messages of an MPI program.")
+def trace() -> None:
+    """Run CMD and record every call of MPI that its processes make, as an archive in OTF2.
+
+    The program needs no change: lull trace mpirun -n 16 ./app. The folder then holds the archive (traces.otf2), which
+    Vampir and otf2-print read, and the record of the run with its energy, which lull report and lull compare read.
+    Standard input and output, signals and the exit code are those of CMD.
+
+    lull trace info DIR says who talks to whom, and what the time went on; lull trace convert DIR makes the archive of a
+    run that another launcher started, or that was killed.
+    """
+
+
+@trace.command(
+    "record", hidden=True, context_settings={"allow_interspersed_args": False}, short_help="Run a command and trace it."
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the trace.  [default: results/LABEL-TIME]")
+@click.option("--label", help="Name of the run in tables and plots.  [default: the name of CMD]")
+@click.option("--hz", type=click.FloatRange(0.1, 100), help="Meter readings per second.  [default: LULL_METER_HZ, 10]")
+@click.option("--keep-raw", is_flag=True, help="Keep what the processes wrote beside the archive made of it.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no power while CMD runs.")
+@click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)
+def record_command(
+    out: Path | None, label: str | None, hz: float | None, keep_raw: bool, quiet: bool, cmd: tuple[str, ...]
+) -> int:
+    """Run CMD and record every call of MPI that its processes make; options after CMD are its own."""
+    from lull.job.launcher import find_place
+    from lull.measure.telling import say
+    from lull.record.new_folder import default_folder
+    from lull.trace.recording import Recording, record_trace
+
+    settings = checked_settings()
+    for line in unknown_variables():
+        say(line)
+    place = find_place(os.environ)
+    if place is not None:
+        raise UsageError("trace", f"{place.launcher} has started this as a rank", "put lull trace before the launcher")
+    name = label or Path(cmd[0]).name
+    if not name or "/" in name:
+        raise LullError("name the run", f"the label {name!r} cannot be part of a folder's name", "choose one: --label")
+    folder = out or default_folder(name, datetime.now())
+    rate = hz if hz is not None else float(settings["LULL_METER_HZ"])
+    return record_trace(Recording(cmd, name, folder, rate, settings, quiet, keep_raw))
+
+
+@trace.command("convert", short_help="Make the archive of a run that another launcher started, or that was killed.")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--keep-raw", is_flag=True, help="Keep what the processes wrote beside the archive made of it.")
+def convert_command(folder: Path, keep_raw: bool) -> None:
+    """Make the archive in OTF2 of what processes have recorded in DIR, the folder that LULL_TRACE named.
+
+    For a run that `lull trace` did not start, and for one whose `lull trace` was killed. What is missing is said.
+    """
+    from lull.base.interrupts import Interrupts
+    from lull.trace.recording import make_archive
+
+    with Interrupts() as interrupts:
+        make_archive(folder, keep_raw=keep_raw, interrupts=interrupts)
+
+
+@trace.command("info", short_help="Say what is in a trace.")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--plots", "plots_to", metavar="FOLDER", type=click.Path(path_type=Path), help="Write plots as files.")
+@click.option("--format", "plots_format", type=click.Choice(FORMATS), help="Of the files of --plots.  [default: svg]")
+def info(folder: Path, as_json: bool, plots_to: Path | None, plots_format: str | None) -> None:
+    """Say who talks to whom in a trace, and what the time of each process went on.
+
+    DIR is the folder of an archive in OTF2, or its file .otf2: of Lull, or of another tool such as Score-P. Time in
+    communication is split: waiting for a late sender, for a late receiver, for others in a collective (imbalance), and
+    the rest, transfer. Plots: who sends to whom; what the time went on, of each process and over the run; sizes.
+    """
+    from lull.base.interrupts import Interrupts
+    from lull.trace.account import analyse
+    from lull.trace.progress import TraceProgress
+    from lull.trace.screen import show
+
+    if plots_format is not None and plots_to is None:
+        raise UsageError(f"trace info --format {plots_format}", "no plots are asked for", "name a folder with --plots")
+    with Interrupts() as interrupts:
+        try:
+            with TraceProgress("reading", "events", interrupts) as progress:
+                found = analyse(folder, progress=progress)
+        except LullError:
+            interrupts.check("read the trace")
+            raise
+    if as_json:
+        click.echo(found.account.model_dump_json(by_alias=True, indent=1))
+    else:
+        show(found.account, output())
+    if plots_to is not None:
+        from lull.trace.plots import write_plots
+
+        for path in write_plots(found, plots_to, plots_format or "svg"):
+            click.echo(f"lull: plot in {path}", err=True)

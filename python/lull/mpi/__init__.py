@@ -1,0 +1,1 @@
+"""MPI programs as they are: how the interposer `liblull-mpi` comes into them, and which programs it cannot reach."""

@@ -1,0 +1,100 @@
+"""The environment in which a command is started so that Lull stands between its programs and their MPI or OpenSHMEM.
+
+    run_guarded(command, env=preloaded(os.environ, tools={"LULL_TRACE": str(folder)}, command=command))
+
+The loader brings the library `liblull-mpi` into each dynamically linked program of the command. In programs that call
+no MPI it does nothing, in the others what the `tools` ask for. Ranks on other hosts have it, too: srun and Hydra
+(MPICH's mpirun) pass their environment on, and Open MPI's mpirun is told to, unless its own option -x is used, beside
+which it takes no list: there `-x LD_PRELOAD -x LULL_TRACE` does the same.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lull.base import installed
+from lull.base.errors import LullError
+from lull.mpi.program import Program, read_program
+
+LIBRARY = "liblull-mpi.so"
+SHMEM_LIBRARY = "liblull-shmem-trace.so"  # records programs of Lull's OpenSHMEM
+OPENMPI_FORWARDS = "OMPI_MCA_mca_base_env_list"  # to ranks on other hosts; separated by semicolons
+
+# The MPI libraries whose functions and types Lull knows; the second name is that of MPICH's relatives.
+KNOWN_LIBRARIES = ("libmpi.so.40", "libmpich.so.12", "libmpi.so.12")
+
+
+def library(name: str = LIBRARY) -> Path:
+    """Where the interposer is, or the library that records OpenSHMEM.
+
+    Raises:
+        LullError: It is not installed, or the loader could not take its path.
+    """
+    path = installed.package_folder().parents[2] / name
+    if not path.is_file():
+        raise LullError(f"find {name}", f"{path} is missing", "install Lull again")
+    if any(separator in str(path) for separator in " :;"):
+        raise LullError(
+            f"preload {name}", f"its path has a space, colon or semicolon: {path}", "install Lull elsewhere"
+        )
+    return path
+
+
+def preloaded(
+    environment: Mapping[str, str], *, tools: Mapping[str, str], command: Sequence[str] = ()
+) -> dict[str, str]:
+    """`environment` with the interposer preloaded and `tools` set, for all processes that the command starts.
+
+    Args:
+        environment: That of the command; what it preloads already stays, in front.
+        tools: Variables that say what is wanted, e.g. ``LULL_TRACE`` or ``LULL_WAIT``.
+        command: What is started, if it is known, to see whether Open MPI's mpirun is to pass variables on.
+
+    Raises:
+        LullError: The interposer is not there.
+    """
+    before = environment.get("LD_PRELOAD", "").replace(" ", ":").split(":")
+    ours = [str(library()), *([str(library(SHMEM_LIBRARY))] if "LULL_TRACE" in tools else [])]
+    preloads = [name for name in before if name and name not in ours] + ours
+    made = {**environment, **tools, "LD_PRELOAD": ":".join(preloads)}
+    # Ranks on mpirun's own host inherit all, the others what this list names. An mpirun that is called with -x, here or
+    # in a script, would end the job because of it.
+    if not _is_told_what_to_pass_on(command):
+        return made
+    lull = sorted(name for name in made if name.startswith("LULL_"))
+    told = [name for name in environment.get(OPENMPI_FORWARDS, "").split(";") if name]
+    of_them = {name.partition("=")[0] for name in told}
+    made[OPENMPI_FORWARDS] = ";".join([*told, *(name for name in ("LD_PRELOAD", *lull) if name not in of_them)])
+    return made
+
+
+def _is_told_what_to_pass_on(command: Sequence[str]) -> bool:
+    launched = any(Path(word).name.split(".")[0] in {"mpirun", "mpiexec", "orterun"} for word in command)
+    return launched and not {"-x", "--x"} & set(command)
+
+
+def out_of_reach(command: Sequence[str]) -> str | None:
+    """Why a program of the command does not see the interposer, in one line, or None where nothing speaks against it.
+
+    Args:
+        command: As the user gave it, launcher and all: each word that names a program is looked at.
+    """
+    for word in command:
+        path = shutil.which(word)
+        program = read_program(Path(path)) if path else None
+        if program is not None and (why := _hindrance(program)):
+            return f"{word} {why}"
+    return None
+
+
+def _hindrance(program: Program) -> str | None:
+    if program.static:
+        return "is linked statically: nothing can be preloaded into it; link it with the shared MPI library"
+    if program.set_id:
+        return "is set-uid or set-gid: the loader preloads nothing into it; run a copy without that mode"
+    strangers = [name for name in program.libraries if name.startswith(("libmpi.so", "libmpich.so", "libmsmpi"))]
+    if strangers and not set(strangers) & set(KNOWN_LIBRARIES):
+        return f"is linked with {strangers[0]}: Lull knows {', '.join(KNOWN_LIBRARIES)}; link it with one of these"
+    return None

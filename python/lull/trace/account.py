@@ -1,0 +1,295 @@
+"""What a trace says of a program, as data: `lull trace info --json` prints it.
+
+Times are split by what a process was doing; how that is found stands at the head of `src/trace/analysis.hpp`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from lull import _core
+from lull.base.errors import LullError
+from lull.base.native import native_errors
+from lull.record import Model
+
+STATES = ("compute", "late sender", "late receiver", "imbalance", "transfer", "files", "setup")
+WAITING = STATES[1:4]
+BINS = 240
+MISSING = "install libopen-trace-format2-dev and build Lull again"
+
+Progress = Callable[[int, int], bool]
+
+
+class Shares(Model):
+    """Seconds of a process, or of all, by what they went on; of several threads summed."""
+
+    compute: float  # outside the communication library
+    late_sender: float  # receives that waited for their message to be sent
+    late_receiver: float  # sends that waited for their receive to be posted
+    imbalance: float  # collectives that waited for others to come
+    transfer: float  # the rest in communication
+    files: float  # in MPI's calls on files
+    setup: float  # in the begin and end of the communication library
+
+    @classmethod
+    def of(cls, seconds: NDArray[np.float64]) -> Shares:
+        """From an array in the order of `STATES`."""
+        named = {state.replace(" ", "_"): max(float(value), 0.0) for state, value in zip(STATES, seconds, strict=True)}
+        return cls(**named)
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return sum(self.seconds(state) for state in STATES)
+
+    @property
+    def waiting(self) -> float:
+        """What went on waiting for others."""
+        return sum(self.seconds(state) for state in WAITING)
+
+    def seconds(self, state: str) -> float:
+        """Of one of `STATES`."""
+        value = getattr(self, state.replace(" ", "_"))
+        assert isinstance(value, float)
+        return value
+
+
+class ProcessAccount(Model):
+    """One process."""
+
+    name: str
+    node: str
+    time: Shares
+    sent_messages: int  # point to point
+    sent_bytes: int
+    received_messages: int
+    received_bytes: int
+    burstiness: float | None  # of the gaps between what it sends: -1 regular, 0 random, towards 1 in bursts
+
+
+class Pair(Model):
+    """What went from one process to another."""
+
+    source: int = Field(serialization_alias="from")  # place in `processes`
+    target: int = Field(serialization_alias="to")
+    messages: int  # point to point
+    bytes: int
+    one_sided: int  # puts, gets and atomics, in the direction in which the data went
+    one_sided_bytes: int
+
+
+class SizeClass(Model):
+    """Messages of a range of sizes, point to point."""
+
+    from_bytes: int
+    to_bytes: int  # the largest
+    messages: int
+    bytes: int
+
+
+class CollectiveAccount(Model):
+    """One collective operation; calls and bytes are summed over processes."""
+
+    operation: str
+    calls: int
+    sent_bytes: int
+    received_bytes: int
+
+
+class FunctionAccount(Model):
+    """One function or region; calls and seconds are summed over processes."""
+
+    name: str
+    paradigm: str  # mpi, shmem, user, other
+    calls: int
+    seconds: float
+
+
+class Burstiness(Model):
+    """How unevenly the program sends."""
+
+    gaps: float | None  # of all gaps between what a process sends: -1 regular, 0 random, towards 1 in bursts
+    peak_over_mean: float | None  # bytes in the busiest of the bins over their mean, point to point and one-sided
+    silent_share: float  # of the bins in which nobody sends
+
+
+class Faults(Model):
+    """What does not fit together in the trace."""
+
+    unmatched_sends: int
+    unmatched_receives: int
+    incomplete_collectives: int
+    received_too_early: int  # messages received before they were sent, by the clocks
+    most_too_early_s: float
+
+
+class TraceAccount(Model):
+    """All that `lull trace info` says."""
+
+    seconds: float
+    events: int
+    threads: int
+    nodes: list[str]
+    communicators: int
+    windows: int
+    messages: int  # point to point
+    message_bytes: int
+    one_sided: int
+    one_sided_bytes: int
+    time: Shares
+    burstiness: Burstiness
+    processes: list[ProcessAccount]
+    pairs: list[Pair]
+    sizes: list[SizeClass]
+    collectives: list[CollectiveAccount]
+    functions: list[FunctionAccount]
+    faults: Faults
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A trace's account, and how things went over time."""
+
+    account: TraceAccount
+    bin_s: float
+    states: NDArray[np.float64]  # seconds by process, bin, state
+    message_bytes: NDArray[np.float64]  # by bin, point to point and one-sided
+    collective_bytes: NDArray[np.float64]
+    watts: dict[str, NDArray[np.float64]]  # by metric, in each bin; NaN where none was read
+
+
+def require_otf2(asked: str) -> None:
+    """Raise `LullError` where Lull was built without OTF2."""
+    if not _core.HAS_OTF2:
+        raise LullError(asked, "this Lull was built without OTF2", MISSING)
+
+
+def analyse(path: Path, *, bins: int = BINS, progress: Progress | None = None) -> Analysis:
+    """Read an archive, of Lull or of another tool, from begin to end.
+
+    Args:
+        path: Its folder, or its file `.otf2`.
+        bins: In how many parts the run is cut to show it over time.
+        progress: Called with events read and their number; when it answers False the reading ends with an error.
+
+    Raises:
+        LullError: There is none, or it is damaged.
+    """
+    require_otf2(f"read the trace {path}")
+    with native_errors():
+        found = _core.analyse_trace(str(path), bins, progress)
+    states = np.maximum(np.asarray(found.binned_seconds, dtype=np.float64), 0.0)
+    watts = {
+        metric.name: np.asarray(values, dtype=np.float64)
+        for metric, values in zip(found.metrics, found.metrics_in_bins, strict=True)
+        if metric.unit == "W"
+    }
+    return Analysis(
+        account=_account(found),
+        bin_s=found.seconds / found.bins,
+        states=states,
+        message_bytes=np.asarray(found.message_bytes_in_bins, dtype=np.float64),
+        collective_bytes=np.asarray(found.collective_bytes_in_bins, dtype=np.float64),
+        watts=watts,
+    )
+
+
+def _account(found: _core.TraceAnalysis) -> TraceAccount:
+    seconds = np.asarray(found.state_seconds)
+    return TraceAccount(
+        seconds=found.seconds,
+        events=found.events,
+        threads=found.threads,
+        nodes=sorted({process.host for process in found.processes}),
+        communicators=found.communicators,
+        windows=found.windows,
+        messages=int(found.sent.sum()),
+        message_bytes=int(found.sent_bytes.sum()),
+        one_sided=int(found.pair_one_sided.sum()),
+        one_sided_bytes=int(found.pair_one_sided_bytes.sum()),
+        time=Shares.of(seconds.sum(axis=0)),
+        burstiness=_burstiness(found),
+        processes=[
+            ProcessAccount(
+                name=process.name,
+                node=process.host,
+                time=Shares.of(seconds[place]),
+                sent_messages=int(found.sent[place]),
+                sent_bytes=int(found.sent_bytes[place]),
+                received_messages=int(found.received[place]),
+                received_bytes=int(found.received_bytes[place]),
+                burstiness=_of_gaps(found.gaps[place], found.gap_mean_s[place], found.gap_squares[place]),
+            )
+            for place, process in enumerate(found.processes)
+        ],
+        pairs=_pairs(found),
+        sizes=[
+            SizeClass(from_bytes=1 << place >> 1, to_bytes=(1 << place) - 1, messages=messages, bytes=of_bytes)
+            for place, (messages, of_bytes) in enumerate(zip(found.size_messages, found.size_bytes, strict=True))
+            if messages
+        ],
+        collectives=sorted(
+            (
+                CollectiveAccount(operation=name, calls=calls, sent_bytes=sent, received_bytes=received)
+                for name, calls, sent, received in found.collectives
+            ),
+            key=lambda one: -one.calls,
+        ),
+        functions=sorted(
+            (
+                FunctionAccount(name=region.name, paradigm=region.paradigm, calls=int(calls), seconds=float(took))
+                for region, calls, took in zip(found.regions, found.function_calls, found.function_seconds, strict=True)
+                if calls and region.paradigm != "program"
+            ),
+            key=lambda one: -one.seconds,
+        ),
+        faults=Faults(
+            unmatched_sends=found.unmatched_sends,
+            unmatched_receives=found.unmatched_receives,
+            incomplete_collectives=found.incomplete_collectives,
+            received_too_early=found.too_early,
+            most_too_early_s=found.most_too_early_s,
+        ),
+    )
+
+
+def _pairs(found: _core.TraceAnalysis) -> list[Pair]:
+    columns = (
+        found.pair_from, found.pair_to, found.pair_messages, found.pair_bytes, found.pair_one_sided,
+        found.pair_one_sided_bytes,
+    )  # fmt: skip
+    rows = sorted(tuple(int(value) for value in row) for row in zip(*columns, strict=True))
+    return [
+        Pair(source=source, target=target, messages=messages, bytes=size, one_sided=times, one_sided_bytes=moved)
+        for source, target, messages, size, times, moved in rows
+    ]
+
+
+def _of_gaps(count: float, mean: float, squares: float) -> float | None:
+    """Goh and Barabási (2008): (σ - µ) / (σ + µ) of the gaps; None for fewer than two."""
+    if count < 2 or mean <= 0:
+        return None
+    deviation = math.sqrt(squares / (count - 1))
+    return float((deviation - mean) / (deviation + mean))
+
+
+def _burstiness(found: _core.TraceAnalysis) -> Burstiness:
+    counts = np.asarray(found.gaps, dtype=np.float64)
+    means, squares = np.asarray(found.gap_mean_s), np.asarray(found.gap_squares)
+    pooled = None
+    if counts.sum() >= 2:
+        mean = float((counts * means).sum() / counts.sum())
+        pooled = _of_gaps(counts.sum(), mean, float((squares + counts * (means - mean) ** 2).sum()))
+    sent = np.asarray(found.message_bytes_in_bins, dtype=np.float64)
+    return Burstiness(
+        gaps=pooled,
+        peak_over_mean=float(sent.max() / sent.mean()) if sent.sum() > 0 else None,
+        silent_share=float((sent == 0).mean()),
+    )

@@ -1,0 +1,106 @@
+"""What the processes of a run recorded becomes an archive in OTF2."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from lull import _core
+from lull.base.errors import LullError, describe_os_error
+from lull.base.native import native_errors
+from lull.base.whole_file import write_whole
+from lull.record import Channel
+from lull.trace.account import Progress, require_otf2
+
+ANCHOR = "traces.otf2"
+RAW = "raw"
+
+
+def convert(folder: Path, *, keep_raw: bool, progress: Progress | None = None) -> _core.TraceConversion:
+    """Make the archive of a folder into which a run was recorded.
+
+    Args:
+        folder: The folder that LULL_TRACE named; the archive appears in it, in place of an earlier one.
+        keep_raw: Whether what the processes wrote stays beside it.
+        progress: Called with records done and their number; when it answers False the work ends with an error.
+
+    Raises:
+        LullError: Nothing was recorded there, or the archive cannot be written.
+    """
+    asked = f"convert the trace {folder}"
+    require_otf2(asked)
+    raw = folder / RAW
+    if not raw.is_dir():
+        done = "it is converted already" if (folder / ANCHOR).exists() else "nothing was recorded there"
+        raise LullError(asked, done, "name the folder that LULL_TRACE named while the program ran")
+    with native_errors():
+        made = _core.convert_trace(str(raw), str(folder), progress)
+    if not keep_raw:
+        shutil.rmtree(raw, ignore_errors=True)
+    return made
+
+
+def leave_energy(folder: Path, node: str, channels: Sequence[Channel], samples: pa.Table, begin_ns: int) -> None:
+    """Put the meter's readings beside the records of a run, so that they become metrics of the archive.
+
+    Args:
+        folder: The folder of the trace.
+        node: The node whose meter it was.
+        channels: Its channels.
+        samples: Rows of samples.parquet of one repeat.
+        begin_ns: CLOCK_MONOTONIC when the repeat began.
+    """
+    wanted = [channel for channel in channels if channel.node == node]
+    columns: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    names = np.asarray(samples["channel"].to_pylist(), dtype=object)
+    times, joules = samples["time_s"].to_numpy(), samples["joules"].to_numpy()
+    for channel in wanted:
+        of = names == channel.name
+        columns[channel.name] = (times[of], joules[of])
+    ticks = np.unique(np.concatenate([of for of, _ in columns.values()])) if columns else np.zeros(0)
+    read = [channel for channel in wanted if len(columns[channel.name][0]) > 0]
+    content = {
+        "host": node,
+        "channels": [{"name": c.name, "domain": c.domain.value, "kind": c.kind.value} for c in read],
+        "time_ns": [begin_ns + round(float(t) * 1e9) for t in ticks],
+        "joules": [np.interp(ticks, *columns[c.name]).tolist() for c in read],
+    }
+    write_whole(folder / RAW / f"{node}.energy", json.dumps(content).encode(), "energy of the trace", "--out")
+
+
+def has_records(folder: Path) -> bool:
+    """Whether any process has recorded something."""
+    return any((folder / RAW).glob("*.records"))
+
+
+def make_room(folder: Path) -> None:
+    """Make the folder of a trace, with its `raw`, which must not hold one yet.
+
+    Raises:
+        LullError: It holds something, or cannot be made.
+    """
+    asked = f"record a trace in {folder}"
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise LullError(asked, "something is there already", "name another folder with --out or remove it")
+        (folder / RAW).mkdir(parents=True)
+    except OSError as error:
+        raise LullError(asked, describe_os_error(error), "choose a folder you may write with --out") from error
+
+
+def is_trace(folder: Path) -> bool:
+    """Whether an archive is in a folder."""
+    return (folder / ANCHOR).is_file()
+
+
+def size_of_archive(folder: Path) -> int:
+    """Bytes of an archive's files."""
+    parts = [folder / ANCHOR, folder / "traces.def"]
+    parts += [Path(where) / name for where, _, names in os.walk(folder / "traces") for name in names]
+    return sum(path.stat().st_size for path in parts if path.is_file())

@@ -1,0 +1,130 @@
+"""Recording a program's calls while its run is measured: one folder holds the trace and the record of the run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull import record
+from lull.base.errors import LullError
+from lull.base.guard import CannotExecuteError
+from lull.base.interrupts import Interrupts
+from lull.base.terminal import output
+from lull.measure.command import Command
+from lull.measure.live_line import LiveLine, is_wanted
+from lull.measure.repeat import Measured, compose_run
+from lull.measure.summary import summary_table
+from lull.measure.telling import say
+from lull.measure.turns import Plan, run_in_turn
+from lull.measure.watch import Watch
+from lull.meter.meter import Meter
+from lull.mpi.preload import out_of_reach, preloaded
+from lull.trace import convert
+from lull.trace.account import require_otf2
+from lull.trace.progress import TraceProgress
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What is to be traced, and how."""
+
+    argv: Sequence[str]
+    label: str
+    folder: Path
+    hz: float
+    settings: Mapping[str, str]
+    quiet: bool
+    keep_raw: bool
+
+
+def record_trace(asked: Recording) -> int:
+    """Run the command, write its record and its archive; the exit code of the command, 1 where nothing was recorded.
+
+    Raises:
+        LullError: The folder is taken, the meter failed, a signal asked to stop, or the archive cannot be written.
+    """
+    require_otf2("record a trace")
+    convert.make_room(asked.folder)
+    folder = asked.folder.absolute()
+    env = preloaded(os.environ, tools={"LULL_TRACE": str(folder)}, command=asked.argv)
+    added = {name: value for name, value in env.items() if os.environ.get(name) != value}
+    command = Command(asked.label, asked.argv, folder / ".record", env=added)
+    meter = Meter(record.this_host().node, asked.hz)
+    with Interrupts() as interrupts:
+        try:
+            measured = _measure(command, meter, interrupts, asked)
+        except CannotExecuteError as error:  # the guard has said it
+            _clear(folder)
+            return error.exit_code
+        except LullError:
+            if any((folder / convert.RAW).iterdir()):
+                say(f"what was recorded so far is kept; lull trace convert {asked.folder} makes an archive of it")
+            raise
+        _write_record(folder, command, meter, measured, asked)
+        convert.leave_energy(folder, record.this_host().node, meter.channels, measured.samples, measured.begin_ns)
+        for line in measured.warnings:
+            say(line)
+        output(stderr=True).print(summary_table([measured.repeat]))
+        if not convert.has_records(asked.folder):
+            why = out_of_reach(asked.argv) or "none of its processes has called MPI"
+            say(f"there is no trace of {asked.argv[0]}: {why}; the record of the run is in {asked.folder}")
+            shutil.rmtree(folder / convert.RAW, ignore_errors=True)
+            return measured.repeat.exit_code or 1
+        make_archive(asked.folder, keep_raw=asked.keep_raw, interrupts=interrupts)
+    return measured.repeat.exit_code
+
+
+def make_archive(folder: Path, *, keep_raw: bool, interrupts: Interrupts) -> None:
+    """Convert what was recorded, and say what came of it and what is missing.
+
+    Raises:
+        LullError: See `lull.trace.convert.convert`; InterruptedBySignal when a signal asked to stop.
+    """
+    try:
+        with TraceProgress("converting", "records", interrupts) as progress:
+            made = convert.convert(folder, keep_raw=keep_raw, progress=progress)
+    except LullError:
+        interrupts.check("convert the trace")
+        raise
+    for line in _few(made.remarks):
+        say(line)
+    if made.hosts > 1 and made.crossings:
+        words = f"the clocks of {made.hosts} hosts are joined by {made.crossings} messages"
+        if made.too_early:
+            words += f", {made.too_early} of which still arrive before they were sent"
+        say(words)
+    size = convert.size_of_archive(folder)
+    say(f"trace of {made.processes} processes, {made.events} events, {size / 1e6:.3g} MB in {folder}")
+
+
+def _measure(command: Command, meter: Meter, interrupts: Interrupts, asked: Recording) -> Measured:
+    onlookers = [] if asked.quiet or not is_wanted() else [LiveLine()]
+    with Watch(record.this_host().node, meter, 1, onlookers) as watch:
+        run_in_turn([command], Plan(1), meter, interrupts, begins=watch.begins, ended=lambda turn, measured: None)
+    return command.finished[0]
+
+
+def _write_record(folder: Path, command: Command, meter: Meter, measured: Measured, asked: Recording) -> None:
+    """The record of the run, whose files then stand beside the archive."""
+    in_force = {**asked.settings, "LULL_TRACE": str(folder)}
+    run = compose_run(asked.label, asked.argv, meter, asked.hz, in_force, [measured.repeat])
+    record.write(command.folder, run, measured.samples)
+    for name in (record.SAMPLES_FILE, record.RUN_FILE):
+        (command.folder / name).replace(folder / name)
+    command.folder.rmdir()
+
+
+def _clear(folder: Path) -> None:
+    """Take away what was made for a program that never ran."""
+    (folder / convert.RAW).rmdir()
+    folder.rmdir()
+
+
+def _few(remarks: Sequence[str], most: int = 5) -> list[str]:
+    """The first few of many lines, and how many there are more."""
+    if len(remarks) <= most:
+        return list(remarks)
+    return [*remarks[: most - 1], f"and {len(remarks) - most + 1} more lines like these"]

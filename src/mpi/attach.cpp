@@ -1,0 +1,120 @@
+// The flavour's side of the front: which tools this process is to have, what stands before each function, and what tools
+// do when the program's MPI begins and ends.
+#include <fmt/core.h>
+#include <cstdlib>
+#include <exception>
+
+#include <dlfcn.h>
+
+#include "base/error.hpp"
+#include "mpi/front/front.hpp"
+#include "mpi/handles.hpp"
+#include "mpi/reals.hpp"
+#include "mpi/setup.hpp"
+#include "mpi/wrapping.hpp"
+#include "trace/recorder.hpp"
+
+namespace lull::mpi {
+namespace {
+
+const front_offers* front = nullptr;
+unsigned tools_of_process = 0;
+
+// What tools ask the library; the real ones of wrapped functions come with their first call.
+constexpr function asked_by_tools[] = {
+    function::MPI_Cartdim_get,
+    function::MPI_Comm_group,
+    function::MPI_Comm_rank,
+    function::MPI_Comm_remote_group,
+    function::MPI_Comm_size,
+    function::MPI_Comm_test_inter,
+    function::MPI_Dist_graph_neighbors_count,
+    function::MPI_Graph_neighbors_count,
+    function::MPI_Group_free,
+    function::MPI_Group_size,
+    function::MPI_Group_translate_ranks,
+    function::MPI_Test_cancelled,
+    function::MPI_Topo_test,
+    function::MPI_Type_size,
+    function::MPI_Isend,
+    function::MPI_Waitall,
+};
+
+#ifdef OPEN_MPI
+// A handle of Open MPI is the address of a variable of the library, or of the program's copy of it, which comes first.
+template <class Handle>
+void take_handle(Handle& handle, const char* variable) {
+  void* address = dlsym(RTLD_DEFAULT, variable);
+  if (address == nullptr) address = dlsym(front->library, variable);
+  if (address == nullptr) throw error("find MPI's handles", fmt::format("this library has no {}", variable));
+  handle = static_cast<Handle>(address);
+}
+
+void take_handles() {
+  take_handle(predefined.comm_world, "ompi_mpi_comm_world");
+  take_handle(predefined.comm_self, "ompi_mpi_comm_self");
+  take_handle(predefined.comm_null, "ompi_mpi_comm_null");
+  take_handle(predefined.request_null, "ompi_request_null");
+  take_handle(predefined.datatype_null, "ompi_mpi_datatype_null");
+  take_handle(predefined.byte, "ompi_mpi_byte");
+  take_handle(predefined.group_null, "ompi_mpi_group_null");
+}
+#else
+void take_handles() {}
+#endif
+
+any_function wrapper_of(unsigned number, any_function real) {
+  reals[number] = real;
+  return wrappers[number].of_tools[tools_of_process];
+}
+
+}  // namespace
+
+void start_tools(unsigned tools) {
+  if ((tools & records) != 0) {
+    int rank = 0, size = 0;
+    LULL_REAL(MPI_Comm_rank)(predefined.comm_world, &rank);
+    LULL_REAL(MPI_Comm_size)(predefined.comm_world, &size);
+    trace::recorder& recorder = trace::recorder::of_process();
+    recorder.define_process(rank, size, "mpi", front->library_version);
+    define_world();
+    find_shared_request();
+  }
+  if ((tools & waits) != 0) start_waiting(front->library, front->replace);
+}
+
+void finish_tools(unsigned tools) {
+  if ((tools & records) != 0) trace::recorder::of_process().take_clocks();
+  if ((tools & waits) != 0) end_waiting();
+}
+
+void close_tools(unsigned tools) {
+  if ((tools & records) != 0) trace::recorder::of_process().close();
+}
+
+}  // namespace lull::mpi
+
+const lull::mpi::flavour_offers* lull_mpi_attach(const lull::mpi::front_offers* front) noexcept {
+  using namespace lull::mpi;
+  static constexpr flavour_offers offers{wrapper_of};
+  try {
+    if (front->function_count != function_count)
+      throw lull::error("stand between the program and MPI", "its two parts are of different builds",
+                        "install Lull again");
+    lull::mpi::front = front;
+    take_handles();
+    for (const function asked : asked_by_tools)
+      reals[static_cast<unsigned>(asked)] = reinterpret_cast<any_function>(
+          dlsym(front->library, fmt::format("P{}", function_names[static_cast<unsigned>(asked)]).c_str()));
+    if (lull::trace::recorder::wanted()) {
+      static const std::vector<std::string_view> names(std::begin(function_names), std::end(function_names));
+      lull::trace::recorder::of_process().define_regions("mpi", 0, names);
+      tools_of_process |= records;
+    }
+    if (const char* policy = std::getenv("LULL_WAIT"); policy != nullptr && *policy != '\0') tools_of_process |= waits;
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "lull: {}\n", problem.what());
+    return nullptr;
+  }
+  return tools_of_process != 0 ? &offers : nullptr;
+}

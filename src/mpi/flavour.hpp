@@ -1,0 +1,58 @@
+// MPI's handles and statuses in the form that one library gives them. Everything that includes this is compiled once for
+// each library, against its mpi.h, and linked against none: functions come from reals.hpp, and handles that are the
+// address of a variable in the library from there as well.
+#pragma once
+#include <mpi.h>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace lull::mpi {
+
+// The predefined handles that are needed here; filled in by attach.cpp where they are no numbers.
+struct predefined_handles {
+  MPI_Comm comm_world, comm_self, comm_null;
+  MPI_Request request_null;
+  MPI_Datatype datatype_null, byte;
+  MPI_Group group_null;
+};
+
+#ifdef OPEN_MPI
+inline predefined_handles predefined{};
+#else
+inline constexpr predefined_handles predefined{MPI_COMM_WORLD,    MPI_COMM_SELF, MPI_COMM_NULL, MPI_REQUEST_NULL,
+                                               MPI_DATATYPE_NULL, MPI_BYTE,      MPI_GROUP_NULL};
+#endif
+
+// A handle as a number: a pointer with Open MPI, an int with MPICH.
+template <class Handle>
+[[nodiscard]] std::uintptr_t bits_of(Handle handle) noexcept {
+  if constexpr (std::is_pointer_v<Handle>) {
+    return reinterpret_cast<std::uintptr_t>(handle);
+  } else {
+    return static_cast<std::uint32_t>(handle);
+  }
+}
+
+// The bytes that a receive has got.
+[[nodiscard]] inline std::uint64_t bytes_of(const MPI_Status& status) noexcept {
+#ifdef OPEN_MPI
+  return status._ucount;
+#else
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(status.count_hi_and_cancelled) >> 1) << 32 |
+         static_cast<std::uint32_t>(status.count_lo);
+#endif
+}
+
+// Bytes of a predefined type, where its handle says so; 0: ask the library.
+[[nodiscard]] inline std::uint64_t bytes_in_handle([[maybe_unused]] MPI_Datatype type) noexcept {
+#ifdef OPEN_MPI
+  return 0;
+#else
+  constexpr std::uint32_t predefined_type = 0x4c000000;
+  const auto bits = static_cast<std::uint32_t>(type);
+  return (bits & 0xff000000) == predefined_type ? bits >> 8 & 0xff : 0;
+#endif
+}
+
+}  // namespace lull::mpi

@@ -1,0 +1,127 @@
+// What is kept for each thread that calls MPI, and which of its calls a tool sees: the outermost. Calls that the library
+// makes inside itself, by its Fortran bindings' or files' way, or callbacks of the program, pass.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "mpi/flavour.hpp"
+#include "mpi/waiting.hpp"
+#include "trace/recorder.hpp"
+
+namespace lull::mpi {
+
+enum : unsigned { records = 1, waits = 2 };  // tools: a set of these
+template <unsigned tools>
+inline constexpr bool recording = (tools & records) != 0;
+
+// This process's number of a communicator, and what its members see of it.
+struct communicator {
+  static constexpr std::uint16_t unknown = 0xffff;
+  std::uint16_t number = unknown;
+  bool inter = false;
+  std::int32_t rank = 0;  // our own in our group
+  std::int32_t size = 0;  // of the group that messages go to
+};
+
+// The number of a window, from the same series as those of communicators, and what its ranks are ranks in.
+struct window {
+  std::uint16_t number = communicator::unknown;
+  std::uint16_t comm = communicator::unknown;
+};
+
+// What a handle was last found to be. Handles are reused: `forgotten` counts the ends of communicators, windows and types.
+template <class Handle, class Value>
+class handle_cache {
+ public:
+  [[nodiscard]] const Value* find(Handle handle) const noexcept {
+    const entry& e = entries_[index(handle)];
+    return e.handle == bits_of(handle) ? &e.value : nullptr;
+  }
+  const Value& keep(Handle handle, const Value& value) noexcept {
+    entry& e = entries_[index(handle)];
+    e = {bits_of(handle), value};
+    return e.value;
+  }
+  void forget() noexcept {
+    for (entry& e : entries_) e.handle = nothing;
+  }
+
+ private:
+  static constexpr std::uintptr_t nothing = ~std::uintptr_t{0};
+  struct entry {
+    std::uintptr_t handle = nothing;
+    Value value{};
+  };
+  static constexpr int bits = 3;
+  [[nodiscard]] static std::size_t index(Handle handle) noexcept {
+    return bits_of(handle) * 0x9e3779b97f4a7c15U >> (64 - bits);
+  }
+  entry entries_[1 << bits];
+};
+
+inline constinit std::atomic<std::uint32_t> forgotten{0};
+
+// The last call that asked in vain whether something is complete or has come, and what is behind it in the log.
+struct vain_call {
+  trace::record* record = nullptr;
+  const trace::record* behind = nullptr;
+  std::uint64_t begin = 0;
+};
+
+struct thread_state {
+  bool inside = false;  // a call is under way
+  std::uint32_t forgotten_seen = 0;
+  trace::thread_log* log = nullptr;
+  vain_call asked_in_vain;
+  handle_cache<MPI_Comm, communicator> communicators;
+  handle_cache<MPI_Win, window> windows;
+  handle_cache<MPI_Datatype, std::uint64_t> type_sizes;
+  std::vector<MPI_Request> requests;  // room for those of a call
+  std::vector<MPI_Status> statuses;
+
+  // At the begin of a call: a handle that it is given anew has been forgotten before.
+  void keep_up() noexcept {
+    if (const std::uint32_t now = forgotten.load(std::memory_order_relaxed); now != forgotten_seen) [[unlikely]]
+      forget_handles(now);
+  }
+  [[gnu::cold]] void forget_handles(std::uint32_t now) noexcept;
+};
+
+extern constinit thread_local thread_state* this_thread [[gnu::tls_model("initial-exec")]];
+// With a log, where calls are recorded.
+[[nodiscard, gnu::cold]] thread_state& first_of_this_thread(bool records_calls);
+
+// A wrapper's call, from the program or from inside another.
+template <unsigned tools>
+class outermost_call {
+ public:
+  outermost_call() noexcept : thread_(this_thread) {
+    if (thread_ == nullptr) [[unlikely]]
+      thread_ = &first_of_this_thread(recording<tools>);
+    inner_ = thread_->inside;
+    thread_->inside = true;
+  }
+  outermost_call(const outermost_call&) = delete;
+  outermost_call& operator=(const outermost_call&) = delete;
+  ~outermost_call() {  // also when an error handler throws
+    if (!inner_) [[likely]]
+      thread_->inside = false;
+  }
+
+  [[nodiscard]] bool operator!() const noexcept { return inner_; }
+  [[nodiscard]] thread_state& thread() const noexcept { return *thread_; }
+
+ private:
+  thread_state* thread_;
+  bool inner_;
+};
+
+// Where nothing is recorded, what waits knows whether a call is under way (mpi/waiting.hpp).
+template <>
+class outermost_call<waits> {
+ public:
+  [[nodiscard]] bool operator!() const noexcept { return this_call.active; }
+};
+
+}  // namespace lull::mpi

@@ -1,0 +1,262 @@
+#include "mpi/waiting/bells.hpp"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "base/topology.hpp"
+
+namespace lull::mpi {
+namespace {
+
+enum state : std::uint32_t { awake_now, announced, asleep, asleep_on_descriptors };
+
+constexpr std::size_t cores_kept = 1024;
+
+timespec as_timespec(std::int64_t ns) { return {.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000}; }
+
+long futex(std::atomic<std::uint32_t>& word, int what, std::uint32_t value, const timespec* timeout) {
+  return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), what, value, timeout, nullptr, 0);
+}
+
+std::size_t in_pages(std::size_t bytes) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return (bytes + page - 1) / page * page;
+}
+
+}  // namespace
+
+struct node_bells::bell {
+  alignas(64) std::atomic<std::uint32_t> state;
+  std::atomic<std::uint32_t> word;                 // changed by every ring
+  std::atomic<std::int32_t> rank;                  // + 1; 0: nobody yet
+  alignas(64) std::atomic<std::uint64_t> sent_to;  // bit (index modulo 64): whose fragments may come back from there
+  std::array<std::atomic<std::uint64_t>, cores_kept / 64> cores;  // that this rank may use
+};
+
+struct node_bells::shared {
+  alignas(64) std::atomic<std::uint32_t> somebody;  // ranks that are announced; alone in its line, for senders read it
+  alignas(64) std::atomic<std::uint32_t> joined;
+  std::atomic<std::uint32_t> ready;  // of those, whose bell can be rung
+  std::atomic<std::uint32_t> reported;
+};
+
+std::unique_ptr<node_bells> node_bells::join(const std::string& name, int rank, int ranks_of_node) {
+  const auto count = static_cast<std::size_t>(ranks_of_node);
+  const std::size_t bytes = in_pages(sizeof(shared) + count * sizeof(bell)) + count * bytes_of_report;
+  const int file = shm_open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return nullptr;
+  void* at = MAP_FAILED;
+  if (ftruncate(file, static_cast<off_t>(bytes)) == 0)
+    at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  const int problem = errno;
+  close(file);
+  if (at == MAP_FAILED) {
+    shm_unlink(name.c_str());
+    errno = problem;
+    return nullptr;
+  }
+  auto* const memory = static_cast<shared*>(at);  // a new file is all zero, which is what all of it begins with
+  const auto index = static_cast<int>(memory->joined.fetch_add(1));
+  if (index == ranks_of_node - 1) shm_unlink(name.c_str());
+  if (index >= ranks_of_node) {  // a file that another job has left
+    shm_unlink(name.c_str());
+    munmap(at, bytes);
+    errno = EEXIST;
+    return nullptr;
+  }
+  std::unique_ptr<node_bells> made(new node_bells(memory, bytes, index, ranks_of_node, name));
+  bell& mine = made->of(index);
+  for (const int core : allowed_cores())
+    if (static_cast<std::size_t>(core) < cores_kept)
+      mine.cores[static_cast<std::size_t>(core) / 64].fetch_or(std::uint64_t{1} << static_cast<unsigned>(core) % 64);
+  mine.rank.store(rank + 1);
+  return made;
+}
+
+node_bells::node_bells(shared* memory, std::size_t bytes, int mine, int count, std::string name)
+    : memory_(memory), bytes_(bytes), mine_(mine), count_(count), name_(std::move(name)) {}
+
+node_bells::~node_bells() {
+  munmap(memory_, bytes_);
+  if (socket_ >= 0) close(socket_);
+  if (ringing_socket_ >= 0) close(ringing_socket_);
+}
+
+node_bells::bell& node_bells::of(int index) const noexcept { return reinterpret_cast<bell*>(memory_ + 1)[index]; }
+
+void node_bells::remove_name() noexcept {
+  if (memory_->joined.load() < static_cast<std::uint32_t>(count_)) shm_unlink(name_.c_str());
+}
+
+void node_bells::will_ring() noexcept { memory_->ready.fetch_add(1); }
+int node_bells::ranks_here() const { return static_cast<int>(memory_->ready.load(std::memory_order_relaxed)); }
+bool node_bells::complete() const { return ranks_here() == count_; }
+
+bool node_bells::oversubscribed() const {
+  int cores = 0;
+  for (std::size_t i = 0; i < cores_kept / 64; ++i) {
+    std::uint64_t used = 0;
+    for (int rank = 0; rank < count_; ++rank) used |= of(rank).cores[i].load(std::memory_order_relaxed);
+    cores += __builtin_popcountll(used);
+  }
+  return count_ > cores;
+}
+
+const std::uint32_t* node_bells::somebody() const { return reinterpret_cast<const std::uint32_t*>(&memory_->somebody); }
+
+int node_bells::index_of(int rank) const noexcept {
+  for (int i = 0; i < count_; ++i)
+    if (of(i).rank.load(std::memory_order_relaxed) == rank + 1) return i;
+  return -1;
+}
+
+void node_bells::sent_to(int index) noexcept {
+  std::atomic<std::uint64_t>& to = of(mine_).sent_to;
+  const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(index) % 64;
+  if ((to.load(std::memory_order_relaxed) & bit) == 0) to.fetch_or(bit, std::memory_order_relaxed);
+}
+
+void node_bells::ring(int index) noexcept {
+  bell& whose = of(index);
+  if (whose.state.load(std::memory_order_relaxed) == awake_now) return;
+  whose.word.fetch_add(1);  // who is about to sleep on the old value will not
+  std::uint32_t found = whose.state.load();
+  if (found != asleep && found != asleep_on_descriptors) return;
+  if (!whose.state.compare_exchange_strong(found, announced)) return;  // another wakes it, or it is awake
+  if (found == asleep)
+    futex(whose.word, FUTEX_WAKE, 1, nullptr);
+  else
+    send_datagram(index);
+}
+
+void node_bells::ring_those_that_sent_to_me() noexcept {
+  const std::uint64_t me = std::uint64_t{1} << static_cast<unsigned>(mine_) % 64;
+  for (int i = 0; i < count_; ++i)
+    if (i != mine_ && of(i).state.load(std::memory_order_relaxed) != awake_now &&
+        (of(i).sent_to.load(std::memory_order_relaxed) & me) != 0)
+      ring(i);
+}
+
+bool node_bells::announce() noexcept {
+  if (sleeping_.exchange(true)) return false;
+  bell& mine = of(mine_);
+  seen_ = mine.word.load();
+  mine.state.store(announced);
+  if (!in_doubt_) memory_->somebody.fetch_add(1);
+  in_doubt_ = false;
+  return true;
+}
+
+bool node_bells::rung() const noexcept { return of(mine_).word.load(std::memory_order_acquire) != seen_; }
+
+void node_bells::awake() noexcept {
+  of(mine_).state.store(awake_now, std::memory_order_release);
+  memory_->somebody.fetch_sub(1);
+  sleeping_.store(false);
+}
+
+void node_bells::awake_in_doubt() noexcept {
+  in_doubt_ = true;
+  sleeping_.store(false);
+}
+
+bool node_bells::missed() noexcept {
+  if (!in_doubt_ || sleeping_.exchange(true)) return false;
+  for (int i = 0; i < 100 && !rung(); ++i) usleep(200);
+  const bool nobody_rang = !rung();
+  in_doubt_ = false;
+  awake();
+  return nobody_rang;
+}
+
+wait::wake node_bells::sleep(std::int64_t timeout_ns) noexcept {
+  bell& mine = of(mine_);
+  mine.state.store(asleep);  // with a locked instruction: whoever rings after this wakes, or has changed the word
+  const timespec timeout = as_timespec(timeout_ns);
+  const long result = futex(mine.word, FUTEX_WAIT, seen_, &timeout);
+  const bool timed_out = result != 0 && errno == ETIMEDOUT;
+  mine.state.store(announced);  // still: its last looks count as those before a sleep
+  return timed_out && !rung() ? wait::wake::timed_out : wait::wake::rung;
+}
+
+wait::wake node_bells::sleep(std::span<const pollfd> fds, std::int64_t timeout_ns) noexcept {
+  bell& mine = of(mine_);
+  const int bell_socket = datagrams();
+  fds_.assign(fds.begin(), fds.end());
+  fds_.push_back({.fd = bell_socket, .events = POLLIN, .revents = 0});  // -1, where there is none, is passed over
+  mine.state.store(asleep_on_descriptors);
+  int ready = 1;
+  if (!rung()) {
+    const timespec timeout = as_timespec(timeout_ns);
+    ready = static_cast<int>(syscall(SYS_ppoll, fds_.data(), fds_.size(), &timeout, nullptr, std::size_t{8}));
+  }
+  mine.state.store(announced);
+  if (bell_socket >= 0 && fds_.back().revents != 0) {
+    char byte = 0;
+    while (recv(bell_socket, &byte, 1, MSG_DONTWAIT) >= 0) {
+    }
+  }
+  return ready == 0 && !rung() ? wait::wake::timed_out : wait::wake::rung;
+}
+
+namespace {
+
+// An abstract address: it has no file, and is gone with the process.
+socklen_t address_of(const std::string& name, int index, sockaddr_un& address) {
+  address = {};
+  address.sun_family = AF_UNIX;
+  const std::string text = name + '.' + std::to_string(index);
+  const std::size_t length = std::min(text.size(), sizeof address.sun_path - 1);
+  std::memcpy(address.sun_path + 1, text.data(), length);
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+}
+
+}  // namespace
+
+int node_bells::datagrams() noexcept {
+  if (socket_ >= 0 || count_ == 1) return socket_;
+  const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  sockaddr_un address;
+  const socklen_t length = address_of(name_, mine_, address);
+  if (made >= 0 && bind(made, reinterpret_cast<const sockaddr*>(&address), length) == 0) return socket_ = made;
+  if (made >= 0) close(made);
+  return -1;
+}
+
+void node_bells::send_datagram(int index) noexcept {
+  int from = ringing_socket_.load();
+  if (from < 0) {
+    const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (made < 0) return;
+    if (ringing_socket_.compare_exchange_strong(from, made))
+      from = made;
+    else
+      close(made);
+  }
+  sockaddr_un address;
+  const socklen_t length = address_of(name_, index, address);
+  sendto(from, "", 1, MSG_DONTWAIT, reinterpret_cast<const sockaddr*>(&address), length);
+}
+
+std::span<std::byte> node_bells::report_of(int index) const noexcept {
+  auto* const begin = reinterpret_cast<std::byte*>(memory_);
+  const std::size_t behind = in_pages(sizeof(shared) + static_cast<std::size_t>(count_) * sizeof(bell));
+  return {begin + behind + static_cast<std::size_t>(index) * bytes_of_report, bytes_of_report};
+}
+
+bool node_bells::last_to_report() noexcept {
+  return memory_->reported.fetch_add(1) + 1 == static_cast<std::uint32_t>(count_);
+}
+
+}  // namespace lull::mpi

@@ -1,0 +1,44 @@
+// What the wrappers that are made of the table consist of, and how they are found by number. A wrapper is there for each
+// set of tools; which sets make a difference the table says.
+#pragma once
+#include <type_traits>
+
+#include "mpi/reals.hpp"
+#include "mpi/recorded.hpp"
+#include "mpi/setup.hpp"
+#include "mpi/special_calls.hpp"
+#include "mpi/thread.hpp"
+#include "mpi/waiting.hpp"
+
+namespace lull::mpi {
+
+// Around a call that may wait for others.
+template <unsigned tools, bool = (tools & waits) != 0>
+class waiting {
+ public:
+  waiting(const char*, const void*, std::uintptr_t, int, std::uint64_t) noexcept {}
+};
+template <unsigned tools>
+class waiting<tools, true> : wait_scope {
+ public:
+  using wait_scope::wait_scope;
+};
+
+struct wrapper_row {
+  any_function of_tools[4] = {};  // by the set of tools
+};
+
+template <auto with_records>
+wrapper_row wrapped() noexcept {
+  const auto recording_only = reinterpret_cast<any_function>(with_records);
+  return {{nullptr, recording_only, nullptr, recording_only}};
+}
+template <auto with_records, auto with_waits, auto with_both>
+wrapper_row wrapped() noexcept {
+  return {{nullptr, reinterpret_cast<any_function>(with_records), reinterpret_cast<any_function>(with_waits),
+           reinterpret_cast<any_function>(with_both)}};
+}
+
+extern const wrapper_row wrappers[];
+
+}  // namespace lull::mpi

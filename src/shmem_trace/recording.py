@@ -1,0 +1,143 @@
+"""Writes recording.cpp, a wrapper for each function of OpenSHMEM that moves data, synchronises or waits:
+
+    recording.py FOLDER
+
+What a call does follows from its name and its parameters, as src/shmem/interface/openshmem.toml has them; how it is
+recorded is in recorded.hpp. Pointers are void* here: the program's own compiler has checked them.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from openshmem import Function, Interface, Parameter
+
+MADE = "// Made by src/shmem_trace/recording.py of src/shmem/interface/openshmem.toml.\n"
+
+# What is passed on without a wrapper: it neither communicates nor waits.
+LOCAL = re.compile(
+    r"shmem_(my_pe|n_pes|pe_accessible|addr_accessible|ptr|info_\w+|query_thread|pcontrol|signal_fetch"
+    r"|team_(my_pe|n_pes|get_config|translate_pe)|ctx_(create|destroy|get_team)|team_create_ctx|global_exit"
+    r"|(set|clear)_cache\w*|udcflush\w*)"
+)
+
+
+KINDS = {"put": r"_i?put|_p$", "get": r"_i?get|_g$"}
+
+
+def names(function: Function) -> set[str]:
+    """The names of its parameters."""
+    return {parameter.name for parameter in function.parameters}
+
+
+def element_bytes(function: Function) -> str:
+    """The size of what it moves one of, as C++."""
+    if function.type.endswith("_Complex"):
+        return f"2 * sizeof({function.type.removesuffix(' _Complex')})"
+    if function.type:
+        return f"sizeof({function.type})"
+    size = re.search(r"(put|get|broadcast|collect|alltoalls?)(\d+)", function.name)
+    return str(int(size[2]) // 8) if size else "1"
+
+
+# Statements that do not follow from parameters.
+NAMED = {
+    "shmem_barrier_all": "call.collective(world, -1, 0, 0);",
+    "shmem_sync_all": "call.collective(world, -1, 0, 0);",
+    "shmem_team_sync": "call.collective(team, -1, 0, 0);",
+    "shmem_quiet": "call.completed_at_targets();",
+    "shmem_ctx_quiet": "call.completed_at_targets();",
+    "shmem_team_split_strided": "call.plain();\n  call.made_team(result, new_team);",
+    "shmem_team_split_2d": "call.plain();\n  for (void* made : {xaxis_team, yaxis_team}) call.made_team(result, made);",
+}
+
+
+def statement(function: Function) -> str:
+    """What is recorded of it beside its time."""
+    has = names(function)
+    size = element_bytes(function)
+    if "pe" in has:
+        kind = next((k for k, pattern in KINDS.items() if re.search(pattern, function.name)), "atomic")
+        many = " * nelems" if "nelems" in has else ""
+        context = "ctx" if "ctx" in has else "default_context"
+        return f"call.one_sided(kind::{kind}, {context}, pe, {size}{many});"
+    if "team" in has and has & {"nelems", "nreduce"}:
+        return collective(function, size)
+    return NAMED.get(function.name, "call.plain();")
+
+
+def collective(function: Function, size: str) -> str:
+    """The bytes of its own buffers that a PE gives and gets."""
+    one = f"{size} * {'nreduce' if 'nreduce' in names(function) else 'nelems'}"
+    if "broadcast" in function.name:
+        return f"call.broadcast(team, PE_root, {one});"
+    if "alltoall" in function.name:
+        return f"call.collective(team, -1, {one} * size_of(team), {one} * size_of(team));"
+    if "collect" in function.name:  # of shmem_collect each PE may give another number: all are taken to give as many
+        return f"call.collective(team, -1, {one}, {one} * size_of(team));"
+    return f"call.collective(team, -1, {one}, {one});"
+
+
+def plain_type(parameter: Parameter) -> str:
+    """As a wrapper declares it: by what it is in a register."""
+    if parameter.type.endswith("*") or parameter.type in {"shmem_team_t", "shmem_ctx_t"}:
+        return "const void*" if parameter.type.startswith("const ") else "void*"
+    return parameter.type
+
+
+def wrapper(function: Function) -> str:
+    """One function, its second name declared before it: weak, for most processes have no OpenSHMEM."""
+    parameters = ", ".join(f"{plain_type(p)} {p.name}" for p in function.parameters)
+    arguments = ", ".join(parameter.name for parameter in function.parameters)
+    result = "" if function.result == "void" else "const auto result = "
+    c_type = "void*" if function.result.endswith("*") else function.result
+    before = {"shmem_finalize": "  before_finalize();\n", "shmem_team_destroy": "  forget_team(team);\n"}
+    after = {
+        "shmem_init": "  after_init();\n",
+        "shmem_init_thread": "  after_init();\n",
+        "shmem_finalize": "  after_finalize();\n",
+    }
+    return (
+        f"[[gnu::weak]] {c_type} p{function.name}({parameters});\n"
+        f'[[gnu::visibility("default")]] {c_type} {function.name}({parameters}) {{\n'
+        f'  static constinit region mine{{"{function.name}"}};\n'
+        "  recorded call(mine);\n"
+        f"{before.get(function.name, '')}"
+        f"  {result}p{function.name}({arguments});\n"
+        "  call.returned();\n"
+        f"  {statement(function)}\n"
+        f"{after.get(function.name, '')}"
+        f"{'  return result;' + chr(10) if result else ''}"
+        "}\n"
+    )
+
+
+def recorded_functions(interface: Interface) -> list[Function]:
+    """Those that get a wrapper. Old names without shmem_ have no second name to pass the call on to."""
+    return [
+        function
+        for function in interface.functions()
+        if function.name.startswith("shmem_") and not LOCAL.fullmatch(function.name)
+    ]
+
+
+def recording(interface: Interface) -> str:
+    """The whole source."""
+    functions = "\n".join(map(wrapper, recorded_functions(interface)))
+    head = f'{MADE}#include "shmem_trace/recorded.hpp"\n\nusing namespace lull::shmem_trace;\n'
+    return f'{head}\nextern "C" {{\n\n{functions}\n}}\n'
+
+
+def main(into: Path) -> None:
+    """Write it where it differs."""
+    path = into / "recording.cpp"
+    text = recording(Interface())
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        into.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,47 @@
+"""Run ranks of an MPI program on two virtual hosts, joined by a link of limited rate.
+
+    on_link.py RATE RANKS PROGRAM [ARGUMENTS...]
+
+The link is honest: its bucket holds little more than one piece the kernel sends. The hosts bear this machine's name:
+what programs report there belongs to the measurement here. Ends as the program does; nothing of the hosts is left.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+from typing import NoReturn
+
+from lull.base.errors import LullError
+from lull.hosts.mpirun import run_on_hosts
+from lull.hosts.virtual import INTERFACE, Link, virtual_hosts
+
+
+def stop(signum: int, frame: FrameType | None) -> NoReturn:
+    """End as after an interruption, so that the hosts are removed."""
+    raise SystemExit(128 + signum)
+
+
+def main() -> int:
+    """The exit code of the program."""
+    if len(sys.argv) < 4:
+        print("on_link: it takes a rate, a number of ranks and a program", file=sys.stderr)
+        return 2
+    rate, ranks, *program = sys.argv[1:]
+    for signum in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, stop)
+    try:
+        with virtual_hosts(2, Link(rate), prefix="link") as hosts:
+            env = {**os.environ, "OMPI_MCA_btl_tcp_if_include": INTERFACE}
+            return run_on_hosts(hosts, int(ranks), program, env=env)
+    except LullError as error:
+        print(f"on_link: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

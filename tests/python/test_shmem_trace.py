@@ -1,0 +1,72 @@
+"""OpenSHMEM programs on Lull's runtime, recorded: who moved what to whom."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import pytest
+
+from conftest import Lull, compiled
+from lull.mpi.preload import preloaded
+from raw_records import RawProcess, read_raw
+
+PES = 4
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> list[RawProcess]:
+    folder = tmp_path_factory.mktemp("shmem")
+    program = compiled("shmem_traffic.c", folder)
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
+    env = preloaded(inherited, tools={"LULL_TRACE": str(folder / "trace")})
+    done = Lull(folder, env=env).run("run", "-n", str(PES), str(program))
+    assert (done.returncode, done.stderr) == (0, "")
+    return read_raw(folder / "trace")
+
+
+def test_every_pe_is_there_with_its_rank(processes: list[RawProcess]) -> None:
+    assert [process.rank for process in processes] == list(range(PES))
+    for process in processes:
+        assert (process.records[0].function, process.records[-1].function) == ("shmem_init", "shmem_finalize")
+
+
+def test_transfers_have_target_and_bytes(processes: list[RawProcess]) -> None:
+    for process in processes:
+        right = (process.rank + 1) % PES
+        moved = [(one.function, one.peer, one.bytes) for one in process.of("put", "get", "atomic")]
+        assert moved == [
+            ("shmem_long_put", right, 64),
+            ("shmem_putmem", right, 20),
+            ("shmem_put32", right, 12),
+            ("shmem_long_p", right, 8),
+            ("shmem_get64", right, 32),
+            ("shmem_long_g", right, 8),
+            ("shmem_long_atomic_add", 0, 8),
+            ("shmem_int_atomic_fetch_inc", right, 4),
+            ("shmem_long_p", right, 8),
+            ("shmem_ctx_long_p", process.rank % 2, 8),  # its context counts PEs of the team
+        ]
+        assert len(process.of("completed_at_target")) == 2
+
+
+def test_collectives_are_of_their_teams(processes: list[RawProcess]) -> None:
+    for process in processes:
+        world, half = process.defined("communicator")
+        assert (world["number"], world["name"]) == (0, "SHMEM_TEAM_WORLD")
+        collectives = [(one.function, one.comm, one.peer, one.bytes) for one in process.of("collective")]
+        first = process.rank < 2
+        assert collectives == [
+            ("shmem_barrier_all", 0, -1, 0),
+            ("shmem_long_sum_reduce", 0, -1, 16),
+            ("shmem_broadcastmem", half["number"], 0, 8 if first else 0),
+            ("shmem_team_sync", half["number"], -1, 0),
+        ]
+
+
+def test_what_the_library_does_inside_is_not_recorded(processes: list[RawProcess]) -> None:
+    for process in processes:
+        functions = Counter(record.function for record in process.records if record.function)
+        assert functions["shmem_barrier_all"] == 1
+        assert functions["shmem_long_wait_until"] == 1
+        assert "shmem_my_pe" not in functions
