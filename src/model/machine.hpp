@@ -62,12 +62,12 @@ inline constexpr waiting_costs waiting_costs_of_mpi{.cold_start_ns = 20'000,
 // The same of a call in which many messages come, whatever it does: overdue is no more than one of them.
 inline constexpr waiting_costs waiting_costs_of_mpi_streams{
     .cold_start_ns = 20'000, .least_slack_ns = 100'000, .least_slack_per_margin = 4, .timers_in_time_pct = 75};
-// The same where messages come over a network: a handshake answered late costs more than a short sleep saves.
-inline constexpr waiting_costs waiting_costs_of_mpi_over_network{.cold_start_ns = 20'000,
-                                                                 .least_slack_ns = 950'000,
-                                                                 .least_slack_per_margin = 4,
-                                                                 .timers_in_time_pct = 75,
-                                                                 .reconsider = true};
+// The same over a network, and for large messages: a handshake answered late costs more than a short sleep saves.
+inline constexpr waiting_costs waiting_costs_of_mpi_handshakes{.cold_start_ns = 20'000,
+                                                               .least_slack_ns = 950'000,
+                                                               .least_slack_per_margin = 4,
+                                                               .timers_in_time_pct = 75,
+                                                               .reconsider = true};
 
 // The progress thread of a PE, and the turns between it and a thread of the program that makes progress itself.
 struct progress_costs {

@@ -9,11 +9,11 @@
 namespace lull::settings_of {
 
 inline constexpr std::array wait{
-    setting{"LULL_WAIT", setting_type::choice, "interrupt", wait::wait_policy_choices,
-            "How a PE waits, and the ranks of an MPI program under lull attach: poll spins until the data is there; "
-            "interrupt spins about the price of a wake-up and then "
-            "sleeps; +dvfs lowers the core's frequency meanwhile; adaptive sleeps until shortly before the end that "
-            "it predicts."},
+    setting{
+        "LULL_WAIT", setting_type::choice, "interrupt", wait::wait_policy_choices,
+        "How a PE waits, and the ranks of an MPI program under lull attach: poll spins until the data is there; "
+        "interrupt spins about the price of a wake-up and then sleeps; +dvfs lowers the core's frequency meanwhile; "
+        "adaptive sleeps until shortly before the end that it predicts."},
     setting{"LULL_WAIT_THRESHOLD", setting_type::size, "16K", "",
             "Bytes from which a transfer's wait may be taken to be long: below, adaptive waits like interrupt, +dvfs "
             "leaves the frequency alone, and traffic begins interrupt's spin anew."},

@@ -28,6 +28,12 @@ std::uint64_t bits(const void* address) { return reinterpret_cast<std::uint64_t>
 // Others also store into the memory of windows, of which nobody tells.
 bool told_by_messages(const call_under_way& call) { return !std::string_view(call.function).starts_with("MPI_Win_"); }
 
+// Whether it is likely that messages go to and fro before the call is over: over a network, and for large messages.
+bool is_a_handshake(const call_under_way& call) {
+  constexpr std::uint64_t large = 65536;
+  return call.polled || call.size >= large;
+}
+
 std::uint64_t key_of(const call_under_way& call) {
   std::uint64_t key = mix(bits(call.site), bits(call.function));
   key = mix(key, call.comm);
@@ -75,9 +81,9 @@ void idle_loop::make(const wait::wait_case& here, const call_under_way& call) {
   if constexpr (std::is_same_v<Policy, wait::adaptive_policy>) {
     const auto known = process_.history.predict(what_);
     policy_.emplace<Policy>(here, known,
-                            stream_       ? model::waiting_costs_of_mpi_streams
-                            : call.polled ? model::waiting_costs_of_mpi_over_network
-                                          : model::waiting_costs_of_mpi);
+                            stream_                ? model::waiting_costs_of_mpi_streams
+                            : is_a_handshake(call) ? model::waiting_costs_of_mpi_handshakes
+                                                   : model::waiting_costs_of_mpi);
     if (known) expected_end_ = begin_ + known->slack_ns - known->margin_ns;
   } else {
     policy_.emplace<Policy>(here);

@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#undef mca_pml_base_selected_component
-
 static ompi_communicator_t* world;
 static void (*set_yield_when_idle)(bool);
 static opal_proc_t* (*proc_lookup)(const opal_process_name_t);

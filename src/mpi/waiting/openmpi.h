@@ -29,8 +29,8 @@ const char* lull_openmpi_open(struct lull_openmpi* found, void* library);
 /* Whether progress that finds nothing to do calls sched_yield. */
 void lull_openmpi_yield_when_idle(bool yield);
 
-/* From now on: when a message has been given to shared memory and *somebody is not 0, sent(endpoint, returns) is called;
- * `returns`: the receiver gives a fragment back. When a message has been given to this process itself, sent_to_self(). */
+/* From now on, where *somebody is not 0: sent(endpoint) after a message has been given to shared memory, and sent_to_self()
+ * after one to this process itself. And returns(endpoint) before each message whose fragment the receiver gives back. */
 void lull_openmpi_tell_of_sends(const uint32_t* somebody, void (*sent)(const void* endpoint),
                                 void (*returns)(const void* endpoint), void (*sent_to_self)(void));
 
