@@ -83,7 +83,7 @@ class node_bells {
 
   // A place of this rank's own in the shared memory, and the number of those who are done with theirs: the last of the
   // node reads them all.
-  static constexpr std::size_t bytes_of_report = 128 * 1024;
+  static constexpr std::size_t bytes_of_report = std::size_t{128} * 1024;
   [[nodiscard]] std::span<std::byte> report_of(int index) const noexcept;
   [[nodiscard]] int mine() const { return mine_; }
   [[nodiscard]] bool last_to_report() noexcept;
