@@ -149,6 +149,7 @@ class definition_writer {
       const auto [found, is_new] = known.try_emplace(members, groups_);
       if (!is_new) return found->second;
       std::vector<std::uint64_t> places;
+      places.reserve(members.size());
       for (const std::uint32_t m : members) places.push_back(place[m]);
       const OTF2_Paradigm paradigm = paradigm_of(members.empty() ? "mpi" : all_.processes[members[0]].paradigm);
       check(OTF2_GlobalDefWriter_WriteGroup(to_, groups_++, text(""), OTF2_GROUP_TYPE_COMM_GROUP, paradigm,
