@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,10 +48,13 @@ nb::ndarray<nb::numpy, const T> view(const std::vector<T>& values, std::initiali
 // A copy of one number of each row, as an array of numpy.
 template <class T, class Rows, class Get>
 nb::ndarray<nb::numpy, T> column(const Rows& rows, std::size_t width, Get get) {
-  auto* const values = new std::vector<T>;
-  values->reserve(rows.size() * width);
-  for (const auto& row : rows) get(row, *values);
-  const nb::capsule owner(values, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  auto made = std::make_unique<std::vector<T>>();
+  made->reserve(rows.size() * width);
+  for (const auto& row : rows) get(row, *made);
+  std::vector<T>* const values = made.release();  // the capsule's from here on
+  const nb::capsule owner(values, [](void* p) noexcept {
+    const std::unique_ptr<std::vector<T>> given_back(static_cast<std::vector<T>*>(p));
+  });
   if (width == 1) return {values->data(), {values->size()}, owner};
   return {values->data(), {rows.size(), width}, owner};
 }

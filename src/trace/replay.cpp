@@ -245,18 +245,16 @@ class player {
     event e{.time_ns = now, .request = of.number};
     if (of.what == kind::posted_receive) {
       e.what = happening::irecv_request;
-    } else if (of.communicator == no_one) {
-      return;
+    } else if (!told(of)) {
+      return;  // to nobody
     } else if (of.what == kind::posted_collective) {
       e.what = happening::icollective_request;
-    } else if (of.peer >= 0) {
+    } else {
       e.what = happening::isend;
       e.communicator = of.communicator;
       e.peer = of.peer;
       e.tag = of.tag;
       e.bytes = of.bytes;
-    } else {
-      return;  // to nobody
     }
     emit(t, e);
   }

@@ -62,6 +62,11 @@ def write_plots(found: Analysis, folder: Path, form: str) -> list[Path]:
     return made
 
 
+def _titled(before: str, words: str) -> str:
+    """A title, behind the name of the record where there are several."""
+    return before + words if before else words[0].upper() + words[1:]
+
+
 def _content(one: TabledPlot, form: str) -> bytes:
     if form == "pdf":
         return one.plot.pdf()
@@ -84,7 +89,8 @@ def _of_processes(account: TraceAccount, before: str) -> TabledPlot:
     """A bar for each process, or for each of equal groups of them: the shares of its time."""
     states = shown_states(account)
     seconds = np.array([[one.time.seconds(state) for state in states] for one in account.processes])
-    groups = np.array_split(np.arange(len(seconds)), min(len(seconds), MOST_ROWS))
+    size = -(-len(seconds) // MOST_ROWS)
+    groups = [np.arange(first, min(first + size, len(seconds))) for first in range(0, len(seconds), size)]
     rows = np.array([seconds[group].sum(axis=0) for group in groups])
     shares = 100 * rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-12)
     names = [_name_of(account, group) for group in groups]
@@ -105,9 +111,9 @@ def _of_processes(account: TraceAccount, before: str) -> TabledPlot:
         _legend(figure, states)
         words = ", ".join(f"{state} {formatting.percent(account.time.seconds(state) / account.time.total)}"
                           for state in states) if account.time.total > 0 else "no time"  # fmt: skip
-        plot = svg.Plot(figure, f"{before}what the time of each process went on. All: {words}")
+        plot = svg.Plot(figure, _titled(before, f"what the time of each process went on. All: {words}"))
     table = [[name, *(f"{share:.1f} %" for share in row)] for name, row in zip(names, shares, strict=True)]
-    return TabledPlot("trace-processes", f"{before}what the time of each process went on", plot,
+    return TabledPlot("trace-processes", _titled(before, "what the time of each process went on"), plot,
                       ["process", *states], table, (0,))  # fmt: skip
 
 
@@ -160,7 +166,7 @@ def _over_time(found: Analysis, before: str) -> TabledPlot:
         panels[-1].set_xlabel("time since the begin")
         figure.align_ylabels(panels)
         _legend(figure, states)
-        plot = svg.Plot(figure, f"{before}what the processes were doing over the run, and what they sent")
+        plot = svg.Plot(figure, _titled(before, "what the processes were doing over the run, and what they sent"))
     few = np.array_split(np.arange(len(shares)), 12)
     table = [
         [
@@ -171,7 +177,7 @@ def _over_time(found: Analysis, before: str) -> TabledPlot:
         for part in few
         if len(part)
     ]
-    return TabledPlot("trace-time", f"{before}what the processes were doing over the run", plot,
+    return TabledPlot("trace-time", _titled(before, "what the processes were doing over the run"), plot,
                       ["time", *states, "sent"], table, (0,))  # fmt: skip
 
 
@@ -212,7 +218,7 @@ def _matrix(account: TraceAccount, before: str) -> TabledPlot:
         edges = np.linspace(-0.5, count - 0.5, side + 1)
         mesh = axes.pcolormesh(
             edges, edges, np.ma.masked_equal(cells, 0), cmap="viridis_r",
-            norm=LogNorm(low, high) if logarithmic else Normalize(0, high), rasterized=True, linewidth=0,
+            norm=LogNorm(low, high) if logarithmic else Normalize(0, high), rasterized=side > MOST_ROWS, linewidth=0,
         )  # fmt: skip
         axes.set_aspect("equal")
         axes.invert_yaxis()
@@ -230,10 +236,12 @@ def _matrix(account: TraceAccount, before: str) -> TabledPlot:
         bar = figure.colorbar(mesh, ax=axes, shrink=0.85)
         svg.prefixed_ticks(bar.ax.yaxis, "B", logarithmic=logarithmic)
         bar.ax.minorticks_off()
+        if bar.solids is not None:
+            bar.solids.set(rasterized=False, edgecolor="face")  # else it is an image of its own
         bar.outline.set_linewidth(0.7)
         most = max(account.pairs, key=lambda pair: pair.bytes + pair.one_sided_bytes)
         words = f"{account.processes[most.source].name} to {account.processes[most.target].name}"
-        plot = svg.Plot(figure, f"{before}bytes from each process to each; most {words}")
+        plot = svg.Plot(figure, _titled(before, f"bytes from each process to each; most {words}"))
     order = sorted(account.pairs, key=lambda pair: -(pair.bytes + pair.one_sided_bytes))[:100]
     table = [
         [
@@ -243,8 +251,8 @@ def _matrix(account: TraceAccount, before: str) -> TabledPlot:
         for pair in order
     ]  # fmt: skip
     aside = "" if len(order) == len(account.pairs) else f", the first {len(order)} of {len(account.pairs)} pairs"
-    return TabledPlot("trace-matrix", f"{before}who sends to whom", plot, ["from", "to", "messages", "bytes"], table,
-                      (0, 1), aside)  # fmt: skip
+    headings = ["from", "to", "messages", "bytes"]
+    return TabledPlot("trace-matrix", _titled(before, "who sends to whom"), plot, headings, table, (0, 1), aside)
 
 
 def _sizes(account: TraceAccount, before: str) -> TabledPlot:
@@ -266,12 +274,14 @@ def _sizes(account: TraceAccount, before: str) -> TabledPlot:
                 svg.prefixed_ticks(axes.yaxis, unit, logarithmic=False)
             else:
                 axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        plot = svg.Plot(figure, f"{before}sizes of messages, point to point")
+        plot = svg.Plot(figure, _titled(before, "sizes of messages, point to point"))
     table = [
         [size_words(one.from_bytes, one.to_bytes), f"{one.messages:,}", formatting.si(one.bytes, "B")]
         for one in account.sizes
     ]
-    return TabledPlot("trace-sizes", f"{before}sizes of messages", plot, ["size", "messages", "bytes"], table, (0,))
+    return TabledPlot(
+        "trace-sizes", _titled(before, "sizes of messages"), plot, ["size", "messages", "bytes"], table, (0,)
+    )
 
 
 def _size_tick(place: int) -> str:
