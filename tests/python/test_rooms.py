@@ -32,7 +32,8 @@ def test_every_test_is_of_a_room_and_every_room_names_tests(of: str, there: set[
 
 def test_unit_tests_are_those_of_rooms_that_say_so() -> None:
     calls = "".join(path.read_text() for path in (TESTS / "unit").rglob("*") if path.suffix in {".cmake", ".txt"})
-    named = {line.partition("(")[2].split()[0] for line in calls.splitlines() if line.strip().startswith("lull_unit_test(")}
+    made = [line.strip() for line in calls.splitlines() if line.strip().startswith("lull_unit_test(")]
+    named = {line.partition("(")[2].split()[0] for line in made}
     assert named == {name for name, room in ROOMS.items() if room.get("unit")}
 
 
