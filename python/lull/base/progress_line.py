@@ -1,0 +1,56 @@
+"""How far long work is: one line on a terminal, nothing elsewhere. Always on stderr."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+class ProgressLine:
+    """From `with` to its end: what is done, a bar, a state in words, the time left. Of one thread at a time.
+
+    `is_shown` is false where stderr is no terminal; the calls then do nothing.
+    """
+
+    def __init__(self, what: str = "") -> None:
+        self._bar: Progress | None = None
+        if sys.stderr.isatty():
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.fields[state]}"),
+                TimeRemainingColumn(),
+                TextColumn("left"),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._task = self._bar.add_task(what, total=None, state="")
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is a terminal."""
+        return self._bar is not None
+
+    def __enter__(self) -> ProgressLine:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def begin(self, what: str, expected: float) -> None:
+        """Something else begins; `expected` 0: nobody knows of how much."""
+        if self._bar:
+            self._bar.reset(self._task, total=expected or None, description=what)
+
+    def show(self, done: float, expected: float, state: str) -> None:
+        """So much of it is done."""
+        if self._bar:
+            self._bar.update(self._task, completed=done, total=expected or None, state=state)
