@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE_S, Lull, gone, processes_with, wait_until
+from conftest import TIMEOUT_S, Lull, gone, processes_with, wait_until
 from lull.mpi.waiting import policies, waiting_by
 from own_segments import shared_segments
 
@@ -56,7 +56,7 @@ def run(job: Lull, policy: str | None, ranks: int, *command: object, **env: str)
         env={**job.environment(), **env},
         capture_output=True,
         text=True,
-        timeout=2 * PATIENCE_S,
+        timeout=2 * TIMEOUT_S,
         check=False,
     )
 
@@ -158,7 +158,7 @@ def waiting_ranks(job: Lull, programs: Path, policy: str, how: str, **env: str) 
 @pytest.mark.parametrize(("how", "code"), [("abort", 5), ("exit", 7), ("fall", 137)])
 def test_a_job_ends_as_without_lull(job: Lull, programs: Path, how: str, code: int) -> None:
     started = waiting_ranks(job, programs, "adaptive", how)
-    _, said = started.communicate(timeout=PATIENCE_S)
+    _, said = started.communicate(timeout=TIMEOUT_S)
     assert started.returncode == code, said
     assert "lull:" not in said
 
@@ -167,7 +167,7 @@ def test_a_job_ends_as_without_lull(job: Lull, programs: Path, how: str, code: i
 def test_a_signal_ends_a_job_that_sleeps(job: Lull, programs: Path, policy: str) -> None:
     started = waiting_ranks(job, programs, policy, "ever")
     os.kill(started.pid, signal.SIGINT)
-    started.communicate(timeout=PATIENCE_S)
+    started.communicate(timeout=TIMEOUT_S)
     assert started.returncode != 0
 
 
@@ -175,7 +175,7 @@ def test_a_killed_sleeper_ends_the_job(job: Lull, programs: Path) -> None:
     started = waiting_ranks(job, programs, "adaptive", "ever")
     time.sleep(0.1)
     os.kill(processes_with(str(job.folder), name="mpi_waits")[0], signal.SIGKILL)
-    started.communicate(timeout=PATIENCE_S)
+    started.communicate(timeout=TIMEOUT_S)
     assert started.returncode == 137
 
 
@@ -188,7 +188,7 @@ def test_a_rank_without_lull_is_no_danger(job: Lull, programs: Path) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
         check=False,
     )
     assert done.returncode == 0
@@ -213,7 +213,7 @@ def test_mpich_waits_as_it_does_and_a_line_says_so(job: Lull, programs: Path) ->
         env=job.environment(),
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
         check=False,
     )
     assert len(lines(done)) == 2

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <initializer_list>
 
@@ -81,8 +82,8 @@ bool wanted(const char* variable) {
   return value != nullptr && *value != '\0';
 }
 
-void say_why_not(const char* found, const char* remedy) {
-  if (is_reporter()) fprintf(stderr, "lull: stand between the program and MPI: %s; %s\n", found, remedy);
+void say_why_not(const char* found, const char* fix) {
+  if (is_reporter()) fprintf(stderr, "lull: stand between the program and MPI: %s; %s\n", found, fix);
 }
 
 // The library that holds `symbol`, if it is there.
@@ -130,7 +131,10 @@ void attach(const char* flavour) {
   char path[4200];
   snprintf(path, sizeof path, "%s/liblull-mpi-%s.so", dirname(folder), flavour);
   void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return say_why_not(dlerror(), "build Lull where this MPI library's headers are installed");
+  if (handle == nullptr)
+    return say_why_not(dlerror(), access(path, F_OK) == 0
+                                      ? "the program goes on without Lull"
+                                      : "build Lull where this MPI library's headers are installed");
   const auto offer = reinterpret_cast<decltype(&lull_mpi_attach)>(dlsym(handle, "lull_mpi_attach"));
   if (offer == nullptr) return say_why_not(path, "it is not Lull's; install Lull again");
   state.offers = {lull::mpi::function_count, state.library, state.version, replace};

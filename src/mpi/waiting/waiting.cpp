@@ -86,8 +86,10 @@ constinit thread_local counted_call this_counted_call{};
 constinit thread_local bool compares = false;  // this thread changes the way of waiting, epoch by epoch
 
 idle_loop& loop_of_thread() {
-  thread_local idle_loop loop(here->process);
-  return loop;
+  // By a pointer: of a thread's own memory a library that is loaded late gets some bytes only.
+  thread_local std::unique_ptr<idle_loop> loop;
+  if (!loop) loop = std::make_unique<idle_loop>(here->process);
+  return *loop;  // NOLINT(clang-analyzer-cplusplus.NewDelete): it takes the variable for one of this call
 }
 
 // What stands in the front's slots.
