@@ -165,19 +165,24 @@ class player {
     return operations_[region].value_or(collective::create_handle);
   }
 
+  // A message, unless it goes to or comes from nobody.
+  void tell_message(const thread_told& t, std::uint64_t now, const record& first, const record& r, happening what) {
+    const auto comm = communicator(r, first);
+    if (comm == no_one || r.peer < 0) return;
+    emit(t, {.time_ns = now,
+             .what = what,
+             .communicator = comm,
+             .peer = r.peer,
+             .tag = static_cast<std::uint32_t>(r.tag),
+             .bytes = r.bytes});
+  }
+
   // What is so from the begin of the call.
   void tell_begin(const thread_told& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
                   const record& r) {
-    const auto tag = static_cast<std::uint32_t>(r.tag);
     switch (r.what) {
       case kind::send:
-        if (const auto comm = communicator(r, first); comm != no_one && r.peer >= 0)
-          emit(t, {.time_ns = now,
-                   .what = happening::send,
-                   .communicator = comm,
-                   .peer = r.peer,
-                   .tag = tag,
-                   .bytes = r.bytes});
+        tell_message(t, now, first, r, happening::send);
         break;
       case kind::collective:
         if (communicator(r, first) != no_one) emit(t, {.time_ns = now, .what = happening::collective_begin});
@@ -266,13 +271,7 @@ class player {
     switch (r.what) {
       case kind::receive:
       case kind::also_received:
-        if (const auto comm = communicator(r, first); comm != no_one && r.peer >= 0)
-          emit(t, {.time_ns = now,
-                   .what = happening::receive,
-                   .communicator = comm,
-                   .peer = r.peer,
-                   .tag = tag,
-                   .bytes = r.bytes});
+        tell_message(t, now, first, r, happening::receive);
         break;
       case kind::collective:
         if (const auto comm = communicator(r, first); comm != no_one)
