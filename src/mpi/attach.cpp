@@ -1,7 +1,6 @@
 // The flavour's side of the front: which tools this process is to have, what stands before each function, and what tools
 // do when the program's MPI begins and ends.
 #include <fmt/core.h>
-#include <cstdlib>
 #include <exception>
 
 #include <dlfcn.h>
@@ -111,7 +110,7 @@ const lull::mpi::flavour_offers* lull_mpi_attach(const lull::mpi::front_offers* 
       lull::trace::recorder::of_process().define_regions("mpi", 0, names);
       tools_of_process |= records;
     }
-    if (const char* policy = std::getenv("LULL_WAIT"); policy != nullptr && *policy != '\0') tools_of_process |= waits;
+    if (waiting_wanted()) tools_of_process |= waits;
   } catch (const std::exception& problem) {
     fmt::print(stderr, "lull: {}\n", problem.what());
     return nullptr;

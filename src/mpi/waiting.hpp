@@ -78,6 +78,9 @@ class wait_scope {
 // The slots of the front: how a function that the library calls by name is replaced.
 using replace_function = void (*)(const char* name, void (*by)());
 
+// Whether calls have to say that they are under way: a policy is set, and it is not the library's own, or waits are counted.
+[[nodiscard]] bool waiting_wanted();
+
 // `library`: a handle of the MPI library that the program has loaded. Does nothing, but for one line on stderr where
 // that is not obvious, when this library cannot wait by a policy. Call after MPI_Init, from the thread that called it.
 void start_waiting(void* library, replace_function replace) noexcept;

@@ -189,9 +189,13 @@ double ticks_per_ns_now() {
 
 void say(const std::string& line) { std::fprintf(stderr, "lull: %s\n", line.c_str()); }
 
+wait::wait_policy policy_asked() {
+  return wait::wait_policy_named(setting_text("LULL_WAIT")).value_or(wait::wait_policy::poll);
+}
+
 // Null: this process waits as its library does.
 std::unique_ptr<attached> attach(void* library, replace_function replace) {
-  const auto policy = wait::wait_policy_named(setting_text("LULL_WAIT")).value_or(wait::wait_policy::poll);
+  const auto policy = policy_asked();
   auto made = std::make_unique<attached>();
   made->counted = setting_text("LULL_STATS") != "0";
   lull_openmpi library_found{};
@@ -297,6 +301,11 @@ void wait_scope::end_waited(call_under_way& call) noexcept {
     counts.ns_cpu = thread_cpu_ns() - this_counted_call.cpu_begin_ns;
   }
   if (here->counted) here->sites.waited(call.function, call.site, counts);
+}
+
+bool waiting_wanted() {
+  return setting_is_set("LULL_WAIT") &&
+         (policy_asked() != wait::wait_policy::poll || setting_text("LULL_STATS") != "0");
 }
 
 void start_waiting(void* library, replace_function replace) noexcept try {
