@@ -3,8 +3,8 @@
 Open MPI, two ranks on two cores. LULL_MPI_COMPARE lets a program wait by the policy and as its library does in turn,
 epoch by epoch, by chance: separate runs differ by more than what is to be seen. "Time" is the time of a call with the
 policy over that without, "CPU" the same of the CPU time of both ranks. Ranks are pinned; each figure is the median of
-several runs. Where they are not pinned, and more ranks than cores, are in the table only. Tables come first, then one
-line of JSON; figures.toml says what its figures are.
+several runs. Tables come first, then one line of JSON, in which `spread` is the least and the most of a figure's runs;
+figures.toml says what its figures are.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ BUILD = TOP / "build" / "bench-mpi-wait"
 LINK = Link("1gbit", "20kb", 16384)
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 SIZES_OF_POLL = (8, 1024, 65536, 4194304)
+RUNS_OF_POLL_A_ROUND = 5
 
 
 @dataclass(frozen=True)
@@ -181,51 +182,79 @@ def call_cost_ns(program: Path, seconds: float, policy: str, rounds: int) -> flo
     return min(ours for ours, _ in pairs) - min(theirs for _, theirs in pairs)
 
 
-def poll_ratio(program: Path, seconds: float, rounds: int) -> dict[int, float]:
-    """Ping-pong under LULL_WAIT=poll over that without Lull, by size: the best of the runs of each, in turn."""
+def poll_ratios(program: Path, rounds: int) -> dict[int, tuple[float, float, float]]:
+    """Ping-pong under LULL_WAIT=poll over that without Lull, by size: the median, and both quartiles.
+
+    Of many short runs in turn: one and the same run scatters by 3 % and more, by where its memory lies.
+    """
     plain = {**os.environ, **ROOT}
+    sides = {"ours": waiting_by("poll", plain), "theirs": plain}
     found = {}
     for size in SIZES_OF_POLL:
-        took: dict[str, list[float]] = {"ours": [], "theirs": []}
-        for _ in range(rounds):
-            for who, env in (("ours", waiting_by("poll", plain)), ("theirs", plain)):
-                said = json.loads(run([*mpirun(2, "core"), str(program), "pingpong", str(seconds), str(size)], env))
-                took[who].append(said["seconds"] / said["repeats"])
-        found[size] = min(took["ours"]) / min(took["theirs"])
+        ratios = []
+        for number in range(RUNS_OF_POLL_A_ROUND * rounds):
+            took = {}
+            for who in sorted(sides, reverse=number % 2 == 1):
+                command = [*mpirun(2, "core"), str(program), "pingpong", "0.4", str(size)]
+                said = json.loads(run(command, sides[who]))
+                took[who] = said["seconds"] / said["repeats"]
+            ratios.append(took["ours"] / took["theirs"])
+        least, median, most = statistics.quantiles(ratios, n=4)
+        found[size] = median, least, most
     return found
 
 
-def figures(seen: dict[str, list[Compared]], call_ns: float, poll: dict[int, float]) -> dict[str, float]:
+# The figures of the last line that the cases give: the case, and what of it.
+FIGURES = {
+    "imbalance_ms_time": ("imbalance_ms", "time"),
+    "imbalance_ms_avoidable_cpu_removed": ("imbalance_ms", "removed"),
+    "imbalance_200us_time": ("imbalance_200us", "time"),
+    "imbalance_200us_removed": ("imbalance_200us", "removed"),
+    "lammps_imbalanced_time": ("lammps_imbalanced", "time"),
+    "lammps_imbalanced_cpu": ("lammps_imbalanced", "cpu"),
+    "lammps_balanced_time": ("lammps_balanced", "time"),
+    "tcp_bulk_time": ("tcp_bulk", "time"),
+    "tcp_bulk_cpu": ("tcp_bulk", "cpu"),
+    "pingpong_8b": ("pingpong_8b", "time"),
+    "pingpong_64k": ("pingpong_64k", "time"),
+    "pingpong_2m": ("pingpong_2m", "time"),
+    "tcp_pingpong_64k": ("tcp_pingpong_64k", "time"),
+    "lammps_balanced_cpu": ("lammps_balanced", "cpu"),
+    "unpinned_time": ("imbalance_ms, not pinned", "time"),
+    "unpinned_removed": ("imbalance_ms, not pinned", "removed"),
+    "oversubscribed_time": ("imbalance_ms, 4 ranks on 2 cores", "time"),
+    "oversubscribed_cpu": ("imbalance_ms, 4 ranks on 2 cores", "cpu"),
+    "rotating_time": ("rotating", "time"),
+    "rotating_removed": ("rotating", "removed"),
+    "tcp_bulk_256k_time": ("tcp_bulk_256k", "time"),
+    "tcp_bulk_256k_cpu": ("tcp_bulk_256k", "cpu"),
+    "tcp_bulk_paused_time": ("tcp_bulk, 8 ms between", "time"),
+    "tcp_bulk_paused_cpu": ("tcp_bulk, 8 ms between", "cpu"),
+}
+
+
+def of_runs(case: Case, runs: Sequence[Compared], what: str) -> list[float]:
+    """One figure of a case, run by run."""
+    if what == "time":
+        return [one.time for one in runs]
+    if what == "cpu":
+        return [one.cpu for one in runs]
+    assert case.ideal_cpu is not None
+    return [(1 - one.cpu) / (1 - case.ideal_cpu) for one in runs]
+
+
+def figures(
+    seen: dict[str, list[Compared]], call_ns: float, poll: dict[int, tuple[float, float, float]]
+) -> dict[str, Any]:
     """The figures of the last line."""
-
-    def time(name: str) -> float:
-        return statistics.median(one.time for one in seen[name])
-
-    def cpu(name: str) -> float:
-        return statistics.median(one.cpu for one in seen[name])
-
-    def removed(name: str) -> float:
-        ideal = next(case.ideal_cpu for case in CASES if case.name == name)
-        assert ideal is not None
-        return (1 - cpu(name)) / (1 - ideal)
-
+    cases = {case.name: case for case in CASES}
+    found = {name: of_runs(cases[case], seen[case], what) for name, (case, what) in FIGURES.items()}
     return {
-        "imbalance_ms_time": time("imbalance_ms"),
-        "imbalance_ms_avoidable_cpu_removed": removed("imbalance_ms"),
-        "imbalance_200us_time": time("imbalance_200us"),
-        "imbalance_200us_removed": removed("imbalance_200us"),
-        "lammps_imbalanced_time": time("lammps_imbalanced"),
-        "lammps_imbalanced_cpu": cpu("lammps_imbalanced"),
-        "lammps_balanced_time": time("lammps_balanced"),
-        "tcp_bulk_time": time("tcp_bulk"),
-        "tcp_bulk_cpu": cpu("tcp_bulk"),
-        "pingpong_8b": time("pingpong_8b"),
-        "pingpong_64k": time("pingpong_64k"),
-        "pingpong_2m": time("pingpong_2m"),
-        "tcp_pingpong_64k": time("tcp_pingpong_64k"),
-        "call_cost_ns": call_ns,
-        "poll_pingpong": max(poll.values()),
-        "missed_wakeups": float(sum(one.missed for runs in seen.values() for one in runs)),
+        **{name: round(statistics.median(values), 4) for name, values in found.items()},
+        "call_cost_ns": round(call_ns, 3),
+        "poll_pingpong": round(max(median for median, _, _ in poll.values()), 4),
+        "missed_wakeups": sum(one.missed for runs in seen.values() for one in runs),
+        "spread": {name: [round(min(values), 4), round(max(values), 4)] for name, values in found.items()},
     }
 
 
@@ -277,10 +306,11 @@ def main() -> None:
     if asked.only:
         return
     call_ns = call_cost_ns(program, 1, asked.policy, asked.rounds)
-    poll = poll_ratio(program, 2, asked.rounds)
-    print("poll over no Lull, ping-pong: " + ", ".join(f"{size} B {ratio:.3f}" for size, ratio in poll.items()))
+    poll = poll_ratios(program, asked.rounds)
+    for size, (median, least, most) in poll.items():
+        print(f"poll over no Lull, ping-pong of {size} B: {median:.3f}, quartiles {least:.3f} and {most:.3f}")
     print()
-    print(json.dumps({name: round(value, 4) for name, value in figures(seen, call_ns, poll).items()}))
+    print(json.dumps(figures(seen, call_ns, poll)))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 What the benchmark prints goes through; a table of its figures, what is wanted of them and whether that is met follows.
 With --keep (`make bench-NAME KEEP=1`) the figures become docs/results/NAME.json, with machine, commit and date, from
-which the documentation's tables are made. A run on a working tree that differs from its commit says so there.
+which the documentation's tables are made; where a benchmark prints `spread`, the least and the most of figures, these
+too. A run on a working tree that differs from its commit says so there.
 """
 
 from __future__ import annotations
@@ -114,6 +115,7 @@ def keep(benchmark: str, figures: dict[str, Any]) -> Path:
         "commit": commit(HERE.parent),
         "machine": machine(),
         "figures": {name: value for name, value in figures.items() if name in known},
+        "spread": {name: values for name, values in figures.get("spread", {}).items() if name in known},
     }
     aside = path.with_suffix(".aside")
     aside.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")

@@ -4,7 +4,8 @@ An event is an enter, a leave or a message; a call that sends has three. ns_per_
 thread, its two readings of the clock and what the kernel does for its files included. The ratios compare runs with and
 without recording in turn, in several rounds, each rank on a core of its own. Writing is the conversion of what
 processes recorded to OTF2, reading the whole of `lull trace info` but for its tables, both in events per second of
-time. Prints one line of JSON: medians; figures.toml says what they are.
+time. Prints one line of JSON: medians, and in `spread` the least and the most of those of several rounds; figures.toml
+says what they are.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from lull.mpi.preload import preloaded
 from lull.trace.account import analyse
@@ -61,13 +63,13 @@ def recorded(folder: Path, calls: int, processes: int) -> list[float]:
     return [float(line.split()[0]) for line in done.stdout.splitlines()]
 
 
-def ns_per_event(folder: Path) -> float:
-    """Of one process that does nothing but record."""
+def ns_per_event(folder: Path) -> list[float]:
+    """Of one process that does nothing but record, round by round."""
     found = []
     for number in range(ROUNDS):
         found += recorded(folder / f"alone{number}", CALLS, 1)
         shutil.rmtree(folder / f"alone{number}")
-    return statistics.median(found) / EVENTS_OF_CALL
+    return [ns / EVENTS_OF_CALL for ns in found]
 
 
 def archive(folder: Path) -> dict[str, float]:
@@ -98,8 +100,8 @@ def run(command: Sequence[str | Path], ranks: int, folder: Path, trace: Path | N
     return done.stdout
 
 
-def ratio(command: Sequence[str | Path], pattern: str, folder: Path, rounds: int) -> float:
-    """The median over the rounds of the figure with recording over that without."""
+def ratios(command: Sequence[str | Path], pattern: str, folder: Path, rounds: int) -> list[float]:
+    """The figure with recording over that without, round by round."""
     found = []
     for number in range(rounds):
         sides = {}
@@ -110,7 +112,7 @@ def ratio(command: Sequence[str | Path], pattern: str, folder: Path, rounds: int
                 raise SystemExit(f"time {command[0]}: it printed no {pattern}")
             sides[traced] = float(match[1])
         found.append(sides[True] / sides[False])
-    return statistics.median(found)
+    return found
 
 
 def main() -> None:
@@ -122,12 +124,14 @@ def main() -> None:
         pingpong = folder / "pingpong"
         source = TOP / "benchmarks" / "trace" / "pingpong.c"
         subprocess.run(["mpicc.openmpi", "-O2", source, "-o", pingpong], check=True)
-        result = {"ns_per_event": round(ns_per_event(folder), 3)}
-        result |= archive(folder / "archive")
-        result["pingpong_8b_ratio"] = round(ratio([pingpong, "8", str(PINGPONG_ROUNDS)], r"^(\S+)$", folder, ROUNDS), 4)
+        rounds = {"ns_per_event": ns_per_event(folder)}
+        result: dict[str, Any] = dict(archive(folder / "archive"))
+        rounds["pingpong_8b_ratio"] = ratios([pingpong, "8", str(PINGPONG_ROUNDS)], r"^(\S+)$", folder, ROUNDS)
         (folder / "in.melt").write_text(MELT)
         lammps = ["lmp", "-in", "in.melt", "-log", "none"]
-        result["lammps_ratio"] = round(ratio(lammps, r"Loop time of (\S+)", folder, ROUNDS), 4)
+        rounds["lammps_ratio"] = ratios(lammps, r"Loop time of (\S+)", folder, ROUNDS)
+    result |= {name: round(statistics.median(values), 4) for name, values in rounds.items()}
+    result["spread"] = {name: [round(min(values), 4), round(max(values), 4)] for name, values in rounds.items()}
     print(json.dumps(result))
 
 

@@ -299,8 +299,14 @@ def results(benchmark: str) -> str:
         raise ExtensionError(f"{path} is not there; make bench-{benchmark} KEEP=1 writes it")
     kept = json.loads(path.read_text(encoding="utf-8"))
     wanted = tomllib.loads((top / "benchmarks" / "figures.toml").read_text(encoding="utf-8"))[benchmark]
+    spread = kept.get("spread", {})
+
+    def found(name: str) -> str:
+        value = f"{kept['figures'][name]:.4g}"
+        return f"{value} ({spread[name][0]:.4g} to {spread[name][1]:.4g})" if name in spread else value
+
     rows = [
-        (f"`{name}`", f"{kept['figures'][name]:.4g}", row["wanted"].removesuffix(">").removesuffix("<"), row["is"])
+        (f"`{name}`", found(name), row["wanted"].removesuffix(">").removesuffix("<"), row["is"])
         for name, row in wanted.items()
         if name in kept["figures"]
     ]

@@ -45,6 +45,15 @@ def test_kept_figures_say_where_they_are_from(run: ModuleType, tmp_path: Path, m
     assert kept["figures"] == {"overhead_10hz_pct": 0.1}
     assert kept["benchmark"] == "meter" and kept["commit"] and kept["date"]
     assert set(kept["machine"]) == {"processor", "cores", "memory_gib", "system"}
+    assert kept["spread"] == {}
+
+
+def test_the_spread_of_figures_is_kept_where_it_is_known(
+    run: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "RESULTS", tmp_path)
+    found = {"overhead_10hz_pct": 0.1, "spread": {"overhead_10hz_pct": [0.0, 0.3], "no_figure": [1, 2]}}
+    assert json.loads(run.keep("meter", found).read_text())["spread"] == {"overhead_10hz_pct": [0.0, 0.3]}
 
 
 def test_what_a_benchmark_does_not_print_is_no_result(run: ModuleType, tmp_path: Path) -> None:
