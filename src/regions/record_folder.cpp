@@ -8,6 +8,9 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/error.hpp"
+#include "base/settings.hpp"
+
 namespace lull::regions {
 
 std::string host_name() {
@@ -40,6 +43,14 @@ int write_aside_then_rename(const std::string& aside, const std::string& path, c
 int leave(const std::string& folder, const std::string& kind, const std::string& text) {
   const std::string name = fmt::format("{}-{}-{}.json", kind, host_name(), getpid());
   return write_aside_then_rename(fmt::format("{}/.{}.aside", folder, name), fmt::format("{}/{}", folder, name), text);
+}
+
+void leave_in_record(const char* what, const std::string& kind, const std::string& text) {
+  const std::string folder = setting_text("LULL_RECORD");
+  if (folder.empty()) return;
+  if (const int error = leave(folder, kind, text))
+    fmt::print(stderr, "lull: write {} into {}: {}; set LULL_RECORD to a folder that exists\n", what, folder,
+               describe_errno(error));
 }
 
 }  // namespace lull::regions

@@ -9,5 +9,7 @@ namespace lull::regions {
 // Writes `text` as FOLDER/KIND-HOST-PID.json, aside and then renamed: nobody ever sees half a file under that name.
 // 0 or errno.
 [[nodiscard]] int leave(const std::string& folder, const std::string& kind, const std::string& text);
+// The same in LULL_RECORD, if that is set. Where it fails a line on stderr says that `what` could not be written.
+void leave_in_record(const char* what, const std::string& kind, const std::string& text);
 
 }  // namespace lull::regions

@@ -6,20 +6,20 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/counted.hpp"
-#include "base/error.hpp"
 #include "base/settings.hpp"
 #include "fabric/team.hpp"
 #include "regions/record_folder.hpp"
+#include "wait/cost.hpp"
 
 namespace lull::shmem {
 namespace {
 
+using wait::in_s;
 using wait::wait_counts;
 
 // What a PE tells PE 0, as bytes: this, then `rows` rows.
@@ -50,11 +50,9 @@ T take(std::span<const std::byte>& bytes) {
 
 struct job_sums {
   wait::wait_table table;
-  double seconds = 0;
+  std::int64_t ns_wall = 0;
   std::int64_t ns_cpu = 0;  // of the PEs, their progress threads included
 };
-
-double in_s(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 std::string size_words(std::size_t bytes) {
   constexpr std::array units{"B", "KiB", "MiB", "GiB"};
@@ -84,8 +82,8 @@ std::string table_words(const job_sums& sums, fabric::world& world) {
   std::string text = fmt::format(
       "lull: waiting of {} on {} in {:.3f} s, policy {}; "
       "CPU time of the PEs {:.3f} s, {:.3f} s of it their progress threads'\n",
-      counted(world.pes(), "PE"), counted(world.places().nodes(), "node"), sums.seconds, policy, in_s(sums.ns_cpu),
-      in_s(sums.table.ns_progress_cpu));
+      counted(world.pes(), "PE"), counted(world.places().nodes(), "node"), in_s(sums.ns_wall), policy,
+      in_s(sums.ns_cpu), in_s(sums.table.ns_progress_cpu));
   text += fmt::format("{:<11} {:>8} {:>10} {:>12} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>6}\n", "operation", "up to",
                       "count", "bytes", "waits", "waited s", "asleep s", "CPU s", "sleeps", "time-outs", "missed");
   wait_counts all;
@@ -101,38 +99,20 @@ std::string table_words(const job_sums& sums, fabric::world& world) {
   return text;
 }
 
-// For the record of the run, when there is one.
-void leave_in_record(const job_sums& sums, fabric::world& world) {
-  const std::string folder = setting_text("LULL_RECORD");
-  if (folder.empty()) return;
-  nlohmann::ordered_json rows = nlohmann::json::array();
+std::string json_of(const job_sums& sums, fabric::world& world) {
+  wait::cost_of_waiting cost{.policy = wait::wait_policy_names[static_cast<std::size_t>(world.wait().policy())],
+                             .processes = world.pes(),
+                             .nodes = world.places().nodes(),
+                             .ns_wall = sums.ns_wall,
+                             .ns_cpu = sums.ns_cpu,
+                             .ns_progress_cpu = sums.table.ns_progress_cpu,
+                             .frequency_changes = sums.table.frequency_changes,
+                             .ns_changing_frequency = sums.table.ns_changing_frequency,
+                             .rows = {}};
   for_rows(sums.table, [&](std::size_t what, std::size_t size, const wait_counts& c) {
-    rows.push_back({{"operation", wait::operation_names[what]},
-                    {"up_to_bytes", size == 0 ? 0 : wait::largest_of_class(size)},
-                    {"count", c.operations},
-                    {"bytes", c.bytes},
-                    {"waits", c.waits},
-                    {"waited_s", in_s(c.ns_waited)},
-                    {"asleep_s", in_s(c.ns_asleep)},
-                    {"cpu_s", in_s(c.ns_cpu)},
-                    {"sleeps", c.sleeps},
-                    {"timeouts", c.timeouts},
-                    {"missed", c.missed}});
+    cost.rows.push_back({wait::operation_names[what], "", size == 0 ? 0 : wait::largest_of_class(size), c});
   });
-  const nlohmann::ordered_json file{
-      {"schema", 1},
-      {"policy", wait::wait_policy_names[static_cast<std::size_t>(world.wait().policy())]},
-      {"pes", world.pes()},
-      {"nodes", world.places().nodes()},
-      {"wall_s", sums.seconds},
-      {"cpu_s", in_s(sums.ns_cpu)},
-      {"progress_cpu_s", in_s(sums.table.ns_progress_cpu)},
-      {"frequency_changes", sums.table.frequency_changes},
-      {"changing_frequency_s", in_s(sums.table.ns_changing_frequency)},
-      {"rows", rows}};
-  if (const int error = regions::leave(folder, "waiting", file.dump() + "\n"))
-    fmt::print(stderr, "lull: write what waiting has cost into {}: {}; set LULL_RECORD to a folder that exists\n",
-               folder, describe_errno(error));
+  return in_json(cost);
 }
 
 }  // namespace
@@ -162,7 +142,7 @@ void job_statistics::report() {
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
     std::span<const std::byte> left = all[pe];
     const auto theirs = take<told>(left);
-    sums.seconds = std::max(sums.seconds, in_s(theirs.ns));
+    sums.ns_wall = std::max(sums.ns_wall, theirs.ns);
     sums.ns_cpu += theirs.ns_cpu;
     sums.table.ns_progress_cpu += theirs.ns_progress_cpu;
     sums.table.ns_changing_frequency += theirs.ns_changing_frequency;
@@ -183,7 +163,7 @@ void job_statistics::report() {
   std::string text = table_words(sums, world_);
   if (setting_text("LULL_STATS") == "pe") text += lines;
   std::fputs(text.c_str(), stderr);
-  leave_in_record(sums, world_);
+  regions::leave_in_record("what waiting has cost", "waiting", json_of(sums, world_));
 }
 
 }  // namespace lull::shmem

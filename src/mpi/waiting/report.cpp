@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/counted.hpp"
-#include "base/error.hpp"
-#include "base/settings.hpp"
 #include "regions/record_folder.hpp"
+#include "wait/cost.hpp"
 
 namespace lull::mpi {
 namespace {
+
+using wait::in_s;
 
 struct head {
   rank_times times;
@@ -27,8 +27,6 @@ struct node_sums {
   std::vector<site_row> rows;
   std::string lines;  // one for each rank
 };
-
-double in_s(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 std::string in_words(const wait::wait_counts& c) {
   return fmt::format("{:>10} {:>9} {:>9.3f} {:>9.3f} {:>8.3f} {:>8} {:>9} {:>6}", c.operations, c.waits,
@@ -76,38 +74,16 @@ std::string table_of(const node_sums& sums, std::string_view policy, int ranks) 
   return text;
 }
 
-void leave_in_record(const node_sums& sums, std::string_view policy, int ranks) {
-  const std::string folder = setting_text("LULL_RECORD");
-  if (folder.empty()) return;
-  nlohmann::ordered_json rows = nlohmann::json::array();
-  for (const site_row& row : sums.rows) {
-    const wait::wait_counts& c = row.counts;
-    rows.push_back({{"operation", row.function},
-                    {"site", row.site},
-                    {"up_to_bytes", 0},
-                    {"count", c.operations},
-                    {"bytes", 0},
-                    {"waits", c.waits},
-                    {"waited_s", in_s(c.ns_waited)},
-                    {"asleep_s", in_s(c.ns_asleep)},
-                    {"cpu_s", in_s(c.ns_cpu)},
-                    {"sleeps", c.sleeps},
-                    {"timeouts", c.timeouts},
-                    {"missed", c.missed}});
-  }
-  const nlohmann::ordered_json file{{"schema", 1},
-                                    {"policy", policy},
-                                    {"pes", ranks},
-                                    {"nodes", 1},
-                                    {"wall_s", in_s(sums.times.ns_wall)},
-                                    {"cpu_s", in_s(sums.times.ns_cpu)},
-                                    {"progress_cpu_s", 0.0},
-                                    {"frequency_changes", sums.times.frequency_changes},
-                                    {"changing_frequency_s", in_s(sums.times.ns_changing_frequency)},
-                                    {"rows", rows}};
-  if (const int error = regions::leave(folder, "waiting", file.dump() + "\n"))
-    fmt::print(stderr, "lull: write what waiting has cost into {}: {}; set LULL_RECORD to a folder that exists\n",
-               folder, describe_errno(error));
+std::string json_of(const node_sums& sums, std::string_view policy, int ranks) {
+  wait::cost_of_waiting cost{.policy = policy,
+                             .processes = ranks,
+                             .ns_wall = sums.times.ns_wall,
+                             .ns_cpu = sums.times.ns_cpu,
+                             .frequency_changes = sums.times.frequency_changes,
+                             .ns_changing_frequency = sums.times.ns_changing_frequency,
+                             .rows = {}};
+  for (const site_row& row : sums.rows) cost.rows.push_back({row.function, row.site, 0, row.counts});
+  return in_json(cost);
 }
 
 }  // namespace
@@ -123,7 +99,7 @@ void report_waiting(node_bells& node, std::string_view policy, int rank, const r
   std::string text = table_of(sums, policy, node.ranks_of_node());
   if (by_rank) text += sums.lines;
   std::fputs(text.c_str(), stderr);
-  leave_in_record(sums, policy, node.ranks_of_node());
+  regions::leave_in_record("what waiting has cost", "waiting", json_of(sums, policy, node.ranks_of_node()));
 } catch (const std::exception& error) {
   std::fprintf(stderr, "lull: report what waiting has cost: %s\n", error.what());
 }

@@ -1,0 +1,36 @@
+// What the waiting of a job, or of a node's processes, has cost, as the record of the run keeps it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wait/statistics.hpp"
+
+namespace lull::wait {
+
+[[nodiscard]] constexpr double in_s(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+struct cost_row {
+  std::string_view operation;
+  std::string_view site;        // where it is called from; empty: calls are not told apart by it
+  std::size_t up_to_bytes = 0;  // 0: without a size
+  wait_counts counts;
+};
+
+struct cost_of_waiting {
+  std::string_view policy;
+  int processes = 0, nodes = 1;
+  std::int64_t ns_wall = 0;  // of the process that took longest
+  std::int64_t ns_cpu = 0;   // of all processes, their progress threads included
+  std::int64_t ns_progress_cpu = 0;
+  std::uint64_t frequency_changes = 0;
+  std::int64_t ns_changing_frequency = 0;
+  std::vector<cost_row> rows;
+};
+
+// One JSON object; python/lull/record/schema.py says what its fields are.
+[[nodiscard]] std::string in_json(const cost_of_waiting& cost);
+
+}  // namespace lull::wait
