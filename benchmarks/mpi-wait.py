@@ -13,8 +13,6 @@ import argparse
 import json
 import os
 import re
-import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -23,10 +21,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
-from lull.hosts.mpirun import run_on_hosts
+from lull.hosts.mpirun import of_open_mpi, run_on_hosts
+from lull.hosts.program import end_in_order_on_signals
 from lull.hosts.virtual import INTERFACE, Host, Link, virtual_hosts
 from lull.mpi.waiting import waiting_by
 
@@ -92,10 +90,10 @@ class Compared:
     missed: int
 
 
-def of_open_mpi(name: str) -> str:
+def command_of_open_mpi(name: str) -> str:
     """Its command of that name, whatever other MPI library is there."""
-    found = shutil.which(f"{name}.openmpi") or shutil.which(name)
-    if not found:
+    found = of_open_mpi(name)
+    if found is None:
         raise SystemExit(f"time waits of MPI: there is no {name} of Open MPI; install packages-bench-mpi-wait.txt")
     return found
 
@@ -106,7 +104,7 @@ def build() -> Path:
     BUILD.mkdir(parents=True, exist_ok=True)
     program = BUILD / "patterns"
     flags = ["-std=c11", "-O2", "-Wall", "-Wextra"]
-    subprocess.run([of_open_mpi("mpicc"), *flags, str(PROGRAMS / "patterns.c"), "-o", str(program)], check=True)
+    subprocess.run([command_of_open_mpi("mpicc"), *flags, str(PROGRAMS / "patterns.c"), "-o", str(program)], check=True)
     return program
 
 
@@ -124,7 +122,7 @@ def command_of(case: Case, program: Path, seconds: float) -> list[str]:
 def mpirun(ranks: int, bind: str) -> list[str]:
     """The command that starts so many ranks here."""
     more = ["--oversubscribe"] if ranks > len(os.sched_getaffinity(0)) else []
-    return [of_open_mpi("mpirun"), "-n", str(ranks), "--bind-to", bind, *more]
+    return [command_of_open_mpi("mpirun"), "-n", str(ranks), "--bind-to", bind, *more]
 
 
 def run(command: Sequence[str], env: dict[str, str]) -> str:
@@ -274,11 +272,6 @@ def print_table(seen: dict[str, list[Compared]]) -> None:
         )
 
 
-def stop(signum: int, frame: FrameType | None) -> NoReturn:
-    """End as after Ctrl-C, so that what was made is removed."""
-    raise SystemExit(128 + signum)
-
-
 def main() -> None:
     """Print the table, and the figures as JSON."""
     parser = argparse.ArgumentParser(
@@ -291,7 +284,7 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.rounds < 1:
         parser.error("--rounds must be at least 1")
-    signal.signal(signal.SIGTERM, stop)
+    end_in_order_on_signals()
     program = build()
     cases = [case for case in CASES if re.search(asked.only, case.name)]
     seen: dict[str, list[Compared]] = {case.name: [] for case in cases}

@@ -14,7 +14,6 @@ import json
 import os
 import shlex
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -24,10 +23,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 from lull.base import installed
+from lull.hosts.program import end_in_order_on_signals
 from lull.hosts.virtual import INTERFACE, Host, Link, virtual_hosts
 
 ROUNDS = 7
@@ -311,11 +310,6 @@ def ratios(seen: dict[Setting, dict[str, Seen]], link: dict[str, dict[int, list[
     return found
 
 
-def stop(signum: int, frame: FrameType | None) -> NoReturn:
-    """End as after Ctrl-C, so that what was made is removed."""
-    raise SystemExit(128 + signum)
-
-
 def main() -> None:
     """Print the tables, and the ratios as JSON."""
     parser = argparse.ArgumentParser(description="Compare one-sided operations with Open MPI's OpenSHMEM.")
@@ -323,7 +317,7 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     if rounds < 1:
         parser.error("--rounds must be at least 1")
-    signal.signal(signal.SIGTERM, stop)
+    end_in_order_on_signals()
     programs = build()
     seen = compare(programs, rounds)
     link = over_link(rounds)

@@ -9,39 +9,22 @@ what programs report there belongs to the measurement here. Ends as the program 
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from types import FrameType
-from typing import NoReturn
 
-from lull.base.errors import LullError
 from lull.hosts.mpirun import run_on_hosts
+from lull.hosts.program import run_to_its_end
 from lull.hosts.virtual import INTERFACE, Link, virtual_hosts
 
 
-def stop(signum: int, frame: FrameType | None) -> NoReturn:
-    """End as after an interruption, so that the hosts are removed."""
-    raise SystemExit(128 + signum)
-
-
-def main() -> int:
+def run() -> int:
     """The exit code of the program."""
     if len(sys.argv) < 4:
         print("on_link: it takes a rate, a number of ranks and a program", file=sys.stderr)
         return 2
     rate, ranks, *program = sys.argv[1:]
-    for signum in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signum, stop)
-    try:
-        with virtual_hosts(2, Link(rate), prefix="link") as hosts:
-            env = {**os.environ, "OMPI_MCA_btl_tcp_if_include": INTERFACE}
-            return run_on_hosts(hosts, int(ranks), program, env=env)
-    except LullError as error:
-        print(f"on_link: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        return 130
+    with virtual_hosts(2, Link(rate), prefix="link") as hosts:
+        return run_on_hosts(hosts, int(ranks), program, env={**os.environ, "OMPI_MCA_btl_tcp_if_include": INTERFACE})
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_to_its_end("on_link", run))

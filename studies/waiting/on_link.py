@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import subprocess
 import sys
-from types import FrameType
-from typing import NoReturn
 
-from lull.base.errors import LullError
+from lull.hosts.program import run_to_its_end
 from lull.hosts.virtual import INTERFACE, Link, virtual_hosts
 
 # PMIx and UCX offer only addresses of this host, unless told which interface others can reach.
@@ -28,30 +25,17 @@ REACHABLE = {
 }
 
 
-def stop(signum: int, frame: FrameType | None) -> NoReturn:
-    """End as after an interruption, so that the hosts are removed."""
-    raise SystemExit(128 + signum)
-
-
-def main() -> int:
+def run() -> int:
     """The exit code of the program."""
     if len(sys.argv) < 4:
         print("on_link: it takes a launcher, a rate and a program", file=sys.stderr)
         return 2
     launcher, rate, *program = sys.argv[1:]
-    for signum in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signum, stop)
-    try:
-        with virtual_hosts(2, Link(rate), named=False) as hosts:
-            other = f'if [ "$PMIX_RANK" = 1 ]; then exec {shlex.join(hosts[1].command([]))} "$@"; fi; exec "$@"'
-            launch = [launcher, "-n", "2", "--nodes", "2", "--", "sh", "-c", other, "sh", *program]
-            return subprocess.run(hosts[0].command(launch), env={**os.environ, **REACHABLE}, check=False).returncode
-    except LullError as error:
-        print(f"on_link: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        return 130
+    with virtual_hosts(2, Link(rate), named=False) as hosts:
+        other = f'if [ "$PMIX_RANK" = 1 ]; then exec {shlex.join(hosts[1].command([]))} "$@"; fi; exec "$@"'
+        launch = [launcher, "-n", "2", "--nodes", "2", "--", "sh", "-c", other, "sh", *program]
+        return subprocess.run(hosts[0].command(launch), env={**os.environ, **REACHABLE}, check=False).returncode
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_to_its_end("on_link", run))

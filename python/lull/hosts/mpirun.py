@@ -51,8 +51,9 @@ def run_on_hosts(
         InterruptedBySignal: A signal asked to stop; all PEs have ended.
     """
     asked = f"run on {len(hosts)} host{'s' * (len(hosts) > 1)}"
-    if shutil.which("mpirun") is None:
-        raise LullError(asked, "there is no program mpirun", "install openmpi-bin")
+    mpirun_here = of_open_mpi("mpirun")
+    if mpirun_here is None:
+        raise LullError(asked, "there is no mpirun of Open MPI", "install openmpi-bin")
     if bind:
         for host, cores in zip(hosts, dealt(sorted(os.sched_getaffinity(0)), len(hosts)), strict=True):
             os.sched_setaffinity(host.anchor, cores)
@@ -62,7 +63,7 @@ def run_on_hosts(
     if odd := next((word for word in enter if " " in word or ":" in word), None):
         raise LullError(asked, f"mpirun cannot call {odd}: its path has a space or a colon", "install Lull elsewhere")
     mpirun = [
-        *("mpirun", "-n", str(pes), "--oversubscribe", "--bind-to", "none"),
+        *(mpirun_here, "-n", str(pes), "--oversubscribe", "--bind-to", "none"),
         *("--host", ",".join(f"{host.address}:{count}" for host, count in zip(hosts, slots, strict=True))),
         *("--mca", "plm_rsh_agent", " ".join(enter)),
         # Otherwise mpirun sleeps after SIGTERM on each host in turn, and PEs that live on wait for those that do not.
@@ -80,6 +81,11 @@ def run_on_hosts(
         ).exit_code
     except InterruptedBySignal as stopped:
         raise InterruptedBySignal(f"{asked} {command[0]}", stopped.signum) from stopped
+
+
+def of_open_mpi(name: str) -> str | None:
+    """Open MPI's command of that name, or None; the plain name may be another library's, by alternatives."""
+    return next((found for word in (f"{name}.openmpi", name) if (found := shutil.which(word))), None)
 
 
 def _between_hosts(count: int) -> dict[str, str]:

@@ -1,0 +1,33 @@
+"""For programs that make virtual hosts, as studies and benchmarks have: however they end, the hosts are removed."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import NoReturn
+
+from lull.base.errors import LullError
+
+
+def end_in_order_on_signals() -> None:
+    """Let SIGTERM and SIGHUP end this process as an exception does, so that what was made is removed."""
+
+    def stop(signum: int, frame: FrameType | None) -> NoReturn:
+        raise SystemExit(128 + signum)
+
+    for signum in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, stop)
+
+
+def run_to_its_end(name: str, run: Callable[[], int]) -> int:
+    """The exit code of `run()`, or of what ended it; a `LullError` is one line on stderr that begins with `name`."""
+    end_in_order_on_signals()
+    try:
+        return run()
+    except LullError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
