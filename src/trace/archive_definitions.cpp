@@ -13,7 +13,7 @@ namespace {
 
 const std::string asked = "write the definitions of the archive";
 
-void check(OTF2_ErrorCode code) { check_otf2(code, asked, "is there room on the disk?"); }
+void check(OTF2_ErrorCode code) { check_otf2(code, asked, make_room); }
 
 OTF2_Paradigm paradigm_of(const std::string& name) {
   if (name == "mpi") return OTF2_PARADIGM_MPI;

@@ -126,11 +126,11 @@ class archive {
   }
   void close() { check(OTF2_Archive_Close(std::exchange(handle_, nullptr))); }
   void check(OTF2_ErrorCode code) const {
-    if (code != OTF2_SUCCESS) failed_otf2(asked_, "is there room on the disk?");
+    if (code != OTF2_SUCCESS) failed_otf2(asked_, make_room);
   }
   template <class T>
   T* checked(T* made) const {
-    if (made == nullptr) failed_otf2(asked_, "is there room on the disk?");
+    if (made == nullptr) failed_otf2(asked_, make_room);
     return made;
   }
   [[nodiscard]] OTF2_Archive* get() const { return handle_; }

@@ -11,6 +11,10 @@ void quiet_otf2();
 // Throws lull::error with what OTF2 has said last in this thread.
 [[noreturn]] void failed_otf2(const std::string& asked, const std::string& remedy = {});
 
+// For who writes: what the processes recorded is still there.
+inline constexpr const char* make_room =
+    "make room on that disk and call lull trace convert with the folder: what was recorded is still in it";
+
 inline void check_otf2(OTF2_ErrorCode code, const std::string& asked, const std::string& remedy = {}) {
   if (code != OTF2_SUCCESS) failed_otf2(asked, remedy);
 }

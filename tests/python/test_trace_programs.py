@@ -123,6 +123,30 @@ def test_beyond_the_limit_the_program_goes_on(tracing: Lull, mpi: MpiLibrary, bu
     printed(tracing.folder / "t")
 
 
+# So many KiB are enough for what is recorded, or not even for that; never for the archive as well.
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
+@pytest.mark.parametrize("room", [1000, 4000])
+def test_on_a_full_disk_the_program_goes_on_and_what_was_recorded_stays(tracing: Lull, built: Path, room: int) -> None:
+    mpi = LIBRARIES[0]
+    if mpi.missing:
+        pytest.skip(mpi.missing)
+    words = mpi.start(2, built / f"every_message.{mpi.name}", "2000")
+    small = f"mkdir disk && mount -t tmpfs -o size={room}K tmpfs disk"
+    on_small_disk = small + ' && "$@"; code=$?; cp -r disk/t t; umount disk; exit $code'
+    tracer = tracing.argv("trace", "-q", "--out", "disk/t", *words)
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", on_small_disk, "sh", *tracer],
+        cwd=tracing.folder, env=tracing.environment(), capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert len(done.stdout.split()) == 3  # the program's own figures
+    ours = [line for line in done.stderr.splitlines() if line.startswith("lull: ")]
+    assert ours and ("No space left on device" if room == 1000 else "make room on that disk") in ours[0]
+    assert not (tracing.folder / "t" / "traces.otf2").exists()
+    assert tracing.run("trace", "convert", "t").returncode == 0
+    printed(tracing.folder / "t")
+
+
 def test_a_program_without_mpi_leaves_a_record_and_a_line(tracing: Lull) -> None:
     done = tracing.run("trace", "-q", "--out", "t", "sh", "-c", "exit 3")
     assert done.returncode == 3
