@@ -1,0 +1,31 @@
+// What stencil is asked to do: its command line, read and checked.
+#pragma once
+#include <array>
+#include <stdexcept>
+#include <string>
+
+namespace stencil {
+
+struct options {
+  std::array<int, 3> cells{32, 32, 32};  // of each process, in x, y, z
+  int steps = 100;
+  int every = 10;         // steps between two outputs; 0: no output
+  double cell_ns = 2700;  // computation of a cell in a step
+  std::string out = ".";  // folder of the files
+  bool verify = false;
+  bool json = false;
+};
+
+// The command line asks for help: `what()` is that.
+class help_wanted : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A mistake in the command line, in one line.
+class usage_error : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+[[nodiscard]] options parse(int argc, char** argv);
+
+}  // namespace stencil
