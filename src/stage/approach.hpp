@@ -1,0 +1,26 @@
+// The approaches, one row each: a new one is a file, its row in approach.cpp and its name in plan.hpp.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stage/plan.hpp"
+
+namespace lull::stage {
+
+struct approach_row {
+  approach how;
+  const char* name;  // in LULL_STAGE
+  bool has_servers;  // then LULL_STAGE says how many
+  // The server of each process: itself for a server, no_server for who writes for itself.
+  std::vector<int> (*assign)(int count, std::span<const std::string> nodes_by_rank);
+};
+
+[[nodiscard]] const approach_row& row_of(approach how);
+[[nodiscard]] const approach_row* row_of(std::string_view name);  // null: there is none
+
+extern const approach_row time_partitioning, dedicated_cores, dedicated_nodes;
+
+}  // namespace lull::stage

@@ -1,0 +1,1 @@
+lull_unit_test(stage stage/plan_test.cpp stage/roles_test.cpp)
