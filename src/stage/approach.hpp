@@ -6,9 +6,18 @@
 #include <string_view>
 #include <vector>
 
+#include "stage/exchange.hpp"
 #include "stage/plan.hpp"
+#include "stage/roles.hpp"
+#include "stage/uplink.hpp"
 
 namespace lull::stage {
+
+// A client's way to its server.
+struct joined {
+  std::unique_ptr<uplink> up = nullptr;  // null: it has no server
+  std::size_t most_outstanding = 0;      // files
+};
 
 struct approach_row {
   approach how;
@@ -16,6 +25,9 @@ struct approach_row {
   bool has_servers;  // then LULL_STAGE says how many
   // The server of each process: itself for a server, no_server for who writes for itself.
   std::vector<int> (*assign)(int count, std::span<const std::string> nodes_by_rank);
+  // On clients and on servers: together they are collective. Throw lull::error. See client::join() and serve().
+  joined (*join)(const plan& wanted, const roles& all, exchange& others);
+  int (*serve)(const plan& wanted, const roles& all, exchange& others);  // null without servers
 };
 
 [[nodiscard]] const approach_row& row_of(approach how);

@@ -1,10 +1,30 @@
 // Dedicated cores: on each node some processes write what the others hand over.
-#include <algorithm>
-#include <map>
+//
+// A client passes its server the descriptor of the file, which is in memory, over a socket of the node: nothing is copied,
+// and what has been passed survives its client. The server answers over the same socket; when one of them dies, the other
+// sees the socket's end.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
 #include "job/layout.hpp"
 #include "stage/approach.hpp"
-#include "stage/roles.hpp"
+#include "stage/node_socket.hpp"
+#include "stage/packet.hpp"
+#include "stage/writer.hpp"
 
 namespace lull::stage {
 namespace {
@@ -26,9 +46,248 @@ std::vector<int> assign(int count, std::span<const std::string> nodes) {
   return server_of;
 }
 
+// ---- what is said ------------------------------------------------------------------------------------------------------
+
+// A server to all, before its clients connect: this, then the name of its socket.
+struct invitation {
+  std::uint64_t secret;            // a client says it back: whoever finds the socket by chance does not know it
+  std::uint64_t most_outstanding;  // files of one client
+};
+
+enum class message : std::uint32_t {
+  hello,   // client: secret, rank
+  file,    // client: number, creation mask, exclusive, mark, path; with the descriptor
+  leave,   // client: its figures
+  answer,  // server: number, outcome, why
+};
+
+// ---- client --------------------------------------------------------------------------------------------------------------
+
+// The mask of new files. Asking umask() for it would change it, for all threads, for a moment.
+mode_t creation_mask() {
+  constexpr std::string_view key = "\nUmask:\t";
+  std::array<char, 512> text{};
+  const descriptor status(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+  const ssize_t got = status ? read(status.get(), text.data(), text.size()) : -1;
+  const std::string_view known(text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  unsigned mask = 022;
+  if (const std::size_t at = known.find(key); at != std::string_view::npos)
+    (void)std::from_chars(known.data() + at + key.size(), known.data() + known.size(), mask, 8);
+  return mask;
+}
+
+class node_uplink final : public uplink {
+ public:
+  node_uplink(const invitation& from, const std::string& name, int rank) : socket_(connect_to(name)) {
+    if (!send(packet().put(message::hello).put(from.secret).put(rank)))
+      throw error("join the server of output", "it has left before it was joined");
+  }
+
+  bool hand_over(std::uint64_t number, const staged_file& file, const std::string& mark) override {
+    const packet order = packet()
+                             .put(message::file)
+                             .put(number)
+                             .put(creation_mask())
+                             .put(file.exclusive())
+                             .put(mark)
+                             .put(file.final_path());
+    return send(order, file.descriptor());
+  }
+
+  received receive(bool wait) override {
+    std::array<std::byte, largest_message> buffer;
+    const socket_message got = receive_message(socket_, buffer, wait);
+    if (got.state == transfer::would_block) return nothing_yet{};
+    if (got.state == transfer::gone) return server_gone{};
+    packet_reader reader(got.bytes);
+    (void)reader.take<message>();
+    answer told{};
+    told.number = reader.take<std::uint64_t>();
+    told.what = reader.take<answer::outcome>();
+    told.why = reader.take_text();
+    return told;
+  }
+
+  void leave(const client_figures& mine) override { (void)send(packet().put(message::leave).put(mine)); }
+
+ private:
+  bool send(const packet& what, int passed = -1) {
+    return send_message(socket_, what.bytes(), passed, true) == transfer::done;
+  }
+
+  descriptor socket_;
+};
+
+joined join(const plan&, const roles& all, exchange& others) {
+  const auto told = others.all({});
+  const int server = all.server_of(others.rank());
+  if (server == no_server) return {};
+  const auto& from = told[static_cast<std::size_t>(server)];
+  packet_reader reader(from);
+  const auto invited = reader.take<invitation>();
+  const std::string name = reader.take_text();
+  return {std::make_unique<node_uplink>(invited, name, others.rank()),
+          static_cast<std::size_t>(invited.most_outstanding)};
+}
+
+// ---- server --------------------------------------------------------------------------------------------------------------
+
+// Each outstanding file is a descriptor here. As many as the system permits, less some for all else.
+std::size_t permitted_descriptors() {
+  constexpr rlim_t kept = 64, enough = rlim_t{1} << 16U;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kept;
+  limit.rlim_cur = std::min(limit.rlim_max, std::max(limit.rlim_cur, enough));
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
+  (void)getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur > 2 * kept ? limit.rlim_cur - kept : kept;
+}
+
+class node_server {
+ public:
+  node_server(const plan& wanted, const roles& all, exchange& others)
+      : how_(wanted),
+        clients_(all.clients_of(others.rank())),
+        writer_(wanted.sync),
+        listening_(listen_on_node(static_cast<int>(clients_.size()))) {
+    constexpr std::size_t most = 256;  // of one client: more does not help
+    const std::size_t each = permitted_descriptors() / std::max<std::size_t>(clients_.size(), 1);
+    if (getrandom(&invitation_.secret, sizeof invitation_.secret, 0) != sizeof invitation_.secret)
+      throw error("serve output", describe_errno(errno));
+    invitation_.most_outstanding = std::clamp<std::size_t>(each, 1, most);
+    (void)others.all(packet().put(invitation_).put(listening_.name).bytes());
+  }
+
+  int run();
+
+ private:
+  struct member {
+    descriptor socket;
+    int rank = no_server;  // until it has said hello
+    std::deque<packet> to_send = {};
+  };
+
+  [[nodiscard]] bool done() const { return joined_ == clients_.size() && members_.empty() && writer_.idle(); }
+  void sleep();
+  void admit();
+  void receive(member& from);
+  void handle(member& from, packet_reader reader, message what, descriptor passed);
+  void answer_finished();
+  static void send_pending(member& to);
+
+  plan how_;
+  std::vector<int> clients_;
+  writer writer_;
+  listening_socket listening_;
+  invitation invitation_{};
+  std::size_t joined_ = 0;
+  std::vector<member> members_;  // connected; without a socket: to be forgotten
+  client_figures figures_;
+};
+
+int node_server::run() {
+  const std::int64_t begin_ns = now_ns(), begin_cpu_ns = process_cpu_ns();
+  while (!done()) {
+    sleep();
+    answer_finished();
+    for (member& one : members_) {
+      if (one.socket) receive(one);
+      if (one.socket) send_pending(one);
+    }
+    std::erase_if(members_, [](const member& one) { return !one.socket; });
+    admit();
+  }
+  server_figures mine = writer_.figures();
+  mine.wall_ns = now_ns() - begin_ns;
+  mine.cpu_ns = process_cpu_ns() - begin_cpu_ns;
+  if (!clients_.empty()) std::fprintf(stderr, "%s\n", table_of(how_, figures_, mine).c_str());
+  return mine.failed == 0 ? 0 : 1;
+}
+
+void node_server::sleep() {
+  std::vector<pollfd> wanted{{writer_.event_fd(), POLLIN, 0}};
+  if (joined_ < clients_.size()) wanted.push_back({listening_.socket.get(), POLLIN, 0});
+  for (const member& one : members_) {
+    const int events = one.to_send.empty() ? POLLIN : POLLIN | POLLOUT;
+    wanted.push_back({one.socket.get(), static_cast<short>(events), 0});
+  }
+  if (poll(wanted.data(), wanted.size(), -1) < 0 && errno != EINTR) throw error("serve output", describe_errno(errno));
+}
+
+void node_server::admit() {
+  while (descriptor connected = accept_from(listening_.socket)) members_.push_back({std::move(connected)});
+}
+
+void node_server::receive(member& from) {
+  std::array<std::byte, largest_message> buffer;
+  for (;;) {
+    socket_message got = receive_message(from.socket, buffer, false);
+    if (got.state == transfer::would_block) return;
+    if (got.state == transfer::gone) break;
+    try {
+      packet_reader reader(got.bytes);
+      const auto what = reader.take<message>();
+      handle(from, reader, what, std::move(got.passed));
+    } catch (const error&) {
+      break;  // not one of ours
+    }
+    if (!from.socket) return;
+  }
+  from.socket = {};
+}
+
+void node_server::handle(member& from, packet_reader reader, message what, descriptor passed) {
+  if (from.rank == no_server) {
+    const bool knows = what == message::hello && reader.take<std::uint64_t>() == invitation_.secret;
+    if (!knows) throw error("join the server of output", "it does not know the secret");
+    from.rank = reader.take<int>();
+    ++joined_;
+  } else if (what == message::file) {
+    write_order order{};
+    order.client = from.rank;
+    order.number = reader.take<std::uint64_t>();
+    order.creation_mask = reader.take<mode_t>();
+    order.where.exclusive = reader.take<bool>();
+    order.where.mark = reader.take_text();
+    order.where.path = reader.take_text();
+    order.content = std::move(passed);
+    if (order.content)
+      writer_.submit(std::move(order));
+    else  // the system has no descriptor left
+      from.to_send.push_back(
+          packet().put(message::answer).put(order.number).put(answer::outcome::not_taken).put(std::string()));
+  } else if (what == message::leave) {
+    figures_ += reader.take<client_figures>();
+    from.socket = {};
+  }
+}
+
+void node_server::answer_finished() {
+  for (const auto& [client, result] : writer_.finished()) {
+    const auto to = std::ranges::find(members_, client, &member::rank);
+    if (to == members_.end()) continue;  // it has died
+    to->to_send.push_back(packet().put(message::answer).put(result.number).put(result.what).put(result.why));
+  }
+}
+
+void node_server::send_pending(member& to) {
+  while (!to.to_send.empty()) {
+    const transfer sent = send_message(to.socket, to.to_send.front().bytes(), -1, false);
+    if (sent == transfer::would_block) return;
+    if (sent == transfer::gone) return to.to_send.clear();  // receive() sees its end, after what it had sent
+    to.to_send.pop_front();
+  }
+}
+
 }  // namespace
 
-const approach_row dedicated_cores{
-    .how = approach::dedicated_cores, .name = "dedicated-cores", .has_servers = true, .assign = assign};
+const approach_row dedicated_cores{.how = approach::dedicated_cores,
+                                   .name = "dedicated-cores",
+                                   .has_servers = true,
+                                   .assign = assign,
+                                   .join = join,
+                                   .serve = [](const plan& wanted, const roles& all, exchange& others) {
+                                     return node_server(wanted, all, others).run();
+                                   }};
 
 }  // namespace lull::stage

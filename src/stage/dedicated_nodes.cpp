@@ -34,7 +34,15 @@ std::vector<int> assign(int count, std::span<const std::string> nodes) {
 
 }  // namespace
 
-const approach_row dedicated_nodes{
-    .how = approach::dedicated_nodes, .name = "dedicated-nodes", .has_servers = true, .assign = assign};
+const approach_row dedicated_nodes{.how = approach::dedicated_nodes,
+                                   .name = "dedicated-nodes",
+                                   .has_servers = true,
+                                   .assign = assign,
+                                   .join = [](const plan&, const roles&, exchange&) -> joined {
+                                     throw usage_error("write output by dedicated-nodes", "this is not there yet");
+                                   },
+                                   .serve = [](const plan&, const roles&, exchange&) -> int {
+                                     throw usage_error("write output by dedicated-nodes", "this is not there yet");
+                                   }};
 
 }  // namespace lull::stage

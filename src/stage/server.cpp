@@ -1,11 +1,11 @@
 #include "stage/server.hpp"
 
-#include "base/error.hpp"
+#include "stage/approach.hpp"
 
 namespace lull::stage {
 
-int serve(const plan& wanted, const roles&, exchange&) {
-  throw usage_error("serve " + name_of(wanted), "this is not there yet");
+int serve(const plan& wanted, const roles& all, exchange& others) {
+  return row_of(wanted.how).serve(wanted, all, others);
 }
 
 }  // namespace lull::stage

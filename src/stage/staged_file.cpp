@@ -11,8 +11,11 @@
 
 namespace lull::stage {
 
-staged_file::staged_file(std::string final_path, bool exclusive)
-    : final_path_(std::move(final_path)), descriptor_(memfd_create("lull-stage", MFD_CLOEXEC)), exclusive_(exclusive) {
+staged_file::staged_file(std::string final_path, bool exclusive, bool dropped)
+    : final_path_(std::move(final_path)),
+      descriptor_(memfd_create("lull-stage", MFD_CLOEXEC)),
+      exclusive_(exclusive),
+      dropped_(dropped) {
   if (descriptor_ < 0) throw error("stage " + final_path_ + " in memory", describe_errno(errno));
 }
 
@@ -23,12 +26,14 @@ staged_file::~staged_file() {
 staged_file::staged_file(staged_file&& other) noexcept
     : final_path_(std::move(other.final_path_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
-      exclusive_(other.exclusive_) {}
+      exclusive_(other.exclusive_),
+      dropped_(other.dropped_) {}
 
 staged_file& staged_file::operator=(staged_file&& other) noexcept {
   std::swap(final_path_, other.final_path_);
   std::swap(descriptor_, other.descriptor_);
   std::swap(exclusive_, other.exclusive_);
+  std::swap(dropped_, other.dropped_);
   return *this;
 }
 

@@ -11,7 +11,7 @@ namespace lull::stage {
 class staged_file {
  public:
   // Throws lull::error when there is no memory or no descriptor left.
-  staged_file(std::string final_path, bool exclusive);
+  staged_file(std::string final_path, bool exclusive, bool dropped = false);
   ~staged_file();
   staged_file(staged_file&& other) noexcept;
   staged_file& operator=(staged_file&& other) noexcept;
@@ -22,12 +22,14 @@ class staged_file {
   // Absolute, without symbolic links.
   [[nodiscard]] const std::string& final_path() const { return final_path_; }
   [[nodiscard]] bool exclusive() const { return exclusive_; }  // an existing file must not be replaced
+  [[nodiscard]] bool dropped() const { return dropped_; }      // the buffer was full: nobody will write it
   [[nodiscard]] std::size_t bytes() const;
 
  private:
   std::string final_path_;
   int descriptor_;
   bool exclusive_;
+  bool dropped_;
 };
 
 }  // namespace lull::stage

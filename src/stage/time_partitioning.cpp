@@ -8,6 +8,8 @@ const approach_row time_partitioning{
     .how = approach::time_partitioning,
     .name = "time-partitioning",
     .has_servers = false,
-    .assign = [](int, std::span<const std::string> nodes) { return std::vector<int>(nodes.size(), no_server); }};
+    .assign = [](int, std::span<const std::string> nodes) { return std::vector<int>(nodes.size(), no_server); },
+    .join = [](const plan&, const roles&, exchange&) { return joined{}; },
+    .serve = nullptr};
 
 }  // namespace lull::stage
