@@ -3,28 +3,22 @@
 // A client passes its server the descriptor of the file, which is in memory, over a socket of the node: nothing is copied,
 // and what has been passed survives its client. The server answers over the same socket; when one of them dies, the other
 // sees the socket's end.
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <cstdio>
 #include <deque>
 #include <map>
 #include <string_view>
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "job/layout.hpp"
 #include "stage/approach.hpp"
+#include "stage/messages.hpp"
 #include "stage/node_socket.hpp"
-#include "stage/packet.hpp"
-#include "stage/writer.hpp"
 
 namespace lull::stage {
 namespace {
@@ -54,44 +48,17 @@ struct invitation {
   std::uint64_t most_outstanding;  // files of one client
 };
 
-enum class message : std::uint32_t {
-  hello,   // client: secret, rank
-  file,    // client: number, creation mask, exclusive, mark, path; with the descriptor
-  leave,   // client: its figures
-  answer,  // server: number, outcome, why
-};
-
 // ---- client --------------------------------------------------------------------------------------------------------------
-
-// The mask of new files. Asking umask() for it would change it, for all threads, for a moment.
-mode_t creation_mask() {
-  constexpr std::string_view key = "\nUmask:\t";
-  std::array<char, 512> text{};
-  const descriptor status(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
-  const ssize_t got = status ? read(status.get(), text.data(), text.size()) : -1;
-  const std::string_view known(text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  unsigned mask = 022;
-  if (const std::size_t at = known.find(key); at != std::string_view::npos)
-    (void)std::from_chars(known.data() + at + key.size(), known.data() + known.size(), mask, 8);
-  return mask;
-}
 
 class node_uplink final : public uplink {
  public:
+  // A server that has died by now is seen as any that dies later.
   node_uplink(const invitation& from, const std::string& name, int rank) : socket_(connect_to(name)) {
-    if (!send(packet().put(message::hello).put(from.secret).put(rank)))
-      throw error("join the server of output", "it has left before it was joined");
+    (void)send(packet().put(message::hello).put(from.secret).put(rank));
   }
 
   bool hand_over(std::uint64_t number, const staged_file& file, const std::string& mark) override {
-    const packet order = packet()
-                             .put(message::file)
-                             .put(number)
-                             .put(creation_mask())
-                             .put(file.exclusive())
-                             .put(mark)
-                             .put(file.final_path());
-    return send(order, file.descriptor());
+    return send(file_message(number, file, mark), file.descriptor());
   }
 
   received receive(bool wait) override {
@@ -101,14 +68,10 @@ class node_uplink final : public uplink {
     if (got.state == transfer::gone) return server_gone{};
     packet_reader reader(got.bytes);
     (void)reader.take<message>();
-    answer told{};
-    told.number = reader.take<std::uint64_t>();
-    told.what = reader.take<answer::outcome>();
-    told.why = reader.take_text();
-    return told;
+    return take_answer(reader);
   }
 
-  void leave(const client_figures& mine) override { (void)send(packet().put(message::leave).put(mine)); }
+  void leave(const client_figures& mine) override { (void)send(leave_message(mine)); }
 
  private:
   bool send(const packet& what, int passed = -1) {
@@ -183,10 +146,10 @@ class node_server {
   std::size_t joined_ = 0;
   std::vector<member> members_;  // connected; without a socket: to be forgotten
   client_figures figures_;
+  server_account account_;
 };
 
 int node_server::run() {
-  const std::int64_t begin_ns = now_ns(), begin_cpu_ns = process_cpu_ns();
   while (!done()) {
     sleep();
     answer_finished();
@@ -197,11 +160,7 @@ int node_server::run() {
     std::erase_if(members_, [](const member& one) { return !one.socket; });
     admit();
   }
-  server_figures mine = writer_.figures();
-  mine.wall_ns = now_ns() - begin_ns;
-  mine.cpu_ns = process_cpu_ns() - begin_cpu_ns;
-  if (!clients_.empty()) std::fprintf(stderr, "%s\n", table_of(how_, figures_, mine).c_str());
-  return mine.failed == 0 ? 0 : 1;
+  return account_.close(how_, figures_, writer_.figures());
 }
 
 void node_server::sleep() {
@@ -243,21 +202,15 @@ void node_server::handle(member& from, packet_reader reader, message what, descr
     from.rank = reader.take<int>();
     ++joined_;
   } else if (what == message::file) {
-    write_order order{};
+    write_order order = take_order(reader);
     order.client = from.rank;
-    order.number = reader.take<std::uint64_t>();
-    order.creation_mask = reader.take<mode_t>();
-    order.where.exclusive = reader.take<bool>();
-    order.where.mark = reader.take_text();
-    order.where.path = reader.take_text();
     order.content = std::move(passed);
     if (order.content)
       writer_.submit(std::move(order));
     else  // the system has no descriptor left
-      from.to_send.push_back(
-          packet().put(message::answer).put(order.number).put(answer::outcome::not_taken).put(std::string()));
+      from.to_send.push_back(answer_message({order.number, answer::outcome::not_taken, {}}));
   } else if (what == message::leave) {
-    figures_ += reader.take<client_figures>();
+    figures_ += take_figures(reader);
     from.socket = {};
   }
 }
@@ -266,7 +219,7 @@ void node_server::answer_finished() {
   for (const auto& [client, result] : writer_.finished()) {
     const auto to = std::ranges::find(members_, client, &member::rank);
     if (to == members_.end()) continue;  // it has died
-    to->to_send.push_back(packet().put(message::answer).put(result.number).put(result.what).put(result.why));
+    to->to_send.push_back(answer_message(result));
   }
 }
 

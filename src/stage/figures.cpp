@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+
+#include "base/clock.hpp"
 #include "base/counted.hpp"
 
 namespace lull::stage {
@@ -61,6 +64,16 @@ std::string table_of(const plan& how, const client_figures& clients, const serve
   if (server.failed > 0) text += fmt::format("  {} could not be written\n", counted(server.failed, "file"));
   text.pop_back();
   return text;
+}
+
+server_account::server_account() : begin_ns_(now_ns()), begin_cpu_ns_(process_cpu_ns()) {}
+
+int server_account::close(const plan& how, const client_figures& clients, server_figures of_writer) const {
+  of_writer.wall_ns = now_ns() - begin_ns_;
+  of_writer.cpu_ns = process_cpu_ns() - begin_cpu_ns_;
+  if (clients.processes > 0 || of_writer.written.files > 0)
+    std::fprintf(stderr, "%s\n", table_of(how, clients, of_writer).c_str());
+  return of_writer.failed == 0 ? 0 : 1;
 }
 
 }  // namespace lull::stage

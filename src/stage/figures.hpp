@@ -38,4 +38,15 @@ struct server_figures {
 // Some lines, the last without its end.
 [[nodiscard]] std::string table_of(const plan& how, const client_figures& clients, const server_figures& server);
 
+// Of a server, from its construction on.
+class server_account {
+ public:
+  server_account();
+  // Prints the table on stderr, if the server had clients; the exit code: not 0 when a file could not be written.
+  [[nodiscard]] int close(const plan& how, const client_figures& clients, server_figures of_writer) const;
+
+ private:
+  std::int64_t begin_ns_, begin_cpu_ns_;
+};
+
 }  // namespace lull::stage

@@ -48,9 +48,10 @@ descriptor connect_to(const std::string& name) {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, name.data(), std::min(name.size(), sizeof address.sun_path));
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
-  while (connect(made.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0)
-    if (errno != EINTR)
-      throw error(asked, describe_errno(errno), "run all processes of a node in one network namespace");
+  while (connect(made.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0) {
+    if (errno == ECONNREFUSED) return {};
+    if (errno != EINTR) throw error(asked, describe_errno(errno));
+  }
   return made;
 }
 

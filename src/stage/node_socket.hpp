@@ -17,7 +17,7 @@ struct listening_socket {
 };
 
 [[nodiscard]] listening_socket listen_on_node(int connections);
-[[nodiscard]] descriptor connect_to(const std::string& name);
+[[nodiscard]] descriptor connect_to(const std::string& name);  // none: nobody listens any more
 // The next connection, or none: there is none, or it is another user's.
 [[nodiscard]] descriptor accept_from(const descriptor& listening);
 

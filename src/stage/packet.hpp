@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include "base/error.hpp"
 
@@ -16,20 +15,18 @@ class packet {
  public:
   template <class T>
   requires std::is_trivially_copyable_v<T> packet& put(const T& value) {
-    const auto raw = std::as_bytes(std::span(&value, 1));
-    bytes_.insert(bytes_.end(), raw.begin(), raw.end());
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
     return *this;
   }
   packet& put(const std::string& text) {
     put(static_cast<std::uint32_t>(text.size()));
-    const auto raw = std::as_bytes(std::span(text));
-    bytes_.insert(bytes_.end(), raw.begin(), raw.end());
+    bytes_ += text;
     return *this;
   }
-  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  [[nodiscard]] std::span<const std::byte> bytes() const { return std::as_bytes(std::span(bytes_)); }
 
  private:
-  std::vector<std::byte> bytes_;
+  std::string bytes_;
 };
 
 // Throws lull::error where there are fewer bytes than are taken.
