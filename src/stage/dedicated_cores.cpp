@@ -83,14 +83,15 @@ class node_uplink final : public uplink {
 
 joined join(const plan&, const roles& all, exchange& others) {
   const auto told = others.all({});
-  const int server = all.server_of(others.rank());
-  if (server == no_server) return {};
-  const auto& from = told[static_cast<std::size_t>(server)];
-  packet_reader reader(from);
-  const auto invited = reader.take<invitation>();
-  const std::string name = reader.take_text();
-  return {std::make_unique<node_uplink>(invited, name, others.rank()),
-          static_cast<std::size_t>(invited.most_outstanding)};
+  joined made;
+  if (const int server = all.server_of(others.rank()); server != no_server) {
+    packet_reader reader(told[static_cast<std::size_t>(server)]);
+    const auto invited = reader.take<invitation>();
+    made.most_outstanding = invited.most_outstanding;
+    made.up = std::make_unique<node_uplink>(invited, reader.take_text(), others.rank());
+  }
+  (void)others.all({});  // the server need not wait for clients: those that live have connected
+  return made;
 }
 
 // ---- server --------------------------------------------------------------------------------------------------------------
@@ -108,17 +109,17 @@ std::size_t permitted_descriptors() {
 
 class node_server {
  public:
-  node_server(const plan& wanted, const roles& all, exchange& others)
-      : how_(wanted),
-        clients_(all.clients_of(others.rank())),
-        writer_(wanted.sync),
-        listening_(listen_on_node(static_cast<int>(clients_.size()))) {
+  node_server(const plan& wanted, const roles& all, exchange& others) : how_(wanted), writer_(wanted.sync) {
+    const std::size_t clients = all.clients_of(others.rank()).size();
     constexpr std::size_t most = 256;  // of one client: more does not help
-    const std::size_t each = permitted_descriptors() / std::max<std::size_t>(clients_.size(), 1);
+    const std::size_t each = permitted_descriptors() / std::max<std::size_t>(clients, 1);
     if (getrandom(&invitation_.secret, sizeof invitation_.secret, 0) != sizeof invitation_.secret)
       throw error("serve output", describe_errno(errno));
     invitation_.most_outstanding = std::clamp<std::size_t>(each, 1, most);
-    (void)others.all(packet().put(invitation_).put(listening_.name).bytes());
+    const listening_socket listening = listen_on_node(static_cast<int>(clients));
+    (void)others.all(packet().put(invitation_).put(listening.name).bytes());
+    (void)others.all({});
+    while (descriptor connected = accept_from(listening.socket)) members_.push_back({std::move(connected)});
   }
 
   int run();
@@ -130,20 +131,16 @@ class node_server {
     std::deque<packet> to_send = {};
   };
 
-  [[nodiscard]] bool done() const { return joined_ == clients_.size() && members_.empty() && writer_.idle(); }
+  [[nodiscard]] bool done() const { return members_.empty() && writer_.idle(); }
   void sleep();
-  void admit();
   void receive(member& from);
   void handle(member& from, packet_reader reader, message what, descriptor passed);
   void answer_finished();
   static void send_pending(member& to);
 
   plan how_;
-  std::vector<int> clients_;
   writer writer_;
-  listening_socket listening_;
   invitation invitation_{};
-  std::size_t joined_ = 0;
   std::vector<member> members_;  // connected; without a socket: to be forgotten
   client_figures figures_;
   server_account account_;
@@ -158,23 +155,17 @@ int node_server::run() {
       if (one.socket) send_pending(one);
     }
     std::erase_if(members_, [](const member& one) { return !one.socket; });
-    admit();
   }
   return account_.close(how_, figures_, writer_.figures());
 }
 
 void node_server::sleep() {
   std::vector<pollfd> wanted{{writer_.event_fd(), POLLIN, 0}};
-  if (joined_ < clients_.size()) wanted.push_back({listening_.socket.get(), POLLIN, 0});
   for (const member& one : members_) {
     const int events = one.to_send.empty() ? POLLIN : POLLIN | POLLOUT;
     wanted.push_back({one.socket.get(), static_cast<short>(events), 0});
   }
   if (poll(wanted.data(), wanted.size(), -1) < 0 && errno != EINTR) throw error("serve output", describe_errno(errno));
-}
-
-void node_server::admit() {
-  while (descriptor connected = accept_from(listening_.socket)) members_.push_back({std::move(connected)});
 }
 
 void node_server::receive(member& from) {
@@ -200,7 +191,6 @@ void node_server::handle(member& from, packet_reader reader, message what, descr
     const bool knows = what == message::hello && reader.take<std::uint64_t>() == invitation_.secret;
     if (!knows) throw error("join the server of output", "it does not know the secret");
     from.rank = reader.take<int>();
-    ++joined_;
   } else if (what == message::file) {
     write_order order = take_order(reader);
     order.client = from.rank;

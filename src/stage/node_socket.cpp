@@ -56,12 +56,14 @@ descriptor connect_to(const std::string& name) {
 }
 
 descriptor accept_from(const descriptor& listening) {
-  descriptor accepted(accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  ucred other{};
-  socklen_t bytes = sizeof other;
-  if (!accepted || getsockopt(accepted.get(), SOL_SOCKET, SO_PEERCRED, &other, &bytes) != 0 || other.uid != geteuid())
-    return {};
-  return accepted;
+  for (;;) {
+    descriptor accepted(accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!accepted && (errno == EINTR || errno == ECONNABORTED)) continue;
+    ucred other{};
+    socklen_t bytes = sizeof other;
+    const bool known = accepted && getsockopt(accepted.get(), SOL_SOCKET, SO_PEERCRED, &other, &bytes) == 0;
+    if (!accepted || (known && other.uid == geteuid())) return accepted;
+  }
 }
 
 transfer send_message(const descriptor& to, std::span<const std::byte> message, int passed, bool wait) {

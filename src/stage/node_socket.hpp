@@ -18,7 +18,7 @@ struct listening_socket {
 
 [[nodiscard]] listening_socket listen_on_node(int connections);
 [[nodiscard]] descriptor connect_to(const std::string& name);  // none: nobody listens any more
-// The next connection, or none: there is none, or it is another user's.
+// The next connection of this user's, or none: there is none yet.
 [[nodiscard]] descriptor accept_from(const descriptor& listening);
 
 enum class transfer { done, would_block, gone };
