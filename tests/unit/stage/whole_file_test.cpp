@@ -1,10 +1,20 @@
 #include "stage/whole_file.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
 #include <fstream>
 
 #include "base/error.hpp"
@@ -86,6 +96,48 @@ TEST_F(whole_file, says_what_could_not_be_written) {
     EXPECT_THAT(why.what(), testing::AllOf(testing::HasSubstr(path), testing::HasSubstr("No such file")));
   }
   EXPECT_EQ(entries(), 0);
+}
+
+// From here on this process meets file systems that know no files without a name.
+bool forbid_nameless_files() {
+  std::array<sock_filter, 6> filter{
+      sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 3),
+      sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_TMPFILE & ~O_DIRECTORY, 0, 1),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{filter.size(), filter.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST_F(whole_file, does_without_nameless_files) {
+  std::ofstream(at("old")) << "something longer";
+  const auto in_child = [&] {
+    if (!forbid_nameless_files()) std::_Exit(77);
+    write("new", {.path = at("old"), .mark = "1"});
+    write("new", {.path = at("fresh"), .exclusive = true, .mark = "2"});
+    EXPECT_THROW(write("newer", {.path = at("fresh"), .exclusive = true, .mark = "3"}), error);
+    EXPECT_EQ(text_of(at("old")) + text_of(at("fresh")), "newnew");
+    EXPECT_EQ(entries(), 2);
+    std::_Exit(HasFailure() ? 1 : 0);
+  };
+  const pid_t child = fork();
+  if (child == 0) in_child();
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no seccomp here";
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(whole_file, removes_what_a_killed_process_has_left) {
+  const destination where{.path = at("a"), .mark = "7"};
+  std::ofstream(at(".lull-stage-7")) << "half";
+  std::ofstream(at(".lull-stage-8")) << "another's";
+  remove_leftover(where);
+  EXPECT_FALSE(fs::exists(at(".lull-stage-7")));
+  EXPECT_TRUE(fs::exists(at(".lull-stage-8")));
 }
 
 TEST_F(whole_file, goes_where_links_lead) {
