@@ -22,6 +22,18 @@ std::string row(const char* role, int processes, std::int64_t compute, std::int6
 
 constexpr std::int64_t none = -1;
 
+std::string head_of(const plan& how) {
+  return fmt::format(
+      "lull stage: {}; seconds are sums over the processes of a role\n  {:<8}{:>9}{:>12}{:>10}{:>10}{:>10}"
+      "{:>10}{:>8}{:>12}\n",
+      name_of(how), "role", "processes", "compute s", "stall s", "idle s", "write s", "CPU s", "files", "MB");
+}
+
+std::string row_of_clients(const client_figures& clients, const amount& output) {
+  return row("client", clients.processes, clients.wall_ns - clients.stalled_ns - clients.writing_ns, clients.stalled_ns,
+             none, clients.writing_ns, clients.cpu_ns, output);
+}
+
 }  // namespace
 
 amount& amount::operator+=(const amount& other) {
@@ -44,11 +56,7 @@ client_figures& client_figures::operator+=(const client_figures& other) {
 }
 
 std::string table_of(const plan& how, const client_figures& clients, const server_figures& server) {
-  std::string text = fmt::format("lull stage: {}; seconds are sums over the processes of a role\n", name_of(how));
-  text += fmt::format("  {:<8}{:>9}{:>12}{:>10}{:>10}{:>10}{:>10}{:>8}{:>12}\n", "role", "processes", "compute s",
-                      "stall s", "idle s", "write s", "CPU s", "files", "MB");
-  text += row("client", clients.processes, clients.wall_ns - clients.stalled_ns - clients.writing_ns,
-              clients.stalled_ns, none, clients.writing_ns, clients.cpu_ns, clients.handed_over);
+  std::string text = head_of(how) + row_of_clients(clients, clients.handed_over);
   text += row("server", 1, none, none, server.wall_ns - server.writing_ns, server.writing_ns, server.cpu_ns,
               server.written);
   if (clients.wrote_itself.files > 0) {
@@ -62,6 +70,12 @@ std::string table_of(const plan& how, const client_figures& clients, const serve
     text += fmt::format("  {} dropped, {:.1f} MB: the buffer was full\n", counted(clients.dropped.files, "file"),
                         static_cast<double>(clients.dropped.bytes) * 1e-6);
   if (server.failed > 0) text += fmt::format("  {} could not be written\n", counted(server.failed, "file"));
+  text.pop_back();
+  return text;
+}
+
+std::string table_of(const plan& how, const client_figures& clients) {
+  std::string text = head_of(how) + row_of_clients(clients, clients.wrote_itself);
   text.pop_back();
   return text;
 }

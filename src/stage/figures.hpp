@@ -37,6 +37,8 @@ struct server_figures {
 
 // Some lines, the last without its end.
 [[nodiscard]] std::string table_of(const plan& how, const client_figures& clients, const server_figures& server);
+// Of a run without servers.
+[[nodiscard]] std::string table_of(const plan& how, const client_figures& clients);
 
 // Of a server, from its construction on.
 class server_account {
