@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stage/exchange.hpp"
+#include "stage/figures.hpp"
 #include "stage/plan.hpp"
 #include "stage/roles.hpp"
 #include "stage/uplink.hpp"
@@ -19,6 +20,12 @@ struct joined {
   std::size_t most_outstanding = 0;      // files
 };
 
+// What a server has done: of its clients, those that have left in order; of itself what its writer knows.
+struct served {
+  client_figures clients;
+  server_figures own;
+};
+
 struct approach_row {
   approach how;
   const char* name;  // in LULL_STAGE
@@ -27,7 +34,7 @@ struct approach_row {
   std::vector<int> (*assign)(int count, std::span<const std::string> nodes_by_rank);
   // On clients and on servers: together they are collective. Throw lull::error. See client::join() and serve().
   joined (*join)(const plan& wanted, const roles& all, exchange& others);
-  int (*serve)(const plan& wanted, const roles& all, exchange& others);  // null without servers
+  served (*serve)(const plan& wanted, const roles& all, exchange& others);  // null without servers
 };
 
 [[nodiscard]] const approach_row& row_of(approach how);

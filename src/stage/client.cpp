@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "stage/approach.hpp"
 #include "stage/figures.hpp"
+#include "stage/joint_account.hpp"
 #include "stage/whole_file.hpp"
 
 namespace lull::stage {
@@ -279,7 +280,9 @@ class stall {
 }  // namespace
 
 std::unique_ptr<client> client::join(const plan& wanted, const roles& all, exchange& others) {
-  joined server = row_of(wanted.how).join(wanted, all, others);
+  const approach_row& how = row_of(wanted.how);
+  if (how.has_servers) joint_account::let_servers_meet(others);
+  joined server = how.join(wanted, all, others);
   std::size_t share = 0;
   if (server.up) share = wanted.buffer_bytes / all.clients_of(all.server_of(others.rank())).size();
   return std::unique_ptr<client>(new client(std::make_unique<state>(wanted, std::move(server), share, others.rank())));

@@ -109,7 +109,7 @@ std::size_t permitted_descriptors() {
 
 class node_server {
  public:
-  node_server(const plan& wanted, const roles& all, exchange& others) : how_(wanted), writer_(wanted.sync) {
+  node_server(const plan& wanted, const roles& all, exchange& others) : writer_(wanted.sync) {
     const std::size_t clients = all.clients_of(others.rank()).size();
     constexpr std::size_t most = 256;  // of one client: more does not help
     const std::size_t each = permitted_descriptors() / std::max<std::size_t>(clients, 1);
@@ -122,7 +122,7 @@ class node_server {
     while (descriptor connected = accept_from(listening.socket)) members_.push_back({std::move(connected)});
   }
 
-  int run();
+  served run();
 
  private:
   struct member {
@@ -138,15 +138,13 @@ class node_server {
   void answer_finished();
   static void send_pending(member& to);
 
-  plan how_;
   writer writer_;
   invitation invitation_{};
   std::vector<member> members_;  // connected; without a socket: to be forgotten
   client_figures figures_;
-  server_account account_;
 };
 
-int node_server::run() {
+served node_server::run() {
   while (!done()) {
     sleep();
     answer_finished();
@@ -156,7 +154,7 @@ int node_server::run() {
     }
     std::erase_if(members_, [](const member& one) { return !one.socket; });
   }
-  return account_.close(how_, figures_, writer_.figures());
+  return {figures_, writer_.figures()};
 }
 
 void node_server::sleep() {

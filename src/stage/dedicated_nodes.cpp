@@ -185,11 +185,11 @@ joined join(const plan&, const roles& all, exchange& others) {
 class network_server final : post_handler {
  public:
   network_server(const plan& wanted, const roles& all, exchange& others)
-      : how_(wanted), buffers_(wanted.buffer_bytes), writer_(wanted.sync), post_(*this, others) {
+      : buffers_(wanted.buffer_bytes), writer_(wanted.sync), post_(*this, others) {
     for (const int client : all.clients_of(others.rank())) members_[client];
   }
 
-  int run();
+  served run();
 
  private:
   // A file that is being received, then written.
@@ -223,17 +223,15 @@ class network_server final : post_handler {
   void send_pending();
   [[nodiscard]] bool done() const;
 
-  plan how_;
   receive_buffers buffers_;
   writer writer_;
   std::map<int, member> members_;               // by rank
   std::deque<std::pair<int, packet>> to_send_;  // what came up where nothing may be sent
   client_figures figures_;
-  server_account account_;
   post post_;
 };
 
-int network_server::run() {
+served network_server::run() {
   for (const auto& [client, state] : members_) post_.send(client, hello());
   for (;;) {
     while (post_.progress()) continue;
@@ -245,7 +243,7 @@ int network_server::run() {
     if (poll(wanted.data(), wanted.size(), -1) < 0 && errno != EINTR)
       throw error("serve output", describe_errno(errno));
   }
-  return account_.close(how_, figures_, writer_.figures());
+  return {figures_, writer_.figures()};
 }
 
 bool network_server::done() const {

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
-#include "base/clock.hpp"
 #include "base/counted.hpp"
 
 namespace lull::stage {
@@ -55,10 +52,20 @@ client_figures& client_figures::operator+=(const client_figures& other) {
   return *this;
 }
 
+server_figures& server_figures::operator+=(const server_figures& other) {
+  processes += other.processes;
+  wall_ns += other.wall_ns;
+  writing_ns += other.writing_ns;
+  cpu_ns += other.cpu_ns;
+  written += other.written;
+  failed += other.failed;
+  return *this;
+}
+
 std::string table_of(const plan& how, const client_figures& clients, const server_figures& server) {
   std::string text = head_of(how) + row_of_clients(clients, clients.handed_over);
-  text += row("server", 1, none, none, server.wall_ns - server.writing_ns, server.writing_ns, server.cpu_ns,
-              server.written);
+  text += row("server", server.processes, none, none, server.wall_ns - server.writing_ns, server.writing_ns,
+              server.cpu_ns, server.written);
   if (clients.wrote_itself.files > 0) {
     text += fmt::format("  {} written by the clients themselves", counted(clients.wrote_itself.files, "file"));
     if (clients.too_large > 0)
@@ -78,16 +85,6 @@ std::string table_of(const plan& how, const client_figures& clients) {
   std::string text = head_of(how) + row_of_clients(clients, clients.wrote_itself);
   text.pop_back();
   return text;
-}
-
-server_account::server_account() : begin_ns_(now_ns()), begin_cpu_ns_(process_cpu_ns()) {}
-
-int server_account::close(const plan& how, const client_figures& clients, server_figures of_writer) const {
-  of_writer.wall_ns = now_ns() - begin_ns_;
-  of_writer.cpu_ns = process_cpu_ns() - begin_cpu_ns_;
-  if (clients.processes > 0 || of_writer.written.files > 0)
-    std::fprintf(stderr, "%s\n", table_of(how, clients, of_writer).c_str());
-  return of_writer.failed == 0 ? 0 : 1;
 }
 
 }  // namespace lull::stage

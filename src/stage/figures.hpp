@@ -27,28 +27,20 @@ struct client_figures {
   client_figures& operator+=(const client_figures& other);
 };
 
+// Of one server, or of several together.
 struct server_figures {
+  int processes = 0;
   std::int64_t wall_ns = 0;
   std::int64_t writing_ns = 0;
   std::int64_t cpu_ns = 0;
   amount written;
   std::uint64_t failed = 0;  // files
+  server_figures& operator+=(const server_figures& other);
 };
 
 // Some lines, the last without its end.
 [[nodiscard]] std::string table_of(const plan& how, const client_figures& clients, const server_figures& server);
 // Of a run without servers.
 [[nodiscard]] std::string table_of(const plan& how, const client_figures& clients);
-
-// Of a server, from its construction on.
-class server_account {
- public:
-  server_account();
-  // Prints the table on stderr, if the server had clients; the exit code: not 0 when a file could not be written.
-  [[nodiscard]] int close(const plan& how, const client_figures& clients, server_figures of_writer) const;
-
- private:
-  std::int64_t begin_ns_, begin_cpu_ns_;
-};
 
 }  // namespace lull::stage

@@ -107,7 +107,10 @@ TEST_P(handing_over, any_count_of_clients_writes_through_any_count_of_servers) {
       for (int rank = 0; rank < clients; ++rank)
         for (int i = 0; i < 10; ++i)
           EXPECT_TRUE(text_of(here / (std::to_string(rank) + "." + std::to_string(i))) == content_of(rank, i));
-      EXPECT_THAT(job.said(), HasSubstr(name_of(wanted)));
+      const std::string said = job.said();  // one table
+      EXPECT_EQ(said.find(name_of(wanted)), said.rfind(name_of(wanted)));
+      EXPECT_THAT(said, testing::ContainsRegex("client +" + std::to_string(clients) + " "));
+      EXPECT_THAT(said, testing::ContainsRegex("server +" + std::to_string(servers) + " "));
     }
 }
 
@@ -247,6 +250,23 @@ TEST_P(handing_over, an_idle_client_sees_that_its_server_is_gone) {
                   return 0;
                 }));
   EXPECT_THAT(job.wait_all(), testing::ElementsAre(0, 128 + SIGKILL));
+}
+
+TEST_P(handing_over, the_table_does_not_wait_for_a_killed_server) {
+  plan wanted = aside();
+  if (wanted.how == approach::dedicated_cores) wanted.count = 2;
+  for (const int killed : {2, 3}) {
+    processes job(places(2, 2), with(wanted, [&](client& mine, int rank, meeting_place& place) {
+                    if (rank == killed - 2) kill(place.pids[static_cast<std::size_t>(killed)], SIGKILL);
+                    output(mine, at(std::to_string(rank)), content_of(rank, 0));
+                    mine.leave();
+                    return 0;
+                  }));
+    EXPECT_EQ(job.wait(0) + job.wait(1), 0);
+    EXPECT_EQ(job.wait(killed), 128 + SIGKILL);
+    EXPECT_EQ(job.wait(5 - killed), 0);
+    EXPECT_THAT(job.said(), testing::ContainsRegex("server +1 ")) << job.said();
+  }
 }
 
 TEST_P(handing_over, files_are_whole_whenever_a_server_is_killed) {
