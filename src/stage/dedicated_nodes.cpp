@@ -67,6 +67,8 @@ class network_uplink final : public uplink, post_handler {
     pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's handlers run in its own threads
     thread_ = std::jthread([this](const std::stop_token& end) { serve_network(end); });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    std::unique_lock lock(mutex_);
+    news_.wait(lock, [this] { return connected_ || gone_; });
   }
   ~network_uplink() override {
     thread_.request_stop();
@@ -152,9 +154,9 @@ class network_uplink final : public uplink, post_handler {
   void packet_from(int, packet_reader text) override {
     const auto what = text.take<message>();
     if (what == message::answer) take(take_answer(text));
-    if (what != message::farewell) return;
     const std::scoped_lock lock(mutex_);
-    said_farewell_ = true;
+    connected_ = connected_ || what == message::hello;
+    said_farewell_ = said_farewell_ || what == message::farewell;
     news_.notify_all();
   }
   void content_from(int, std::uint64_t, const transport::incoming&) override {}  // a server sends no files
@@ -168,7 +170,7 @@ class network_uplink final : public uplink, post_handler {
   std::mutex mutex_;
   std::condition_variable news_;
   std::deque<answer> answers_;
-  bool gone_ = false, said_farewell_ = false;
+  bool connected_ = false, gone_ = false, said_farewell_ = false;
   std::deque<task> tasks_;
   post post_;  // from the constructor to the destructor the thread's own
   descriptor wake_;
@@ -177,7 +179,9 @@ class network_uplink final : public uplink, post_handler {
 
 joined join(const plan&, const roles& all, exchange& others) {
   constexpr std::size_t most_outstanding = 256;  // files: more does not help
-  return {std::make_unique<network_uplink>(all.server_of(others.rank()), others), most_outstanding};
+  joined made{std::make_unique<network_uplink>(all.server_of(others.rank()), others), most_outstanding};
+  (void)others.all({});  // connected both ways: only from then on is the end of the other seen
+  return made;
 }
 
 // ---- server --------------------------------------------------------------------------------------------------------------
@@ -187,6 +191,8 @@ class network_server final : post_handler {
   network_server(const plan& wanted, const roles& all, exchange& others)
       : buffers_(wanted.buffer_bytes), writer_(wanted.sync), post_(*this, others) {
     for (const int client : all.clients_of(others.rank())) members_[client];
+    connect();
+    (void)others.all({});
   }
 
   served run();
@@ -209,6 +215,7 @@ class network_server final : post_handler {
   struct member {
     std::uint64_t next = 0;  // number of its file that is to be submitted next
     std::map<std::uint64_t, arriving> files;
+    bool connected = false;
     bool ended = false;  // it has left, or died
     bool died = false;
   };
@@ -221,6 +228,8 @@ class network_server final : post_handler {
   void submit(arriving& file);
   void answer_finished();
   void send_pending();
+  void connect();
+  void sleep();
   [[nodiscard]] bool done() const;
 
   receive_buffers buffers_;
@@ -232,18 +241,30 @@ class network_server final : post_handler {
 };
 
 served network_server::run() {
-  for (const auto& [client, state] : members_) post_.send(client, hello());
   for (;;) {
     while (post_.progress()) continue;
     answer_finished();
     send_pending();
     if (done()) break;
-    if (!post_.arm()) continue;
-    std::array<pollfd, 2> wanted{pollfd{post_.event_fd(), POLLIN, 0}, pollfd{writer_.event_fd(), POLLIN, 0}};
-    if (poll(wanted.data(), wanted.size(), -1) < 0 && errno != EINTR)
-      throw error("serve output", describe_errno(errno));
+    sleep();
   }
   return {figures_, writer_.figures()};
+}
+
+// Until all clients have been heard of.
+void network_server::connect() {
+  for (const auto& [client, state] : members_) post_.send(client, hello());
+  for (;;) {
+    while (post_.progress()) continue;
+    if (std::ranges::all_of(members_, [](const auto& one) { return one.second.connected || one.second.ended; })) return;
+    sleep();
+  }
+}
+
+void network_server::sleep() {
+  if (!post_.arm()) return;
+  std::array<pollfd, 2> wanted{pollfd{post_.event_fd(), POLLIN, 0}, pollfd{writer_.event_fd(), POLLIN, 0}};
+  if (poll(wanted.data(), wanted.size(), -1) < 0 && errno != EINTR) throw error("serve output", describe_errno(errno));
 }
 
 bool network_server::done() const {
@@ -262,6 +283,7 @@ void network_server::packet_from(int from, packet_reader text) {
   const auto known = members_.find(from);
   if (known == members_.end()) return;
   const auto what = text.take<message>();
+  known->second.connected = true;
   if (what == message::file) {
     write_order order = take_order(text);
     const std::uint64_t number = order.number;
