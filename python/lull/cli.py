@@ -28,6 +28,7 @@ COMMANDS = (
     "export",
     "run",
     "attach",
+    "stage",
     "hosts",
     "study",
     "simulate",

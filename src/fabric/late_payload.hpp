@@ -23,6 +23,7 @@ void fetch_payload(transport::transport& from, const transport::incoming& payloa
       then(static_cast<const std::byte*>(where));
       tsan_release();
     }
+    void lost() override { const std::unique_ptr<pending> end(this); }  // the job is about to end
     Then then;
     std::vector<std::byte> buffer;
     std::byte* where = nullptr;

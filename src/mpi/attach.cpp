@@ -2,6 +2,7 @@
 // do when the program's MPI begins and ends.
 #include <fmt/core.h>
 #include <exception>
+#include <string>
 
 #include <dlfcn.h>
 
@@ -9,6 +10,7 @@
 #include "mpi/front/front.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/reals.hpp"
+#include "mpi/roles/roles.hpp"
 #include "mpi/setup.hpp"
 #include "mpi/wrapping.hpp"
 #include "trace/recorder.hpp"
@@ -57,17 +59,27 @@ void take_handles() {
   take_handle(predefined.datatype_null, "ompi_mpi_datatype_null");
   take_handle(predefined.byte, "ompi_mpi_byte");
   take_handle(predefined.group_null, "ompi_mpi_group_null");
+  take_handle(predefined.info_null, "ompi_mpi_info_null");
 }
 #else
 void take_handles() {}
 #endif
 
+bool ranks_may_be_set_aside = false;
+
+any_function real_of(unsigned number, any_function real) {
+  return ranks_may_be_set_aside ? under_roles(number, real) : real;
+}
+
 any_function wrapper_of(unsigned number, any_function real) {
-  reals[number] = real;
-  return wrappers[number].of_tools[tools_of_process];
+  reals[number] = real_of(number, real);
+  const any_function wrapper = wrappers[number].of_tools[tools_of_process];
+  return wrapper != nullptr ? wrapper : reals[number];
 }
 
 }  // namespace
+
+unsigned tools_of_this_process() { return tools_of_process; }
 
 void start_tools(unsigned tools) {
   if ((tools & records) != 0) {
@@ -102,9 +114,13 @@ const lull::mpi::flavour_offers* lull_mpi_attach(const lull::mpi::front_offers* 
                         "install Lull again");
     lull::mpi::front = front;
     take_handles();
-    for (const function asked : asked_by_tools)
-      reals[static_cast<unsigned>(asked)] = reinterpret_cast<any_function>(
-          dlsym(front->library, fmt::format("P{}", function_names[static_cast<unsigned>(asked)]).c_str()));
+    ranks_may_be_set_aside = roles_wanted();
+    if (ranks_may_be_set_aside) prepare_roles(front->library);
+    for (const function asked : asked_by_tools) {
+      const auto number = static_cast<unsigned>(asked);
+      const std::string name = fmt::format("P{}", function_names[number]);
+      reals[number] = real_of(number, reinterpret_cast<any_function>(dlsym(front->library, name.c_str())));
+    }
     if (lull::trace::recorder::wanted()) {
       static const std::vector<std::string_view> names(std::begin(function_names), std::end(function_names));
       lull::trace::recorder::of_process().define_regions("mpi", 0, names);
@@ -115,5 +131,5 @@ const lull::mpi::flavour_offers* lull_mpi_attach(const lull::mpi::front_offers* 
     fmt::print(stderr, "lull: {}\n", problem.what());
     return nullptr;
   }
-  return tools_of_process != 0 ? &offers : nullptr;
+  return tools_of_process != 0 || ranks_may_be_set_aside ? &offers : nullptr;
 }

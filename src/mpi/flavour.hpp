@@ -15,13 +15,14 @@ struct predefined_handles {
   MPI_Request request_null;
   MPI_Datatype datatype_null, byte;
   MPI_Group group_null;
+  MPI_Info info_null;
 };
 
 #ifdef OPEN_MPI
 inline predefined_handles predefined{};
 #else
-inline constexpr predefined_handles predefined{MPI_COMM_WORLD,    MPI_COMM_SELF, MPI_COMM_NULL, MPI_REQUEST_NULL,
-                                               MPI_DATATYPE_NULL, MPI_BYTE,      MPI_GROUP_NULL};
+inline constexpr predefined_handles predefined{MPI_COMM_WORLD,    MPI_COMM_SELF, MPI_COMM_NULL,  MPI_REQUEST_NULL,
+                                               MPI_DATATYPE_NULL, MPI_BYTE,      MPI_GROUP_NULL, MPI_INFO_NULL};
 #endif
 
 // A handle as a number: a pointer with Open MPI, an int with MPICH.

@@ -1,5 +1,6 @@
 // The MPI library's own functions, as addresses: by these a wrapper does what the program has asked for, and tools ask
-// the library what they want to know. Nothing here is wrapped again.
+// the library what they want to know. Nothing here is wrapped again; where ranks are set aside, the world among a
+// function's arguments is translated (roles/world.hpp).
 #pragma once
 #include "mpi/front/front.hpp"
 #include "mpi/functions.hpp"

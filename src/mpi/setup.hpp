@@ -6,6 +6,8 @@
 
 namespace lull::mpi {
 
+// Which are attached.
+[[nodiscard]] unsigned tools_of_this_process();
 void start_tools(unsigned tools);   // after MPI_Init
 void finish_tools(unsigned tools);  // before MPI_Finalize, or MPI_Abort
 void close_tools(unsigned tools);   // after MPI_Finalize

@@ -301,14 +301,27 @@ void recorder::at_exit() noexcept {
   append("{\"is\":\"exit\"}\n");
 }
 
-void recorder::stop_in_child() noexcept {
+void recorder::let_go_of_files() noexcept {
   off_ = true;
   for (const auto& log : logs_) {
     log->forget();
     ::close(std::exchange(log->file_, -1));
   }
   ::close(std::exchange(definitions_, -1));
+}
+
+void recorder::stop_in_child() noexcept {
+  let_go_of_files();
   lock_.unlock();
+}
+
+void recorder::withdraw() noexcept {
+  const std::scoped_lock lock(lock_);
+  if (off_) return;
+  let_go_of_files();
+  for (std::size_t number = 0; number < logs_.size(); ++number)
+    ::unlink(fmt::format("{}.{}.records", path_, number).c_str());
+  ::unlink((path_ + ".definitions").c_str());
 }
 
 // Nothing thrown reaches the program: a definition that finds no memory is one that is not there.

@@ -102,6 +102,8 @@ class recorder {
   void take_clocks() noexcept;
   // The program has ended in order. Nothing is recorded afterwards.
   void close() noexcept;
+  // This process has no part in the program: what it has recorded is removed. Nothing is recorded afterwards.
+  void withdraw() noexcept;
 
  private:
   friend class thread_log;
@@ -113,6 +115,7 @@ class recorder {
   void clocks_now_and_then() noexcept;
   void at_exit() noexcept;
   void stop_in_child() noexcept;
+  void let_go_of_files() noexcept;
 
   static constinit thread_local thread_log* of_thread_ [[gnu::tls_model("initial-exec")]];
 

@@ -21,8 +21,8 @@ namespace lull::transport {
 class outgoing {
  public:
   virtual void sent() = 0;  // its header and payload are no longer needed; perhaps still inside send()
-  // It could not be sent: its peer is gone, or the network.
-  [[noreturn]] virtual void lost(const char* why) = 0;
+  // It could not be sent, and is no longer needed: its peer is gone, or the network.
+  virtual void lost(const char* why) = 0;
 
  protected:
   ~outgoing() = default;
@@ -39,6 +39,7 @@ struct incoming {
 class fetching {
  public:
   virtual void fetched() = 0;  // perhaps still inside fetch()
+  virtual void lost() = 0;     // it will not come: its sender is gone
 
  protected:
   ~fetching() = default;
@@ -48,6 +49,9 @@ class receiver {
  public:
   // A message of this kind. May fetch, but not send. The header is not aligned.
   virtual void received(unsigned kind, std::span<const std::byte> header, const incoming& payload) = 0;
+  // A peer to which there was a connection is gone, or cannot be reached any more. Told only where the transport was asked
+  // to live on without it; nothing comes from it after that, and nothing can be sent to it.
+  virtual void lost(int peer) { (void)peer; }
 
  protected:
   ~receiver() = default;

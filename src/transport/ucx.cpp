@@ -11,6 +11,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
@@ -66,7 +67,9 @@ class ucx final : public transport {
 
  private:
   struct peer {
+    ucx* owner = nullptr;
     ucp_ep_h endpoint = nullptr;  // from the first message on
+    bool lost = false;
     std::vector<std::byte> address;
   };
   struct listener {
@@ -78,6 +81,7 @@ class ucx final : public transport {
 
   receiver& receiver_;
   std::size_t rendezvous_from_;  // bytes of payload
+  bool outlives_peers_;
   ucp_context_h context_ = nullptr;
   ucp_worker_h worker_ = nullptr;
   int event_fd_ = -1;
@@ -97,6 +101,7 @@ void set_defaults(const ucx_settings& wanted) {
 ucx::ucx(receiver& to, const ucx_settings& wanted)
     : receiver_(to),
       rendezvous_from_(rendezvous_threshold()),
+      outlives_peers_(wanted.outlives_peers),
       peers_(static_cast<std::size_t>(wanted.processes)),
       listeners_{} {
   set_defaults(wanted);
@@ -105,6 +110,9 @@ ucx::ucx(receiver& to, const ucx_settings& wanted)
   const std::unique_ptr<ucp_config_t, void (*)(ucp_config_t*)> release(config, ucp_config_release);
   if (wanted.one_host && !std::getenv("UCX_NET_DEVICES"))  // NOLINT(concurrency-mt-unsafe): before any thread starts
     check(ucp_config_modify(config, "NET_DEVICES", loopback_interface().c_str()), "keep UCX to the loopback");
+  // An idle connection does not show that its peer has died: look after it every so often.
+  if (outlives_peers_ && !std::getenv("UCX_KEEPALIVE_INTERVAL"))  // NOLINT(concurrency-mt-unsafe): the same
+    check(ucp_config_modify(config, "KEEPALIVE_INTERVAL", "1s"), "look after UCX's connections");
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_NAME;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
@@ -167,6 +175,17 @@ ucs_status_t ucx::connect(peer& to) {
   ucp_ep_params_t params{};
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
   params.address = reinterpret_cast<const ucp_address_t*>(to.address.data());
+  if (outlives_peers_) {
+    params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+    params.err_handler.arg = &to;
+    params.err_handler.cb = [](void* gone, ucp_ep_h, ucs_status_t) {
+      auto& other = *static_cast<peer*>(gone);
+      if (std::exchange(other.lost, true)) return;
+      other.owner->receiver_.lost(static_cast<int>(&other - other.owner->peers_.data()));
+    };
+  }
+  to.owner = this;
   return ucp_ep_create(worker_, &params, &to.endpoint);
 }
 
@@ -187,9 +206,11 @@ void ucx::disconnect() {
 void ucx::send(int peer, unsigned kind, outgoing& message, std::span<const std::byte> header, const void* payload,
                std::size_t bytes, order wanted) {
   auto& to = peers_[static_cast<std::size_t>(peer)];
+  if (to.lost) [[unlikely]]
+    return message.lost("it is gone");
   if (!to.endpoint) [[unlikely]] {
     const ucs_status_t status = connect(to);
-    if (status != UCS_OK) message.lost(answer(status).c_str());
+    if (status != UCS_OK) return message.lost(answer(status).c_str());
   }
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
@@ -205,20 +226,28 @@ void ucx::send(int peer, unsigned kind, outgoing& message, std::span<const std::
     ucp_request_free(request);
   };
   void* const request = ucp_am_send_nbx(to.endpoint, kind, header.data(), header.size(), payload, bytes, &param);
-  if (UCS_PTR_IS_ERR(request)) message.lost(answer(UCS_PTR_STATUS(request)).c_str());
-  if (request == nullptr) message.sent();
+  if (UCS_PTR_IS_ERR(request))
+    message.lost(answer(UCS_PTR_STATUS(request)).c_str());
+  else if (request == nullptr)
+    message.sent();
 }
 
 void ucx::fetch(const incoming& announced, void* destination, fetching& then) {
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   param.user_data = &then;
-  param.cb.recv_am = [](void* request, ucs_status_t, std::size_t, void* user) {
-    static_cast<fetching*>(user)->fetched();
+  param.cb.recv_am = [](void* request, ucs_status_t status, std::size_t, void* user) {
+    if (status == UCS_OK)
+      static_cast<fetching*>(user)->fetched();
+    else
+      static_cast<fetching*>(user)->lost();
     ucp_request_free(request);
   };
   void* const request = ucp_am_recv_data_nbx(worker_, announced.data, destination, announced.bytes, &param);
-  if (!UCS_PTR_IS_PTR(request)) then.fetched();
+  if (UCS_PTR_IS_ERR(request))
+    then.lost();
+  else if (request == nullptr)
+    then.fetched();
 }
 
 }  // namespace

@@ -10,9 +10,10 @@
 namespace lull::transport {
 
 struct ucx_settings {
-  int processes;          // of the job
-  bool one_host;          // all are on this host: listen on the loopback alone, unless UCX_NET_DEVICES is set
-  bool emulated = false;  // nodes are emulated: no shared memory between them, unless UCX_TLS is set
+  int processes;                // of the job
+  bool one_host;                // all are on this host: listen on the loopback alone, unless UCX_NET_DEVICES is set
+  bool emulated = false;        // nodes are emulated: no shared memory between them, unless UCX_TLS is set
+  bool outlives_peers = false;  // a peer that is gone is told to the receiver; else it ends this process, too
 };
 
 // Throws lull::error when UCX cannot start.

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mpi import Function, Interface, parameters_of, parsed
+from worlds import declarations, type_of, worlds
 from wrappers import Expression, function_list, wrappers
 
 INTERFACE = Path(__file__).parents[2] / "src" / "mpi" / "interface"
@@ -118,3 +119,35 @@ def test_a_wrapper_of_a_call_that_waits_says_whom_it_waits_for() -> None:
     text = wrappers(Interface(), [INTERFACE / "mpi.toml"])
     assert 'scope("MPI_Recv", __builtin_return_address(0), bits_of(comm), source, counted(count))' in text
     assert 'scope("MPI_Irecv"' not in text
+
+
+def test_a_communicator_is_translated_wherever_it_stands_among_the_parameters() -> None:
+    header = """
+      OMPI_DECLSPEC int MPI_Send(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm);
+      int MPI_Comm_free(MPI_Comm *comm);  /* int MPI_Comm_rank(MPI_Comm comm, int *rank) */
+      int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm bridge_comm, int remote_leader, int tag,
+                               MPI_Comm *newintercomm) API;
+      int PMPI_Send(const void *buf, MPI_Comm comm);
+    """
+    found = {one.name: one.communicators for one in declarations(header)}
+    assert found == {"MPI_Send": 0b100000, "MPI_Intercomm_create": 0b101}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "of_type"),
+    [
+        ("const int dims[]", "const int*"),
+        ("char ***argv", "char***"),
+        ("MPI_Comm comm", "MPI_Comm"),
+        ("char** argv[]", "char***"),
+    ],
+)
+def test_arrays_are_pointers(parameter: str, of_type: str) -> None:
+    assert type_of(parameter) == of_type
+
+
+def test_the_end_of_a_job_and_the_number_of_a_handle_stay_of_the_real_world() -> None:
+    header = "int MPI_Abort(MPI_Comm comm, int code); int MPI_Comm_c2f(MPI_Comm comm); int MPI_Barrier(MPI_Comm comm);"
+    made = worlds(Interface(), header)
+    assert "translated<function::MPI_Barrier, 0x1, MPI_Comm>" in made
+    assert "MPI_Abort" not in made and "c2f" not in made

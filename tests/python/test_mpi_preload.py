@@ -22,6 +22,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     made = tmp_path / "lib" / preload.LIBRARY
     made.touch()
     (tmp_path / "lib" / preload.SHMEM_LIBRARY).touch()
+    (tmp_path / "lib" / preload.HDF5_LIBRARY).touch()
     return str(made)
 
 
@@ -40,6 +41,11 @@ def test_the_loader_is_told_and_the_tools_are_asked_for(library: str) -> None:
         "LD_PRELOAD": f"{library}:{library.replace(preload.LIBRARY, preload.SHMEM_LIBRARY)}",
         FORWARDS: "LD_PRELOAD;LULL_TRACE",
     }
+
+
+def test_a_program_whose_output_is_staged_has_something_before_its_hdf5(library: str) -> None:
+    made = preload.preloaded({}, tools={"LULL_STAGE": "dedicated-cores=1"})
+    assert made["LD_PRELOAD"] == f"{library}:{library.replace(preload.LIBRARY, preload.HDF5_LIBRARY)}"
 
 
 @pytest.mark.parametrize("before", ["/a.so /b.so", "/a.so:/b.so", "/a.so::/b.so:"])

@@ -20,6 +20,8 @@ from lull.mpi.program import Program, read_program
 
 LIBRARY = "liblull-mpi.so"
 SHMEM_LIBRARY = "liblull-shmem-trace.so"  # records programs of Lull's OpenSHMEM
+HDF5_LIBRARY = "liblull-hdf5.so"  # stands between a program and its HDF5
+WITH_TOOL = {"LULL_TRACE": SHMEM_LIBRARY, "LULL_STAGE": HDF5_LIBRARY}
 OPENMPI_FORWARDS = "OMPI_MCA_mca_base_env_list"  # to ranks on other hosts; separated by semicolons
 
 # The MPI libraries whose functions and types Lull knows; the second name is that of MPICH's relatives.
@@ -56,7 +58,7 @@ def preloaded(
         LullError: The interposer is not there.
     """
     before = environment.get("LD_PRELOAD", "").replace(" ", ":").split(":")
-    ours = [str(library()), *([str(library(SHMEM_LIBRARY))] if "LULL_TRACE" in tools else [])]
+    ours = [str(library()), *(str(library(name)) for tool, name in WITH_TOOL.items() if tool in tools)]
     preloads = [name for name in before if name and name not in ours] + ours
     made = {**environment, **tools, "LD_PRELOAD": ":".join(preloads)}
     # Ranks on mpirun's own host inherit all, the others what this list names. An mpirun that is called with -x, here or

@@ -2,7 +2,7 @@
 // and needs none; what it costs a program that calls no MPI is to be loaded. It throws nothing, and links no C++ library.
 //
 // At the first call of MPI it looks which library the process has, by whatever way that has come in, and asks the flavour
-// of that library for wrappers where a tool is wanted (LULL_TRACE, LULL_WAIT). It tells a user in one line what stands in
+// of that library for wrappers where a tool is wanted (LULL_TRACE, LULL_WAIT, LULL_STAGE). It tells a user in one line what stands in
 // the way; the program then runs as without it.
 #include "mpi/front/front.hpp"
 
@@ -147,7 +147,7 @@ void find_out() {
             "lull: find the program's MPI library: none is loaded; link the program with one, or unset LD_PRELOAD\n");
     abort();
   }
-  if (!wanted("LULL_TRACE") && !wanted("LULL_WAIT")) return;
+  if (!wanted("LULL_TRACE") && !wanted("LULL_WAIT") && !wanted("LULL_STAGE")) return;
   int length = 0;
   const auto version = reinterpret_cast<int (*)(char*, int*)>(dlsym(state.library, "PMPI_Get_library_version"));
   if (version != nullptr) version(state.version, &length);

@@ -215,6 +215,17 @@ TEST_F(recorder_test, a_folder_that_cannot_be_made_is_said_and_the_program_goes_
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("/proc/none"));
 }
 
+TEST_F(recorder_test, a_process_that_withdraws_leaves_no_file) {
+  ASSERT_EQ(run([] {
+              put(10);
+              recorder::of_process().withdraw();
+              put(10);
+              recorder::of_process().define_process(0, 1, "mpi", "");
+            }),
+            0);
+  EXPECT_THAT(processes(), testing::IsEmpty());
+}
+
 TEST_F(recorder_test, a_long_call_keeps_its_whole_duration) {
   ASSERT_EQ(run([] {
               const std::uint64_t before = ticks() - (std::uint64_t{3} << 32);

@@ -1,0 +1,65 @@
+"""`lull stage`: who writes the output of the MPI programs of a command, which stay as they are."""
+
+from __future__ import annotations
+
+import os
+from typing import NoReturn
+
+import click
+
+from lull.base.errors import describe_os_error
+from lull.base.installed import NotFoundError, find_program
+from lull.base.native import checked_settings
+from lull.mpi.preload import out_of_reach
+from lull.stage.programs import Wish, staged_by
+
+
+@click.command(
+    context_settings={"allow_interspersed_args": False},
+    short_help="Let processes set aside write the output of a command's MPI programs.",
+)
+@click.option(
+    "--approach",
+    required=True,
+    metavar="APPROACH",
+    help="Who writes: time-partitioning, dedicated-cores=N (of each node) or dedicated-nodes=N (LULL_STAGE).",
+)
+@click.option(
+    "--buffer",
+    metavar="SIZE",
+    help="Bytes that one server may have outstanding, e.g. 512M (LULL_STAGE_BUFFER).",
+)
+@click.option(
+    "--when-full",
+    type=click.Choice(["wait", "write-yourself", "drop"]),
+    help="What a process does when its share of the buffer is full (LULL_STAGE_WHEN_FULL).",
+)
+@click.option(
+    "--fsync/--no-fsync",
+    "sync",
+    default=None,
+    help="Whether a file is on the disk before it gets its name (LULL_STAGE_FSYNC).",
+)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def stage(
+    approach: str, buffer: str | None, when_full: str | None, sync: bool | None, command: tuple[str, ...]
+) -> NoReturn:
+    """Run COMMAND; the files that its MPI programs write by HDF5 or netCDF-4 are written as APPROACH says.
+
+    Ranks are set aside to write for the others; the program sees a smaller MPI_COMM_WORLD and writes the same files.
+    COMMAND takes the place of lull, so that signals and exit codes are its own:
+
+    \b
+        lull stage --approach dedicated-cores=1 -- mpirun -n 16 ./app
+        lull measure -- lull stage --approach time-partitioning -- mpirun -n 15 ./app
+    """
+    environment = staged_by(Wish(approach, buffer, when_full, sync), os.environ, command=command)
+    os.environ.update({name: value for name, value in environment.items() if name.startswith("LULL_STAGE")})
+    checked_settings()
+    program = find_program(command[0])
+    if hindrance := out_of_reach(command):
+        click.echo(f"lull: stage: {hindrance}; it writes by itself", err=True)
+    try:
+        os.execvpe(program, command, environment)
+    except OSError as error:
+        raise NotFoundError(f"run {command[0]}", describe_os_error(error)) from error

@@ -1,0 +1,57 @@
+"""The environment in which the files that a command's MPI programs write by HDF5 are staged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lull.base.errors import UsageError
+from lull.mpi.preload import preloaded
+
+APPROACHES = ("time-partitioning", "dedicated-cores=N", "dedicated-nodes=N")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked for, as the settings have it; None: as the environment says."""
+
+    approach: str
+    buffer: str | None = None
+    when_full: str | None = None
+    sync: bool | None = None
+
+    def settings(self) -> dict[str, str]:
+        """The variables that say so.
+
+        Raises:
+            UsageError: There is no such approach.
+        """
+        if not re.fullmatch(r"time-partitioning|dedicated-(cores|nodes)(=0*[1-9]\d*)?", self.approach):
+            choice = ", ".join(APPROACHES)
+            raise UsageError(
+                f"stage --approach {self.approach}",
+                "there is no such approach",
+                f"choose one of {choice}, with N from 1",
+            )
+        given = {
+            "LULL_STAGE": self.approach,
+            "LULL_STAGE_BUFFER": self.buffer,
+            "LULL_STAGE_WHEN_FULL": self.when_full,
+            "LULL_STAGE_FSYNC": None if self.sync is None else str(int(self.sync)),
+        }
+        return {variable: value for variable, value in given.items() if value is not None}
+
+
+def staged_by(wish: Wish, environment: Mapping[str, str], *, command: Sequence[str] = ()) -> dict[str, str]:
+    """`environment` for a command whose MPI programs have their output written as wished.
+
+    Args:
+        wish: Who writes it, and through which buffer.
+        environment: That of the command.
+        command: What is started, for `preloaded`.
+
+    Raises:
+        LullError: The interposer is not there, or there is no such approach.
+    """
+    return preloaded(environment, tools=wish.settings(), command=command)

@@ -1,0 +1,119 @@
+#include "mpi/roles/roles.hpp"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "mpi/roles/exchange.hpp"
+#include "mpi/roles/world.hpp"
+#include "mpi/setup.hpp"
+#include "stage/programs/staging.hpp"
+#include "trace/recorder.hpp"
+
+namespace lull::mpi {
+namespace {
+
+stage::staging* staging = nullptr;
+
+void say(int rank, const std::string& found, const char* fix) {
+  if (rank == 0) fmt::print(stderr, "lull: stage the program's output: {}; {}\n", found, fix);
+}
+
+// Beside this library.
+decltype(&lull_stage_begin) open_staging(int rank) {
+  Dl_info self;
+  if (dladdr(reinterpret_cast<void*>(&prepare_roles), &self) == 0) return nullptr;
+  std::string path = self.dli_fname;
+  path = path.substr(0, path.rfind('/') + 1) + "liblull-stage-programs.so";
+  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    say(rank, dlerror(), "install Lull again; the program writes by itself");
+    return nullptr;
+  }
+  return reinterpret_cast<decltype(&lull_stage_begin)>(dlsym(handle, "lull_stage_begin"));
+}
+
+bool is_spawned() {
+  MPI_Comm parent = predefined.comm_null;
+  LULL_LIBRARY(MPI_Comm_get_parent)(&parent);
+  return parent != predefined.comm_null;
+}
+
+[[noreturn]] void serve(stage::exchange& all) {
+  if (trace::recorder::wanted()) trace::recorder::of_process().withdraw();
+  // Others sleep only where all ranks of their node ring.
+  const unsigned tools = tools_of_this_process() & waits;
+  start_tools(tools);
+  const int code = staging->serve(all);
+  if (code == stage::cannot_serve) LULL_LIBRARY(MPI_Abort)(predefined.comm_world, EXIT_FAILURE);
+  finish_tools(tools);
+  LULL_LIBRARY(MPI_Finalize)();
+  std::fflush(nullptr);
+  _exit(code);  // what the program does at its exit is not for a process in which it has not run
+}
+
+void set_aside() {
+  if (is_spawned()) return;
+  const MPI_Comm world = predefined.comm_world;
+  mpi_exchange all(world);
+  const auto begin = open_staging(all.rank());
+  if (begin == nullptr) return;
+  staging = begin(all);
+  if (staging == nullptr) return;
+  if (staging->sets_aside()) {
+    MPI_Comm clients = predefined.comm_null;
+    LULL_LIBRARY(MPI_Comm_split)(world, staging->is_server() ? MPI_UNDEFINED : 0, all.rank(), &clients);
+    if (staging->is_server()) serve(all);
+    LULL_LIBRARY(MPI_Comm_set_name)(clients, "MPI_COMM_WORLD");
+    world_of_program = clients;
+  }
+  staging->join(all);
+}
+
+}  // namespace
+
+bool roles_wanted() {
+  const char* const approach = std::getenv("LULL_STAGE");
+  return approach != nullptr && *approach != '\0';
+}
+
+void prepare_roles(void* library) {
+  for (unsigned i = 0; i < function_count; ++i)
+    library_functions[i] =
+        reinterpret_cast<any_function>(dlsym(library, (std::string("P") + function_names[i]).c_str()));
+  world_of_program = predefined.comm_world;
+}
+
+any_function under_roles(unsigned number, any_function real) noexcept {
+  if (library_functions[number] == nullptr || in_our_world[number] == nullptr) return real;
+  return in_our_world[number];
+}
+
+int init(int* argc, char*** argv) {
+  const int result = LULL_LIBRARY(MPI_Init)(argc, argv);
+  if (result == MPI_SUCCESS) set_aside();
+  return result;
+}
+
+int init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int result = LULL_LIBRARY(MPI_Init_thread)(argc, argv, required, provided);
+  if (result == MPI_SUCCESS) set_aside();
+  return result;
+}
+
+int finalize() {
+  if (staging != nullptr) {
+    mpi_exchange clients(world_of_program);
+    staging->leave(clients);
+    staging = nullptr;
+    if (world_of_program != predefined.comm_world) LULL_LIBRARY(MPI_Comm_free)(&world_of_program);
+    world_of_program = predefined.comm_world;
+  }
+  return LULL_LIBRARY(MPI_Finalize)();
+}
+
+}  // namespace lull::mpi

@@ -1,0 +1,83 @@
+// What a program sees where it says MPI_COMM_WORLD when some ranks are set aside: the communicator of the others.
+//
+// Nothing of the program changes, for its handle is a constant or the address of a variable of the library. Instead each
+// function of the library that takes a communicator has one in its place that translates the argument; worlds.py makes
+// the table of them. They stand below the wrappers that record and wait: in reals.hpp they are the library's functions.
+// Fortran comes through PMPI_..., and so through here.
+//
+// What the library keeps on the real world only, predefined attributes, is asked there; an error handler of the world is
+// set there, too, for errors that belong to no communicator.
+#pragma once
+#include <cstdint>
+#include <utility>
+
+#include "mpi/flavour.hpp"
+#include "mpi/front/front.hpp"
+#include "mpi/functions.hpp"
+
+namespace lull::mpi {
+
+// The library's own functions, whatever else stands in reals.hpp; null where it has none of that name.
+inline constinit any_function library_functions[function_count]{};
+
+template <class Signature>
+[[nodiscard]] Signature* library_function(function f) noexcept {
+  return reinterpret_cast<Signature*>(library_functions[static_cast<unsigned>(f)]);
+}
+
+// LULL_LIBRARY(MPI_Comm_size)(comm, &size)
+#define LULL_LIBRARY(name) (library_function<decltype(::name)>(function::name))
+
+inline MPI_Comm world_of_program{};  // the real one as long as nobody is set aside
+
+template <bool is_communicator, class Argument>
+[[nodiscard]] Argument in_world_of_program(Argument argument) noexcept {
+  if constexpr (is_communicator)
+    return argument == predefined.comm_world ? world_of_program : argument;
+  else
+    return argument;
+}
+
+// `communicators`: a bit for each parameter that is one.
+template <function f, std::uint64_t communicators, class... Parameters>
+int translated(Parameters... arguments) {
+  return [&]<std::size_t... place>(std::index_sequence<place...>) {
+    return library_function<int(Parameters...)>(f)(
+        in_world_of_program<(communicators >> place & 1) != 0>(arguments)...);
+  }
+  (std::index_sequence_for<Parameters...>{});
+}
+
+[[nodiscard]] constexpr bool is_predefined_attribute(int keyval) noexcept {
+  return keyval == MPI_TAG_UB || keyval == MPI_HOST || keyval == MPI_IO || keyval == MPI_WTIME_IS_GLOBAL ||
+         keyval == MPI_UNIVERSE_SIZE || keyval == MPI_APPNUM || keyval == MPI_LASTUSEDCODE;
+}
+
+template <function f>
+int get_attribute(MPI_Comm comm, int keyval, void* value, int* flag) {
+  const auto ask = library_function<int(MPI_Comm, int, void*, int*)>(f);
+  return ask(is_predefined_attribute(keyval) ? comm : in_world_of_program<true>(comm), keyval, value, flag);
+}
+
+template <function f>
+int set_error_handler(MPI_Comm comm, MPI_Errhandler handler) {
+  const auto set = library_function<int(MPI_Comm, MPI_Errhandler)>(f);
+  const MPI_Comm seen = in_world_of_program<true>(comm);
+  const int result = set(seen, handler);
+  return result == MPI_SUCCESS && seen != comm ? set(comm, handler) : result;
+}
+
+// Begin and end of the program's MPI (roles.cpp).
+int init(int* argc, char*** argv);
+int init_thread(int* argc, char*** argv, int required, int* provided);
+int finalize();
+
+template <class Function>
+[[nodiscard]] any_function as_any(Function* f) noexcept {
+  return reinterpret_cast<any_function>(f);
+}
+
+// By number: what is called in place of the library's function, or null.
+extern const any_function in_our_world[];
+
+}  // namespace lull::mpi

@@ -1,0 +1,22 @@
+#include "stage/approach.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace lull::stage {
+namespace {
+
+constexpr std::array rows{&time_partitioning, &dedicated_cores, &dedicated_nodes};
+
+}  // namespace
+
+const approach_row& row_of(approach how) {
+  return **std::ranges::find_if(rows, [how](const approach_row* row) { return row->how == how; });
+}
+
+const approach_row* row_of(std::string_view name) {
+  const auto* const found = std::ranges::find_if(rows, [name](const approach_row* row) { return row->name == name; });
+  return found == rows.end() ? nullptr : *found;
+}
+
+}  // namespace lull::stage

@@ -1,0 +1,45 @@
+// The approaches, one row each: a new one is a file, its row in approach.cpp and its name in plan.hpp.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stage/exchange.hpp"
+#include "stage/figures.hpp"
+#include "stage/plan.hpp"
+#include "stage/roles.hpp"
+#include "stage/uplink.hpp"
+
+namespace lull::stage {
+
+// A client's way to its server.
+struct joined {
+  std::unique_ptr<uplink> up = nullptr;  // null: it has no server
+  std::size_t most_outstanding = 0;      // files
+};
+
+// What a server has done: of its clients, those that have left in order; of itself what its writer knows.
+struct served {
+  client_figures clients;
+  server_figures own;
+};
+
+struct approach_row {
+  approach how;
+  const char* name;  // in LULL_STAGE
+  bool has_servers;  // then LULL_STAGE says how many
+  // The server of each process: itself for a server, no_server for who writes for itself.
+  std::vector<int> (*assign)(int count, std::span<const std::string> nodes_by_rank);
+  // On clients and on servers: together they are collective. Throw lull::error. See client::join() and serve().
+  joined (*join)(const plan& wanted, const roles& all, exchange& others);
+  served (*serve)(const plan& wanted, const roles& all, exchange& others);  // null without servers
+};
+
+[[nodiscard]] const approach_row& row_of(approach how);
+[[nodiscard]] const approach_row* row_of(std::string_view name);  // null: there is none
+
+extern const approach_row time_partitioning, dedicated_cores, dedicated_nodes;
+
+}  // namespace lull::stage

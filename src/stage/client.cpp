@@ -1,0 +1,325 @@
+#include "stage/client.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/counted.hpp"
+#include "base/error.hpp"
+#include "stage/approach.hpp"
+#include "stage/figures.hpp"
+#include "stage/joint_account.hpp"
+#include "stage/whole_file.hpp"
+
+namespace lull::stage {
+namespace {
+
+// How large a file will be is known only when it is finished. A program writes files of equal size under names that differ
+// in their numbers: the last of such a name says what to expect.
+class expected_sizes {
+ public:
+  [[nodiscard]] std::size_t of(const std::string& path) const {
+    const auto found = by_series_.find(series_of(path));
+    return found == by_series_.end() ? 0 : found->second;
+  }
+  void learn(const std::string& path, std::size_t bytes) {
+    if (by_series_.size() >= most_series) by_series_.clear();
+    by_series_[series_of(path)] = bytes;
+  }
+
+ private:
+  static constexpr std::size_t most_series = 1024;
+  // "/x/out_0012.h5": "/x/out_#.h5"
+  static std::string series_of(const std::string& path) {
+    std::string series;
+    for (const char letter : path) {
+      const bool digit = std::isdigit(static_cast<unsigned char>(letter)) != 0;
+      if (!digit || !series.ends_with('#')) series += digit ? '#' : letter;
+    }
+    return series;
+  }
+
+  std::unordered_map<std::string, std::size_t> by_series_;
+};
+
+std::string random_mark() {
+  std::uint64_t number = 0;
+  if (getrandom(&number, sizeof number, 0) != sizeof number) number = static_cast<std::uint64_t>(now_ns());
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
+}  // namespace
+
+class client::state {
+ public:
+  state(const plan& wanted, joined server, std::size_t share, int rank)
+      : policy_(wanted.policy), sync_(wanted.sync), share_(share), server_(std::move(server)), rank_(rank) {}
+
+  std::optional<staged_file> begin_file(const std::string& path, bool exclusive);
+  void hand_over(staged_file&& finished);
+  bool written(const std::string& path, bool wait);
+  std::vector<std::string> failures();
+  void leave();
+
+  std::mutex mutex;
+  client_figures figures;
+
+ private:
+  using outstanding_files = std::map<std::uint64_t, staged_file>;
+
+  [[nodiscard]] bool served() const { return server_.up != nullptr; }
+  [[nodiscard]] bool is_outstanding(const std::string& final_path, std::uint64_t from, std::uint64_t before) const;
+  [[nodiscard]] bool full_for(std::size_t bytes) const;
+  [[nodiscard]] destination where(std::uint64_t number, const staged_file& file) const;
+  bool take_answer(bool wait);  // false: there was none, or there is no server any more
+  void take_answers();          // all there are
+  void handle(const answer& got);
+  void wait_for(const std::string& final_path, std::uint64_t before = ~std::uint64_t{0});
+  void recover();
+  void write_here(const staged_file& file, const destination& place);
+  void forget(outstanding_files::iterator file);
+  void note_failure(std::string why);
+
+  when_full policy_;
+  bool sync_;
+  std::size_t share_;  // bytes of the server's buffer
+  joined server_;
+  int rank_;
+  std::string mark_ = random_mark();
+  std::uint64_t next_ = 0;
+  outstanding_files outstanding_;
+  std::size_t outstanding_bytes_ = 0;
+  expected_sizes expected_;
+  std::vector<std::string> failures_;  // not yet asked for
+  std::string first_failure_;
+  std::uint64_t failed_ = 0;
+  std::int64_t begin_ns_ = now_ns(), begin_cpu_ns_ = process_cpu_ns();
+};
+
+bool client::state::is_outstanding(const std::string& final_path, std::uint64_t from, std::uint64_t before) const {
+  return std::any_of(outstanding_.lower_bound(from), outstanding_.lower_bound(before),
+                     [&](const auto& entry) { return entry.second.final_path() == final_path; });
+}
+
+bool client::state::full_for(std::size_t bytes) const {
+  return outstanding_.size() >= server_.most_outstanding ||
+         (!outstanding_.empty() && outstanding_bytes_ + bytes > share_);
+}
+
+destination client::state::where(std::uint64_t number, const staged_file& file) const {
+  return {file.final_path(), file.exclusive(), mark_ + "-" + std::to_string(number)};
+}
+
+std::optional<staged_file> client::state::begin_file(const std::string& path, bool exclusive) {
+  take_answers();
+  ++figures.wrote_itself.files;  // unless it is handed over
+  if (!served()) return std::nullopt;
+  const auto place = final_path_of(path);
+  if (!place) return std::nullopt;
+  // What is still on its way to this name must not come after what the program writes itself.
+  if (exclusive || !may_be_written(*place, exclusive)) {
+    wait_for(*place);
+    if (!may_be_written(*place, exclusive)) return std::nullopt;
+  }
+  const std::size_t bytes = expected_.of(*place);
+  bool dropped = false;
+  bool here = bytes > share_;
+  if (here) {
+    ++figures.too_large;
+  } else if (full_for(bytes)) {
+    if (policy_ == when_full::wait)
+      while (full_for(bytes) && take_answer(true)) continue;
+    dropped = policy_ == when_full::drop;
+    here = policy_ == when_full::write_yourself;
+  }
+  if (here) wait_for(*place);
+  if (here || !served()) return std::nullopt;
+  try {
+    staged_file begun(*place, exclusive, dropped);
+    --figures.wrote_itself.files;
+    return begun;
+  } catch (const error&) {  // no descriptor is left
+    wait_for(*place);
+    return std::nullopt;
+  }
+}
+
+void client::state::hand_over(staged_file&& finished) {
+  const std::size_t bytes = finished.bytes();
+  if (finished.dropped()) return figures.dropped.add(bytes);
+  take_answers();
+  expected_.learn(finished.final_path(), bytes);
+  const std::uint64_t number = next_++;
+  if (!served()) return write_here(finished, where(number, finished));
+  outstanding_bytes_ += bytes;
+  figures.handed_over.add(bytes);
+  const auto place = outstanding_.emplace(number, std::move(finished)).first;
+  if (!server_.up->hand_over(number, place->second, where(number, place->second).mark))
+    handle({number, answer::outcome::not_taken, {}});
+  take_answers();
+}
+
+bool client::state::written(const std::string& path, bool wait) {
+  take_answers();
+  if (outstanding_.empty()) return true;
+  const auto place = final_path_of(path);
+  if (!place) return true;
+  if (wait) wait_for(*place);
+  return !is_outstanding(*place, 0, next_);
+}
+
+std::vector<std::string> client::state::failures() {
+  take_answers();
+  return std::exchange(failures_, {});
+}
+
+void client::state::wait_for(const std::string& final_path, std::uint64_t before) {
+  while (is_outstanding(final_path, 0, before) && take_answer(true)) continue;
+}
+
+bool client::state::take_answer(bool wait) {
+  if (!served()) return false;
+  const received got = server_.up->receive(wait);
+  if (const auto* const one = std::get_if<answer>(&got)) return handle(*one), true;
+  if (std::holds_alternative<server_gone>(got)) recover();
+  return false;
+}
+
+void client::state::take_answers() {
+  while (take_answer(false)) continue;
+}
+
+void client::state::handle(const answer& got) {
+  const auto found = outstanding_.find(got.number);
+  if (found == outstanding_.end()) return;
+  if (got.what == answer::outcome::failed) note_failure(got.why);
+  if (got.what == answer::outcome::not_taken) {
+    // After those before it of the same name, unless a later one of that name replaces it anyway.
+    const std::string& path = found->second.final_path();
+    wait_for(path, got.number);
+    if (!outstanding_.contains(got.number)) return;  // meanwhile the server died: it is written
+    if (!is_outstanding(path, got.number + 1, next_)) write_here(found->second, where(got.number, found->second));
+  }
+  forget(found);
+}
+
+void client::state::forget(outstanding_files::iterator file) {
+  outstanding_bytes_ -= file->second.bytes();
+  outstanding_.erase(file);
+}
+
+// The server has died: what it had not written, and perhaps what it had written and not said.
+void client::state::recover() {
+  server_.up.reset();
+  std::fprintf(stderr, "lull stage: process %d has lost its server; it writes its output itself from now on\n", rank_);
+  while (!outstanding_.empty()) {
+    const auto& [number, file] = *outstanding_.begin();
+    destination place = where(number, file);
+    place.exclusive = false;  // the server may have written it already
+    remove_leftover(place);
+    write_here(file, place);
+    forget(outstanding_.begin());
+  }
+}
+
+void client::state::write_here(const staged_file& file, const destination& place) {
+  try {
+    write_whole_file(file.descriptor(), place, sync_);
+    figures.wrote_itself.add(file.bytes());
+  } catch (const error& why) {
+    note_failure(why.what());
+  }
+}
+
+void client::state::note_failure(std::string why) {
+  ++failed_;
+  if (first_failure_.empty()) first_failure_ = why;
+  failures_.push_back(std::move(why));
+}
+
+void client::state::leave() {
+  const std::int64_t begin = now_ns();
+  while (!outstanding_.empty() && take_answer(true)) continue;
+  figures.stalled_ns += now_ns() - begin;
+  figures.processes = 1;
+  figures.wall_ns = now_ns() - begin_ns_;
+  figures.cpu_ns = process_cpu_ns() - begin_cpu_ns_;
+  if (served()) server_.up->leave(figures);
+  server_.up.reset();
+  if (failed_ > 0)
+    throw error("write all output",
+                counted(failed_, "file") + " of process " + std::to_string(rank_) + " could not be written",
+                "the first: " + first_failure_);
+}
+
+namespace {
+
+// For the length of a call.
+class stall {
+ public:
+  stall(std::mutex& mutex, client_figures& figures) : lock_(mutex), figures_(figures) {}
+  ~stall() { figures_.stalled_ns += now_ns() - begin_ns_; }
+  stall(const stall&) = delete;
+  stall& operator=(const stall&) = delete;
+
+ private:
+  std::int64_t begin_ns_ = now_ns();
+  std::scoped_lock<std::mutex> lock_;
+  client_figures& figures_;
+};
+
+}  // namespace
+
+std::unique_ptr<client> client::join(const plan& wanted, const roles& all, exchange& others) {
+  const approach_row& how = row_of(wanted.how);
+  if (how.has_servers) joint_account::let_servers_meet(others);
+  joined server = how.join(wanted, all, others);
+  std::size_t share = 0;
+  if (server.up) share = wanted.buffer_bytes / all.clients_of(all.server_of(others.rank())).size();
+  return std::unique_ptr<client>(new client(std::make_unique<state>(wanted, std::move(server), share, others.rank())));
+}
+
+client::client(std::unique_ptr<state> own) : state_(std::move(own)) {}
+client::~client() = default;
+
+std::optional<staged_file> client::begin_file(const std::string& final_path, bool exclusive) {
+  const stall here(state_->mutex, state_->figures);
+  return state_->begin_file(final_path, exclusive);
+}
+
+void client::hand_over(staged_file&& finished) {
+  const stall here(state_->mutex, state_->figures);
+  state_->hand_over(std::move(finished));
+}
+
+bool client::written(const std::string& final_path, bool wait) {
+  const stall here(state_->mutex, state_->figures);
+  return state_->written(final_path, wait);
+}
+
+std::vector<std::string> client::failures() {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->failures();
+}
+
+void client::wrote_itself(std::int64_t nanoseconds, std::uint64_t bytes) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->figures.writing_ns += nanoseconds;
+  state_->figures.wrote_itself.bytes += bytes;
+}
+
+void client::leave() {
+  const std::scoped_lock lock(state_->mutex);
+  state_->leave();
+}
+
+}  // namespace lull::stage

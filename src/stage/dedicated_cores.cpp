@@ -1,0 +1,234 @@
+// Dedicated cores: on each node some processes write what the others hand over.
+//
+// A client passes its server the descriptor of the file, which is in memory, over a socket of the node: nothing is copied,
+// and what has been passed survives its client. The server answers over the same socket; when one of them dies, the other
+// sees the socket's end.
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <deque>
+#include <map>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "job/layout.hpp"
+#include "stage/approach.hpp"
+#include "stage/messages.hpp"
+#include "stage/node_socket.hpp"
+
+namespace lull::stage {
+namespace {
+
+std::vector<int> assign(int count, std::span<const std::string> nodes) {
+  std::map<std::string_view, std::vector<int>> ranks_of;
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) ranks_of[nodes[rank]].push_back(static_cast<int>(rank));
+  std::vector<int> server_of(nodes.size(), no_server);
+  for (const auto& [node, ranks] : ranks_of) {
+    const int servers = std::min(count, static_cast<int>(ranks.size()) - 1);
+    const int clients = static_cast<int>(ranks.size()) - servers;
+    for (int position = 0; position < static_cast<int>(ranks.size()) && servers > 0; ++position) {
+      const int server =
+          position < clients ? clients + job::block_of(position, clients, std::min(servers, clients)) : position;
+      server_of[static_cast<std::size_t>(ranks[static_cast<std::size_t>(position)])] =
+          ranks[static_cast<std::size_t>(server)];
+    }
+  }
+  return server_of;
+}
+
+// ---- what is said ------------------------------------------------------------------------------------------------------
+
+// A server to all, before its clients connect: this, then the name of its socket.
+struct invitation {
+  std::uint64_t secret;            // a client says it back: whoever finds the socket by chance does not know it
+  std::uint64_t most_outstanding;  // files of one client
+};
+
+// ---- client --------------------------------------------------------------------------------------------------------------
+
+class node_uplink final : public uplink {
+ public:
+  // A server that has died by now is seen as any that dies later.
+  node_uplink(const invitation& from, const std::string& name, int rank) : socket_(connect_to(name)) {
+    (void)send(packet().put(message::hello).put(from.secret).put(rank));
+  }
+
+  bool hand_over(std::uint64_t number, const staged_file& file, const std::string& mark) override {
+    return send(file_message(number, file, mark), file.descriptor());
+  }
+
+  received receive(bool wait) override {
+    std::array<std::byte, largest_message> buffer;
+    const socket_message got = receive_message(socket_, buffer, wait);
+    if (got.state == transfer::would_block) return nothing_yet{};
+    if (got.state == transfer::gone) return server_gone{};
+    packet_reader reader(got.bytes);
+    (void)reader.take<message>();
+    return take_answer(reader);
+  }
+
+  void leave(const client_figures& mine) override { (void)send(leave_message(mine)); }
+
+ private:
+  bool send(const packet& what, int passed = -1) {
+    return send_message(socket_, what.bytes(), passed, true) == transfer::done;
+  }
+
+  descriptor socket_;
+};
+
+joined join(const plan&, const roles& all, exchange& others) {
+  const auto told = others.all({});
+  joined made;
+  if (const int server = all.server_of(others.rank()); server != no_server) {
+    packet_reader reader(told[static_cast<std::size_t>(server)]);
+    const auto invited = reader.take<invitation>();
+    made.most_outstanding = invited.most_outstanding;
+    made.up = std::make_unique<node_uplink>(invited, reader.take_text(), others.rank());
+  }
+  (void)others.all({});  // the server need not wait for clients: those that live have connected
+  return made;
+}
+
+// ---- server --------------------------------------------------------------------------------------------------------------
+
+// Each outstanding file is a descriptor here. As many as the system permits, less some for all else.
+std::size_t permitted_descriptors() {
+  constexpr rlim_t kept = 64, enough = rlim_t{1} << 16U;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kept;
+  limit.rlim_cur = std::min(limit.rlim_max, std::max(limit.rlim_cur, enough));
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
+  (void)getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur > 2 * kept ? limit.rlim_cur - kept : kept;
+}
+
+class node_server {
+ public:
+  node_server(const plan& wanted, const roles& all, exchange& others) : writer_(wanted.sync) {
+    const std::size_t clients = all.clients_of(others.rank()).size();
+    constexpr std::size_t most = 256;  // of one client: more does not help
+    const std::size_t each = permitted_descriptors() / std::max<std::size_t>(clients, 1);
+    if (getrandom(&invitation_.secret, sizeof invitation_.secret, 0) != sizeof invitation_.secret)
+      throw error("serve output", describe_errno(errno));
+    invitation_.most_outstanding = std::clamp<std::size_t>(each, 1, most);
+    const listening_socket listening = listen_on_node(static_cast<int>(clients));
+    (void)others.all(packet().put(invitation_).put(listening.name).bytes());
+    (void)others.all({});
+    while (descriptor connected = accept_from(listening.socket)) members_.push_back({std::move(connected)});
+  }
+
+  served run();
+
+ private:
+  struct member {
+    descriptor socket;
+    int rank = no_server;  // until it has said hello
+    std::deque<packet> to_send = {};
+  };
+
+  [[nodiscard]] bool done() const { return members_.empty() && writer_.idle(); }
+  void sleep();
+  void receive(member& from);
+  void handle(member& from, packet_reader reader, message what, descriptor passed);
+  void answer_finished();
+  static void send_pending(member& to);
+
+  writer writer_;
+  invitation invitation_{};
+  std::vector<member> members_;  // connected; without a socket: to be forgotten
+  client_figures figures_;
+};
+
+served node_server::run() {
+  while (!done()) {
+    sleep();
+    answer_finished();
+    for (member& one : members_) {
+      if (one.socket) receive(one);
+      if (one.socket) send_pending(one);
+    }
+    std::erase_if(members_, [](const member& one) { return !one.socket; });
+  }
+  return {figures_, writer_.figures()};
+}
+
+void node_server::sleep() {
+  std::vector<pollfd> wanted{{writer_.event_fd(), POLLIN, 0}};
+  for (const member& one : members_) {
+    const int events = one.to_send.empty() ? POLLIN : POLLIN | POLLOUT;
+    wanted.push_back({one.socket.get(), static_cast<short>(events), 0});
+  }
+  if (poll(wanted.data(), wanted.size(), -1) < 0 && errno != EINTR) throw error("serve output", describe_errno(errno));
+}
+
+void node_server::receive(member& from) {
+  std::array<std::byte, largest_message> buffer;
+  for (;;) {
+    socket_message got = receive_message(from.socket, buffer, false);
+    if (got.state == transfer::would_block) return;
+    if (got.state == transfer::gone) break;
+    try {
+      packet_reader reader(got.bytes);
+      const auto what = reader.take<message>();
+      handle(from, reader, what, std::move(got.passed));
+    } catch (const error&) {
+      break;  // not one of ours
+    }
+    if (!from.socket) return;
+  }
+  from.socket = {};
+}
+
+void node_server::handle(member& from, packet_reader reader, message what, descriptor passed) {
+  if (from.rank == no_server) {
+    const bool knows = what == message::hello && reader.take<std::uint64_t>() == invitation_.secret;
+    if (!knows) throw error("join the server of output", "it does not know the secret");
+    from.rank = reader.take<int>();
+  } else if (what == message::file) {
+    write_order order = take_order(reader);
+    order.client = from.rank;
+    order.content = std::move(passed);
+    if (order.content)
+      writer_.submit(std::move(order));
+    else  // the system has no descriptor left
+      from.to_send.push_back(answer_message({order.number, answer::outcome::not_taken, {}}));
+  } else if (what == message::leave) {
+    figures_ += take_figures(reader);
+    from.socket = {};
+  }
+}
+
+void node_server::answer_finished() {
+  for (const auto& [client, result] : writer_.finished()) {
+    const auto to = std::ranges::find(members_, client, &member::rank);
+    if (to == members_.end()) continue;  // it has died
+    to->to_send.push_back(answer_message(result));
+  }
+}
+
+void node_server::send_pending(member& to) {
+  while (!to.to_send.empty()) {
+    const transfer sent = send_message(to.socket, to.to_send.front().bytes(), -1, false);
+    if (sent == transfer::would_block) return;
+    if (sent == transfer::gone) return to.to_send.clear();  // receive() sees its end, after what it had sent
+    to.to_send.pop_front();
+  }
+}
+
+}  // namespace
+
+const approach_row dedicated_cores{.how = approach::dedicated_cores,
+                                   .name = "dedicated-cores",
+                                   .has_servers = true,
+                                   .assign = assign,
+                                   .join = join,
+                                   .serve = [](const plan& wanted, const roles& all, exchange& others) {
+                                     return node_server(wanted, all, others).run();
+                                   }};
+
+}  // namespace lull::stage

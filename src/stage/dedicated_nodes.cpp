@@ -1,0 +1,367 @@
+// Dedicated nodes: the processes of some nodes write what those of all others hand over.
+//
+// A client says what it hands over, and announces the content; the server fetches that into memory, without the program of the
+// client taking part, for a thread of the client's serves the network meanwhile. From then on the content survives its client.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/event_fd.hpp"
+#include "job/layout.hpp"
+#include "stage/approach.hpp"
+#include "stage/messages.hpp"
+#include "stage/post.hpp"
+#include "stage/receive_buffers.hpp"
+
+namespace lull::stage {
+namespace {
+
+std::vector<int> assign(int count, std::span<const std::string> nodes) {
+  std::vector<std::string_view> in_order;  // by their lowest rank
+  for (const std::string& node : nodes)
+    if (std::ranges::find(in_order, node) == in_order.end()) in_order.emplace_back(node);
+  if (count >= static_cast<int>(in_order.size()))
+    throw usage_error("set " + std::to_string(count) + " nodes aside for output",
+                      "the job has " + std::to_string(in_order.size()),
+                      "start it on more nodes, or use dedicated-cores");
+  const auto first_dedicated = in_order.end() - count;
+  std::vector<int> clients, servers;
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank)
+    (std::find(first_dedicated, in_order.end(), nodes[rank]) == in_order.end() ? clients : servers)
+        .push_back(static_cast<int>(rank));
+  std::vector<int> server_of(nodes.size());
+  for (const int server : servers) server_of[static_cast<std::size_t>(server)] = server;
+  const int of_clients = static_cast<int>(clients.size());
+  const int blocks = std::min(of_clients, static_cast<int>(servers.size()));
+  for (int position = 0; position < of_clients; ++position)
+    server_of[static_cast<std::size_t>(clients[static_cast<std::size_t>(position)])] =
+        servers[static_cast<std::size_t>(job::block_of(position, of_clients, blocks))];
+  return server_of;
+}
+
+descriptor duplicate(int fd) { return descriptor(fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
+
+packet hello() { return packet().put(message::hello); }  // makes the connection, so that its end is seen
+
+// ---- client --------------------------------------------------------------------------------------------------------------
+
+class network_uplink final : public uplink, post_handler {
+ public:
+  network_uplink(int server, exchange& others) : server_(server), post_(*this, others), wake_(open_event_fd()) {
+    if (!wake_) throw error("join the server of output", describe_errno(errno));
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's handlers run in its own threads
+    thread_ = std::jthread([this](const std::stop_token& end) { serve_network(end); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    std::unique_lock lock(mutex_);
+    news_.wait(lock, [this] { return connected_ || gone_; });
+  }
+  ~network_uplink() override {
+    thread_.request_stop();
+    signal_event_fd(wake_.get());
+    thread_.join();
+  }
+
+  bool hand_over(std::uint64_t number, const staged_file& file, const std::string& mark) override {
+    descriptor content = duplicate(file.descriptor());
+    if (!content) return false;
+    tell({file_message(number, file, mark), number, std::move(content), file.bytes()});
+    return true;
+  }
+
+  received receive(bool wait) override {
+    std::unique_lock lock(mutex_);
+    if (wait) news_.wait(lock, [this] { return gone_ || !answers_.empty(); });
+    if (answers_.empty()) return gone_ ? received{server_gone{}} : received{nothing_yet{}};
+    answer next = std::move(answers_.front());
+    answers_.pop_front();
+    return next;
+  }
+
+  void leave(const client_figures& mine) override {
+    tell({leave_message(mine), 0, {}, 0});
+    std::unique_lock lock(mutex_);
+    news_.wait(lock, [this] { return gone_ || said_farewell_; });
+  }
+
+ private:
+  struct task {
+    packet text;
+    std::uint64_t number;
+    descriptor content;  // of a file
+    std::size_t bytes;
+  };
+
+  void tell(task what) {
+    const std::scoped_lock lock(mutex_);
+    tasks_.push_back(std::move(what));
+    signal_event_fd(wake_.get());
+  }
+
+  void serve_network(const std::stop_token& end) {
+    post_.send(server_, hello());
+    while (!end.stop_requested()) {
+      while (post_.progress()) continue;
+      send_tasks();
+      if (!post_.arm()) continue;
+      std::array<pollfd, 2> wanted{pollfd{post_.event_fd(), POLLIN, 0}, pollfd{wake_.get(), POLLIN, 0}};
+      (void)poll(wanted.data(), wanted.size(), -1);
+      clear_event_fd(wake_.get());
+    }
+  }
+
+  void send_tasks() {
+    std::unique_lock lock(mutex_);
+    while (!tasks_.empty()) {
+      task next = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      send(std::move(next));
+      lock.lock();
+    }
+  }
+
+  void send(task what) {
+    try {
+      job::mapping content = what.bytes > 0 ? job::mapping(what.content.get(), what.bytes) : job::mapping();
+      post_.send(server_, std::move(what.text));
+      if (what.content) post_.send(server_, what.number, std::move(content), what.bytes);
+    } catch (const error&) {  // there is no room to map it
+      take({what.number, answer::outcome::not_taken, {}});
+    }
+  }
+
+  void take(answer told) {
+    const std::scoped_lock lock(mutex_);
+    answers_.push_back(std::move(told));
+    news_.notify_all();
+  }
+
+  void packet_from(int, packet_reader text) override {
+    const auto what = text.take<message>();
+    if (what == message::answer) take(take_answer(text));
+    const std::scoped_lock lock(mutex_);
+    connected_ = connected_ || what == message::hello;
+    said_farewell_ = said_farewell_ || what == message::farewell;
+    news_.notify_all();
+  }
+  void content_from(int, std::uint64_t, const transport::incoming&) override {}  // a server sends no files
+  void lost(int) override {
+    const std::scoped_lock lock(mutex_);
+    gone_ = true;
+    news_.notify_all();
+  }
+
+  int server_;
+  std::mutex mutex_;
+  std::condition_variable news_;
+  std::deque<answer> answers_;
+  bool connected_ = false, gone_ = false, said_farewell_ = false;
+  std::deque<task> tasks_;
+  post post_;  // from the constructor to the destructor the thread's own
+  descriptor wake_;
+  std::jthread thread_;
+};
+
+joined join(const plan&, const roles& all, exchange& others) {
+  constexpr std::size_t most_outstanding = 256;  // files: more does not help
+  joined made{std::make_unique<network_uplink>(all.server_of(others.rank()), others), most_outstanding};
+  (void)others.all({});  // connected both ways: only from then on is the end of the other seen
+  return made;
+}
+
+// ---- server --------------------------------------------------------------------------------------------------------------
+
+class network_server final : post_handler {
+ public:
+  network_server(const plan& wanted, const roles& all, exchange& others)
+      : buffers_(wanted.buffer_bytes), writer_(wanted.sync), post_(*this, others) {
+    for (const int client : all.clients_of(others.rank())) members_[client];
+    connect();
+    (void)others.all({});
+  }
+
+  served run();
+
+ private:
+  // A file that is being received, then written.
+  struct arriving final : transport::fetching {
+    void fetched() override {
+      there = true;
+      owner->submit_in_order(client);
+    }
+    void lost() override { owner->lost(client); }
+    network_server* owner = nullptr;
+    int client = no_server;
+    std::optional<write_order> order;
+    receive_buffer memory;
+    bool there = false;      // its content
+    bool not_taken = false;  // there was no memory for it
+  };
+  struct member {
+    std::uint64_t next = 0;  // number of its file that is to be submitted next
+    std::map<std::uint64_t, arriving> files;
+    bool connected = false;
+    bool ended = false;  // it has left, or died
+    bool died = false;
+  };
+
+  void packet_from(int from, packet_reader text) override;
+  void content_from(int from, std::uint64_t number, const transport::incoming& content) override;
+  void lost(int peer) override;
+  arriving& file_of(int client, std::uint64_t number);
+  void submit_in_order(int client);
+  void submit(arriving& file);
+  void answer_finished();
+  void send_pending();
+  void connect();
+  void sleep();
+  [[nodiscard]] bool done() const;
+
+  receive_buffers buffers_;
+  writer writer_;
+  std::map<int, member> members_;               // by rank
+  std::deque<std::pair<int, packet>> to_send_;  // what came up where nothing may be sent
+  client_figures figures_;
+  post post_;
+};
+
+served network_server::run() {
+  for (;;) {
+    while (post_.progress()) continue;
+    answer_finished();
+    send_pending();
+    if (done()) break;
+    sleep();
+  }
+  return {figures_, writer_.figures()};
+}
+
+// Until all clients have been heard of.
+void network_server::connect() {
+  for (const auto& [client, state] : members_) post_.send(client, hello());
+  for (;;) {
+    while (post_.progress()) continue;
+    if (std::ranges::all_of(members_, [](const auto& one) { return one.second.connected || one.second.ended; })) return;
+    sleep();
+  }
+}
+
+void network_server::sleep() {
+  if (!post_.arm()) return;
+  std::array<pollfd, 2> wanted{pollfd{post_.event_fd(), POLLIN, 0}, pollfd{writer_.event_fd(), POLLIN, 0}};
+  if (poll(wanted.data(), wanted.size(), -1) < 0 && errno != EINTR) throw error("serve output", describe_errno(errno));
+}
+
+bool network_server::done() const {
+  return std::ranges::all_of(members_, [](const auto& one) { return one.second.ended; }) && writer_.idle() &&
+         to_send_.empty() && !post_.sending();
+}
+
+network_server::arriving& network_server::file_of(int client, std::uint64_t number) {
+  arriving& file = members_.at(client).files[number];
+  file.owner = this;
+  file.client = client;
+  return file;
+}
+
+void network_server::packet_from(int from, packet_reader text) {
+  const auto known = members_.find(from);
+  if (known == members_.end()) return;
+  const auto what = text.take<message>();
+  known->second.connected = true;
+  if (what == message::file) {
+    write_order order = take_order(text);
+    const std::uint64_t number = order.number;
+    order.client = from;
+    file_of(from, number).order = std::move(order);
+    submit_in_order(from);
+  } else if (what == message::leave) {
+    figures_ += take_figures(text);
+    known->second.ended = true;
+    to_send_.emplace_back(from, packet().put(message::farewell));
+  }
+}
+
+void network_server::content_from(int from, std::uint64_t number, const transport::incoming& content) {
+  if (!members_.contains(from)) return;
+  arriving& file = file_of(from, number);
+  try {
+    file.memory = buffers_.take(content.bytes);
+  } catch (const error&) {
+    file.not_taken = file.there = true;
+    return submit_in_order(from);
+  }
+  if (content.announced) return post_.fetch(content, file.memory.memory.data(), file);
+  if (content.bytes > 0) std::memcpy(file.memory.memory.data(), content.data, content.bytes);
+  file.fetched();
+}
+
+void network_server::submit_in_order(int client) {
+  member& from = members_.at(client);
+  for (auto at = from.files.lower_bound(from.next); at != from.files.end(); ++at) {
+    auto& [number, file] = *at;
+    const bool whole = file.order && file.there;
+    if (!from.died && (number != from.next || !whole)) return;
+    from.next = number + 1;
+    if (whole) submit(file);
+  }
+}
+
+void network_server::submit(arriving& file) {
+  write_order order = std::move(*file.order);
+  if (!file.not_taken) order.content = duplicate(file.memory.file.get());
+  if (order.content) return writer_.submit(std::move(order));
+  to_send_.emplace_back(file.client, answer_message({order.number, answer::outcome::not_taken, {}}));
+  buffers_.give_back(std::exchange(file.memory, {}));
+}
+
+// It has died: what has come whole is written, also behind gaps.
+void network_server::lost(int peer) {
+  const auto known = members_.find(peer);
+  if (known == members_.end() || known->second.ended) return;
+  known->second.ended = known->second.died = true;
+  submit_in_order(peer);
+}
+
+void network_server::answer_finished() {
+  for (auto& [client, result] : writer_.finished()) {
+    member& of = members_.at(client);
+    const auto at = of.files.find(result.number);
+    buffers_.give_back(std::move(at->second.memory));
+    of.files.erase(at);
+    if (!of.died) post_.send(client, answer_message(result));
+  }
+}
+
+void network_server::send_pending() {
+  for (; !to_send_.empty(); to_send_.pop_front())
+    post_.send(to_send_.front().first, std::move(to_send_.front().second));
+}
+
+}  // namespace
+
+const approach_row dedicated_nodes{.how = approach::dedicated_nodes,
+                                   .name = "dedicated-nodes",
+                                   .has_servers = true,
+                                   .assign = assign,
+                                   .join = join,
+                                   .serve = [](const plan& wanted, const roles& all, exchange& others) {
+                                     return network_server(wanted, all, others).run();
+                                   }};
+
+}  // namespace lull::stage

@@ -1,0 +1,69 @@
+#include "stage/messages.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+
+#include "base/descriptor.hpp"
+
+namespace lull::stage {
+namespace {
+
+// The mask of new files. Asking umask() for it would change it, for all threads, for a moment.
+mode_t creation_mask() {
+  constexpr std::string_view key = "\nUmask:\t";
+  std::array<char, 512> text{};
+  const descriptor status(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+  const ssize_t got = status ? read(status.get(), text.data(), text.size()) : -1;
+  const std::string_view known(text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  unsigned mask = 022;
+  if (const std::size_t at = known.find(key); at != std::string_view::npos)
+    (void)std::from_chars(known.data() + at + key.size(), known.data() + known.size(), mask, 8);
+  return mask;
+}
+
+}  // namespace
+
+packet file_message(std::uint64_t number, const staged_file& file, const std::string& mark) {
+  packet made;
+  made.put(message::file).put(number).put(creation_mask()).put(file.exclusive()).put(mark).put(file.final_path());
+  return made;
+}
+
+write_order take_order(packet_reader& from) {
+  write_order order{};
+  order.number = from.take<std::uint64_t>();
+  order.creation_mask = from.take<mode_t>();
+  order.where.exclusive = from.take<bool>();
+  order.where.mark = from.take_text();
+  order.where.path = from.take_text();
+  return order;
+}
+
+packet answer_message(const answer& told) {
+  packet made;
+  made.put(message::answer).put(told.number).put(told.what).put(told.why);
+  return made;
+}
+
+answer take_answer(packet_reader& from) {
+  answer told{};
+  told.number = from.take<std::uint64_t>();
+  told.what = from.take<answer::outcome>();
+  told.why = from.take_text();
+  return told;
+}
+
+packet leave_message(const client_figures& mine) {
+  packet made;
+  made.put(message::leave).put(mine);
+  return made;
+}
+
+client_figures take_figures(packet_reader& from) { return from.take<client_figures>(); }
+
+}  // namespace lull::stage

@@ -1,0 +1,33 @@
+// What clients and servers tell each other, however it gets from one to the other.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "stage/figures.hpp"
+#include "stage/packet.hpp"
+#include "stage/staged_file.hpp"
+#include "stage/uplink.hpp"
+#include "stage/writer.hpp"
+
+namespace lull::stage {
+
+// The first thing in each packet.
+enum class message : std::uint32_t {
+  hello,     // client or server: what each way needs of it
+  file,      // client: a file that it hands over
+  leave,     // client: its figures
+  answer,    // server: what has become of a file
+  farewell,  // server: it has seen that the client leaves
+};
+
+// Reads the umask of this process; some microseconds.
+[[nodiscard]] packet file_message(std::uint64_t number, const staged_file& file, const std::string& mark);
+[[nodiscard]] packet answer_message(const answer& told);
+[[nodiscard]] packet leave_message(const client_figures& mine);
+
+// After the kind has been taken. Throw lull::error where the packet is too short.
+[[nodiscard]] write_order take_order(packet_reader& from);  // without client and content
+[[nodiscard]] answer take_answer(packet_reader& from);
+[[nodiscard]] client_figures take_figures(packet_reader& from);
+
+}  // namespace lull::stage

@@ -1,0 +1,53 @@
+#include "stage/plan.hpp"
+
+#include <charconv>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/settings.hpp"
+#include "stage/approach.hpp"
+
+namespace lull::stage {
+namespace {
+
+constexpr std::string_view wanted_form =
+    "write time-partitioning, dedicated-cores=N or dedicated-nodes=N, with N from 1";
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw usage_error("read setting LULL_STAGE", "'" + text + "' is no way to write output", std::string(wanted_form));
+}
+
+// "dedicated-cores=2", "dedicated-cores" (1), "time-partitioning".
+void read_approach(const std::string& text, plan& into) {
+  const std::size_t equals = text.find('=');
+  const approach_row* const row = row_of(std::string_view(text).substr(0, equals));
+  if (!row) refuse(text);
+  into.how = row->how;
+  if (equals == std::string::npos) return;
+  const char* const end = text.data() + text.size();
+  const auto [rest, status] = std::from_chars(text.data() + equals + 1, end, into.count);
+  if (!row->has_servers || status != std::errc{} || rest != end || into.count < 1) refuse(text);
+}
+
+when_full policy_of(const std::string& text) {
+  if (text == "drop") return when_full::drop;
+  return text == "wait" ? when_full::wait : when_full::write_yourself;
+}
+
+}  // namespace
+
+plan plan_of_settings() {
+  plan wanted;
+  if (const std::string text = setting_text("LULL_STAGE"); !text.empty()) read_approach(text, wanted);
+  wanted.buffer_bytes = setting_size("LULL_STAGE_BUFFER");
+  wanted.policy = policy_of(setting_text("LULL_STAGE_WHEN_FULL"));
+  wanted.sync = setting_text("LULL_STAGE_FSYNC") == "1";
+  return wanted;
+}
+
+std::string name_of(const plan& wanted) {
+  const approach_row& row = row_of(wanted.how);
+  return row.has_servers ? std::string(row.name) + "=" + std::to_string(wanted.count) : row.name;
+}
+
+}  // namespace lull::stage

@@ -1,0 +1,35 @@
+// Who writes a simulation's output, as the settings ask for it. All processes of a job have the same plan.
+//
+// Words: a client is a process of the simulation, a server one that is set aside to write. A server is no PE and no rank
+// that the program sees. What a client has finished it hands over to its server; until the server has written it, it is
+// outstanding.
+#pragma once
+#include <cstddef>
+#include <string>
+
+namespace lull::stage {
+
+enum class approach {
+  time_partitioning,  // no servers: each client writes for itself
+  dedicated_cores,    // `count` servers on each node
+  dedicated_nodes,    // all processes of `count` nodes are servers
+};
+
+// What a client does when it may have no more bytes outstanding.
+enum class when_full { wait, write_yourself, drop };
+
+struct plan {
+  approach how = approach::time_partitioning;
+  int count = 1;
+  std::size_t buffer_bytes = std::size_t{1} << 30U;  // that one server may have outstanding; each client has its share
+  when_full policy = when_full::wait;
+  bool sync = true;  // fsync before a file gets its name
+};
+
+// LULL_STAGE (time partitioning if unset) and LULL_STAGE_...; throws usage_error.
+[[nodiscard]] plan plan_of_settings();
+
+// As in LULL_STAGE: "dedicated-cores=2".
+[[nodiscard]] std::string name_of(const plan& wanted);
+
+}  // namespace lull::stage

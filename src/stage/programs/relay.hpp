@@ -1,0 +1,37 @@
+// What a server's process tells all others through the rank for which it serves: it is no process of the job itself.
+//
+//   rank                                            server's process
+//   relay(socket, all, nodes) answers, until the    relayed_exchange all(socket);
+//   other has said its exit code or is gone         say_exit_code(socket, serve(…, all))
+//
+// Each message is its length, 8 bytes, and the bytes.
+#pragma once
+#include <optional>
+
+#include "stage/exchange.hpp"
+
+namespace lull::stage {
+
+// The exit code, or nothing when the process has been killed.
+[[nodiscard]] std::optional<int> relay(int socket, exchange& all, std::span<const std::string> nodes_by_rank);
+
+class relayed_exchange final : public exchange {
+ public:
+  explicit relayed_exchange(int socket);  // throws lull::error when the rank is gone
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  [[nodiscard]] std::string node() const override { return nodes_[static_cast<std::size_t>(rank_)]; }
+  [[nodiscard]] std::span<const std::string> nodes_by_rank() const { return nodes_; }
+  [[nodiscard]] std::vector<std::vector<std::byte>> all(std::span<const std::byte> mine) override;
+
+ private:
+  int socket_;
+  int rank_ = 0;
+  int size_ = 0;
+  std::vector<std::string> nodes_;
+};
+
+void say_exit_code(int socket, int code);
+
+}  // namespace lull::stage

@@ -1,0 +1,30 @@
+// lull-stage-server: a server of a program's output, started by a rank that is set aside, with which it talks by
+// descriptor 3 (server_process.hpp).
+#include <fmt/core.h>
+#include <signal.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "stage/programs/relay.hpp"
+#include "stage/programs/staging.hpp"
+#include "stage/server.hpp"
+
+int main() {
+  using namespace lull::stage;
+  constexpr int socket = 3;
+  int code = cannot_serve;
+  signal(SIGPIPE, SIG_IGN);  // stderr may be gone before it is
+  try {
+    relayed_exchange all(socket);
+    const plan wanted = plan_of_settings();
+    const roles who(wanted, all.nodes_by_rank());
+    code = serve(wanted, who, all);
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "lull: {}\n", problem.what());
+  }
+  std::fflush(nullptr);
+  say_exit_code(socket, code);
+  return code == cannot_serve ? EXIT_FAILURE : code;
+}

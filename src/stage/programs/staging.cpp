@@ -1,0 +1,147 @@
+#include "stage/programs/staging.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "stage/client.hpp"
+#include "stage/figures.hpp"
+#include "stage/programs/hdf5_files.hpp"
+#include "stage/programs/server_process.hpp"
+#include "stage/server.hpp"
+
+namespace lull::stage {
+namespace {
+
+// Something could not be written. What the program gives as its exit code, as far as it is known.
+bool failed = false;
+int exit_code = 0;
+
+[[gnu::destructor]] void exit_with_failure() {
+  if (!failed || exit_code != 0) return;
+  std::fflush(nullptr);
+  _exit(EXIT_FAILURE);
+}
+
+void say(const std::string& line) noexcept { fmt::print(stderr, "lull: {}\n", line); }
+
+void fail(const std::string& line) noexcept {
+  say(line);
+  if (!failed) on_exit([](int code, void*) { exit_code = code; }, nullptr);
+  failed = true;
+}
+
+// A client's, or those of several.
+struct counts {
+  client_figures figures;
+  std::int64_t created = 0;
+};
+
+counts sum_of(const std::vector<std::vector<std::byte>>& told) {
+  counts sum;
+  for (const std::vector<std::byte>& one : told) {
+    counts of_client;
+    std::memcpy(&of_client, one.data(), sizeof of_client);
+    sum.figures += of_client.figures;
+    sum.created += of_client.created;
+  }
+  return sum;
+}
+
+class staging_of_program final : public staging {
+ public:
+  explicit staging_of_program(exchange& all)
+      : plan_(plan_of_settings()), nodes_(nodes_by_rank(all)), roles_(plan_, nodes_), rank_(all.rank()) {
+    const std::vector<int> clients = roles_.clients();
+    sets_aside_ = static_cast<int>(clients.size()) < roles_.processes();
+    speaks_ = clients.front() == rank_;
+  }
+
+  [[nodiscard]] bool sets_aside() const override { return sets_aside_; }
+  [[nodiscard]] bool is_server() const override { return roles_.is_server(rank_); }
+
+  [[nodiscard]] int serve(exchange& all) noexcept override try {
+    try {
+      return serve_in_own_process(all, nodes_);
+    } catch (const error& problem) {
+      say(fmt::format("{}; its rank serves", problem.what()));
+    }
+    return stage::serve(plan_, roles_, all);
+  } catch (const std::exception& problem) {
+    say(problem.what());
+    return cannot_serve;
+  }
+
+  void join(exchange& all) noexcept override try {
+    joined_ns_ = now_ns();
+    joined_cpu_ns_ = process_cpu_ns();
+    client_ = client::join(plan_, roles_, all);
+    if (!stage_hdf5_files(*client_, roles_.server_of(rank_) != no_server, speaks_) && speaks_)
+      say("stage the program's output: liblull-hdf5.so is not preloaded; start the program by `lull stage`");
+  } catch (const std::exception& problem) {
+    say(problem.what());
+  }
+
+  void leave(exchange& clients) noexcept override try {
+    if (client_ == nullptr) return;
+    const file_counts files = end_staging_hdf5_files();
+    try {
+      client_->leave();
+    } catch (const std::exception& problem) {
+      fail(problem.what());
+    }
+    for (const std::string& line : client_->failures()) fail(line);
+    client_.reset();
+    counts mine;
+    mine.figures.processes = 1;
+    mine.figures.wall_ns = now_ns() - joined_ns_;
+    mine.figures.writing_ns = files.nanoseconds;
+    mine.figures.cpu_ns = process_cpu_ns() - joined_cpu_ns_;
+    mine.figures.wrote_itself = {files.written_by_program, files.bytes};
+    mine.created = files.created;
+    const counts sum = sum_of(clients.all(std::as_bytes(std::span(&mine, 1))));
+    if (speaks_) report(sum);
+  } catch (const std::exception& problem) {
+    fail(problem.what());
+  }
+
+ private:
+  // Servers print what their clients' output has cost.
+  void report(const counts& sum) const {
+    if (sum.created == 0)
+      say(fmt::format(
+          "stage the program's output by {}: no file came by HDF5; either it writes none, or HDF5 is linked "
+          "statically into it: link it with the shared library",
+          name_of(plan_)));
+    else if (!sets_aside_)
+      fmt::print(stderr, "{}\n", table_of(plan_, sum.figures));
+  }
+
+  plan plan_;
+  std::vector<std::string> nodes_;
+  roles roles_;
+  int rank_;
+  bool sets_aside_ = false;
+  bool speaks_ = false;
+  std::int64_t joined_ns_ = 0;
+  std::int64_t joined_cpu_ns_ = 0;
+  std::unique_ptr<client> client_;
+};
+
+}  // namespace
+}  // namespace lull::stage
+
+lull::stage::staging* lull_stage_begin(lull::stage::exchange& all) noexcept try {
+  return new lull::stage::staging_of_program(all);
+} catch (const std::exception& problem) {
+  if (all.rank() == 0) lull::stage::say(std::string(problem.what()) + "; the program writes by itself");
+  return nullptr;
+}

@@ -1,0 +1,35 @@
+// How the output of an unmodified program is staged: what those who stand between it and its MPI ask of liblull-stage-programs,
+// which they open when LULL_STAGE is set. It knows no MPI.
+//
+//   staging = lull_stage_begin(all)      after the program's MPI has begun; null: nothing to do, and why is said
+//   staging->is_server()  →  exit code = staging->serve(all)
+//   otherwise             →  staging->join(all), and when the program ends its MPI, staging->leave(clients)
+//
+// Between join() and leave() the files that the program writes by HDF5 are handed over (hdf5_files.hpp).
+#pragma once
+#include <vector>
+
+#include "stage/exchange.hpp"
+
+namespace lull::stage {
+
+// In place of an exit code: the server has not begun, and its clients may wait for it for ever. Why is said.
+inline constexpr int cannot_serve = -1;
+
+class staging {
+ public:
+  virtual ~staging() = default;
+  [[nodiscard]] virtual bool sets_aside() const = 0;  // there are servers
+  [[nodiscard]] virtual bool is_server() const = 0;   // this process is one
+  // Collective over all processes, either of them. No exception comes out.
+  [[nodiscard]] virtual int serve(exchange& all) noexcept = 0;  // an exit code, or cannot_serve
+  virtual void join(exchange& all) noexcept = 0;
+  // Collective over the clients. Returns when all that was handed over is written, or it has been said why not; then the
+  // process will not exit with 0.
+  virtual void leave(exchange& clients) noexcept = 0;
+};
+
+}  // namespace lull::stage
+
+// Collective.
+extern "C" [[gnu::visibility("default")]] lull::stage::staging* lull_stage_begin(lull::stage::exchange& all) noexcept;

@@ -1,0 +1,20 @@
+#include "stage/server.hpp"
+
+#include "base/clock.hpp"
+#include "stage/approach.hpp"
+#include "stage/joint_account.hpp"
+
+namespace lull::stage {
+
+int serve(const plan& wanted, const roles& all, exchange& others) {
+  const std::int64_t begin_ns = now_ns(), begin_cpu_ns = process_cpu_ns();
+  const joint_account account(all, others);
+  served done = row_of(wanted.how).serve(wanted, all, others);
+  done.own.processes = 1;
+  done.own.wall_ns = now_ns() - begin_ns;
+  done.own.cpu_ns = process_cpu_ns() - begin_cpu_ns;
+  account.close(wanted, done.clients, done.own);
+  return done.own.failed == 0 ? 0 : 1;
+}
+
+}  // namespace lull::stage

@@ -1,0 +1,15 @@
+// Time partitioning: compute and output take turns in each process. No servers.
+#include "stage/approach.hpp"
+#include "stage/roles.hpp"
+
+namespace lull::stage {
+
+const approach_row time_partitioning{
+    .how = approach::time_partitioning,
+    .name = "time-partitioning",
+    .has_servers = false,
+    .assign = [](int, std::span<const std::string> nodes) { return std::vector<int>(nodes.size(), no_server); },
+    .join = [](const plan&, const roles&, exchange&) { return joined{}; },
+    .serve = nullptr};
+
+}  // namespace lull::stage

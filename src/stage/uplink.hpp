@@ -1,0 +1,39 @@
+// What differs between approaches on a client: how what it hands over gets to its server, and the server's answers back.
+// The client (client.cpp) decides all the rest.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "stage/figures.hpp"
+#include "stage/staged_file.hpp"
+
+namespace lull::stage {
+
+// What has become of a file, by the number under which it was handed over.
+struct answer {
+  enum class outcome { written, failed, not_taken };  // not taken: its client should write it
+  std::uint64_t number;
+  outcome what;
+  std::string why;  // of a failure: one line
+};
+struct nothing_yet {};
+struct server_gone {};
+using received = std::variant<nothing_yet, answer, server_gone>;
+
+class uplink {
+ public:
+  uplink() = default;
+  virtual ~uplink() = default;  // without leave(): the server sees a client that died
+  uplink(const uplink&) = delete;
+  uplink& operator=(const uplink&) = delete;
+
+  // The file stays as it is until its answer has come. False: it could not be handed over, and no answer will come; if
+  // that is because the server is gone, receive() will say so.
+  [[nodiscard]] virtual bool hand_over(std::uint64_t number, const staged_file& file, const std::string& mark) = 0;
+  // Sleeps until there is something if so asked. After server_gone always that.
+  [[nodiscard]] virtual received receive(bool wait) = 0;
+  virtual void leave(const client_figures& mine) = 0;
+};
+
+}  // namespace lull::stage

@@ -1,0 +1,187 @@
+#include "stage/whole_file.hpp"
+
+#include <fcntl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
+
+namespace lull::stage {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t for_all = 0666;  // less the umask
+constexpr int most_links = 40;    // in a chain of symbolic links; the kernel's own limit
+
+struct failure {
+  int code;  // errno
+};
+
+void check(bool well) {
+  if (!well) throw failure{errno};
+}
+
+std::string folder_of(const std::string& path) { return fs::path(path).parent_path(); }
+std::string temporary_name(const destination& where) {
+  return fs::path(where.path).parent_path() / (".lull-stage-" + where.mark);
+}
+
+// Follows symbolic links, also those that lead to nothing yet, as open() with O_CREAT does.
+std::optional<fs::path> without_links(fs::path path) {
+  for (int followed = 0; followed <= most_links; ++followed) {
+    if (!path.has_filename() || path.filename() == "." || path.filename() == "..") return std::nullopt;
+    std::error_code status;
+    const fs::path folder = fs::canonical(path.parent_path(), status);
+    if (status) return std::nullopt;
+    path = folder / path.filename();
+    const fs::path target = fs::read_symlink(path, status);
+    if (status) return path;
+    path = folder / target;
+  }
+  return std::nullopt;
+}
+
+void copy_piece(int from, int to, off_t begin, off_t end) {
+  check(lseek(to, begin, SEEK_SET) == begin);
+  while (begin < end) {
+    const ssize_t sent = sendfile(to, from, &begin, static_cast<std::size_t>(end - begin));
+    if (sent > 0 || (sent < 0 && errno == EINTR)) continue;
+    if (sent == 0) throw failure{EIO};          // the content has become shorter
+    check(errno == EINVAL || errno == ENOSYS);  // this file system takes bytes from a buffer only
+    std::vector<char> buffer(std::size_t{1} << 20U);
+    while (begin < end) {
+      const ssize_t got =
+          pread(from, buffer.data(), std::min(buffer.size(), static_cast<std::size_t>(end - begin)), begin);
+      if (got == 0) throw failure{EIO};
+      check(got > 0);
+      for (ssize_t put = 0; put < got;) {
+        const ssize_t now = pwrite(to, buffer.data() + put, static_cast<std::size_t>(got - put), begin + put);
+        check(now > 0 || errno == EINTR);
+        if (now > 0) put += now;
+      }
+      begin += got;
+    }
+  }
+}
+
+void copy_content(int from, int to) {
+  const off_t size = lseek(from, 0, SEEK_END);
+  check(size >= 0 && ftruncate(to, size) == 0);
+  for (off_t begin = 0; begin < size;) {
+    begin = lseek(from, begin, SEEK_DATA);
+    if (begin < 0 && errno == ENXIO) return;  // the rest is a hole
+    check(begin >= 0);
+    const off_t end = lseek(from, begin, SEEK_HOLE);
+    check(end >= 0);
+    copy_piece(from, to, begin, end);
+    begin = end;
+  }
+}
+
+// A file on its way to its name; removes its temporary name unless it got there.
+class nameless_file {
+ public:
+  explicit nameless_file(const destination& where) : where_(where), temporary_(temporary_name(where)) {
+    file_ = descriptor(open(folder_of(where.path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, for_all));
+    if (file_) return;
+    check(errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT);
+    file_ = descriptor(open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, for_all));
+    check(static_cast<bool>(file_));
+    temporary_exists_ = true;
+  }
+  ~nameless_file() {
+    if (temporary_exists_) unlink(temporary_.c_str());
+  }
+  nameless_file(const nameless_file&) = delete;
+  nameless_file& operator=(const nameless_file&) = delete;
+
+  [[nodiscard]] int get() const { return file_.get(); }
+
+  void take_name() {
+    if (!temporary_exists_) {
+      if (link_to(where_.path)) return;
+      check(errno == EEXIST && !where_.exclusive);
+      check(link_to(temporary_));  // a link does not replace, a rename does
+      temporary_exists_ = true;
+    }
+    if (const int lost = file_.close()) throw failure{lost};
+    if (where_.exclusive)
+      check(renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, where_.path.c_str(), RENAME_NOREPLACE) == 0 ||
+            (errno == EINVAL && link(temporary_.c_str(), where_.path.c_str()) == 0 && unlink(temporary_.c_str()) == 0));
+    else
+      check(rename(temporary_.c_str(), where_.path.c_str()) == 0);
+    temporary_exists_ = false;
+  }
+
+ private:
+  bool link_to(const std::string& path) const {
+    const std::string self = "/proc/self/fd/" + std::to_string(file_.get());
+    return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  }
+
+  const destination& where_;
+  std::string temporary_;
+  descriptor file_;
+  bool temporary_exists_ = false;
+};
+
+// Opening an existing file for writing changes neither its mode nor its owner.
+void keep_mode_and_owner(int file, const std::string& replaced) {
+  struct stat old {};
+  struct stat fresh {};
+  if (stat(replaced.c_str(), &old) != 0) return;
+  check(fstat(file, &fresh) == 0);
+  if (old.st_uid != fresh.st_uid || old.st_gid != fresh.st_gid)
+    (void)!fchown(file, old.st_uid, old.st_gid);  // only root may give files away
+  check(fchmod(file, old.st_mode & 07777U) == 0);
+}
+
+}  // namespace
+
+std::optional<std::string> final_path_of(const std::string& path) {
+  std::error_code status;
+  const fs::path absolute = fs::absolute(path, status);
+  const auto found = status ? std::nullopt : without_links(absolute);
+  return found ? std::optional(found->string()) : std::nullopt;
+}
+
+bool may_be_written(const std::string& final_path, bool exclusive) {
+  const std::string folder = folder_of(final_path);
+  if (faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) return false;
+  struct stat existing {};
+  if (lstat(final_path.c_str(), &existing) != 0) return errno == ENOENT;
+  if (exclusive || !S_ISREG(existing.st_mode) || existing.st_nlink != 1) return false;
+  if (faccessat(AT_FDCWD, final_path.c_str(), W_OK, AT_EACCESS) != 0) return false;
+  struct stat holder {};
+  const uid_t me = geteuid();
+  const bool sticky = stat(folder.c_str(), &holder) == 0 && (holder.st_mode & S_ISVTX) != 0;
+  return !sticky || me == 0 || existing.st_uid == me || holder.st_uid == me;
+}
+
+void write_whole_file(int content, const destination& where, bool sync) {
+  try {
+    nameless_file file(where);
+    keep_mode_and_owner(file.get(), where.path);
+    copy_content(content, file.get());
+    check(!sync || fsync(file.get()) == 0);
+    file.take_name();
+    if (!sync) return;
+    const descriptor folder(open(folder_of(where.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    check(folder && (fsync(folder.get()) == 0 || errno == EINVAL));
+  } catch (const failure& why) {
+    throw error("write " + where.path, describe_errno(why.code));
+  }
+}
+
+void remove_leftover(const destination& where) { unlink(temporary_name(where).c_str()); }
+
+}  // namespace lull::stage

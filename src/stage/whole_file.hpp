@@ -1,0 +1,35 @@
+// Files that have their name only when they are whole: written without a name (O_TMPFILE), or where the file system
+// cannot do that under a temporary one in the same folder, then synced if so wanted, then named.
+//
+// Who is killed meanwhile leaves nothing behind, or, in the latter case, one file .lull-stage-MARK; who writes the file in
+// its place removes that first.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace lull::stage {
+
+// What the file shall be.
+struct destination {
+  std::string path;        // from final_path_of()
+  bool exclusive = false;  // an existing file must not be replaced
+  std::string mark;        // for its temporary name; no other file's, of any job
+};
+
+// The absolute path, without symbolic links, of the file that opening `path` for writing would create or replace. Nothing
+// where there can be none: then who opens it meets the reason.
+[[nodiscard]] std::optional<std::string> final_path_of(const std::string& path);
+
+// Whether write_whole_file() may do there what opening it would: a plain file of one name that this process may create or,
+// unless exclusive, replace.
+[[nodiscard]] bool may_be_written(const std::string& final_path, bool exclusive);
+
+// Writes what the descriptor `content` holds from its beginning to its end; holes stay holes. A file that is replaced keeps
+// its mode and owner. Throws lull::error naming path and reason; then nothing has changed.
+void write_whole_file(int content, const destination& where, bool sync);
+
+// Removes what a process that was killed while writing there may have left.
+void remove_leftover(const destination& where);
+
+}  // namespace lull::stage

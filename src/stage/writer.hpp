@@ -1,0 +1,61 @@
+// The thread of a server that writes, apart from the one that receives: orders in, in their order, answers out.
+//
+// submit(), finished() and outstanding() belong to the receiving thread, which sleeps on event_fd().
+#pragma once
+#include <sys/types.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "stage/figures.hpp"
+#include "stage/uplink.hpp"
+#include "stage/whole_file.hpp"
+
+namespace lull::stage {
+
+struct write_order {
+  int client;  // its rank
+  std::uint64_t number;
+  destination where;
+  mode_t creation_mask;  // the client's umask
+  descriptor content;
+};
+
+struct written_order {
+  int client;
+  answer result;
+};
+
+class writer {
+ public:
+  explicit writer(bool sync);  // throws lull::error
+  ~writer();                   // writes all that was submitted
+
+  void submit(write_order order);
+  [[nodiscard]] std::vector<written_order> finished();           // since this was last called
+  [[nodiscard]] bool idle() const { return outstanding_ == 0; }  // nothing submitted whose answer has not been taken
+  [[nodiscard]] int event_fd() const { return event_.get(); }    // readable when finished() has something
+  [[nodiscard]] server_figures figures() const;                  // when idle: written, writing_ns, failed
+
+ private:
+  void work(const std::stop_token& end);
+  [[nodiscard]] answer write(const write_order& order);
+
+  bool sync_;
+  descriptor event_;
+  std::size_t outstanding_ = 0;
+  mutable std::mutex mutex_;
+  std::condition_variable_any wanted_;
+  std::deque<write_order> orders_;
+  std::vector<written_order> finished_;
+  server_figures figures_;
+  std::jthread thread_;
+};
+
+}  // namespace lull::stage
