@@ -102,8 +102,11 @@ bool is_in_memory(const char* name) { return name != nullptr && strncmp(name, "/
 char* path_of_staged(const char* name, char* into) {
   const hdf5_hooks* const used = in_use();
   const char* const path = used != nullptr && is_in_memory(name) ? used->real_path(name) : nullptr;
-  if (path == nullptr || strlen(path) >= PATH_MAX) return nullptr;
-  return into != nullptr ? strcpy(into, path) : strdup(path);
+  if (path == nullptr) return nullptr;
+  if (into == nullptr) return strdup(path);
+  const size_t length = strlen(path);
+  if (length >= PATH_MAX) return nullptr;
+  return static_cast<char*>(memcpy(into, path, length + 1));
 }
 
 }  // namespace
