@@ -2,8 +2,8 @@
 // and needs none; what it costs a program that calls no MPI is to be loaded. It throws nothing, and links no C++ library.
 //
 // At the first call of MPI it looks which library the process has, by whatever way that has come in, and asks the flavour
-// of that library for wrappers where a tool is wanted (LULL_TRACE, LULL_WAIT, LULL_STAGE). It tells a user in one line what stands in
-// the way; the program then runs as without it.
+// of that library for wrappers where a tool is wanted (LULL_TRACE, LULL_WAIT, LULL_STAGE). It tells a user in one line
+// what stands in the way; the program then runs as without it.
 #include "mpi/front/front.hpp"
 
 #include <dlfcn.h>
