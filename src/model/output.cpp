@@ -150,11 +150,14 @@ std::optional<output_case> case_of(const output_run& run, const output_costs& kn
   if (by_servers) {
     costs.storage_bytes_per_s = run.handed_over_bytes * run.servers / run.server_write_s;
     costs.writing_use = std::clamp(run.server_cpu_s / run.server_write_s, 0.0, 1.0);
-  } else if (run.client_write_s > 0) {
+  } else if (run.client_write_s > 0 && run.wrote_itself_bytes > 0) {
     costs.storage_bytes_per_s = run.wrote_itself_bytes * run.clients / run.client_write_s;
+  } else {
+    return std::nullopt;
   }
   // Rates are of so many writers as there were.
   const int writers = by_servers ? run.servers : run.clients;
+  costs.writer_bytes_per_s = std::max(costs.writer_bytes_per_s, costs.storage_bytes_per_s / writers);
   costs.storage_bytes_per_s *= 1 + writers / costs.writers_at_half_speed;
 
   // What clients copied into memory was counted as computing.

@@ -89,7 +89,7 @@ struct output_case {
   simulation what;
 };
 // The machine and the simulation as the run shows them; what it does not show stays as in `known`. Each output is a step.
-// What its writers got together is taken for what the storage gives. Nothing where the run had no output.
+// What its writers got together is taken for what the storage gives. Nothing where the run wrote nothing.
 [[nodiscard]] std::optional<output_case> case_of(const output_run& run, const output_costs& known = {});
 
 // A simulation of which nothing is known, on this machine.

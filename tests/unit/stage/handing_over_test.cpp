@@ -114,6 +114,20 @@ TEST_P(handing_over, any_count_of_clients_writes_through_any_count_of_servers) {
     }
 }
 
+TEST_P(handing_over, who_may_choose_takes_what_has_cost_less) {
+  processes job(pair, with(aside(MiB, when_full::cheapest), [&](client& mine, int, meeting_place&) {
+                  output(mine, at("first"), content_of(0, 0));
+                  EXPECT_TRUE(mine.written(at("first"), true));
+                  mine.wrote_itself(0, MiB);
+                  EXPECT_FALSE(mine.begin_file(at("second"), false));
+                  for (int i = 0; i < 20; ++i) mine.wrote_itself(std::int64_t{1} << 40U, MiB);
+                  EXPECT_TRUE(mine.begin_file(at("third"), false));
+                  mine.leave();
+                  return 0;
+                }));
+  EXPECT_THAT(job.wait_all(), Each(0)) << job.said();
+}
+
 TEST_P(handing_over, a_name_is_written_in_the_order_of_its_files) {
   const auto bytes = [](int file) {
     return file % 2 == 0 ? 3 * MiB : 100 * KiB;

@@ -1,0 +1,68 @@
+// What the model says of a job, before it runs and after.
+#include "stage/choice.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace lull::stage {
+namespace {
+
+std::string chosen_for(std::size_t processes, const plan& wanted) {
+  const std::vector<std::string> nodes(processes, "a");
+  return name_of(chosen(wanted, nodes));
+}
+
+TEST(stage_choice, what_nobody_has_named_is_chosen_by_the_cores_of_a_node) {
+  const plan by_model{.by_model = true};
+  EXPECT_EQ(chosen_for(1, by_model), "time-partitioning");
+  EXPECT_EQ(chosen_for(4, by_model), "time-partitioning");
+  EXPECT_EQ(chosen_for(24, by_model), "dedicated-cores=1");
+}
+
+TEST(stage_choice, what_is_named_stays) {
+  EXPECT_EQ(chosen_for(4, {.how = approach::dedicated_cores, .count = 2}), "dedicated-cores=2");
+}
+
+// Of 10 outputs, each after a second of compute.
+client_figures clients_of(int processes, std::int64_t write_ms) {
+  constexpr std::int64_t ms = 1'000'000, outputs = 10;
+  client_figures made;
+  made.processes = processes;
+  made.wall_ns = processes * outputs * (1000 + write_ms) * ms;
+  made.writing_ns = processes * outputs * write_ms * ms;
+  made.cpu_ns = processes * outputs * 1000 * ms;
+  made.wrote_itself = {static_cast<std::uint64_t>(processes * outputs), 1'000'000'000};
+  return made;
+}
+
+TEST(stage_advice, says_which_approach_would_have_been_best_and_by_how_much) {
+  EXPECT_EQ(advice_of({}, 1, clients_of(4, 2000), {}),
+            "  by the model, dedicated-cores=1 would have been best: 29 % less time");
+  EXPECT_EQ(advice_of({}, 1, clients_of(4, 10), {}), "  by the model, no other approach would have been better");
+  EXPECT_THAT(advice_of({.objective = model::output_objective::energy}, 1, clients_of(4, 2000), {}),
+              testing::EndsWith("% less energy"));
+}
+
+TEST(stage_advice, says_how_far_the_model_misses_the_run) {
+  client_figures slowed = clients_of(4, 10);
+  slowed.stalled_ns = slowed.wall_ns;
+  slowed.wall_ns *= 2;
+  EXPECT_EQ(advice_of({}, 1, slowed, {}),
+            "  by the model, no other approach would have been better; it misses the time of this run by 50 %");
+}
+
+TEST(stage_advice, knows_of_a_server_that_a_node_has_no_room_for) {
+  EXPECT_NE(advice_of({.how = approach::dedicated_cores, .count = 3}, 1, clients_of(1, 10), {}), "");
+}
+
+TEST(stage_advice, a_run_without_output_gets_none) {
+  client_figures silent = clients_of(4, 10);
+  silent.wrote_itself = {};
+  EXPECT_EQ(advice_of({}, 1, silent, {}), "");
+}
+
+}  // namespace
+}  // namespace lull::stage
