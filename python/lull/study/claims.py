@@ -103,11 +103,11 @@ def look(check: Check, one: Compared, region: str | None) -> Seen | None:
 
 def of_metric(one: Compared, metric: str, region: str | None) -> Seen | None:
     """A metric of the candidate over that of the baseline, medians with their interval."""
-    sides = [
+    candidate, baseline = (
         measures(quantity(run, region=region), seed=bootstrap.SEED, stream=stream, metrics=[metric])
         for stream, run in enumerate((one.candidate, one.baseline))
-    ]
-    found = ratio_if_positive(*sides, metric)
+    )
+    found = ratio_if_positive(candidate, baseline, metric)
     return None if found is None else Seen(found.value, found.low, found.high, None)
 
 
