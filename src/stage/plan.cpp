@@ -42,6 +42,7 @@ plan plan_of_settings() {
   wanted.buffer_bytes = setting_size("LULL_STAGE_BUFFER");
   wanted.policy = policy_of(setting_text("LULL_STAGE_WHEN_FULL"));
   wanted.sync = setting_text("LULL_STAGE_FSYNC") == "1";
+  wanted.storage_bytes_per_s = setting_size("LULL_STAGE_STORAGE_LIMIT");
   return wanted;
 }
 

@@ -23,7 +23,8 @@ struct plan {
   int count = 1;
   std::size_t buffer_bytes = std::size_t{1} << 30U;  // that one server may have outstanding; each client has its share
   when_full policy = when_full::wait;
-  bool sync = true;  // fsync before a file gets its name
+  bool sync = true;                     // fsync before a file gets its name
+  std::size_t storage_bytes_per_s = 0;  // that the processes on a machine write at most; 0: as fast as they can
 };
 
 // LULL_STAGE (time partitioning if unset) and LULL_STAGE_...; throws usage_error.
