@@ -90,8 +90,13 @@ std::string random_mark() {
 
 class client::state {
  public:
-  state(const plan& wanted, joined server, std::size_t share, int rank)
-      : policy_(wanted.policy), sync_(wanted.sync), share_(share), server_(std::move(server)), rank_(rank) {}
+  state(const plan& wanted, joined server, std::size_t share, int rank, storage_limit own_storage)
+      : storage(std::move(own_storage)),
+        policy_(wanted.policy),
+        sync_(wanted.sync),
+        share_(share),
+        server_(std::move(server)),
+        rank_(rank) {}
 
   std::optional<staged_file> begin_file(const std::string& path, bool exclusive);
   void hand_over(staged_file&& finished);
@@ -102,6 +107,7 @@ class client::state {
 
   std::mutex mutex;
   client_figures figures;
+  storage_limit storage;
 
  private:
   using outstanding_files = std::map<std::uint64_t, staged_file>;
@@ -283,6 +289,7 @@ void client::state::recover() {
 
 void client::state::write_here(const staged_file& file, const destination& place) {
   try {
+    storage.pass(file.bytes());
     write_whole_file(file.descriptor(), place, sync_);
     figures.wrote_itself.add(file.bytes());
   } catch (const error& why) {
@@ -331,11 +338,13 @@ class stall {
 
 std::unique_ptr<client> client::join(const plan& wanted, const roles& all, exchange& others) {
   const approach_row& how = row_of(wanted.how);
-  if (how.has_servers) joint_account::let_servers_meet(others);
+  if (how.has_servers) joint_account::let_servers_meet(all, others);
+  storage_limit storage(wanted.storage_bytes_per_s, others);
   joined server = how.join(wanted, all, others);
   std::size_t share = 0;
   if (server.up) share = wanted.buffer_bytes / all.clients_of(all.server_of(others.rank())).size();
-  return std::unique_ptr<client>(new client(std::make_unique<state>(wanted, std::move(server), share, others.rank())));
+  return std::unique_ptr<client>(
+      new client(std::make_unique<state>(wanted, std::move(server), share, others.rank(), std::move(storage))));
 }
 
 client::client(std::unique_ptr<state> own) : state_(std::move(own)) {}
@@ -361,9 +370,12 @@ std::vector<std::string> client::failures() {
   return state_->failures();
 }
 
-void client::wrote_itself(std::int64_t nanoseconds, std::uint64_t bytes) {
+std::int64_t client::wrote_itself(std::int64_t begin_ns, std::uint64_t bytes) {
+  state_->storage.pass(bytes);
+  const std::int64_t took = now_ns() - begin_ns;
   const std::scoped_lock lock(state_->mutex);
-  state_->wrote_itself(nanoseconds, bytes);
+  state_->wrote_itself(took, bytes);
+  return took;
 }
 
 void client::leave() {

@@ -53,6 +53,7 @@ plan plan_of_settings() {
                       : policy_of(setting_text("LULL_STAGE_WHEN_FULL"));
   wanted.objective = objective_of(setting_text("LULL_STAGE_OBJECTIVE"));
   wanted.sync = setting_text("LULL_STAGE_FSYNC") == "1";
+  wanted.storage_bytes_per_s = setting_size("LULL_STAGE_STORAGE_LIMIT");
   return wanted;
 }
 

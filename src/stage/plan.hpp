@@ -30,7 +30,8 @@ struct plan {
   int count = 1;
   std::size_t buffer_bytes = std::size_t{1} << 30U;  // that one server may have outstanding; each client has its share
   when_full policy = when_full::wait;
-  bool sync = true;       // fsync before a file gets its name
+  bool sync = true;                     // fsync before a file gets its name
+  std::size_t storage_bytes_per_s = 0;  // that the processes on a machine write at most; 0: as fast as they can
   bool by_model = false;  // who writes is for the model to say (choice.hpp); until then it is time partitioning
   model::output_objective objective = model::output_objective::time;  // by which the model judges
 };

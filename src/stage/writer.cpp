@@ -11,7 +11,7 @@
 
 namespace lull::stage {
 
-writer::writer(bool sync) : sync_(sync), event_(open_event_fd()) {
+writer::writer(bool sync, const storage_limit& storage) : sync_(sync), storage_(storage), event_(open_event_fd()) {
   if (!event_) throw error("start to write output", describe_errno(errno));
   thread_ = std::jthread([this](const std::stop_token& end) { work(end); });
 }
@@ -45,10 +45,12 @@ void writer::work(const std::stop_token& end) {
     orders_.pop_front();
     lock.unlock();
 
+    const idle_frequency::at_full here(core_);
     const std::int64_t begin = now_ns();
-    answer result = write(order);
     struct stat content {};
     (void)fstat(order.content.get(), &content);
+    storage_.pass(static_cast<std::uint64_t>(content.st_size));
+    answer result = write(order);
 
     lock.lock();
     figures_.writing_ns += now_ns() - begin;

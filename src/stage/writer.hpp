@@ -14,6 +14,8 @@
 
 #include "base/descriptor.hpp"
 #include "stage/figures.hpp"
+#include "stage/idle_frequency.hpp"
+#include "stage/storage_limit.hpp"
 #include "stage/uplink.hpp"
 #include "stage/whole_file.hpp"
 
@@ -34,8 +36,8 @@ struct written_order {
 
 class writer {
  public:
-  explicit writer(bool sync);  // throws lull::error
-  ~writer();                   // writes all that was submitted
+  writer(bool sync, const storage_limit& storage);  // throws lull::error
+  ~writer();                                        // writes all that was submitted
 
   void submit(write_order order);
   [[nodiscard]] std::vector<written_order> finished();           // since this was last called
@@ -48,6 +50,8 @@ class writer {
   [[nodiscard]] answer write(const write_order& order);
 
   bool sync_;
+  storage_limit storage_;
+  idle_frequency core_;
   descriptor event_;
   std::size_t outstanding_ = 0;
   mutable std::mutex mutex_;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -40,9 +41,26 @@ from lull.stage.programs import Wish, staged_by
     default=None,
     help="Whether a file is on the disk before it gets its name (LULL_STAGE_FSYNC).",
 )
+@click.option(
+    "--storage-limit",
+    metavar="SIZE",
+    help="For experiments: bytes per second that all processes write together, e.g. 20M (LULL_STAGE_STORAGE_LIMIT).",
+)
+@click.option(
+    "--figures",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The table at the end as JSON, too (LULL_STAGE_FIGURES).",
+)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def stage(
-    approach: str, buffer: str | None, when_full: str | None, sync: bool | None, command: tuple[str, ...]
+    approach: str,
+    buffer: str | None,
+    when_full: str | None,
+    sync: bool | None,
+    storage_limit: str | None,
+    figures: Path | None,
+    command: tuple[str, ...],
 ) -> NoReturn:
     """Run COMMAND; the files that its MPI programs write by HDF5 or netCDF-4 are written as APPROACH says.
 
@@ -53,7 +71,8 @@ def stage(
         lull stage --approach dedicated-cores=1 -- mpirun -n 16 ./app
         lull measure -- lull stage --approach time-partitioning -- mpirun -n 15 ./app
     """
-    environment = staged_by(Wish(approach, buffer, when_full, sync), os.environ, command=command)
+    wish = Wish(approach, buffer, when_full, sync, storage_limit, figures)
+    environment = staged_by(wish, os.environ, command=command)
     os.environ.update({name: value for name, value in environment.items() if name.startswith("LULL_STAGE")})
     checked_settings()
     program = find_program(command[0])

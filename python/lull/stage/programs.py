@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from lull.base.errors import UsageError
 from lull.mpi.preload import preloaded
@@ -20,6 +21,8 @@ class Wish:
     buffer: str | None = None
     when_full: str | None = None
     sync: bool | None = None
+    storage_limit: str | None = None
+    figures: Path | None = None
 
     def settings(self) -> dict[str, str]:
         """The variables that say so.
@@ -39,6 +42,8 @@ class Wish:
             "LULL_STAGE_BUFFER": self.buffer,
             "LULL_STAGE_WHEN_FULL": self.when_full,
             "LULL_STAGE_FSYNC": None if self.sync is None else str(int(self.sync)),
+            "LULL_STAGE_STORAGE_LIMIT": self.storage_limit,
+            "LULL_STAGE_FIGURES": None if self.figures is None else str(self.figures.absolute()),
         }
         return {variable: value for variable, value in given.items() if value is not None}
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -129,7 +130,7 @@ class staging_of_program final : public staging {
           "statically into it: link it with the shared library",
           name_of(plan_)));
     else if (!sets_aside_)
-      fmt::print(stderr, "{}\n", table_of(plan_, sum.figures));
+      stage::report(plan_, {sum.figures, {}, static_cast<int>(std::set(nodes_.begin(), nodes_.end()).size())});
   }
 
   std::vector<std::string> nodes_;

@@ -1,0 +1,31 @@
+// A storage system slower than this machine's, for experiments: what all processes of a job on this machine write takes, together,
+// as long as a storage of LULL_STAGE_STORAGE_LIMIT bytes a second would take for it.
+//
+// Who writes passes its bytes through before the file gets its name. The storage takes them in pieces, as they come from
+// whichever process: several that write at once have equal shares. Processes of several emulated nodes or virtual hosts of
+// one machine share one storage.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "job/segment.hpp"
+#include "stage/exchange.hpp"
+
+namespace lull::stage {
+
+class storage_limit {
+ public:
+  storage_limit() = default;  // none
+  // Collective over all processes, with the same limit; 0: none. Throws lull::error.
+  storage_limit(std::size_t bytes_per_s, exchange& others);
+
+  void pass(std::uint64_t bytes) const;  // sleeps until the storage has taken them
+
+ private:
+  struct shared;
+  std::size_t bytes_per_s_ = 0;
+  std::shared_ptr<job::mapping> state_;  // of all processes of this machine
+};
+
+}  // namespace lull::stage
