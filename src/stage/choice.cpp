@@ -34,9 +34,11 @@ output_way way_of(const plan& how, const model::output_machine& on) {
 
 double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
-model::output_run run_of(int nodes, const client_figures& clients, const server_figures& servers) {
+model::output_run run_of(const job_figures& all) {
+  const client_figures& clients = all.clients;
+  const server_figures& servers = all.servers;
   const std::uint64_t files = clients.handed_over.files + clients.wrote_itself.files + clients.dropped.files;
-  return {.nodes = nodes,
+  return {.nodes = all.nodes,
           .clients = clients.processes,
           .servers = servers.processes,
           .outputs = static_cast<double>(files) / std::max(clients.processes, 1),
@@ -68,8 +70,12 @@ plan chosen(const plan& wanted, std::span<const std::string> nodes_by_rank) {
   if (!wanted.by_model) return wanted;
   const auto nodes = static_cast<int>(std::set(nodes_by_rank.begin(), nodes_by_rank.end()).size());
   const auto processes = static_cast<double>(nodes_by_rank.size());
-  const model::output_machine on{
+  model::output_machine on{
       .nodes = nodes, .cores = std::max(1, static_cast<int>(std::lround(processes / nodes))), .costs = {}};
+  if (wanted.storage_bytes_per_s > 0) {
+    const auto limit = static_cast<double>(wanted.storage_bytes_per_s);
+    on.costs.storage_bytes_per_s = std::min(on.costs.storage_bytes_per_s, limit);
+  }
   const output_way best = choose_output(on, assumed_on(on), ways_of(on), wanted.objective).front().way;
   plan found = wanted;
   found.how = approach_of(best.how);
@@ -77,14 +83,14 @@ plan chosen(const plan& wanted, std::span<const std::string> nodes_by_rank) {
   return found;
 }
 
-std::string advice_of(const plan& how, int nodes, const client_figures& clients, const server_figures& servers) {
-  const auto found = case_of(run_of(nodes, clients, servers));
+std::string advice_of(const plan& how, const job_figures& run) {
+  const auto found = case_of(run_of(run));
   if (!found) return "";
   const auto& [machine, what] = *found;
   const model::output_choice best = choose_output(machine, what, ways_of(machine), how.objective).front();
   const model::output_prediction taken = predict_output(machine, what, way_of(how, machine));
   const double gain = 1 - cost_of(best.predicted, how.objective) / cost_of(taken, how.objective);
-  const double took = seconds(clients.wall_ns) / clients.processes;
+  const double took = seconds(run.clients.wall_ns) / run.clients.processes;
   const double missed = std::abs(taken.seconds - took) / took;
   std::string line = gain < machine.costs.least_gain
                          ? std::string("  by the model, no other approach would have been better")

@@ -14,7 +14,6 @@ namespace lull::stage {
 
 // A line of the table at the end: which approach would have been best on the same cores, and by how much. Empty where the run
 // had too little output to say so.
-[[nodiscard]] std::string advice_of(const plan& how, int nodes, const client_figures& clients,
-                                    const server_figures& servers);
+[[nodiscard]] std::string advice_of(const plan& how, const job_figures& run);
 
 }  // namespace lull::stage
