@@ -84,6 +84,12 @@ def test_a_small_promise_is_not_worth_a_change() -> None:
     assert chosen is not None and chosen.approach == "time-partitioning"
 
 
+def test_an_approach_by_which_nothing_was_written_is_not_tried_again() -> None:
+    silent = figures("dedicated-cores=1", 1, outputs=0)
+    chosen = select([silent, figures("time-partitioning", 30, write_s=20)], "time")
+    assert chosen is not None and chosen.approach == "dedicated-cores=2"
+
+
 def test_runs_with_other_output_are_not_compared() -> None:
     other = figures("dedicated-cores=1", 1, write_s=0.1, output=MB)
     chosen = select([figures("time-partitioning", 30, write_s=20), other], "time")

@@ -79,14 +79,16 @@ def select(runs: Sequence[Output], objective: str) -> Selection | None:
         runs: The last run by each approach, the latest first.
         objective: "time", "energy" or "edp".
     """
-    case = case_of_run(runs[0]) if runs else None
-    if case is None:
+    cases = [(run, case) for run in runs if (case := case_of_run(run)) is not None]
+    if not cases:
         return None
-    machine, simulation = case
-    latest = runs[0]
+    latest, (machine, simulation) = cases[0]
+    # Where the program wrote nothing it may not run on so few processes: that is not tried again.
+    silent = {run.approach for run in runs} - {run.approach for run, _ in cases}
+    ways = [way for way in _core.output_ways(machine) if way not in silent]
     measured = {run.approach: seconds_of(run) for run in runs if _same_output(run, latest)}
     with native_errors():
-        choices = _core.choose_output(machine, simulation, _core.output_ways(machine), objective)
+        choices = _core.choose_output(machine, simulation, ways, objective)
     # By what share the model misses the run that it knows the case from: others it will miss by the same.
     known = next((one for one in choices if one.way == latest.approach), None)
     factor = seconds_of(latest) / known.seconds if known else 1.0
