@@ -25,6 +25,7 @@ struct plan {
   when_full policy = when_full::wait;
   bool sync = true;                     // fsync before a file gets its name
   std::size_t storage_bytes_per_s = 0;  // that the processes on a machine write at most; 0: as fast as they can
+  double storage_writers = 0;           // that get half of it together; 0: any number gets all
 };
 
 // LULL_STAGE (time partitioning if unset) and LULL_STAGE_...; throws usage_error.
