@@ -29,6 +29,7 @@ COMMANDS = (
     "run",
     "attach",
     "stage",
+    "advise",
     "hosts",
     "study",
     "simulate",

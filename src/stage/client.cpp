@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/counted.hpp"
 #include "base/error.hpp"
+#include "model/handing_over.hpp"
 #include "stage/approach.hpp"
 #include "stage/figures.hpp"
 #include "stage/joint_account.hpp"
@@ -49,6 +50,34 @@ class expected_sizes {
   std::unordered_map<std::string, std::size_t> by_series_;
 };
 
+// Hand over or write oneself, by what each file has cost from its begin to its end.
+class turns {
+ public:
+  [[nodiscard]] bool writes_itself(bool has_room) {
+    return decides_.next(has_room) == model::output_turn::write_yourself;
+  }
+  void begun(const staged_file& file, std::int64_t begin_ns, bool had_room) {
+    beginnings_[file.descriptor()] = {begin_ns, had_room};
+  }
+  void handed_over(int descriptor, std::size_t bytes) {
+    const beginning& of = beginnings_[descriptor];
+    decides_.handed_over(of.had_room, seconds(now_ns() - of.begin_ns), static_cast<double>(bytes));
+  }
+  void wrote_itself(std::int64_t nanoseconds, std::size_t bytes) {
+    decides_.wrote_itself(seconds(nanoseconds), static_cast<double>(bytes));
+  }
+
+ private:
+  struct beginning {
+    std::int64_t begin_ns;
+    bool had_room;
+  };
+  static double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
+
+  model::handing_over decides_;
+  std::map<int, beginning> beginnings_;  // by descriptor: of each the file that it has held last
+};
+
 std::string random_mark() {
   std::uint64_t number = 0;
   if (getrandom(&number, sizeof number, 0) != sizeof number) number = static_cast<std::uint64_t>(now_ns());
@@ -73,6 +102,7 @@ class client::state {
   void hand_over(staged_file&& finished);
   bool written(const std::string& path, bool wait);
   std::vector<std::string> failures();
+  void wrote_itself(std::int64_t nanoseconds, std::uint64_t bytes);
   void leave();
 
   std::mutex mutex;
@@ -86,6 +116,7 @@ class client::state {
   [[nodiscard]] bool is_outstanding(const std::string& final_path, std::uint64_t from, std::uint64_t before) const;
   [[nodiscard]] bool full_for(std::size_t bytes) const;
   [[nodiscard]] destination where(std::uint64_t number, const staged_file& file) const;
+  void wait_for_room(std::size_t bytes);
   bool take_answer(bool wait);  // false: there was none, or there is no server any more
   void take_answers();          // all there are
   void handle(const answer& got);
@@ -105,6 +136,7 @@ class client::state {
   outstanding_files outstanding_;
   std::size_t outstanding_bytes_ = 0;
   expected_sizes expected_;
+  turns turns_;                        // for when_full::cheapest
   std::vector<std::string> failures_;  // not yet asked for
   std::string first_failure_;
   std::uint64_t failed_ = 0;
@@ -125,7 +157,12 @@ destination client::state::where(std::uint64_t number, const staged_file& file) 
   return {file.final_path(), file.exclusive(), mark_ + "-" + std::to_string(number)};
 }
 
+void client::state::wait_for_room(std::size_t bytes) {
+  while (full_for(bytes) && take_answer(true)) continue;
+}
+
 std::optional<staged_file> client::state::begin_file(const std::string& path, bool exclusive) {
+  const std::int64_t begin_ns = now_ns();
   take_answers();
   ++figures.wrote_itself.files;  // unless it is handed over
   if (!served()) return std::nullopt;
@@ -137,13 +174,16 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
     if (!may_be_written(*place, exclusive)) return std::nullopt;
   }
   const std::size_t bytes = expected_.of(*place);
+  const bool had_room = !full_for(bytes);
   bool dropped = false;
   bool here = bytes > share_;
   if (here) {
     ++figures.too_large;
-  } else if (full_for(bytes)) {
-    if (policy_ == when_full::wait)
-      while (full_for(bytes) && take_answer(true)) continue;
+  } else if (policy_ == when_full::cheapest) {
+    here = turns_.writes_itself(had_room);
+    if (!here) wait_for_room(bytes);
+  } else if (!had_room) {
+    if (policy_ == when_full::wait) wait_for_room(bytes);
     dropped = policy_ == when_full::drop;
     here = policy_ == when_full::write_yourself;
   }
@@ -152,6 +192,7 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
   try {
     staged_file begun(*place, exclusive, dropped);
     --figures.wrote_itself.files;
+    turns_.begun(begun, begin_ns, had_room);
     return begun;
   } catch (const error&) {  // no descriptor is left
     wait_for(*place);
@@ -165,13 +206,22 @@ void client::state::hand_over(staged_file&& finished) {
   take_answers();
   expected_.learn(finished.final_path(), bytes);
   const std::uint64_t number = next_++;
+  const int descriptor = finished.descriptor();
   if (!served()) return write_here(finished, where(number, finished));
   outstanding_bytes_ += bytes;
   figures.handed_over.add(bytes);
   const auto place = outstanding_.emplace(number, std::move(finished)).first;
   if (!server_.up->hand_over(number, place->second, where(number, place->second).mark))
     handle({number, answer::outcome::not_taken, {}});
+  else
+    turns_.handed_over(descriptor, bytes);
   take_answers();
+}
+
+void client::state::wrote_itself(std::int64_t nanoseconds, std::uint64_t bytes) {
+  figures.writing_ns += nanoseconds;
+  figures.wrote_itself.bytes += bytes;
+  turns_.wrote_itself(nanoseconds, bytes);
 }
 
 bool client::state::written(const std::string& path, bool wait) {
@@ -324,8 +374,7 @@ std::int64_t client::wrote_itself(std::int64_t begin_ns, std::uint64_t bytes) {
   state_->storage.pass(bytes);
   const std::int64_t took = now_ns() - begin_ns;
   const std::scoped_lock lock(state_->mutex);
-  state_->figures.writing_ns += took;
-  state_->figures.wrote_itself.bytes += bytes;
+  state_->wrote_itself(took, bytes);
   return took;
 }
 

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "regions/record_folder.hpp"
+#include "stage/choice.hpp"
 
 namespace lull::stage {
 namespace {
@@ -134,7 +135,8 @@ std::string json_of(const plan& how, const job_figures& all) {
 
 void report(const plan& how, const job_figures& all) {
   if (all.clients.processes == 0 && all.servers.written.files == 0) return;
-  std::fprintf(stderr, "%s\n", table_of(how, all).c_str());
+  const std::string advice = advice_of(how, all);
+  std::fprintf(stderr, "%s\n%s%s", table_of(how, all).c_str(), advice.c_str(), advice.empty() ? "" : "\n");
   const std::string json = json_of(how, all);
   regions::leave_in_record("what the output cost", "output", json);
   const std::string file = setting_text("LULL_STAGE_FIGURES");

@@ -10,13 +10,15 @@ namespace lull::settings_of {
 inline constexpr std::array stage{
     setting{"LULL_STAGE", setting_type::text, "", "",
             "Who writes a simulation's output: time-partitioning, the processes themselves; dedicated-cores=N, N "
-            "processes set aside on each node; dedicated-nodes=N, all processes of N nodes."},
+            "processes set aside on each node; dedicated-nodes=N, all processes of N nodes; auto: as the model says."},
     setting{"LULL_STAGE_BUFFER", setting_type::size, "1G", "",
             "Bytes of output that one server may have outstanding, shared equally among its clients."},
     setting{
-        "LULL_STAGE_WHEN_FULL", setting_type::choice, "wait", "wait|write-yourself|drop",
+        "LULL_STAGE_WHEN_FULL", setting_type::choice, "wait", "wait|write-yourself|drop|cheapest",
         "What a process does when its share of the buffer is full: wait until there is room, write the file itself, "
-        "or drop the file, which is counted and said."},
+        "or drop the file, which is counted and said. cheapest: wait or write it itself, by what either has cost so "
+        "far; "
+        "if LULL_STAGE is auto, that is the default."},
     setting{"LULL_STAGE_FSYNC", setting_type::choice, "1", "0|1",
             "Whether a file is on the disk (fsync) before it gets its name. Without it, what a network file system "
             "refuses late may stay unnoticed."},
@@ -33,6 +35,9 @@ inline constexpr std::array stage{
         "site permits."},
     setting{"LULL_STAGE_FIGURES", setting_type::text, "", "",
             "A file for the table that tells at the end of a run what its output has cost, as JSON."},
+    setting{"LULL_STAGE_OBJECTIVE", setting_type::choice, "time", "time|energy|edp",
+            "What the model makes least, where it says who should write the output: the time of a run, its energy, or "
+            "their product."},
 };
 
 }  // namespace lull::settings_of

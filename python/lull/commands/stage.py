@@ -13,6 +13,7 @@ from lull.base.installed import NotFoundError, find_program
 from lull.base.native import checked_settings
 from lull.mpi.preload import out_of_reach
 from lull.stage.programs import Wish, staged_by
+from lull.stage.selection import selected
 
 
 @click.command(
@@ -23,7 +24,8 @@ from lull.stage.programs import Wish, staged_by
     "--approach",
     required=True,
     metavar="APPROACH",
-    help="Who writes: time-partitioning, dedicated-cores=N (of each node) or dedicated-nodes=N (LULL_STAGE).",
+    help="Who writes: time-partitioning, dedicated-cores=N (of each node), dedicated-nodes=N, or auto: as the model "
+    "says, by earlier runs of COMMAND (LULL_STAGE).",
 )
 @click.option(
     "--buffer",
@@ -32,7 +34,7 @@ from lull.stage.programs import Wish, staged_by
 )
 @click.option(
     "--when-full",
-    type=click.Choice(["wait", "write-yourself", "drop"]),
+    type=click.Choice(["wait", "write-yourself", "drop", "cheapest"]),
     help="What a process does when its share of the buffer is full (LULL_STAGE_WHEN_FULL).",
 )
 @click.option(
@@ -40,6 +42,11 @@ from lull.stage.programs import Wish, staged_by
     "sync",
     default=None,
     help="Whether a file is on the disk before it gets its name (LULL_STAGE_FSYNC).",
+)
+@click.option(
+    "--objective",
+    type=click.Choice(["time", "energy", "edp"]),
+    help="What the model makes least (LULL_STAGE_OBJECTIVE).",
 )
 @click.option(
     "--storage-limit",
@@ -58,6 +65,7 @@ def stage(
     buffer: str | None,
     when_full: str | None,
     sync: bool | None,
+    objective: str | None,
     storage_limit: str | None,
     figures: Path | None,
     command: tuple[str, ...],
@@ -69,13 +77,17 @@ def stage(
 
     \b
         lull stage --approach dedicated-cores=1 -- mpirun -n 16 ./app
+        lull stage --approach auto -- mpirun -n 16 ./app
         lull measure -- lull stage --approach time-partitioning -- mpirun -n 15 ./app
     """
-    wish = Wish(approach, buffer, when_full, sync, storage_limit, figures)
+    wish = Wish(approach, buffer, when_full, sync, storage_limit, figures, objective)
+    wish, why = selected(wish, command, os.environ)
     environment = staged_by(wish, os.environ, command=command)
     os.environ.update({name: value for name, value in environment.items() if name.startswith("LULL_STAGE")})
     checked_settings()
     program = find_program(command[0])
+    if why:
+        click.echo(f"lull: stage: {why}", err=True)
     if hindrance := out_of_reach(command):
         click.echo(f"lull: stage: {hindrance}; it writes by itself", err=True)
     try:

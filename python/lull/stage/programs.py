@@ -10,7 +10,8 @@ from pathlib import Path
 from lull.base.errors import UsageError
 from lull.mpi.preload import preloaded
 
-APPROACHES = ("time-partitioning", "dedicated-cores=N", "dedicated-nodes=N")
+AUTO = "auto"  # as the model says
+APPROACHES = ("time-partitioning", "dedicated-cores=N", "dedicated-nodes=N", AUTO)
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Wish:
     sync: bool | None = None
     storage_limit: str | None = None
     figures: Path | None = None
+    objective: str | None = None
 
     def settings(self) -> dict[str, str]:
         """The variables that say so.
@@ -30,7 +32,7 @@ class Wish:
         Raises:
             UsageError: There is no such approach.
         """
-        if not re.fullmatch(r"time-partitioning|dedicated-(cores|nodes)(=0*[1-9]\d*)?", self.approach):
+        if not re.fullmatch(rf"{AUTO}|time-partitioning|dedicated-(cores|nodes)(=0*[1-9]\d*)?", self.approach):
             choice = ", ".join(APPROACHES)
             raise UsageError(
                 f"stage --approach {self.approach}",
@@ -44,6 +46,7 @@ class Wish:
             "LULL_STAGE_FSYNC": None if self.sync is None else str(int(self.sync)),
             "LULL_STAGE_STORAGE_LIMIT": self.storage_limit,
             "LULL_STAGE_FIGURES": None if self.figures is None else str(self.figures.absolute()),
+            "LULL_STAGE_OBJECTIVE": self.objective,
         }
         return {variable: value for variable, value in given.items() if value is not None}
 

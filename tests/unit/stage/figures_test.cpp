@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "stage/choice.hpp"
 #include "stage/figures.hpp"
 #include "stage/files.hpp"
 #include "surroundings.hpp"
@@ -55,7 +56,7 @@ TEST(figures, are_kept_whole_or_said_not_to_be) {
   setenv("LULL_STAGE_FIGURES", file.c_str(), 1);
   testing::internal::CaptureStderr();
   report(dc, some());
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), table_of(dc, some()) + "\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), table_of(dc, some()) + "\n" + advice_of(dc, some()) + "\n");
   EXPECT_EQ(text_of(file), json_of(dc, some()));
   EXPECT_EQ(entries(folder.path()), 1);
 

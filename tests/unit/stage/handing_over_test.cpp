@@ -10,6 +10,7 @@
 #include <atomic>
 #include <fstream>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "stage/client.hpp"
 #include "stage/files.hpp"
@@ -112,6 +113,20 @@ TEST_P(handing_over, any_count_of_clients_writes_through_any_count_of_servers) {
       EXPECT_THAT(said, testing::ContainsRegex("client +" + std::to_string(clients) + " "));
       EXPECT_THAT(said, testing::ContainsRegex("server +" + std::to_string(servers) + " "));
     }
+}
+
+TEST_P(handing_over, who_may_choose_takes_what_has_cost_less) {
+  processes job(pair, with(aside(MiB, when_full::cheapest), [&](client& mine, int, meeting_place&) {
+                  output(mine, at("first"), content_of(0, 0));
+                  EXPECT_TRUE(mine.written(at("first"), true));
+                  (void)mine.wrote_itself(now_ns(), MiB);
+                  EXPECT_FALSE(mine.begin_file(at("second"), false));
+                  for (int i = 0; i < 20; ++i) (void)mine.wrote_itself(now_ns() - (std::int64_t{1} << 40U), MiB);
+                  EXPECT_TRUE(mine.begin_file(at("third"), false));
+                  mine.leave();
+                  return 0;
+                }));
+  EXPECT_THAT(job.wait_all(), Each(0)) << job.said();
 }
 
 TEST_P(handing_over, servers_of_several_nodes_report_together) {
