@@ -128,8 +128,9 @@ def selected(wish: Wish, command: Sequence[str], environment: Mapping[str, str])
             when_full = environment.get("LULL_STAGE_WHEN_FULL") or "cheapest"
             wish = replace(wish, approach=found.approach, when_full=when_full)
             line = f"auto takes {found.approach}, by the figures of earlier runs: {found.why}"
-    if not environment.get("LULL_STAGE_FIGURES"):
-        wish = replace(wish, figures=memory.file(wish.approach))
+    if (kept := memory.file(wish.approach)) is not None:
+        named = [Path(path) for path in environment.get("LULL_STAGE_FIGURES", "").split(":") if path]
+        wish = replace(wish, figures=(*named, kept))
     return wish, line
 
 
