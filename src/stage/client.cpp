@@ -339,7 +339,7 @@ class stall {
 std::unique_ptr<client> client::join(const plan& wanted, const roles& all, exchange& others) {
   const approach_row& how = row_of(wanted.how);
   if (how.has_servers) joint_account::let_servers_meet(all, others);
-  storage_limit storage(wanted.storage_bytes_per_s, others);
+  storage_limit storage(wanted.storage_bytes_per_s, wanted.storage_writers, others);
   joined server = how.join(wanted, all, others);
   std::size_t share = 0;
   if (server.up) share = wanted.buffer_bytes / all.clients_of(all.server_of(others.rank())).size();

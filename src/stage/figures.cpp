@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/counted.hpp"
 #include "base/error.hpp"
@@ -44,6 +45,18 @@ std::int64_t computing_ns(const client_figures& clients) {
 std::string row_of_clients(const client_figures& clients, const amount& output) {
   return row("client", clients.processes, computing_ns(clients), clients.stalled_ns, none, clients.writing_ns,
              clients.cpu_ns, output);
+}
+
+void write_figures(const std::string& file, const std::string& json) {
+  const std::string aside = fmt::format("{}.{}.aside", file, getpid());
+  std::ofstream out(aside);
+  out << json;
+  out.close();
+  const int failed = out && std::rename(aside.c_str(), file.c_str()) == 0 ? 0 : errno;
+  if (failed == 0) return;
+  std::remove(aside.c_str());
+  std::fprintf(stderr, "lull: write the figures of the output to %s: %s\n", file.c_str(),
+               describe_errno(failed).c_str());
 }
 
 }  // namespace
@@ -139,17 +152,9 @@ void report(const plan& how, const job_figures& all) {
   std::fprintf(stderr, "%s\n%s%s", table_of(how, all).c_str(), advice.c_str(), advice.empty() ? "" : "\n");
   const std::string json = json_of(how, all);
   regions::leave_in_record("what the output cost", "output", json);
-  const std::string file = setting_text("LULL_STAGE_FIGURES");
-  if (file.empty()) return;
-  const std::string aside = fmt::format("{}.{}.aside", file, getpid());
-  std::ofstream out(aside);
-  out << json;
-  out.close();
-  const int failed = out && std::rename(aside.c_str(), file.c_str()) == 0 ? 0 : errno;
-  if (failed == 0) return;
-  std::remove(aside.c_str());
-  std::fprintf(stderr, "lull: write the figures of the output to %s: %s\n", file.c_str(),
-               describe_errno(failed).c_str());
+  std::istringstream files(setting_text("LULL_STAGE_FIGURES"));
+  for (std::string file; std::getline(files, file, ':');)
+    if (!file.empty()) write_figures(file, json);
 }
 
 }  // namespace lull::stage

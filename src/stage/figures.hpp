@@ -1,5 +1,5 @@
 // What a run's output has cost, by role: the table at its end and the same as JSON, into the record of
-// the run (LULL_RECORD), and into the file that LULL_STAGE_FIGURES names; python/lull/record/schema.py says what its fields are:
+// the run (LULL_RECORD), and into the files that LULL_STAGE_FIGURES names; python/lull/record/schema.py says what its fields are:
 //
 //   {"schema": 1, "approach": "dedicated-cores=1", "nodes": 1, "outputs": 20,
 //    "clients": {"processes": 3, "wall_s":, "compute_s":, "stall_s":, "write_s":, "cpu_s":,

@@ -54,6 +54,7 @@ plan plan_of_settings() {
   wanted.objective = objective_of(setting_text("LULL_STAGE_OBJECTIVE"));
   wanted.sync = setting_text("LULL_STAGE_FSYNC") == "1";
   wanted.storage_bytes_per_s = setting_size("LULL_STAGE_STORAGE_LIMIT");
+  wanted.storage_writers = setting_real("LULL_STAGE_STORAGE_WRITERS");
   return wanted;
 }
 

@@ -32,6 +32,7 @@ struct plan {
   when_full policy = when_full::wait;
   bool sync = true;                     // fsync before a file gets its name
   std::size_t storage_bytes_per_s = 0;  // that the processes on a machine write at most; 0: as fast as they can
+  double storage_writers = 0;           // that get half of it together; 0: any number gets all
   bool by_model = false;  // who writes is for the model to say (choice.hpp); until then it is time partitioning
   model::output_objective objective = model::output_objective::time;  // by which the model judges
 };

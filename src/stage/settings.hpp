@@ -25,12 +25,16 @@ inline constexpr std::array stage{
     setting{"LULL_STAGE_STORAGE_LIMIT", setting_type::size, "0", "",
             "For experiments: bytes per second that all processes of a job on a machine write together, at most, as if "
             "their storage were that slow. 0: no limit."},
+    setting{"LULL_STAGE_STORAGE_WRITERS", setting_type::real, "0", "0..1000000",
+            "For experiments: how many processes that write at a time get half of LULL_STAGE_STORAGE_LIMIT together, "
+            "as where "
+            "they hinder each other. 0: any number gets all of it."},
     setting{
         "LULL_STAGE_LOWER_FREQUENCY", setting_type::choice, "1", "0|1",
         "Whether a server that has a core to itself lowers its frequency while there is nothing to write, where the "
         "site permits."},
     setting{"LULL_STAGE_FIGURES", setting_type::text, "", "",
-            "A file for the table that tells at the end of a run what its output has cost, as JSON."},
+            "Files for the table that tells at the end of a run what its output has cost, as JSON; several with colons between."},
     setting{"LULL_STAGE_OBJECTIVE", setting_type::choice, "time", "time|energy|edp",
             "What the model makes least, where it says who should write the output: the time of a run, its energy, or "
             "their product."},

@@ -14,7 +14,8 @@
 namespace lull::stage {
 namespace {
 
-constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 18U;
+constexpr double seconds_of_piece = 0.0005;       // as the storage takes it from one writer
+constexpr std::int64_t caught_up_ns = 2'000'000;  // what a writer that was woken late may catch up
 
 std::string this_machine() {
   std::string boot;
@@ -33,9 +34,11 @@ void sleep_until(std::int64_t when_ns) {
 struct storage_limit::shared {
   std::uint64_t nonce;                // the segment's own
   std::atomic<std::int64_t> free_ns;  // when the storage has taken all it was given
+  std::atomic<int> writers;           // at the moment
 };
 
-storage_limit::storage_limit(std::size_t bytes_per_s, exchange& others) : bytes_per_s_(bytes_per_s) {
+storage_limit::storage_limit(std::size_t bytes_per_s, double writers_at_half_speed, exchange& others)
+    : bytes_per_s_(bytes_per_s), writers_at_half_speed_(writers_at_half_speed) {
   if (bytes_per_s == 0) return;
   const std::string machine = this_machine();
   job::segment own;
@@ -51,20 +54,26 @@ storage_limit::storage_limit(std::size_t bytes_per_s, exchange& others) : bytes_
   (void)others.all({});  // all have mapped it
 }
 
+double storage_limit::seconds_of(double bytes, int writers) const {
+  const double hindered = writers_at_half_speed_ > 0 ? 1 + writers / writers_at_half_speed_ : 1;
+  return bytes * hindered / static_cast<double>(bytes_per_s_);
+}
+
 void storage_limit::pass(std::uint64_t bytes) const {
   if (!state_) return;
-  std::atomic<std::int64_t>& free_ns = reinterpret_cast<shared*>(state_->data())->free_ns;
-  while (bytes > 0) {
-    const std::uint64_t piece = std::min(bytes, piece_bytes);
-    const auto takes_ns =
-        static_cast<std::int64_t>(static_cast<double>(piece) * 1e9 / static_cast<double>(bytes_per_s_));
-    std::int64_t free = free_ns.load();
+  shared& all = *reinterpret_cast<shared*>(state_->data());
+  ++all.writers;
+  for (double rest = static_cast<double>(bytes); rest > 0;) {
+    const double piece = std::min(rest, seconds_of_piece * static_cast<double>(bytes_per_s_));
+    const auto takes_ns = static_cast<std::int64_t>(1e9 * seconds_of(piece, all.writers));
+    std::int64_t free = all.free_ns.load();
     std::int64_t taken = 0;
-    do taken = std::max(free, now_ns()) + takes_ns;
-    while (!free_ns.compare_exchange_weak(free, taken));
+    do taken = std::max(free, now_ns() - caught_up_ns) + takes_ns;
+    while (!all.free_ns.compare_exchange_weak(free, taken));
     sleep_until(taken);
-    bytes -= piece;
+    rest -= piece;
   }
+  --all.writers;
 }
 
 }  // namespace lull::stage

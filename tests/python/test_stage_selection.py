@@ -122,16 +122,17 @@ def test_auto_stays_until_something_is_known(tmp_path: Path) -> None:
     command = ["mpirun", "-n", "4", "./app"]
     wish, why = selected(Wish("auto"), command, environment)
     assert (wish.approach, why) == ("auto", "")
-    assert wish.figures is not None and wish.when_full is None
-    wish.figures.write_text(kept(figures("time-partitioning", 30, write_s=20)))
+    [place] = wish.figures
+    assert wish.when_full is None
+    place.write_text(kept(figures("time-partitioning", 30, write_s=20)))
     wish, why = selected(Wish("auto"), command, environment)
     assert (wish.approach, wish.when_full) == ("dedicated-cores=1", "cheapest")
     assert why.startswith("auto takes dedicated-cores=1, by the figures of earlier runs")
-    named, _ = selected(Wish("auto", when_full="wait", figures=tmp_path / "mine"), command, environment)
-    assert (named.when_full, named.figures) == ("wait", tmp_path / "mine")
+    named, _ = selected(Wish("auto", when_full="wait", figures=(tmp_path / "mine",)), command, environment)
+    assert (named.when_full, named.figures[0], len(named.figures)) == ("wait", tmp_path / "mine", 2)
 
 
 def test_without_a_place_for_them_figures_are_not_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     wish, _ = selected(Wish("auto"), ["./app"], {"XDG_CACHE_HOME": str(tmp_path / "file")})
-    assert wish.figures is None
+    assert wish.figures == ()

@@ -80,7 +80,7 @@ def stage(
         lull stage --approach auto -- mpirun -n 16 ./app
         lull measure -- lull stage --approach time-partitioning -- mpirun -n 15 ./app
     """
-    wish = Wish(approach, buffer, when_full, sync, storage_limit, figures, objective)
+    wish = Wish(approach, buffer, when_full, sync, storage_limit, (figures,) if figures else (), objective)
     wish, why = selected(wish, command, os.environ)
     environment = staged_by(wish, os.environ, command=command)
     os.environ.update({name: value for name, value in environment.items() if name.startswith("LULL_STAGE")})

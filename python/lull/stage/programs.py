@@ -23,7 +23,7 @@ class Wish:
     when_full: str | None = None
     sync: bool | None = None
     storage_limit: str | None = None
-    figures: Path | None = None
+    figures: tuple[Path, ...] = ()
     objective: str | None = None
 
     def settings(self) -> dict[str, str]:
@@ -45,7 +45,7 @@ class Wish:
             "LULL_STAGE_WHEN_FULL": self.when_full,
             "LULL_STAGE_FSYNC": None if self.sync is None else str(int(self.sync)),
             "LULL_STAGE_STORAGE_LIMIT": self.storage_limit,
-            "LULL_STAGE_FIGURES": None if self.figures is None else str(self.figures.absolute()),
+            "LULL_STAGE_FIGURES": ":".join(str(path.absolute()) for path in self.figures) or None,
             "LULL_STAGE_OBJECTIVE": self.objective,
         }
         return {variable: value for variable, value in given.items() if value is not None}

@@ -25,7 +25,13 @@ if TYPE_CHECKING:
     from lull.record import Output
 
 # Beside the command's words, what says how many ranks there are, where they are, and what their storage is.
-SURROUNDINGS = ("SLURM_NTASKS", "SLURM_JOB_NUM_NODES", "LULL_NODES", "LULL_STAGE_STORAGE_LIMIT")
+SURROUNDINGS = (
+    "SLURM_NTASKS",
+    "SLURM_JOB_NUM_NODES",
+    "LULL_NODES",
+    "LULL_STAGE_STORAGE_LIMIT",
+    "LULL_STAGE_STORAGE_WRITERS",
+)
 SAME_OUTPUT = 0.01  # share by which the bytes of two runs may differ
 
 
@@ -124,8 +130,9 @@ def selected(wish: Wish, command: Sequence[str], environment: Mapping[str, str])
             when_full = environment.get("LULL_STAGE_WHEN_FULL") or "cheapest"
             wish = replace(wish, approach=found.approach, when_full=when_full)
             line = f"auto takes {found.approach}, by the figures of earlier runs: {found.why}"
-    if not environment.get("LULL_STAGE_FIGURES"):
-        wish = replace(wish, figures=memory.file(wish.approach))
+    if (kept := memory.file(wish.approach)) is not None:
+        named = [Path(path) for path in environment.get("LULL_STAGE_FIGURES", "").split(":") if path]
+        wish = replace(wish, figures=(*named, kept))
     return wish, line
 
 

@@ -53,12 +53,14 @@ TEST(figures, without_servers_the_table_has_no_row_of_them) {
 TEST(figures, are_kept_whole_or_said_not_to_be) {
   const temporary_folder folder;
   const auto file = folder.path() / "figures.json";
-  setenv("LULL_STAGE_FIGURES", file.c_str(), 1);
+  const auto second = folder.path() / "again.json";
+  setenv("LULL_STAGE_FIGURES", (file.string() + ":" + second.string()).c_str(), 1);
   testing::internal::CaptureStderr();
   report(dc, some());
   EXPECT_EQ(testing::internal::GetCapturedStderr(), table_of(dc, some()) + "\n" + advice_of(dc, some()) + "\n");
   EXPECT_EQ(text_of(file), json_of(dc, some()));
-  EXPECT_EQ(entries(folder.path()), 1);
+  EXPECT_EQ(text_of(second), json_of(dc, some()));
+  EXPECT_EQ(entries(folder.path()), 2);
 
   setenv("LULL_STAGE_FIGURES", (folder.path() / "no" / "such").c_str(), 1);
   testing::internal::CaptureStderr();
