@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lull import _core
-from lull.model.figures import case_of_run
+from lull.model.figures import case_of_runs
 from lull.record import Output
 from lull.stage.programs import Wish
 from lull.stage.selection import Memory, select, selected
@@ -100,7 +100,7 @@ def test_runs_with_other_output_are_not_compared() -> None:
 def test_the_objective_decides(objective: str) -> None:
     chosen = select([figures("time-partitioning", 30, write_s=20)], objective)
     assert chosen is not None
-    machine, simulation = case_of_run(figures("time-partitioning", 30, write_s=20)) or pytest.fail("no case")
+    machine, simulation = case_of_runs([figures("time-partitioning", 30, write_s=20)]) or pytest.fail("no case")
     best = _core.choose_output(machine, simulation, _core.output_ways(machine), objective)[0]
     assert chosen.approach == best.way
 
