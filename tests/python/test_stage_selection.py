@@ -11,7 +11,7 @@ from lull import _core
 from lull.model.figures import case_of_runs
 from lull.record import Output
 from lull.stage.programs import Wish
-from lull.stage.selection import Memory, select, selected
+from lull.stage.selection import MOST_RUNS, Memory, select, selected
 
 MB = 1_000_000
 
@@ -79,6 +79,25 @@ def test_what_was_measured_counts_more_than_what_was_promised() -> None:
     assert chosen.why == "the best of 2 tried"
 
 
+def test_a_slow_run_gets_a_second_chance_where_the_model_promises_more() -> None:
+    fine = figures("time-partitioning", 30, write_s=20)
+    slow = figures("dedicated-cores=1", 32, write_s=20)
+    others = [figures("dedicated-cores=2", 40, write_s=20)] * 2
+    again = select([fine, slow, *others], "time")
+    given_up = select([fine, slow, slow, *others], "time")
+    assert again is not None and again.approach == "dedicated-cores=1"
+    assert given_up is not None and given_up.approach == "time-partitioning"
+
+
+def test_old_runs_are_forgotten(tmp_path: Path) -> None:
+    memory = Memory(["./app"], {"XDG_CACHE_HOME": str(tmp_path)})
+    for _ in range(100):
+        place = memory.file()
+        assert place is not None
+        place.write_text("")
+    assert len(list(place.parent.iterdir())) == MOST_RUNS
+
+
 def test_a_small_promise_is_not_worth_a_change() -> None:
     chosen = select([figures("time-partitioning", 10.1, write_s=0.1)], "time")
     assert chosen is not None and chosen.approach == "time-partitioning"
@@ -108,11 +127,11 @@ def test_the_objective_decides(objective: str) -> None:
 def test_each_command_has_figures_of_its_own(tmp_path: Path) -> None:
     environment = {"XDG_CACHE_HOME": str(tmp_path)}
     memory = Memory(["mpirun", "-n", "4", "./app"], environment)
-    place = memory.file("auto")
-    assert place is not None
-    place.write_text(kept(figures("time-partitioning", 30, write_s=20)))
-    (place.parent / place.name.replace("auto", "dedicated-cores=1")).write_text("half a fi")
-    assert [run.approach for run in memory.runs()] == ["time-partitioning"]
+    for content in ("half a fi", kept(figures("time-partitioning", 30)), kept(figures("dedicated-cores=1", 30))):
+        place = memory.file()
+        assert place is not None
+        place.write_text(content)
+    assert [run.approach for run in memory.runs()] == ["dedicated-cores=1", "time-partitioning"]
     assert Memory(["mpirun", "-n", "5", "./app"], environment).runs() == []
     assert Memory(["mpirun", "-n", "4", "./app"], {**environment, "SLURM_NTASKS": "8"}).runs() == []
 

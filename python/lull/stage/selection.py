@@ -1,16 +1,18 @@
 """Who writes under `lull stage --approach auto`: what earlier runs of the same command say.
 
-Every run of `lull stage` leaves its figures in a file of the user's cache folder, one for each command, number of ranks
-and approach. From the second run on they say what the machine and the simulation are; the model (src/model/output.hpp)
-then says what each approach would cost. An approach that has been run with the same output is judged by the time that
-it took. Without any figures the job itself asks the model when it starts (src/stage/choice.hpp).
+Every run of `lull stage` leaves its figures in a file of the user's cache folder, for its command and number of ranks.
+From the second run on they say what the machine and the simulation are; the model (src/model/output.hpp) then says what
+each approach would cost. An approach that has been run with the same output is judged by the time that it took.
+Without any figures the job itself asks the model when it starts (src/stage/choice.hpp).
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +35,8 @@ SURROUNDINGS = (
     "LULL_STAGE_STORAGE_WRITERS",
 )
 SAME_OUTPUT = 0.01  # share by which the bytes of two runs may differ
+MOST_RUNS = 24  # of a command are kept
+RUNS_THAT_COUNT = 3  # of an approach
 
 
 @dataclass(frozen=True)
@@ -52,65 +56,90 @@ class Memory:
         self._folder = Path(base) / "lull" / "output"
         self._key = hashlib.sha256("\0".join(known).encode()).hexdigest()[:16]
 
-    def file(self, approach: str) -> Path | None:
-        """Where a run by this approach leaves its figures, or None where that is not possible."""
+    def file(self) -> Path | None:
+        """Where a run leaves its figures, or None where that is not possible; the oldest ones go."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
+            for old in self._paths()[MOST_RUNS - 1 :]:
+                old.unlink(missing_ok=True)
         except OSError:
             return None
-        return self._folder / f"{self._key}.{approach}.json" if os.access(self._folder, os.W_OK) else None
+        if not os.access(self._folder, os.W_OK):
+            return None
+        return self._folder / f"{self._key}.{time.time_ns():020}.json"
 
     def runs(self) -> list[Output]:
-        """The last run by each approach, the latest first; what cannot be read counts as not there."""
-        try:
-            paths = sorted(
-                self._folder.glob(f"{self._key}.*.json"), key=lambda path: path.stat().st_mtime, reverse=True
-            )
-        except OSError:
-            return []
-        found: dict[str, Output] = {}
-        for path in paths:
-            try:
-                figures = read_figures(path)
-            except LullError:
-                continue
-            found.setdefault(figures.approach, figures)
-        return list(found.values())
+        """The latest first; what cannot be read counts as not there."""
+        found = []
+        for path in self._paths():
+            with suppress(LullError):
+                found.append(read_figures(path))
+        return found
+
+    def _paths(self) -> list[Path]:
+        return sorted(self._folder.glob(f"{self._key}.*.json"), reverse=True)
 
 
 def select(runs: Sequence[Output], objective: str) -> Selection | None:
     """The approach that costs least, or None where the runs do not say.
 
     Args:
-        runs: The last run by each approach, the latest first.
+        runs: Earlier ones, the latest first.
         objective: "time", "energy" or "edp".
+
+    Raises:
+        UsageError: There is no such objective.
     """
     told = [run for run in runs if case_of_runs([run]) is not None]
     case = case_of_runs(told)
     if case is None:
         return None
-    latest, (machine, simulation) = told[0], case
+    machine, simulation = case
     # Where the program wrote nothing it may not run on so few processes: that is not tried again.
     silent = {run.approach for run in runs} - {run.approach for run in told}
     ways = [way for way in _core.output_ways(machine) if way not in silent]
-    measured = {run.approach: seconds_of(run) for run in runs if _same_output(run, latest)}
     with native_errors():
         choices = _core.choose_output(machine, simulation, ways, objective)
-    # By what share the model misses the run that it knows the case from: others it will miss by the same.
-    known = next((one for one in choices if one.way == latest.approach), None)
-    factor = seconds_of(latest) / known.seconds if known else 1.0
-    power = {"time": 0, "energy": 1, "edp": 1}[objective]
-    delay = {"time": 1, "energy": 1, "edp": 2}[objective]
-    costs = {one.way: one.watts**power * measured.get(one.way, one.seconds * factor) ** delay for one in choices}
-    tried = [way for way in costs if way in measured]
+    seconds = _seconds_by_approach(told, choices)
+    comparable = {run.approach for run in told if _same_output(run, told[0])}
+    tried = [way for way in seconds if way in comparable]
+    power, delay = {"time": (0, 1), "energy": (1, 1), "edp": (1, 2)}[objective]
+    costs = {one.way: one.watts**power * seconds[one.way] ** delay for one in choices}
     best = min(costs, key=lambda way: costs[way])
     if not tried:
         return Selection(best, "by the model")
     best_tried = min(tried, key=lambda way: costs[way])
     gain = 1 - costs[best] / costs[best_tried]
-    if best in measured or gain < machine.least_gain:
+    if best in tried or gain < machine.least_gain:
         return Selection(best_tried, f"the best of {len(tried)} tried")
     return Selection(best, f"not tried yet: the model promises {100 * gain:.0f} % less {_words(objective)}")
+
+
+def _seconds_by_approach(told: Sequence[Output], choices: Sequence[_core.OutputChoice]) -> dict[str, float]:
+    """The time that each took, or else will take by the model.
+
+    What else runs on a machine only makes a run slower, so the fastest of the last ones counts; and of an approach that
+    has been run only once, half of what the model says, where that is less.
+    """
+    latest = told[0]
+    measured: dict[str, list[float]] = {}
+    for run in told:
+        if _same_output(run, latest):
+            measured.setdefault(run.approach, []).append(seconds_of(run))
+    # By what share the model misses the run that it knows the case from: others it will miss by the same.
+    known = next((one for one in choices if one.way == latest.approach), None)
+    factor = min(measured[latest.approach][:RUNS_THAT_COUNT]) / known.seconds if known else 1.0
+    found = {}
+    for one in choices:
+        predicted = one.seconds * factor
+        match measured.get(one.way, []):
+            case []:
+                found[one.way] = predicted
+            case [once]:
+                found[one.way] = min(once, (once + predicted) / 2)
+            case several:
+                found[one.way] = min(several[:RUNS_THAT_COUNT])
+    return found
 
 
 def selected(wish: Wish, command: Sequence[str], environment: Mapping[str, str]) -> tuple[Wish, str]:
@@ -131,7 +160,7 @@ def selected(wish: Wish, command: Sequence[str], environment: Mapping[str, str])
             when_full = environment.get("LULL_STAGE_WHEN_FULL") or "cheapest"
             wish = replace(wish, approach=found.approach, when_full=when_full)
             line = f"auto takes {found.approach}, by the figures of earlier runs: {found.why}"
-    if (kept := memory.file(wish.approach)) is not None:
+    if (kept := memory.file()) is not None:
         named = [Path(path) for path in environment.get("LULL_STAGE_FIGURES", "").split(":") if path]
         wish = replace(wish, figures=(*named, kept))
     return wish, line
