@@ -30,6 +30,7 @@ COMMANDS = (
     "attach",
     "stage",
     "advise",
+    "join",
     "hosts",
     "study",
     "simulate",
