@@ -121,12 +121,12 @@ void bind_output(nb::module_& m) {
   m.def("choose_output", choose, "machine"_a, "simulation"_a, "ways"_a, "objective"_a = "time");
   m.def(
       "output_case_of",
-      [](const output_run& run) -> std::optional<std::pair<output_machine, simulation>> {
-        const std::optional<output_case> found = case_of(run);
+      [](const std::vector<output_run>& runs) -> std::optional<std::pair<output_machine, simulation>> {
+        const std::optional<output_case> found = case_of(runs);
         if (!found) return std::nullopt;
         return std::pair(found->machine, found->what);
       },
-      "run"_a);
+      "runs"_a);
   m.def("assumed_simulation", assumed_on, "machine"_a);
 }
 

@@ -422,8 +422,11 @@ def choose_output(
         CoreUsageError: A way leaves nobody to compute, or there is no such objective.
     """
 
-def output_case_of(run: OutputRun) -> tuple[OutputMachine, OutputSimulation] | None:
-    """The machine and the simulation as a run shows them, each output a step; None where the run wrote nothing."""
+def output_case_of(runs: Sequence[OutputRun]) -> tuple[OutputMachine, OutputSimulation] | None:
+    """The machine and the simulation as the first run shows them, each output a step; None where it wrote nothing.
+
+    How the storage's rate depends on the number of writers is taken from all of them.
+    """
 
 def assumed_simulation(machine: OutputMachine) -> OutputSimulation:
     """What is assumed of a simulation of which nothing is known."""

@@ -46,6 +46,56 @@ struct stages {
   [[nodiscard]] double longest() const { return std::max({compute + copy, transfer, write}); }
 };
 
+bool by_servers(const output_run& run) {
+  return run.servers > 0 && run.server_write_s > 0 && run.handed_over_bytes > 0;
+}
+
+double bytes_of(const output_run& run) { return run.handed_over_bytes + run.wrote_itself_bytes + run.dropped_bytes; }
+
+// What so many writers got together.
+struct seen_rate {
+  int writers;
+  double bytes_per_s;
+};
+
+// Nothing where the run wrote nothing.
+std::optional<seen_rate> seen_in(const output_run& run) {
+  if (std::lround(run.outputs) < 1 || run.compute_s <= 0 || run.clients < 1 || run.nodes < 1) return std::nullopt;
+  if (by_servers(run)) return seen_rate{run.servers, run.handed_over_bytes * run.servers / run.server_write_s};
+  if (run.client_write_s <= 0 || run.wrote_itself_bytes <= 0) return std::nullopt;
+  return seen_rate{run.clients, run.wrote_itself_bytes * run.clients / run.client_write_s};
+}
+
+// Seconds per byte, 1 / rate = (1 + writers / writers at half speed) / storage rate, are a line over the writers.
+void learn_storage(std::span<const seen_rate> seen, output_costs& costs) {
+  const auto [least, most] = std::ranges::minmax(seen, {}, &seen_rate::writers);
+  if (least.writers == most.writers) {
+    costs.storage_bytes_per_s = seen.front().bytes_per_s * (1 + seen.front().writers / costs.writers_at_half_speed);
+    costs.writer_bytes_per_s = std::max(costs.writer_bytes_per_s, seen.front().bytes_per_s / seen.front().writers);
+    return;
+  }
+  const auto count = static_cast<double>(seen.size());
+  double mean_writers = 0, mean_cost = 0, covariance = 0, variance = 0;
+  for (const seen_rate& one : seen) mean_writers += one.writers / count, mean_cost += 1 / one.bytes_per_s / count;
+  for (const seen_rate& one : seen) {
+    covariance += (one.writers - mean_writers) * (1 / one.bytes_per_s - mean_cost);
+    variance += (one.writers - mean_writers) * (one.writers - mean_writers);
+  }
+  const double slope = covariance / variance;
+  if (slope > 0) {  // they hinder each other, though a lone writer at least not by more than half
+    const double alone = std::max(mean_cost - slope * mean_writers, slope * least.writers);
+    costs.storage_bytes_per_s = 1 / alone;
+    costs.writers_at_half_speed = alone / slope;
+  } else {  // each is too slow for the storage
+    costs.storage_bytes_per_s = std::ranges::max(seen, {}, &seen_rate::bytes_per_s).bytes_per_s;
+    costs.writers_at_half_speed = std::numeric_limits<double>::infinity();
+    costs.writer_bytes_per_s = least.bytes_per_s / least.writers;
+    return;
+  }
+  for (const seen_rate& one : seen)
+    costs.writer_bytes_per_s = std::max(costs.writer_bytes_per_s, one.bytes_per_s / one.writers);
+}
+
 }  // namespace
 
 std::string name_of(const output_way& way) {
@@ -137,38 +187,30 @@ std::vector<output_choice> choose_output(const output_machine& on, const simulat
   return all;
 }
 
-std::optional<output_case> case_of(const output_run& run, const output_costs& known) {
-  const double bytes = run.handed_over_bytes + run.wrote_itself_bytes + run.dropped_bytes;
-  const int outputs = static_cast<int>(std::lround(run.outputs));
-  if (outputs < 1 || bytes <= 0 || run.compute_s <= 0 || run.clients < 1 || run.nodes < 1) return std::nullopt;
+std::optional<output_case> case_of(std::span<const output_run> runs, const output_costs& known) {
+  if (runs.empty() || !seen_in(runs.front())) return std::nullopt;
+  const output_run& run = runs.front();
   output_case found{.machine = {.nodes = run.nodes, .cores = 1, .costs = known}, .what = {}};
   found.machine.cores =
       std::max(1, static_cast<int>(std::lround(static_cast<double>(run.clients + run.servers) / run.nodes)));
   output_costs& costs = found.machine.costs;
 
-  const bool by_servers = run.servers > 0 && run.server_write_s > 0 && run.handed_over_bytes > 0;
-  if (by_servers) {
-    costs.storage_bytes_per_s = run.handed_over_bytes * run.servers / run.server_write_s;
-    costs.writing_use = std::clamp(run.server_cpu_s / run.server_write_s, 0.0, 1.0);
-  } else if (run.client_write_s > 0 && run.wrote_itself_bytes > 0) {
-    costs.storage_bytes_per_s = run.wrote_itself_bytes * run.clients / run.client_write_s;
-  } else {
-    return std::nullopt;
-  }
-  // Rates are of so many writers as there were.
-  const int writers = by_servers ? run.servers : run.clients;
-  costs.writer_bytes_per_s = std::max(costs.writer_bytes_per_s, costs.storage_bytes_per_s / writers);
-  costs.storage_bytes_per_s *= 1 + writers / costs.writers_at_half_speed;
+  std::vector<seen_rate> rates;
+  for (const output_run& one : runs)
+    if (const auto seen = seen_in(one)) rates.push_back(*seen);
+  learn_storage(rates, costs);
+  if (by_servers(run)) costs.writing_use = std::clamp(run.server_cpu_s / run.server_write_s, 0.0, 1.0);
 
   // What clients copied into memory was counted as computing.
   const double copying = std::min(run.handed_over_bytes / costs.copy_bytes_per_s, run.compute_s / 2);
   const double computing = run.compute_s - copying;
   const double busy = run.client_cpu_s - copying - costs.writing_use * run.client_write_s;
   costs.computing_use = std::clamp(busy / computing, 0.0, 1.0);
+  const int outputs = static_cast<int>(std::lround(run.outputs));
   found.what = {.core_seconds_per_step = computing / outputs,
                 .steps = outputs,
                 .steps_per_output = 1,
-                .bytes_per_output = bytes / outputs};
+                .bytes_per_output = bytes_of(run) / outputs};
   return found;
 }
 

@@ -88,9 +88,10 @@ struct output_case {
   output_machine machine;
   simulation what;
 };
-// The machine and the simulation as the run shows them; what it does not show stays as in `known`. Each output is a step.
-// What its writers got together is taken for what the storage gives. Nothing where the run wrote nothing.
-[[nodiscard]] std::optional<output_case> case_of(const output_run& run, const output_costs& known = {});
+// The machine and the simulation as the first of `runs` shows them; what it does not show stays as in `known`. Each output is a
+// step. What its writers got together is taken for what the storage gives; runs with other numbers of writers, if there
+// are any, say how it depends on them. Nothing where the first wrote nothing.
+[[nodiscard]] std::optional<output_case> case_of(std::span<const output_run> runs, const output_costs& known = {});
 
 // A simulation of which nothing is known, on this machine.
 [[nodiscard]] simulation assumed_on(const output_machine& on);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <vector>
@@ -75,6 +76,7 @@ plan chosen(const plan& wanted, std::span<const std::string> nodes_by_rank) {
   if (wanted.storage_bytes_per_s > 0) {
     const auto limit = static_cast<double>(wanted.storage_bytes_per_s);
     on.costs.storage_bytes_per_s = std::min(on.costs.storage_bytes_per_s, limit);
+    if (wanted.storage_writers > 0) on.costs.writers_at_half_speed = wanted.storage_writers;
   }
   const output_way best = choose_output(on, assumed_on(on), ways_of(on), wanted.objective).front().way;
   plan found = wanted;
@@ -84,7 +86,7 @@ plan chosen(const plan& wanted, std::span<const std::string> nodes_by_rank) {
 }
 
 std::string advice_of(const plan& how, const job_figures& run) {
-  const auto found = case_of(run_of(run));
+  const auto found = case_of(std::array{run_of(run)});
   if (!found) return "";
   const auto& [machine, what] = *found;
   const model::output_choice best = choose_output(machine, what, ways_of(machine), how.objective).front();

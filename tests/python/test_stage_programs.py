@@ -135,6 +135,24 @@ def test_with_time_partitioning_nobody_is_set_aside(job: Job, built: Path) -> No
 
 
 @each_library
+def test_auto_chooses_by_the_model_and_then_by_what_it_has_seen(job: Job, built: Path, lull: Lull) -> None:
+    lull.env |= {**ENVIRONMENT, "XDG_CACHE_HOME": str(job.folder / "cache")}
+    into = job.place("auto")
+    command = job.mpi.start(3, program(job.mpi, built), into, "3")
+    said = []
+    for _ in range(2):
+        done = lull.cold.run("stage", "--approach", "auto", "--", *command)
+        assert done.returncode == 0, done.stderr
+        assert len(job.files("auto")) == 3 * len(done.stdout.splitlines()) > 0
+        for path in into.iterdir():
+            path.unlink()
+        said += [line for line in done.stderr.splitlines() if "auto takes" in line]
+    assert len(said) == 2
+    assert "auto takes time-partitioning, by the model, without figures of an earlier run" in said[0]
+    assert "by the figures of earlier runs" in said[1]
+
+
+@each_library
 @pytest.mark.parametrize("how", ["late", "again", "open"])
 def test_files_used_in_other_ways_than_created_and_closed(job: Job, built: Path, how: str) -> None:
     stage = program(job.mpi, built)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lull import _core
-from lull.model.figures import case_of_run
+from lull.model.figures import case_of_runs
 from lull.record import Output
 from lull.stage.programs import Wish
 from lull.stage.selection import Memory, select, selected
@@ -84,6 +84,12 @@ def test_a_small_promise_is_not_worth_a_change() -> None:
     assert chosen is not None and chosen.approach == "time-partitioning"
 
 
+def test_an_approach_by_which_nothing_was_written_is_not_tried_again() -> None:
+    silent = figures("dedicated-cores=1", 1, outputs=0)
+    chosen = select([silent, figures("time-partitioning", 30, write_s=20)], "time")
+    assert chosen is not None and chosen.approach == "dedicated-cores=2"
+
+
 def test_runs_with_other_output_are_not_compared() -> None:
     other = figures("dedicated-cores=1", 1, write_s=0.1, output=MB)
     chosen = select([figures("time-partitioning", 30, write_s=20), other], "time")
@@ -94,7 +100,7 @@ def test_runs_with_other_output_are_not_compared() -> None:
 def test_the_objective_decides(objective: str) -> None:
     chosen = select([figures("time-partitioning", 30, write_s=20)], objective)
     assert chosen is not None
-    machine, simulation = case_of_run(figures("time-partitioning", 30, write_s=20)) or pytest.fail("no case")
+    machine, simulation = case_of_runs([figures("time-partitioning", 30, write_s=20)]) or pytest.fail("no case")
     best = _core.choose_output(machine, simulation, _core.output_ways(machine), objective)[0]
     assert chosen.approach == best.way
 

@@ -109,10 +109,11 @@ def _show(
     console: Console, title: str, case: Case, choices: list[_core.OutputChoice], objective: str, every_way: bool
 ) -> None:
     on, what = case.machine, case.simulation
+    after = f"{what.steps_per_output} steps" if what.steps_per_output > 1 else "step"
     head = title or f"{on.nodes} x {on.cores} cores"
     console.print(
         Text(
-            f"{head}: {what.steps} steps, an output of {si(what.bytes_per_output, 'B')} every {what.steps_per_output}; "
+            f"{head}: {what.steps} steps, an output of {si(what.bytes_per_output, 'B')} after each {after}; "
             "predicted by the model, energy is an estimate"
         ),
         soft_wrap=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,15 @@ def bytes_of(run: Output) -> int:
     return run.clients.handed_over.bytes + run.clients.wrote_itself.bytes + run.clients.dropped.bytes
 
 
-def case_of_run(run: Output) -> tuple[_core.OutputMachine, _core.OutputSimulation] | None:
-    """The machine and the simulation as the run shows them, or None where it wrote nothing."""
+def case_of_runs(runs: Sequence[Output]) -> tuple[_core.OutputMachine, _core.OutputSimulation] | None:
+    """The machine and the simulation as the first run shows them, or None where it wrote nothing.
+
+    From the others comes how the storage's rate depends on the number of writers.
+    """
+    return _core.output_case_of([_asked(run) for run in runs])
+
+
+def _asked(run: Output) -> _core.OutputRun:
     asked = _core.OutputRun()
     asked.nodes, asked.outputs = run.nodes, run.outputs
     asked.clients, asked.servers = run.clients.processes, run.servers.processes
@@ -36,7 +44,7 @@ def case_of_run(run: Output) -> tuple[_core.OutputMachine, _core.OutputSimulatio
     asked.handed_over_bytes = run.clients.handed_over.bytes
     asked.wrote_itself_bytes = run.clients.wrote_itself.bytes
     asked.dropped_bytes = run.clients.dropped.bytes
-    return _core.output_case_of(asked)
+    return asked
 
 
 def read_figures(path: Path) -> Output:

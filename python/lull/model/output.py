@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lull import _core
 from lull.base.errors import LullError, UsageError, describe_os_error
-from lull.model.figures import case_of_run, read_figures
+from lull.model.figures import case_of_runs, read_figures
 
 SITES = Path(__file__).parent / "sites"
 
@@ -158,7 +158,7 @@ def case_of(site: Site, figures: Path | None) -> Case:
     machine = _core.OutputMachine()
     simulation: _core.OutputSimulation | None = None
     if figures is not None:
-        found = case_of_run(read_figures(figures))
+        found = case_of_runs([read_figures(figures)])
         if found is None:
             raise LullError(f"advise by {figures}", "the run wrote no output that was measured")
         machine, simulation = found

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from lull import _core
 from lull.base.errors import LullError
 from lull.base.native import native_errors
-from lull.model.figures import bytes_of, case_of_run, read_figures, seconds_of
+from lull.model.figures import bytes_of, case_of_runs, read_figures, seconds_of
 from lull.stage.programs import AUTO, Wish
 
 if TYPE_CHECKING:
@@ -85,14 +85,17 @@ def select(runs: Sequence[Output], objective: str) -> Selection | None:
         runs: The last run by each approach, the latest first.
         objective: "time", "energy" or "edp".
     """
-    case = case_of_run(runs[0]) if runs else None
+    told = [run for run in runs if case_of_runs([run]) is not None]
+    case = case_of_runs(told)
     if case is None:
         return None
-    machine, simulation = case
-    latest = runs[0]
+    latest, (machine, simulation) = told[0], case
+    # Where the program wrote nothing it may not run on so few processes: that is not tried again.
+    silent = {run.approach for run in runs} - {run.approach for run in told}
+    ways = [way for way in _core.output_ways(machine) if way not in silent]
     measured = {run.approach: seconds_of(run) for run in runs if _same_output(run, latest)}
     with native_errors():
-        choices = _core.choose_output(machine, simulation, _core.output_ways(machine), objective)
+        choices = _core.choose_output(machine, simulation, ways, objective)
     # By what share the model misses the run that it knows the case from: others it will miss by the same.
     known = next((one for one in choices if one.way == latest.approach), None)
     factor = seconds_of(latest) / known.seconds if known else 1.0

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -134,7 +135,7 @@ TEST(model_output, a_run_shows_what_the_other_approaches_would_have_cost) {
   known.storage_bytes_per_s = 1;  // for the run to say
   for (const output_way& way : {time_partitioning, cores(1)}) {
     const int servers = 2 * way.count;
-    const auto found = case_of(measured(on, five_steps_an_output, servers, 3), known);
+    const auto found = case_of(std::array{measured(on, five_steps_an_output, servers, 3)}, known);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->machine.cores, 4);
     for (const output_way& other : ways_of(on))
@@ -144,9 +145,37 @@ TEST(model_output, a_run_shows_what_the_other_approaches_would_have_cost) {
   }
 }
 
+TEST(model_output, runs_with_other_numbers_of_writers_show_how_these_hinder_each_other) {
+  output_machine on = machine_of(1e9);
+  on.costs.writers_at_half_speed = 4;
+  const auto run_by = [&](const output_way& way) {
+    const double write_s = predict_output(on, five_steps_an_output, way).write_seconds_per_output;
+    return measured(on, five_steps_an_output, 2 * way.count, write_s);
+  };
+  const auto found = case_of(std::array{run_by(time_partitioning), run_by(cores(1))}, machine_of(1).costs);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->machine.costs.storage_bytes_per_s, 1e9, 1);
+  EXPECT_NEAR(found->machine.costs.writers_at_half_speed, 4, 1e-6);
+  const auto other = cores(2);
+  EXPECT_NEAR(predict_output(found->machine, found->what, other).seconds,
+              predict_output(on, five_steps_an_output, other).seconds, 1e-3);
+}
+
+TEST(model_output, writers_that_get_more_together_the_more_they_are_are_each_too_slow) {
+  output_machine on = machine_of(1e9);
+  on.costs.writer_bytes_per_s = 1e8;
+  const std::array runs{measured(on, five_steps_an_output, 2, 5), measured(on, five_steps_an_output, 0, 1.25)};
+  const auto found = case_of(runs, machine_of(1).costs);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(predict_output(found->machine, found->what, cores(1)).write_seconds_per_output, 5, 1e-6);
+  EXPECT_NEAR(predict_output(found->machine, found->what, cores(2)).write_seconds_per_output, 2.5, 1e-6);
+  EXPECT_NEAR(predict_output(found->machine, found->what, time_partitioning).write_seconds_per_output, 1.25, 1e-6);
+}
+
 TEST(model_output, a_run_without_output_says_nothing) {
-  EXPECT_FALSE(case_of({.outputs = 0, .compute_s = 1}));
-  EXPECT_FALSE(case_of({.outputs = 3, .compute_s = 1}));
+  EXPECT_FALSE(case_of({}));
+  EXPECT_FALSE(case_of(std::array{output_run{.outputs = 0, .compute_s = 1}}));
+  EXPECT_FALSE(case_of(std::array{output_run{.outputs = 3, .compute_s = 1}}));
 }
 
 TEST(model_output, what_is_assumed_of_a_simulation_scales_with_the_machine) {
