@@ -29,6 +29,7 @@ COMMANDS = (
     "run",
     "attach",
     "stage",
+    "join",
     "hosts",
     "study",
     "simulate",

@@ -15,8 +15,8 @@
 #include "base/error.hpp"
 #include "stage/approach.hpp"
 #include "stage/figures.hpp"
+#include "stage/form.hpp"
 #include "stage/joint_account.hpp"
-#include "stage/whole_file.hpp"
 
 namespace lull::stage {
 namespace {
@@ -66,6 +66,7 @@ class client::state {
 
   std::optional<staged_file> begin_file(const std::string& path, bool exclusive);
   void hand_over(staged_file&& finished);
+  bool hand_over_as_it_is(staged_file&& finished);
   bool written(const std::string& path, bool wait);
   std::vector<std::string> failures();
   void leave();
@@ -80,6 +81,7 @@ class client::state {
   [[nodiscard]] bool is_outstanding(const std::string& final_path, std::uint64_t from, std::uint64_t before) const;
   [[nodiscard]] bool full_for(std::size_t bytes) const;
   [[nodiscard]] destination where(std::uint64_t number, const staged_file& file) const;
+  void make_room(std::size_t bytes);
   bool take_answer(bool wait);  // false: there was none, or there is no server any more
   void take_answers();          // all there are
   void handle(const answer& got);
@@ -95,7 +97,7 @@ class client::state {
   joined server_;
   int rank_;
   std::string mark_ = random_mark();
-  std::uint64_t next_ = 0;
+  std::uint64_t next_ = 0, own_ = 0;  // numbers of what is handed over, and written here
   outstanding_files outstanding_;
   std::size_t outstanding_bytes_ = 0;
   expected_sizes expected_;
@@ -136,8 +138,7 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
   if (here) {
     ++figures.too_large;
   } else if (full_for(bytes)) {
-    if (policy_ == when_full::wait)
-      while (full_for(bytes) && take_answer(true)) continue;
+    if (policy_ == when_full::wait) make_room(bytes);
     dropped = policy_ == when_full::drop;
     here = policy_ == when_full::write_yourself;
   }
@@ -151,6 +152,29 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
     wait_for(*place);
     return std::nullopt;
   }
+}
+
+void client::state::make_room(std::size_t bytes) {
+  if (served()) server_.up->say(remark::waits, next_);
+  while (full_for(bytes) && take_answer(true)) continue;
+}
+
+bool client::state::hand_over_as_it_is(staged_file&& finished) {
+  take_answers();
+  const std::size_t bytes = finished.bytes();
+  bool here = !served();
+  if (!here && bytes > share_) {
+    ++figures.too_large;
+    here = true;
+  } else if (!here && full_for(bytes)) {
+    if (policy_ == when_full::wait) make_room(bytes);
+    if (policy_ == when_full::drop) return figures.dropped.add(bytes), false;
+    here = policy_ == when_full::write_yourself;
+  }
+  if (!here) return hand_over(std::move(finished)), true;
+  wait_for(finished.final_path());
+  write_here(finished, {finished.final_path(), finished.exclusive(), mark_ + "-own-" + std::to_string(own_++)});
+  return true;
 }
 
 void client::state::hand_over(staged_file&& finished) {
@@ -183,6 +207,8 @@ std::vector<std::string> client::state::failures() {
 }
 
 void client::state::wait_for(const std::string& final_path, std::uint64_t before) {
+  if (!served() || !is_outstanding(final_path, 0, before)) return;
+  server_.up->say(remark::waits, next_);
   while (is_outstanding(final_path, 0, before) && take_answer(true)) continue;
 }
 
@@ -232,12 +258,15 @@ void client::state::recover() {
 }
 
 void client::state::write_here(const staged_file& file, const destination& place) {
+  const std::int64_t begin = now_ns();
   try {
-    write_whole_file(file.descriptor(), place, sync_);
+    const handed_over what{file.descriptor(), place};
+    (void)write_together(file.in_form(), {&what, 1}, sync_);
     figures.wrote_itself.add(file.bytes());
   } catch (const error& why) {
     note_failure(why.what());
   }
+  figures.writing_ns += now_ns() - begin;
 }
 
 void client::state::note_failure(std::string why) {
@@ -247,9 +276,10 @@ void client::state::note_failure(std::string why) {
 }
 
 void client::state::leave() {
-  const std::int64_t begin = now_ns();
+  const std::int64_t begin = now_ns() - figures.writing_ns;
+  if (served() && !outstanding_.empty()) server_.up->say(remark::ends, next_);
   while (!outstanding_.empty() && take_answer(true)) continue;
-  figures.stalled_ns += now_ns() - begin;
+  figures.stalled_ns += now_ns() - figures.writing_ns - begin;
   figures.processes = 1;
   figures.wall_ns = now_ns() - begin_ns_;
   figures.cpu_ns = process_cpu_ns() - begin_cpu_ns_;
@@ -263,11 +293,12 @@ void client::state::leave() {
 
 namespace {
 
-// For the length of a call.
+// For the length of a call; less what it wrote itself.
 class stall {
  public:
-  stall(std::mutex& mutex, client_figures& figures) : lock_(mutex), figures_(figures) {}
-  ~stall() { figures_.stalled_ns += now_ns() - begin_ns_; }
+  stall(std::mutex& mutex, client_figures& figures)
+      : lock_(mutex), figures_(figures), written_ns_(figures.writing_ns) {}
+  ~stall() { figures_.stalled_ns += now_ns() - begin_ns_ - (figures_.writing_ns - written_ns_); }
   stall(const stall&) = delete;
   stall& operator=(const stall&) = delete;
 
@@ -275,6 +306,7 @@ class stall {
   std::int64_t begin_ns_ = now_ns();
   std::scoped_lock<std::mutex> lock_;
   client_figures& figures_;
+  std::int64_t written_ns_;
 };
 
 }  // namespace
@@ -299,6 +331,11 @@ std::optional<staged_file> client::begin_file(const std::string& final_path, boo
 void client::hand_over(staged_file&& finished) {
   const stall here(state_->mutex, state_->figures);
   state_->hand_over(std::move(finished));
+}
+
+bool client::hand_over_as_it_is(staged_file&& finished) {
+  const stall here(state_->mutex, state_->figures);
+  return state_->hand_over_as_it_is(std::move(finished));
 }
 
 bool client::written(const std::string& final_path, bool wait) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,6 +39,7 @@ class Wish:
             "LULL_STAGE": self.approach,
             "LULL_STAGE_BUFFER": self.buffer,
             "LULL_STAGE_WHEN_FULL": self.when_full,
+            "LULL_STAGE_PYTHON": sys.executable,
             "LULL_STAGE_FSYNC": None if self.sync is None else str(int(self.sync)),
         }
         return {variable: value for variable, value in given.items() if value is not None}
