@@ -72,9 +72,9 @@ fuzz-shmem: build
 programs := ^run\.([a-z_]+\.[24]pe\.[12]node\.interrupt$$|mistakes.*\.2node|cpufreq)
 sanitize: $(VENV)/ready
 	@echo "==> building with ASan and UBSan"
-	@cmake --preset asan > build/asan.log && cmake --build build/asan --target run_tests test_base test_meter test_regions test_wait test_job test_fabric >> build/asan.log || { tail -40 build/asan.log; exit 1; }
+	@cmake --preset asan > build/asan.log && cmake --build build/asan --target run_tests test_base test_meter test_regions test_wait test_job test_fabric test_stage >> build/asan.log || { tail -40 build/asan.log; exit 1; }
 	@echo "==> tests with ASan and UBSan"
-	@ctest --preset asan --progress -R '^(base|meter|regions|wait|job|fabric)\.|$(programs)'
+	@ctest --preset asan --progress -R '^(base|meter|regions|wait|job|fabric|stage)\.|$(programs)'
 	@echo "==> building with TSan"
 	@cmake --preset tsan > build/tsan.log && cmake --build build/tsan --target run_tests >> build/tsan.log || { tail -40 build/tsan.log; exit 1; }
 	@echo "==> tests with TSan"

@@ -2,7 +2,8 @@
 //
 // The scheme is first order, upwind, in the form of fluxes: what leaves a cell comes into the next, so the sum of a quantity
 // stays. A step of it takes some 50 ns a cell; an atmospheric model takes some microseconds, most of them for what happens
-// within a cell (radiation, condensation). That is stood for by arithmetic whose result nobody uses, as long as asked for.
+// within a cell (radiation, condensation). That is stood for by arithmetic whose result nobody uses, as long as asked for; or
+// by sleep, where there are more processes than cores, and each shall be as fast as on a core of its own.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,8 +21,8 @@ inline constexpr std::array<std::string_view, 25> quantity_names{
 
 class air {
  public:
-  // `cell_ns`: what a cell takes in a step; what the step itself does not take is spent. Measures both.
-  air(grid& where, double cell_ns);
+  // `cell_ns`: what a cell takes in a step; what the step itself does not take is spent, asleep if so asked. Measures both.
+  air(grid& where, double cell_ns, bool asleep);
 
   void step();
   void exchange() { grid_.exchange(now_); }  // before the next step
@@ -32,12 +33,14 @@ class air {
 
  private:
   void carry();
+  void measure(double cell_ns);
   void spend();
   [[nodiscard]] double cells_here() const;
 
   grid& grid_;
   std::vector<std::vector<float>> now_, next_;
   std::vector<float> wind_x_, wind_y_;  // by height, in cells a step
+  double asleep_s_ = 0;                 // of a whole step; 0: it is not spent asleep
   std::uint64_t rounds_ = 0;            // of spend(), a cell
   volatile double spent_ = 1;
 };

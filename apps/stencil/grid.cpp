@@ -1,5 +1,9 @@
 #include "grid.hpp"
 
+#include <string>
+
+#include "options.hpp"
+
 namespace stencil {
 namespace {
 
@@ -28,10 +32,17 @@ void unpack(const grid& of, int axis, int at, const std::vector<float>& from,
 
 }  // namespace
 
-grid::grid(std::array<int, 3> cells_of_a_process) : cells_(cells_of_a_process) {
+grid::grid(std::array<int, 3> cells, bool of_all) : cells_(cells) {
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Dims_create(size, 2, processes_.data());
+  for (std::size_t axis = 0; of_all && axis < processes_.size(); ++axis) {
+    cells_[axis] = cells[axis] / processes_[axis];
+    if (cells_[axis] * processes_[axis] == cells[axis] && cells_[axis] >= 2) continue;
+    throw usage_error("--all-cells " + std::to_string(cells[0]) + " " + std::to_string(cells[1]) +
+                      " cannot be dealt to " + std::to_string(processes_[0]) + " x " + std::to_string(processes_[1]) +
+                      " processes, at least 2 cells each; choose multiples of these");
+  }
   const std::array<int, 2> without_border{1, 1};
   MPI_Cart_create(MPI_COMM_WORLD, 2, processes_.data(), without_border.data(), 0, &comm_);
   MPI_Comm_rank(comm_, &rank_);

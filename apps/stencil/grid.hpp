@@ -11,7 +11,8 @@ namespace stencil {
 
 class grid {
  public:
-  explicit grid(std::array<int, 3> cells_of_a_process);
+  // Collective. `cells` of each process, or of all together. Throws usage_error, on all, when they cannot be dealt equally.
+  grid(std::array<int, 3> cells, bool of_all);
   ~grid();
   grid(const grid&) = delete;
   grid& operator=(const grid&) = delete;

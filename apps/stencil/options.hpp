@@ -7,10 +7,12 @@
 namespace stencil {
 
 struct options {
-  std::array<int, 3> cells{32, 32, 32};  // of each process, in x, y, z
+  std::array<int, 3> cells{32, 32, 32};  // in x, y, z, of each process
+  bool cells_of_all = false;             // or of all processes together
   int steps = 100;
   int every = 10;         // steps between two outputs; 0: no output
   double cell_ns = 2700;  // computation of a cell in a step
+  bool asleep = false;    // its time passes asleep
   std::string out = ".";  // folder of the files
   bool verify = false;
   bool json = false;

@@ -51,7 +51,7 @@ struct outcome {
 };
 
 outcome run(const stencil::options& wanted, stencil::grid& where) {
-  stencil::air air(where, wanted.cell_ns);
+  stencil::air air(where, wanted.cell_ns, wanted.asleep);
   const double before = wanted.verify ? air.sum(0) : 0;
   outcome found;
   stopwatch watch;
@@ -78,12 +78,12 @@ outcome run(const stencil::options& wanted, stencil::grid& where) {
 }
 
 void print(const stencil::options& wanted, const stencil::grid& where, const outcome& found) {
+  const auto cells = where.cells();
   if (wanted.json) {
     std::printf(
         "{\"processes\": %d, \"cells\": [%d, %d, %d], \"steps\": %d, \"outputs\": %d, \"bytes\": %.0f, "
         "\"wall_s\": %.6g",
-        where.processes(), wanted.cells[0], wanted.cells[1], wanted.cells[2], wanted.steps, found.outputs, found.bytes,
-        found.wall_s);
+        where.processes(), cells[0], cells[1], cells[2], wanted.steps, found.outputs, found.bytes, found.wall_s);
     for (std::size_t i = 0; i < phases; ++i)
       std::printf(", \"%s_s\": %.6g, \"%s_most_s\": %.6g", phase_names[i], found.mean_s[i], phase_names[i],
                   found.most_s[i]);
@@ -91,8 +91,8 @@ void print(const stencil::options& wanted, const stencil::grid& where, const out
     return;
   }
   std::printf("stencil: %d process%s of %d x %d x %d cells, %d steps, %d outputs of %.4g MB in all, %.4g s\n",
-              where.processes(), where.processes() == 1 ? "" : "es", wanted.cells[0], wanted.cells[1], wanted.cells[2],
-              wanted.steps, found.outputs, found.bytes * 1e-6, found.wall_s);
+              where.processes(), where.processes() == 1 ? "" : "es", cells[0], cells[1], cells[2], wanted.steps,
+              found.outputs, found.bytes * 1e-6, found.wall_s);
   std::printf("%-10s %10s %10s %8s\n", "", "mean s", "most s", "share");
   for (std::size_t i = 0; i < phases; ++i)
     std::printf("%-10s %10.4g %10.4g %7.1f%%\n", phase_names[i], found.mean_s[i], found.most_s[i],
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   int code = 1;
   try {
     const stencil::options wanted = stencil::parse(argc, argv);
-    stencil::grid where(wanted.cells);
+    stencil::grid where(wanted.cells, wanted.cells_of_all);
     const outcome found = run(wanted, where);
     if (where.rank() == 0) print(wanted, where, found);
     code = found.right ? 0 : 1;

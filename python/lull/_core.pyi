@@ -1,4 +1,7 @@
-"""The native part: settings, the meter, the network simulator, traces (C++ rooms base/, meter/, netsim/, trace/)."""
+"""The native part: settings, the meter, the network simulator, the model of output, traces.
+
+Of the C++ rooms base/, meter/, netsim/, model/, trace/.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -344,6 +347,86 @@ def simulate(
         CoreUsageError: The description contradicts itself.
         CoreError: The network deadlocks.
     """
+
+class OutputMachine:
+    """A machine, as far as the output of a simulation depends on it: one process on each core."""
+
+    nodes: int
+    cores: int  # of each node
+    storage_bytes_per_s: float  # all writers together
+    writer_bytes_per_s: float  # one writer
+    writers_at_half_speed: float  # so many at a time get half of the storage's rate together; infinite: no number does
+    link_bytes_per_s: float  # a node
+    copy_bytes_per_s: float  # a core
+    computing_use: float  # share of a core that is busy
+    writing_use: float
+    waiting_use: float
+    idle_node_watts: float
+    busy_core_watts: float  # that a busy core adds
+    @property
+    def least_gain(self) -> float:
+        """The share that a prediction must promise to be worth a change."""
+
+class OutputSimulation:
+    """A simulation that writes output."""
+
+    core_seconds_per_step: float  # of all cores together
+    steps: int
+    steps_per_output: int
+    bytes_per_output: float  # of all processes together
+
+class OutputRun:
+    """What a run's output has cost, as it was measured: seconds and bytes are sums over the processes of a role."""
+
+    nodes: int
+    clients: int
+    servers: int
+    outputs: float
+    compute_s: float
+    client_write_s: float
+    client_cpu_s: float
+    server_write_s: float
+    server_cpu_s: float
+    handed_over_bytes: float
+    wrote_itself_bytes: float
+    dropped_bytes: float
+
+class OutputChoice:
+    """What the model says of one way to write the output."""
+
+    way: str  # as in LULL_STAGE
+    seconds: float
+    cpu_use: float  # of all cores, 0 to 1
+    watts: float
+    joules: float
+    stall_seconds_per_output: float  # in which a process of the simulation computes nothing
+    write_seconds_per_output: float
+    def cost(self, objective: str) -> float:
+        """What the objective makes least: seconds, joules, or their product."""
+
+def output_ways(machine: OutputMachine) -> list[str]:
+    """Every way that leaves a process to compute, as in LULL_STAGE."""
+
+def choose_output(
+    machine: OutputMachine, simulation: OutputSimulation, ways: Sequence[str], objective: str = "time"
+) -> list[OutputChoice]:
+    """Predict what each of `ways` costs, the best first.
+
+    Args:
+        machine: Where it runs.
+        simulation: What runs.
+        ways: Some of `output_ways(machine)`.
+        objective: "time", "energy" or "edp", their product.
+
+    Raises:
+        CoreUsageError: A way leaves nobody to compute, or there is no such objective.
+    """
+
+def output_case_of(run: OutputRun) -> tuple[OutputMachine, OutputSimulation] | None:
+    """The machine and the simulation as a run shows them, each output a step; None where the run wrote nothing."""
+
+def assumed_simulation(machine: OutputMachine) -> OutputSimulation:
+    """What is assumed of a simulation of which nothing is known."""
 
 HAS_OTF2: bool  # what follows is there only where it is true
 

@@ -30,6 +30,7 @@ COMMANDS = (
     "attach",
     "stage",
     "join",
+    "advise",
     "hosts",
     "study",
     "simulate",

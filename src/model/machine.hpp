@@ -7,6 +7,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace lull::model {
 
@@ -85,6 +86,43 @@ struct message_costs {
   // Below this size messages go eagerly: a rendezvous costs three sleeps instead of one, and was slower even when
   // polling. Measured.
   std::size_t rendezvous_from_bytes = std::size_t{1} << 20U;
+};
+
+// The output of a simulation, and who writes it.
+struct output_costs {
+  // All writers together, and one of them. Chosen: what a storage system of a small cluster, and a core that copies into
+  // the page cache, give; a run's own figures take their place.
+  double storage_bytes_per_s = 1e9, writer_bytes_per_s = 1e9;
+  // So many writers at a time get half of it together. Chosen: they do not hinder each other, as on a local disk.
+  double writers_at_half_speed = std::numeric_limits<double>::infinity();
+  double link_bytes_per_s = 1.17e9;  // of a node. Chosen: the payload of 10 G Ethernet
+  double copy_bytes_per_s = 2.6e9;   // of a core, into memory that is warm. Measured: 2.6 to 14 GB/s
+  // How much of a core a process takes. Who waits sleeps, under Lull; a server that writes and syncs was measured to take
+  // a fifth (docs/explanation/simulation-output.md, "The table at the end").
+  double computing_use = 1, writing_use = 0.2, waiting_use = 0;
+  // Power of a node that does nothing, and what each busy core adds. Chosen: a server of two sockets.
+  double idle_node_watts = 100, busy_core_watts = 5;
+
+  // A prediction is worth a change when it promises at least this share. Chosen: what repeated runs differ by.
+  double least_gain = 0.02;
+  // Where the model misses the run it was made from by more than this share, whoever reads its advice is told so. Chosen.
+  double trusted_share = 0.2;
+
+  // From output to output (handing_over.hpp). All chosen: the other way must promise at least this share to be taken;
+  double least_gain_of_a_turn = 0.2;
+  double weight_of_the_last = 0.3;  // among all that were seen of a way
+  // it is tried now and then, for no more than this share of the time that output costs, after so many files at least;
+  double trial_share = 0.05;
+  int fewest_between_trials = 8;
+  // and smaller files say nothing of what a byte costs.
+  double least_telling_bytes = 65'536;
+};
+
+// What a simulation is taken to be of which nothing is known: an atmosphere model, 2.65 µs and 101 bytes of output per cell
+// (measured on one, of some 100,000 lines), which writes every 10 steps (chosen).
+struct assumed_simulation {
+  double core_seconds_per_step_and_cell = 2.65e-6, bytes_per_output_and_cell = 101;
+  int steps_per_output = 10;
 };
 
 struct machine {

@@ -10,6 +10,7 @@
 #include "stage/figures.hpp"
 #include "stage/plan.hpp"
 #include "stage/roles.hpp"
+#include "stage/storage_limit.hpp"
 #include "stage/uplink.hpp"
 
 namespace lull::stage {
@@ -34,7 +35,8 @@ struct approach_row {
   std::vector<int> (*assign)(int count, std::span<const std::string> nodes_by_rank);
   // On clients and on servers: together they are collective. Throw lull::error. See client::join() and serve().
   joined (*join)(const plan& wanted, const roles& all, exchange& others);
-  served (*serve)(const plan& wanted, const roles& all, exchange& others);  // null without servers
+  served (*serve)(const plan& wanted, const roles& all, exchange& others,
+                  const storage_limit& storage);  // null without servers
 };
 
 [[nodiscard]] const approach_row& row_of(approach how);

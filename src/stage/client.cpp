@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/counted.hpp"
 #include "base/error.hpp"
+#include "model/handing_over.hpp"
 #include "stage/approach.hpp"
 #include "stage/figures.hpp"
 #include "stage/form.hpp"
@@ -49,6 +50,34 @@ class expected_sizes {
   std::unordered_map<std::string, std::size_t> by_series_;
 };
 
+// Hand over or write oneself, by what each file has cost from its begin to its end.
+class turns {
+ public:
+  [[nodiscard]] bool writes_itself(bool has_room) {
+    return decides_.next(has_room) == model::output_turn::write_yourself;
+  }
+  void begun(const staged_file& file, std::int64_t begin_ns, bool had_room) {
+    beginnings_[file.descriptor()] = {begin_ns, had_room};
+  }
+  void handed_over(int descriptor, std::size_t bytes) {
+    const beginning& of = beginnings_[descriptor];
+    decides_.handed_over(of.had_room, seconds(now_ns() - of.begin_ns), static_cast<double>(bytes));
+  }
+  void wrote_itself(std::int64_t nanoseconds, std::size_t bytes) {
+    decides_.wrote_itself(seconds(nanoseconds), static_cast<double>(bytes));
+  }
+
+ private:
+  struct beginning {
+    std::int64_t begin_ns;
+    bool had_room;
+  };
+  static double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
+
+  model::handing_over decides_;
+  std::map<int, beginning> beginnings_;  // by descriptor: of each the file that it has held last
+};
+
 std::string random_mark() {
   std::uint64_t number = 0;
   if (getrandom(&number, sizeof number, 0) != sizeof number) number = static_cast<std::uint64_t>(now_ns());
@@ -61,18 +90,25 @@ std::string random_mark() {
 
 class client::state {
  public:
-  state(const plan& wanted, joined server, std::size_t share, int rank)
-      : policy_(wanted.policy), sync_(wanted.sync), share_(share), server_(std::move(server)), rank_(rank) {}
+  state(const plan& wanted, joined server, std::size_t share, int rank, storage_limit own_storage)
+      : storage(std::move(own_storage)),
+        policy_(wanted.policy),
+        sync_(wanted.sync),
+        share_(share),
+        server_(std::move(server)),
+        rank_(rank) {}
 
   std::optional<staged_file> begin_file(const std::string& path, bool exclusive);
   void hand_over(staged_file&& finished);
   bool hand_over_as_it_is(staged_file&& finished);
   bool written(const std::string& path, bool wait);
   std::vector<std::string> failures();
+  void wrote_itself(std::int64_t nanoseconds, std::uint64_t bytes);
   void leave();
 
   std::mutex mutex;
   client_figures figures;
+  storage_limit storage;
 
  private:
   using outstanding_files = std::map<std::uint64_t, staged_file>;
@@ -81,7 +117,7 @@ class client::state {
   [[nodiscard]] bool is_outstanding(const std::string& final_path, std::uint64_t from, std::uint64_t before) const;
   [[nodiscard]] bool full_for(std::size_t bytes) const;
   [[nodiscard]] destination where(std::uint64_t number, const staged_file& file) const;
-  void make_room(std::size_t bytes);
+  void wait_for_room(std::size_t bytes);
   bool take_answer(bool wait);  // false: there was none, or there is no server any more
   void take_answers();          // all there are
   void handle(const answer& got);
@@ -101,6 +137,7 @@ class client::state {
   outstanding_files outstanding_;
   std::size_t outstanding_bytes_ = 0;
   expected_sizes expected_;
+  turns turns_;                        // for when_full::cheapest
   std::vector<std::string> failures_;  // not yet asked for
   std::string first_failure_;
   std::uint64_t failed_ = 0;
@@ -121,7 +158,13 @@ destination client::state::where(std::uint64_t number, const staged_file& file) 
   return {file.final_path(), file.exclusive(), mark_ + "-" + std::to_string(number)};
 }
 
+void client::state::wait_for_room(std::size_t bytes) {
+  if (served() && full_for(bytes)) server_.up->say(remark::waits, next_);
+  while (full_for(bytes) && take_answer(true)) continue;
+}
+
 std::optional<staged_file> client::state::begin_file(const std::string& path, bool exclusive) {
+  const std::int64_t begin_ns = now_ns();
   take_answers();
   ++figures.wrote_itself.files;  // unless it is handed over
   if (!served()) return std::nullopt;
@@ -133,12 +176,16 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
     if (!may_be_written(*place, exclusive)) return std::nullopt;
   }
   const std::size_t bytes = expected_.of(*place);
+  const bool had_room = !full_for(bytes);
   bool dropped = false;
   bool here = bytes > share_;
   if (here) {
     ++figures.too_large;
-  } else if (full_for(bytes)) {
-    if (policy_ == when_full::wait) make_room(bytes);
+  } else if (policy_ == when_full::cheapest) {
+    here = turns_.writes_itself(had_room);
+    if (!here) wait_for_room(bytes);
+  } else if (!had_room) {
+    if (policy_ == when_full::wait) wait_for_room(bytes);
     dropped = policy_ == when_full::drop;
     here = policy_ == when_full::write_yourself;
   }
@@ -147,6 +194,7 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
   try {
     staged_file begun(*place, exclusive, dropped);
     --figures.wrote_itself.files;
+    turns_.begun(begun, begin_ns, had_room);
     return begun;
   } catch (const error&) {  // no descriptor is left
     wait_for(*place);
@@ -154,26 +202,31 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
   }
 }
 
-void client::state::make_room(std::size_t bytes) {
-  if (served()) server_.up->say(remark::waits, next_);
-  while (full_for(bytes) && take_answer(true)) continue;
-}
-
 bool client::state::hand_over_as_it_is(staged_file&& finished) {
+  const std::int64_t begin_ns = now_ns();
   take_answers();
   const std::size_t bytes = finished.bytes();
+  const bool had_room = !full_for(bytes);
   bool here = !served();
   if (!here && bytes > share_) {
     ++figures.too_large;
     here = true;
-  } else if (!here && full_for(bytes)) {
-    if (policy_ == when_full::wait) make_room(bytes);
+  } else if (!here && policy_ == when_full::cheapest) {
+    here = turns_.writes_itself(had_room);
+    if (!here) wait_for_room(bytes);
+  } else if (!here && !had_room) {
+    if (policy_ == when_full::wait) wait_for_room(bytes);
     if (policy_ == when_full::drop) return figures.dropped.add(bytes), false;
     here = policy_ == when_full::write_yourself;
   }
-  if (!here) return hand_over(std::move(finished)), true;
+  if (!here) {
+    turns_.begun(finished, begin_ns, had_room);
+    return hand_over(std::move(finished)), true;
+  }
   wait_for(finished.final_path());
+  const std::int64_t write_ns = now_ns();
   write_here(finished, {finished.final_path(), finished.exclusive(), mark_ + "-own-" + std::to_string(own_++)});
+  turns_.wrote_itself(now_ns() - write_ns, bytes);
   return true;
 }
 
@@ -183,13 +236,22 @@ void client::state::hand_over(staged_file&& finished) {
   take_answers();
   expected_.learn(finished.final_path(), bytes);
   const std::uint64_t number = next_++;
+  const int descriptor = finished.descriptor();
   if (!served()) return write_here(finished, where(number, finished));
   outstanding_bytes_ += bytes;
   figures.handed_over.add(bytes);
   const auto place = outstanding_.emplace(number, std::move(finished)).first;
   if (!server_.up->hand_over(number, place->second, where(number, place->second).mark))
     handle({number, answer::outcome::not_taken, {}});
+  else
+    turns_.handed_over(descriptor, bytes);
   take_answers();
+}
+
+void client::state::wrote_itself(std::int64_t nanoseconds, std::uint64_t bytes) {
+  figures.writing_ns += nanoseconds;
+  figures.wrote_itself.bytes += bytes;
+  turns_.wrote_itself(nanoseconds, bytes);
 }
 
 bool client::state::written(const std::string& path, bool wait) {
@@ -261,7 +323,10 @@ void client::state::write_here(const staged_file& file, const destination& place
   const std::int64_t begin = now_ns();
   try {
     const handed_over what{file.descriptor(), place};
-    (void)write_together(file.in_form(), {&what, 1}, sync_);
+    const bool as_it_is = file.in_form() == form::whole;  // else the files have another size
+    if (as_it_is) storage.pass(file.bytes());
+    const amount written = write_together(file.in_form(), {&what, 1}, sync_);
+    if (!as_it_is) storage.pass(written.bytes);
     figures.wrote_itself.add(file.bytes());
   } catch (const error& why) {
     note_failure(why.what());
@@ -313,11 +378,13 @@ class stall {
 
 std::unique_ptr<client> client::join(const plan& wanted, const roles& all, exchange& others) {
   const approach_row& how = row_of(wanted.how);
-  if (how.has_servers) joint_account::let_servers_meet(others);
+  if (how.has_servers) joint_account::let_servers_meet(all, others);
+  storage_limit storage(wanted.storage_bytes_per_s, wanted.storage_writers, others);
   joined server = how.join(wanted, all, others);
   std::size_t share = 0;
   if (server.up) share = wanted.buffer_bytes / all.clients_of(all.server_of(others.rank())).size();
-  return std::unique_ptr<client>(new client(std::make_unique<state>(wanted, std::move(server), share, others.rank())));
+  return std::unique_ptr<client>(
+      new client(std::make_unique<state>(wanted, std::move(server), share, others.rank(), std::move(storage))));
 }
 
 client::client(std::unique_ptr<state> own) : state_(std::move(own)) {}
@@ -348,10 +415,12 @@ std::vector<std::string> client::failures() {
   return state_->failures();
 }
 
-void client::wrote_itself(std::int64_t nanoseconds, std::uint64_t bytes) {
+std::int64_t client::wrote_itself(std::int64_t begin_ns, std::uint64_t bytes) {
+  state_->storage.pass(bytes);
+  const std::int64_t took = now_ns() - begin_ns;
   const std::scoped_lock lock(state_->mutex);
-  state_->figures.writing_ns += nanoseconds;
-  state_->figures.wrote_itself.bytes += bytes;
+  state_->wrote_itself(took, bytes);
+  return took;
 }
 
 void client::leave() {

@@ -45,8 +45,9 @@ class client {
   bool written(const std::string& final_path, bool wait);
   // What could not be written, one line each, since this was last asked; never waits.
   [[nodiscard]] std::vector<std::string> failures();
-  // The program has written a file by itself: what the table at the end of the run cannot know otherwise.
-  void wrote_itself(std::int64_t nanoseconds, std::uint64_t bytes);
+  // The program has written a file by itself, since `begin_ns`: what the table at the end of the run cannot know otherwise.
+  // Waits for a storage that is limited. How long it took, in ns.
+  std::int64_t wrote_itself(std::int64_t begin_ns, std::uint64_t bytes);
   // Waits until all that was handed over is written. Throws lull::error when anything was not: the process should end
   // with an exit code other than 0.
   void leave();

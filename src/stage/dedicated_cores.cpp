@@ -112,8 +112,8 @@ std::size_t permitted_descriptors() {
 
 class node_server {
  public:
-  node_server(const plan& wanted, const roles& all, exchange& others)
-      : writer_(wanted.sync, all.clients_of(others.rank())) {
+  node_server(const plan& wanted, const roles& all, exchange& others, const storage_limit& storage)
+      : writer_(wanted.sync, all.clients_of(others.rank()), storage) {
     const std::size_t clients = all.clients_of(others.rank()).size();
     constexpr std::size_t most = 256;  // of one client: more does not help
     const std::size_t each = permitted_descriptors() / std::max<std::size_t>(clients, 1);
@@ -231,13 +231,14 @@ void node_server::send_pending(member& to) {
 
 }  // namespace
 
-const approach_row dedicated_cores{.how = approach::dedicated_cores,
-                                   .name = "dedicated-cores",
-                                   .has_servers = true,
-                                   .assign = assign,
-                                   .join = join,
-                                   .serve = [](const plan& wanted, const roles& all, exchange& others) {
-                                     return node_server(wanted, all, others).run();
-                                   }};
+const approach_row dedicated_cores{
+    .how = approach::dedicated_cores,
+    .name = "dedicated-cores",
+    .has_servers = true,
+    .assign = assign,
+    .join = join,
+    .serve = [](const plan& wanted, const roles& all, exchange& others, const storage_limit& storage) {
+      return node_server(wanted, all, others, storage).run();
+    }};
 
 }  // namespace lull::stage

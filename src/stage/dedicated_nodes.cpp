@@ -191,8 +191,10 @@ joined join(const plan&, const roles& all, exchange& others) {
 
 class network_server final : post_handler {
  public:
-  network_server(const plan& wanted, const roles& all, exchange& others)
-      : buffers_(wanted.buffer_bytes), writer_(wanted.sync, all.clients_of(others.rank())), post_(*this, others) {
+  network_server(const plan& wanted, const roles& all, exchange& others, const storage_limit& storage)
+      : buffers_(wanted.buffer_bytes),
+        writer_(wanted.sync, all.clients_of(others.rank()), storage),
+        post_(*this, others) {
     for (const int client : all.clients_of(others.rank())) members_[client];
     connect();
     (void)others.all({});
@@ -367,13 +369,14 @@ void network_server::send_pending() {
 
 }  // namespace
 
-const approach_row dedicated_nodes{.how = approach::dedicated_nodes,
-                                   .name = "dedicated-nodes",
-                                   .has_servers = true,
-                                   .assign = assign,
-                                   .join = join,
-                                   .serve = [](const plan& wanted, const roles& all, exchange& others) {
-                                     return network_server(wanted, all, others).run();
-                                   }};
+const approach_row dedicated_nodes{
+    .how = approach::dedicated_nodes,
+    .name = "dedicated-nodes",
+    .has_servers = true,
+    .assign = assign,
+    .join = join,
+    .serve = [](const plan& wanted, const roles& all, exchange& others, const storage_limit& storage) {
+      return network_server(wanted, all, others, storage).run();
+    }};
 
 }  // namespace lull::stage

@@ -1,8 +1,20 @@
 #include "stage/figures.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/counted.hpp"
+#include "base/error.hpp"
+#include "base/settings.hpp"
+#include "regions/record_folder.hpp"
+#include "stage/choice.hpp"
 
 namespace lull::stage {
 namespace {
@@ -26,9 +38,25 @@ std::string head_of(const plan& how) {
       name_of(how), "role", "processes", "compute s", "stall s", "idle s", "write s", "CPU s", "files", "MB");
 }
 
+std::int64_t computing_ns(const client_figures& clients) {
+  return clients.wall_ns - clients.stalled_ns - clients.writing_ns;
+}
+
 std::string row_of_clients(const client_figures& clients, const amount& output) {
-  return row("client", clients.processes, clients.wall_ns - clients.stalled_ns - clients.writing_ns, clients.stalled_ns,
-             none, clients.writing_ns, clients.cpu_ns, output);
+  return row("client", clients.processes, computing_ns(clients), clients.stalled_ns, none, clients.writing_ns,
+             clients.cpu_ns, output);
+}
+
+void write_figures(const std::string& file, const std::string& json) {
+  const std::string aside = fmt::format("{}.{}.aside", file, getpid());
+  std::ofstream out(aside);
+  out << json;
+  out.close();
+  const int failed = out && std::rename(aside.c_str(), file.c_str()) == 0 ? 0 : errno;
+  if (failed == 0) return;
+  std::remove(aside.c_str());
+  std::fprintf(stderr, "lull: write the figures of the output to %s: %s\n", file.c_str(),
+               describe_errno(failed).c_str());
 }
 
 }  // namespace
@@ -62,11 +90,15 @@ server_figures& server_figures::operator+=(const server_figures& other) {
   return *this;
 }
 
-std::string table_of(const plan& how, const client_figures& clients, const server_figures& server) {
-  std::string text = head_of(how) + row_of_clients(clients, clients.handed_over);
-  text += row("server", server.processes, none, none, server.wall_ns - server.writing_ns, server.writing_ns,
-              server.cpu_ns, server.written);
-  if (clients.wrote_itself.files > 0) {
+std::string table_of(const plan& how, const job_figures& all) {
+  const client_figures& clients = all.clients;
+  const server_figures& servers = all.servers;
+  const bool served = servers.processes > 0;
+  std::string text = head_of(how) + row_of_clients(clients, served ? clients.handed_over : clients.wrote_itself);
+  if (served)
+    text += row("server", servers.processes, none, none, servers.wall_ns - servers.writing_ns, servers.writing_ns,
+                servers.cpu_ns, servers.written);
+  if (served && clients.wrote_itself.files > 0) {
     text += fmt::format("  {} written by the clients themselves", counted(clients.wrote_itself.files, "file"));
     if (clients.too_large > 0)
       text +=
@@ -76,15 +108,53 @@ std::string table_of(const plan& how, const client_figures& clients, const serve
   if (clients.dropped.files > 0)
     text += fmt::format("  {} dropped, {:.1f} MB: the buffer was full\n", counted(clients.dropped.files, "file"),
                         static_cast<double>(clients.dropped.bytes) * 1e-6);
-  if (server.failed > 0) text += fmt::format("  {} could not be written\n", counted(server.failed, "file"));
+  if (servers.failed > 0) text += fmt::format("  {} could not be written\n", counted(servers.failed, "file"));
   text.pop_back();
   return text;
 }
 
-std::string table_of(const plan& how, const client_figures& clients) {
-  std::string text = head_of(how) + row_of_clients(clients, clients.wrote_itself);
-  text.pop_back();
-  return text;
+std::string json_of(const plan& how, const job_figures& all) {
+  const client_figures& clients = all.clients;
+  const server_figures& servers = all.servers;
+  const auto output = [](const amount& of) { return nlohmann::ordered_json{{"files", of.files}, {"bytes", of.bytes}}; };
+  const std::uint64_t files = clients.handed_over.files + clients.wrote_itself.files + clients.dropped.files;
+  const auto processes = static_cast<std::uint64_t>(std::max(clients.processes, 1));
+  return nlohmann::ordered_json{{"schema", 1},
+                                {"approach", name_of(how)},
+                                {"nodes", all.nodes},
+                                {"outputs", (files + processes / 2) / processes},
+                                {"clients",
+                                 {{"processes", clients.processes},
+                                  {"wall_s", seconds(clients.wall_ns)},
+                                  {"compute_s", seconds(computing_ns(clients))},
+                                  {"stall_s", seconds(clients.stalled_ns)},
+                                  {"write_s", seconds(clients.writing_ns)},
+                                  {"cpu_s", seconds(clients.cpu_ns)},
+                                  {"handed_over", output(clients.handed_over)},
+                                  {"wrote_itself", output(clients.wrote_itself)},
+                                  {"dropped", output(clients.dropped)},
+                                  {"too_large", clients.too_large}}},
+                                {"servers",
+                                 {{"processes", servers.processes},
+                                  {"wall_s", seconds(servers.wall_ns)},
+                                  {"idle_s", seconds(servers.wall_ns - servers.writing_ns)},
+                                  {"write_s", seconds(servers.writing_ns)},
+                                  {"cpu_s", seconds(servers.cpu_ns)},
+                                  {"written", output(servers.written)},
+                                  {"failed", servers.failed}}}}
+             .dump() +
+         "\n";
+}
+
+void report(const plan& how, const job_figures& all) {
+  if (all.clients.processes == 0 && all.servers.written.files == 0) return;
+  const std::string advice = advice_of(how, all);
+  std::fprintf(stderr, "%s\n%s%s", table_of(how, all).c_str(), advice.c_str(), advice.empty() ? "" : "\n");
+  const std::string json = json_of(how, all);
+  regions::leave_in_record("what the output cost", "output", json);
+  std::istringstream files(setting_text("LULL_STAGE_FIGURES"));
+  for (std::string file; std::getline(files, file, ':');)
+    if (!file.empty()) write_figures(file, json);
 }
 
 }  // namespace lull::stage

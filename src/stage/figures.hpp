@@ -1,5 +1,14 @@
-// What a run's output has cost, by role, and the table of it.
+// What a run's output has cost, by role: the table at its end and the same as JSON, into the record of
+// the run (LULL_RECORD), and into the files that LULL_STAGE_FIGURES names; python/lull/record/schema.py says what its fields are:
+//
+//   {"schema": 1, "approach": "dedicated-cores=1", "nodes": 1, "outputs": 20,
+//    "clients": {"processes": 3, "wall_s":, "compute_s":, "stall_s":, "write_s":, "cpu_s":,
+//                "handed_over": {"files":, "bytes":}, "wrote_itself": {…}, "dropped": {…}, "too_large":},
+//    "servers": {"processes": 1, "wall_s":, "idle_s":, "write_s":, "cpu_s":, "written": {…}, "failed":}}
+//
+// Seconds are sums over the processes of a role; outputs are files of a client. Without servers "servers" has 0 processes.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -38,9 +47,25 @@ struct server_figures {
   server_figures& operator+=(const server_figures& other);
 };
 
+// Of a job, or of a part of it.
+struct job_figures {
+  client_figures clients;
+  server_figures servers;  // no processes: there are none
+  int nodes = 1;           // of the job
+  job_figures& operator+=(const job_figures& other) {
+    clients += other.clients;
+    servers += other.servers;
+    nodes = std::max(nodes, other.nodes);
+    return *this;
+  }
+};
+
 // Some lines, the last without its end.
-[[nodiscard]] std::string table_of(const plan& how, const client_figures& clients, const server_figures& server);
-// Of a run without servers.
-[[nodiscard]] std::string table_of(const plan& how, const client_figures& clients);
+[[nodiscard]] std::string table_of(const plan& how, const job_figures& all);
+[[nodiscard]] std::string json_of(const plan& how, const job_figures& all);
+
+// By one process, at the end: the table on stderr, the JSON into its files, which are whole or as they were. A file that cannot be
+// written is said in a line.
+void report(const plan& how, const job_figures& all);
 
 }  // namespace lull::stage

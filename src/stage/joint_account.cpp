@@ -2,10 +2,11 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdio>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -26,7 +27,21 @@ std::optional<packet_reader> receive(const descriptor& from, std::span<std::byte
   }
 }
 
-constexpr std::byte printed{1};
+constexpr std::byte added{1};
+
+using told_by_all = std::vector<std::vector<std::byte>>;
+
+std::string node_in(const std::vector<std::byte>& told) { return packet_reader(told).take_text(); }
+
+// The first server of each node that has one, ascending.
+std::vector<int> first_servers(const roles& all, const told_by_all& told) {
+  std::vector<int> found;
+  std::set<std::string> nodes;
+  for (int process = 0; process < all.processes(); ++process)
+    if (all.is_server(process) && nodes.insert(node_in(told[static_cast<std::size_t>(process)])).second)
+      found.push_back(process);
+  return found;
+}
 
 }  // namespace
 
@@ -41,28 +56,37 @@ joint_account::joint_account(const roles& all, exchange& others) {
   }
   (void)others.all({});
   while (descriptor connected = accept_from(listening.socket)) others_.push_back(std::move(connected));
+
+  std::set<std::string> nodes;
+  for (const auto& one : told) nodes.insert(node_in(one));
+  nodes_ = static_cast<int>(nodes.size());
+  const std::vector<int> of_nodes = first_servers(all, told);
+  if (of_nodes.size() == 1) return;
+  if (std::ranges::find(of_nodes, others.rank()) != of_nodes.end())
+    other_nodes_ = std::make_unique<leaders>(of_nodes, others);
+  else
+    leaders::let_them_meet(others);
 }
 
-void joint_account::let_servers_meet(exchange& others) {
+void joint_account::let_servers_meet(const roles& all, exchange& others) {
+  const auto told = others.all(packet().put(others.node()).bytes());
   (void)others.all({});
-  (void)others.all({});
+  if (first_servers(all, told).size() > 1) leaders::let_them_meet(others);
 }
 
-void joint_account::close(const plan& how, client_figures clients, server_figures server) const {
+void joint_account::close(const plan& how, const job_figures& mine) {
   std::array<std::byte, 1024> buffer;
+  static_assert(sizeof mine <= buffer.size());
   if (first_) {
-    (void)send_message(first_, packet().put(clients).put(server).bytes(), -1, true);
-    if (receive(first_, buffer)) return;  // it has printed them
+    (void)send_message(first_, packet().put(mine).bytes(), -1, true);
+    if (receive(first_, buffer)) return;  // it has them
   }
-  for (const descriptor& other : others_) {
-    auto told = receive(other, buffer);
-    if (!told) continue;
-    clients += told->take<client_figures>();
-    server += told->take<server_figures>();
-  }
-  if (clients.processes > 0 || server.written.files > 0)
-    std::fprintf(stderr, "%s\n", table_of(how, clients, server).c_str());
-  for (const descriptor& other : others_) (void)send_message(other, std::span(&printed, 1), -1, false);
+  job_figures of_node = mine;
+  for (const descriptor& other : others_)
+    if (auto told = receive(other, buffer)) of_node += told->take<job_figures>();
+  for (const descriptor& other : others_) (void)send_message(other, std::span(&added, 1), -1, false);
+  const auto of_job = other_nodes_ ? other_nodes_->add_up(of_node) : std::optional(of_node);
+  if (of_job) report(how, *of_job);
 }
 
 }  // namespace lull::stage

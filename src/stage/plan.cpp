@@ -11,14 +11,16 @@ namespace lull::stage {
 namespace {
 
 constexpr std::string_view wanted_form =
-    "write time-partitioning, dedicated-cores=N or dedicated-nodes=N, with N from 1";
+    "write time-partitioning, dedicated-cores=N or dedicated-nodes=N, with N from 1, or auto";
 
 [[noreturn]] void refuse(const std::string& text) {
   throw usage_error("read setting LULL_STAGE", "'" + text + "' is no way to write output", std::string(wanted_form));
 }
 
-// "dedicated-cores=2", "dedicated-cores" (1), "time-partitioning".
+// "dedicated-cores=2", "dedicated-cores" (1), "time-partitioning", "auto".
 void read_approach(const std::string& text, plan& into) {
+  into.by_model = text == "auto";
+  if (into.by_model) return;
   const std::size_t equals = text.find('=');
   const approach_row* const row = row_of(std::string_view(text).substr(0, equals));
   if (!row) refuse(text);
@@ -31,7 +33,13 @@ void read_approach(const std::string& text, plan& into) {
 
 when_full policy_of(const std::string& text) {
   if (text == "drop") return when_full::drop;
+  if (text == "cheapest") return when_full::cheapest;
   return text == "wait" ? when_full::wait : when_full::write_yourself;
+}
+
+model::output_objective objective_of(const std::string& text) {
+  if (text == "edp") return model::output_objective::edp;
+  return text == "energy" ? model::output_objective::energy : model::output_objective::time;
 }
 
 }  // namespace
@@ -40,8 +48,13 @@ plan plan_of_settings() {
   plan wanted;
   if (const std::string text = setting_text("LULL_STAGE"); !text.empty()) read_approach(text, wanted);
   wanted.buffer_bytes = setting_size("LULL_STAGE_BUFFER");
-  wanted.policy = policy_of(setting_text("LULL_STAGE_WHEN_FULL"));
+  wanted.policy = wanted.by_model && !setting_is_set("LULL_STAGE_WHEN_FULL")
+                      ? when_full::cheapest
+                      : policy_of(setting_text("LULL_STAGE_WHEN_FULL"));
+  wanted.objective = objective_of(setting_text("LULL_STAGE_OBJECTIVE"));
   wanted.sync = setting_text("LULL_STAGE_FSYNC") == "1";
+  wanted.storage_bytes_per_s = setting_size("LULL_STAGE_STORAGE_LIMIT");
+  wanted.storage_writers = setting_real("LULL_STAGE_STORAGE_WRITERS");
   return wanted;
 }
 

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <string>
 
+#include "model/output.hpp"
+
 namespace lull::stage {
 
 enum class approach {
@@ -16,17 +18,26 @@ enum class approach {
 };
 
 // What a client does when it may have no more bytes outstanding.
-enum class when_full { wait, write_yourself, drop };
+enum class when_full {
+  wait,
+  write_yourself,
+  drop,
+  cheapest,  // waits or writes itself, by what either has cost so far; also where there is room (model/handing_over.hpp)
+};
 
 struct plan {
   approach how = approach::time_partitioning;
   int count = 1;
   std::size_t buffer_bytes = std::size_t{1} << 30U;  // that one server may have outstanding; each client has its share
   when_full policy = when_full::wait;
-  bool sync = true;  // fsync before a file gets its name
+  bool sync = true;                     // fsync before a file gets its name
+  std::size_t storage_bytes_per_s = 0;  // that the processes on a machine write at most; 0: as fast as they can
+  double storage_writers = 0;           // that get half of it together; 0: any number gets all
+  bool by_model = false;  // who writes is for the model to say (choice.hpp); until then it is time partitioning
+  model::output_objective objective = model::output_objective::time;  // by which the model judges
 };
 
-// LULL_STAGE (time partitioning if unset) and LULL_STAGE_...; throws usage_error.
+// LULL_STAGE (time partitioning if unset; auto: by_model) and LULL_STAGE_...; throws usage_error.
 [[nodiscard]] plan plan_of_settings();
 
 // As in LULL_STAGE: "dedicated-cores=2".

@@ -8,8 +8,8 @@
 namespace lull::stage {
 
 // Collective over all processes: clients join(). Returns when all its clients have left or died and all is written: the
-// exit code of the process, not 0 when a file could not be written. The first server of
-// a node prints the table of all of them on stderr.
+// exit code of the process, not 0 when a file could not be written. The first server
+// reports the figures of all (figures.hpp).
 [[nodiscard]] int serve(const plan& wanted, const roles& all, exchange& others);
 
 }  // namespace lull::stage

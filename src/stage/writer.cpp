@@ -11,8 +11,21 @@
 #include "base/event_fd.hpp"
 
 namespace lull::stage {
+namespace {
 
-writer::writer(bool sync, const std::vector<int>& clients) : sync_(sync), event_(open_event_fd()), gathering_(clients) {
+std::uint64_t bytes_of(const gathering::batch& together) {
+  std::uint64_t bytes = 0;
+  for (const write_order& order : together) {
+    struct stat content {};
+    if (fstat(order.content.get(), &content) == 0) bytes += static_cast<std::uint64_t>(content.st_size);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+writer::writer(bool sync, const std::vector<int>& clients, const storage_limit& storage)
+    : sync_(sync), storage_(storage), event_(open_event_fd()), gathering_(clients) {
   if (!event_) throw error("start to write output", describe_errno(errno));
   thread_ = std::jthread([this](const std::stop_token& end) { work(end); });
 }
@@ -62,11 +75,15 @@ void writer::work(const std::stop_token& end) {
     batches_.pop_front();
     lock.unlock();
 
+    const idle_frequency::at_full here(core_);
     const std::int64_t begin = now_ns();
     amount written;
     std::string failure;
     try {
+      const bool as_it_is = together.front().what == form::whole;  // else the files have another size
+      if (as_it_is) storage_.pass(bytes_of(together));
       written = write(together);
+      if (!as_it_is) storage_.pass(written.bytes);
     } catch (const std::exception& why) {
       failure = why.what();
     }

@@ -13,6 +13,8 @@
 #include "base/descriptor.hpp"
 #include "stage/figures.hpp"
 #include "stage/gathering.hpp"
+#include "stage/idle_frequency.hpp"
+#include "stage/storage_limit.hpp"
 #include "stage/uplink.hpp"
 #include "stage/write_order.hpp"
 
@@ -25,7 +27,7 @@ struct written_order {
 
 class writer {
  public:
-  writer(bool sync, const std::vector<int>& clients);  // throws lull::error
+  writer(bool sync, const std::vector<int>& clients, const storage_limit& storage);  // throws lull::error
   ~writer();
 
   void submit(write_order order);
@@ -43,6 +45,8 @@ class writer {
   [[nodiscard]] amount write(const gathering::batch& together);
 
   bool sync_;
+  storage_limit storage_;
+  idle_frequency core_;
   descriptor event_;
   std::size_t outstanding_ = 0;
   mutable std::mutex mutex_;

@@ -18,6 +18,10 @@ from lull.record import (
     Host,
     IdlePower,
     Metric,
+    Output,
+    OutputAmount,
+    OutputClients,
+    OutputServers,
     Region,
     Repeat,
     Run,
@@ -265,6 +269,45 @@ def waiting(rows: dict[tuple[str, int], float], *, cpu_s: float = 40.0, policy: 
             )
             for (operation, size), seconds in rows.items()
         ],
+    )
+
+
+def output(clients: int = 3, servers: int = 1, *, approach: str = "dedicated-cores=1") -> Output:
+    """What the output of a job cost: 20 files of a client, which computed 6 of its 8 seconds."""
+    files = OutputAmount(files=20 * clients, bytes=20_000_000 * clients)
+    none = OutputAmount(files=0, bytes=0)
+    return Output(
+        approach=approach,
+        nodes=1,
+        outputs=20,
+        clients=OutputClients(
+            processes=clients,
+            wall_s=8.0 * clients,
+            compute_s=6.0 * clients,
+            stall_s=1.5 * clients,
+            write_s=0.5 * clients,
+            cpu_s=5.0 * clients,
+            handed_over=files if servers else none,
+            wrote_itself=none if servers else files,
+            dropped=none,
+            too_large=0,
+        ),
+        servers=OutputServers(
+            processes=servers,
+            wall_s=8.0 * servers,
+            idle_s=7.0 * servers,
+            write_s=1.0 * servers,
+            cpu_s=5.0 * servers,
+            written=files if servers else none,
+            failed=0,
+        ),
+    )
+
+
+def with_output(of: Run, *jobs: Output) -> Run:
+    """The same record, of whose repeats each holds `jobs`."""
+    return of.model_copy(
+        update={"repeats": [repeat.model_copy(update={"output": list(jobs)}) for repeat in of.repeats]}
     )
 
 

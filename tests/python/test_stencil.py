@@ -20,6 +20,7 @@ pytestmark = [
 in_fortran = pytest.mark.skipif(
     "stencil_fortran" not in applications(), reason="built without Fortran, or its modules of MPI and HDF5"
 )
+PROGRAMS = [name for name in ("stencil", "stencil_fortran") if name in applications()]
 QUICK = ["--steps", "6", "--every", "3", "--cell-ns", "0", "--verify"]
 
 
@@ -90,6 +91,23 @@ def test_in_fortran_it_writes_the_same_bytes(lull: Lull) -> None:
     assert found[0] == found[1] and len(found[0]) == 6
 
 
+def test_the_domain_may_be_given_as_a_whole_and_computing_pass_asleep(lull: Lull) -> None:
+    found = []
+    for program in PROGRAMS:
+        folder = lull.folder / program
+        folder.mkdir()
+        words = ["--all-cells", "15", "4", "3", "--steps", "4", "--every", "2", "--cell-ns", "50000", "--asleep"]
+        done = stencil(folder, 3, *words, program=program)
+        assert done.returncode == 0, done.stderr
+        wall = float(done.stdout.splitlines()[0].split(", ")[-1].split()[0])
+        assert wall >= 4 * 60 * 50e-6
+        found.append({path.name: path.read_bytes() for path in folder.glob("*.h5")})
+    plain = lull.folder / "plain"
+    plain.mkdir()
+    stencil(plain, 3, "--cells", "5", "4", "3", "--steps", "4", "--every", "2", "--cell-ns", "0")
+    assert all(one == {path.name: path.read_bytes() for path in plain.glob("*.h5")} for one in found)
+
+
 each_program = pytest.mark.parametrize("program", ["stencil", pytest.param("stencil_fortran", marks=in_fortran)])
 
 
@@ -106,3 +124,11 @@ def test_a_mistake_is_one_line(lull: Lull, program: str) -> None:
     assert done.returncode == 2
     said = [line for line in done.stderr.splitlines() if line.startswith("stencil: ")]
     assert len(said) == 1 and "--cells" in said[0]
+
+
+@each_program
+def test_a_domain_that_cannot_be_dealt_equally_is_refused_in_a_line(lull: Lull, program: str) -> None:
+    done = stencil(lull.folder, 2, "--all-cells", "5", "4", "3", program=program)
+    assert done.returncode == 2
+    said = [line for line in done.stderr.splitlines() if line.startswith("stencil: ")]
+    assert len(said) == 1 and "cannot be dealt" in said[0]

@@ -12,6 +12,7 @@ from lull.record import EnergyKind
 from lull.study.claims import CANNOT_TELL, DOES_NOT, REPRODUCES, Compared, Seen, find, judge
 from lull.study.description import Check, PaperResult, read_description
 from lull.study.points import Places, all_points, pairs
+from records import run
 
 MINIMAL = """
 title = "t"
@@ -138,7 +139,7 @@ def test_a_claim_holds_only_when_its_whole_interval_does(
 def compared(low: float, high: float, **fixed: int) -> Compared:
     ratio = SimpleNamespace(value=(low + high) / 2, low=low, high=high)
     comparison = SimpleNamespace(speedup=ratio, greenup=ratio, powerup=ratio, kind=EnergyKind.ESTIMATED)
-    return Compared("modes", dict(fixed), "", comparison, None)
+    return Compared("modes", dict(fixed), "", comparison, None, None)
 
 
 def claim(quantity: str, **only: list[int]) -> PaperResult:
@@ -157,6 +158,21 @@ def test_a_finding_about_energy_names_its_kind() -> None:
     assert "estimated energy" in found.words
     assert found.verdict == f"{REPRODUCES} in the estimate"
     assert "estimated" not in find(claim("speedup"), [compared(1.5, 2)], None).words
+
+
+def test_a_claim_may_be_about_what_the_programs_report() -> None:
+    less, more = (run(metrics={"node_joules": at}) for at in (40, 50))
+    of_metric = {"compare": "modes", "metric": "node_joules", "relation": "below", "than": 0.9}
+    result = PaperResult.model_validate({"says": "x", "checks": [of_metric]})
+    found = find(result, [Compared("modes", {}, "", SimpleNamespace(), more, less)], None)
+    assert (found.verdict, found.words) == (REPRODUCES, "Ratio of node_joules 0.8 (0.8 to 0.8)")
+    assert find(result, [Compared("modes", {}, "", SimpleNamespace(), less, more)], None).verdict == DOES_NOT
+
+
+def test_a_check_is_about_one_thing() -> None:
+    for wrong in ({}, {"quantity": "speedup", "metric": "x"}):
+        with pytest.raises(ValueError, match="either a quantity or a metric"):
+            Check.model_validate({"compare": "modes", "relation": "above", "than": 1, **wrong})
 
 
 def test_of_many_figures_the_least_and_the_greatest_are_told() -> None:

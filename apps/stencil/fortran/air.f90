@@ -1,6 +1,7 @@
 ! The air, as ../air.hpp has it: the same quantities and the same arithmetic in the same order, so the same results.
 module stencil_air
   use mpi_f08
+  use, intrinsic :: iso_c_binding, only: c_int
   use, intrinsic :: iso_fortran_env, only: int8, int64, real32, real64
   use stencil_grid, only: grid, exchange
   implicit none
@@ -20,6 +21,7 @@ module stencil_air
     real(real32), allocatable :: now(:, :, :, :), next(:, :, :, :)  ! x and y with borders, z, quantity
     real(real32), allocatable :: wind_x(:), wind_y(:)               ! by height, in cells a step
     integer(int64) :: rounds = 0                                    ! of arithmetic, a cell
+    real(real64) :: asleep_s = 0                                    ! of a whole step; 0: it is not spent asleep
     real(real64) :: spent = 1
   contains
     procedure :: step
@@ -28,12 +30,21 @@ module stencil_air
     procedure :: total
   end type
 
+  interface
+    function usleep(microseconds) bind(c) result(failed)
+      import :: c_int
+      integer(c_int), value :: microseconds
+      integer(c_int) :: failed
+    end function
+  end interface
+
 contains
 
-  ! cell_ns: what a cell takes in a step; what the step itself does not take is spent.
-  function make_air(where, cell_ns) result(made)
+  ! cell_ns: what a cell takes in a step; what the step itself does not take is spent, asleep if so asked.
+  function make_air(where, cell_ns, asleep) result(made)
     type(grid), intent(in) :: where
     real(real64), intent(in) :: cell_ns
+    logical, intent(in) :: asleep
     type(air) :: made
     integer, parameter :: trial = 200000
     integer :: q, x, y, z, i, all(3), origin(2)
@@ -66,6 +77,10 @@ contains
     end associate
     made%next = made%now
     call made%exchange()
+    if (asleep) then
+      made%asleep_s = cell_ns * 1e-9_real64 * product(real(where%cells, real64))
+      return
+    end if
 
     ! All processes spend the same, whatever else their cores had to do just now: the least of several.
     least = huge(least)
@@ -126,8 +141,15 @@ contains
   subroutine step(self)
     class(air), intent(inout) :: self
     real(real32), allocatable :: done(:, :, :, :)
+    real(real64) :: begin
+    integer(c_int) :: woken
+    begin = MPI_Wtime()
     call carry(self)
-    self%spent = some_arithmetic(self%spent, self%rounds * product(int(self%where%cells, int64)))
+    if (self%asleep_s > 0) then
+      woken = usleep(int(max(0.0_real64, self%asleep_s - (MPI_Wtime() - begin)) * 1e6_real64, c_int))
+    else
+      self%spent = some_arithmetic(self%spent, self%rounds * product(int(self%where%cells, int64)))
+    end if
     call move_alloc(self%next, done)
     call move_alloc(self%now, self%next)
     call move_alloc(done, self%now)

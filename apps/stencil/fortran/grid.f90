@@ -18,13 +18,18 @@ module stencil_grid
 
 contains
 
-  function make_grid(cells) result(made)
+  ! cells: of each process, or of all together. fits: they can be dealt equally, at least 2 in x and y to each.
+  function make_grid(cells, of_all, fits) result(made)
     integer, intent(in) :: cells(3)
+    logical, intent(in) :: of_all
+    logical, intent(out) :: fits
     type(grid) :: made
     integer :: processes
     made%cells = cells
     call MPI_Comm_size(MPI_COMM_WORLD, processes)
     call MPI_Dims_create(processes, 2, made%processes)
+    if (of_all) made%cells(1:2) = cells(1:2) / made%processes
+    fits = all(made%cells(1:2) >= 2) .and. (.not. of_all .or. all(made%cells(1:2) * made%processes == cells(1:2)))
     call MPI_Cart_create(MPI_COMM_WORLD, 2, made%processes, [.true., .true.], .false., made%comm)
     call MPI_Comm_rank(made%comm, made%rank)
     call MPI_Cart_coords(made%comm, made%rank, 2, made%place)

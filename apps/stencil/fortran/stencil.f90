@@ -1,6 +1,6 @@
 ! stencil in Fortran: what ../stencil.cpp does, by mpi_f08 and HDF5's Fortran interface; it writes the same data.
 !
-!   stencil_fortran [--cells NX NY NZ] [--steps N] [--every N] [--cell-ns NS] [--out FOLDER] [--verify]
+!   stencil_fortran [--cells | --all-cells NX NY NZ] [--steps N] [--every N] [--cell-ns NS] [--asleep] [--out FOLDER] [--verify]
 program stencil
   use mpi_f08
   use, intrinsic :: iso_fortran_env, only: error_unit, real64
@@ -12,7 +12,7 @@ program stencil
   integer :: cells(3) = 32, steps = 100, every = 10
   real(real64) :: cell_ns = 2700
   character(:), allocatable :: out, path
-  logical :: checks = .false., right = .true.
+  logical :: checks = .false., right = .true., asleep = .false., of_all = .false., fits
   type(grid) :: where
   type(air) :: sky
   real(real64) :: before, begin, seconds(3) = 0, mean(3), most(3), wall, since
@@ -22,8 +22,9 @@ program stencil
   call MPI_Init()
   out = "."
   call read_command_line()
-  where = make_grid(cells)
-  sky = make_air(where, cell_ns)
+  where = make_grid(cells, of_all, fits)
+  if (.not. fits) call refuse("--all-cells: they cannot be dealt equally, at least 2 each in x and y")
+  sky = make_air(where, cell_ns, asleep)
   before = sky%total(1)
   call MPI_Barrier(where%comm)
   begin = MPI_Wtime()
@@ -66,8 +67,8 @@ contains
   end subroutine
 
   subroutine print_table()
-    print '(a, i0, a, 3(i0, a), i0, a, i0, a, f0.4, a)', "stencil: ", processes, " processes of ", cells(1), " x ", cells(2), &
-      " x ", cells(3), " cells, ", steps, " steps, ", outputs, " outputs, ", wall, " s"
+    print '(a, i0, a, 3(i0, a), i0, a, i0, a, f0.4, a)', "stencil: ", processes, " processes of ", where%cells(1), &
+      " x ", where%cells(2), " x ", where%cells(3), " cells, ", steps, " steps, ", outputs, " outputs, ", wall, " s"
     print '(10x, 2a11, a9)', "mean s", "most s", "share"
     do i = 1, 3
       print '(a10, 2f11.4, f8.1, a)', phases(i), mean(i) / processes, most(i), 100 * mean(i) / processes / wall, "%"
@@ -80,7 +81,8 @@ contains
     next = 1
     do while (next <= command_argument_count())
       select case (word(next))
-      case ("--cells")
+      case ("--cells", "--all-cells")
+        of_all = word(next) == "--all-cells"
         do i = 1, 3
           cells(i) = whole(next + i, 2)
         end do
@@ -94,6 +96,9 @@ contains
       case ("--cell-ns")
         cell_ns = whole(next + 1, 0)
         next = next + 2
+      case ("--asleep")
+        asleep = .true.
+        next = next + 1
       case ("--out")
         out = word(next + 1)
         next = next + 2
@@ -133,8 +138,8 @@ contains
     character(*), intent(in) :: found
     integer :: rank
     call MPI_Comm_rank(MPI_COMM_WORLD, rank)
-    if (rank == 0) write (error_unit, '(a)') "stencil: " // found // "; options are --cells NX NY NZ, --steps, --every, " // &
-      "--cell-ns, --out and --verify"
+    if (rank == 0) write (error_unit, '(a)') "stencil: " // found // "; options are --cells NX NY NZ, --all-cells, " // &
+      "--steps, --every, --cell-ns, --asleep, --out and --verify"
     call MPI_Finalize()
     stop 2, quiet=.true.
   end subroutine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -12,6 +13,7 @@ from lull.base.installed import NotFoundError, find_program
 from lull.base.native import checked_settings
 from lull.mpi.preload import out_of_reach
 from lull.stage.programs import Wish, staged_by
+from lull.stage.selection import selected
 
 
 @click.command(
@@ -22,7 +24,8 @@ from lull.stage.programs import Wish, staged_by
     "--approach",
     required=True,
     metavar="APPROACH",
-    help="Who writes: time-partitioning, dedicated-cores=N (of each node) or dedicated-nodes=N (LULL_STAGE).",
+    help="Who writes: time-partitioning, dedicated-cores=N (of each node), dedicated-nodes=N, or auto: as the model "
+    "says, by earlier runs of COMMAND (LULL_STAGE).",
 )
 @click.option(
     "--buffer",
@@ -31,7 +34,7 @@ from lull.stage.programs import Wish, staged_by
 )
 @click.option(
     "--when-full",
-    type=click.Choice(["wait", "write-yourself", "drop"]),
+    type=click.Choice(["wait", "write-yourself", "drop", "cheapest"]),
     help="What a process does when its share of the buffer is full (LULL_STAGE_WHEN_FULL).",
 )
 @click.option(
@@ -40,9 +43,32 @@ from lull.stage.programs import Wish, staged_by
     default=None,
     help="Whether a file is on the disk before it gets its name (LULL_STAGE_FSYNC).",
 )
+@click.option(
+    "--objective",
+    type=click.Choice(["time", "energy", "edp"]),
+    help="What the model makes least (LULL_STAGE_OBJECTIVE).",
+)
+@click.option(
+    "--storage-limit",
+    metavar="SIZE",
+    help="For experiments: bytes per second that all processes write together, e.g. 20M (LULL_STAGE_STORAGE_LIMIT).",
+)
+@click.option(
+    "--figures",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The table at the end as JSON, too (LULL_STAGE_FIGURES).",
+)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def stage(
-    approach: str, buffer: str | None, when_full: str | None, sync: bool | None, command: tuple[str, ...]
+    approach: str,
+    buffer: str | None,
+    when_full: str | None,
+    sync: bool | None,
+    objective: str | None,
+    storage_limit: str | None,
+    figures: Path | None,
+    command: tuple[str, ...],
 ) -> NoReturn:
     """Run COMMAND; the files that its MPI programs write by HDF5 or netCDF-4 are written as APPROACH says.
 
@@ -51,12 +77,17 @@ def stage(
 
     \b
         lull stage --approach dedicated-cores=1 -- mpirun -n 16 ./app
+        lull stage --approach auto -- mpirun -n 16 ./app
         lull measure -- lull stage --approach time-partitioning -- mpirun -n 15 ./app
     """
-    environment = staged_by(Wish(approach, buffer, when_full, sync), os.environ, command=command)
+    wish = Wish(approach, buffer, when_full, sync, storage_limit, (figures,) if figures else (), objective)
+    wish, why = selected(wish, command, os.environ)
+    environment = staged_by(wish, os.environ, command=command)
     os.environ.update({name: value for name, value in environment.items() if name.startswith("LULL_STAGE")})
     checked_settings()
     program = find_program(command[0])
+    if why:
+        click.echo(f"lull: stage: {why}", err=True)
     if hindrance := out_of_reach(command):
         click.echo(f"lull: stage: {hindrance}; it writes by itself", err=True)
     try:

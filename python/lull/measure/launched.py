@@ -25,7 +25,7 @@ from lull.job.node import this_node
 from lull.job.node_agent import Job, NodeAgent
 from lull.job.node_exchange import NodeExchange
 from lull.job.part import Asked, Report
-from lull.measure.summary import summary_table, waiting_in_words
+from lull.measure.summary import costs_in_words, summary_table
 from lull.record.append import add_repeats, appending, check_same
 from lull.record.merging import Merged, merge
 from lull.regions.accounts import keep_those_of, read_accounts
@@ -159,8 +159,8 @@ def _conclude(delivery: Delivery, report: Report) -> int:
         _say("no record: no rank ran to an end of its own")
     else:
         output(stderr=True).print(summary_table(merged.run.repeats))
-        if waiting := waiting_in_words(merged.run.repeats):
-            _say(waiting)
+        for line in costs_in_words(merged.run.repeats):
+            _say(line)
         _say(f"{'added to the record' if delivery.append else 'record'} in {job.target}")
     return report.exit_code if report.exit_code != 0 else int(bool(merged.missing))
 

@@ -94,6 +94,7 @@ def measure_repeat(
         regions=merge_regions(found.accounts, series, ending.begin_ns),
         metrics=metrics.metrics,
         waiting=found.waiting,
+        output=found.output,
     )
     warnings = [*found.warnings, *metrics.disputed.values()]
     return Measured(repeat, series.table(index, ending.begin_ns), warnings, ending.begin_ns)

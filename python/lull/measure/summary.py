@@ -8,6 +8,7 @@ from statistics import median
 from rich.table import Table
 
 from lull.record import Domain, Repeat, weakest
+from lull.record.output import typical_output
 from lull.record.totals import OverNodes, over_nodes
 from lull.record.waiting import typical_waiting
 from lull.statistics import formatting
@@ -52,6 +53,27 @@ def joules_in_words(total: OverNodes) -> str:
     of = total.energy
     marks = (" or more" if of.lower_bound else "") + (f" ({formatting.count(of.gaps, 'gap')})" if of.gaps else "")
     return f"{of.joules:.4g}{marks}"
+
+
+def costs_in_words(repeats: Sequence[Repeat]) -> list[str]:
+    """What waiting and output cost, each in a line, where the repeats tell."""
+    return [line for line in (waiting_in_words(repeats), output_in_words(repeats)) if line]
+
+
+def output_in_words(repeats: Sequence[Repeat]) -> str:
+    """What staged output cost, the median over the repeats, in a line; empty where they hold nothing about it."""
+    found = typical_output(repeats)
+    if found is None:
+        return ""
+    clients, *servers = found.roles
+    held_up = (clients.stall_s or 0) + clients.write_s
+    words = f"output by {found.approach} held {formatting.count(clients.processes, 'client')} up for"
+    words += f" {formatting.si(held_up, 's')} of {formatting.si(held_up + (clients.compute_s or 0), 's')}"
+    for server in servers:
+        words += f"; {formatting.count(server.processes, 'server')} took {formatting.si(server.cpu_s, 's')} of CPU time"
+        if (energy := server.energy) is not None:
+            words += f" and {formatting.si(energy.joules, 'J')} ({energy.kind.value})"
+    return words
 
 
 def waiting_in_words(repeats: Sequence[Repeat]) -> str:

@@ -12,7 +12,7 @@ from lull.base.terminal import output
 from lull.measure.command import Command
 from lull.measure.interleave import Turn
 from lull.measure.repeat import Measured
-from lull.measure.summary import summary_table, waiting_in_words
+from lull.measure.summary import costs_in_words, summary_table
 from lull.record import Run
 
 
@@ -40,8 +40,8 @@ def tell_command(command: Command, *, heading: bool) -> int:
     failed = [repeat for repeat in command.repeats if repeat.exit_code != 0]
     if failed:
         say(f"{len(failed)} of {len(command.repeats)} repeats failed, the first with exit code {failed[0].exit_code}")
-    if waiting := waiting_in_words(command.repeats):
-        say(waiting)
+    for line in costs_in_words(command.repeats):
+        say(line)
     say(f"record in {command.folder}")
     return failed[0].exit_code if failed else 0
 

@@ -217,6 +217,7 @@ def _merge_repeats(
         metrics=metrics,
         ranks=ranks,
         waiting=[job for repeat in repeats for job in repeat.waiting],
+        output=[job for repeat in repeats for job in repeat.output],
     )
 
 

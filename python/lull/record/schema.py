@@ -217,6 +217,54 @@ class Waiting(Model):
     rows: list[WaitingRow]
 
 
+class OutputAmount(Model):
+    """Files of a simulation's output."""
+
+    files: int = Field(ge=0)
+    bytes: int = Field(ge=0)
+
+
+class OutputClients(Model):
+    """The processes that compute, of a job whose output is staged; sums over them."""
+
+    processes: int = Field(ge=0)
+    wall_s: float = Field(ge=0)
+    compute_s: float  # of that, neither stalled nor writing
+    stall_s: float = Field(ge=0)  # in calls that begin or hand over a file, or wait for one
+    write_s: float = Field(ge=0)  # by the program itself
+    cpu_s: float = Field(ge=0)
+    handed_over: OutputAmount
+    wrote_itself: OutputAmount
+    dropped: OutputAmount  # the buffer was full
+    too_large: int = Field(ge=0)  # files among those it wrote itself: larger than its share of the buffer
+
+
+class OutputServers(Model):
+    """The processes set aside to write; sums over them."""
+
+    processes: int = Field(ge=0)  # 0: there are none
+    wall_s: float = Field(ge=0)
+    idle_s: float
+    write_s: float = Field(ge=0)
+    cpu_s: float = Field(ge=0)
+    written: OutputAmount
+    failed: int = Field(ge=0)  # files that could not be written
+
+
+class Output(Model):
+    """What the output of one job cost, under `lull stage`.
+
+    It holds no energy: that of a role is the processors' energy in the repeat times its share of the CPU seconds of
+    clients and servers, of a kind no better than `derived`.
+    """
+
+    approach: str  # as LULL_STAGE names it
+    nodes: int = Field(ge=1)  # emulated ones count
+    outputs: int = Field(ge=0)  # files of a client
+    clients: OutputClients
+    servers: OutputServers
+
+
 class Repeat(Model):
     """One execution of the command.
 
@@ -235,6 +283,7 @@ class Repeat(Model):
     metrics: dict[str, Metric] = {}
     ranks: list[Rank] = []  # empty: the command was started once, not once for each rank
     waiting: list[Waiting] = []  # of each OpenSHMEM job in it, and each node of each MPI job; empty: without LULL_STATS
+    output: list[Output] = []  # of each job in it whose output is staged
 
 
 class Run(Model):

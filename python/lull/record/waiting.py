@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from lull.record.schema import Energy, EnergyKind, Repeat, WaitingRow, weakest
-from lull.record.totals import processors
+from lull.record.schema import Energy, Repeat, WaitingRow
+from lull.record.share import TypicalEnergy, energy_of_share, typical_energy
 
 
 def energy_of_waits(cpu_s: float, repeat: Repeat) -> Energy | None:
@@ -19,28 +19,7 @@ def energy_of_waits(cpu_s: float, repeat: Repeat) -> Energy | None:
 
     Several jobs in one repeat share its energy by the CPU time of all their PEs.
     """
-    of_pes_s = sum(job.cpu_s for job in repeat.waiting)
-    whole = processors(repeat.energy)
-    if whole is None or of_pes_s <= 0:
-        return None
-    share = cpu_s / of_pes_s
-    return whole.model_copy(
-        update={
-            "kind": weakest([whole.kind, EnergyKind.DERIVED]),
-            "joules": whole.joules * share,
-            "low_j": whole.low_j * share,
-            "high_j": whole.high_j * share,
-        }
-    )
-
-
-@dataclass(frozen=True)
-class EnergyOfWaits:
-    """The median energy of waits over the repeats, with the weakest of their kinds."""
-
-    joules: float
-    kind: EnergyKind
-    lower_bound: bool
+    return energy_of_share(repeat, cpu_s, sum(job.cpu_s for job in repeat.waiting))
 
 
 @dataclass(frozen=True)
@@ -56,7 +35,7 @@ class Waits:
     waited_s: float
     asleep_s: float
     cpu_s: float
-    energy: EnergyOfWaits | None  # None: a repeat has none
+    energy: TypicalEnergy | None  # None: a repeat has none
 
 
 @dataclass(frozen=True)
@@ -108,11 +87,6 @@ def _median(
     energies = [
         energy_of_waits(sum(row.cpu_s for row in rows), repeat) for repeat, rows in zip(held, by_repeat, strict=True)
     ]
-    read = [energy for energy in energies if energy is not None]
-    energy = None
-    if len(read) == len(held):
-        joules = median(one.joules for one in read)
-        energy = EnergyOfWaits(joules, weakest([one.kind for one in read]), any(one.lower_bound for one in read))
     return Waits(
         operation,
         site,
@@ -123,5 +97,5 @@ def _median(
         waited_s=of(lambda row: row.waited_s),
         asleep_s=of(lambda row: row.asleep_s),
         cpu_s=of(lambda row: row.cpu_s),
-        energy=energy,
+        energy=typical_energy(energies),
     )

@@ -1,8 +1,9 @@
-"""What the processes of a program say about themselves: their regions and metrics, merged over PEs; what waiting cost.
+"""What processes say about themselves: regions and metrics, merged over PEs; what waiting and output cost.
 
 Each process leaves one `regions-*.json` in the folder LULL_RECORD names. The k-th visits that the PEs paid to a region
 are one visit, from the first begin to the last end. Metrics of several processes become one by `lull.record.metrics`.
-Under LULL_STATS, PE 0 of an OpenSHMEM job leaves a `waiting-*.json` there too, with sums over all of its PEs.
+Under LULL_STATS, PE 0 of an OpenSHMEM job leaves a `waiting-*.json` there too, with sums over all of its PEs;
+under `lull stage` one process of a job leaves an `output-*.json`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lull.meter.meter import Interval, Series
-from lull.record import Combination, Metric, Region, RegionShare, Waiting
+from lull.record import Combination, Metric, Output, Region, RegionShare, Waiting
 from lull.record.metrics import Combined, combine
 
 _File = TypeVar("_File", bound=BaseModel)
@@ -73,6 +74,15 @@ class _WaitingFile(Waiting):
         return Waiting.model_validate(self.model_dump())
 
 
+class _OutputFile(Output):
+    """One output-*.json, likewise."""
+
+    version: Literal[1] = Field(alias="schema", exclude=True)
+
+    def content(self) -> Output:
+        return Output.model_validate(self.model_dump())
+
+
 @dataclass(frozen=True)
 class WorkOfPe:
     """The CPU time that one PE spent in a region, over all its visits."""
@@ -107,6 +117,7 @@ class Accounts:
 
     accounts: list[Account] = field(default_factory=list)
     waiting: list[Waiting] = field(default_factory=list)
+    output: list[Output] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -115,7 +126,8 @@ def read_accounts(folder: Path) -> Accounts:
     warnings: list[str] = []
     accounts = _read_each(folder, "regions-*.json", Account, warnings)
     waiting = [file.content() for file in _read_each(folder, "waiting-*.json", _WaitingFile, warnings)]
-    return Accounts(accounts, waiting, warnings)
+    output = [file.content() for file in _read_each(folder, "output-*.json", _OutputFile, warnings)]
+    return Accounts(accounts, waiting, output, warnings)
 
 
 def _read_each(folder: Path, pattern: str, form: type[_File], warnings: list[str]) -> list[_File]:
@@ -137,7 +149,7 @@ def _first_of(error: ValidationError) -> str:
 def keep_those_of(node: str, found: Accounts, parts: Collection[str] = ()) -> Accounts:
     """The accounts of PEs on `node`: others tell times of other clocks, and their energy was not read.
 
-    What waiting cost is kept: it is a sum over all PEs of a job, without a time on any clock.
+    What waiting and output cost is kept: it is a sum over all processes of a job, without a time on any clock.
 
     Args:
         node: Its name.
@@ -152,7 +164,7 @@ def keep_those_of(node: str, found: Accounts, parts: Collection[str] = ()) -> Ac
     if elsewhere:
         names = ", ".join(elsewhere[:4]) + (", ..." if len(elsewhere) > 4 else "")
         warnings.append(missing_nodes(f"PEs ran on {names} too"))
-    return Accounts([account for account in ours if account.node == node], found.waiting, warnings)
+    return Accounts([account for account in ours if account.node == node], found.waiting, found.output, warnings)
 
 
 def missing_nodes(found: str) -> str:

@@ -17,6 +17,7 @@ from lull.comparison.table import Row, rows, sensor_words
 from lull.record import Energy, EnergyKind, Run
 from lull.record.labels import distinct
 from lull.report import plots, tables
+from lull.report.output import output_rows
 from lull.report.quadrant import MOST_NAMES, gps_up
 from lull.report.scaling import scaling, scaling_plot
 from lull.report.svg import Plot
@@ -161,6 +162,7 @@ def render_page(
         run_rows=[tables.run_row(name, q, sample) for name, q in quantities for sample in q.samples],
         node_rows=tables.node_rows(quantities),
         waiting=waiting_tables(quantities),
+        output=output_rows(quantities),
         failed=[(name, [index + 1 for index in q.failed]) for name, q in quantities if q.failed],
         settings=tables.settings(runs),
         hosts=tables.hosts(runs),

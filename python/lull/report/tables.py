@@ -10,6 +10,7 @@ from statistics import median
 from lull import __version__
 from lull.comparison.quantity import Quantity, Sample
 from lull.record import Channel, Run, weakest
+from lull.record.share import TypicalEnergy
 from lull.report.scaling import Scaling
 from lull.statistics import formatting
 
@@ -21,6 +22,19 @@ class Cell:
     text: str
     sort: float | str | None = None
     kind: str = ""
+
+
+def seconds(value: float) -> Cell:
+    """A time."""
+    return Cell(formatting.si(value, "s"), value)
+
+
+def joules(energy: TypicalEnergy | None) -> Cell:
+    """An energy with its kind, or a dash."""
+    if energy is None:
+        return Cell("–", 0.0)
+    least = "≥ " if energy.lower_bound else ""
+    return Cell(f"{least}{formatting.si(energy.joules, 'J')}", energy.joules, energy.kind.value)
 
 
 def run_row(name: str, of: Quantity, sample: Sample) -> list[Cell]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lull.comparison.quantity import Quantity
-from lull.record.waiting import EnergyOfWaits, Waits, typical_waiting
-from lull.report.tables import Cell
+from lull.record.waiting import Waits, typical_waiting
+from lull.report.tables import Cell, joules, seconds
 from lull.statistics import formatting
 
 UNITS = ("B", "KiB", "MiB", "GiB")
@@ -34,11 +34,11 @@ def waiting_tables(quantities: list[tuple[str, Quantity]]) -> WaitingTables:
                 Cell(name, name),
                 Cell(found.policy, found.policy),
                 Cell(str(found.pes), found.pes),
-                _seconds(found.cpu_s),
-                _seconds(found.progress_cpu_s),
-                _seconds(found.whole.cpu_s),
+                seconds(found.cpu_s),
+                seconds(found.progress_cpu_s),
+                seconds(found.whole.cpu_s),
                 Cell(formatting.percent(share), share),
-                _joules(found.whole.energy),
+                joules(found.whole.energy),
             ]
         )
         made.operations.extend(_operation(name, row) for row in found.rows)
@@ -54,10 +54,10 @@ def _operation(name: str, row: Waits) -> list[Cell]:
         Cell(f"{row.count:.0f}", row.count),
         Cell(f"{row.bytes:.0f}", row.bytes),
         Cell(f"{row.waits:.0f}", row.waits),
-        _seconds(row.waited_s),
-        _seconds(row.asleep_s),
-        _seconds(row.cpu_s),
-        _joules(row.energy),
+        seconds(row.waited_s),
+        seconds(row.asleep_s),
+        seconds(row.cpu_s),
+        joules(row.energy),
     ]
 
 
@@ -66,14 +66,3 @@ def _size(up_to_bytes: int) -> str:
         return "–"
     power = min((up_to_bytes.bit_length() - 1) // 10, len(UNITS) - 1)
     return f"{up_to_bytes >> (10 * power)} {UNITS[power]}"
-
-
-def _seconds(value: float) -> Cell:
-    return Cell(formatting.si(value, "s"), value)
-
-
-def _joules(energy: EnergyOfWaits | None) -> Cell:
-    if energy is None:
-        return Cell("–", 0.0)
-    least = "≥ " if energy.lower_bound else ""
-    return Cell(f"{least}{formatting.si(energy.joules, 'J')}", energy.joules, energy.kind.value)

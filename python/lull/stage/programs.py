@@ -6,11 +6,13 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from lull.base.errors import UsageError
 from lull.mpi.preload import preloaded
 
-APPROACHES = ("time-partitioning", "dedicated-cores=N", "dedicated-nodes=N")
+AUTO = "auto"  # as the model says
+APPROACHES = ("time-partitioning", "dedicated-cores=N", "dedicated-nodes=N", AUTO)
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,9 @@ class Wish:
     buffer: str | None = None
     when_full: str | None = None
     sync: bool | None = None
+    storage_limit: str | None = None
+    figures: tuple[Path, ...] = ()
+    objective: str | None = None
 
     def settings(self) -> dict[str, str]:
         """The variables that say so.
@@ -28,7 +33,7 @@ class Wish:
         Raises:
             UsageError: There is no such approach.
         """
-        if not re.fullmatch(r"time-partitioning|dedicated-(cores|nodes)(=0*[1-9]\d*)?", self.approach):
+        if not re.fullmatch(rf"{AUTO}|time-partitioning|dedicated-(cores|nodes)(=0*[1-9]\d*)?", self.approach):
             choice = ", ".join(APPROACHES)
             raise UsageError(
                 f"stage --approach {self.approach}",
@@ -41,6 +46,9 @@ class Wish:
             "LULL_STAGE_WHEN_FULL": self.when_full,
             "LULL_STAGE_PYTHON": sys.executable,
             "LULL_STAGE_FSYNC": None if self.sync is None else str(int(self.sync)),
+            "LULL_STAGE_STORAGE_LIMIT": self.storage_limit,
+            "LULL_STAGE_FIGURES": ":".join(str(path.absolute()) for path in self.figures) or None,
+            "LULL_STAGE_OBJECTIVE": self.objective,
         }
         return {variable: value for variable, value in given.items() if value is not None}
 

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from lull.comparison.measures import measures, ratio_if_positive
+from lull.comparison.quantity import quantity
 from lull.record import Domain, EnergyKind, Run, weakest
 from lull.record.totals import node_totals, over_nodes
+from lull.statistics import bootstrap
 from lull.study.description import Check, PaperResult, Value
 
 if TYPE_CHECKING:
@@ -21,12 +24,13 @@ FROM_A_MODEL = (EnergyKind.ESTIMATED, EnergyKind.SIMULATED)
 
 @dataclass(frozen=True)
 class Compared:
-    """One comparison of the study: its name, what was held fixed (`where` says it), and the candidate's record."""
+    """One comparison of the study: its name, what was held fixed (`where` says it), and the two records."""
 
     name: str
     fixed: dict[str, Value]
     where: str
     comparison: Comparison
+    baseline: Run
     candidate: Run
 
 
@@ -88,11 +92,23 @@ def judge(check: Check, seen: Seen | None) -> str:
 
 def look(check: Check, one: Compared, region: str | None) -> Seen | None:
     """The ratio a check is about."""
+    if check.metric is not None:
+        return of_metric(one, check.metric, region)
     if check.quantity == "wire_over_node":
         return wire_over_node(one.candidate, region)
-    ratio = getattr(one.comparison, check.quantity)
+    found = getattr(one.comparison, str(check.quantity))
     kind = None if check.quantity == "speedup" else one.comparison.kind
-    return Seen(ratio.value, ratio.low, ratio.high, kind)
+    return Seen(found.value, found.low, found.high, kind)
+
+
+def of_metric(one: Compared, metric: str, region: str | None) -> Seen | None:
+    """A metric of the candidate over that of the baseline, medians with their interval."""
+    candidate, baseline = (
+        measures(quantity(run, region=region), seed=bootstrap.SEED, stream=stream, metrics=[metric])
+        for stream, run in enumerate((one.candidate, one.baseline))
+    )
+    found = ratio_if_positive(candidate, baseline, metric)
+    return None if found is None else Seen(found.value, found.low, found.high, None)
 
 
 def wire_over_node(run: Run, region: str | None) -> Seen | None:
@@ -130,7 +146,9 @@ def _in_words(check: Check, seen: Sequence[tuple[Compared, Seen | None, str]]) -
 
 
 def _name(check: Check) -> str:
-    return "wire / node energy" if check.quantity == "wire_over_node" else check.quantity.capitalize()
+    if check.metric is not None:
+        return f"Ratio of {check.metric}"
+    return "wire / node energy" if check.quantity == "wire_over_node" else str(check.quantity).capitalize()
 
 
 def _one_in_words(check: Check, one: Compared, seen: Seen | None) -> str:

@@ -139,10 +139,17 @@ class Check(Part):
     """What would have to be seen here for a claim to hold: of every comparison it is about."""
 
     compare: str
-    quantity: Literal["speedup", "greenup", "powerup", "wire_over_node"]
+    quantity: Literal["speedup", "greenup", "powerup", "wire_over_node"] | None = None
+    metric: str | None = None  # in place of a quantity: the candidate's over the baseline's, as the programs report it
     relation: Literal["above", "below"]
     than: float
     only: dict[Name, list[Value]] = {}  # leave out comparisons at other values
+
+    @model_validator(mode="after")
+    def _is_about_one_thing(self) -> Self:
+        if (self.quantity is None) == (self.metric is None):
+            raise ValueError(f"a check of {self.compare} needs either a quantity or a metric")
+        return self
 
 
 class PaperResult(Part):

@@ -48,7 +48,7 @@ def outcome_of(study: Description, points: Sequence[Point], folder: Path) -> Out
             first, second = runs[point_name(baseline)], runs[point_name(candidate)]
             found = compare_runs(first, second, region=study.measure.region, per=study.measure.per)
             varying = {name: value for name, value in fixed.items() if len(study.factors[name]) > 1}
-            compared.append(Compared(comparison.name, fixed, describe(varying), found, second))
+            compared.append(Compared(comparison.name, fixed, describe(varying), found, first, second))
             if comparison.listed:
                 listed.append(compared[-1])
     return Outcome(

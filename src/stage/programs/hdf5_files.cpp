@@ -251,13 +251,12 @@ int close(const hdf5_library& library, hdf5_id file) {
   try {
     if (const auto written = of.written_by_program.extract(file)) {
       struct stat found {};
-      const std::int64_t took = now_ns() - written.mapped().begin_ns;
       const bool is_there = stat(written.mapped().name.c_str(), &found) == 0;
       const auto bytes = static_cast<std::uint64_t>(is_there ? found.st_size : 0);
       ++of.counts.written_by_program;
-      of.counts.nanoseconds += took;
       of.counts.bytes += bytes;
-      if (of.by != nullptr) of.by->wrote_itself(took, bytes);
+      const std::int64_t begin_ns = written.mapped().begin_ns;
+      of.counts.nanoseconds += of.by != nullptr ? of.by->wrote_itself(begin_ns, bytes) : now_ns() - begin_ns;
     }
     hand_over_closed(of);
     if (of.by != nullptr) tell_failures(of);

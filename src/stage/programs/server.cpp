@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "stage/choice.hpp"
 #include "stage/programs/relay.hpp"
 #include "stage/programs/staging.hpp"
 #include "stage/server.hpp"
@@ -18,7 +19,7 @@ int main() {
   signal(SIGPIPE, SIG_IGN);  // stderr may be gone before it is
   try {
     relayed_exchange all(socket);
-    const plan wanted = plan_of_settings();
+    const plan wanted = chosen(plan_of_settings(), all.nodes_by_rank());
     const roles who(wanted, all.nodes_by_rank());
     code = serve(wanted, who, all);
   } catch (const std::exception& problem) {

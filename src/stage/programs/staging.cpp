@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "stage/blocks/outlet.hpp"
+#include "stage/choice.hpp"
 #include "stage/client.hpp"
 #include "stage/figures.hpp"
 #include "stage/programs/hdf5_files.hpp"
@@ -83,10 +85,16 @@ outlet* outlet_of_process = nullptr;
 class staging_of_program final : public staging {
  public:
   explicit staging_of_program(exchange& all)
-      : plan_(plan_of_settings()), nodes_(nodes_by_rank(all)), roles_(plan_, nodes_), rank_(all.rank()) {
+      : nodes_(nodes_by_rank(all)),
+        plan_(chosen(plan_of_settings(), nodes_)),
+        roles_(plan_, nodes_),
+        rank_(all.rank()) {
     const std::vector<int> clients = roles_.clients();
     sets_aside_ = static_cast<int>(clients.size()) < roles_.processes();
     speaks_ = clients.front() == rank_;
+    if (plan_.by_model && speaks_)
+      say(fmt::format("stage the program's output: auto takes {}, by the model, without figures of an earlier run",
+                      name_of(plan_)));
   }
 
   [[nodiscard]] bool sets_aside() const override { return sets_aside_; }
@@ -150,11 +158,11 @@ class staging_of_program final : public staging {
           "statically into it: link it with the shared library",
           name_of(plan_)));
     else if (!sets_aside_)
-      fmt::print(stderr, "{}\n", table_of(plan_, sum.figures));
+      stage::report(plan_, {sum.figures, {}, static_cast<int>(std::set(nodes_.begin(), nodes_.end()).size())});
   }
 
-  plan plan_;
   std::vector<std::string> nodes_;
+  plan plan_;
   roles roles_;
   int rank_;
   bool sets_aside_ = false;

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <fstream>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "stage/client.hpp"
 #include "stage/files.hpp"
@@ -112,6 +113,56 @@ TEST_P(handing_over, any_count_of_clients_writes_through_any_count_of_servers) {
       EXPECT_THAT(said, testing::ContainsRegex("client +" + std::to_string(clients) + " "));
       EXPECT_THAT(said, testing::ContainsRegex("server +" + std::to_string(servers) + " "));
     }
+}
+
+TEST_P(handing_over, who_may_choose_takes_what_has_cost_less) {
+  processes job(pair, with(aside(MiB, when_full::cheapest), [&](client& mine, int, meeting_place&) {
+                  output(mine, at("first"), content_of(0, 0));
+                  EXPECT_TRUE(mine.written(at("first"), true));
+                  (void)mine.wrote_itself(now_ns(), MiB);
+                  EXPECT_FALSE(mine.begin_file(at("second"), false));
+                  for (int i = 0; i < 20; ++i) (void)mine.wrote_itself(now_ns() - (std::int64_t{1} << 40U), MiB);
+                  EXPECT_TRUE(mine.begin_file(at("third"), false));
+                  mine.leave();
+                  return 0;
+                }));
+  EXPECT_THAT(job.wait_all(), Each(0)) << job.said();
+}
+
+TEST_P(handing_over, servers_of_several_nodes_report_together) {
+  const bool cores = GetParam() == approach::dedicated_cores;
+  const std::vector<std::string> nodes =
+      cores ? std::vector<std::string>{"a", "a", "b", "b", "b"} : std::vector<std::string>{"a", "a", "b", "c", "c"};
+  plan wanted = aside();
+  wanted.count = cores ? 1 : 2;
+  const int clients = cores ? 3 : 2;
+  processes job(nodes, with(wanted, [&](client& mine, int rank, meeting_place&) {
+                  output(mine, at(std::to_string(rank)), content_of(rank, 0));
+                  mine.leave();
+                  return 0;
+                }));
+  EXPECT_THAT(job.wait_all(), Each(0)) << job.said();
+  const std::string said = job.said();
+  EXPECT_EQ(said.find(name_of(wanted)), said.rfind(name_of(wanted)));
+  EXPECT_THAT(said, testing::ContainsRegex("client +" + std::to_string(clients) + " "));
+  EXPECT_THAT(said, testing::ContainsRegex("server +" + std::to_string(5 - clients) + " "));
+}
+
+TEST_P(handing_over, the_first_server_of_all_dies_and_the_other_node_reports_its_own) {
+  if (GetParam() != approach::dedicated_cores) GTEST_SKIP() << "the same code for all";
+  processes job({"a", "a", "b", "b"}, with(aside(), [&](client& mine, int rank, meeting_place& place) {
+                  if (rank == 0) {
+                    kill(place.pids[1], SIGKILL);
+                    place.flags[0] = 1;
+                  }
+                  await([&] { return place.flags[0] == 1; });
+                  output(mine, at(std::to_string(rank)), content_of(rank, 0));
+                  mine.leave();
+                  return 0;
+                }));
+  EXPECT_THAT(job.wait_all(), testing::ElementsAre(0, 128 + SIGKILL, 0, 0)) << job.said();
+  EXPECT_THAT(job.said(), testing::ContainsRegex("server +1 "));
+  EXPECT_EQ(entries(folder()), 2);
 }
 
 TEST_P(handing_over, a_name_is_written_in_the_order_of_its_files) {

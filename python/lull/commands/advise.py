@@ -1,0 +1,197 @@
+"""`lull advise`: what the model says before anything runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lull import _core
+from lull.base.native import native_errors
+from lull.base.terminal import output as terminal
+from lull.model.output import Case, Claim, Paper, case_of, read_site, site_content
+from lull.statistics.formatting import si
+
+OBJECTIVES = ("time", "energy", "edp")
+FEW = 2  # dedicated cores, and nodes, that are shown beside the best of either
+FIELDS = ("seconds", "cpu_use", "watts", "joules", "stall_seconds_per_output", "write_seconds_per_output")
+
+
+@click.group(short_help="Ask the model who should write a simulation's output.")
+def advise() -> None:
+    """Ask the model before anything runs."""
+
+
+@advise.command(short_help="Who should write a simulation's output.")
+@click.argument("site", required=False)
+@click.option("--nodes", type=click.IntRange(min=1), help="Nodes of the job.")
+@click.option("--cores", type=click.IntRange(min=1), help="Cores of a node, a process on each.")
+@click.option("--every", metavar="STEPS", type=click.IntRange(min=1), help="Steps from output to output.")
+@click.option(
+    "--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Any key, e.g. machine.storage_bytes_per_s=2e8."
+)
+@click.option(
+    "--from",
+    "figures",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The figures of a run (lull stage --figures FILE), or its record: machine and simulation, each output a step.",
+)
+@click.option(
+    "--objective", type=click.Choice(OBJECTIVES), default="time", help="What is to be least.  [default: time]"
+)
+@click.option("--all", "every_way", is_flag=True, help="Show every number of dedicated cores and nodes.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def output(
+    site: str | None,
+    nodes: int | None,
+    cores: int | None,
+    every: int | None,
+    assignments: tuple[str, ...],
+    figures: Path | None,
+    objective: str,
+    every_way: bool,
+    as_json: bool,
+) -> None:
+    """Predict time, CPU use, power and energy of each way to write a simulation's output, the best first.
+
+    SITE is a TOML file with [machine] and [simulation], or nancy or rennes, the sites of a publication, whose results
+    are shown beside. What nobody names has a default. The predictions are estimates, for choosing; they are no
+    measurements.
+
+    \b
+        lull advise output --nodes 14 --cores 4
+        lull advise output --from figures.json --objective energy
+        lull advise output nancy --every 10
+    """
+    from lull.simulation.settings_by_key import changed
+
+    content = site_content(site) if site else {}
+    short = (("machine.nodes", nodes), ("machine.cores", cores), ("simulation.steps_per_output", every))
+    named = [f"{key}={value}" for key, value in short if value is not None]
+    described = read_site(changed(content, [*assignments, *named]), f"read the site {site}" if site else "advise")
+    case = case_of(described, figures)
+    with native_errors():
+        choices = case.choices(_core.output_ways(case.machine), objective)
+        if as_json:
+            click.echo(json.dumps(_as_data(case, choices, described.paper, objective), indent=1))
+            return
+        _show(terminal(), described.title, case, choices, objective, every_way)
+        if described.paper is not None:
+            _show_paper(terminal(), case, described.paper)
+
+
+def _as_data(case: Case, choices: list[_core.OutputChoice], paper: Paper | None, objective: str) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "objective": objective,
+        "simulation_is_assumed": case.simulation_is_assumed,
+        "ways": [{"way": one.way, **{name: getattr(one, name) for name in FIELDS}} for one in choices],
+    }
+    if paper is not None:
+        shown["cpu_use_pct"] = [
+            {"every": every, "way": way, "paper": found, "predicted": predicted}
+            for every, way, found, predicted in _uses(case, paper)
+        ]
+        shown["claims"] = [
+            {"says": claim.says, "holds": holds, "predicted_pct": change, "paper_pct": claim.paper_pct}
+            for claim in paper.claims
+            for holds, change in [_judged(case, claim)]
+        ]
+    return shown
+
+
+def _show(
+    console: Console, title: str, case: Case, choices: list[_core.OutputChoice], objective: str, every_way: bool
+) -> None:
+    on, what = case.machine, case.simulation
+    head = title or f"{on.nodes} x {on.cores} cores"
+    console.print(
+        Text(
+            f"{head}: {what.steps} steps, an output of {si(what.bytes_per_output, 'B')} every {what.steps_per_output}; "
+            "predicted by the model, energy is an estimate"
+        ),
+        soft_wrap=True,
+    )
+    if case.simulation_is_assumed:
+        console.print(
+            Text("nothing is known of the simulation: an atmosphere model is assumed; compare only ratios"),
+            soft_wrap=True,
+        )
+    best = choices[0]
+    table = _table(
+        "approach", "time", "CPU use %", "power", "energy", "stall per output", "write per output", f"{objective} +%"
+    )
+    for one in choices if every_way else _few(choices):
+        more = 100 * (one.cost(objective) / best.cost(objective) - 1)
+        table.add_row(
+            Text(one.way, style="bold" if one.way == best.way else ""),
+            si(one.seconds, "s"),
+            f"{100 * one.cpu_use:.1f}",
+            si(one.watts, "W"),
+            si(one.joules, "J"),
+            si(one.stall_seconds_per_output, "s"),
+            si(one.write_seconds_per_output, "s"),
+            "best" if one.way == best.way else f"{more:.1f}",
+        )
+    console.print(table)
+
+
+def _few(choices: list[_core.OutputChoice]) -> list[_core.OutputChoice]:
+    """Of each approach the best, and those that set few aside."""
+    seen: set[str] = set()
+    shown = []
+    for one in choices:
+        approach, _, count = one.way.partition("=")
+        if approach not in seen or int(count) <= FEW:
+            shown.append(one)
+        seen.add(approach)
+    return shown
+
+
+def _show_paper(console: Console, case: Case, paper: Paper) -> None:
+    console.print(Text(f"\nbeside {paper.source}"), soft_wrap=True)
+    if paper.cpu_use_pct:
+        table = _table("CPU use %, every", "approach", "paper", "predicted", "difference")
+        for every, way, found, predicted in _uses(case, paper):
+            table.add_row(str(every), way, f"{found:.1f}", f"{predicted:.1f}", f"{predicted - found:+.1f}")
+        console.print(table)
+        console.print()
+    table = _table("the paper says", "predicted", "paper %", "predicted %")
+    for claim in paper.claims:
+        holds, change = _judged(case, claim)
+        verdict = "so" if holds else "not so"
+        paper_pct = ""
+        if claim.paper_pct is not None:
+            paper_pct = f"{claim.paper_pct:+.0f}"
+            if holds and abs(change - claim.paper_pct) > abs(claim.paper_pct) / 2:
+                verdict = "in part"
+        table.add_row(claim.says, verdict, paper_pct, f"{change:+.1f}")
+    console.print(table)
+
+
+def _uses(case: Case, paper: Paper) -> list[tuple[int, str, float, float]]:
+    """Steps between outputs, way, what the paper found and what is predicted, in per cent."""
+    return [
+        (every, way, found, 100 * case.quantity("cpu_use", f"{way}@{every}"))
+        for every, by_way in paper.cpu_use_pct.items()
+        for way, found in by_way.items()
+    ]
+
+
+def _judged(case: Case, claim: Claim) -> tuple[bool, float]:
+    """Whether it is predicted, too, and how much less the first is than the other's first, in per cent."""
+    less = [case.quantity(claim.quantity, way) for way in claim.less]
+    than = [case.quantity(claim.quantity, way) for way in claim.than]
+    return max(less) < min(than), 100 * (less[0] / than[0] - 1)
+
+
+def _table(*headings: str) -> Table:
+    table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if number == 0 or heading == "approach" else "right")
+    return table

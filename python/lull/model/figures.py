@@ -1,0 +1,71 @@
+"""A run's output, as its figures tell it (`lull.record.Output`), as a case for the model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lull import _core
+from lull.base.errors import LullError, describe_os_error
+
+if TYPE_CHECKING:  # what reads records takes a while to import, and `lull stage` starts other commands
+    from lull.record import Output
+
+FORM = 1  # of the file; src/stage/figures.cpp
+
+
+def seconds_of(run: Output) -> float:
+    """How long the simulation took."""
+    return run.clients.wall_s / max(run.clients.processes, 1)
+
+
+def bytes_of(run: Output) -> int:
+    """Of all its output, dropped or not."""
+    return run.clients.handed_over.bytes + run.clients.wrote_itself.bytes + run.clients.dropped.bytes
+
+
+def case_of_run(run: Output) -> tuple[_core.OutputMachine, _core.OutputSimulation] | None:
+    """The machine and the simulation as the run shows them, or None where it wrote nothing."""
+    asked = _core.OutputRun()
+    asked.nodes, asked.outputs = run.nodes, run.outputs
+    asked.clients, asked.servers = run.clients.processes, run.servers.processes
+    asked.compute_s, asked.client_cpu_s = run.clients.compute_s, run.clients.cpu_s
+    asked.client_write_s = run.clients.write_s
+    asked.server_write_s, asked.server_cpu_s = run.servers.write_s, run.servers.cpu_s
+    asked.handed_over_bytes = run.clients.handed_over.bytes
+    asked.wrote_itself_bytes = run.clients.wrote_itself.bytes
+    asked.dropped_bytes = run.clients.dropped.bytes
+    return _core.output_case_of(asked)
+
+
+def read_figures(path: Path) -> Output:
+    """Read the figures of a run: what LULL_STAGE_FIGURES named, or the last ones in a record.
+
+    Raises:
+        LullError: They are not there, or something else is.
+    """
+    from pydantic import ValidationError
+
+    from lull.record import Output, read
+
+    fix = "lull stage --figures FILE writes them"
+    asked = f"read the figures of a run's output, {path}"
+    if path.is_dir():
+        jobs = [job for repeat in read(path).repeats for job in repeat.output]
+        if not jobs:
+            raise LullError(asked, "the record has none", "measure a command that lull stage starts")
+        return jobs[-1]
+    try:
+        content = json.loads(path.read_bytes())
+        if not isinstance(content, dict) or content.pop("schema", None) != FORM:
+            raise LullError(asked, "it holds none, or of another version of Lull", fix)
+        return Output.model_validate(content)
+    except OSError as error:
+        raise LullError(asked, describe_os_error(error), fix) from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise LullError(asked, f"it is not JSON: {error}", fix) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise LullError(asked, f"{where}: {first['msg']}" if where else first["msg"]) from error

@@ -1,0 +1,132 @@
+"""What `lull stage --approach auto` takes: by the model, and by what earlier runs of the same command have cost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lull import _core
+from lull.model.figures import case_of_run
+from lull.record import Output
+from lull.stage.programs import Wish
+from lull.stage.selection import Memory, select, selected
+
+MB = 1_000_000
+
+
+def figures(
+    approach: str, seconds: float, *, write_s: float = 0.0, output: int = 100 * MB, outputs: int = 10
+) -> Output:
+    """Of a run of 4 processes of one node, which computed 40 s in all."""
+    aside = 0 if approach == "time-partitioning" else int(approach.rpartition("=")[2])
+    clients = 4 - aside
+    mine, theirs = {"files": outputs, "bytes": output * outputs}, {"files": 0, "bytes": 0}
+    if aside:
+        mine, theirs = theirs, mine
+    return Output.model_validate(
+        {
+            "approach": approach,
+            "nodes": 1,
+            "outputs": outputs,
+            "clients": {
+                "processes": clients,
+                "wall_s": seconds * clients,
+                "compute_s": 40,
+                "stall_s": 0,
+                "write_s": 0 if aside else write_s * clients,
+                "cpu_s": 40,
+                "handed_over": theirs,
+                "wrote_itself": mine,
+                "dropped": {"files": 0, "bytes": 0},
+                "too_large": 0,
+            },
+            "servers": {
+                "processes": aside,
+                "wall_s": seconds * aside,
+                "idle_s": (seconds - write_s) * aside,
+                "write_s": write_s * aside,
+                "cpu_s": 0.1,
+                "written": theirs,
+                "failed": 0,
+            },
+        }
+    )
+
+
+def kept(run: Output) -> str:
+    """As a run leaves them."""
+    return json.dumps({"schema": 1, **run.model_dump()})
+
+
+def test_nothing_is_selected_without_a_run() -> None:
+    assert select([], "time") is None
+    assert select([figures("time-partitioning", 10, outputs=0)], "time") is None
+
+
+def test_what_the_model_promises_is_tried() -> None:
+    chosen = select([figures("time-partitioning", 30, write_s=20)], "time")
+    assert chosen is not None
+    assert chosen.approach == "dedicated-cores=1"
+    assert "not tried yet" in chosen.why and "less time" in chosen.why
+
+
+def test_what_was_measured_counts_more_than_what_was_promised() -> None:
+    slow = figures("dedicated-cores=1", 80, write_s=20)
+    chosen = select([slow, figures("time-partitioning", 30, write_s=20)], "time")
+    assert chosen is not None and chosen.approach == "time-partitioning"
+    assert chosen.why == "the best of 2 tried"
+
+
+def test_a_small_promise_is_not_worth_a_change() -> None:
+    chosen = select([figures("time-partitioning", 10.1, write_s=0.1)], "time")
+    assert chosen is not None and chosen.approach == "time-partitioning"
+
+
+def test_runs_with_other_output_are_not_compared() -> None:
+    other = figures("dedicated-cores=1", 1, write_s=0.1, output=MB)
+    chosen = select([figures("time-partitioning", 30, write_s=20), other], "time")
+    assert chosen is not None and "not tried yet" in chosen.why
+
+
+@pytest.mark.parametrize("objective", ["time", "energy", "edp"])
+def test_the_objective_decides(objective: str) -> None:
+    chosen = select([figures("time-partitioning", 30, write_s=20)], objective)
+    assert chosen is not None
+    machine, simulation = case_of_run(figures("time-partitioning", 30, write_s=20)) or pytest.fail("no case")
+    best = _core.choose_output(machine, simulation, _core.output_ways(machine), objective)[0]
+    assert chosen.approach == best.way
+
+
+def test_each_command_has_figures_of_its_own(tmp_path: Path) -> None:
+    environment = {"XDG_CACHE_HOME": str(tmp_path)}
+    memory = Memory(["mpirun", "-n", "4", "./app"], environment)
+    place = memory.file("auto")
+    assert place is not None
+    place.write_text(kept(figures("time-partitioning", 30, write_s=20)))
+    (place.parent / place.name.replace("auto", "dedicated-cores=1")).write_text("half a fi")
+    assert [run.approach for run in memory.runs()] == ["time-partitioning"]
+    assert Memory(["mpirun", "-n", "5", "./app"], environment).runs() == []
+    assert Memory(["mpirun", "-n", "4", "./app"], {**environment, "SLURM_NTASKS": "8"}).runs() == []
+
+
+def test_auto_stays_until_something_is_known(tmp_path: Path) -> None:
+    environment = {"XDG_CACHE_HOME": str(tmp_path)}
+    command = ["mpirun", "-n", "4", "./app"]
+    wish, why = selected(Wish("auto"), command, environment)
+    assert (wish.approach, why) == ("auto", "")
+    [place] = wish.figures
+    assert wish.when_full is None
+    place.write_text(kept(figures("time-partitioning", 30, write_s=20)))
+    wish, why = selected(Wish("auto"), command, environment)
+    assert (wish.approach, wish.when_full) == ("dedicated-cores=1", "cheapest")
+    assert why.startswith("auto takes dedicated-cores=1, by the figures of earlier runs")
+    named, _ = selected(Wish("auto", when_full="wait", figures=(tmp_path / "mine",)), command, environment)
+    assert (named.when_full, named.figures[0], len(named.figures)) == ("wait", tmp_path / "mine", 2)
+
+
+def test_without_a_place_for_them_figures_are_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    wish, _ = selected(Wish("auto"), ["./app"], {"XDG_CACHE_HOME": str(tmp_path / "file")})
+    assert wish.figures == ()
