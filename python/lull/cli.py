@@ -29,6 +29,7 @@ COMMANDS = (
     "run",
     "attach",
     "stage",
+    "join",
     "advise",
     "join",
     "hosts",

@@ -201,7 +201,7 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
 }
 
 void client::state::make_room(std::size_t bytes) {
-  if (served()) server_.up->say(remark::waits, next_);
+  if (served() && full_for(bytes)) server_.up->say(remark::waits, next_);
   while (full_for(bytes) && take_answer(true)) continue;
 }
 
@@ -217,8 +217,9 @@ bool client::state::hand_over_as_it_is(staged_file&& finished) {
     return hand_over(std::move(finished)), true;
   }
   wait_for(finished.final_path());
+  const std::int64_t write_ns = now_ns();
   write_here(finished, {finished.final_path(), finished.exclusive(), mark_ + "-own-" + std::to_string(own_++)});
-  turns_.wrote_itself(now_ns() - begin_ns, bytes);
+  turns_.wrote_itself(now_ns() - write_ns, bytes);
   return true;
 }
 
@@ -314,9 +315,11 @@ void client::state::recover() {
 void client::state::write_here(const staged_file& file, const destination& place) {
   const std::int64_t begin = now_ns();
   try {
-    storage.pass(file.bytes());
     const handed_over what{file.descriptor(), place};
-    (void)write_together(file.in_form(), {&what, 1}, sync_);
+    const bool as_it_is = file.in_form() == form::whole;  // else the files have another size
+    if (as_it_is) storage.pass(file.bytes());
+    const amount written = write_together(file.in_form(), {&what, 1}, sync_);
+    if (!as_it_is) storage.pass(written.bytes);
     figures.wrote_itself.add(file.bytes());
   } catch (const error& why) {
     note_failure(why.what());

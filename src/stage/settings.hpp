@@ -22,6 +22,8 @@ inline constexpr std::array stage{
     setting{"LULL_STAGE_FSYNC", setting_type::choice, "1", "0|1",
             "Whether a file is on the disk (fsync) before it gets its name. Without it, what a network file system "
             "refuses late may stay unnoticed."},
+    setting{"LULL_STAGE_PYTHON", setting_type::text, "python3", "",
+            "The Python that runs plug-ins of a simulation's output; it must have Lull. `lull stage` gives its own."},
     setting{"LULL_STAGE_STORAGE_LIMIT", setting_type::size, "0", "",
             "For experiments: bytes per second that all processes of a job on a machine write together, at most, as if "
             "their storage were that slow. 0: no limit."},

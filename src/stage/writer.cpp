@@ -77,11 +77,13 @@ void writer::work(const std::stop_token& end) {
 
     const idle_frequency::at_full here(core_);
     const std::int64_t begin = now_ns();
-    storage_.pass(bytes_of(together));
     amount written;
     std::string failure;
     try {
+      const bool as_it_is = together.front().what == form::whole;  // else the files have another size
+      if (as_it_is) storage_.pass(bytes_of(together));
       written = write(together);
+      if (!as_it_is) storage_.pass(written.bytes);
     } catch (const std::exception& why) {
       failure = why.what();
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "stage/blocks/hdf5_objects.hpp"
 
@@ -36,12 +37,12 @@ H5FD_t* open(const char*, unsigned flags, hid_t access, haddr_t) {
   struct stat found {};
   if (held == nullptr || fstat(held->target->descriptor, &found) != 0) return nullptr;
   const haddr_t end = (flags & truncate_it) != 0 ? 0 : static_cast<haddr_t>(found.st_size);
-  auto* const made = new open_file{{}, held->target, 0, end};
-  return &made->common;
+  auto made = std::make_unique<open_file>(open_file{{}, held->target, 0, end});
+  return &made.release()->common;  // close() takes it back
 }
 
 herr_t close(H5FD_t* file) {
-  delete &ours(file);
+  const std::unique_ptr<open_file> taken_back(&ours(file));
   return 0;
 }
 

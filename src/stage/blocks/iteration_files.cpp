@@ -87,6 +87,7 @@ amount write_iteration(std::span<const handed_over> all, bool sync) {
   amount written;
   if (files.front().about().one_file && files.size() > 1) {
     std::vector<const block_file*> in_order;
+    in_order.reserve(files.size());
     for (const block_file& one : files) in_order.push_back(&one);
     std::ranges::sort(in_order, {}, [](const block_file* one) { return one->about().process; });
     destination where = all.front().where;

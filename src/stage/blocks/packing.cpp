@@ -26,10 +26,10 @@ std::size_t run_zstd(unsigned flags, std::size_t values, const unsigned* level, 
                               ? ZSTD_decompress(made, most, *buffer, bytes)
                               : ZSTD_compress(made, most, *buffer, bytes, values > 0 ? static_cast<int>(level[0]) : 3);
   if (ZSTD_isError(got) != 0) {
-    std::free(made);  // NOLINT(cppcoreguidelines-no-malloc)
+    std::free(made);  // NOLINT(cppcoreguidelines-no-malloc,cppcoreguidelines-owning-memory)
     return 0;
   }
-  std::free(*buffer);  // NOLINT(cppcoreguidelines-no-malloc)
+  std::free(*buffer);  // NOLINT(cppcoreguidelines-no-malloc,cppcoreguidelines-owning-memory)
   *buffer = made;
   *size = most;
   return got;
