@@ -60,7 +60,9 @@ class turns {
     beginnings_[file.descriptor()] = {begin_ns, had_room};
   }
   void handed_over(int descriptor, std::size_t bytes) {
-    const beginning& of = beginnings_[descriptor];
+    const auto begun = beginnings_.extract(descriptor);
+    if (!begun) return;
+    const beginning& of = begun.mapped();
     decides_.handed_over(of.had_room, seconds(now_ns() - of.begin_ns), static_cast<double>(bytes));
   }
   void wrote_itself(std::int64_t nanoseconds, std::size_t bytes) {
@@ -75,7 +77,7 @@ class turns {
   static double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
   model::handing_over decides_;
-  std::map<int, beginning> beginnings_;  // by descriptor: of each the file that it has held last
+  std::map<int, beginning> beginnings_;  // of files that are open, by descriptor
 };
 
 std::string random_mark() {
