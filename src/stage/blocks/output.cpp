@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -76,8 +77,15 @@ void output::lay_out() {
   for (block& one : made) {
     const auto placed = placed_.find(one.variable);
     if (placed == placed_.end()) continue;
-    one.offset = placed->second.offset;
-    one.count = placed->second.count;
+    const auto& [offset, count] = placed->second;
+    bool lies_within = true;
+    for (std::size_t i = 0; i < one.all.size(); ++i) lies_within = lies_within && offset[i] + count[i] <= one.all[i];
+    if (lies_within) {
+      one.offset = offset;
+      one.count = count;
+    } else {
+      placed_.erase(placed);  // the extents are others now
+    }
   }
   head_.blocks = std::move(made);
   laid_out_ = true;
@@ -116,9 +124,11 @@ void output::begin() {
   std::size_t bytes = begin_of_blocks(head_);
   used_ = bytes;
   for (const block& one : head_.blocks) bytes += at_page(one.bytes());
-  memory_ = buffers_.take(bytes, [] {
-    if (outlet* const to = outlet_of_process()) (void)to->look();
-  });
+  memory_ = buffers_.take(bytes, [this] { look(); });
+}
+
+void output::look() {
+  if (outlet* const to = outlet_of_process()) std::ranges::move(to->look(), std::back_inserter(failures_));
 }
 
 void output::write(const std::string& variable, const void* data) {
@@ -147,19 +157,17 @@ bool output::end_iteration(std::int64_t number) {
   if (number < 0)
     throw usage_error("end iteration " + std::to_string(number), "it is less than 0", "number them from 0");
   bool taken = true;
-  std::vector<std::string> failures;
   if (memory_) {
     head_.iteration = number;
     write_head(memory_->data(), head_, used_);
     for (block& one : head_.blocks) one.position = 0;
     taken = hand_over(number);
   }
-  if (outlet* const to = outlet_of_process()) failures = to->look();
-  if (!failures.empty()) {
-    const std::size_t colon = failures.front().find(": ");
-    throw error(failures.front().substr(0, colon), failures.front().substr(colon + 2));
-  }
-  return taken;
+  look();
+  if (failures_.empty()) return taken;
+  const std::string first = std::exchange(failures_, {}).front();
+  const std::size_t colon = first.find(": ");
+  throw error(first.substr(0, colon), first.substr(colon + 2));
 }
 
 bool output::hand_over(std::int64_t number) {

@@ -39,6 +39,7 @@ class output {
   void lay_out();
   block& find(const std::string& variable);
   void begin();
+  void look();  // what has become of earlier iterations
   bool hand_over(std::int64_t number);
 
   description description_;
@@ -48,6 +49,7 @@ class output {
   buffers buffers_;
   std::shared_ptr<buffer> memory_;  // of the iteration that has been begun
   std::size_t used_ = 0;
+  std::vector<std::string> failures_;  // not yet said
   std::string mark_;
   std::uint64_t written_here_ = 0;
 };

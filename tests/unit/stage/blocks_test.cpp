@@ -187,6 +187,20 @@ TEST_F(blocks_output, takes_parameters_between_iterations) {
   mine.set("nx", 3);
 }
 
+TEST_F(blocks_output, must_be_placed_anew_when_its_extents_shrink) {
+  std::string text = described();
+  text.replace(text.find("[4, 5]"), 6, "[\"n\", 5]").replace(text.find("cut ="), 22, "");
+  output mine(text, 0, 1);
+  const std::array<std::int64_t, 2> offset{2, 0}, count{2, 5};
+  const auto values = counted_up(20);
+  mine.set("n", 4);
+  mine.place("values", offset.data(), count.data());
+  mine.set("n", 5);
+  EXPECT_EQ(mine.block_of("values").bytes(), 80U);
+  mine.set("n", 3);
+  EXPECT_THROW(mine.write("values", values.data()), usage_error);
+}
+
 TEST_F(blocks_output, says_what_cannot_be_written) {
   output mine(described(), 0, 1);
   const auto values = counted_up(20);
