@@ -16,8 +16,8 @@
 #include "model/handing_over.hpp"
 #include "stage/approach.hpp"
 #include "stage/figures.hpp"
+#include "stage/form.hpp"
 #include "stage/joint_account.hpp"
-#include "stage/whole_file.hpp"
 
 namespace lull::stage {
 namespace {
@@ -60,7 +60,9 @@ class turns {
     beginnings_[file.descriptor()] = {begin_ns, had_room};
   }
   void handed_over(int descriptor, std::size_t bytes) {
-    const beginning& of = beginnings_[descriptor];
+    const auto begun = beginnings_.extract(descriptor);
+    if (!begun) return;
+    const beginning& of = begun.mapped();
     decides_.handed_over(of.had_room, seconds(now_ns() - of.begin_ns), static_cast<double>(bytes));
   }
   void wrote_itself(std::int64_t nanoseconds, std::size_t bytes) {
@@ -75,7 +77,7 @@ class turns {
   static double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
   model::handing_over decides_;
-  std::map<int, beginning> beginnings_;  // by descriptor: of each the file that it has held last
+  std::map<int, beginning> beginnings_;  // of files that are open, by descriptor
 };
 
 std::string random_mark() {
@@ -100,6 +102,7 @@ class client::state {
 
   std::optional<staged_file> begin_file(const std::string& path, bool exclusive);
   void hand_over(staged_file&& finished);
+  bool hand_over_as_it_is(staged_file&& finished);
   bool written(const std::string& path, bool wait);
   std::vector<std::string> failures();
   void wrote_itself(std::int64_t nanoseconds, std::uint64_t bytes);
@@ -110,13 +113,15 @@ class client::state {
   storage_limit storage;
 
  private:
+  enum class turn { hand_over, write_here, drop };
   using outstanding_files = std::map<std::uint64_t, staged_file>;
 
   [[nodiscard]] bool served() const { return server_.up != nullptr; }
   [[nodiscard]] bool is_outstanding(const std::string& final_path, std::uint64_t from, std::uint64_t before) const;
   [[nodiscard]] bool full_for(std::size_t bytes) const;
   [[nodiscard]] destination where(std::uint64_t number, const staged_file& file) const;
-  void wait_for_room(std::size_t bytes);
+  [[nodiscard]] turn turn_for(std::size_t bytes, bool had_room);
+  void make_room(std::size_t bytes);
   bool take_answer(bool wait);  // false: there was none, or there is no server any more
   void take_answers();          // all there are
   void handle(const answer& got);
@@ -132,7 +137,7 @@ class client::state {
   joined server_;
   int rank_;
   std::string mark_ = random_mark();
-  std::uint64_t next_ = 0;
+  std::uint64_t next_ = 0, own_ = 0;  // numbers of what is handed over, and written here
   outstanding_files outstanding_;
   std::size_t outstanding_bytes_ = 0;
   expected_sizes expected_;
@@ -157,8 +162,15 @@ destination client::state::where(std::uint64_t number, const staged_file& file) 
   return {file.final_path(), file.exclusive(), mark_ + "-" + std::to_string(number)};
 }
 
-void client::state::wait_for_room(std::size_t bytes) {
-  while (full_for(bytes) && take_answer(true)) continue;
+// What becomes of output of this size; waits for room where that is the policy.
+client::state::turn client::state::turn_for(std::size_t bytes, bool had_room) {
+  if (bytes > share_) return ++figures.too_large, turn::write_here;
+  const bool here = policy_ == when_full::cheapest ? turns_.writes_itself(had_room)
+                                                   : !had_room && policy_ == when_full::write_yourself;
+  if (here) return turn::write_here;
+  if (!had_room && policy_ == when_full::drop) return turn::drop;
+  if (!had_room) make_room(bytes);
+  return turn::hand_over;
 }
 
 std::optional<staged_file> client::state::begin_file(const std::string& path, bool exclusive) {
@@ -175,22 +187,12 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
   }
   const std::size_t bytes = expected_.of(*place);
   const bool had_room = !full_for(bytes);
-  bool dropped = false;
-  bool here = bytes > share_;
-  if (here) {
-    ++figures.too_large;
-  } else if (policy_ == when_full::cheapest) {
-    here = turns_.writes_itself(had_room);
-    if (!here) wait_for_room(bytes);
-  } else if (!had_room) {
-    if (policy_ == when_full::wait) wait_for_room(bytes);
-    dropped = policy_ == when_full::drop;
-    here = policy_ == when_full::write_yourself;
-  }
+  const turn next = turn_for(bytes, had_room);
+  const bool here = next == turn::write_here;
   if (here) wait_for(*place);
   if (here || !served()) return std::nullopt;
   try {
-    staged_file begun(*place, exclusive, dropped);
+    staged_file begun(*place, exclusive, next == turn::drop);
     --figures.wrote_itself.files;
     turns_.begun(begun, begin_ns, had_room);
     return begun;
@@ -198,6 +200,29 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
     wait_for(*place);
     return std::nullopt;
   }
+}
+
+void client::state::make_room(std::size_t bytes) {
+  if (served() && full_for(bytes)) server_.up->say(remark::waits, next_);
+  while (full_for(bytes) && take_answer(true)) continue;
+}
+
+bool client::state::hand_over_as_it_is(staged_file&& finished) {
+  const std::int64_t begin_ns = now_ns();
+  take_answers();
+  const std::size_t bytes = finished.bytes();
+  const bool had_room = !full_for(bytes);
+  const turn next = served() ? turn_for(bytes, had_room) : turn::write_here;
+  if (next == turn::drop) return figures.dropped.add(bytes), false;
+  if (next == turn::hand_over && served()) {
+    turns_.begun(finished, begin_ns, had_room);
+    return hand_over(std::move(finished)), true;
+  }
+  wait_for(finished.final_path());
+  const std::int64_t write_ns = now_ns();
+  write_here(finished, {finished.final_path(), finished.exclusive(), mark_ + "-own-" + std::to_string(own_++)});
+  turns_.wrote_itself(now_ns() - write_ns, bytes);
+  return true;
 }
 
 void client::state::hand_over(staged_file&& finished) {
@@ -239,6 +264,8 @@ std::vector<std::string> client::state::failures() {
 }
 
 void client::state::wait_for(const std::string& final_path, std::uint64_t before) {
+  if (!served() || !is_outstanding(final_path, 0, before)) return;
+  server_.up->say(remark::waits, next_);
   while (is_outstanding(final_path, 0, before) && take_answer(true)) continue;
 }
 
@@ -288,13 +315,18 @@ void client::state::recover() {
 }
 
 void client::state::write_here(const staged_file& file, const destination& place) {
+  const std::int64_t begin = now_ns();
   try {
-    storage.pass(file.bytes());
-    write_whole_file(file.descriptor(), place, sync_);
+    const handed_over what{file.descriptor(), place};
+    const bool as_it_is = file.in_form() == form::whole;  // else the files have another size
+    if (as_it_is) storage.pass(file.bytes());
+    const amount written = write_together(file.in_form(), {&what, 1}, sync_);
+    if (!as_it_is) storage.pass(written.bytes);
     figures.wrote_itself.add(file.bytes());
   } catch (const error& why) {
     note_failure(why.what());
   }
+  figures.writing_ns += now_ns() - begin;
 }
 
 void client::state::note_failure(std::string why) {
@@ -304,9 +336,10 @@ void client::state::note_failure(std::string why) {
 }
 
 void client::state::leave() {
-  const std::int64_t begin = now_ns();
+  const std::int64_t begin = now_ns() - figures.writing_ns;
+  if (served() && !outstanding_.empty()) server_.up->say(remark::ends, next_);
   while (!outstanding_.empty() && take_answer(true)) continue;
-  figures.stalled_ns += now_ns() - begin;
+  figures.stalled_ns += now_ns() - figures.writing_ns - begin;
   figures.processes = 1;
   figures.wall_ns = now_ns() - begin_ns_;
   figures.cpu_ns = process_cpu_ns() - begin_cpu_ns_;
@@ -320,11 +353,12 @@ void client::state::leave() {
 
 namespace {
 
-// For the length of a call.
+// For the length of a call; less what it wrote itself.
 class stall {
  public:
-  stall(std::mutex& mutex, client_figures& figures) : lock_(mutex), figures_(figures) {}
-  ~stall() { figures_.stalled_ns += now_ns() - begin_ns_; }
+  stall(std::mutex& mutex, client_figures& figures)
+      : lock_(mutex), figures_(figures), written_ns_(figures.writing_ns) {}
+  ~stall() { figures_.stalled_ns += now_ns() - begin_ns_ - (figures_.writing_ns - written_ns_); }
   stall(const stall&) = delete;
   stall& operator=(const stall&) = delete;
 
@@ -332,6 +366,7 @@ class stall {
   std::int64_t begin_ns_ = now_ns();
   std::scoped_lock<std::mutex> lock_;
   client_figures& figures_;
+  std::int64_t written_ns_;
 };
 
 }  // namespace
@@ -358,6 +393,11 @@ std::optional<staged_file> client::begin_file(const std::string& final_path, boo
 void client::hand_over(staged_file&& finished) {
   const stall here(state_->mutex, state_->figures);
   state_->hand_over(std::move(finished));
+}
+
+bool client::hand_over_as_it_is(staged_file&& finished) {
+  const stall here(state_->mutex, state_->figures);
+  return state_->hand_over_as_it_is(std::move(finished));
 }
 
 bool client::written(const std::string& final_path, bool wait) {

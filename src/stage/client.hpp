@@ -38,6 +38,9 @@ class client {
   // `exclusive`: an existing file must not be replaced. May wait for room in the buffer.
   [[nodiscard]] std::optional<staged_file> begin_file(const std::string& final_path, bool exclusive);
   void hand_over(staged_file&& finished);
+  // The same for output that is in memory already, in whatever form: what is done when the buffer is full is done now. False: it
+  // was dropped.
+  [[nodiscard]] bool hand_over_as_it_is(staged_file&& finished);
   // Whether nothing that was handed over for this path is outstanding; waits for it if so asked.
   bool written(const std::string& final_path, bool wait);
   // What could not be written, one line each, since this was last asked; never waits.

@@ -19,6 +19,7 @@
 #include "stage/approach.hpp"
 #include "stage/messages.hpp"
 #include "stage/node_socket.hpp"
+#include "stage/writer.hpp"
 
 namespace lull::stage {
 namespace {
@@ -60,6 +61,8 @@ class node_uplink final : public uplink {
   bool hand_over(std::uint64_t number, const staged_file& file, const std::string& mark) override {
     return send(file_message(number, file, mark), file.descriptor());
   }
+
+  void say(remark what, std::uint64_t after) override { (void)send(remark_message(what, after)); }
 
   received receive(bool wait) override {
     std::array<std::byte, largest_message> buffer;
@@ -110,7 +113,7 @@ std::size_t permitted_descriptors() {
 class node_server {
  public:
   node_server(const plan& wanted, const roles& all, exchange& others, const storage_limit& storage)
-      : writer_(wanted.sync, storage) {
+      : writer_(wanted.sync, all.clients_of(others.rank()), storage) {
     const std::size_t clients = all.clients_of(others.rank()).size();
     constexpr std::size_t most = 256;  // of one client: more does not help
     const std::size_t each = permitted_descriptors() / std::max<std::size_t>(clients, 1);
@@ -153,7 +156,10 @@ served node_server::run() {
       if (one.socket) receive(one);
       if (one.socket) send_pending(one);
     }
+    for (const member& one : members_)
+      if (!one.socket) writer_.heard(one.rank, remark::ends);
     std::erase_if(members_, [](const member& one) { return !one.socket; });
+    if (members_.empty()) writer_.all_have_ended();
   }
   return {figures_, writer_.figures()};
 }
@@ -198,6 +204,8 @@ void node_server::handle(member& from, packet_reader reader, message what, descr
       writer_.submit(std::move(order));
     else  // the system has no descriptor left
       from.to_send.push_back(answer_message({order.number, answer::outcome::not_taken, {}}));
+  } else if (what == message::remark) {
+    writer_.heard(from.rank, reader.take<remark>());
   } else if (what == message::leave) {
     figures_ += take_figures(reader);
     from.socket = {};

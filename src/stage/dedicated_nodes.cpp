@@ -24,6 +24,7 @@
 #include "stage/messages.hpp"
 #include "stage/post.hpp"
 #include "stage/receive_buffers.hpp"
+#include "stage/writer.hpp"
 
 namespace lull::stage {
 namespace {
@@ -82,6 +83,8 @@ class network_uplink final : public uplink, post_handler {
     tell({file_message(number, file, mark), number, std::move(content), file.bytes()});
     return true;
   }
+
+  void say(remark what, std::uint64_t after) override { tell({remark_message(what, after), 0, {}, 0}); }
 
   received receive(bool wait) override {
     std::unique_lock lock(mutex_);
@@ -189,7 +192,9 @@ joined join(const plan&, const roles& all, exchange& others) {
 class network_server final : post_handler {
  public:
   network_server(const plan& wanted, const roles& all, exchange& others, const storage_limit& storage)
-      : buffers_(wanted.buffer_bytes), writer_(wanted.sync, storage), post_(*this, others) {
+      : buffers_(wanted.buffer_bytes),
+        writer_(wanted.sync, all.clients_of(others.rank()), storage),
+        post_(*this, others) {
     for (const int client : all.clients_of(others.rank())) members_[client];
     connect();
     (void)others.all({});
@@ -215,6 +220,7 @@ class network_server final : post_handler {
   struct member {
     std::uint64_t next = 0;  // number of its file that is to be submitted next
     std::map<std::uint64_t, arriving> files;
+    std::deque<std::pair<std::uint64_t, remark>> remarks = {};  // each holds after so many files
     bool connected = false;
     bool ended = false;  // it has left, or died
     bool died = false;
@@ -293,7 +299,12 @@ void network_server::packet_from(int from, packet_reader text) {
   } else if (what == message::leave) {
     figures_ += take_figures(text);
     known->second.ended = true;
+    writer_.heard(from, remark::ends);
     to_send_.emplace_back(from, packet().put(message::farewell));
+  } else if (what == message::remark) {
+    const auto said = text.take<remark>();
+    known->second.remarks.emplace_back(text.take<std::uint64_t>(), said);
+    submit_in_order(from);
   }
 }
 
@@ -316,10 +327,12 @@ void network_server::submit_in_order(int client) {
   for (auto at = from.files.lower_bound(from.next); at != from.files.end(); ++at) {
     auto& [number, file] = *at;
     const bool whole = file.order && file.there;
-    if (!from.died && (number != from.next || !whole)) return;
+    if (!from.died && (number != from.next || !whole)) break;
     from.next = number + 1;
     if (whole) submit(file);
   }
+  for (; !from.remarks.empty() && from.remarks.front().first <= from.next; from.remarks.pop_front())
+    writer_.heard(client, from.remarks.front().second);
 }
 
 void network_server::submit(arriving& file) {
@@ -336,6 +349,7 @@ void network_server::lost(int peer) {
   if (known == members_.end() || known->second.ended) return;
   known->second.ended = known->second.died = true;
   submit_in_order(peer);
+  writer_.heard(peer, remark::ends);
 }
 
 void network_server::answer_finished() {

@@ -31,6 +31,7 @@ mode_t creation_mask() {
 packet file_message(std::uint64_t number, const staged_file& file, const std::string& mark) {
   packet made;
   made.put(message::file).put(number).put(creation_mask()).put(file.exclusive()).put(mark).put(file.final_path());
+  made.put(file.in_form()).put(file.together());
   return made;
 }
 
@@ -41,6 +42,8 @@ write_order take_order(packet_reader& from) {
   order.where.exclusive = from.take<bool>();
   order.where.mark = from.take_text();
   order.where.path = from.take_text();
+  order.what = from.take<form>();
+  order.together = from.take_text();
   return order;
 }
 
@@ -61,6 +64,12 @@ answer take_answer(packet_reader& from) {
 packet leave_message(const client_figures& mine) {
   packet made;
   made.put(message::leave).put(mine);
+  return made;
+}
+
+packet remark_message(remark what, std::uint64_t after) {
+  packet made;
+  made.put(message::remark).put(what).put(after);
   return made;
 }
 

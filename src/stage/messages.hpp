@@ -7,7 +7,7 @@
 #include "stage/packet.hpp"
 #include "stage/staged_file.hpp"
 #include "stage/uplink.hpp"
-#include "stage/writer.hpp"
+#include "stage/write_order.hpp"
 
 namespace lull::stage {
 
@@ -16,6 +16,7 @@ enum class message : std::uint32_t {
   hello,     // client or server: what each way needs of it
   file,      // client: a file that it hands over
   leave,     // client: its figures
+  remark,    // client: what its server should know of it
   answer,    // server: what has become of a file
   farewell,  // server: it has seen that the client leaves
 };
@@ -24,6 +25,7 @@ enum class message : std::uint32_t {
 [[nodiscard]] packet file_message(std::uint64_t number, const staged_file& file, const std::string& mark);
 [[nodiscard]] packet answer_message(const answer& told);
 [[nodiscard]] packet leave_message(const client_figures& mine);
+[[nodiscard]] packet remark_message(remark what, std::uint64_t after);
 
 // After the kind has been taken. Throw lull::error where the packet is too short.
 [[nodiscard]] write_order take_order(packet_reader& from);  // without client and content

@@ -22,6 +22,8 @@ inline constexpr std::array stage{
     setting{"LULL_STAGE_FSYNC", setting_type::choice, "1", "0|1",
             "Whether a file is on the disk (fsync) before it gets its name. Without it, what a network file system "
             "refuses late may stay unnoticed."},
+    setting{"LULL_STAGE_PYTHON", setting_type::text, "python3", "",
+            "The Python that runs plug-ins of a simulation's output; it must have Lull. `lull stage` gives its own."},
     setting{"LULL_STAGE_STORAGE_LIMIT", setting_type::size, "0", "",
             "For experiments: bytes per second that all processes of a job on a machine write together, at most, as if "
             "their storage were that slow. 0: no limit."},
@@ -34,10 +36,13 @@ inline constexpr std::array stage{
         "Whether a server that has a core to itself lowers its frequency while there is nothing to write, where the "
         "site permits."},
     setting{"LULL_STAGE_FIGURES", setting_type::text, "", "",
-            "Files for the table that tells at the end of a run what its output has cost, as JSON; several with colons between."},
+            "Files for the table that tells at the end of a run what its output has cost, as JSON; several with colons "
+            "between."},
     setting{"LULL_STAGE_OBJECTIVE", setting_type::choice, "time", "time|energy|edp",
             "What the model makes least, where it says who should write the output: the time of a run, its energy, or "
             "their product."},
+    setting{"LULL_STAGE_PYTHON", setting_type::text, "python3", "",
+            "The Python that runs plug-ins of a simulation's output; it must have Lull. `lull stage` gives its own."},
 };
 
 }  // namespace lull::settings_of

@@ -2,46 +2,39 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 
 namespace lull::stage {
+namespace {
+
+kept_memory empty_memory(const std::string& final_path) {
+  const auto file = std::make_shared<const descriptor>(memfd_create("lull-stage", MFD_CLOEXEC));
+  if (!*file) throw error("stage " + final_path + " in memory", describe_errno(errno));
+  return {file->get(), 0, file};
+}
+
+}  // namespace
 
 staged_file::staged_file(std::string final_path, bool exclusive, bool dropped)
     : final_path_(std::move(final_path)),
-      descriptor_(memfd_create("lull-stage", MFD_CLOEXEC)),
+      content_(empty_memory(final_path_)),
       exclusive_(exclusive),
-      dropped_(dropped) {
-  if (descriptor_ < 0) throw error("stage " + final_path_ + " in memory", describe_errno(errno));
-}
+      dropped_(dropped) {}
 
-staged_file::~staged_file() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
+staged_file::staged_file(std::string final_path, form what, kept_memory content, std::string together)
+    : final_path_(std::move(final_path)), content_(std::move(content)), form_(what), together_(std::move(together)) {}
 
-staged_file::staged_file(staged_file&& other) noexcept
-    : final_path_(std::move(other.final_path_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      exclusive_(other.exclusive_),
-      dropped_(other.dropped_) {}
-
-staged_file& staged_file::operator=(staged_file&& other) noexcept {
-  std::swap(final_path_, other.final_path_);
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(exclusive_, other.exclusive_);
-  std::swap(dropped_, other.dropped_);
-  return *this;
-}
-
-std::string staged_file::path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+std::string staged_file::path() const { return "/proc/self/fd/" + std::to_string(content_.descriptor); }
 
 std::size_t staged_file::bytes() const {
+  if (form_ != form::whole) return content_.bytes;
   struct stat found {};
-  return fstat(descriptor_, &found) == 0 ? static_cast<std::size_t>(found.st_size) : 0;
+  return fstat(content_.descriptor, &found) == 0 ? static_cast<std::size_t>(found.st_size) : 0;
 }
 
 }  // namespace lull::stage

@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
 
 namespace lull::stage {
@@ -87,53 +87,6 @@ void copy_content(int from, int to) {
   }
 }
 
-// A file on its way to its name; removes its temporary name unless it got there.
-class nameless_file {
- public:
-  explicit nameless_file(const destination& where) : where_(where), temporary_(temporary_name(where)) {
-    file_ = descriptor(open(folder_of(where.path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, for_all));
-    if (file_) return;
-    check(errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT);
-    file_ = descriptor(open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, for_all));
-    check(static_cast<bool>(file_));
-    temporary_exists_ = true;
-  }
-  ~nameless_file() {
-    if (temporary_exists_) unlink(temporary_.c_str());
-  }
-  nameless_file(const nameless_file&) = delete;
-  nameless_file& operator=(const nameless_file&) = delete;
-
-  [[nodiscard]] int get() const { return file_.get(); }
-
-  void take_name() {
-    if (!temporary_exists_) {
-      if (link_to(where_.path)) return;
-      check(errno == EEXIST && !where_.exclusive);
-      check(link_to(temporary_));  // a link does not replace, a rename does
-      temporary_exists_ = true;
-    }
-    if (const int lost = file_.close()) throw failure{lost};
-    if (where_.exclusive)
-      check(renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, where_.path.c_str(), RENAME_NOREPLACE) == 0 ||
-            (errno == EINVAL && link(temporary_.c_str(), where_.path.c_str()) == 0 && unlink(temporary_.c_str()) == 0));
-    else
-      check(rename(temporary_.c_str(), where_.path.c_str()) == 0);
-    temporary_exists_ = false;
-  }
-
- private:
-  bool link_to(const std::string& path) const {
-    const std::string self = "/proc/self/fd/" + std::to_string(file_.get());
-    return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
-  }
-
-  const destination& where_;
-  std::string temporary_;
-  descriptor file_;
-  bool temporary_exists_ = false;
-};
-
 // Opening an existing file for writing changes neither its mode nor its owner.
 void keep_mode_and_owner(int file, const std::string& replaced) {
   struct stat old {};
@@ -143,6 +96,15 @@ void keep_mode_and_owner(int file, const std::string& replaced) {
   if (old.st_uid != fresh.st_uid || old.st_gid != fresh.st_gid)
     (void)!fchown(file, old.st_uid, old.st_gid);  // only root may give files away
   check(fchmod(file, old.st_mode & 07777U) == 0);
+}
+
+template <class Step>
+void writing(const std::string& path, Step&& step) {
+  try {
+    step();
+  } catch (const failure& why) {
+    throw error("write " + path, describe_errno(why.code));
+  }
 }
 
 }  // namespace
@@ -167,19 +129,65 @@ bool may_be_written(const std::string& final_path, bool exclusive) {
   return !sticky || me == 0 || existing.st_uid == me || holder.st_uid == me;
 }
 
-void write_whole_file(int content, const destination& where, bool sync) {
-  try {
-    nameless_file file(where);
-    keep_mode_and_owner(file.get(), where.path);
-    copy_content(content, file.get());
-    check(!sync || fsync(file.get()) == 0);
-    file.take_name();
-    if (!sync) return;
-    const descriptor folder(open(folder_of(where.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    check(folder && (fsync(folder.get()) == 0 || errno == EINVAL));
-  } catch (const failure& why) {
-    throw error("write " + where.path, describe_errno(why.code));
+nameless_file::nameless_file(destination where) : where_(std::move(where)), temporary_(temporary_name(where_)) {
+  writing(where_.path, [this] { open(); });
+}
+
+nameless_file::~nameless_file() {
+  if (temporary_exists_) unlink(temporary_.c_str());
+}
+
+void nameless_file::open() {
+  file_ = descriptor(::open(folder_of(where_.path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, for_all));
+  if (!file_) {
+    check(errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT);
+    file_ = descriptor(::open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, for_all));
+    check(static_cast<bool>(file_));
+    temporary_exists_ = true;
   }
+  try {
+    keep_mode_and_owner(file_.get(), where_.path);
+  } catch (...) {
+    if (temporary_exists_) unlink(temporary_.c_str());
+    throw;
+  }
+}
+
+bool nameless_file::link_to(const std::string& path) const {
+  const std::string self = "/proc/self/fd/" + std::to_string(file_.get());
+  return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
+}
+
+void nameless_file::take_name(bool sync) {
+  writing(where_.path, [&] {
+    check(!sync || fsync(file_.get()) == 0);
+    bool named = false;
+    if (!temporary_exists_) {
+      named = link_to(where_.path);
+      check(named || (errno == EEXIST && !where_.exclusive));
+      check(named || link_to(temporary_));  // a link does not replace, a rename does
+      temporary_exists_ = !named;
+    }
+    if (!named) {
+      if (const int lost = file_.close()) throw failure{lost};
+      if (where_.exclusive)
+        check(
+            renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, where_.path.c_str(), RENAME_NOREPLACE) == 0 ||
+            (errno == EINVAL && link(temporary_.c_str(), where_.path.c_str()) == 0 && unlink(temporary_.c_str()) == 0));
+      else
+        check(rename(temporary_.c_str(), where_.path.c_str()) == 0);
+      temporary_exists_ = false;
+    }
+    if (!sync) return;
+    const descriptor folder(::open(folder_of(where_.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    check(folder && (fsync(folder.get()) == 0 || errno == EINVAL));
+  });
+}
+
+void write_whole_file(int content, const destination& where, bool sync) {
+  nameless_file file(where);
+  writing(where.path, [&] { copy_content(content, file.get()); });
+  file.take_name(sync);
 }
 
 void remove_leftover(const destination& where) { unlink(temporary_name(where).c_str()); }

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "base/descriptor.hpp"
+
 namespace lull::stage {
 
 // What the file shall be.
@@ -24,6 +26,29 @@ struct destination {
 // Whether write_whole_file() may do there what opening it would: a plain file of one name that this process may create or,
 // unless exclusive, replace.
 [[nodiscard]] bool may_be_written(const std::string& final_path, bool exclusive);
+
+// A file on its way to its name, for who makes its content bit by bit: constructed → written by its descriptor → take_name().
+// Without the last nothing of it remains. A file that is replaced keeps its mode and owner. Throws lull::error naming path
+// and reason.
+class nameless_file {
+ public:
+  explicit nameless_file(destination where);
+  ~nameless_file();
+  nameless_file(const nameless_file&) = delete;
+  nameless_file& operator=(const nameless_file&) = delete;
+
+  [[nodiscard]] int get() const { return file_.get(); }  // to be read and written
+  void take_name(bool sync);
+
+ private:
+  void open();
+  bool link_to(const std::string& path) const;
+
+  destination where_;
+  std::string temporary_;
+  descriptor file_;
+  bool temporary_exists_ = false;
+};
 
 // Writes what the descriptor `content` holds from its beginning to its end; holes stay holes. A file that is replaced keeps
 // its mode and owner. Throws lull::error naming path and reason; then nothing has changed.

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <exception>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -10,8 +11,21 @@
 #include "base/event_fd.hpp"
 
 namespace lull::stage {
+namespace {
 
-writer::writer(bool sync, const storage_limit& storage) : sync_(sync), storage_(storage), event_(open_event_fd()) {
+std::uint64_t bytes_of(const gathering::batch& together) {
+  std::uint64_t bytes = 0;
+  for (const write_order& order : together) {
+    struct stat content {};
+    if (fstat(order.content.get(), &content) == 0) bytes += static_cast<std::uint64_t>(content.st_size);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+writer::writer(bool sync, const std::vector<int>& clients, const storage_limit& storage)
+    : sync_(sync), storage_(storage), event_(open_event_fd()), gathering_(clients) {
   if (!event_) throw error("start to write output", describe_errno(errno));
   thread_ = std::jthread([this](const std::stop_token& end) { work(end); });
 }
@@ -20,8 +34,24 @@ writer::~writer() = default;
 
 void writer::submit(write_order order) {
   ++outstanding_;
+  std::vector<gathering::batch> now;
+  if (!order.together.empty())
+    now = gathering_.add(std::move(order));
+  else
+    now.emplace_back().push_back(std::move(order));
+  enqueue(std::move(now));
+}
+
+void writer::heard(int client, remark what) {
+  enqueue(what == remark::waits ? gathering_.release_for(client) : gathering_.end_of(client));
+}
+
+void writer::all_have_ended() { enqueue(gathering_.end_of_all()); }
+
+void writer::enqueue(std::vector<gathering::batch> batches) {
+  if (batches.empty()) return;
   const std::scoped_lock lock(mutex_);
-  orders_.push_back(std::move(order));
+  for (gathering::batch& one : batches) batches_.push_back(std::move(one));
   wanted_.notify_one();
 }
 
@@ -40,37 +70,40 @@ server_figures writer::figures() const {
 void writer::work(const std::stop_token& end) {
   for (;;) {
     std::unique_lock lock(mutex_);
-    if (!wanted_.wait(lock, end, [this] { return !orders_.empty(); })) return;
-    const write_order order = std::move(orders_.front());
-    orders_.pop_front();
+    if (!wanted_.wait(lock, end, [this] { return !batches_.empty(); })) return;
+    const gathering::batch together = std::move(batches_.front());
+    batches_.pop_front();
     lock.unlock();
 
     const idle_frequency::at_full here(core_);
     const std::int64_t begin = now_ns();
-    struct stat content {};
-    (void)fstat(order.content.get(), &content);
-    storage_.pass(static_cast<std::uint64_t>(content.st_size));
-    answer result = write(order);
+    amount written;
+    std::string failure;
+    try {
+      const bool as_it_is = together.front().what == form::whole;  // else the files have another size
+      if (as_it_is) storage_.pass(bytes_of(together));
+      written = write(together);
+      if (!as_it_is) storage_.pass(written.bytes);
+    } catch (const std::exception& why) {
+      failure = why.what();
+    }
 
     lock.lock();
     figures_.writing_ns += now_ns() - begin;
-    if (result.what == answer::outcome::written)
-      figures_.written.add(static_cast<std::uint64_t>(content.st_size));
-    else
-      ++figures_.failed;
-    finished_.push_back({order.client, std::move(result)});
+    figures_.written += written;
+    if (!failure.empty()) figures_.failed += together.size();
+    const auto outcome = failure.empty() ? answer::outcome::written : answer::outcome::failed;
+    for (const write_order& order : together) finished_.push_back({order.client, {order.number, outcome, failure}});
     signal_event_fd(event_.get());
   }
 }
 
-answer writer::write(const write_order& order) {
-  try {
-    umask(order.creation_mask);  // of the whole process: nobody else in it creates files
-    write_whole_file(order.content.get(), order.where, sync_);
-    return {order.number, answer::outcome::written, {}};
-  } catch (const std::exception& why) {
-    return {order.number, answer::outcome::failed, why.what()};
-  }
+amount writer::write(const gathering::batch& together) {
+  umask(together.front().creation_mask);  // of the whole process: nobody else in it creates files
+  std::vector<handed_over> all;
+  all.reserve(together.size());
+  for (const write_order& order : together) all.push_back({order.content.get(), order.where});
+  return write_together(together.front().what, all, sync_);
 }
 
 }  // namespace lull::stage

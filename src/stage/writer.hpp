@@ -1,9 +1,7 @@
 // The thread of a server that writes, apart from the one that receives: orders in, in their order, answers out.
 //
-// submit(), finished() and outstanding() belong to the receiving thread, which sleeps on event_fd().
+// All calls belong to the receiving thread, which sleeps on event_fd().
 #pragma once
-#include <sys/types.h>
-
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -14,20 +12,13 @@
 
 #include "base/descriptor.hpp"
 #include "stage/figures.hpp"
+#include "stage/gathering.hpp"
 #include "stage/idle_frequency.hpp"
 #include "stage/storage_limit.hpp"
 #include "stage/uplink.hpp"
-#include "stage/whole_file.hpp"
+#include "stage/write_order.hpp"
 
 namespace lull::stage {
-
-struct write_order {
-  int client;  // its rank
-  std::uint64_t number;
-  destination where;
-  mode_t creation_mask;  // the client's umask
-  descriptor content;
-};
 
 struct written_order {
   int client;
@@ -36,10 +27,13 @@ struct written_order {
 
 class writer {
  public:
-  writer(bool sync, const storage_limit& storage);  // throws lull::error
-  ~writer();                                        // writes all that was submitted
+  writer(bool sync, const std::vector<int>& clients, const storage_limit& storage);  // throws lull::error
+  ~writer();
 
   void submit(write_order order);
+  // Something was heard of a client after what it has handed over.
+  void heard(int client, remark what);
+  void all_have_ended();
   [[nodiscard]] std::vector<written_order> finished();           // since this was last called
   [[nodiscard]] bool idle() const { return outstanding_ == 0; }  // nothing submitted whose answer has not been taken
   [[nodiscard]] int event_fd() const { return event_.get(); }    // readable when finished() has something
@@ -47,7 +41,8 @@ class writer {
 
  private:
   void work(const std::stop_token& end);
-  [[nodiscard]] answer write(const write_order& order);
+  void enqueue(std::vector<gathering::batch> batches);
+  [[nodiscard]] amount write(const gathering::batch& together);
 
   bool sync_;
   storage_limit storage_;
@@ -56,7 +51,8 @@ class writer {
   std::size_t outstanding_ = 0;
   mutable std::mutex mutex_;
   std::condition_variable_any wanted_;
-  std::deque<write_order> orders_;
+  gathering gathering_;
+  std::deque<gathering::batch> batches_;
   std::vector<written_order> finished_;
   server_figures figures_;
   std::jthread thread_;

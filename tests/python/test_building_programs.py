@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import h5py
 import pytest
 
 from conftest import Lull, compiled, wait_until
@@ -91,6 +92,8 @@ def test_what_the_wrapper_cannot_do_is_one_line(arguments: list[str], code: int,
 STANDARDS = {  # the oldest in C and in C++ that each public header needs; docs/how-to/write-a-shmem-program.md says so
     "shmem.h shmemx.h pshmem.h mpp/shmem.h mpp/shmemx.h lull/aggregate.h": ("c99", "c++11"),
     "lull/meter.h": ("c90", "c++11"),
+    "lull/stage.h lull/stage_plugin.h": ("c99", "c++11"),
+    "lull/stage.hpp": (None, "c++20"),
     "lull/aggregate.hpp lull/aggregate_bins.hpp lull/aggregate_cache.hpp lull/aggregate_items.hpp lull/gatherer.hpp "
     "lull/pusher.hpp": (
         None,
@@ -169,6 +172,30 @@ def test_pkg_config_knows_the_flags(lull: Lull) -> None:
     assert went_round_the_ring(lull.run("run", "-n", "4", "ring").stdout)
 
 
+BLOCKS = """
+#include <lull/stage.hpp>
+#include <iostream>
+#include <vector>
+int main() {
+  lull::stage_output output("[layouts.all]\\ntype = 'float64'\\nextents = ['n']\\n"
+                            "[variables.values]\\nlayout = 'all'\\n", 0, 1);
+  output.set("n", 3);
+  output.place("values", {0}, {3});
+  try {
+    output.write("values", std::vector<float>(3));
+  } catch (const lull::stage_error& why) {
+    std::cout << why.what() << '\\n';
+  }
+  try {
+    output.place("values", {0, 1}, {3});
+  } catch (const lull::stage_error&) {
+    output.write("values", std::vector<double>{1, 2, 3});
+  }
+  return output.end_iteration(1) ? 0 : 1;
+}
+"""
+
+
 def test_a_cmake_project_finds_the_package(lull: Lull) -> None:
     for source in ("ring.c", "bins.cpp"):
         shutil.copy(EXAMPLES / source, lull.folder)
@@ -181,11 +208,18 @@ def test_a_cmake_project_finds_the_package(lull: Lull) -> None:
         "add_executable(bins bins.cpp)\n"
         "target_compile_features(bins PRIVATE cxx_std_20)\n"
         "target_link_libraries(bins PRIVATE lull::shmem lull::meter)\n"
+        "add_executable(blocks blocks.cpp)\n"
+        "target_compile_features(blocks PRIVATE cxx_std_20)\n"
+        "target_link_libraries(blocks PRIVATE lull::stage)\n"
     )
+    (lull.folder / "blocks.cpp").write_text(BLOCKS)
     say("cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={PREFIX}", cwd=lull.folder)
     say("cmake", "--build", "build", cwd=lull.folder)
     assert went_round_the_ring(lull.run("run", "-n", "4", "build/ring").stdout)
     assert lull.run("run", "-n", "2", "build/bins").stdout.count("buffers sent") == 2
+    assert say("build/blocks", cwd=lull.folder).count("its type is float64, not float32") == 1
+    with h5py.File(lull.folder / "output.000001.h5") as file:
+        assert list(file["values"]) == [1, 2, 3]
 
 
 @needs_mpirun

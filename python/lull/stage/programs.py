@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,7 @@ class Wish:
             "LULL_STAGE": self.approach,
             "LULL_STAGE_BUFFER": self.buffer,
             "LULL_STAGE_WHEN_FULL": self.when_full,
+            "LULL_STAGE_PYTHON": sys.executable,
             "LULL_STAGE_FSYNC": None if self.sync is None else str(int(self.sync)),
             "LULL_STAGE_STORAGE_LIMIT": self.storage_limit,
             "LULL_STAGE_FIGURES": ":".join(str(path.absolute()) for path in self.figures) or None,

@@ -9,10 +9,12 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "stage/blocks/outlet.hpp"
 #include "stage/choice.hpp"
 #include "stage/client.hpp"
 #include "stage/figures.hpp"
@@ -58,6 +60,28 @@ counts sum_of(const std::vector<std::vector<std::byte>>& told) {
   return sum;
 }
 
+// What the program hands over by lull/stage.h.
+class outlet_of_client final : public outlet {
+ public:
+  explicit outlet_of_client(client& by) : by_(by) {}
+  [[nodiscard]] bool hand_over(staged_file&& finished) override {
+    const std::int64_t begin = now_ns();
+    handed_over.add(finished.bytes());
+    const bool taken = by_.hand_over_as_it_is(std::move(finished));
+    nanoseconds += now_ns() - begin;
+    return taken;
+  }
+  [[nodiscard]] std::vector<std::string> look() override { return by_.failures(); }
+
+  amount handed_over;
+  std::int64_t nanoseconds = 0;
+
+ private:
+  client& by_;
+};
+
+outlet* outlet_of_process = nullptr;
+
 class staging_of_program final : public staging {
  public:
   explicit staging_of_program(exchange& all)
@@ -92,6 +116,8 @@ class staging_of_program final : public staging {
     joined_ns_ = now_ns();
     joined_cpu_ns_ = process_cpu_ns();
     client_ = client::join(plan_, roles_, all);
+    outlet_ = std::make_unique<outlet_of_client>(*client_);
+    outlet_of_process = outlet_.get();
     if (!stage_hdf5_files(*client_, roles_.server_of(rank_) != no_server, speaks_) && speaks_)
       say("stage the program's output: liblull-hdf5.so is not preloaded; start the program by `lull stage`");
   } catch (const std::exception& problem) {
@@ -100,6 +126,7 @@ class staging_of_program final : public staging {
 
   void leave(exchange& clients) noexcept override try {
     if (client_ == nullptr) return;
+    outlet_of_process = nullptr;
     const file_counts files = end_staging_hdf5_files();
     try {
       client_->leave();
@@ -111,10 +138,11 @@ class staging_of_program final : public staging {
     counts mine;
     mine.figures.processes = 1;
     mine.figures.wall_ns = now_ns() - joined_ns_;
-    mine.figures.writing_ns = files.nanoseconds;
+    mine.figures.writing_ns = files.nanoseconds + outlet_->nanoseconds;
     mine.figures.cpu_ns = process_cpu_ns() - joined_cpu_ns_;
     mine.figures.wrote_itself = {files.written_by_program, files.bytes};
-    mine.created = files.created;
+    mine.figures.wrote_itself += outlet_->handed_over;
+    mine.created = files.created + static_cast<std::int64_t>(outlet_->handed_over.files);
     const counts sum = sum_of(clients.all(std::as_bytes(std::span(&mine, 1))));
     if (speaks_) report(sum);
   } catch (const std::exception& problem) {
@@ -142,10 +170,13 @@ class staging_of_program final : public staging {
   std::int64_t joined_ns_ = 0;
   std::int64_t joined_cpu_ns_ = 0;
   std::unique_ptr<client> client_;
+  std::unique_ptr<outlet_of_client> outlet_;
 };
 
 }  // namespace
 }  // namespace lull::stage
+
+lull::stage::outlet* lull_stage_outlet() noexcept { return lull::stage::outlet_of_process; }
 
 lull::stage::staging* lull_stage_begin(lull::stage::exchange& all) noexcept try {
   return new lull::stage::staging_of_program(all);

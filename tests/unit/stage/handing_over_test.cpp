@@ -3,11 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#include <atomic>
 #include <fstream>
 
 #include "base/clock.hpp"
@@ -42,21 +40,6 @@ void output(client& to, const fs::path& path, const std::string& text) {
   auto begun = to.begin_file(path, false);
   write_into(begun ? begun->path() : path.string(), text);
   if (begun) to.hand_over(std::move(*begun));
-}
-
-// Until another process has come so far; ctest limits the time.
-template <class Condition>
-void await(const Condition& holds) {
-  while (!holds()) sched_yield();
-}
-
-void stop(pid_t process) {
-  kill(process, SIGSTOP);
-  await([process] {
-    std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
-    std::string pid, name, state;
-    return stat >> pid >> name >> state && state == "T";
-  });
 }
 
 class handing_over : public testing::TestWithParam<approach> {

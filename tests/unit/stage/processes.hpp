@@ -2,6 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
@@ -19,6 +21,21 @@
 #include "stage/exchange.hpp"
 
 namespace lull::stage {
+
+// Until another process has come so far; ctest limits the time.
+template <class Condition>
+void await(const Condition& holds) {
+  while (!holds()) sched_yield();
+}
+
+inline void stop(pid_t process) {
+  kill(process, SIGSTOP);
+  await([process] {
+    std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+    std::string pid, name, state;
+    return stat >> pid >> name >> state && state == "T";
+  });
+}
 
 inline constexpr std::size_t most_processes = 16, most_told = 32768;
 

@@ -1,0 +1,57 @@
+// The output of one process, as lull/stage.h has it: variables are written into the memory of an iteration, which is handed over at its
+// end, or, where nobody takes it, written by the process itself.
+//
+//   output(description) → set* → place*, write*, … , end_iteration → place*, write*, …
+//
+// All calls throw lull::error, usage_error for mistakes of the program; then nothing has changed.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stage/blocks/block_file.hpp"
+#include "stage/blocks/buffers.hpp"
+#include "stage/blocks/description.hpp"
+
+namespace lull::stage::blocks {
+
+class output {
+ public:
+  // Makes the folder. `process` of `processes`, as the program counts them.
+  output(const std::string& description, int process, int processes);
+
+  void set(const std::string& parameter, std::int64_t value);  // not while an iteration has been begun
+  // From now on; as many numbers each as the variable has dimensions.
+  void place(const std::string& variable, const std::int64_t* offset, const std::int64_t* count);
+  [[nodiscard]] const block& block_of(const std::string& variable);
+  // Copies what block_of() says; once more: in place of what was written before in this iteration.
+  void write(const std::string& variable, const void* data);
+  // False: it was dropped, the buffer was full. Throws, too, when an earlier one could not be written.
+  [[nodiscard]] bool end_iteration(std::int64_t number);
+
+ private:
+  struct part {
+    std::vector<std::int64_t> offset, count;
+  };
+  void lay_out();
+  block& find(const std::string& variable);
+  void begin();
+  void look();  // what has become of earlier iterations
+  bool hand_over(std::int64_t number);
+
+  description description_;
+  std::map<std::string, part> placed_;
+  bool laid_out_ = false;
+  head head_;
+  buffers buffers_;
+  std::shared_ptr<buffer> memory_;  // of the iteration that has been begun
+  std::size_t used_ = 0;
+  std::vector<std::string> failures_;  // not yet said
+  std::string mark_;
+  std::uint64_t written_here_ = 0;
+};
+
+}  // namespace lull::stage::blocks
