@@ -513,6 +513,27 @@ with Output({str(tmp_path / "air.toml")!r}, 0, 1) as output:
     assert (tmp_path / "out" / "seen.7").read_text() == "7 1 12 air"
 
 
+def test_a_python_without_lull_is_said_in_a_line_and_the_output_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LULL_STAGE_PYTHON", "/bin/false")
+    (tmp_path / "air.toml").write_text(DESCRIPTION + '[[plugins]]\npython = "lull.stage.png:png_slice"\n')
+    script = f"""
+import numpy as np
+from lull.stage.output import Output
+with Output({str(tmp_path / "air.toml")!r}, 0, 1) as output:
+    output.set("rows", 3)
+    output.set("columns", 4)
+    for iteration in range(2):
+        output.write("temperature", np.ones((3, 4)))
+        output.end_iteration(iteration)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
+    [line] = [line for line in done.stderr.splitlines() if "png_slice" in line]
+    assert "LULL_STAGE_PYTHON must name one that has Lull" in line
+    assert len(list((tmp_path / "out").glob("*.h5"))) == 2
+
+
 def test_a_plug_in_is_a_function_of_a_file_or_a_module(tmp_path: Path) -> None:
     (tmp_path / "look.py").write_text(PLUGIN)
     assert function_of(f"{tmp_path}/look.py:look").__name__ == "look"

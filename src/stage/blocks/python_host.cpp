@@ -61,8 +61,10 @@ python_host::python_host(const std::string& function) {
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) throw error(asked, describe_errno(errno));
   socket_ = descriptor(sockets[0]);
-  const descriptor its(sockets[1]);
-  process_ = start(setting_text("LULL_STAGE_PYTHON"), its.get());
+  {
+    const descriptor its(sockets[1]);  // ours must be the only other end: then its end is seen
+    process_ = start(setting_text("LULL_STAGE_PYTHON"), its.get());
+  }
   try {
     ask(nlohmann::json{{"function", function}}.dump());
   } catch (...) {
