@@ -70,7 +70,7 @@ LULL_STAGE_API int lull_stage_close(void);
 /* Make the files over all processes, of all iterations in a folder, that are missing because some process wrote nothing. */
 LULL_STAGE_API int lull_stage_join(const char* folder);
 
-/* What was wrong with this thread's last call that failed: one line, never NULL. */
+/* What was wrong with this thread's last call that failed: one line, never NULL, valid until the next that fails. */
 LULL_STAGE_API const char* lull_stage_error(void);
 
 #ifdef __cplusplus

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#define TOML_EXCEPTIONS 1
+// As in src/meter/site.cpp: in one program all must be alike.
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -146,15 +148,14 @@ class reader {
   reader(const std::string& text, int process, int processes) {
     const bool is_file = text.find('\n') == std::string::npos;
     file_ = is_file ? text : "(text)";
-    try {
-      root_ = is_file ? toml::parse_file(text) : toml::parse(text);
-    } catch (const toml::parse_error& problem) {
-      const auto line = problem.source().begin.line;
-      throw usage_error(
-          "read the output's description " + file_,
-          line > 0 ? fmt::format("line {}: {}", line, problem.description()) : std::string(problem.description()),
-          is_file ? "give a TOML file" : "");
+    toml::parse_result parsed = is_file ? toml::parse_file(text) : toml::parse(text);
+    if (!parsed) {
+      const auto line = parsed.error().source().begin.line;
+      const std::string why(parsed.error().description());
+      throw usage_error("read the output's description " + file_,
+                        line > 0 ? fmt::format("line {}: {}", line, why) : why, is_file ? "give a TOML file" : "");
     }
+    root_ = std::move(parsed).table();
     section(file_, "", root_).allow({"parameters", "layouts", "variables", "output", "plugins"});
     made_.parameters = {{"process", process}, {"processes", processes}};
     folder_ = is_file ? fs::absolute(text).parent_path() : fs::current_path();

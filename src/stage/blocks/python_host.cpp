@@ -18,6 +18,10 @@ namespace {
 constexpr const char* asked = "run the plug-in";
 constexpr int socket_of_host = 3;
 
+[[noreturn]] void has_ended() {
+  throw error(asked, "its Python has ended", "LULL_STAGE_PYTHON must name one that has Lull");
+}
+
 // What is preloaded is for the program.
 std::vector<char*> environment() {
   std::vector<char*> kept;
@@ -104,7 +108,7 @@ void python_host::ask(const std::string& line) {
   for (std::size_t sent = 0; sent < text.size();) {
     const ssize_t now = send(socket_.get(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
     if (now < 0 && errno == EINTR) continue;
-    if (now <= 0) throw error(asked, "its Python has ended");
+    if (now <= 0) has_ended();
     sent += static_cast<std::size_t>(now);
   }
   std::string answer;
@@ -112,7 +116,7 @@ void python_host::ask(const std::string& line) {
     char some[512];
     const ssize_t got = recv(socket_.get(), some, sizeof some, 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) throw error(asked, "its Python has ended");
+    if (got <= 0) has_ended();
     answer.append(some, static_cast<std::size_t>(got));
   }
   answer.pop_back();
