@@ -155,3 +155,4 @@ def test_without_a_place_for_them_figures_are_not_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     wish, _ = selected(Wish("auto"), ["./app"], {"XDG_CACHE_HOME": str(tmp_path / "file")})
     assert wish.figures == ()
+    assert Memory(["./app"], {}).file() is None and Memory(["./app"], {}).runs() == []

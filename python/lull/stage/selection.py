@@ -51,13 +51,16 @@ class Memory:
     """The figures of earlier runs of one command."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        base = environment.get("XDG_CACHE_HOME") or os.path.join(environment.get("HOME", "/"), ".cache")  # noqa: PTH118
+        home = environment.get("HOME")
+        base = environment.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else None)
         known = [*command, *(f"{name}={environment.get(name, '')}" for name in SURROUNDINGS)]
-        self._folder = Path(base) / "lull" / "output"
+        self._folder = Path(base, "lull", "output") if base else None
         self._key = hashlib.sha256("\0".join(known).encode()).hexdigest()[:16]
 
     def file(self) -> Path | None:
         """Where a run leaves its figures, or None where that is not possible; the oldest ones go."""
+        if self._folder is None:
+            return None
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             for old in self._paths()[MOST_RUNS - 1 :]:
@@ -77,7 +80,7 @@ class Memory:
         return found
 
     def _paths(self) -> list[Path]:
-        return sorted(self._folder.glob(f"{self._key}.*.json"), reverse=True)
+        return sorted(self._folder.glob(f"{self._key}.*.json"), reverse=True) if self._folder else []
 
 
 def select(runs: Sequence[Output], objective: str) -> Selection | None:
