@@ -145,7 +145,8 @@ def regret(architecture: str, steps_of_output: float, every: int) -> tuple[float
             for approach in ("auto", *ways(architecture)) if round_ > 0 else ("auto",):
                 with memory_in(own if approach == "auto" else others):
                     found = simulate(architecture, approach, STEPS, every, steps_of_output)
-                seconds.setdefault(approach, []).append(found["said"]["wall_s"])
+                clients = found["clients"]  # to the end of their output
+                seconds.setdefault(approach, []).append(clients["wall_s"] / clients["processes"])
                 if approach == "auto":
                     chosen.append(found["approach"])
     first, *autos = seconds.pop("auto")

@@ -78,7 +78,7 @@ def run() -> int:
     steps, every = int(sys.argv[3]), int(sys.argv[4])
     nodes, cores = (int(number) for number in architecture.split("x"))
     found = simulate(architecture, approach, steps, every, float(sys.argv[5]))
-    seconds = found["said"]["wall_s"]
+    seconds = found["clients"]["wall_s"] / found["clients"]["processes"]  # to the end of the output
     computing = found["said"]["compute_s"] * found["said"]["processes"] / (nodes * cores * seconds)
     name = "nancy" if cores < 8 else "rennes"
     site = read_site(site_content(name), f"take the power of {name}").machine
