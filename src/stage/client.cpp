@@ -122,6 +122,7 @@ class client::state {
   [[nodiscard]] destination where(std::uint64_t number, const staged_file& file) const;
   [[nodiscard]] turn turn_for(std::size_t bytes, bool had_room);
   void make_room(std::size_t bytes);
+  [[nodiscard]] std::uint64_t makes_room(std::size_t bytes) const;
   bool take_answer(bool wait);  // false: there was none, or there is no server any more
   void take_answers();          // all there are
   void handle(const answer& got);
@@ -203,8 +204,18 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
 }
 
 void client::state::make_room(std::size_t bytes) {
-  if (served() && full_for(bytes)) server_.up->say(remark::waits, next_);
+  if (served() && full_for(bytes)) server_.up->say(remark::waits, makes_room(bytes));
   while (full_for(bytes) && take_answer(true)) continue;
+}
+
+// When what has been handed over before this number is written, there is room.
+std::uint64_t client::state::makes_room(std::size_t bytes) const {
+  std::size_t files = outstanding_.size(), left = outstanding_bytes_;
+  for (const auto& [number, file] : outstanding_) {
+    left -= file.bytes();
+    if (--files == 0 || (files < server_.most_outstanding && left + bytes <= share_)) return number + 1;
+  }
+  return next_;
 }
 
 bool client::state::hand_over_as_it_is(staged_file&& finished) {
@@ -265,7 +276,7 @@ std::vector<std::string> client::state::failures() {
 
 void client::state::wait_for(const std::string& final_path, std::uint64_t before) {
   if (!served() || !is_outstanding(final_path, 0, before)) return;
-  server_.up->say(remark::waits, next_);
+  server_.up->say(remark::waits, std::min(before, next_));
   while (is_outstanding(final_path, 0, before) && take_answer(true)) continue;
 }
 

@@ -205,7 +205,8 @@ void node_server::handle(member& from, packet_reader reader, message what, descr
     else  // the system has no descriptor left
       from.to_send.push_back(answer_message({order.number, answer::outcome::not_taken, {}}));
   } else if (what == message::remark) {
-    writer_.heard(from.rank, reader.take<remark>());
+    const auto said = reader.take<remark>();
+    writer_.heard(from.rank, said, reader.take<std::uint64_t>());
   } else if (what == message::leave) {
     figures_ += take_figures(reader);
     from.socket = {};

@@ -332,7 +332,7 @@ void network_server::submit_in_order(int client) {
     if (whole) submit(file);
   }
   for (; !from.remarks.empty() && from.remarks.front().first <= from.next; from.remarks.pop_front())
-    writer_.heard(client, from.remarks.front().second);
+    writer_.heard(client, from.remarks.front().second, from.remarks.front().first);
 }
 
 void network_server::submit(arriving& file) {

@@ -1,32 +1,39 @@
 #include "stage/gathering.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace lull::stage {
 
 std::vector<gathering::batch> gathering::add(write_order one) {
-  std::vector<batch> now;
-  auto place = std::ranges::find(pending_, one.together, &pending::name);
-  if (place != pending_.end() && place->heard_of.contains(one.client)) {  // the same once more: after the first
-    now.push_back(std::move(place->orders));
-    pending_.erase(place);
-    place = pending_.end();
-  }
-  if (place == pending_.end()) place = pending_.insert(pending_.end(), {one.together, {}, {}});
-  for (auto earlier = pending_.begin(); earlier <= place; ++earlier) earlier->heard_of.insert(one.client);
-  place->orders.push_back(std::move(one));
-  for (batch& each : complete()) now.push_back(std::move(each));
-  return now;
+  const std::uint64_t turn = turn_of(one);
+  std::uint64_t& reached = reached_[one.client];
+  reached = std::max(reached, turn);
+  pending_[turn].push_back(std::move(one));
+  return complete();
 }
 
-std::vector<gathering::batch> gathering::release_for(int client) {
+std::uint64_t gathering::turn_of(const write_order& one) {
+  constexpr std::size_t most_known = 1024;  // others are far behind
+  if (turns_.size() >= most_known && !turns_.contains(one.together))
+    turns_.erase(std::ranges::min_element(turns_, {}, [](const auto& known) { return known.second.number; }));
+  auto [place, is_new] = turns_.try_emplace(one.together);
+  turn& found = place->second;
+  if (is_new || found.clients.contains(one.client)) found = {++next_turn_, {}};
+  found.clients.insert(one.client);
+  return found.number;
+}
+
+std::vector<gathering::batch> gathering::release_for(int client, std::uint64_t before) {
   std::vector<batch> now;
-  std::erase_if(pending_, [&](pending& one) {
-    const bool has_part = std::ranges::find(one.orders, client, &write_order::client) != one.orders.end();
-    if (has_part) now.push_back(std::move(one.orders));
-    return has_part;
-  });
+  for (auto entry = pending_.begin(); entry != pending_.end();) {
+    batch& orders = entry->second;
+    const auto its = std::ranges::find(orders, client, &write_order::client);
+    const bool waited_for = its != orders.end() && its->number < before;
+    if (waited_for) now.push_back(std::move(orders));
+    entry = waited_for ? pending_.erase(entry) : std::next(entry);
+  }
   return now;
 }
 
@@ -41,12 +48,16 @@ std::vector<gathering::batch> gathering::end_of_all() {
 }
 
 std::vector<gathering::batch> gathering::complete() {
+  std::uint64_t all_reached = next_turn_;
+  for (const int client : active_) {
+    const auto found = reached_.find(client);
+    all_reached = std::min(all_reached, found == reached_.end() ? 0 : found->second);
+  }
   std::vector<batch> now;
-  std::erase_if(pending_, [&](pending& one) {
-    const bool all = std::ranges::includes(one.heard_of, active_);
-    if (all) now.push_back(std::move(one.orders));
-    return all;
-  });
+  while (!pending_.empty() && pending_.begin()->first <= all_reached) {
+    now.push_back(std::move(pending_.begin()->second));
+    pending_.erase(pending_.begin());
+  }
   return now;
 }
 

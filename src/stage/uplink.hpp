@@ -23,7 +23,7 @@ using received = std::variant<nothing_yet, answer, server_gone>;
 
 // What a server should know of a client beside what that hands over.
 enum class remark : std::uint32_t {
-  waits,  // for what it has handed over
+  waits,  // for the first of what it has handed over
   ends,   // it hands nothing over any more
 };
 
@@ -37,7 +37,7 @@ class uplink {
   // The file stays as it is until its answer has come. False: it could not be handed over, and no answer will come; if
   // that is because the server is gone, receive() will say so.
   [[nodiscard]] virtual bool hand_over(std::uint64_t number, const staged_file& file, const std::string& mark) = 0;
-  // `after`: so many have been handed over before.
+  // `after`: so many have been handed over before; it waits for these.
   virtual void say(remark what, std::uint64_t after) = 0;
   // Sleeps until there is something if so asked. After server_gone always that.
   [[nodiscard]] virtual received receive(bool wait) = 0;

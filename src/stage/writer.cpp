@@ -42,8 +42,8 @@ void writer::submit(write_order order) {
   enqueue(std::move(now));
 }
 
-void writer::heard(int client, remark what) {
-  enqueue(what == remark::waits ? gathering_.release_for(client) : gathering_.end_of(client));
+void writer::heard(int client, remark what, std::uint64_t after) {
+  enqueue(what == remark::waits ? gathering_.release_for(client, after) : gathering_.end_of(client));
 }
 
 void writer::all_have_ended() { enqueue(gathering_.end_of_all()); }

@@ -32,7 +32,7 @@ class writer {
 
   void submit(write_order order);
   // Something was heard of a client after what it has handed over.
-  void heard(int client, remark what);
+  void heard(int client, remark what, std::uint64_t after = 0);
   void all_have_ended();
   [[nodiscard]] std::vector<written_order> finished();           // since this was last called
   [[nodiscard]] bool idle() const { return outstanding_ == 0; }  // nothing submitted whose answer has not been taken
