@@ -24,6 +24,16 @@ struct file_counts {
   std::int64_t nanoseconds = 0;          // of these, from the begin of H5Fcreate to the end of H5Fclose
 };
 
+// As long as one lives, what this thread renames and removes is our own business: who calls the client without having come by
+// a hook must not meet one on its way.
+class not_the_program {
+ public:
+  not_the_program();
+  ~not_the_program();
+  not_the_program(const not_the_program&) = delete;
+  not_the_program& operator=(const not_the_program&) = delete;
+};
+
 // From now on. `speaks`: this process says what cannot be staged, once for each reason. False: the front is not there.
 [[nodiscard]] bool stage_hdf5_files(client& by, bool stages, bool speaks);
 // No more files are staged; those that HDF5 has still open are written by this process when it closes them, at its exit at
