@@ -74,7 +74,7 @@ sanitize: $(VENV)/ready
 	@echo "==> building with ASan and UBSan"
 	@cmake --preset asan > build/asan.log && cmake --build build/asan --target run_tests test_base test_meter test_regions test_wait test_job test_fabric test_stage >> build/asan.log || { tail -40 build/asan.log; exit 1; }
 	@echo "==> tests with ASan and UBSan"
-	@ctest --preset asan --progress -R '^(base|meter|regions|wait|job|fabric|stage)\.|$(programs)'
+	@LD_LIBRARY_PATH=$(CURDIR)/build/asan/src/stage/blocks ctest --preset asan --progress -R '^(base|meter|regions|wait|job|fabric|stage)\.|$(programs)'
 	@echo "==> building with TSan"
 	@cmake --preset tsan > build/tsan.log && cmake --build build/tsan --target run_tests >> build/tsan.log || { tail -40 build/tsan.log; exit 1; }
 	@echo "==> tests with TSan"
