@@ -8,6 +8,7 @@ from conftest import Lull
 from lull.base import installed
 from lull.base.errors import LullError
 from lull.hosts.virtual import virtual_hosts
+from lull.report import svg
 from lull.study.curves import binary
 from lull.study.description import read_description
 from lull.study.points import Places, all_points, pairs
@@ -139,6 +140,18 @@ def test_a_panel_that_no_run_reports_is_refused(lull: Lull) -> None:
     done = lull.run("study", "./s.toml")
     assert done.returncode == 1
     assert "has no quantity 'leg_us'" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("lines", [["poll", "adaptive"], [f"dedicated-nodes={number}" for number in range(6)]])
+def test_a_legend_stands_within_its_figure(lines: list[str]) -> None:
+    with svg.drawing():
+        figure, axes = svg.panels(2, 2.9)
+        for line in lines:
+            axes[0].plot([1, 2], [1, 2], label=line)
+        svg.legend_below(figure, axes[0])
+        figure.draw_without_rendering()
+        box = figure.legends[0].get_window_extent()
+    assert 0 <= box.x0 and box.x1 <= figure.bbox.x1
 
 
 def test_sizes_read_as_people_write_them() -> None:

@@ -116,6 +116,15 @@ def panels(count: int, height_in: float) -> tuple[Figure, list[Axes]]:
     return figure, list(axes[0])
 
 
+def legend_below(figure: Figure, axes: Axes) -> None:
+    """The legend of one panel for all, below them, in as many rows as its words need."""
+    handles, labels = axes.get_legend_handles_labels()
+    letter_in, handle_in = 0.085, 0.55  # about, at the font size of legends
+    longest = max((len(label) for label in labels), default=0) * letter_in + handle_in
+    columns = max(1, min(len(labels), int(figure.get_figwidth() / longest)))
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+
+
 def wants_logarithm(values: Iterable[float]) -> bool:
     """Whether a linear axis would hide some of the values, all of which a logarithmic one can show."""
     found = list(values)

@@ -189,8 +189,7 @@ def plot(family: Family) -> svg.Plot:
             else:
                 panel.set_ylim(0, max(panel.get_ylim()[1], 1.1))
         axes[0].set_ylabel(f"over {family.relative_to}")
-        handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+        svg.legend_below(figure, axes[0])
         words = f"{family.title}. {', '.join(headings(family)[2:])} over {family.over}, divided by {family.relative_to}"
         return svg.Plot(figure, words, tips.words)
 
