@@ -151,7 +151,7 @@ def test_a_legend_stands_within_its_figure(lines: list[str]) -> None:
         svg.legend_below(figure, axes[0])
         figure.draw_without_rendering()
         box = figure.legends[0].get_window_extent()
-    assert 0 <= box.x0 and box.x1 <= figure.bbox.x1
+    assert box.x0 >= 0 and box.x1 <= figure.bbox.x1
 
 
 def test_sizes_read_as_people_write_them() -> None:
