@@ -123,6 +123,7 @@ class node_server {
     const listening_socket listening = listen_on_node(static_cast<int>(clients));
     (void)others.all(packet().put(invitation_).put(listening.name).bytes());
     (void)others.all({});
+    others.end();
     while (descriptor connected = accept_from(listening.socket)) members_.push_back({std::move(connected)});
   }
 

@@ -198,6 +198,7 @@ class network_server final : post_handler {
     for (const int client : all.clients_of(others.rank())) members_[client];
     connect();
     (void)others.all({});
+    others.end();
   }
 
   served run();

@@ -3,14 +3,17 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "base/error.hpp"
+#include "stage/programs/staging.hpp"
 
 namespace lull::stage {
 namespace {
 
-constexpr std::uint64_t exit_code_follows = ~std::uint64_t{0};
+// In place of a length.
+constexpr std::uint64_t exit_code_follows = ~std::uint64_t{0}, exchange_is_over = exit_code_follows - 1;
 
 bool put(int socket, const void* data, std::size_t bytes) {
   const auto* at = static_cast<const char*>(data);
@@ -57,19 +60,27 @@ bool take_message(int socket, std::vector<std::byte>& into) {
 
 std::optional<int> relay(int socket, exchange& all, std::span<const std::string> nodes_by_rank) {
   const int ranks[2] = {all.rank(), all.size()};
-  if (!put(socket, &ranks, sizeof ranks)) return std::nullopt;
-  for (const std::string& node : nodes_by_rank)
-    if (!put_message(socket, std::as_bytes(std::span(node)))) return std::nullopt;
+  bool lives = put(socket, &ranks, sizeof ranks);
+  for (const std::string& node : nodes_by_rank) lives = lives && put_message(socket, std::as_bytes(std::span(node)));
   std::uint64_t bytes = 0;
   std::vector<std::byte> told;
+  bool is_over = false;
   while (take(socket, &bytes, sizeof bytes)) {
     int code = 0;
+    if (bytes == exchange_is_over) {
+      is_over = true;
+      continue;
+    }
     if (bytes == exit_code_follows) return take(socket, &code, sizeof code) ? std::optional(code) : std::nullopt;
     if (!take_message(socket, bytes, told)) break;
     for (const std::vector<std::byte>& one : all.all(told))
-      if (!put_message(socket, one)) return std::nullopt;
+      lives = lives && put_message(socket, one);  // else nothing is taken any more, either
   }
-  return std::nullopt;
+  if (is_over) return std::nullopt;
+  std::fprintf(stderr,
+               "lull: serve the program's output: the server has ended before it had begun; its clients wait for it, "
+               "so the job ends\n");
+  return cannot_serve;
 }
 
 relayed_exchange::relayed_exchange(int socket) : socket_(socket) {
@@ -91,6 +102,8 @@ std::vector<std::vector<std::byte>> relayed_exchange::all(std::span<const std::b
     if (!take_message(socket_, one)) rank_is_gone();
   return told;
 }
+
+void relayed_exchange::end() { (void)put(socket_, &exchange_is_over, sizeof exchange_is_over); }
 
 void say_exit_code(int socket, int code) {
   if (put(socket, &exit_code_follows, sizeof exit_code_follows)) put(socket, &code, sizeof code);

@@ -2,7 +2,7 @@
 //
 //   rank                                            server's process
 //   relay(socket, all, nodes) answers, until the    relayed_exchange all(socket);
-//   other has said its exit code or is gone         say_exit_code(socket, serve(…, all))
+//   other has said its exit code or is gone         say_exit_code(socket, serve(…, all)), in which all.end() is called
 //
 // Each message is its length, 8 bytes, and the bytes.
 #pragma once
@@ -12,7 +12,8 @@
 
 namespace lull::stage {
 
-// The exit code, or nothing when the process has been killed.
+// The exit code, or nothing when the process has been killed; cannot_serve (staging.hpp) when that was before the end of the
+// exchange, for which the others wait: that is said.
 [[nodiscard]] std::optional<int> relay(int socket, exchange& all, std::span<const std::string> nodes_by_rank);
 
 class relayed_exchange final : public exchange {
@@ -24,6 +25,7 @@ class relayed_exchange final : public exchange {
   [[nodiscard]] std::string node() const override { return nodes_[static_cast<std::size_t>(rank_)]; }
   [[nodiscard]] std::span<const std::string> nodes_by_rank() const { return nodes_; }
   [[nodiscard]] std::vector<std::vector<std::byte>> all(std::span<const std::byte> mine) override;
+  void end() override;
 
  private:
   int socket_;

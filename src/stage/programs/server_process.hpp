@@ -12,7 +12,7 @@
 namespace lull::stage {
 
 // Collective as serve(), whose result it gives; 0 where the server has been killed: its clients write for themselves then,
-// and say what they cannot. Throws lull::error, before anything was exchanged, when it cannot be started.
+// and say what they cannot; or cannot_serve (staging.hpp). Throws lull::error, before anything was exchanged, when it cannot be started.
 [[nodiscard]] int serve_in_own_process(exchange& all, std::span<const std::string> nodes_by_rank);
 
 }  // namespace lull::stage

@@ -1,0 +1,65 @@
+// A rank that is set aside, and the process that serves for it: what the rank gives as its result, however that ends.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "stage/programs/relay.hpp"
+#include "stage/programs/staging.hpp"
+
+namespace lull::stage {
+namespace {
+
+class alone final : public exchange {
+ public:
+  [[nodiscard]] int rank() const override { return 0; }
+  [[nodiscard]] int size() const override { return 1; }
+  [[nodiscard]] std::string node() const override { return "n"; }
+  [[nodiscard]] std::vector<std::vector<std::byte>> all(std::span<const std::byte> mine) override {
+    return {{mine.begin(), mine.end()}};
+  }
+};
+
+// What the rank finds when the server does this and is gone.
+template <class Server>
+std::optional<int> result_of(Server&& server) {
+  int sockets[2];
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
+  std::thread process([&] {
+    server(sockets[1]);
+    close(sockets[1]);
+  });
+  alone all;
+  const std::vector<std::string> nodes{"n"};
+  const auto result = relay(sockets[0], all, nodes);
+  process.join();
+  close(sockets[0]);
+  return result;
+}
+
+TEST(relay, gives_the_servers_exit_code) {
+  EXPECT_EQ(result_of([](int socket) {
+              relayed_exchange all(socket);
+              EXPECT_EQ(all.all({}).size(), 1U);
+              all.end();
+              say_exit_code(socket, 7);
+            }),
+            7);
+}
+
+TEST(relay, a_server_that_is_killed_while_it_serves_is_no_failure_of_the_rank) {
+  EXPECT_EQ(result_of([](int socket) { relayed_exchange(socket).end(); }), std::nullopt);
+}
+
+TEST(relay, a_server_that_is_killed_before_holds_nobody_up) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(result_of([](int socket) { (void)relayed_exchange(socket).all({}); }), cannot_serve);
+  EXPECT_EQ(result_of([](int) {}), cannot_serve);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("so the job ends"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lull::stage
