@@ -177,8 +177,10 @@ def small(text: str, network: str) -> str:
     """The study of waiting with one point of each of two policies, over `network`."""
     for before, after in (
         ("factors.bytes = [8, 65536, 1048576]", f'factors.bytes = [65536]\nfactors.network = ["{network}"]'),
-        ("parameters.seconds = 0.3", 'parameters.seconds = 0.05\nfactors.wait = ["poll", "adaptive"]'),
-        ("measure.runs = 6", "measure.runs = 1\nmeasure.warmup = 0"),
+        (
+            "parameters.seconds = 0.3",
+            'parameters.seconds = 0.05\nfactors.wait = ["poll", "adaptive"]\nmeasure.runs = 1\nmeasure.warmup = 0',
+        ),
         ("{here}", str(installed.studies()["waiting"].parent)),
     ):
         assert before in text
