@@ -122,8 +122,8 @@ class node_server {
     invitation_.most_outstanding = std::clamp<std::size_t>(each, 1, most);
     const listening_socket listening = listen_on_node(static_cast<int>(clients));
     (void)others.all(packet().put(invitation_).put(listening.name).bytes());
+    others.one_more();
     (void)others.all({});
-    others.end();
     while (descriptor connected = accept_from(listening.socket)) members_.push_back({std::move(connected)});
   }
 

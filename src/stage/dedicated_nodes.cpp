@@ -197,8 +197,8 @@ class network_server final : post_handler {
         post_(*this, others) {
     for (const int client : all.clients_of(others.rank())) members_[client];
     connect();
+    others.one_more();
     (void)others.all({});
-    others.end();
   }
 
   served run();

@@ -22,8 +22,8 @@ class exchange {
   [[nodiscard]] virtual std::string node() const = 0;  // equal on one (emulated) node
   // Tells all others `mine`; what each of them told, by rank. May be called several times.
   [[nodiscard]] virtual std::vector<std::vector<std::byte>> all(std::span<const std::byte> mine) = 0;
-  // A server's last word: from here on its end is no obstacle to the others.
-  virtual void end() {}
+  // A server says that its next call of all() is the last: after that its end is no obstacle to the others.
+  virtual void one_more() {}
 };
 
 // For roles: the node of each process. Collective.

@@ -13,7 +13,7 @@ namespace lull::stage {
 namespace {
 
 // In place of a length.
-constexpr std::uint64_t exit_code_follows = ~std::uint64_t{0}, exchange_is_over = exit_code_follows - 1;
+constexpr std::uint64_t exit_code_follows = ~std::uint64_t{0}, one_more_follows = exit_code_follows - 1;
 
 bool put(int socket, const void* data, std::size_t bytes) {
   const auto* at = static_cast<const char*>(data);
@@ -64,16 +64,18 @@ std::optional<int> relay(int socket, exchange& all, std::span<const std::string>
   for (const std::string& node : nodes_by_rank) lives = lives && put_message(socket, std::as_bytes(std::span(node)));
   std::uint64_t bytes = 0;
   std::vector<std::byte> told;
-  bool is_over = false;
+  bool is_last = false, is_over = false;
   while (take(socket, &bytes, sizeof bytes)) {
     int code = 0;
-    if (bytes == exchange_is_over) {
-      is_over = true;
+    if (bytes == one_more_follows) {
+      is_last = true;
       continue;
     }
     if (bytes == exit_code_follows) return take(socket, &code, sizeof code) ? std::optional(code) : std::nullopt;
     if (!take_message(socket, bytes, told)) break;
-    for (const std::vector<std::byte>& one : all.all(told))
+    const auto heard = all.all(told);
+    is_over = is_last;
+    for (const std::vector<std::byte>& one : heard)
       lives = lives && put_message(socket, one);  // else nothing is taken any more, either
   }
   if (is_over) return std::nullopt;
@@ -103,7 +105,7 @@ std::vector<std::vector<std::byte>> relayed_exchange::all(std::span<const std::b
   return told;
 }
 
-void relayed_exchange::end() { (void)put(socket_, &exchange_is_over, sizeof exchange_is_over); }
+void relayed_exchange::one_more() { (void)put(socket_, &one_more_follows, sizeof one_more_follows); }
 
 void say_exit_code(int socket, int code) {
   if (put(socket, &exit_code_follows, sizeof exit_code_follows)) put(socket, &code, sizeof code);

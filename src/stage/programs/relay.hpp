@@ -2,7 +2,7 @@
 //
 //   rank                                            server's process
 //   relay(socket, all, nodes) answers, until the    relayed_exchange all(socket);
-//   other has said its exit code or is gone         say_exit_code(socket, serve(…, all)), in which all.end() is called
+//   other has said its exit code or is gone         say_exit_code(socket, serve(…, all)), in which all.one_more() is called
 //
 // Each message is its length, 8 bytes, and the bytes.
 #pragma once
@@ -25,7 +25,7 @@ class relayed_exchange final : public exchange {
   [[nodiscard]] std::string node() const override { return nodes_[static_cast<std::size_t>(rank_)]; }
   [[nodiscard]] std::span<const std::string> nodes_by_rank() const { return nodes_; }
   [[nodiscard]] std::vector<std::vector<std::byte>> all(std::span<const std::byte> mine) override;
-  void end() override;
+  void one_more() override;
 
  private:
   int socket_;

@@ -44,19 +44,26 @@ TEST(relay, gives_the_servers_exit_code) {
   EXPECT_EQ(result_of([](int socket) {
               relayed_exchange all(socket);
               EXPECT_EQ(all.all({}).size(), 1U);
-              all.end();
+              all.one_more();
+              EXPECT_EQ(all.all({}).size(), 1U);
               say_exit_code(socket, 7);
             }),
             7);
 }
 
 TEST(relay, a_server_that_is_killed_while_it_serves_is_no_failure_of_the_rank) {
-  EXPECT_EQ(result_of([](int socket) { relayed_exchange(socket).end(); }), std::nullopt);
+  EXPECT_EQ(result_of([](int socket) {
+              relayed_exchange all(socket);
+              all.one_more();
+              (void)all.all({});
+            }),
+            std::nullopt);
 }
 
 TEST(relay, a_server_that_is_killed_before_holds_nobody_up) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(result_of([](int socket) { (void)relayed_exchange(socket).all({}); }), cannot_serve);
+  EXPECT_EQ(result_of([](int socket) { relayed_exchange(socket).one_more(); }), cannot_serve);
   EXPECT_EQ(result_of([](int) {}), cannot_serve);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("so the job ends"), std::string::npos);
 }
