@@ -17,8 +17,7 @@ inline constexpr std::array stage{
         "LULL_STAGE_WHEN_FULL", setting_type::choice, "wait", "wait|write-yourself|drop|cheapest",
         "What a process does when its share of the buffer is full: wait until there is room, write the file itself, "
         "or drop the file, which is counted and said. cheapest: wait or write it itself, by what either has cost so "
-        "far; "
-        "if LULL_STAGE is auto, that is the default."},
+        "far; if LULL_STAGE is auto, that is the default."},
     setting{"LULL_STAGE_FSYNC", setting_type::choice, "1", "0|1",
             "Whether a file is on the disk (fsync) before it gets its name. Without it, what a network file system "
             "refuses late may stay unnoticed."},
@@ -29,8 +28,7 @@ inline constexpr std::array stage{
             "their storage were that slow. 0: no limit."},
     setting{"LULL_STAGE_STORAGE_WRITERS", setting_type::real, "0", "0..1000000",
             "For experiments: how many processes that write at a time get half of LULL_STAGE_STORAGE_LIMIT together, "
-            "as where "
-            "they hinder each other. 0: any number gets all of it."},
+            "as where they hinder each other. 0: any number gets all of it."},
     setting{
         "LULL_STAGE_LOWER_FREQUENCY", setting_type::choice, "1", "0|1",
         "Whether a server that has a core to itself lowers its frequency while there is nothing to write, where the "
@@ -41,8 +39,6 @@ inline constexpr std::array stage{
     setting{"LULL_STAGE_OBJECTIVE", setting_type::choice, "time", "time|energy|edp",
             "What the model makes least, where it says who should write the output: the time of a run, its energy, or "
             "their product."},
-    setting{"LULL_STAGE_PYTHON", setting_type::text, "python3", "",
-            "The Python that runs plug-ins of a simulation's output; it must have Lull. `lull stage` gives its own."},
 };
 
 }  // namespace lull::settings_of

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <set>
 #include <string>
 
 #include "base/error.hpp"
@@ -36,6 +37,11 @@ TEST_F(settings_test, every_default_is_valid) {
     SCOPED_TRACE(s.variable);
     EXPECT_NO_THROW(check_setting(s));
   }
+}
+
+TEST_F(settings_test, each_variable_is_described_once) {
+  std::set<std::string> variables;
+  for (const setting& row : all_settings()) EXPECT_TRUE(variables.insert(row.variable).second) << row.variable;
 }
 
 TEST_F(settings_test, the_environment_overrides_the_default) {
