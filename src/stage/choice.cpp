@@ -33,17 +33,14 @@ output_way way_of(const plan& how, const model::output_machine& on) {
   return way.count > 0 ? way : output_way{};
 }
 
-double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
-
 model::output_run run_of(const job_figures& all) {
   const client_figures& clients = all.clients;
   const server_figures& servers = all.servers;
-  const std::uint64_t files = clients.handed_over.files + clients.wrote_itself.files + clients.dropped.files;
   return {.nodes = all.nodes,
           .clients = clients.processes,
           .servers = servers.processes,
-          .outputs = static_cast<double>(files) / std::max(clients.processes, 1),
-          .compute_s = seconds(clients.wall_ns - clients.stalled_ns - clients.writing_ns),
+          .outputs = clients.outputs(),
+          .compute_s = seconds(clients.computing_ns()),
           .client_write_s = seconds(clients.writing_ns),
           .client_cpu_s = seconds(clients.cpu_ns),
           .server_write_s = seconds(servers.writing_ns),

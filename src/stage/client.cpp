@@ -74,7 +74,6 @@ class turns {
     std::int64_t begin_ns;
     bool had_room;
   };
-  static double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
   model::handing_over decides_;
   std::map<int, beginning> beginnings_;  // of files that are open, by descriptor

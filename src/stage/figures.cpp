@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -18,8 +19,6 @@
 
 namespace lull::stage {
 namespace {
-
-double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
 std::string row(const char* role, int processes, std::int64_t compute, std::int64_t stall, std::int64_t idle,
                 std::int64_t write, std::int64_t cpu, const amount& output) {
@@ -38,12 +37,8 @@ std::string head_of(const plan& how) {
       name_of(how), "role", "processes", "compute s", "stall s", "idle s", "write s", "CPU s", "files", "MB");
 }
 
-std::int64_t computing_ns(const client_figures& clients) {
-  return clients.wall_ns - clients.stalled_ns - clients.writing_ns;
-}
-
 std::string row_of_clients(const client_figures& clients, const amount& output) {
-  return row("client", clients.processes, computing_ns(clients), clients.stalled_ns, none, clients.writing_ns,
+  return row("client", clients.processes, clients.computing_ns(), clients.stalled_ns, none, clients.writing_ns,
              clients.cpu_ns, output);
 }
 
@@ -117,16 +112,14 @@ std::string json_of(const plan& how, const job_figures& all) {
   const client_figures& clients = all.clients;
   const server_figures& servers = all.servers;
   const auto output = [](const amount& of) { return nlohmann::ordered_json{{"files", of.files}, {"bytes", of.bytes}}; };
-  const std::uint64_t files = clients.handed_over.files + clients.wrote_itself.files + clients.dropped.files;
-  const auto processes = static_cast<std::uint64_t>(std::max(clients.processes, 1));
   return nlohmann::ordered_json{{"schema", 1},
                                 {"approach", name_of(how)},
                                 {"nodes", all.nodes},
-                                {"outputs", (files + processes / 2) / processes},
+                                {"outputs", std::llround(clients.outputs())},
                                 {"clients",
                                  {{"processes", clients.processes},
                                   {"wall_s", seconds(clients.wall_ns)},
-                                  {"compute_s", seconds(computing_ns(clients))},
+                                  {"compute_s", seconds(clients.computing_ns())},
                                   {"stall_s", seconds(clients.stalled_ns)},
                                   {"write_s", seconds(clients.writing_ns)},
                                   {"cpu_s", seconds(clients.cpu_ns)},

@@ -16,6 +16,8 @@
 
 namespace lull::stage {
 
+[[nodiscard]] inline double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
+
 struct amount {
   std::uint64_t files = 0, bytes = 0;
   void add(std::uint64_t of_bytes) { ++files, bytes += of_bytes; }
@@ -34,6 +36,11 @@ struct client_figures {
   amount dropped;
   std::uint64_t too_large = 0;  // files among those it wrote itself: larger than its share of the buffer
   client_figures& operator+=(const client_figures& other);
+  [[nodiscard]] std::int64_t computing_ns() const { return wall_ns - stalled_ns - writing_ns; }
+  [[nodiscard]] double outputs() const {  // files of a client
+    const std::uint64_t files = handed_over.files + wrote_itself.files + dropped.files;
+    return static_cast<double>(files) / std::max(processes, 1);
+  }
 };
 
 // Of one server, or of several together.
