@@ -98,7 +98,7 @@ lint: build
 	@$(MAKE) --no-print-directory docs
 	@echo "==> clang-tidy (some minutes)"
 	@cmake -S . -B build/lint -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
-	  -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python > build/lint.log 2>&1 && cmake --build build/lint --target lull_mpi_functions >> build/lint.log 2>&1 \
+	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python > build/lint.log 2>&1 && cmake --build build/lint --target lull_mpi_functions >> build/lint.log 2>&1 \
 	  || { cat build/lint.log; exit 1; }
 	@run-clang-tidy -quiet -p build/lint '^$(CURDIR)/(src|apps|python)/.*[.]c(pp)?$$' > build/tidy.log 2>&1 \
 	  || { grep -E -A4 '(error|warning): ' build/tidy.log; exit 1; }
