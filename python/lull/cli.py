@@ -31,7 +31,6 @@ COMMANDS = (
     "stage",
     "join",
     "advise",
-    "join",
     "hosts",
     "study",
     "simulate",

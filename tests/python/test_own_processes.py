@@ -76,6 +76,10 @@ def test_a_warm_start_is_like_a_cold_one(lull: Lull, args: tuple[str, ...], stdi
     assert said(lull) == said(lull.cold)
 
 
+def test_each_command_is_listed_once() -> None:
+    assert len(set(COMMANDS)) == len(COMMANDS)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_imports_what_it_needs(lull: Lull, command: str) -> None:
     done = lull.cold.run(command, "--help")
