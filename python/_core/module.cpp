@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   m.def("now_ns", lull::now_ns, "CLOCK_MONOTONIC in nanoseconds: the clock of samples and regions.");
   lull::python::bind_settings(m);
   lull::python::bind_meter(m);
+  lull::python::bind_frequency(m);
   lull::python::bind_netsim(m);
   lull::python::bind_output(m);
   lull::python::bind_trace(m);

@@ -1,6 +1,6 @@
-"""The native part: settings, the meter, the network simulator, the model of output, traces.
+"""The native part: settings, the meter, frequencies, the network simulator, the model of output, traces.
 
-Of the C++ rooms base/, meter/, netsim/, model/, trace/.
+Of the C++ rooms base/, meter/, wait/, netsim/, model/, trace/.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -74,6 +74,14 @@ def calibration_toml(idle: tuple[float, float], full: tuple[float, float], meter
 
     Raises:
         CoreError: The two loads are less than a tenth apart, or make no rising line.
+    """
+
+def frequency_way(sysroot: str, cores: Sequence[int]) -> tuple[str, str]:
+    """How the frequency of a core could be lowered in waits: the file below cpufreq/, and why it cannot; one is "".
+
+    Args:
+        sysroot: Root below which sys/ is read.
+        cores: Those that the process may run on: all of one core.
     """
 
 class ChannelTotal:

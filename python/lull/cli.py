@@ -19,6 +19,7 @@ from lull.base.errors import LullError
 # The subcommands: each is the click command of its name in the module of its name in `lull.commands`, which is imported
 # only when it is called or listed.
 COMMANDS = (
+    "doctor",
     "sources",
     "measure",
     "trace",

@@ -1,0 +1,47 @@
+"""What energy can be read from, and whether the frequency of a core can be lowered while it waits."""
+
+from __future__ import annotations
+
+import os
+
+from lull import _core
+from lull.base.native import native_errors
+from lull.doctor.finding import Finding, Machine, State
+from lull.statistics import formatting
+
+
+def look(machine: Machine) -> list[Finding]:
+    """Every source of energy that this machine has, what a measurement would use, and the way to lower frequencies."""
+    with native_errors():
+        sources = _core.sources(str(machine.sysroot))
+    found = []
+    for source in sources:
+        if source.readable:
+            words = f"{source.kind}: {', '.join(channel.name for channel in source.channels) or 'no channel'}"
+            if not source.used:
+                words += f"; not used, {source.reason}" if source.reason else "; not used"
+            state: State = "limited" if source.kind == "estimated" else "works"
+            fix = "calibrate it once by a meter: lull sources --calibrate" if source.kind == "estimated" else source.fix
+            found.append(Finding(source.name, state, words, fix))
+        elif source.fix:
+            found.append(
+                Finding(
+                    source.name, "off" if source.reason.startswith("LULL_") else "missing", source.reason, source.fix
+                )
+            )
+    measured = [source for source in sources if source.used and source.kind == "measured"]
+    if not measured:
+        absent = [source.name for source in sources if not source.readable and not source.fix]
+        words = "nothing here is measured" + (f"; this machine has no {', '.join(absent)}" if absent else "")
+        found.append(Finding("counters", "missing", words))
+    return [*found, _frequency(machine)]
+
+
+def _frequency(machine: Machine) -> Finding:
+    cores = sorted(os.sched_getaffinity(0)) if machine.is_this else [0]
+    with native_errors():
+        way, problem = _core.frequency_way(str(machine.sysroot), cores[:1])
+    if problem:
+        words, _, fix = problem.partition("; ")
+        return Finding("frequency", "missing", words, fix)
+    return Finding("frequency", "works", f"lowered in waits by {way}, on {formatting.count(len(cores), 'core')}")

@@ -1,0 +1,93 @@
+"""The machine itself: processor, kernel, clock, the memory that processes may share and lock."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import time
+
+from lull.doctor.finding import Finding, Machine
+from lull.statistics import formatting
+
+SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies", "refined-jiffies")
+LEAST_SHARED_BYTES = 64 << 20  # containers have 64 MB where nobody said more
+LEAST_FILES = 1024
+
+
+def look(machine: Machine) -> list[Finding]:
+    """What this machine is, and what limits its processes."""
+    found = [_processor(machine)]
+    if machine.is_this:
+        found.append(Finding("system", "works", f"{_distribution(machine)}, {os.uname().sysname} {os.uname().release}"))
+    found.append(_clock(machine))
+    if machine.is_this:
+        found += [_shared_memory(machine), _locked_memory(), _open_files()]
+    return found
+
+
+def _processor(machine: Machine) -> Finding:
+    info = machine.read("/proc/cpuinfo")
+    lines = [line.partition(":") for line in info.splitlines()]
+    model = next((value.strip() for key, _, value in lines if key.strip() == "model name"), platform.machine())
+    flags = next((value.split() for key, _, value in lines if key.strip() in ("flags", "Features")), [])
+    words = [model]
+    if machine.is_this:
+        cores, all_cores = len(os.sched_getaffinity(0)), os.cpu_count() or 1
+        words.append(
+            formatting.count(cores, "hardware thread")
+            if cores == all_cores
+            else f"{cores} of {all_cores} hardware threads"
+        )
+    waits = [name for name in ("waitpkg", "mwaitx") if name in flags]
+    if waits:
+        words.append(f"waits in user space ({', '.join(waits)})")
+    if "hypervisor" in flags:
+        words.append("virtual")
+        return Finding("processor", "limited", ", ".join(words), "energy and frequency are the host's: measure there")
+    return Finding("processor", "works", ", ".join(words))
+
+
+def _distribution(machine: Machine) -> str:
+    for line in machine.read("/etc/os-release").splitlines():
+        if line.startswith("PRETTY_NAME="):
+            return line.partition("=")[2].strip('"')
+    return "Linux"
+
+
+def _clock(machine: Machine) -> Finding:
+    source = machine.read("/sys/devices/system/clocksource/clocksource0/current_clocksource") or "unknown"
+    words = f"source {source}"
+    if machine.is_this:
+        words += f", resolution {time.clock_getres(time.CLOCK_MONOTONIC) * 1e9:g} ns"
+    if source in SLOW_CLOCKS:
+        return Finding("clock", "limited", f"{words}: reading it takes microseconds", "boot with clocksource=tsc")
+    return Finding("clock", "works", words)
+
+
+def _shared_memory(machine: Machine) -> Finding:
+    try:
+        there = os.statvfs(machine.below("/dev/shm"))
+    except OSError as error:
+        return Finding("shared memory", "missing", f"/dev/shm: {error.strerror}", "mount a tmpfs there", needed=True)
+    free, size = there.f_bavail * there.f_frsize, there.f_blocks * there.f_frsize
+    words = f"/dev/shm has {formatting.si(free, 'B')} of {formatting.si(size, 'B')} free"
+    if free <= LEAST_SHARED_BYTES:
+        return Finding("shared memory", "limited", words, "mount it larger (--shm-size for containers)")
+    return Finding("shared memory", "works", words)
+
+
+def _locked_memory() -> Finding:
+    limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    if limit == resource.RLIM_INFINITY:
+        return Finding("locked memory", "works", "no limit")
+    words = f"limit {formatting.si(limit, 'B')} a process"
+    return Finding("locked memory", "limited", words, "ulimit -l unlimited, for networks that register memory")
+
+
+def _open_files() -> Finding:
+    limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    words = f"limit {limit}, at most {most}"
+    if limit < LEAST_FILES:
+        return Finding("open files", "limited", words, f"ulimit -n {LEAST_FILES}, for jobs of many processes on a node")
+    return Finding("open files", "works", words)

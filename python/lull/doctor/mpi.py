@@ -1,0 +1,73 @@
+"""MPI programs as they are: launchers, the MPI libraries that Lull stands in front of, and one program tried."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from lull.base import installed
+from lull.doctor.finding import Finding, Machine, last_line
+from lull.mpi.preload import KNOWN_LIBRARIES
+
+FLAVOURS = {"Open MPI": ("liblull-mpi-openmpi.so", "libmpi.so.40"), "MPICH": ("liblull-mpi-mpich.so", "libmpich.so.12")}
+
+
+def look(machine: Machine) -> list[Finding]:
+    """Who launches here, and which MPI programs Lull reaches."""
+    if not machine.is_this:
+        return []
+    found = [_launcher(machine, "mpirun", "install openmpi-bin or mpich"), *_slurm(machine)]
+    folder = installed.package_folder().parents[2]
+    there = _libraries(machine)
+    for name, (ours, theirs) in FLAVOURS.items():
+        found.append(_flavour(name, folder / ours, there.get(theirs)))
+    others = sorted(name for name in there if name in KNOWN_LIBRARIES[2:])
+    if others:
+        found.append(Finding("relatives of MPICH", "works", ", ".join(f"{name} in {there[name]}" for name in others)))
+    return found
+
+
+def _launcher(machine: Machine, name: str, fix: str) -> Finding:
+    path = machine.program(name)
+    if path is None:
+        return Finding(name, "missing", "there is none on PATH", fix)
+    code, said = machine.output_of([path, "--version"])
+    if code != 0:
+        return Finding(name, "missing", f"{path} --version: {last_line(said)}", fix)
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    hydra = next((line.partition(":")[2].strip() for line in lines if line.startswith("Version:")), None)
+    return Finding(name, "works", f"{f'MPICH (Hydra) {hydra}' if hydra else lines[0]} in {path}")
+
+
+def _slurm(machine: Machine) -> list[Finding]:
+    path = machine.program("srun")
+    if path is None:
+        return [Finding("srun", "missing", "there is none on PATH; jobs under Slurm need it")]
+    code, said = machine.output_of([path, "--mpi=list"])
+    if code != 0:
+        return [Finding("srun", "limited", f"{path} --mpi=list: {last_line(said)}", "is this node of a Slurm cluster?")]
+    if not re.search(r"\bpmix", said):
+        words = f"{path} knows {', '.join(said.split()[-3:])}, no pmix"
+        return [
+            Finding("srun", "limited", words, "ask the site for Slurm's pmix plug-in, or use mpirun in the allocation")
+        ]
+    return [Finding("srun", "works", f"{path}, with pmix: lull run and srun --mpi=pmix")]
+
+
+def _libraries(machine: Machine) -> dict[str, Path]:
+    """The MPI libraries that the loader knows: name → file."""
+    _, said = machine.output_of([machine.program("ldconfig") or "/sbin/ldconfig", "-p"])
+    lines = (re.match(r"\s*(\S+) \(.*\) => (/\S+)", line) for line in said.splitlines())
+    return {match[1]: Path(match[2]) for match in lines if match and match[1] in KNOWN_LIBRARIES}
+
+
+def _flavour(name: str, ours: Path, theirs: Path | None) -> Finding:
+    what = f"programs of {name}"
+    if theirs is None and not ours.is_file():
+        return Finding(what, "missing", f"{name} is not here, nor was it when Lull was built")
+    if not ours.is_file():
+        words = f"{theirs} is here, but Lull was built without it"
+        return Finding(what, "missing", words, f"install Lull again where the headers of {name} are")
+    if theirs is None:
+        return Finding(what, "limited", f"Lull knows them, and the loader knows no {name} here", "load its module")
+    return Finding(what, "works", f"traced, waited for and staged; {theirs}")

@@ -1,0 +1,20 @@
+"""Virtual hosts: whether `lull hosts` can make them, tried with one pair and a link of limited rate."""
+
+from __future__ import annotations
+
+from lull.base.errors import LullError
+from lull.doctor.finding import Finding, Machine
+from lull.hosts.virtual import Link, virtual_hosts
+
+
+def look(machine: Machine) -> list[Finding]:
+    """Make two hosts, and take them away again."""
+    if not machine.is_this:
+        return []
+    try:
+        with virtual_hosts(2, Link(rate="1gbit"), prefix="doctor"):
+            pass
+    except LullError as error:
+        fix = "root, or CAP_SYS_ADMIN and CAP_NET_ADMIN, make them" if "install" not in str(error) else ""
+        return [Finding("virtual hosts", "missing", str(error), fix)]
+    return [Finding("virtual hosts", "works", "two with a link of 1 Gbit/s, made and taken away")]

@@ -1,0 +1,84 @@
+"""The OpenSHMEM runtime: the libraries under it, the networks that UCX can use, and two programs tried on it."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from pathlib import Path
+
+from lull.base import installed
+from lull.base.errors import LullError
+from lull.doctor.finding import Finding, Machine, last_line
+from lull.doctor.parts import libraries_of
+
+UP = ("up", "unknown")  # what the kernel says of an interface that carries something; of loopback, "unknown"
+BUILT_IN = ("tcp", "posix", "sysv", "self")  # UCX's transports that need no module
+
+
+def look(machine: Machine) -> list[Finding]:
+    """The versions of UCX and PMIx, the transports, and whether jobs of two PEs run, on one node and between two."""
+    if not machine.is_this:
+        return []
+    library = installed.package_folder().parents[2] / "liblull-shmem.so"
+    if not library.is_file():
+        return []  # said among Lull's own parts
+    libraries = libraries_of(machine, library)
+    found = [
+        _version("UCX", libraries.get("libucp.so.0"), "ucp_get_version_string"),
+        _version("PMIx", libraries.get("libpmix.so.2"), "PMIx_Get_version"),
+    ]
+    if ucp := libraries.get("libucp.so.0"):
+        found.append(_transports(machine, ucp))
+    return [
+        *found,
+        _cross_memory(machine),
+        _tried(machine, "2 PEs on a node", []),
+        _tried(machine, "2 PEs on 2 nodes", ["--nodes", "2"]),
+    ]
+
+
+def _version(what: str, library: Path | None, function: str) -> Finding:
+    if library is None:
+        return Finding(what, "missing", "its library is not found", needed=True)
+    try:
+        asked = getattr(ctypes.CDLL(str(library)), function)
+    except (OSError, AttributeError) as error:
+        return Finding(what, "missing", f"{library}: {error}", needed=True)
+    asked.restype = ctypes.c_char_p
+    text = (asked() or b"").decode(errors="replace").strip()
+    return Finding(what, "works", f"{text.split(',')[0].removeprefix('OpenPMIx').strip()} in {library}")
+
+
+def _transports(machine: Machine, ucp: Path) -> Finding:
+    modules = sorted(path.name for path in (ucp.resolve().parent / "ucx").glob("libuct_*.so"))
+    more = [name.removeprefix("libuct_").removesuffix(".so") for name in modules]
+    nets = machine.below("/sys/class/net")
+    up = [one.name for one in sorted(nets.glob("*")) if machine.read(f"/sys/class/net/{one.name}/operstate") in UP]
+    fabrics = [one.name for one in sorted(machine.below("/sys/class/infiniband").glob("*"))]
+    words = f"{', '.join([*BUILT_IN, *more])}; interfaces {', '.join(up) or 'none'}"
+    if fabrics:
+        return Finding("transports", "works", f"{words}; RDMA devices {', '.join(fabrics)}")
+    return Finding("transports", "works", f"{words}; no RDMA device")
+
+
+def _cross_memory(machine: Machine) -> Finding:
+    scope = machine.read("/proc/sys/kernel/yama/ptrace_scope")
+    if scope in ("", "0"):
+        return Finding("copies between processes", "works", "permitted (process_vm_readv)")
+    words = f"kernel.yama.ptrace_scope is {scope}: UCX's cma is not available"
+    return Finding(
+        "copies between processes", "limited", words, "sysctl kernel.yama.ptrace_scope=0, if the site permits"
+    )
+
+
+def _tried(machine: Machine, what: str, options: list[str]) -> Finding:
+    try:
+        installed.find_program("shift")
+    except LullError as error:
+        return Finding(what, "missing", str(error), needed=True)
+    words = ["run", "-n", "2", *options, "shift", "--bytes", "8", "--iterations", "10"]
+    code, said = machine.output_of([sys.executable, "-m", "lull", *words])
+    shown = f"lull {' '.join(words)}"
+    if code == 0:
+        return Finding(what, "works", shown)
+    return Finding(what, "missing", f"{shown}: {last_line(said)}", "the line says why", needed=True)

@@ -1,0 +1,69 @@
+"""Lull itself: its version, and whether each of its native parts is there with all the libraries that it needs."""
+
+from __future__ import annotations
+
+import platform
+import re
+from pathlib import Path
+
+from lull import __version__
+from lull.base import installed
+from lull.doctor.finding import Finding, Machine
+
+# The libraries, and who needs each.
+LIBRARIES = {
+    "liblull-shmem.so": "OpenSHMEM programs",
+    "liblull-meter.so": "programs that mark regions",
+    "liblull-mpi.so": "lull trace, attach and stage",
+    "liblull-shmem-trace.so": "lull trace of OpenSHMEM programs",
+    "liblull-hdf5.so": "lull stage",
+    "liblull-stage-programs.so": "lull stage",
+}
+PROGRAMS = ("lull-guard", "lull-launch")
+# Debian's packages, by the beginning of a library's name.
+PACKAGES = {
+    "libucp": "libucx0",
+    "libucs": "libucx0",
+    "libpmix": "libpmix2",
+    "libhwloc": "libhwloc15",
+    "libfmt": "libfmt9",
+    "libhdf5": "libhdf5-103-1",
+    "libmpich": "libmpich12",
+    "libmpi.": "libopenmpi3",
+    "libopen-trace-format2": "libopen-trace-format2-2",
+    "libotf2": "libopen-trace-format2-2",
+}
+
+
+def look(machine: Machine) -> list[Finding]:
+    """Which version this is, and what of it is not whole."""
+    folder = installed.package_folder()
+    found = [Finding("version", "works", f"{__version__} in {folder}, Python {platform.python_version()}")]
+    if not machine.is_this:
+        return found
+    expected = {folder.parents[2] / name: use for name, use in LIBRARIES.items()}
+    expected |= {folder / "libexec" / name: "every command that starts programs" for name in PROGRAMS}
+    broken = [finding for path, use in expected.items() if (finding := _broken(machine, path, use))]
+    if not broken:
+        found.append(Finding("native parts", "works", f"{len(expected)}, and all libraries that they need"))
+    return found + broken
+
+
+def _broken(machine: Machine, path: Path, use: str) -> Finding | None:
+    what = path.name
+    if not path.is_file():
+        return Finding(what, "missing", f"{path} is not there, which {use} need", "install Lull again", needed=True)
+    _, said = machine.output_of(["ldd", str(path)])
+    lacking = sorted({line.split()[0] for line in said.splitlines() if "not found" in line})
+    if not lacking:
+        return None
+    packages = sorted({package for name in lacking for start, package in PACKAGES.items() if name.startswith(start)})
+    fix = f"apt install {' '.join(packages)}" if packages else "install what brings them"
+    return Finding(what, "missing", f"it lacks {', '.join(lacking)}, and {use} need it", fix, needed=True)
+
+
+def libraries_of(machine: Machine, part: Path) -> dict[str, Path]:
+    """The shared libraries that the loader finds for a native part: name → file."""
+    _, said = machine.output_of(["ldd", str(part)])
+    lines = (re.match(r"\s*(\S+) => (/\S+)", line) for line in said.splitlines())
+    return {match[1]: Path(match[2]) for match in lines if match}
