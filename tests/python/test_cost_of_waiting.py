@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import records
-from lull.measure.summary import waiting_in_words
+from lull.measurement.summary import waiting_in_words
 from lull.record import Domain, Energy, EnergyKind, Repeat, Run, Waiting
 from lull.record.append import add_repeats
 from lull.record.waiting import energy_of_waits, typical_waiting

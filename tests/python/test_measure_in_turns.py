@@ -19,12 +19,12 @@ import pytest
 from conftest import TIMEOUT_S, Lull, wait_until
 from lull import record
 from lull.live.published import folder_beside
-from lull.measure import precision
-from lull.measure.command import Command
-from lull.measure.interleave import order
-from lull.measure.precision import Precision
-from lull.measure.repeat import Measured
-from lull.measure.turns import Plan
+from lull.measurement import precision
+from lull.measurement.command import Command
+from lull.measurement.interleave import order
+from lull.measurement.precision import Precision
+from lull.measurement.repeat import Measured
+from lull.measurement.turns import Plan
 from records import repeat
 
 

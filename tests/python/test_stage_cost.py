@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import records
-from lull.measure.summary import costs_in_words
+from lull.measurement.summary import costs_in_words
 from lull.record import EnergyKind, Run
 from lull.record.append import add_repeats
 from lull.record.output import typical_output

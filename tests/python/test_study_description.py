@@ -7,7 +7,7 @@ import pytest
 
 from lull.base import installed
 from lull.base.errors import LullError
-from lull.measure.progress import in_words
+from lull.measurement.progress import in_words
 from lull.record import EnergyKind
 from lull.study.claims import CANNOT_TELL, DOES_NOT, REPRODUCES, Compared, Seen, find, judge
 from lull.study.description import Check, PaperResult, read_description

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from lull.measure.summary import summary_table
+from lull.measurement.summary import summary_table
 from records import repeat
 
 

@@ -13,13 +13,13 @@ from lull import record
 from lull.base.errors import LullError, UsageError
 from lull.base.native import checked_settings, unknown_variables
 from lull.job.launcher import find_place
-from lull.measure import launched
-from lull.measure.command import Command
-from lull.measure.command_file import read_commands
-from lull.measure.precision import Precision
-from lull.measure.session import Asked, measure_commands
-from lull.measure.telling import say
-from lull.measure.turns import Plan
+from lull.measurement import launched
+from lull.measurement.command import Command
+from lull.measurement.command_file import read_commands
+from lull.measurement.precision import Precision
+from lull.measurement.session import Asked, measure_commands
+from lull.measurement.telling import say
+from lull.measurement.turns import Plan
 from lull.record.append import appending, check_same
 from lull.record.new_folder import check_free, default_folder
 from lull.statistics import bootstrap

@@ -13,7 +13,7 @@ from lull.base.errors import UsageError
 from lull.base.interrupts import Interrupts
 from lull.base.native import unknown_variables
 from lull.base.terminal import output
-from lull.measure.state import State, take_up
+from lull.measurement.state import State, take_up
 from lull.study.description import Description, find_study, read_description
 from lull.study.points import Places, Point, all_points
 from lull.study.runner import beginning, hosts_of, prepare_inputs, run_points

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from lull.base.interrupts import Interrupts
 from lull.base.terminal import output
-from lull.measure.state import State, take_up
+from lull.measurement.state import State, take_up
 from lull.simulation.account import read_simulation
 from lull.simulation.report import write_simulation_report
 from lull.simulation.sweep import read_sweep

@@ -64,8 +64,12 @@ def tidy_table(folders: Sequence[Path], *, regions: bool) -> pa.Table:
     Raises:
         LullError: A record cannot be read, or with `regions` none of them has a region.
     """
-    runs = [(folder, record.read(folder)) for folder in folders]
-    found = [row for folder, run in runs for row in _rows_of(folder, run, regions=regions)]
+    return tidy_rows([(str(folder), record.read(folder)) for folder in folders], regions=regions)
+
+
+def tidy_rows(runs: Sequence[tuple[str, Run]], *, regions: bool) -> pa.Table:
+    """Likewise of runs that have been read, each with the name of its record."""
+    found = [row for name, run in runs for row in _rows_of(name, run, regions=regions)]
     if not found and regions:
         raise LullError("export --regions", "no program marked a region", "leave it out for whole runs")
     factors = {f"factor_{name}": None for _, run in runs for name in run.factors}
@@ -98,12 +102,12 @@ def as_parquet(table: pa.Table) -> bytes:
     return out.getvalue()
 
 
-def _rows_of(folder: Path, run: Run, *, regions: bool) -> Iterator[dict[str, Cell]]:
+def _rows_of(name: str, run: Run, *, regions: bool) -> Iterator[dict[str, Cell]]:
     processors = {host.node: host.processor for host in run.hosts}
     idle = IdlePowers(run.idle)
     for repeat in run.repeats:
         common: dict[str, Cell] = {
-            "record": str(folder),
+            "record": name,
             "label": run.label,
             "command": " ".join(run.command),
             "run": repeat.index + 1,

@@ -21,9 +21,9 @@ from pydantic import ValidationError
 from lull import _core
 from lull.base.errors import LullError
 from lull.base.interrupts import InterruptedBySignal, Interrupts
-from lull.measure.interleave import interleaved
-from lull.measure.progress import RunsProgress
-from lull.measure.state import STATE, Begun, State
+from lull.measurement.interleave import interleaved
+from lull.measurement.progress import RunsProgress
+from lull.measurement.state import STATE, Begun, State
 from lull.simulation import simulation_record
 from lull.simulation.account import RepeatAccount, SimulationFile, read_simulation
 from lull.simulation.sweep import Point, Sweep, in_words

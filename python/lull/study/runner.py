@@ -1,6 +1,6 @@
 """Running a study: its repeats interleaved over the points, each kept as soon as it is done.
 
-The points take turns as `lull.measure.interleave` says, by the study's seed.
+The points take turns as `lull.measurement.interleave` says, by the study's seed.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from lull.base.guard import CannotExecuteError, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.native import checked_settings
 from lull.hosts.virtual import Link, as_environment, hosts_there, virtual_hosts
-from lull.measure.interleave import Turn, interleaved, take_turns
-from lull.measure.progress import RunsProgress
-from lull.measure.repeat import Measured, compose_run, measure_repeat
-from lull.measure.state import Begun, State
+from lull.measurement.interleave import Turn, interleaved, take_turns
+from lull.measurement.progress import RunsProgress
+from lull.measurement.repeat import Measured, compose_run, measure_repeat
+from lull.measurement.state import Begun, State
 from lull.meter.meter import Meter
 from lull.study.description import Description
 from lull.study.points import Places, Point, prepare_command

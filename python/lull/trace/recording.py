@@ -13,13 +13,13 @@ from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError
 from lull.base.interrupts import Interrupts
 from lull.base.terminal import output
-from lull.measure.command import Command
-from lull.measure.live_line import LiveLine, is_wanted
-from lull.measure.repeat import Measured, compose_run
-from lull.measure.summary import summary_table
-from lull.measure.telling import say
-from lull.measure.turns import Plan, run_in_turn
-from lull.measure.watch import Watch
+from lull.measurement.command import Command
+from lull.measurement.live_line import LiveLine, is_wanted
+from lull.measurement.repeat import Measured, compose_run
+from lull.measurement.summary import summary_table
+from lull.measurement.telling import say
+from lull.measurement.turns import Plan, run_in_turn
+from lull.measurement.watch import Watch
 from lull.meter.meter import Meter
 from lull.mpi.preload import out_of_reach, preloaded
 from lull.trace import convert

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lull.base.interrupts import Interrupts
-from lull.measure import precision
-from lull.measure.command import Command
-from lull.measure.interleave import Turn, interleaved, take_turns
-from lull.measure.precision import Precision
-from lull.measure.repeat import Measured, measure_repeat
+from lull.measurement import precision
+from lull.measurement.command import Command
+from lull.measurement.interleave import Turn, interleaved, take_turns
+from lull.measurement.precision import Precision
+from lull.measurement.repeat import Measured, measure_repeat
 from lull.meter.meter import Meter
 from lull.statistics import formatting
 

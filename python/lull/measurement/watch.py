@@ -13,8 +13,8 @@ from typing import Protocol
 
 from lull.base.errors import LullError
 from lull.live.node_reading import NodeReading, Progress, Recent
-from lull.measure.command import Command
-from lull.measure.interleave import Turn
+from lull.measurement.command import Command
+from lull.measurement.interleave import Turn
 from lull.meter.meter import Meter
 
 EVERY_S = 0.5

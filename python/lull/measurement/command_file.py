@@ -17,7 +17,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, ValidationError, field_validator
 
 from lull.base.errors import LullError, UsageError, describe_os_error
-from lull.measure.command import Command
+from lull.measurement.command import Command
 
 
 class CommandFile(BaseModel):

@@ -25,7 +25,7 @@ from lull.job.node import this_node
 from lull.job.node_agent import Job, NodeAgent
 from lull.job.node_exchange import NodeExchange
 from lull.job.part import Asked, Report
-from lull.measure.summary import costs_in_words, summary_table
+from lull.measurement.summary import costs_in_words, summary_table
 from lull.record.append import add_repeats, appending, check_same
 from lull.record.merging import Merged, merge
 from lull.regions.accounts import keep_those_of, read_accounts

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from lull.base.interrupts import Interrupts
-from lull.measure.repeat import Measured
+from lull.measurement.repeat import Measured
 
 T = TypeVar("T")
 

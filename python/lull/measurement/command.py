@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from lull import record
-from lull.measure.repeat import Measured, compose_run
+from lull.measurement.repeat import Measured, compose_run
 from lull.meter.meter import Meter
 from lull.record import IdlePower, Repeat
 from lull.record.append import add_repeats

@@ -9,10 +9,10 @@ from rich.text import Text
 
 from lull.base.errors import LullError
 from lull.base.terminal import output
-from lull.measure.command import Command
-from lull.measure.interleave import Turn
-from lull.measure.repeat import Measured
-from lull.measure.summary import costs_in_words, summary_table
+from lull.measurement.command import Command
+from lull.measurement.interleave import Turn
+from lull.measurement.repeat import Measured
+from lull.measurement.summary import costs_in_words, summary_table
 from lull.record import Run
 
 

@@ -15,13 +15,13 @@ from lull.base.guard import CannotExecuteError
 from lull.base.interrupts import Interrupts
 from lull.job.launcher import LAUNCHERS, nodes_allocated
 from lull.live.published import Publisher
-from lull.measure.command import Command
-from lull.measure.interleave import Turn
-from lull.measure.live_line import LiveLine, is_wanted
-from lull.measure.repeat import Measured
-from lull.measure.telling import say, tell_command, tell_comparison, tell_repeat
-from lull.measure.turns import Plan, run_in_turn
-from lull.measure.watch import Onlooker, Watch
+from lull.measurement.command import Command
+from lull.measurement.interleave import Turn
+from lull.measurement.live_line import LiveLine, is_wanted
+from lull.measurement.repeat import Measured
+from lull.measurement.telling import say, tell_command, tell_comparison, tell_repeat
+from lull.measurement.turns import Plan, run_in_turn
+from lull.measurement.watch import Onlooker, Watch
 from lull.meter.idle_power import measure_idle
 from lull.meter.meter import Meter
 from lull.record import IdlePower
