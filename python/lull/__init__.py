@@ -1,8 +1,10 @@
 """Lull: time and energy of moving data in parallel programs.
 
-The command `lull` is the front door (`lull --help`). As a library: `lull.region` and `lull.metric_sum` (`_mean`,
-`_min`, `_max`) mark a program that is measured; `lull.simulate` simulates a network; `lull.record` reads and writes the
-record of a run, which is all that the commands share. What is in which room: docs/explanation/what-is-where.md.
+The command `lull` is the front door (`lull --help`). As a library: `lull.measure` runs and records a command,
+`lull.measuring` a block of this program; `lull.load` reads what any command wrote, `lull.compare` compares it;
+`lull.simulate` simulates a network; `lull.region` and `lull.metric_sum` (`_mean`, `_min`, `_max`) mark a program that
+is measured. `lull.record` reads and writes the record of a run, which is all that the commands share. What is in which
+room: docs/explanation/what-is-where.md.
 """
 
 from __future__ import annotations
@@ -11,13 +13,22 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lull.library.compared import compare
+    from lull.library.loading import load
+    from lull.library.measuring import measure, measuring
+    from lull.library.traced import load_trace
     from lull.regions.instrument import flush, metric_max, metric_mean, metric_min, metric_sum, region
     from lull.simulation.engine import simulate
 
 __version__ = "0.1.0"
 __all__ = [
     "__version__",
+    "compare",
     "flush",
+    "load",
+    "load_trace",
+    "measure",
+    "measuring",
     "metric_max",
     "metric_mean",
     "metric_min",
@@ -27,7 +38,12 @@ __all__ = [
 ]
 
 LAZY = {
+    "compare": "lull.library.compared",
     "flush": "lull.regions.instrument",
+    "load": "lull.library.loading",
+    "load_trace": "lull.library.traced",
+    "measure": "lull.library.measuring",
+    "measuring": "lull.library.measuring",
     "metric_max": "lull.regions.instrument",
     "metric_mean": "lull.regions.instrument",
     "metric_min": "lull.regions.instrument",

@@ -41,8 +41,15 @@ class Asked:
     publish: Path | None  # the record, or the folder of records, beside which readings are published
 
 
-def measure_commands(commands: Sequence[Command], asked: Asked, *, may_rename: bool) -> int:
-    """Measure, write the records of what finished, and tell; the exit code."""
+def measure_commands(commands: Sequence[Command], asked: Asked, *, may_rename: bool, tells: bool = True) -> int:
+    """Measure, write the records of what finished, and tell; the exit code.
+
+    Args:
+        commands: What is measured.
+        asked: How.
+        may_rename: Whether a record may go to another folder where its own was taken meanwhile.
+        tells: Whether the summary and the comparison are printed.
+    """
     nodes = nodes_allocated(os.environ)
     if nodes > 1 and any(Path(command.argv[0]).name in LAUNCHERS for command in commands):
         say(missing_nodes(f"this job has {nodes} nodes, and only this one is read"))
@@ -80,7 +87,11 @@ def measure_commands(commands: Sequence[Command], asked: Asked, *, may_rename: b
             raise stopped
     if cannot is not None:
         return cannot.exit_code
-    return _tell(commands, reason)
+    return (
+        _tell(commands, reason)
+        if tells
+        else next((one.exit_code for of in commands for one in of.repeats if one.exit_code), 0)
+    )
 
 
 def _tell(commands: Sequence[Command], reason: str) -> int:

@@ -1,0 +1,135 @@
+"""Records compared in Python: `lull.compare`, what `lull compare` prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from lull.base.errors import UsageError
+from lull.comparison.compare import compare_all
+from lull.comparison.result import Comparison
+from lull.comparison.table import category_words, rows, scope_words, sensor_words
+from lull.library.recorded import Recorded, load_record
+from lull.library.shown import as_pandas, table
+from lull.record import is_simulated
+from lull.record.labels import distinct
+from lull.statistics import formatting
+from lull.statistics.bootstrap import Interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+RATIOS = ("speedup", "greenup", "powerup", "edp_ratio", "ed2p_ratio")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One or more candidates against a baseline; `found` has all figures of each.
+
+    The ratios are the first candidate's: baseline over candidate, above 1 the candidate is better; Powerup alone is the
+    candidate's mean power over the baseline's. Each has `value`, and `low` and `high` of its 95 % interval, None where
+    there are too few runs.
+    """
+
+    found: tuple[Comparison, ...]
+
+    @property
+    def speedup(self) -> Interval:
+        """Time of the baseline over that of the candidate."""
+        return self.found[0].speedup
+
+    @property
+    def greenup(self) -> Interval:
+        """Energy of the baseline over that of the candidate."""
+        return self.found[0].greenup
+
+    @property
+    def powerup(self) -> Interval:
+        """Mean power of the candidate over that of the baseline."""
+        return self.found[0].powerup
+
+    @property
+    def verdict(self) -> str:
+        """What it comes to, in words."""
+        return self.found[0].verdict
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each candidate: medians (s, J, W), ratios with their intervals, category, verdict, kind."""
+        return as_pandas(pa.Table.from_pylist([_row(one) for one in self.found]))
+
+    def plot(self) -> list[Axes]:
+        """Draw the candidates in the plane of Speedup and Powerup."""
+        from lull.report.quadrant import gps_up
+
+        return list(gps_up([(one.candidate.label, one) for one in self.found]).figure.axes)
+
+    def _repr_html_(self) -> str:
+        parts = [*([_details(self.found[0])] if len(self.found) == 1 else [_overview(self.found)])]
+        return "".join(parts)
+
+
+def compare(
+    baseline: Recorded | str | Path,
+    *candidates: Recorded | str | Path,
+    region: str | None = None,
+    per: str | None = None,
+    allow_mixed: bool = False,
+) -> Compared:
+    """Compare runs with a baseline: Speedup, Greenup, Powerup, with intervals and rank tests.
+
+    Args:
+        baseline: What is divided; a run, or the folder of its record.
+        candidates: What divides, one or more.
+        region: Compare this region of the program instead of whole runs.
+        per: Divide time and energy of every run by this metric of its own.
+        allow_mixed: Compare energies of different kinds nevertheless, labelled by the weakest.
+
+    Raises:
+        UsageError: There is no candidate, or a record is of a simulation.
+        LullError: Nothing to compare (no successful run, no such region or metric), or the kinds are mixed.
+    """
+    if not candidates:
+        raise UsageError("compare", "one record alone is compared with nothing", "name a second one")
+    sides = [one if isinstance(one, Recorded) else load_record(Path(one)) for one in (baseline, *candidates)]
+    if any(is_simulated(side.run) for side in sides):
+        words = "a record is of a simulation"
+        raise UsageError("compare", words, "load it and compare its figures, or use the command lull compare")
+    folders = [side.folder or Path(f"{side.label}-{place}") for place, side in enumerate(sides, 1)]
+    first, *others = distinct(folders, [side.run for side in sides])
+    return Compared(tuple(compare_all(first, others, region=region, per=per, allow_mixed=allow_mixed)))
+
+
+def _row(found: Comparison) -> dict[str, object]:
+    row: dict[str, object] = {"baseline": found.baseline.label, "candidate": found.candidate.label}
+    for name, side in (("baseline", found.baseline), ("candidate", found.candidate)):
+        row |= {f"{name}_s": side.time_s.median, f"{name}_j": side.energy_j.median, f"{name}_w": side.power_w.median}
+        row[f"{name}_runs"] = side.runs
+    for name in RATIOS:
+        ratio: Interval = getattr(found, name)
+        row |= {name: ratio.value, f"{name}_low": ratio.low, f"{name}_high": ratio.high}
+    return row | {"category": found.category, "verdict": found.verdict, "kind": found.kind.value}
+
+
+def _details(found: Comparison) -> str:
+    headings = ["", found.baseline.label, found.candidate.label, "", "ratio (95 %)", "saved"]
+    body = [[row.name, *row.values, row.ratio_name, row.ratio, row.reduction] for row in rows(found)]
+    notes = [f"{found.verdict}.", f"Energy of {scope_words(found)}. {sensor_words(found)}", *found.warnings]
+    return table(headings, body, notes)
+
+
+def _overview(found: tuple[Comparison, ...]) -> str:
+    first = found[0].baseline
+    headings = ["", "time", "energy", "Speedup", "Greenup", "Powerup", "category"]
+    medians = [formatting.si(first.time_s.median, "s"), formatting.si(first.energy_j.median, "J")]
+    body = [[first.label, *medians, "", "", "", ""]]
+    for one in found:
+        side = one.candidate
+        medians = [formatting.si(side.time_s.median, "s"), formatting.si(side.energy_j.median, "J")]
+        ratios = [formatting.ratio(ratio) for ratio in (one.speedup, one.greenup, one.powerup)]
+        body.append([side.label, *medians, *ratios, category_words(one)])
+    notes = dict.fromkeys([*(f"{one.verdict}." for one in found), *(line for one in found for line in one.warnings)])
+    return table(headings, body, notes)

@@ -1,0 +1,31 @@
+"""`lull.load`: whatever Lull has written, by the folder it lies in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lull import record
+from lull.library.recorded import Recorded, load_record
+from lull.library.simulated import Simulated, load_simulation
+from lull.library.traced import Traced, load_trace
+from lull.simulation.account import SIMULATION_FILE
+from lull.trace.convert import is_trace
+
+
+def load(path: str | Path) -> Recorded | Simulated | Traced:
+    """What lies in a folder: the record of a run, of a simulation, or a trace.
+
+    A traced run is both: `load` gives its record, `lull.load_trace` what the trace says.
+
+    Args:
+        path: A folder that a command of Lull wrote, or an archive in OTF2 of another tool.
+
+    Raises:
+        LullError: There is neither, or it is damaged.
+    """
+    folder = Path(path)
+    if (folder / SIMULATION_FILE).is_file():
+        return load_simulation(folder)
+    if (folder / record.RUN_FILE).is_file() or not is_trace(folder):
+        return load_record(folder)
+    return load_trace(folder)

@@ -1,0 +1,48 @@
+"""How results show themselves in a notebook: small tables in HTML, and DataFrames."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from lull.base.errors import LullError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()) -> str:
+    """A table in HTML, the first column words and the others numbers, and notes below it."""
+    head = "".join(f"<th style='text-align:{_side(place)}'>{_text(one)}</th>" for place, one in enumerate(headings))
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td style='text-align:{_side(place)}'>{_text(cell)}</td>" for place, cell in enumerate(row))
+        + "</tr>"
+        for row in rows
+    )
+    below = "".join(f"<div>{_text(note)}</div>" for note in notes)
+    return f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
+
+
+def _side(column: int) -> str:
+    return "left" if column == 0 else "right"
+
+
+def _text(words: str) -> str:
+    return html.escape(words, quote=False)
+
+
+def as_pandas(rows: pa.Table) -> pd.DataFrame:
+    """An Arrow table as a DataFrame.
+
+    Raises:
+        LullError: pandas is not installed.
+    """
+    try:
+        import pandas  # noqa: F401
+    except ImportError as error:
+        raise LullError("make a DataFrame", "pandas is not installed", "pip install pandas") from error
+    frame: pd.DataFrame = rows.to_pandas()
+    return frame

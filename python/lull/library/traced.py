@@ -1,0 +1,76 @@
+"""A trace in Python: what `lull trace info` says of an archive in OTF2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from lull.library.shown import as_pandas, table
+from lull.statistics import formatting
+from lull.trace.account import STATES, TraceAccount, analyse
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from lull.trace.account import Analysis
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A traced program; `account` has who talks to whom, sizes, collectives, and what the time goes on."""
+
+    analysis: Analysis
+    folder: Path
+
+    @property
+    def account(self) -> TraceAccount:
+        """All figures, in seconds and bytes."""
+        return self.analysis.account
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each process: its seconds by what they went on, messages and bytes sent and received."""
+        rows = [
+            {"process": one.name, "node": one.node, **_seconds(one.time.model_dump())}
+            | {
+                "sent_messages": one.sent_messages,
+                "sent_bytes": one.sent_bytes,
+                "received_messages": one.received_messages,
+                "received_bytes": one.received_bytes,
+            }
+            for one in self.account.processes
+        ]
+        return as_pandas(pa.Table.from_pylist(rows))
+
+    def pairs(self) -> pd.DataFrame:
+        """A row for each pair of processes: messages and bytes from one to the other."""
+        return as_pandas(pa.Table.from_pylist([one.model_dump(by_alias=True) for one in self.account.pairs]))
+
+    def plot(self) -> list[Axes]:
+        """Draw what the time of each process goes on."""
+        from lull.trace.plots import plots_of
+
+        return list(plots_of(self.analysis)[0].plot.figure.axes)
+
+    def _repr_html_(self) -> str:
+        body = [
+            [one.name, *(formatting.si(one.time.seconds(state), "s") for state in STATES)]
+            for one in self.account.processes
+        ]
+        return table(["process", *STATES], body)
+
+
+def load_trace(folder: Path) -> Traced:
+    """The archive in `folder`, read from its begin to its end.
+
+    Raises:
+        LullError: It is damaged, or this Lull was built without OTF2.
+    """
+    return Traced(analyse(folder), folder)
+
+
+def _seconds(time: dict[str, float]) -> dict[str, float]:
+    return {f"{state}_s": value for state, value in time.items()}

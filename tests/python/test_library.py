@@ -1,0 +1,162 @@
+"""Lull from Python: what scripts and notebooks call, over records, simulations and traces."""
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import lull as api
+import records
+from conftest import Lull
+from lull import _core
+from lull.base.errors import LullError, UsageError
+from lull.library.recorded import Recorded
+from lull.library.simulated import Simulated
+from lull.library.traced import Traced
+from lull.record import EnergyKind
+from trace_records import leave, ring
+
+NET = """
+[topology]
+name = "fat-tree"
+radix = 4
+[power]
+mode = "hybrid"
+[[jobs]]
+processes = 8
+messages = 20
+"""
+
+
+def recorded(path: str | Path) -> Recorded:
+    found = api.load(path)
+    assert isinstance(found, Recorded)
+    return found
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Path, Path]:
+    slow = records.write(tmp_path / "slow", records.run("slow"))
+    fast = records.write(tmp_path / "fast", records.run("fast", records.faster(records.TIMES, 2.0)))
+    return slow, fast
+
+
+def test_a_record_is_loaded_with_units_and_kind(pair: tuple[Path, Path]) -> None:
+    found = recorded(pair[0])
+    assert found.label == "slow" and found.seconds == pytest.approx(10.025)
+    assert found.watts == pytest.approx(200.0) and found.kind is EnergyKind.VENDOR_MODEL
+    assert found.joules == pytest.approx(found.seconds * 200.0)
+
+
+def test_a_record_shows_itself_in_a_notebook(pair: tuple[Path, Path]) -> None:
+    shown = recorded(pair[0])._repr_html_()
+    assert "<table>" in shown and "energy, vendor-model" in shown and "median" in shown
+
+
+def test_what_a_notebook_shows_is_text_not_markup(tmp_path: Path) -> None:
+    folder = records.write(tmp_path / "a", records.run("<script>alert(1)</script>"))
+    assert "<script>" not in api.load(folder)._repr_html_()
+
+
+def test_a_record_becomes_the_table_that_export_writes(pair: tuple[Path, Path]) -> None:
+    frame = recorded(str(pair[0])).to_pandas()
+    totals = frame[frame.is_total]
+    assert len(totals) == len(records.TIMES) and set(totals.unit) == {"J"}
+    assert list(totals.time_s) == records.TIMES
+
+
+def test_a_record_draws_itself_on_axes(pair: tuple[Path, Path]) -> None:
+    found = recorded(pair[0])
+    assert [axes.get_title(loc="left") for axes in found.plot()] == ["Time", "Energy, vendor-model"]
+    assert "power" in found.plot(run=0)[0].get_ylabel()
+
+
+def test_two_records_are_compared(pair: tuple[Path, Path]) -> None:
+    found = api.compare(*pair)
+    assert found.speedup.value == pytest.approx(2.0) and found.greenup.value == pytest.approx(2.0)
+    assert "slow" in found._repr_html_() and found.plot()
+    row = found.to_pandas().iloc[0]
+    assert row.candidate == "fast" and row.speedup_low is not None and row.kind == "vendor-model"
+
+
+def test_several_records_are_compared_with_one(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    third = records.write(tmp_path / "third", records.run("third", records.faster(records.TIMES, 4.0)))
+    found = api.compare(recorded(pair[0]), pair[1], str(third))
+    assert [round(one.speedup.value) for one in found.found] == [2, 4]
+    assert len(found.to_pandas()) == 2 and "third" in found._repr_html_()
+
+
+def test_one_record_alone_is_not_compared(pair: tuple[Path, Path]) -> None:
+    with pytest.raises(UsageError, match="compared with nothing"):
+        api.compare(pair[0])
+
+
+def test_where_nothing_lies_the_line_says_what_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(LullError, match=r"no run\.json there"):
+        api.load(tmp_path)
+
+
+def test_a_command_is_measured_and_recorded(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    found = api.measure([sys.executable, "-c", "pass"], runs=2, label="nothing", out=tmp_path / "out")
+    assert found.label == "nothing" and len(found.run.repeats) == 2 and found.seconds > 0
+    assert recorded(tmp_path / "out").label == "nothing"
+    assert capfd.readouterr().err == ""
+
+
+def test_a_command_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(LullError, match="could not be started"):
+        api.measure("no-such-program --at-all", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_block_is_measured(tmp_path: Path) -> None:
+    with api.measuring("block", hz=100) as block:
+        began = time.monotonic()
+        while time.monotonic() - began < 0.05:
+            pass
+    assert block.seconds >= 0.05 and block.joules > 0 and block.watts > 0
+    saved = block.recorded.save(tmp_path / "block")
+    assert recorded(tmp_path / "block").label == saved.label == "block"
+
+
+def test_every_call_of_a_decorated_function_is_a_run() -> None:
+    measured = api.measuring("step", hz=100)
+
+    @measured
+    def step(number: int) -> int:
+        return number + 1
+
+    assert [step(1), step(2)] == [2, 3]
+    assert len(measured.recorded.run.repeats) == 2
+
+
+def test_a_block_that_fails_is_a_failed_run_and_its_error_goes_on() -> None:
+    measured = api.measuring("block", hz=100)
+    with pytest.raises(KeyError), measured:
+        raise KeyError
+    assert measured.recorded.run.repeats[0].exit_code == 1 and measured.seconds > 0
+
+
+def test_what_has_not_been_measured_says_so() -> None:
+    with pytest.raises(ValueError, match="leave the block first"):
+        _ = api.measuring("block").recorded
+
+
+def test_a_simulation_is_loaded(lull: Lull, tmp_path: Path) -> None:
+    (lull.folder / "net.toml").write_text(NET)
+    assert lull.run("simulate", "net.toml", "--out", "out").returncode == 0
+    found = api.load(lull.folder / "out")
+    assert isinstance(found, Simulated)
+    assert len(found.to_pandas()) == 1 and found.plot() and "simulated" in found._repr_html_()
+    assert set(found.links()["kind"]) == {"injection", "ejection", "network"}
+
+
+@pytest.mark.skipif(not _core.HAS_OTF2, reason="built without OTF2")
+def test_a_trace_is_loaded(lull: Lull) -> None:
+    leave(lull.folder / "t", ring(4))
+    assert lull.run("trace", "convert", "t").returncode == 0
+    found = api.load(lull.folder / "t")
+    assert isinstance(found, Traced)
+    assert list(found.to_pandas().sent_messages) == [50] * 4 and len(found.pairs()) == 4
+    assert found.plot() and "late sender" in found._repr_html_()
