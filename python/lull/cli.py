@@ -27,6 +27,7 @@ COMMANDS = (
     "compare",
     "report",
     "export",
+    "record",
     "run",
     "attach",
     "stage",

@@ -16,7 +16,7 @@ def write_whole(out: Path, content: bytes, what: str, option: str, *, sync: bool
         out: The file; its folder is made when it is not there.
         content: All of it.
         what: What it is, for the error: `report`.
-        option: The option that chooses another place, for the error: `--out`.
+        option: The option that chooses another place, for the error: `--out`; "" where none does.
         sync: Whether it must outlast a crash of the machine.
 
     Raises:
@@ -38,7 +38,8 @@ def write_whole(out: Path, content: bytes, what: str, option: str, *, sync: bool
         aside.chmod(0o644)
         aside.replace(out)
     except OSError as error:
-        raise LullError(asked, describe_os_error(error), f"choose a folder you may write with {option}") from error
+        fix = f"choose a folder you may write with {option}" if option else "make its folder writable"
+        raise LullError(asked, describe_os_error(error), fix) from error
     finally:
         if aside is not None:
             aside.unlink(missing_ok=True)

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from lull.base.errors import LullError, describe_os_error
 from lull.record.schema import RUN_FILE, SAMPLES_FILE, SAMPLES_SCHEMA, SCHEMA, Run
+from lull.record.upgrade import upgraded
 
 
 def write(folder: Path, run: Run, samples: pa.Table, beside: Mapping[str, bytes] | None = None) -> None:
@@ -58,11 +59,10 @@ def write(folder: Path, run: Run, samples: pa.Table, beside: Mapping[str, bytes]
 
 
 def read(folder: Path) -> Run:
-    """Read run.json of a record.
+    """Read run.json of a record, of this schema or an older one.
 
     Raises:
-        LullError: There is no record, it is not whole, or it was written by an older or newer Lull; the line says
-            which.
+        LullError: There is no record, it is not whole, or it was written by a newer Lull; the line says which.
     """
     asked = f"read the record {folder}"
     path = folder / RUN_FILE
@@ -83,10 +83,12 @@ def read(folder: Path) -> Run:
         raise LullError(asked, f"{RUN_FILE} is not a record of Lull")
     if version > SCHEMA:
         raise LullError(asked, f"its schema is {version}, this Lull knows up to {SCHEMA}", "read it with a newer Lull")
-    if version < SCHEMA:
-        raise LullError(asked, f"its schema is {version}, this Lull reads {SCHEMA}", "measure it again")
+    if version < 1:
+        raise LullError(asked, f"its schema is {version}", "schemas begin at 1: is it damaged?")
     try:
-        return Run.model_validate(content)
+        return Run.model_validate(upgraded(content))
+    except AttributeError as error:  # a step met something of another form
+        raise LullError(asked, f"{RUN_FILE} is not a valid record of schema {version}") from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

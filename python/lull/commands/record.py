@@ -1,0 +1,42 @@
+"""`lull record`: what is done to records as files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from lull import record as records
+from lull.base.errors import LullError, describe_os_error
+from lull.base.whole_file import write_whole
+from lull.record import RUN_FILE, SCHEMA
+
+
+@click.group(short_help="Bring records to the present form.")
+def record() -> None:
+    """What is done to records as files. Every command reads records of all schemas; other programs may not."""
+
+
+@record.command()
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
+def upgrade(folders: tuple[Path, ...]) -> None:
+    """Rewrite run.json of records of older schemas as this Lull writes it; the older form stays as run.json.SCHEMA.
+
+    Records of the present schema are left alone.
+    """
+    for folder in folders:
+        run = records.read(folder)
+        path = folder / RUN_FILE
+        try:
+            before = path.read_bytes()
+        except OSError as error:
+            raise LullError(f"upgrade {folder}", describe_os_error(error)) from error
+        schema = json.loads(before)["schema"]
+        if schema == SCHEMA:
+            click.echo(f"{folder}: schema {SCHEMA}, nothing to do", err=True)
+            continue
+        write_whole(folder / f"{RUN_FILE}.{schema}", before, "older form of the record", "")
+        text = run.model_dump_json(by_alias=True, indent=1) + "\n"
+        write_whole(path, text.encode(), "record", "")
+        click.echo(f"{folder}: schema {schema} made {SCHEMA}; the older form is {RUN_FILE}.{schema}", err=True)
