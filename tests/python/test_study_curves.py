@@ -49,6 +49,11 @@ unit = "s"
 lines = "way"
 relative_to = 1
 panels = ["lag_us", "time", "cpu", "power", "energy"]
+[[impacts]]
+name = "What ways save"
+over = "pause"
+unit = "s"
+lines = ["ways"]
 [[bars]]
 name = "End to end"
 groups = "pause"
@@ -92,13 +97,15 @@ def test_a_study_without_any_point_is_refused(tmp_path: Path) -> None:
         ('over = "pause"', 'over = "way"', "the same factor, way"),
         ('bars = "way"', 'bars = "pause"', "groups and bars are the same factor, pause"),
         ('groups = "pause"', 'groups = "pace"', "no factor 'pace', did you mean pause?"),
+        ('lines = ["ways"]', 'lines = ["way"]', "no comparison 'way', did you mean ways?"),
+        ('for_each = ["pause", "colour"]', 'for_each = ["colour"]', "it does not say at which pause"),
         ("relative_to = 1", "relative_to = 3", "way has no value 3"),
         ('[[exclude]]\ncolour = ["blue"]', '[[exclude]]\ncolor = ["blue"]', "no factor 'color', did you mean colour?"),
     ],
 )
 def test_what_cannot_be_drawn_is_said_before_anything_runs(tmp_path: Path, before: str, after: str, words: str) -> None:
     with pytest.raises(LullError, match=words.replace("?", r"\?")):
-        described(tmp_path, STUDY.replace(before, after))
+        described(tmp_path, STUDY.replace(before, after, 1))
 
 
 def test_curves_are_printed_drawn_and_in_the_report(lull: Lull) -> None:
@@ -111,13 +118,14 @@ def test_curves_are_printed_drawn_and_in_the_report(lull: Lull) -> None:
     assert row.split()[2:5] == ["0.200", "us", "(2)"]
     out = lull.folder / "results" / "study-s"
     assert {path.name for path in (out / "plots").iterdir()} == {
-        f"{name}.{form}" for name in ("curves-1", "curves-2", "bars-1") for form in ("svg", "pdf")
+        f"{name}.{form}" for name in ("curves-1", "curves-2", "impacts-1", "bars-1") for form in ("svg", "pdf")
     }
     page = (out / "report.html").read_text()
     assert '<section id="curves">' in page
     assert "CPU time per item" in page
     assert "End to end: colour red" in done.stdout
     assert '<section id="bars">' in page
+    assert "What ways save: colour red" in done.stdout and '<section id="impacts">' in page
     assert "0.1, 2, nodes: " in page  # what a bar says when it is pointed at
 
 
@@ -173,6 +181,13 @@ def test_the_study_of_waiting_is_whole(tmp_path: Path) -> None:
         assert not [point for point in points if point.factors["network"] == "link" and point.factors["pes"] == 8]
 
 
+def test_the_study_of_access_patterns_is_whole(tmp_path: Path) -> None:
+    path = installed.studies()["access-patterns"]
+    study = read_description(path)
+    for one, number in ((study, 3 * 9 * 5), (study.made_quick(), 2 * 3 * 5)):
+        assert len(all_points(one, Places(path.parent, tmp_path))) == number
+
+
 def small(text: str, network: str) -> str:
     """The study of waiting with one point of each of two policies, over `network`."""
     for before, after in (
@@ -201,3 +216,20 @@ def test_the_study_of_waiting_runs(lull: Lull, network: str) -> None:
     assert done.returncode == 0, done.stderr
     rows = [line.split() for line in done.stdout.splitlines() if line.split()[:1] == ["64K"]]
     assert [row[1] for row in rows] == ["poll", "adaptive"]
+
+
+def test_the_study_of_access_patterns_runs(lull: Lull) -> None:
+    text = (installed.studies()["access-patterns"]).read_text()
+    for before, after in (
+        ('factors.network = ["shared-memory", "tcp"]', 'factors.network = ["tcp"]'),
+        ("factors.fragments = [1, 256, 4096]", "factors.fragments = [16]"),
+        ("parameters.seconds = 0.1", 'parameters.seconds = 0.02\nparameters.working_set = "1M"'),
+        ("measure.runs = 3", "measure.runs = 1"),
+    ):
+        assert before in text
+        text = text.replace(before, after)
+    (lull.folder / "small.toml").write_text(text)
+    done = lull.run("study", "./small.toml", "--quick")
+    assert done.returncode == 0, done.stderr
+    assert "Aggregation" in done.stdout
+    assert (lull.folder / "results" / "study-small" / "report.html").is_file()

@@ -36,6 +36,7 @@ def write_report(
     claims: list[dict[str, str]] | None = None,
     *,
     curves: Sequence[TabledPlot] = (),
+    impacts: Sequence[TabledPlot] = (),
     bars: Sequence[TabledPlot] = (),
     traces: Sequence[TabledPlot] = (),
     source: str = "",
@@ -54,6 +55,7 @@ def write_report(
         comparisons: Named comparisons to show; otherwise every record is compared with the baseline.
         claims: Rows of a table of published results beside ours; the keys are its columns.
         curves: Plots over a factor; a section of their own.
+        impacts: What comparisons save over a factor; likewise.
         bars: Energies end to end, drawn; likewise.
         traces: What traces of the runs say, drawn; likewise.
         source: The publication the claims are from, in one line.
@@ -78,6 +80,7 @@ def write_report(
         comparisons=comparisons,
         claims=claims or [],
         curves=curves,
+        impacts=impacts,
         bars=bars,
         traces=traces,
         source=source,

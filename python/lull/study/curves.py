@@ -182,7 +182,7 @@ def plot(family: Family) -> svg.Plot:
             panel.axhline(1, color=svg.INK, linewidth=0.8, linestyle=(0, (5, 3)), alpha=0.7, zorder=1)
             panel.set_title(title)
             panel.set_xlabel(family.over)
-            _size_axis(panel, sorted({place.at for places in family.lines.values() for place in places}))
+            size_axis(panel, sorted({place.at for places in family.lines.values() for place in places}))
             places = [place for line in family.lines.values() for place in line if name in place.ratios]
             if svg.wants_logarithm(place.ratios[name].value for place in places):
                 panel.set_yscale("log")
@@ -209,7 +209,8 @@ def _line(axes: Axes, number: int, line: str, name: str, family: Family, tips: s
         )
 
 
-def _size_axis(axes: Axes, values: Sequence[float]) -> None:
+def size_axis(axes: Axes, values: Sequence[float]) -> None:
+    """Ticks at these values and no other, on an axis of powers of two."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     axes.set_xscale("log", base=2)

@@ -12,6 +12,7 @@ command              the program and its arguments, with {placeholders}
 [[exclude]]          combinations of values that are no points
 [[compare]]          a baseline and a candidate, for each value of other factors
 [[curves]]           plots over a factor of numbers, a line for each value of another, against one of them
+[[impacts]]          what comparisons save, in percent, over a factor of numbers: a line for each comparison
 [[bars]]             energy of the nodes and on the wire, a bar for each value of a factor, in groups by another
 [[paper_results]]    what the paper says, and what would have to be seen here
 """
@@ -126,6 +127,15 @@ class Curves(Part):
     unit: str = ""  # of `over`, for the axis
 
 
+class Impacts(Part):
+    """Plots of what comparisons save, over a factor; one drawing for each combination of all others."""
+
+    name: str
+    over: Name  # a factor whose values are numbers, and that all of `lines` are made at
+    lines: list[str] = Field(min_length=1)  # names of comparisons
+    unit: str = ""  # of `over`, for the axis
+
+
 class Bars(Part):
     """Energy end to end, of the nodes and on the wire; one drawing for each combination of the other factors."""
 
@@ -179,6 +189,7 @@ class Description(Part):
     exclude: list[dict[Name, list[Value]]] = []  # points at which every factor here has one of these values
     compare: list[Compare] = Field(min_length=1)
     curves: list[Curves] = []
+    impacts: list[Impacts] = []
     bars: list[Bars] = []
     paper_results: list[PaperResult] = []
     seed: int = 1  # of the order of points within a round
@@ -214,6 +225,7 @@ class Description(Part):
             names = [*comparison.baseline, *comparison.candidate, *comparison.for_each]
             places.append((f"compare {comparison.name}", names))
         places.extend(("exclude", list(excluded)) for excluded in self.exclude)
+        places.extend((f"impacts {impacts.name}", [impacts.over]) for impacts in self.impacts)
         places.extend((f"bars {bars.name}", [bars.groups, bars.bars, *bars.only]) for bars in self.bars)
         places.extend((f"curves {curves.name}", [curves.over, curves.lines]) for curves in self.curves)
         for result in self.paper_results:
@@ -224,16 +236,28 @@ class Description(Part):
         for bars in self.bars:
             if bars.groups == bars.bars:
                 raise ValueError(f"bars {bars.name}: groups and bars are the same factor, {bars.bars}")
+        for impacts in self.impacts:
+            where = f"impacts {impacts.name}"
+            self._is_of_numbers(where, impacts.over)
+            by_name = {comparison.name: comparison for comparison in self.compare}
+            for line in impacts.lines:
+                if line not in by_name:
+                    raise ValueError(f"{where}: no comparison {line!r}, {nearest(line, list(by_name))}")
+                if impacts.over not in by_name[line].for_each:
+                    raise ValueError(f"{where}: {line} is not made for each {impacts.over}")
         for curves in self.curves:
             where = f"curves {curves.name}"
-            wrong = [value for value in self.factors[curves.over] if not isinstance(value, int | float) or value <= 0]
-            if wrong:
-                raise ValueError(f"{where}: over {curves.over}, whose value {wrong[0]!r} is no positive number")
+            self._is_of_numbers(where, curves.over)
             if curves.over == curves.lines:
                 raise ValueError(f"{where}: over and lines are the same factor, {curves.over}")
             for factors in (self.factors, {**self.factors, **self.quick.factors}):
                 if curves.relative_to not in factors[curves.lines]:
                     raise ValueError(f"{where}: {curves.lines} has no value {curves.relative_to!r}")
+
+    def _is_of_numbers(self, where: str, factor: str) -> None:
+        wrong = [value for value in self.factors[factor] if not isinstance(value, int | float) or value <= 0]
+        if wrong:
+            raise ValueError(f"{where}: over {factor}, whose value {wrong[0]!r} is no positive number")
 
     def _placeholders_are_known(self) -> None:
         meanings = [meaning.args or [] for by_value in self.values.values() for meaning in by_value.values()]

@@ -16,6 +16,7 @@ from lull.study.bars import bar_plots
 from lull.study.claims import Compared, Finding, find
 from lull.study.curves import families, plot_of
 from lull.study.description import Description
+from lull.study.impacts import impact_plots
 from lull.study.points import Point, describe, pairs, point_name
 
 
@@ -25,6 +26,7 @@ class Outcome:
 
     rows: list[tuple[str, Comparison]]  # the comparisons that are listed, by name
     curves: list[TabledPlot]
+    impacts: list[TabledPlot]
     bars: list[TabledPlot]
     warnings: list[str]  # of all comparisons, each once
     findings: list[Finding]
@@ -32,7 +34,7 @@ class Outcome:
     @property
     def drawings(self) -> list[TabledPlot]:
         """All that is drawn, in order."""
-        return [*self.curves, *self.bars]
+        return [*self.curves, *self.impacts, *self.bars]
 
 
 def outcome_of(study: Description, points: Sequence[Point], folder: Path) -> Outcome:
@@ -54,6 +56,7 @@ def outcome_of(study: Description, points: Sequence[Point], folder: Path) -> Out
     return Outcome(
         rows=[(f"{one.name}: {one.where}" if one.where else one.name, one.comparison) for one in listed],
         curves=[plot_of(one, f"curves-{place}") for place, one in enumerate(families(study, runs), 1)],
+        impacts=impact_plots(study, compared),
         bars=bar_plots(study, runs),
         warnings=condense([warning for one in compared for warning in one.comparison.warnings]),
         findings=[find(claim, compared, study.measure.region) for claim in study.paper_results],
@@ -77,6 +80,7 @@ def write_outcome(study: Description, points: Sequence[Point], folder: Path, out
         outcome.rows,
         claims,
         curves=outcome.curves,
+        impacts=outcome.impacts,
         bars=outcome.bars,
         source=study.paper.citation if study.paper else "",
         region=study.measure.region,

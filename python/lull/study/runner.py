@@ -28,7 +28,18 @@ from lull.study.description import Description
 from lull.study.points import Places, Point, prepare_command
 
 # What a study says of its runs when they are there: it can be rewritten without running anything again.
-TOLD_AT_THE_END = {"title", "question", "note", "paper", "quick", "compare", "curves", "bars", "paper_results"}
+TOLD_AT_THE_END = {
+    "title",
+    "question",
+    "note",
+    "paper",
+    "quick",
+    "compare",
+    "curves",
+    "impacts",
+    "bars",
+    "paper_results",
+}
 
 
 def beginning(name: str, quick: bool, chosen: Description, points: list[Point], places: Places) -> Begun:

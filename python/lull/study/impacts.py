@@ -1,0 +1,131 @@
+"""What a transformation saves, over one factor of a study: a line for each comparison, in percent of its baseline.
+
+The impact of a transformation is (before - after) / before, of time, energy or their product; below 0 it costs more
+than it saves. Intervals are those of the comparisons.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lull.record import EnergyKind, weakest
+from lull.report import svg
+from lull.report.tabled_plot import TabledPlot
+from lull.statistics import formatting
+from lull.statistics.bootstrap import Interval
+from lull.statistics.gpsup import reduction_interval
+from lull.study.claims import Compared
+from lull.study.curves import LOOKS, binary, size_axis
+from lull.study.description import Description, Impacts, Value
+from lull.study.points import describe
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PANELS = {"time": "Time", "energy": "Energy", "edp": "Energy x time"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """What one comparison saves at one value of the factor, by the names of PANELS."""
+
+    at: float
+    saved: dict[str, Interval]
+
+
+Lines = dict[str, list[Place]]
+
+
+def impact_plots(study: Description, compared: Sequence[Compared]) -> list[TabledPlot]:
+    """What all [[impacts]] of a study show: a drawing for each combination of the factors that are not in one.
+
+    Args:
+        study: The study, as it was run.
+        compared: All its comparisons.
+    """
+    found: list[TabledPlot] = []
+    for wanted in study.impacts:
+        mine = [one for one in compared if one.name in wanted.lines]
+        others = [name for name in study.factors if name != wanted.over and any(name in one.fixed for one in mine)]
+        for values in itertools.product(*(study.factors[name] for name in others)):
+            fixed = dict(zip(others, values, strict=True))
+            here = [one for one in mine if all(one.fixed.get(name) == value for name, value in fixed.items())]
+            if here:
+                found.append(_tabled(f"impacts-{len(found) + 1}", study, wanted, fixed, here))
+    return found
+
+
+def _tabled(
+    name: str, study: Description, wanted: Impacts, fixed: dict[str, Value], compared: list[Compared]
+) -> TabledPlot:
+    varying = {factor: value for factor, value in fixed.items() if len(study.factors[factor]) > 1}
+    title = f"{wanted.name}: {describe(varying)}" if varying else wanted.name
+    lines: Lines = {line: [] for line in wanted.lines}
+    for one in compared:
+        at = one.fixed[wanted.over]
+        assert not isinstance(at, str)  # the description has seen to it
+        saved = {
+            "time": one.comparison.time_reduction,
+            "energy": one.comparison.energy_reduction,
+            "edp": reduction_interval(one.comparison.edp_ratio),
+        }
+        lines[one.name].append(Place(float(at), saved))
+    kind = weakest([one.comparison.kind for one in compared])
+    over = f"{wanted.over}, {wanted.unit}" if wanted.unit else wanted.over
+    headings = [over, "", *(f"{_title(panel, kind)} saved" for panel in PANELS)]
+    rows = [
+        [binary(place.at), line, *(_in_words(place.saved[panel]) for panel in PANELS)]
+        for at in sorted({place.at for places in lines.values() for place in places})
+        for line, places in lines.items()
+        for place in places
+        if place.at == at
+    ]
+    return TabledPlot(name, title, _plot(title, lines, over, kind), headings, rows, (1,))
+
+
+def _title(panel: str, kind: EnergyKind) -> str:
+    return PANELS[panel] if panel == "time" else f"{PANELS[panel]}, {kind.value}"
+
+
+def _in_words(saved: Interval) -> str:
+    if saved.low is None or saved.high is None:
+        return formatting.percent(saved.value)
+    return f"{formatting.percent(saved.value)} ({formatting.percent(saved.low)} to {formatting.percent(saved.high)})"
+
+
+def _plot(title: str, lines: Lines, over: str, kind: EnergyKind) -> svg.Plot:
+    """A panel for each of PANELS, with one scale for all."""
+    tips = svg.Tips()
+    with svg.drawing():
+        figure, axes = svg.panels(len(PANELS), 2.9)
+        for panel, of in zip(axes, PANELS, strict=True):
+            for number, (line, places) in enumerate(lines.items()):
+                _line(panel, number, line, [(place.at, place.saved[of]) for place in places], tips)
+            panel.axhline(0, color=svg.INK, linewidth=0.8, linestyle=(0, (5, 3)), alpha=0.7, zorder=1)
+            panel.set_title(_title(of, kind))
+            panel.set_xlabel(over)
+            size_axis(panel, sorted({place.at for places in lines.values() for place in places}))
+        limits = [axis.get_ylim() for axis in axes]
+        for panel in axes:
+            panel.set_ylim(min(low for low, _ in limits), min(max(high for _, high in limits), 105))
+        axes[0].set_ylabel("saved, %")
+        svg.legend_below(figure, axes[0])
+        return svg.Plot(
+            figure, f"{title}. Shares of time, energy and their product that are saved, over {over}", tips.words
+        )
+
+
+def _line(axes: Axes, number: int, line: str, places: list[tuple[float, Interval]], tips: svg.Tips) -> None:
+    look: dict[str, Any] = {"color": svg.PALETTE[number % len(svg.PALETTE)]}
+    style = LOOKS[number % len(LOOKS)]
+    axes.plot([at for at, _ in places], [100 * saved.value for _, saved in places], style[1:], linewidth=1.2, **look)
+    axes.plot([], [], style, label=line, markersize=4, linewidth=1.2, **look)
+    for at, saved in places:
+        ends = None
+        if saved.low is not None and saved.high is not None:
+            ends = [[100 * (saved.value - saved.low)], [100 * (saved.high - saved.value)]]
+        drawn = axes.errorbar([at], [100 * saved.value], yerr=ends, fmt=style[0], markersize=4, capsize=2, **look)
+        tips.add(drawn.lines[0], f"{line} at {at:g}: {_in_words(saved)}")
