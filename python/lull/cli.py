@@ -38,6 +38,7 @@ COMMANDS = (
     "simulate",
     "topology",
     "settings",
+    "completion",
 )
 
 

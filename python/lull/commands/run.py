@@ -9,6 +9,7 @@ from typing import NoReturn
 import click
 
 from lull.base import installed
+from lull.base.completing import one_of
 from lull.base.errors import UsageError
 from lull.base.interrupts import Interrupts
 from lull.base.native import checked_settings
@@ -39,7 +40,7 @@ from lull.hosts.virtual import MOST_HOSTS, hosts_for_job
     help="Distribute the cores over the PEs, with --hosts over the hosts: a share each, one in turn when there are too "
     "few; or let the system place them.",
 )
-@click.argument("app")
+@click.argument("app", shell_complete=one_of(installed.applications))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def run(
     number: int | None,

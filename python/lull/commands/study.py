@@ -9,6 +9,7 @@ import click
 from rich.text import Text
 
 from lull.base import installed
+from lull.base.completing import one_of
 from lull.base.errors import UsageError
 from lull.base.interrupts import Interrupts
 from lull.base.native import unknown_variables
@@ -20,7 +21,7 @@ from lull.study.runner import beginning, hosts_of, prepare_inputs, run_points
 
 
 @click.command(short_help="Run an experiment that a TOML file describes.")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=one_of(installed.studies))
 @click.option("--quick", is_flag=True, help="The small version: minutes instead of hours.")
 @click.option(
     "--resume/--fresh",

@@ -11,13 +11,18 @@ from rich.table import Table
 from rich.text import Text
 
 from lull import _core
+from lull.base.completing import one_of
 from lull.base.errors import UsageError
 from lull.base.native import native_errors
 from lull.base.terminal import output
 
 
+def _names() -> list[str]:
+    return [one.name for one in _core.topologies()] + [one.name for one in _core.topology_presets()]
+
+
 @click.command(short_help="Networks to simulate: parameters, figures, drawings.")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=one_of(_names))
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Set a parameter, e.g. radix=8.")
 @click.option("--draw", metavar="FILE.svg", type=click.Path(path_type=Path), help="Draw the network into this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
