@@ -102,11 +102,15 @@ TEST_F(sampler_test, latest_has_the_bytes_of_channels_that_count_them_and_of_no_
 }
 
 TEST_F(sampler_test, failures_while_it_runs_are_gaps_and_the_series_goes_on) {
-  std::atomic<int> error = 0;
-  sampler meter(tree_.files([&](std::string_view) { return error.load(); }), 100);
+  std::atomic<int> error = 0, failed = 0;
+  sampler meter(tree_.files([&](std::string_view) {
+    if (error != 0) ++failed;
+    return error.load();
+  }),
+                100);
   meter.start();
   error = EIO;
-  std::this_thread::sleep_for(50ms);
+  while (failed < 20) std::this_thread::sleep_for(1ms);  // more than there are files: each has failed
   error = 0;
   const series result = meter.stop();
   EXPECT_GT(result.totals[0].gaps, 0);
