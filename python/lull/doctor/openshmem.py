@@ -46,7 +46,7 @@ def _version(what: str, library: Path | None, function: str) -> Finding:
         return Finding(what, "missing", f"{library}: {error}", needed=True)
     asked.restype = ctypes.c_char_p
     text = (asked() or b"").decode(errors="replace").strip()
-    return Finding(what, "works", f"{text.split(',')[0].removeprefix('OpenPMIx').strip()} in {library}")
+    return Finding(what, "works", f"{text.removeprefix('OpenPMIx').split(',')[0].split('(')[0].strip()} in {library}")
 
 
 def _transports(machine: Machine, ucp: Path) -> Finding:
@@ -76,7 +76,7 @@ def _tried(machine: Machine, what: str, options: list[str]) -> Finding:
         installed.find_program("shift")
     except LullError as error:
         return Finding(what, "missing", str(error), needed=True)
-    words = ["run", "-n", "2", *options, "shift", "--bytes", "8", "--iterations", "10"]
+    words = ["run", "-n", "2", *options, "shift", "--max", "8", "--iterations", "10"]
     code, said = machine.output_of([sys.executable, "-m", "lull", *words])
     shown = f"lull {' '.join(words)}"
     if code == 0:
