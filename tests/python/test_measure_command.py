@@ -219,7 +219,7 @@ def test_what_a_killed_measurement_left_is_removed_by_the_next(lull: Lull) -> No
         ('{"schema": 3}', "newer"),
         ('{"a": 1}', "not a record"),
         ('{"schema": 2}', "not a valid record"),
-        ('{"schema": 1}', "its schema is 1, this Lull reads 2"),
+        ('{"schema": 0}', "schemas begin at 1"),
         ("[]", "not a record"),
     ],
 )

@@ -232,4 +232,4 @@ def test_the_study_of_access_patterns_runs(lull: Lull) -> None:
     done = lull.run("study", "./small.toml", "--quick")
     assert done.returncode == 0, done.stderr
     assert "Aggregation" in done.stdout
-    assert (lull.folder / "results" / "study-small" / "report.html").is_file()
+    assert (lull.folder / "results" / "study-small-quick" / "report.html").is_file()
