@@ -83,7 +83,7 @@ class protocol;
 // A message on its way. The transport reads header and payload until it is sent.
 struct message final : transport::outgoing {
   protocol* owner = nullptr;
-  std::atomic<std::size_t>* unsent = nullptr;  // counts it, and others that the caller waits for
+  std::atomic<bool>* sent_flag = nullptr;
   std::vector<std::byte> payload;
   std::size_t payload_bytes = 0;
   alignas(8) std::byte header[80];

@@ -77,15 +77,18 @@ bool protocol::arm() {
 
 // ---- Sending
 
-message& protocol::new_message(std::atomic<std::size_t>* unsent) {
+message& protocol::new_message(std::atomic<bool>* sent) {
   message& m = messages_.take();
   m.owner = this;
-  m.unsent = unsent;
+  m.sent_flag = sent;
   return m;
 }
 
 void protocol::sent(message& m) {
-  if (m.unsent && m.unsent->fetch_sub(1, std::memory_order_release) == 1) hooks_.memory_changed();
+  if (m.sent_flag) {
+    m.sent_flag->store(true, std::memory_order_release);
+    hooks_.memory_changed();
+  }
   m.payload_bytes = 0;
   if (m.payload.capacity() > kept_payload) std::vector<std::byte>().swap(m.payload);
   messages_.give_back(m);
@@ -113,9 +116,9 @@ void protocol::issue(outstanding& of, pe_id pe, std::size_t free_bytes) {
 }
 
 void protocol::put(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
-                   const signal_amo* signal, std::atomic<std::size_t>* unsent) {
+                   const signal_amo* signal, std::atomic<bool>* sent) {
   const std::lock_guard hold(lock_);
-  if (!signal && !unsent && coalescer_.takes(offset, bytes)) return coalesce(of, pe, offset, source, bytes);
+  if (!signal && !sent && coalescer_.takes(offset, bytes)) return coalesce(of, pe, offset, source, bytes);
   put_header header{.sent = to(pe),
                     .has_signal = 0,
                     .signal_how = amo_op::set,
@@ -132,7 +135,7 @@ void protocol::put(outstanding& of, pe_id pe, std::size_t offset, const void* so
   }
   send_coalesced(pe);
   issue(of, pe, bytes);
-  send(pe, message_kind::put, new_message(unsent), header, source, bytes, transport::order::free);
+  send(pe, message_kind::put, new_message(sent), header, source, bytes, transport::order::free);
   opportunistic_progress();
 }
 
@@ -303,7 +306,7 @@ void protocol::send_answers() {
       m.payload = std::move(due.packed);
       data = m.payload.data();
     }
-    send(due.to, message_kind::reply, m, header, data, due.bytes, transport::order::none);
+    send(due.to, message_kind::reply, m, header, data, due.bytes, transport::order::free);
   }
   server_.answers().clear();
 }

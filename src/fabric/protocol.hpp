@@ -74,10 +74,9 @@ class protocol final : transport::receiver {
   [[nodiscard]] std::uint64_t refused() const { return admission_.refused(); }  // messages of strangers
   void disconnect();  // collective in effect: call when no peer will send any more
 
-  // `unsent`, when given, counts this message, and is one less as soon as its source may be reused; without it the source
-  // must stay until complete.
+  // `sent`, when given, turns true as soon as the source may be reused; without it the source must stay until complete.
   void put(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
-           const signal_amo* signal, std::atomic<std::size_t>* unsent);
+           const signal_amo* signal, std::atomic<bool>* sent);
   void get(pe_id pe, std::size_t offset, reply& answer);
   void get_nbi(outstanding& of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes);
   void non_fetching(outstanding& of, pe_id pe, const amo& u);
@@ -126,7 +125,7 @@ class protocol final : transport::receiver {
   bool progress_locked();
   void opportunistic_progress();  // after a message of the caller's own
   void send_answers();
-  message& new_message(std::atomic<std::size_t>* unsent = nullptr);
+  message& new_message(std::atomic<bool>* sent = nullptr);
   void sent(message& m);
   reply& new_reply(outstanding& of, void* destination, std::size_t bytes);
   [[nodiscard]] envelope to(pe_id pe) const { return {admission_.key_of(pe), me_.index()}; }

@@ -1,30 +1,10 @@
 #include "fabric/transfers.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include "base/settings.hpp"
 
 namespace lull::fabric {
-namespace {
-
-// A large transfer is several messages, so that neither end keeps more of it in buffers, and what else is to be sent
-// need not wait for all of it. None is one message too.
-std::size_t messages_for(std::size_t bytes) {
-  return std::max<std::size_t>(1, (bytes + protocol::message_bytes - 1) / protocol::message_bytes);
-}
-
-template <class Send>
-void for_messages(std::size_t bytes, Send&& send) {  // send(from, bytes) for each
-  std::size_t at = 0;
-  do {
-    const std::size_t part = std::min(protocol::message_bytes, bytes - at);
-    send(at, part);
-    at += part;
-  } while (at < bytes);
-}
-
-}  // namespace
 
 transfers::transfers(pe_id me, const symmetric_memory& memory, waiting& waits, protocol* remote,
                      progress_thread* progress, bool oversubscribed)
@@ -51,20 +31,14 @@ void transfers::wait_for_room(const context& c, pe_id pe) {
 
 void transfers::put_remote(context& c, void* target, const void* source, std::size_t bytes, pe_id pe,
                            const signal_amo* signal, bool blocking) {
+  wait_for_room(c, pe);
   unconfirmed_.add(bytes, pe);
   const std::size_t offset = memory_.offset_of(target);
-  const auto* const from = static_cast<const std::byte*>(source);
-  std::atomic<std::size_t> unsent{messages_for(bytes)};
-  for_messages(bytes, [&](std::size_t at, std::size_t part) {
-    wait_for_room(c, pe);
-    const bool last = at + part == bytes;
-    if (last && signal && at != 0) fence(c);  // where parts may be overtaken, the signal must not come before them
-    remote_->put(c.outstanding_, pe, offset + at, from + at, part, last ? signal : nullptr,
-                 blocking ? &unsent : nullptr);
-  });
-  if (blocking)
-    waits_.until({operation::put, bytes, pe.index(), c.policy, true},
-                 [&] { return unsent.load(std::memory_order_acquire) == 0; });
+  if (!blocking) return remote_->put(c.outstanding_, pe, offset, source, bytes, signal, nullptr);
+  std::atomic<bool> sent{false};
+  remote_->put(c.outstanding_, pe, offset, source, bytes, signal, &sent);
+  waits_.until({operation::put, bytes, pe.index(), c.policy, true},
+               [&] { return sent.load(std::memory_order_acquire); });
 }
 
 void transfers::put_signal(context& c, void* target, const void* source, std::size_t bytes, const signal& then,
@@ -83,23 +57,10 @@ void transfers::put_signal(context& c, void* target, const void* source, std::si
 }
 
 void transfers::get_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe) {
-  const awaited what{operation::get, bytes, pe.index(), c.policy, true};
-  if (bytes <= protocol::message_bytes) {
-    reply answer{.destination = destination, .bytes = bytes};
-    remote_->get(pe, memory_.offset_of(source), answer);
-    return waits_.until(what, [&] { return answer.done.load(std::memory_order_acquire); });
-  }
-  outstanding mine;
-  get_parts(mine, destination, source, bytes, pe);
-  std::vector<ticket> none;
-  waits_.until(what, [&] { return remote_->reached(mine, none); });
-}
-
-void transfers::get_parts(outstanding& of, void* destination, const void* source, std::size_t bytes, pe_id pe) {
-  const std::size_t offset = memory_.offset_of(source);
-  auto* const into = static_cast<std::byte*>(destination);
-  for_messages(bytes,
-               [&](std::size_t at, std::size_t part) { remote_->get_nbi(of, pe, offset + at, into + at, part); });
+  reply answer{.destination = destination, .bytes = bytes};
+  remote_->get(pe, memory_.offset_of(source), answer);
+  waits_.until({operation::get, bytes, pe.index(), c.policy, true},
+               [&] { return answer.done.load(std::memory_order_acquire); });
 }
 
 void transfers::non_fetching_remote(context& c, void* target, amo u, pe_id pe) {

@@ -81,7 +81,7 @@ class transfers {
     if (const void* const there = memory_.direct(source, pe)) [[likely]]
       copy_bytes(destination, there, bytes);
     else
-      get_parts(c.outstanding_, destination, source, bytes, pe);
+      remote_->get_nbi(c.outstanding_, pe, memory_.offset_of(source), destination, bytes);
   }
 
   // Atomic operations on the 4- or 8-byte word at `target` of `pe`; u.offset is filled in here.
@@ -130,7 +130,6 @@ class transfers {
   void put_remote(context& c, void* target, const void* source, std::size_t bytes, pe_id pe, const signal_amo* signal,
                   bool blocking);
   void get_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe);
-  void get_parts(outstanding& of, void* destination, const void* source, std::size_t bytes, pe_id pe);
   void non_fetching_remote(context& c, void* target, amo u, pe_id pe);
   std::uint64_t fetching_remote(context& c, void* target, amo u, pe_id pe);
   void send_strided(context& c, void* target, const block_descriptor& there, const void* source,

@@ -86,9 +86,6 @@ struct message_costs {
   // Below this size messages go eagerly: a rendezvous costs three sleeps instead of one, and was slower even when
   // polling. Measured.
   std::size_t rendezvous_from_bytes = std::size_t{1} << 20U;
-  // From this size on a message without order goes over a connection of its own, for small ones not to queue behind it:
-  // on a link of 1 Gbit/s it is under way as long as two wake-ups take. Chosen.
-  std::size_t beside_from_bytes = std::size_t{16} << 10U;
 };
 
 // The output of a simulation, and who writes it.

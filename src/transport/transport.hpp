@@ -5,10 +5,9 @@
 // `outgoing::sent()`. It comes, whole, in `receiver::received()`, inside progress(); a payload that was announced only
 // is fetched then, or never.
 //
-// Order: messages to one peer are received in the order of the calls of send(), with two exceptions. Payloads of
-// `overtakable_from()` bytes and more that were sent with order::free may be overtaken by later ones; by what is
-// declared there, fence and quiet know what they must wait for. What was sent with order::none may come before and
-// behind anything: a transport takes large ones another way, so that small messages need not queue behind them.
+// Order: messages to one peer are received in the order of the calls of send(), except those that the transport may
+// send so that later ones overtake them: payloads of `overtakable_from()` bytes and more that were sent with
+// order::free. By what is declared there, fence and quiet know what they must wait for.
 //
 // Calls come one at a time, whatever the thread. No call waits, but disconnect(). Processes are numbered as in the job.
 #pragma once
@@ -58,7 +57,7 @@ class receiver {
   ~receiver() = default;
 };
 
-enum class order { kept, free, none };
+enum class order { kept, free };
 
 class transport {
  public:

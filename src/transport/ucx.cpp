@@ -69,7 +69,6 @@ class ucx final : public transport {
   struct peer {
     ucx* owner = nullptr;
     ucp_ep_h endpoint = nullptr;  // from the first message on
-    ucp_ep_h beside = nullptr;    // from the first large message without order on: a connection of its own
     bool lost = false;
     std::vector<std::byte> address;
   };
@@ -77,7 +76,7 @@ class ucx final : public transport {
     ucx* owner;
     unsigned kind;
   };
-  ucs_status_t connect(peer& to, ucp_ep_h& endpoint);
+  ucs_status_t connect(peer& to);
   void listen(listener& to);
 
   receiver& receiver_;
@@ -169,11 +168,10 @@ void ucx::introduce(int peer, std::span<const std::byte> address) {
 }
 
 int ucx::connections() const {
-  return static_cast<int>(std::ranges::count_if(
-      peers_, [](const peer& other) { return other.endpoint != nullptr || other.beside != nullptr; }));
+  return static_cast<int>(std::ranges::count_if(peers_, [](const peer& other) { return other.endpoint != nullptr; }));
 }
 
-ucs_status_t ucx::connect(peer& to, ucp_ep_h& endpoint) {
+ucs_status_t ucx::connect(peer& to) {
   ucp_ep_params_t params{};
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
   params.address = reinterpret_cast<const ucp_address_t*>(to.address.data());
@@ -188,21 +186,21 @@ ucs_status_t ucx::connect(peer& to, ucp_ep_h& endpoint) {
     };
   }
   to.owner = this;
-  return ucp_ep_create(worker_, &params, &endpoint);
+  return ucp_ep_create(worker_, &params, &to.endpoint);
 }
 
 void ucx::disconnect() {
-  for (peer& other : peers_)
-    for (ucp_ep_h* const endpoint : {&other.endpoint, &other.beside}) {
-      if (!*endpoint) continue;
-      ucp_request_param_t param{};
-      param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-      param.flags = UCP_EP_CLOSE_FLAG_FORCE;
-      void* request = ucp_ep_close_nbx(std::exchange(*endpoint, nullptr), &param);
-      if (!UCS_PTR_IS_PTR(request)) continue;
-      while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker_);
-      ucp_request_free(request);
-    }
+  for (peer& other : peers_) {
+    if (!other.endpoint) continue;
+    ucp_request_param_t param{};
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    void* request = ucp_ep_close_nbx(other.endpoint, &param);
+    other.endpoint = nullptr;
+    if (!UCS_PTR_IS_PTR(request)) continue;
+    while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker_);
+    ucp_request_free(request);
+  }
 }
 
 void ucx::send(int peer, unsigned kind, outgoing& message, std::span<const std::byte> header, const void* payload,
@@ -210,17 +208,15 @@ void ucx::send(int peer, unsigned kind, outgoing& message, std::span<const std::
   auto& to = peers_[static_cast<std::size_t>(peer)];
   if (to.lost) [[unlikely]]
     return message.lost("it is gone");
-  ucp_ep_h& endpoint =
-      wanted == order::none && bytes >= model::message_costs{}.beside_from_bytes ? to.beside : to.endpoint;
-  if (!endpoint) [[unlikely]] {
-    const ucs_status_t status = connect(to, endpoint);
+  if (!to.endpoint) [[unlikely]] {
+    const ucs_status_t status = connect(to);
     if (status != UCS_OK) return message.lost(answer(status).c_str());
   }
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
   // Said for each message, so that what may be overtaken is known here, whatever UCX would choose.
   param.flags =
-      wanted != order::kept && bytes != 0 && bytes >= rendezvous_from_ ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER;
+      wanted == order::free && bytes != 0 && bytes >= rendezvous_from_ ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER;
   param.user_data = &message;
   param.cb.send = [](void* request, ucs_status_t status, void* user) {
     if (status == UCS_OK || status == UCS_ERR_CANCELED)
@@ -229,7 +225,7 @@ void ucx::send(int peer, unsigned kind, outgoing& message, std::span<const std::
       static_cast<outgoing*>(user)->lost(answer(status).c_str());
     ucp_request_free(request);
   };
-  void* const request = ucp_am_send_nbx(endpoint, kind, header.data(), header.size(), payload, bytes, &param);
+  void* const request = ucp_am_send_nbx(to.endpoint, kind, header.data(), header.size(), payload, bytes, &param);
   if (UCS_PTR_IS_ERR(request))
     message.lost(answer(UCS_PTR_STATUS(request)).c_str());
   else if (request == nullptr)

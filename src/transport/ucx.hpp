@@ -1,8 +1,7 @@
 // The transport over UCX: active messages, over whatever network UCX finds. The only room that includes UCX's headers.
 //
 // Payloads of UCX_RNDV_THRESH bytes and more, 1 MiB unless set, go by rendezvous where order is free, and later
-// messages may overtake them. Everything else goes eagerly. Large messages without order have a connection of their
-// own: a socket is a queue, and on a slow link what stands behind a megabyte in it waits for 8 ms.
+// messages may overtake them. Everything else goes eagerly.
 #pragma once
 #include <memory>
 

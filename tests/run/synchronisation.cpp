@@ -37,7 +37,7 @@ void a_token_goes_round(int me, int pes) {
 }
 
 void a_signal_comes_after_its_data(int me, int pes) {
-  constexpr std::size_t words = 300'000;  // 2.4 MB: several messages between nodes
+  constexpr std::size_t words = 300'000;  // 2.4 MB: large enough to go by rendezvous between nodes
   auto* const data = static_cast<std::uint64_t*>(shmem_calloc(words, sizeof(std::uint64_t)));
   auto* const signal = static_cast<std::uint64_t*>(shmem_calloc(1, sizeof(std::uint64_t)));
   const int next = (me + 1) % pes;

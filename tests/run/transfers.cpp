@@ -7,7 +7,7 @@
 
 namespace {
 
-constexpr std::size_t largest = std::size_t{3} << 20;  // several messages between nodes
+constexpr std::size_t largest = std::size_t{3} << 20;  // beyond the eager limit: rendezvous between nodes
 
 unsigned char pattern(int pe, std::size_t i) {
   return static_cast<unsigned char>(i * 31 + static_cast<unsigned>(pe) * 7 + 1);

@@ -104,39 +104,6 @@ TEST_P(protocol_over, what_is_large_may_be_overtaken_and_nothing_else) {
   EXPECT_FALSE(protocol::must_complete_to_order(job[0].sent));
 }
 
-TEST_P(protocol_over, messages_that_are_counted_together_are_sent_when_all_are) {
-  const std::vector<std::byte> data(3 * 4096, std::byte{7});
-  std::atomic<std::size_t> unsent{3};
-  for (std::size_t at = 0; at < data.size(); at += 4096)
-    job[0].messages.put(job[0].sent, pe_id{1}, at, data.data() + at, 4096, nullptr, &unsent);
-  job.drive_until([&] { return unsent.load() == 0; });
-  job.complete(job[0]);
-  EXPECT_TRUE(std::equal(data.begin(), data.end(), job[1].memory.begin()));
-}
-
-TEST_P(protocol_over, large_answers_and_what_is_sent_meanwhile_all_arrive) {
-  constexpr std::size_t bytes = std::size_t{64} << 10U;
-  for (std::size_t pe = 0; pe < 2; ++pe)
-    std::fill_n(job[pe].memory.begin(), bytes, std::byte{static_cast<unsigned char>(pe + 1)});
-  std::array<std::vector<std::byte>, 2> got{std::vector<std::byte>(8 * bytes), std::vector<std::byte>(8 * bytes)};
-  std::uint64_t count = 0;
-  for (std::size_t i = 0; i < 8; ++i)
-    for (std::size_t pe = 0; pe < 2; ++pe) {
-      const pe_id other{static_cast<int>(1 - pe)};
-      job[pe].messages.get_nbi(job[pe].sent, other, 0, got[pe].data() + i * bytes, bytes);
-      job[pe].messages.non_fetching(job[pe].sent, other, {amo_op::add, 8, 2 * bytes, 1});
-      ++count;
-    }
-  for (std::size_t pe = 0; pe < 2; ++pe) job.complete(job[pe]);
-  for (std::size_t pe = 0; pe < 2; ++pe) {
-    EXPECT_EQ(std::ranges::count(got[pe], std::byte{static_cast<unsigned char>(2 - pe)}), 8 * bytes);
-    std::uint64_t added = 0;
-    std::memcpy(&added, job[pe].memory.data() + 2 * bytes, sizeof added);
-    EXPECT_EQ(added, count / 2);
-    EXPECT_EQ(job[pe].messages.connections(), 1);  // to one PE, however many it has
-  }
-}
-
 TEST_P(protocol_over, atomics_and_gets_bring_what_was_there_before) {
   const std::uint64_t first = 40;
   std::memcpy(job[1].memory.data() + 8, &first, sizeof first);
@@ -224,10 +191,10 @@ TEST_P(protocol_over, a_message_of_a_process_that_is_no_pe_changes_nothing) {
   const std::vector<std::byte> some(data.begin(), data.begin() + 4096);
   stranger intruder(GetParam().second, target.messages.contact());
   job.also_drive = [&] { intruder.drive(); };
-  const envelope guessed{0x1234, 0}, empty{0, 2};
+  const envelope guessed{0x1234, 0}, none{0, 2};
   std::uint64_t sent = 0;
   using enum transport::order;
-  for (const envelope& sender : {guessed, empty}) {
+  for (const envelope& sender : {guessed, none}) {
     put_header put{};
     put.sent = sender;
     intruder.send(message_kind::put, put, some, kept);
@@ -270,8 +237,8 @@ class overtaken_puts : public testing::Test {
 
 TEST_F(overtaken_puts, a_later_message_is_applied_before_them) {
   job[0].messages.put(job[0].sent, pe_id{1}, 64, data.data(), large, nullptr, nullptr);
-  std::atomic<std::size_t> unsent{1};
-  job[0].messages.put(job[0].sent, pe_id{1}, 0, &flag, sizeof flag, nullptr, &unsent);
+  std::atomic<bool> gone{false};
+  job[0].messages.put(job[0].sent, pe_id{1}, 0, &flag, sizeof flag, nullptr, &gone);
   settle();
   EXPECT_EQ(job[1].memory[0], std::byte{1});
   EXPECT_EQ(job[1].memory[64], std::byte{0});
@@ -279,8 +246,8 @@ TEST_F(overtaken_puts, a_later_message_is_applied_before_them) {
 
 TEST_F(overtaken_puts, nothing_sent_after_them_is_acknowledged_before) {
   job[0].messages.put(job[0].sent, pe_id{1}, 64, data.data(), large, nullptr, nullptr);
-  std::atomic<std::size_t> unsent{1};
-  job[0].messages.put(job[0].sent, pe_id{1}, 0, &flag, sizeof flag, nullptr, &unsent);
+  std::atomic<bool> gone{false};
+  job[0].messages.put(job[0].sent, pe_id{1}, 0, &flag, sizeof flag, nullptr, &gone);
   settle();
   EXPECT_EQ(job[0].messages.unacknowledged(pe_id{1}), 2U);
   EXPECT_FALSE(job[0].messages.all_complete());
