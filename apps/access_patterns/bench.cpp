@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <utility>

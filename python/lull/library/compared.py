@@ -68,8 +68,7 @@ class Compared:
         return list(gps_up([(one.candidate.label, one) for one in self.found]).figure.axes)
 
     def _repr_html_(self) -> str:
-        parts = [*([_details(self.found[0])] if len(self.found) == 1 else [_overview(self.found)])]
-        return "".join(parts)
+        return _details(self.found[0]) if len(self.found) == 1 else _overview(self.found)
 
 
 def compare(
