@@ -56,6 +56,22 @@ LULL_API void shmemx_get_vector(void* const dest[], const void* const source[], 
  * an unknown name. SHMEM_CTX_DEFAULT is a context too. */
 LULL_API int shmemx_ctx_set_wait(shmem_ctx_t ctx, const char* policy);
 
+/* What is rewritten in the puts of a context, as a value of LULL_TRANSFORM; NULL: as that says. 0 on success, nonzero
+ * for an unknown name. Not while puts of that context are under way in another thread. */
+LULL_API int shmemx_ctx_set_transform(shmem_ctx_t ctx, const char* how);
+
+/* What has been rewritten in the calling PE's puts to other nodes since shmem_init(). */
+typedef struct {
+  uint64_t coalesced_puts;  /* that left in a message with others */
+  uint64_t coalesced_bytes; /* of them */
+  uint64_t messages;        /* in which they left */
+  uint64_t late;            /* of these, such that left by their deadline (LULL_COALESCE_US) */
+  uint64_t copied_puts;     /* blocking ones whose source was copied */
+  uint64_t copied_bytes;
+} shmemx_transform_stats_t;
+
+LULL_API void shmemx_transform_stats(shmemx_transform_stats_t* stats);
+
 #ifdef __cplusplus
 }
 

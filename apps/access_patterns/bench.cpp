@@ -133,13 +133,22 @@ void bench::round(const pattern& of, std::size_t sets, seen* counted) {
   shmem_barrier_all();
 }
 
+// From where and to where, of one payload.
+struct bench::places {
+  bool copies, unpacks;
+  std::byte *user, *staging, *source, *landing, *place;
+};
+
 void bench::send(const pattern& of, std::size_t set, seen* counted) {
+  const places at{of.copies(),         !of.receiver.empty(), memory_.user(set), memory_.staging(set),
+                  memory_.source(set), memory_.landing(set), memory_.place(set)};
   const double begin = wall();
   for (const part& p : of.sender) {
     if (p.each_fragment)
-      for (std::size_t k = 0; k < memory_.fragments(); ++k) carry_out(p, of, set, k, memory_.fragment_bytes());
+      for (std::size_t k = 0, bytes = memory_.fragment_bytes(); k < memory_.fragments(); ++k)
+        carry_out(p, at, k, bytes);
     else
-      carry_out(p, of, set, 0, memory_.payload());
+      carry_out(p, at, 0, memory_.payload());
   }
   if (of.tells) (void)shmem_ulong_atomic_swap(&cells_->told, ++told_, partner_);
   const double own_s = wall() - begin;
@@ -154,18 +163,16 @@ void bench::send(const pattern& of, std::size_t set, seen* counted) {
 }
 
 // One part for fragment `k`, or for all of the payload, `bytes` of it.
-void bench::carry_out(const part& p, const pattern& of, std::size_t set, std::size_t k, std::size_t bytes) {
-  const std::size_t packed = k * memory_.fragment_bytes();
+void bench::carry_out(const part& p, const places& at, std::size_t k, std::size_t bytes) {
+  const std::size_t packed = k * bytes;
   for (const element e : p.elements) {
     switch (e) {
       case element::copy:
-        std::memcpy(memory_.staging(set) + packed, memory_.user(set) + memory_.offset(k), bytes);
+        std::memcpy(at.staging + packed, at.user + memory_.offset(k), bytes);
         break;
       case element::put: {
-        const std::byte* const from =
-            of.copies() ? memory_.staging(set) + packed : memory_.source(set) + memory_.offset(k);
-        std::byte* const to =
-            of.receiver.empty() ? memory_.place(set) + memory_.offset(k) : memory_.landing(set) + packed;
+        const std::byte* const from = at.copies ? at.staging + packed : at.source + memory_.offset(k);
+        std::byte* const to = at.unpacks ? at.landing + packed : at.place + memory_.offset(k);
         if (wanted_.non_blocking)
           shmem_putmem_nbi(to, from, bytes, partner_);
         else

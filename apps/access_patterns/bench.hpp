@@ -41,7 +41,8 @@ class bench {
   void round(const pattern& of, std::size_t sets, seen* counted);
   void send(const pattern& of, std::size_t set, seen* counted);
   void receive(const pattern& of, std::size_t set);
-  void carry_out(const part& p, const pattern& of, std::size_t set, std::size_t k, std::size_t bytes);
+  struct places;
+  void carry_out(const part& p, const places& at, std::size_t k, std::size_t bytes);
   [[nodiscard]] std::uint64_t from_first(std::uint64_t mine);
   [[nodiscard]] result gather(const pattern& of, const seen& mine);
 

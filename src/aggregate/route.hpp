@@ -22,10 +22,13 @@
 #include <span>
 #include <vector>
 
-#include "aggregate/node_grid.hpp"
 #include "job/layout.hpp"
+#include "model/node_grid.hpp"
 
 namespace lull::aggregate {
+
+using model::node_grid;
+using model::node_range;
 
 enum class buffering : std::uint8_t { per_pe, per_node };
 

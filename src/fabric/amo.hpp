@@ -46,6 +46,33 @@ inline void deliver(void* target, const void* source, std::size_t bytes) {
     copy_bytes(target, source, bytes);
 }
 
+// The same for blocks that were put beside each other and have travelled as one: what arrives as a whole by itself, an
+// aligned word of 2, 4 or 8 bytes, arrives as a whole among others.
+inline void deliver_joined(void* target, const void* source, std::size_t bytes) {
+  auto* to = static_cast<std::byte*>(target);
+  const auto* from = static_cast<const std::byte*>(source);
+  const auto store = [&]<class Word>(Word word) {
+    std::memcpy(&word, from, sizeof word);
+    std::atomic_ref<Word>(*reinterpret_cast<Word*>(to)).store(word, std::memory_order_release);
+    to += sizeof word;
+    from += sizeof word;
+    bytes -= sizeof word;
+  };
+  const auto aligned = [&](std::size_t word) {
+    return reinterpret_cast<std::uintptr_t>(to) % word == 0 && bytes >= word;
+  };
+  while (bytes != 0) {
+    while (aligned(8)) store(std::uint64_t{});
+    if (bytes == 0) return;
+    if (aligned(4))
+      store(std::uint32_t{});
+    else if (aligned(2))
+      store(std::uint16_t{});
+    else
+      store(std::uint8_t{});
+  }
+}
+
 // Written beside the data, after it: how a receiver learns that a put is complete.
 struct signal_amo {
   std::size_t offset;

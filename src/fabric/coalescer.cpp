@@ -23,31 +23,54 @@ coalescer::coalescer(int pes, std::size_t message_bytes, std::int64_t longest_ns
 coalescer::~coalescer() { ::close(deadline_fd_); }
 
 void coalescer::open(pe_id to, message& empty, std::size_t bytes) {
-  empty.payload.resize(std::max(message_bytes_, coalesced_put::room_for(bytes)));
-  open_[static_cast<std::size_t>(to.index())] = &empty;
+  const std::size_t room = std::max(message_bytes_, coalesced_put::room_for(bytes));
+  if (empty.payload.size() < room) empty.payload.resize(room);
+  const std::int64_t now = now_ns();
+  open_[static_cast<std::size_t>(to.index())] = {.content = &empty, .room = room, .since_ns = now};
   waiting_.push_back(to);
   any_.store(true, std::memory_order_relaxed);
-  if (deadline_ns_ != 0) return;
-  deadline_ns_ = now_ns() + longest_ns_;
+  if (deadline_ns_ == 0) set_timer(now + longest_ns_ / 2);
+}
+
+message* coalescer::close(pe_id to) {
+  open_message& o = open_[static_cast<std::size_t>(to.index())];
+  if (!o.content) return nullptr;
+  std::erase(waiting_, to);
+  if (waiting_.empty()) any_.store(false, std::memory_order_relaxed);
+  o.last_of = nullptr;
+  return std::exchange(o.content, nullptr);
+}
+
+void coalescer::set_timer(std::int64_t at_ns) {
+  deadline_ns_ = at_ns;
   const itimerspec at{.it_interval = {},
                       .it_value = {.tv_sec = deadline_ns_ / 1'000'000'000, .tv_nsec = deadline_ns_ % 1'000'000'000}};
   timerfd_settime(deadline_fd_, TFD_TIMER_ABSTIME, &at, nullptr);
 }
 
-message* coalescer::close(pe_id to) {
-  message* const m = std::exchange(open_[static_cast<std::size_t>(to.index())], nullptr);
-  if (!m) return nullptr;
-  std::erase(waiting_, to);
-  if (waiting_.empty()) any_.store(false, std::memory_order_relaxed);
-  return m;
-}
-
-bool coalescer::overdue() {
-  if (deadline_ns_ == 0 || now_ns() < deadline_ns_) return false;
+std::vector<coalescer::late_message> coalescer::overdue() {
+  if (deadline_ns_ == 0) return {};
+  const std::int64_t now = now_ns();
+  if (now < deadline_ns_) return {};
   std::uint64_t expirations = 0;
   (void)!read(deadline_fd_, &expirations, sizeof expirations);
   deadline_ns_ = 0;
-  return true;
+  std::vector<late_message> late;
+  std::int64_t next = 0;
+  for (const pe_id pe : waiting_) {
+    open_message& o = open_[static_cast<std::size_t>(pe.index())];
+    const std::int64_t half = o.since_ns + longest_ns_ / 2, end = o.since_ns + longest_ns_;
+    if (end <= now) {
+      // Seen too late to have been looked at before, it counts as left: that costs less than the other mistake.
+      late.push_back({pe, !o.puts_at_half || o.puts == *o.puts_at_half});
+      continue;
+    }
+    if (half <= now && !o.puts_at_half) o.puts_at_half = o.puts;
+    const std::int64_t due = half <= now ? end : half;
+    if (next == 0 || due < next) next = due;
+  }
+  if (next != 0) set_timer(next);
+  return late;
 }
 
 }  // namespace lull::fabric

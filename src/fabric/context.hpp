@@ -7,6 +7,7 @@
 
 #include "fabric/completion.hpp"
 #include "fabric/rooms.hpp"
+#include "fabric/transforming.hpp"
 #include "wait/awaited.hpp"
 
 namespace lull::fabric {
@@ -19,6 +20,8 @@ class context {
 
   // How waits on operations of this context are spent, where that differs from the PE's own policy.
   std::optional<wait_policy> policy;
+  // What is rewritten in its puts, where that differs from LULL_TRANSFORM.
+  std::optional<transforming> transform;
 
  private:
   friend class transfers;

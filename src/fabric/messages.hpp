@@ -59,9 +59,11 @@ struct blocks_header {
   std::array<std::byte, 16> factor;
 };
 
-// One of the puts in a coalesced message: this word, then its bytes, padded to a multiple of 8.
+// One of the puts in a coalesced message, or several beside each other: this word, then the bytes, padded to a multiple
+// of 8.
 struct coalesced_put {
-  static constexpr std::size_t most_bytes = 512;
+  static constexpr std::size_t most_bytes = std::size_t{32} << 10U;  // of one put
+  static constexpr std::size_t most_joined_bytes = 0xFFF8;
   static constexpr std::size_t most_offset = std::size_t{1} << 48U;
   std::uint64_t word;
   coalesced_put(std::size_t offset, std::size_t bytes) : word(offset << 16U | bytes) {}
@@ -79,13 +81,16 @@ Header read_header(const void* bytes) {
 }
 
 class protocol;
+template <class T>
+class pool;
 
 // A message on its way. The transport reads header and payload until it is sent.
 struct message final : transport::outgoing {
   protocol* owner = nullptr;
+  pool<message>* home = nullptr;
   std::atomic<bool>* sent_flag = nullptr;
   std::vector<std::byte> payload;
-  std::size_t payload_bytes = 0;
+  std::size_t payload_bytes = 0, copied_bytes = 0;
   alignas(8) std::byte header[80];
 
   template <class Header>

@@ -6,12 +6,14 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/thread_sanitizer.hpp"
 #include "fabric/late_payload.hpp"
 
 namespace lull::fabric {
 namespace {
 
+constexpr unsigned messages_per_sample = 16;                  // one of so many small ones is timed
 constexpr std::size_t kept_payload = std::size_t{64} << 10U;  // a message keeps its memory for the next one up to this
 
 std::uint64_t token_of(const reply& answer) { return reinterpret_cast<std::uint64_t>(&answer); }
@@ -37,6 +39,7 @@ protocol::protocol(pe_id me, int pes, const served_memory& memory, protocol_hook
       completion_(pes),
       acks_(pes),
       server_(me, memory, hooks_, acks_),
+      transformer_(pes, small_puts.message_bytes),
       coalescer_(pes, small_puts.message_bytes, small_puts.longest_ns),
       transport_(make(*this)) {}
 
@@ -77,8 +80,11 @@ bool protocol::arm() {
 
 // ---- Sending
 
-message& protocol::new_message(std::atomic<bool>* sent) {
-  message& m = messages_.take();
+message& protocol::new_message(std::atomic<bool>* sent) { return prepared(messages_, sent); }
+
+message& protocol::prepared(pool<message>& from, std::atomic<bool>* sent) {
+  message& m = from.take();
+  m.home = &from;
   m.owner = this;
   m.sent_flag = sent;
   return m;
@@ -90,8 +96,12 @@ void protocol::sent(message& m) {
     hooks_.memory_changed();
   }
   m.payload_bytes = 0;
+  if (m.copied_bytes != 0) {
+    const std::lock_guard quickly(quick_);
+    transformer_.copy_gone(std::exchange(m.copied_bytes, 0));
+  }
   if (m.payload.capacity() > kept_payload) std::vector<std::byte>().swap(m.payload);
-  messages_.give_back(m);
+  m.home->give_back(m);
 }
 
 reply& protocol::new_reply(outstanding& of, void* destination, std::size_t bytes) {
@@ -107,7 +117,16 @@ template <class Header>
 void protocol::send(pe_id pe, message_kind kind, message& m, const Header& header, const void* data, std::size_t bytes,
                     transport::order wanted) {
   const std::size_t header_bytes = m.set(header);
-  transport_->send(pe.index(), static_cast<unsigned>(kind), m, {m.header, header_bytes}, data, bytes, wanted);
+  const auto give = [&] {
+    transport_->send(pe.index(), static_cast<unsigned>(kind), m, {m.header, header_bytes}, data, bytes, wanted);
+  };
+  constexpr std::size_t small = 512;
+  if (bytes > small || messages_seen_++ % messages_per_sample != 0) return give();
+  const std::int64_t begin = now_ns();
+  give();
+  const std::int64_t took = now_ns() - begin;
+  const std::lock_guard quickly(quick_);
+  transformer_.message_took(took);
 }
 
 // `free_bytes`: of its payload, when that is sent with order::free.
@@ -116,9 +135,16 @@ void protocol::issue(outstanding& of, pe_id pe, std::size_t free_bytes) {
 }
 
 void protocol::put(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
-                   const signal_amo* signal, std::atomic<bool>* sent) {
+                   const signal_amo* signal, std::atomic<bool>* sent, transforming how) {
   const std::lock_guard hold(lock_);
-  if (!signal && !sent && coalescer_.takes(offset, bytes)) return coalesce(of, pe, offset, source, bytes);
+  if (!signal && coalescer_.takes(offset, bytes)) {
+    const auto leaves = next_put(pe, bytes, how);
+    if (leaves != put_transformer::way::alone) {
+      coalesce(of, pe, offset, source, bytes, leaves);
+      if (sent) sent->store(true, std::memory_order_relaxed);
+      return;
+    }
+  }
   put_header header{.sent = to(pe),
                     .has_signal = 0,
                     .signal_how = amo_op::set,
@@ -133,34 +159,100 @@ void protocol::put(outstanding& of, pe_id pe, std::size_t offset, const void* so
     header.signal_offset = signal->offset;
     header.signal_value = signal->value;
   }
-  send_coalesced(pe);
+  if (signal)
+    send_before_other(pe);
+  else
+    send_coalesced(pe);
   issue(of, pe, bytes);
-  send(pe, message_kind::put, new_message(sent), header, source, bytes, transport::order::free);
+  if (sent && copies(bytes, how)) {
+    message& m = new_message();
+    const auto* const first = static_cast<const std::byte*>(source);
+    m.payload.assign(first, first + bytes);
+    m.copied_bytes = bytes;
+    send(pe, message_kind::put, m, header, m.payload.data(), bytes, transport::order::free);
+    sent->store(true, std::memory_order_relaxed);
+  } else {
+    send(pe, message_kind::put, new_message(sent), header, source, bytes, transport::order::free);
+    if (sent && sent->load(std::memory_order_relaxed)) waited_for_source(bytes, 0);
+  }
   opportunistic_progress();
 }
 
-void protocol::coalesce(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes) {
-  if (coalescer_.add(pe, offset, source, bytes))
-    return completion_.share(of, pe);  // another context may have opened it
-  if (message* const full = coalescer_.close(pe)) {
-    send(pe, message_kind::coalesced, *full, coalesced_header{to(pe)}, full->payload.data(), full->payload_bytes);
-    opportunistic_progress();
-  }
-  coalescer_.open(pe, new_message(), bytes);
-  issue(of, pe);
-  (void)coalescer_.add(pe, offset, source, bytes);
+put_transformer::way protocol::next_put(pe_id pe, std::size_t bytes, transforming how) {
+  const std::lock_guard quickly(quick_);
+  return transformer_.next_put(pe, bytes, how);
 }
 
-void protocol::send_coalesced(pe_id pe) {
-  if (message* const m = coalescer_.close(pe))
-    send(pe, message_kind::coalesced, *m, coalesced_header{to(pe)}, m->payload.data(), m->payload_bytes);
+bool protocol::copies(std::size_t bytes, transforming how) {
+  const std::lock_guard quickly(quick_);
+  return transformer_.copies(bytes, how);
+}
+
+void protocol::waited_for_source(std::size_t bytes, std::int64_t ns) {
+  const std::lock_guard quickly(quick_);
+  transformer_.waited_for_source(bytes, ns);
+}
+
+bool protocol::add_to_open(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
+                           bool joins) {
+  const std::lock_guard quickly(quick_);
+  if (!coalescer_.has(pe)) return false;
+  completion_.share(of, pe);  // another context may have opened it
+  const bool timed = transformer_.times_copy(bytes);
+  const std::int64_t begin = timed ? now_ns() : 0;
+  if (!coalescer_.add(of, pe, offset, source, bytes, joins)) return false;
+  if (timed) transformer_.copy_took(bytes, now_ns() - begin);
+  transformer_.count_coalesced(bytes);
+  return true;
+}
+
+void protocol::coalesce(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
+                        put_transformer::way how) {
+  const bool sends = how == put_transformer::way::coalesced_and_sent;
+  if (!add_to_open(of, pe, offset, source, bytes, !sends)) {
+    if (send_coalesced(pe)) opportunistic_progress();
+    message& empty = prepared(coalesced_messages_, nullptr);
+    {
+      const std::lock_guard quickly(quick_);
+      coalescer_.open(pe, empty, bytes);
+    }
+    issue(of, pe);
+    (void)add_to_open(of, pe, offset, source, bytes, false);
+  }
+  if (sends && send_coalesced(pe)) opportunistic_progress();
+}
+
+bool protocol::send_coalesced(pe_id pe, put_transformer::leaving why) {
+  message* m = nullptr;
+  {
+    const std::lock_guard quickly(quick_);
+    m = coalescer_.close(pe);
+    if (!m) return false;
+    transformer_.left(pe, why);
+  }
+  send(pe, message_kind::coalesced, *m, coalesced_header{to(pe)}, m->payload.data(), m->payload_bytes);
+  return true;
+}
+
+void protocol::send_before_other(pe_id pe) {
+  {
+    const std::lock_guard quickly(quick_);
+    transformer_.interrupted(pe);
+  }
+  send_coalesced(pe);
 }
 
 void protocol::flush_locked() {
   while (!coalescer_.waiting().empty()) send_coalesced(coalescer_.waiting().back());
 }
 
+std::vector<coalescer::late_message> protocol::overdue() {
+  const std::lock_guard quickly(quick_);
+  return coalescer_.overdue();
+}
+
 void protocol::flush() {
+  transformer_.paused();
   if (!coalescer_.any()) return;
   const std::lock_guard hold(lock_);
   flush_locked();
@@ -185,7 +277,7 @@ void protocol::scatter(outstanding& of, pe_id pe, std::size_t offset, std::size_
     header.type = add->type;
     header.factor = add->factor;
   }
-  send_coalesced(pe);
+  send_before_other(pe);
   message& m = new_message();
   m.payload = std::move(blocks.payload);
   issue(of, pe, m.payload.size());
@@ -202,7 +294,7 @@ void protocol::gather(pe_id pe, std::size_t offset, const block_descriptor& ther
   header.first = first;
   header.count = count;
   header.token = token_of(answer);
-  send_coalesced(pe);
+  send_before_other(pe);
   message& m = new_message();
   const auto* const begin = reinterpret_cast<const std::byte*>(&there);
   m.payload.assign(begin, begin + sizeof there);
@@ -211,13 +303,13 @@ void protocol::gather(pe_id pe, std::size_t offset, const block_descriptor& ther
 
 void protocol::get(pe_id pe, std::size_t offset, reply& answer) {
   const std::lock_guard hold(lock_);
-  send_coalesced(pe);
+  send_before_other(pe);
   send(pe, message_kind::get, new_message(), get_header{to(pe), offset, answer.bytes, token_of(answer)});
 }
 
 void protocol::get_nbi(outstanding& of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes) {
   const std::lock_guard hold(lock_);
-  send_coalesced(pe);
+  send_before_other(pe);
   const reply& answer = new_reply(of, destination, bytes);
   send(pe, message_kind::get, new_message(), get_header{to(pe), offset, bytes, token_of(answer)});
   opportunistic_progress();
@@ -225,7 +317,7 @@ void protocol::get_nbi(outstanding& of, pe_id pe, std::size_t offset, void* dest
 
 void protocol::non_fetching(outstanding& of, pe_id pe, const amo& u) {
   const std::lock_guard hold(lock_);
-  send_coalesced(pe);
+  send_before_other(pe);
   issue(of, pe);
   send(pe, message_kind::amo, new_message(), amo_header{to(pe), u.op, u.width, u.offset, u.operand, u.compare, 0});
   opportunistic_progress();
@@ -233,14 +325,14 @@ void protocol::non_fetching(outstanding& of, pe_id pe, const amo& u) {
 
 void protocol::fetching(pe_id pe, const amo& u, reply& answer) {
   const std::lock_guard hold(lock_);
-  send_coalesced(pe);
+  send_before_other(pe);
   send(pe, message_kind::amo, new_message(),
        amo_header{to(pe), u.op, u.width, u.offset, u.operand, u.compare, token_of(answer)});
 }
 
 void protocol::fetching_nbi(outstanding& of, pe_id pe, const amo& u, void* old_value) {
   const std::lock_guard hold(lock_);
-  send_coalesced(pe);
+  send_before_other(pe);
   const reply& answer = new_reply(of, old_value, u.width);
   send(pe, message_kind::amo, new_message(),
        amo_header{to(pe), u.op, u.width, u.offset, u.operand, u.compare, token_of(answer)});
@@ -248,6 +340,8 @@ void protocol::fetching_nbi(outstanding& of, pe_id pe, const amo& u, void* old_v
 }
 
 void protocol::tickets(const outstanding& of, std::vector<ticket>& result) {
+  transformer_.paused();
+  transformer_.quieted();
   const std::lock_guard hold(lock_);
   flush_locked();
   completion_.tickets(of, result);
@@ -256,6 +350,11 @@ void protocol::tickets(const outstanding& of, std::vector<ticket>& result) {
 void protocol::complete(outstanding& of) {
   const std::lock_guard hold(lock_);
   completion_.complete(of);
+}
+
+transforming_counts protocol::transformed() const {
+  const std::lock_guard quickly(quick_);
+  return transformer_.counts();
 }
 
 // ---- Progress
@@ -289,7 +388,8 @@ bool protocol::progress_locked() {
   acks_.send_all([this](pe_id pe, std::uint32_t messages) {
     send(pe, message_kind::acknowledge, new_message(), acknowledge_header{to(pe), messages});
   });
-  if (coalescer_.overdue()) flush_locked();
+  for (const auto [to, lay] : overdue())
+    send_coalesced(to, lay ? put_transformer::leaving::left_lying : put_transformer::leaving::late);
   return traffic;
 }
 

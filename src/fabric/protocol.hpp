@@ -8,8 +8,8 @@
 //   above
 //
 // Messages to one PE are applied in the order of the calls, except that the transport may let large ones be overtaken
-// (transport::overtakable_from()); must_complete_to_order() says when fence has to wait for that. Small non-blocking
-// puts are coalesced.
+// (transport::overtakable_from()); must_complete_to_order() says when fence has to wait for that. Which puts are
+// coalesced, and of which the source is copied, is transforming.hpp's.
 //
 // Each PE has a key, drawn at random, that only the PEs of its job learn; a message without it is dropped, whoever it
 // came from (admission).
@@ -35,8 +35,10 @@
 #include "fabric/messages.hpp"
 #include "fabric/pending_acks.hpp"
 #include "fabric/pool.hpp"
+#include "fabric/quick_lock.hpp"
 #include "fabric/rooms.hpp"
 #include "fabric/server.hpp"
+#include "fabric/transforming.hpp"
 #include "transport/transport.hpp"
 
 namespace lull::fabric {
@@ -74,9 +76,23 @@ class protocol final : transport::receiver {
   [[nodiscard]] std::uint64_t refused() const { return admission_.refused(); }  // messages of strangers
   void disconnect();  // collective in effect: call when no peer will send any more
 
+  // The way of nearly all of many small puts: into the message that is open for others of this context, with no more than
+  // a quick lock and a copy. False: there is none, or it is not to be; nothing has happened.
+  [[nodiscard]] bool join(const outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
+                          transforming how) {
+    if (bytes >= put_transformer::least_timed_copy || !coalescer_.any()) return false;
+    const std::lock_guard quickly(quick_);
+    if (!transformer_.goes_on(pe, bytes, how) || !coalescer_.add_another(of, pe, offset, source, bytes)) return false;
+    transformer_.joined(pe, bytes);
+    return true;
+  }
   // `sent`, when given, turns true as soon as the source may be reused; without it the source must stay until complete.
   void put(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
-           const signal_amo* signal, std::atomic<bool>* sent);
+           const signal_amo* signal, std::atomic<bool>* sent, transforming how = transforming::automatic);
+  // Of a put whose `sent` was not true at once: so long it took.
+  void waited_for_source(std::size_t bytes, std::int64_t ns);
+  // What is put from now on is behind a fence.
+  void fenced() { transformer_.fenced(); }
   void get(pe_id pe, std::size_t offset, reply& answer);
   void get_nbi(outstanding& of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes);
   void non_fetching(outstanding& of, pe_id pe, const amo& u);
@@ -106,6 +122,7 @@ class protocol final : transport::receiver {
   [[nodiscard]] bool all_complete() const { return completion_.all(); }  // everything ever sent has been applied
   [[nodiscard]] std::uint64_t unacknowledged(pe_id pe) const { return completion_.unacknowledged(pe); }
 
+  [[nodiscard]] transforming_counts transformed() const;
   bool progress();  // handles what has arrived, sends what is due; whether there was any
   void flush();     // sends what is being coalesced
   // Grows while a caller that sends one message after the other also makes opportunistic progress.
@@ -126,12 +143,21 @@ class protocol final : transport::receiver {
   void opportunistic_progress();  // after a message of the caller's own
   void send_answers();
   message& new_message(std::atomic<bool>* sent = nullptr);
+  message& prepared(pool<message>& from, std::atomic<bool>* sent);
   void sent(message& m);
   reply& new_reply(outstanding& of, void* destination, std::size_t bytes);
   [[nodiscard]] envelope to(pe_id pe) const { return {admission_.key_of(pe), me_.index()}; }
   void issue(outstanding& of, pe_id pe, std::size_t free_bytes = 0);
-  void coalesce(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes);
-  void send_coalesced(pe_id pe);
+  void coalesce(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
+                put_transformer::way how);
+  [[nodiscard]] bool add_to_open(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
+                                 bool joins);
+  // What has been coalesced for it, if anything has.
+  bool send_coalesced(pe_id pe, put_transformer::leaving why = put_transformer::leaving::in_time);
+  void send_before_other(pe_id pe);  // the same, before an operation of another kind
+  [[nodiscard]] put_transformer::way next_put(pe_id pe, std::size_t bytes, transforming how);
+  [[nodiscard]] bool copies(std::size_t bytes, transforming how);
+  [[nodiscard]] std::vector<coalescer::late_message> overdue();
   void flush_locked();
   template <class Header>
   void send(pe_id pe, message_kind kind, message& m, const Header& header, const void* data = nullptr,
@@ -144,10 +170,13 @@ class protocol final : transport::receiver {
   completion completion_;
   pending_acks acks_;
   server server_;
+  // Guards these two, so that a put that joins others needs no more; taken last where both are needed.
+  mutable quick_lock quick_;
+  put_transformer transformer_;
   coalescer coalescer_;
-  pool<message> messages_;
+  pool<message> messages_, coalesced_messages_;
   pool<reply> replies_;  // of non-blocking gets and fetches
-  unsigned sent_since_progress_ = 0;
+  unsigned sent_since_progress_ = 0, messages_seen_ = 0;
   bool awaited_ = false;  // an answer to this PE has come since progress began
   std::atomic<std::uint64_t> opportunistic_{0};
   std::unique_ptr<transport::transport> transport_;  // the last to come, the first to go: it calls all above

@@ -71,7 +71,7 @@ void server::put(transport::transport& from, header h, const payload& data) {
 void server::apply_coalesced(pe_id from, const std::byte* data, std::size_t bytes) {
   for (const std::byte* const end = data + bytes; data < end;) {
     const coalesced_put one(data);
-    deliver(at(one.offset(), one.bytes(), "put"), data + sizeof one, one.bytes());
+    deliver_joined(at(one.offset(), one.bytes(), "put"), data + sizeof one, one.bytes());
     data += coalesced_put::room_for(one.bytes());
   }
   acks_.add(from);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/settings.hpp"
+#include "fabric/transforming.hpp"
 
 namespace lull::settings_of {
 
@@ -18,11 +19,15 @@ inline constexpr std::array fabric{
     setting{"LULL_CHECK", setting_type::integer, "0", "0..1",
             "1 looks for mistakes in each call: a PE out of range, an address that is not symmetric, overlapping "
             "arguments, collective calls that do not match. The job ends with a line that names the call."},
-    setting{"LULL_COALESCE", setting_type::size, "16K", "",
-            "Bytes of one message in which small non-blocking puts to a PE of another node are coalesced; 0 sends each "
-            "by itself."},
+    setting{"LULL_TRANSFORM", setting_type::choice, "auto", fabric::transforming_choices,
+            "What is rewritten in a program's puts to PEs of other nodes: small ones are coalesced into one message, "
+            "the sources of blocking ones copied, so that these return before their bytes have left. auto: where it "
+            "pays, by what the program's puts have been like and what messages and copies were measured to cost; on: "
+            "always; off: never."},
+    setting{"LULL_COALESCE", setting_type::size, "60K", "",
+            "Bytes of one message in which small puts to a PE of another node are coalesced; 0 sends each by itself."},
     setting{"LULL_COALESCE_US", setting_type::integer, "1000", "1..1000000",
-            "Microseconds after which coalesced puts are sent even if nobody called fence or quiet."},
+            "Microseconds after which coalesced puts are sent even if the program neither waits nor calls quiet."},
     setting{"LULL_MAX_OUTSTANDING", setting_type::integer, "1024", "1..1000000",
             "Transfers to one PE on another node that may be under way before the sender waits."},
 };

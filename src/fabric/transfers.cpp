@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/settings.hpp"
 
 namespace lull::fabric {
@@ -14,6 +15,7 @@ transfers::transfers(pe_id me, const symmetric_memory& memory, waiting& waits, p
       remote_(remote),
       progress_(progress),
       oversubscribed_(oversubscribed),
+      transform_(transforming_named(setting_text("LULL_TRANSFORM")).value_or(transforming::automatic)),
       most_outstanding_(static_cast<std::uint64_t>(setting_integer("LULL_MAX_OUTSTANDING"))) {}
 
 // A program that fetches a word of its own again and again waits for a message. The progress thread would have to get
@@ -24,9 +26,16 @@ void transfers::polled_own_memory() {
   if (++fetches % fetches_per_round == 0) drive();
 }
 
-void transfers::wait_for_room(const context& c, pe_id pe) {
+void transfers::wait_until_there_is_room(const context& c, pe_id pe) {
   waits_.until({operation::put, 0, pe.index(), c.policy, true},
                [&] { return remote_->unacknowledged(pe) < most_outstanding_; });
+}
+
+bool transfers::join(const context& c, void* target, const void* source, std::size_t bytes, pe_id pe) {
+  if (!remote_->join(c.outstanding_, pe, memory_.offset_of(target), source, bytes, c.transform.value_or(transform_)))
+    return false;
+  unconfirmed_.add(bytes, pe);
+  return true;
 }
 
 void transfers::put_remote(context& c, void* target, const void* source, std::size_t bytes, pe_id pe,
@@ -34,11 +43,15 @@ void transfers::put_remote(context& c, void* target, const void* source, std::si
   wait_for_room(c, pe);
   unconfirmed_.add(bytes, pe);
   const std::size_t offset = memory_.offset_of(target);
-  if (!blocking) return remote_->put(c.outstanding_, pe, offset, source, bytes, signal, nullptr);
+  const transforming how = c.transform.value_or(transform_);
+  if (!blocking) return remote_->put(c.outstanding_, pe, offset, source, bytes, signal, nullptr, how);
   std::atomic<bool> sent{false};
-  remote_->put(c.outstanding_, pe, offset, source, bytes, signal, &sent);
+  remote_->put(c.outstanding_, pe, offset, source, bytes, signal, &sent, how);
+  if (sent.load(std::memory_order_acquire)) return tsan_acquire();
+  const std::int64_t begin = now_ns();
   waits_.until({operation::put, bytes, pe.index(), c.policy, true},
                [&] { return sent.load(std::memory_order_acquire); });
+  remote_->waited_for_source(bytes, now_ns() - begin);
 }
 
 void transfers::put_signal(context& c, void* target, const void* source, std::size_t bytes, const signal& then,
@@ -91,8 +104,10 @@ void transfers::fetching_nbi(context& c, void* old_value, void* target, amo u, p
 
 void transfers::fence(context& c) {
   std::atomic_thread_fence(std::memory_order_release);
+  if (!remote_) return;
   // Messages to one PE are applied in order, but those that the transport lets later ones overtake.
-  if (remote_ && protocol::must_complete_to_order(c.outstanding_)) quiet(c);
+  if (protocol::must_complete_to_order(c.outstanding_)) quiet(c);
+  remote_->fenced();
 }
 
 void transfers::quiet(context& c) {

@@ -2,7 +2,7 @@
 //
 // Operations choose their way by the PE: memory shared with it, or messages (protocol.hpp). put, non_fetching and their
 // relatives complete at quiet() of their context; get, fetch and puts with `blocking` return when their buffers may be
-// used. May be called from several threads at once.
+// used. Puts to other nodes may be rewritten on their way (transforming.hpp). May be called from several threads at once.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -26,8 +26,9 @@ namespace lull::fabric {
 // What has been put to other nodes since the last quiet, so that quiet can tell how long it may take.
 class unconfirmed_puts {
  public:
+  // Not counted exactly where threads put at once: it is for a prediction, and shall cost nothing.
   void add(std::size_t bytes, pe_id to) {
-    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    bytes_.store(bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
     const int before = peer_.load(std::memory_order_relaxed);
     if (before != to.index()) peer_.store(before == nobody ? to.index() : several, std::memory_order_relaxed);
   }
@@ -58,7 +59,7 @@ class transfers {
     if (void* const there = memory_.direct(target, pe)) [[likely]] {
       deliver(there, source, bytes);
       memory_.bell_of(pe).ring_for_store();
-    } else {
+    } else if (!join(c, target, source, bytes, pe)) {
       put_remote(c, target, source, bytes, pe, nullptr, blocking);
     }
   }
@@ -118,6 +119,10 @@ class transfers {
 
   void fence(context& c);
   void quiet(context& c);
+  [[nodiscard]] transforming_counts transformed() const {
+    return remote_ ? remote_->transformed() : transforming_counts{};
+  }
+  [[nodiscard]] transforming transform() const { return transform_; }
   void drive() {  // one round of progress, for a caller that tests instead of waiting
     if (oversubscribed_) waiting::pass_on();
     if (progress_) progress_->test();
@@ -129,12 +134,18 @@ class transfers {
  private:
   void put_remote(context& c, void* target, const void* source, std::size_t bytes, pe_id pe, const signal_amo* signal,
                   bool blocking);
+  // Into a message with others, if one is open; its place among those to one PE, it has already.
+  [[nodiscard]] bool join(const context& c, void* target, const void* source, std::size_t bytes, pe_id pe);
   void get_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe);
   void non_fetching_remote(context& c, void* target, amo u, pe_id pe);
   std::uint64_t fetching_remote(context& c, void* target, amo u, pe_id pe);
   void send_strided(context& c, void* target, const block_descriptor& there, const void* source,
                     const block_descriptor& here, const axpy* how, pe_id pe);
-  void wait_for_room(const context& c, pe_id pe);
+  void wait_for_room(const context& c, pe_id pe) {
+    if (remote_->unacknowledged(pe) >= most_outstanding_) [[unlikely]]
+      wait_until_there_is_room(c, pe);
+  }
+  void wait_until_there_is_room(const context& c, pe_id pe);
   void polled_own_memory();
 
   pe_id me_;
@@ -143,6 +154,7 @@ class transfers {
   protocol* remote_;
   progress_thread* progress_;
   bool oversubscribed_;
+  transforming transform_;          // of contexts that do not say otherwise
   std::uint64_t most_outstanding_;  // messages to one PE
   unconfirmed_puts unconfirmed_;
   context default_;

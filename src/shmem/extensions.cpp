@@ -110,6 +110,22 @@ int shmemx_ctx_set_wait(shmem_ctx_t ctx, const char* policy) {
   return 0;
 }
 
+int shmemx_ctx_set_transform(shmem_ctx_t ctx, const char* how) {
+  auto& world = here("shmemx_ctx_set_transform");
+  if (ctx == SHMEM_CTX_INVALID) return 1;
+  auto& chosen = ctx == SHMEM_CTX_DEFAULT ? world.transfers().default_context().transform : ctx->traffic.transform;
+  if (!how) return chosen.reset(), 0;
+  const auto named = lull::fabric::transforming_named(how);
+  if (!named) return 1;
+  chosen = named;
+  return 0;
+}
+
+void shmemx_transform_stats(shmemx_transform_stats_t* stats) {
+  const auto c = here("shmemx_transform_stats").transfers().transformed();
+  *stats = {c.coalesced_puts, c.coalesced_bytes, c.messages, c.late, c.copied_puts, c.copied_bytes};
+}
+
 void shmemx_wait_stats(shmemx_wait_stats_t* stats) {
   const auto& s = here("shmemx_wait_stats").wait().statistics();
   *stats = {s.waits, s.sleeps, s.timeouts, s.missed, s.ns_waited, s.ns_asleep};

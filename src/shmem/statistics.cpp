@@ -26,6 +26,7 @@ using wait::wait_counts;
 struct told {
   std::int64_t ns, ns_cpu, ns_progress_cpu, ns_changing_frequency;
   std::uint64_t frequency_changes;
+  fabric::transforming_counts transformed;
   std::uint32_t rows;
 };
 struct told_row {
@@ -52,6 +53,7 @@ struct job_sums {
   wait::wait_table table;
   std::int64_t ns_wall = 0;
   std::int64_t ns_cpu = 0;  // of the PEs, their progress threads included
+  fabric::transforming_counts transformed;
 };
 
 std::string size_words(std::size_t bytes) {
@@ -96,6 +98,9 @@ std::string table_words(const job_sums& sums, fabric::world& world) {
     text += fmt::format("frequency: {} changes of {:.1f} us\n", sums.table.frequency_changes,
                         static_cast<double>(sums.table.ns_changing_frequency) * 1e-3 /
                             static_cast<double>(sums.table.frequency_changes));
+  if (const auto& t = sums.transformed; t.coalesced_puts + t.copied_puts > 0)
+    text += fmt::format("puts to other nodes: {} coalesced into {}, {} of these late; {} copied\n", t.coalesced_puts,
+                        counted(t.messages, "message"), t.late, t.copied_puts);
   return text;
 }
 
@@ -108,7 +113,10 @@ std::string json_of(const job_sums& sums, fabric::world& world) {
                              .ns_progress_cpu = sums.table.ns_progress_cpu,
                              .frequency_changes = sums.table.frequency_changes,
                              .ns_changing_frequency = sums.table.ns_changing_frequency,
-                             .rows = {}};
+                             .rows = {},
+                             .rewritten = {}};
+  if (const auto& t = sums.transformed; world.places().nodes() > 1)
+    cost.rewritten = {t.coalesced_puts, t.coalesced_bytes, t.messages, t.late, t.copied_puts, t.copied_bytes};
   for_rows(sums.table, [&](std::size_t what, std::size_t size, const wait_counts& c) {
     cost.rows.push_back({wait::operation_names[what], "", size == 0 ? 0 : wait::largest_of_class(size), c});
   });
@@ -125,8 +133,13 @@ void job_statistics::report() {
   world_.transfers().quiet(world_.transfers().default_context());
   world_.everybody().sync();  // what others still waited for belongs to the table
   const wait::wait_table table = world_.wait().table();
-  told mine{now_ns() - begin_ns_,        process_cpu_ns() - cpu_begin_ns_, table.ns_progress_cpu,
-            table.ns_changing_frequency, table.frequency_changes,          0};
+  told mine{now_ns() - begin_ns_,
+            process_cpu_ns() - cpu_begin_ns_,
+            table.ns_progress_cpu,
+            table.ns_changing_frequency,
+            table.frequency_changes,
+            world_.transfers().transformed(),
+            0};
   std::vector<std::byte> rows;
   for_rows(table, [&](std::size_t what, std::size_t size, const wait_counts& c) {
     append(rows, told_row{static_cast<std::uint32_t>(what), static_cast<std::uint32_t>(size), c});
@@ -147,6 +160,7 @@ void job_statistics::report() {
     sums.table.ns_progress_cpu += theirs.ns_progress_cpu;
     sums.table.ns_changing_frequency += theirs.ns_changing_frequency;
     sums.table.frequency_changes += theirs.frequency_changes;
+    sums.transformed += theirs.transformed;
     wait_counts total;
     for (std::uint32_t i = 0; i < theirs.rows; ++i) {
       const auto row = take<told_row>(left);

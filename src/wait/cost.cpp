@@ -21,18 +21,24 @@ std::string in_json(const cost_of_waiting& cost) {
                     {"timeouts", c.timeouts},
                     {"missed", c.missed}});
   }
-  return nlohmann::ordered_json{{"schema", 1},
-                                {"policy", cost.policy},
-                                {"pes", cost.processes},
-                                {"nodes", cost.nodes},
-                                {"wall_s", in_s(cost.ns_wall)},
-                                {"cpu_s", in_s(cost.ns_cpu)},
-                                {"progress_cpu_s", in_s(cost.ns_progress_cpu)},
-                                {"frequency_changes", cost.frequency_changes},
-                                {"changing_frequency_s", in_s(cost.ns_changing_frequency)},
-                                {"rows", rows}}
-             .dump() +
-         "\n";
+  nlohmann::ordered_json all{{"schema", 1},
+                             {"policy", cost.policy},
+                             {"pes", cost.processes},
+                             {"nodes", cost.nodes},
+                             {"wall_s", in_s(cost.ns_wall)},
+                             {"cpu_s", in_s(cost.ns_cpu)},
+                             {"progress_cpu_s", in_s(cost.ns_progress_cpu)},
+                             {"frequency_changes", cost.frequency_changes},
+                             {"changing_frequency_s", in_s(cost.ns_changing_frequency)},
+                             {"rows", rows}};
+  if (const auto& r = cost.rewritten)
+    all["rewritten"] = {{"coalesced_puts", r->coalesced_puts},
+                        {"coalesced_bytes", r->coalesced_bytes},
+                        {"messages", r->messages},
+                        {"late_messages", r->late_messages},
+                        {"copied_puts", r->copied_puts},
+                        {"copied_bytes", r->copied_bytes}};
+  return all.dump() + "\n";
 }
 
 }  // namespace lull::wait

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,13 @@ struct cost_row {
   wait_counts counts;
 };
 
+// Puts to other nodes that a runtime has rewritten, so that they wait for less.
+struct rewritten_puts {
+  std::uint64_t coalesced_puts = 0, coalesced_bytes = 0;
+  std::uint64_t messages = 0, late_messages = 0;  // that they left in; of these by their deadline
+  std::uint64_t copied_puts = 0, copied_bytes = 0;
+};
+
 struct cost_of_waiting {
   std::string_view policy;
   int processes = 0, nodes = 1;
@@ -28,6 +36,7 @@ struct cost_of_waiting {
   std::uint64_t frequency_changes = 0;
   std::int64_t ns_changing_frequency = 0;
   std::vector<cost_row> rows;
+  std::optional<rewritten_puts> rewritten{};  // none: of a program whose transfers are not this runtime's
 };
 
 // One JSON object; python/lull/record/schema.py says what its fields are.

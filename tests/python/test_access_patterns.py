@@ -87,6 +87,20 @@ def test_the_record_has_the_region_and_the_figures(lull: Lull) -> None:
     assert repeat["metrics"]["MB"]["value"] == pytest.approx(repeat["metrics"]["payloads"]["value"] * 4096e-6)
 
 
+@pytest.mark.parametrize(("how", "coalesced"), [("on", True), ("off", False)])
+def test_the_record_says_what_the_runtime_rewrote(lull: Lull, how: str, coalesced: bool) -> None:
+    lull.env.update(LULL_TRANSFORM=how, LULL_STATS="1")
+    run = lull.run(
+        "measure", "--out", "rec", "--", "lull", "run", "-n", "2", "--nodes", "2", PATTERNS, "--pattern", "PPQ", *QUICK
+    )
+    assert run.returncode == 0, run.stderr
+    [job] = json.loads((lull.folder / "rec" / "run.json").read_text())["repeats"][0]["waiting"]
+    seen = job["rewritten"]
+    assert (seen["coalesced_puts"] > 512) is coalesced and (seen["coalesced_bytes"] > 4096) is coalesced
+    assert (0 < seen["messages"] < seen["coalesced_puts"]) is coalesced
+    assert ("coalesced into" in run.stderr) is coalesced
+
+
 @pytest.mark.skipif(shutil.which("oshc++") is None, reason="no other OpenSHMEM library is installed")
 def test_it_builds_with_another_openshmem() -> None:
     command = ["oshc++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", *map(str, SOURCES)]

@@ -10,7 +10,7 @@ from lull.base.errors import LullError, describe_os_error
 
 
 def check_free(folder: Path) -> None:
-    """Make sure that a record can later be written to `folder`.
+    """Make sure that a record can later be written to `folder`; makes no folder yet.
 
     Raises:
         LullError: Something is there already, or its parent cannot be written.
@@ -19,8 +19,8 @@ def check_free(folder: Path) -> None:
     try:
         if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
             raise LullError(asked, "something is there already", "name another folder with --out or remove it")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent)).rmdir()
+        there = next(parent for parent in folder.absolute().parents if parent.exists())
+        Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=there)).rmdir()
     except OSError as error:
         raise LullError(asked, describe_os_error(error), "choose a folder you may write with --out") from error
 

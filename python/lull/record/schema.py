@@ -199,6 +199,17 @@ class WaitingRow(Model):
     missed: int = Field(ge=0)  # time-outs that found what they waited for: a wake-up nobody sent
 
 
+class RewrittenPuts(Model):
+    """Puts to other nodes that the OpenSHMEM runtime rewrote (LULL_TRANSFORM); sums over PEs."""
+
+    coalesced_puts: int = Field(ge=0)  # that left in a message with others
+    coalesced_bytes: int = Field(ge=0)
+    messages: int = Field(ge=0)  # in which they left
+    late_messages: int = Field(ge=0)  # of these, such that left by their deadline (LULL_COALESCE_US)
+    copied_puts: int = Field(ge=0)  # blocking ones whose source was copied
+    copied_bytes: int = Field(ge=0)
+
+
 class Waiting(Model):
     """What the waiting of one OpenSHMEM job, or of the ranks of one node of an MPI job, cost; counted under LULL_STATS.
 
@@ -215,6 +226,7 @@ class Waiting(Model):
     frequency_changes: int = Field(ge=0)  # of cores, by the policies with +dvfs
     changing_frequency_s: float = Field(ge=0)
     rows: list[WaitingRow]
+    rewritten: RewrittenPuts | None = None  # None: it was not counted, or there were no other nodes
 
 
 class OutputAmount(Model):

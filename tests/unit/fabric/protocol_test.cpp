@@ -129,6 +129,77 @@ TEST_P(protocol_over, small_puts_wait_for_each_other_and_go_before_anything_else
   EXPECT_EQ(last, 9U);
 }
 
+TEST_P(protocol_over, coalesced_puts_may_reuse_their_sources_and_arrive_as_put) {
+  std::array<std::uint32_t, 6> words{};
+  std::atomic<bool> sent{false};
+  // Beside each other, then one of them again, then apart and unaligned.
+  for (const auto& [offset, value] : std::vector<std::pair<std::size_t, std::uint32_t>>{
+           {64, 1}, {68, 2}, {72, 3}, {68, 4}, {72, 5}, {99, 6}, {103, 7}}) {
+    std::uint32_t source = value;
+    sent = false;
+    job[0].messages.put(job[0].sent, pe_id{1}, offset, &source, sizeof source, nullptr, &sent, transforming::on);
+    EXPECT_TRUE(sent);
+    source = 0xEEEEEEEE;
+  }
+  EXPECT_EQ(job[0].messages.connections(), 0);  // nothing has left
+  job.complete(job[0]);
+  for (std::size_t i = 0; const std::size_t offset : {64, 68, 72, 99, 103, 107})
+    std::memcpy(&words[i++], job[1].memory.data() + offset, 4);
+  EXPECT_EQ(words, (std::array<std::uint32_t, 6>{1, 4, 5, 6, 7, 0}));
+  EXPECT_EQ(job[0].messages.transformed().coalesced_puts, 7U);
+  EXPECT_EQ(job[0].messages.transformed().messages, 1U);
+}
+
+TEST_P(protocol_over, a_put_behind_a_fence_takes_all_before_it_along) {
+  const std::uint64_t value = 9;
+  std::atomic<bool> sent{false};
+  for (const std::size_t offset : {8, 16})
+    job[0].messages.put(job[0].sent, pe_id{1}, offset, &value, 8, nullptr, &sent, transforming::on);
+  job[0].messages.fenced();
+  EXPECT_EQ(job[0].messages.transformed().messages, 0U);
+  job[0].messages.put(job[0].sent, pe_id{1}, 24, &value, 8, nullptr, &sent, transforming::on);
+  EXPECT_EQ(job[0].messages.transformed().messages, 1U);
+  job.drive_until([&] { return job[1].memory[24] == std::byte{9}; });
+  EXPECT_EQ(job[1].memory[16], std::byte{9});
+  job.complete(job[0]);
+}
+
+TEST_P(protocol_over, puts_that_are_left_lying_leave_by_their_deadline) {
+  const std::uint64_t value = 9;
+  std::atomic<bool> sent{false};
+  job[0].messages.put(job[0].sent, pe_id{1}, 8, &value, 8, nullptr, &sent, transforming::on);
+  job.drive_until([&] { return job[1].memory[8] == std::byte{9}; });
+  EXPECT_EQ(job[0].messages.transformed().late, 1U);
+  job.complete(job[0]);
+}
+
+TEST_P(protocol_over, who_computes_behind_its_puts_is_soon_not_held_up) {
+  const std::uint64_t value = 9;
+  std::atomic<bool> sent{false};
+  for (int run = 0; run < 20; ++run) {
+    for (std::size_t i = 0; i < 100; ++i) job[0].messages.put(job[0].sent, pe_id{1}, 8 * i, &value, 8, nullptr, &sent);
+    job.drive_until([&] { return job[0].messages.all_complete(); });
+    job[0].messages.flush();
+  }
+  EXPECT_LE(job[0].messages.transformed().late, 3U);
+  job.complete(job[0]);
+}
+
+TEST_P(protocol_over, copied_sources_may_be_reused_at_once) {
+  std::vector<std::byte> source(60'000, std::byte{3});
+  for (std::size_t i = 0; i < 4; ++i) {
+    std::atomic<bool> sent{false};
+    job[0].messages.put(job[0].sent, pe_id{1}, i * source.size(), source.data(), source.size(), nullptr, &sent,
+                        transforming::on);
+    EXPECT_TRUE(sent);
+    std::ranges::fill(source, static_cast<std::byte>(4 + i));
+  }
+  job.complete(job[0]);
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(job[1].memory[(i + 1) * source.size() - 1], static_cast<std::byte>(3 + i));
+  EXPECT_EQ(job[0].messages.transformed().copied_puts, 4U);
+}
+
 TEST_P(protocol_over, blocks_are_scattered_added_and_gathered) {
   block_descriptor there{};
   there.levels = 1;
@@ -238,7 +309,7 @@ class overtaken_puts : public testing::Test {
 TEST_F(overtaken_puts, a_later_message_is_applied_before_them) {
   job[0].messages.put(job[0].sent, pe_id{1}, 64, data.data(), large, nullptr, nullptr);
   std::atomic<bool> gone{false};
-  job[0].messages.put(job[0].sent, pe_id{1}, 0, &flag, sizeof flag, nullptr, &gone);
+  job[0].messages.put(job[0].sent, pe_id{1}, 0, &flag, sizeof flag, nullptr, &gone, transforming::off);
   settle();
   EXPECT_EQ(job[1].memory[0], std::byte{1});
   EXPECT_EQ(job[1].memory[64], std::byte{0});
@@ -247,7 +318,7 @@ TEST_F(overtaken_puts, a_later_message_is_applied_before_them) {
 TEST_F(overtaken_puts, nothing_sent_after_them_is_acknowledged_before) {
   job[0].messages.put(job[0].sent, pe_id{1}, 64, data.data(), large, nullptr, nullptr);
   std::atomic<bool> gone{false};
-  job[0].messages.put(job[0].sent, pe_id{1}, 0, &flag, sizeof flag, nullptr, &gone);
+  job[0].messages.put(job[0].sent, pe_id{1}, 0, &flag, sizeof flag, nullptr, &gone, transforming::off);
   settle();
   EXPECT_EQ(job[0].messages.unacknowledged(pe_id{1}), 2U);
   EXPECT_FALSE(job[0].messages.all_complete());

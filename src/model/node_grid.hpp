@@ -10,7 +10,7 @@
 #pragma once
 #include <algorithm>
 
-namespace lull::aggregate {
+namespace lull::model {
 
 struct node_range {
   int begin, end;
@@ -26,6 +26,8 @@ class node_grid {
     };
     while (!holds()) ++width_;
   }
+
+  [[nodiscard]] int width() const { return width_; }  // nodes along each dimension of a complete grid
 
   // Where an item for `to` goes from `at`; `at` when this hop does not move it.
   [[nodiscard]] int towards(int hop, int at, int to) const {
@@ -87,4 +89,4 @@ class node_grid {
   int width_ = 1;
 };
 
-}  // namespace lull::aggregate
+}  // namespace lull::model

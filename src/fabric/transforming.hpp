@@ -1,0 +1,158 @@
+// What the runtime rewrites in a program's puts to other nodes, by itself: which are coalesced with others into one
+// message, and which blocking ones return because their source was copied. The program sees no difference but the time;
+// order and completion are those of completion.hpp.
+//
+//   off        each put is a message of its own; a blocking one waits until its source may be used again
+//   on         all small puts are coalesced, all sources of middle size copied
+//   automatic  by what the puts to each PE have been like, and what messages, copies and waits have cost, where the
+//              model says that it pays (model/transforming.hpp)
+//
+// A run is the puts to one PE between two moments at which they must leave: a wait, a test or a quiet of the program,
+// another operation on that PE, a deadline. A put behind a fence is taken for a flag: it leaves at once, with all
+// before it. Who leaves puts lying until their deadline shows that it computes in between: from then on a put behind a
+// quiet is a flag, too; and if that does not help, nothing is coalesced for a while, longer each time.
+//
+// Called with the quick lock of the protocol held, but what is marked.
+#pragma once
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/units.hpp"
+#include "model/transforming.hpp"
+
+namespace lull::fabric {
+
+enum class transforming : std::uint8_t { off, on, automatic };
+constexpr std::array<std::string_view, 3> transforming_names{"off", "on", "auto"};
+constexpr const char* transforming_choices = "off|on|auto";
+[[nodiscard]] constexpr std::optional<transforming> transforming_named(std::string_view name) {
+  for (std::size_t i = 0; i < transforming_names.size(); ++i)
+    if (transforming_names[i] == name) return static_cast<transforming>(i);
+  return std::nullopt;
+}
+
+// What was rewritten. The sums of several PEs are those of a job.
+struct transforming_counts {
+  std::uint64_t coalesced_puts = 0, coalesced_bytes = 0;
+  std::uint64_t messages = 0;  // that they left in
+  std::uint64_t late = 0;      // of these, such that left by their deadline
+  std::uint64_t copied_puts = 0, copied_bytes = 0;
+  transforming_counts& operator+=(const transforming_counts& other);
+};
+
+class put_transformer {
+ public:
+  put_transformer(int pes, std::size_t message_bytes, const model::transforming_costs& costs = {});
+
+  static constexpr std::size_t least_timed_copy = 1024;
+
+  enum class way { alone, coalesced, coalesced_and_sent };
+  // For each put: how it leaves.
+  [[nodiscard]] way next_put(pe_id to, std::size_t bytes, transforming how) {
+    peer& p = of(to);
+    if (const auto pauses = pauses_.load(std::memory_order_relaxed); p.pauses != pauses) {
+      end_run(p);
+      p.pauses = pauses;
+    }
+    ++p.run;
+    const std::uint32_t orders = orders_seen_by(p);
+    const bool flag = p.orders != orders;
+    p.orders = orders;
+    if (!takes(p, bytes, how)) return way::alone;
+    return flag ? way::coalesced_and_sent : way::coalesced;
+  }
+  // Whether that would be `coalesced`, as the one before was, with nothing in between; then joined() says it was so.
+  [[nodiscard]] bool goes_on(pe_id to, std::size_t bytes, transforming how) const {
+    const peer& p = peers_[static_cast<std::size_t>(to.index())];
+    return p.pauses == pauses_.load(std::memory_order_relaxed) && p.orders == orders_seen_by(p) && takes(p, bytes, how);
+  }
+  void joined(pe_id to, std::size_t bytes) {
+    ++of(to).run;
+    count_coalesced(bytes);
+  }
+  // An operation of another kind on this PE has sent what was coalesced for it.
+  void interrupted(pe_id to) { end_run(of(to)); }
+  // A coalesced message has left, by its deadline when not in time; left lying: no put has come for a while.
+  enum class leaving { in_time, late, left_lying };
+  void left(pe_id to, leaving why);
+
+  // Whether the source of this blocking put shall be copied.
+  [[nodiscard]] bool copies(std::size_t bytes, transforming how);
+  void copy_gone(std::size_t bytes) { copied_under_way_ -= bytes; }
+
+  // What is measured on the way: a small message was handed to the transport, so many bytes were copied into one, a
+  // blocking put that was not copied has waited for its source.
+  void message_took(std::int64_t ns) { seen_.ns_per_message = mixed(seen_.ns_per_message, static_cast<double>(ns)); }
+  [[nodiscard]] bool times_copy(std::size_t bytes) {
+    return bytes >= least_timed_copy && copies_seen_++ % copies_per_sample == 0;
+  }
+  void copy_took(std::size_t bytes, std::int64_t ns) {
+    seen_.ns_per_copied_byte = mixed(seen_.ns_per_copied_byte, static_cast<double>(ns) / static_cast<double>(bytes));
+  }
+  void waited_for_source(std::size_t bytes, std::int64_t ns);
+
+  void count_coalesced(std::size_t bytes) {
+    ++counts_.coalesced_puts;
+    counts_.coalesced_bytes += bytes;
+  }
+  [[nodiscard]] const transforming_counts& counts() const { return counts_; }
+  [[nodiscard]] const model::put_costs& seen() const { return seen_; }
+
+  // Without the lock, by any thread: all runs end; what follows is behind a fence; behind a quiet.
+  void paused() { pauses_.fetch_add(1, std::memory_order_relaxed); }
+  void fenced() { fences_.fetch_add(1, std::memory_order_relaxed); }
+  void quieted() { quiets_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  static constexpr unsigned copies_per_sample = 16;
+  static constexpr unsigned copies_per_probe = 64;  // one of so many is not copied, to see what it would wait
+
+  struct peer {
+    std::uint32_t pauses = 0, orders = 0, run = 0;
+    std::uint32_t abstains = 0, last_abstention = 0;  // puts
+    std::uint32_t in_time = 0;                        // messages
+    double mean_run = 0;
+    std::size_t largest = 0;  // of a put that is coalesced
+    bool wary = false;        // a quiet is taken for a fence
+  };
+  struct source_waits {
+    double mean_ns = 0;
+    bool copies = false;
+    unsigned since_probe = 0;
+  };
+  [[nodiscard]] peer& of(pe_id pe) { return peers_[static_cast<std::size_t>(pe.index())]; }
+  [[nodiscard]] std::uint32_t orders_seen_by(const peer& p) const {
+    return fences_.load(std::memory_order_relaxed) + (p.wary ? quiets_.load(std::memory_order_relaxed) : 0);
+  }
+  [[nodiscard]] double mixed(double before, double last) const {
+    return before + costs_.weight_of_the_last * (last - before);
+  }
+  [[nodiscard]] source_waits& waits_of(std::size_t bytes) {
+    return waits_[static_cast<std::size_t>(std::bit_width(bytes))];
+  }
+  [[nodiscard]] bool takes(const peer& p, std::size_t bytes, transforming how) const {
+    const std::size_t limit = how == transforming::automatic ? p.largest
+                              : how == transforming::on      ? largest_when_on_
+                                                             : 0;
+    return limit != 0 && bytes <= limit;
+  }
+  void end_run(peer& p);
+
+  model::transforming_costs costs_;
+  std::size_t message_bytes_, largest_when_on_;
+  model::put_costs seen_;
+  std::vector<peer> peers_;
+  std::array<source_waits, 65> waits_{};  // by the width of their sizes
+  std::size_t copied_under_way_ = 0;
+  unsigned copies_seen_ = 0;
+  transforming_counts counts_;
+  std::atomic<std::uint32_t> pauses_{0}, fences_{0}, quiets_{0};
+};
+
+}  // namespace lull::fabric

@@ -1,0 +1,29 @@
+// What it pays to rewrite in a program's puts to another node: small ones coalesced into one message, the source of a
+// blocking one copied so that it returns before its bytes have left. Pure functions, the constants are the machine's.
+#pragma once
+#include <cstddef>
+
+#include "model/machine.hpp"
+
+namespace lull::model {
+
+// What this job has measured.
+struct put_costs {
+  double ns_per_message, ns_per_copied_byte;
+};
+
+// Bytes of the largest put that is worth being coalesced, where so many follow each other on average, in messages of
+// `message_bytes`; 0: none is. A put of b bytes spares its message but its share in one of message_bytes, and costs a
+// copy:
+//
+//   saved(b) = message · (1 - 1/run) - put - b · (copied byte + message / message_bytes)
+//
+// The answer is where that is 0. It takes a longer run to begin than to go on.
+[[nodiscard]] std::size_t largest_coalesced(double puts_in_a_run, const put_costs& seen, std::size_t message_bytes,
+                                            bool coalesces_now, const transforming_costs& costs = {});
+
+// Whether a source of so many bytes is worth being copied, where its put else waits so long until it may be used again.
+[[nodiscard]] bool copying_pays(double ns_waited, std::size_t bytes, const put_costs& seen, bool copies_now,
+                                const transforming_costs& costs = {});
+
+}  // namespace lull::model

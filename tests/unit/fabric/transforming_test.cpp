@@ -1,0 +1,129 @@
+// Which puts are coalesced: it depends on what the puts to a PE have been like, and follows when they change.
+#include "fabric/transforming.hpp"
+
+#include <gtest/gtest.h>
+
+namespace lull::fabric {
+namespace {
+
+using enum put_transformer::way;
+using enum put_transformer::leaving;
+
+class put_transformer_of_two : public testing::Test {
+ protected:
+  static constexpr pe_id a{0}, b{1};
+  put_transformer::way put(pe_id to = a, transforming how = transforming::automatic, std::size_t bytes = 8) {
+    return puts.next_put(to, bytes, how);
+  }
+  // So many puts, then a quiet.
+  void run(int count, pe_id to = a) {
+    for (int i = 0; i < count; ++i) (void)put(to);
+    puts.paused();
+    puts.quieted();
+  }
+  put_transformer puts{2, 16384};
+};
+
+TEST_F(put_transformer_of_two, off_is_never_and_on_is_always_for_what_is_small) {
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(put(a, transforming::off), alone);
+    EXPECT_EQ(put(b, transforming::on), coalesced);
+    puts.paused();
+  }
+  EXPECT_EQ(put(b, transforming::on, 16384), alone);
+}
+
+TEST_F(put_transformer_of_two, puts_of_whom_nothing_is_known_are_coalesced) { EXPECT_EQ(put(), coalesced); }
+
+TEST_F(put_transformer_of_two, puts_that_come_alone_are_no_longer_and_those_in_runs_are_again) {
+  for (int i = 0; i < 20; ++i) run(1);
+  EXPECT_EQ(put(), alone);
+  puts.paused();
+  for (int i = 0; i < 20; ++i) run(30);
+  EXPECT_EQ(put(), coalesced);
+}
+
+TEST_F(put_transformer_of_two, each_pe_is_judged_by_its_own_puts) {
+  for (int i = 0; i < 20; ++i) {
+    run(1, a);
+    run(30, b);
+  }
+  EXPECT_EQ(put(a), alone);
+  EXPECT_EQ(put(b), coalesced);
+}
+
+TEST_F(put_transformer_of_two, another_operation_on_the_pe_ends_a_run) {
+  for (int i = 0; i < 20; ++i) {
+    (void)put(a);
+    puts.interrupted(a);
+  }
+  EXPECT_EQ(put(a), alone);
+}
+
+TEST_F(put_transformer_of_two, a_put_behind_a_fence_leaves_at_once_and_the_next_does_not) {
+  EXPECT_EQ(put(a), coalesced);
+  puts.fenced();
+  EXPECT_EQ(put(a), coalesced_and_sent);
+  EXPECT_EQ(put(a), coalesced);
+}
+
+TEST_F(put_transformer_of_two, a_put_behind_a_quiet_leaves_at_once_only_when_puts_have_been_left_lying) {
+  run(30);
+  EXPECT_EQ(put(), coalesced);
+  puts.left(a, left_lying);
+  EXPECT_EQ(put(), coalesced);
+  run(30);
+  EXPECT_EQ(put(), coalesced_and_sent);
+}
+
+TEST_F(put_transformer_of_two, who_leaves_puts_lying_again_is_not_coalesced_for_a_while_longer_each_time) {
+  const auto runs_until_coalesced = [&] {
+    puts.left(a, left_lying);
+    int runs = 0;
+    while (put() == alone) {
+      run(30);
+      ++runs;
+    }
+    return runs;
+  };
+  puts.left(a, left_lying);
+  const int first = runs_until_coalesced();
+  EXPECT_GE(31 * first, static_cast<int>(model::transforming_costs{}.first_abstention_puts) - 62);
+  EXPECT_GT(runs_until_coalesced(), first);
+}
+
+TEST_F(put_transformer_of_two, a_slow_stream_may_leave_by_its_deadline) {
+  for (int i = 0; i < 10; ++i) puts.left(a, late);
+  EXPECT_EQ(put(), coalesced);
+  EXPECT_EQ(puts.counts().late, 10U);
+}
+
+TEST_F(put_transformer_of_two, what_a_message_costs_is_measured) {
+  EXPECT_EQ(put(a, transforming::automatic, 4096), coalesced);
+  for (int i = 0; i < 50; ++i) puts.message_took(100);
+  puts.paused();
+  EXPECT_EQ(put(a, transforming::automatic, 4096), alone);
+  EXPECT_EQ(put(a), coalesced);
+}
+
+TEST_F(put_transformer_of_two, sources_are_copied_where_puts_have_waited_for_them) {
+  EXPECT_FALSE(puts.copies(32768, transforming::automatic));
+  EXPECT_FALSE(puts.copies(32768, transforming::off));
+  for (int i = 0; i < 10; ++i) puts.waited_for_source(32768, 1'000'000);
+  EXPECT_TRUE(puts.copies(32768, transforming::automatic));
+  EXPECT_FALSE(puts.copies(100, transforming::automatic));  // of another size
+  for (int i = 0; i < 50; ++i) puts.waited_for_source(32768, 0);
+  EXPECT_FALSE(puts.copies(32768, transforming::automatic));
+}
+
+TEST_F(put_transformer_of_two, copies_under_way_are_bounded) {
+  std::size_t bytes = 0;
+  while (puts.copies(65536, transforming::on)) bytes += 65536;
+  EXPECT_EQ(bytes, model::transforming_costs{}.most_copied_bytes_under_way);
+  puts.copy_gone(65536);
+  EXPECT_TRUE(puts.copies(65536, transforming::on));
+  EXPECT_FALSE(puts.copies(65537, transforming::on));
+}
+
+}  // namespace
+}  // namespace lull::fabric
