@@ -22,6 +22,7 @@
 #include "netsim/statistics.hpp"
 #include "netsim/topology.hpp"
 #include "netsim/topology_metrics.hpp"
+#include "netsim/traces/trace_program.hpp"
 #include "netsim_value.hpp"
 
 namespace nb = nanobind;
@@ -104,6 +105,17 @@ netsim::result simulate(const netsim::description& described, const placed_nodes
   const netsim::progress shown = shown_by(progress);
   const nb::gil_scoped_release unlocked;
   return netsim::simulate(asked, shown);
+}
+
+// Converts the trace, which simulations of it then find converted.
+void read_trace(const std::string& path, const std::string& iteration, const std::optional<nb::callable>& progress) {
+  const auto shown = [&progress](std::uint64_t done, std::uint64_t all) {
+    const nb::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    return !progress || nb::cast<bool>((*progress)(done, all));
+  };
+  const nb::gil_scoped_release unlocked;
+  (void)netsim::read_trace(path, iteration, shown);
 }
 
 // A static table as a list: nothing is copied, and what Python holds lives as long as the process.
@@ -192,6 +204,7 @@ void bind_descriptions(nb::module_& m) {
   nb::class_<described_job>(m, "DescribedJob", "How many processes a job has, and where they run.")
       .def_ro("name", &described_job::name)
       .def_prop_ro("processes", [](const described_job& j) { return j.where.processes; })
+      .def_prop_ro("per_node", [](const described_job& j) { return j.where.per_node; })
       .def_prop_ro("mapping", [](const described_job& j) { return j.where.mapping; })
       .def_prop_ro("nodes", [](const described_job& j) { return j.where.nodes; });
   nb::class_<description>(m, "SimulationDescription", "A whole simulation, checked.")
@@ -296,6 +309,7 @@ void bind_topologies(nb::module_& m) {
 void bind_results(nb::module_& m) {
   using netsim::histogram;
   using netsim::job_result;
+  using netsim::process_time;
   using netsim::result;
   nb::class_<link_columns>(m, "SimulatedLinks", "What happened on every link, one array per quantity.")
       .def_prop_ro("from_end", column(&link_columns::from))
@@ -321,6 +335,10 @@ void bind_results(nb::module_& m) {
       .def_prop_ro("least_ps", [](const histogram& h) { return h.count == 0 ? 0 : h.least; })
       .def_ro("most_ps", &histogram::most)
       .def_prop_ro("batch_means_ps", column(&histogram::batch_means));
+  nb::class_<process_time>(m, "ProcessTime", "What the time of a program's processes has gone on, summed over them.")
+      .def_ro("computing_ps", &process_time::computing)
+      .def_ro("sending_ps", &process_time::sending)
+      .def_ro("waiting_ps", &process_time::waiting);
   nb::class_<job_result>(m, "SimulatedJob", "What became of one job.")
       .def_ro("name", &job_result::name)
       .def_ro("started_ps", &job_result::started)
@@ -330,7 +348,11 @@ void bind_results(nb::module_& m) {
       .def_prop_ro(
           "message_latency", [](const job_result& j) -> const histogram& { return j.message_latency; },
           nb::rv_policy::reference_internal)
-      .def_prop_ro("iteration_ends_ps", column(&job_result::iteration_ends));
+      .def_prop_ro("iteration_ends_ps", column(&job_result::iteration_ends))
+      .def_prop_ro("time", [](const job_result& j) { return j.time; })
+      .def_ro("memory_messages", &job_result::memory_messages)
+      .def_ro("memory_bytes", &job_result::memory_bytes)
+      .def_ro("remarks", &job_result::remarks);
   nb::class_<result>(m, "Simulated", "What a simulation answers.")
       .def_ro("ended_ps", &result::ended)
       .def_ro("events", &result::events)
@@ -376,6 +398,8 @@ void bind_netsim(nb::module_& m) {
   bind_topologies(m);
   bind_descriptions(m);
   bind_results(m);
+  m.def("read_trace", read_trace, "path"_a, "iteration"_a = "", "progress"_a = nb::none(),
+        "Convert a trace, which simulations of it then find converted; Python's lock is released meanwhile.");
   m.def("simulate", simulate, "description"_a, "nodes"_a, "progress"_a = nb::none(),
         "Run one simulation with its processes on these nodes; Python's lock is released meanwhile.");
 }

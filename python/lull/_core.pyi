@@ -228,6 +228,7 @@ class DescribedJob:
 
     name: str
     processes: int | None  # None: as many as `nodes`, or as others leave
+    per_node: int  # processes on each node, the last node maybe fewer
     mapping: str  # linear or random; "" where `nodes` are listed
     nodes: list[int]
 
@@ -301,6 +302,13 @@ class LatencyHistogram:
     most_ps: int
     batch_means_ps: NDArray[np.float64]  # of consecutive batches of equal size
 
+class ProcessTime:
+    """What the time of a program's processes has gone on, picoseconds summed over them."""
+
+    computing_ps: float
+    sending_ps: float
+    waiting_ps: float
+
 class SimulatedJob:
     """What became of one job."""
 
@@ -311,6 +319,10 @@ class SimulatedJob:
     bytes: int
     message_latency: LatencyHistogram
     iteration_ends_ps: NDArray[np.int64]
+    time: ProcessTime | None  # of programs
+    memory_messages: int  # between processes of a node, not among `messages`
+    memory_bytes: int
+    remarks: list[str]
 
 class Simulated:
     """What a simulation answers."""
@@ -337,6 +349,18 @@ class Simulated:
     jobs: list[SimulatedJob]
     links: SimulatedLinks
     shares: dict[str, float]  # power over active power in each low-power state
+
+def read_trace(path: str, iteration: str = "", progress: Callable[[int, int], bool] | None = None) -> None:
+    """Convert a trace in OTF2, without Python's lock; simulations of it then find it converted.
+
+    Args:
+        path: The folder of the archive, or its file .otf2.
+        iteration: The region whose end ends an iteration; "" for none.
+        progress: Called with (events read, events in all) now and then; when it answers False the conversion ends.
+
+    Raises:
+        CoreError: It cannot be read or replayed, or was stopped.
+    """
 
 def simulate(
     description: SimulationDescription,

@@ -3,7 +3,7 @@
 // `Self`: explicit_queues.hpp or eager_queues.hpp.
 //
 // Which records a hop touches is known in time to fetch them before they are needed, because the events of a logical
-// process in a window are handled in three steps, the first while the logical process before is in its last:
+// process in a window are handled in three steps, the first two some events ahead of the last:
 //
 //   look    fetch the packets of arrivals, and what timers will need
 //   route   choose the paths of arrivals, in order of time; fetch the ports they leave by
@@ -24,6 +24,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "netsim/counted.hpp"
 #include "netsim/deliveries.hpp"
 #include "netsim/network_state.hpp"
 #include "netsim/power/link_power.hpp"
@@ -81,6 +82,8 @@ class core {
   void schedule_node(std::uint32_t node);
   void schedule_computed(std::uint32_t node, std::optional<picoseconds> at);
   void begin();
+  // Nothing happens any more, and processes wait: says which, for what.
+  [[noreturn]] void report_waiting() const;
   [[nodiscard]] result finish(bool stopped);
 
   const T& topology_;
@@ -100,14 +103,28 @@ class core {
   std::uint64_t events_ = 0;
 };
 
-// While one logical process acts, the records of the next are fetched.
+// While one logical process acts, the records of the next are fetched. Where traffic is sparse most have one event, and
+// that would come too late: then those of as many more as have so many events, and at least one more is looked at than
+// has been routed.
 template <class Self, topology_shape T>
 void core<Self, T>::act_by_lp() {
-  for (std::size_t n = 0, lps = queue_.lps(); n < lps; ++n) {
+  // In events; docs/explanation/network-simulator.md says how they were found.
+  constexpr std::uint32_t sparse = 4;  // fewer of a logical process
+  constexpr std::uint32_t look_ahead = 8;
+  constexpr std::uint32_t route_ahead = 4;
+  const std::size_t lps = queue_.lps();
+  const bool far = queue_.count() < sparse * lps;
+  std::size_t looked = 0;
+  std::size_t routed = 0;
+  for (std::size_t n = 0; n < lps; ++n) {
+    while (looked < lps && looked <= n + 1) self().look(looked++);
+    if (far) {
+      const std::uint32_t acted = queue_.events_before(n + 1);
+      while (looked < lps && queue_.events_before(looked + 1) <= acted + look_ahead) self().look(looked++);
+      while (routed + 1 < looked && queue_.events_before(routed + 1) <= acted + route_ahead) self().route(routed++);
+    }
+    if (routed <= n) self().route(routed++);
     here_ = queue_.lp(n);
-    if (n == 0) self().look(0);
-    if (n + 1 < lps) self().look(n + 1);
-    self().route(n);
     act(n);
   }
 }
@@ -306,6 +323,14 @@ result core<Self, T>::run(const progress& shown) {
   }
   if (!stopped && asked_.end == never && (packets_.used() > 0 || traffic_.waiting() > 0)) self().report_deadlock();
   return finish(stopped);
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::report_waiting() const {
+  const std::string who = traffic_.who_waits();
+  throw error("simulate the network", fmt::format("{} waiting at {} ps for messages nobody sends{}{}",
+                                                  counted(traffic_.waiting(), "process is", "processes are"), now_,
+                                                  who.empty() ? "" : ": ", who));
 }
 
 template <class Self, topology_shape T>

@@ -67,10 +67,8 @@ class deliveries {
                         .ended = j.last,
                         .messages = j.messages,
                         .bytes = j.bytes,
-                        .message_latency = j.latency.counted(),
-                        .iteration_ends = by.iteration_ends(i, asked_.end)});
-      const std::vector<picoseconds>& ends = r.jobs.back().iteration_ends;
-      if (!ends.empty()) r.jobs.back().ended = std::max(j.last, ends.back());
+                        .message_latency = j.latency.counted()});
+      by.add_to(r.jobs.back(), i, asked_.end);
     }
     return r;
   }

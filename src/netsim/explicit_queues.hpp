@@ -264,9 +264,7 @@ void explicit_queues<T>::take_credit(link_id out, unsigned channel, std::int32_t
 // Names a few ports that wait for each other.
 template <topology_shape T>
 void explicit_queues<T>::report_deadlock() const {
-  if (packets_.used() == 0)
-    throw error("simulate the network", fmt::format("{} waiting at {} ps for messages nobody sends",
-                                                    counted(traffic_.waiting(), "process is", "processes are"), now_));
+  if (packets_.used() == 0) this->report_waiting();
   std::string where;
   unsigned named = 0;
   std::uint64_t stuck = 0;

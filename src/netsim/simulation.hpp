@@ -6,6 +6,8 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,8 @@ struct network_parameters {
   std::int64_t output_buffer = 16384;  // bytes per port and virtual channel
   unsigned virtual_channels = 0;       // 0: as many as the routing needs
   bool cut_through = true;             // false: store and forward
+  picoseconds memory_delay = 500'000;  // of a message between processes of a node
+  double memory_bandwidth = 10e9;      // the same, bytes/s
   enum class queue_model : std::uint8_t { automatic, explicit_queues, fifo } queues = queue_model::explicit_queues;
 };
 
@@ -43,13 +47,18 @@ struct power_parameters {
 };
 [[nodiscard]] link_policy policy_of(const power_parameters& given);
 
+class workload;
+struct job_setup;
+
 enum class arrivals : std::uint8_t { poisson, periodic, bursty, closed };
 
 struct job {
   std::string name;
-  std::vector<std::uint32_t> nodes;  // of each process
+  std::vector<std::uint32_t> nodes;  // of each process; processes of a program may share one
   std::string pattern = "uniform";   // name in the table of workloads
-  values own;                        // what its keys were given
+  // Instead of a row of that table: a workload of the caller's own.
+  std::function<std::unique_ptr<workload>(const job_setup&)> make = {};
+  values own;  // what its keys were given
   netsim::arrivals arrivals = netsim::arrivals::poisson;
   double load = 0.5;             // open loop: offered bytes per process, as share of nic_bandwidth
   std::int64_t message = 16384;  // bytes
@@ -94,15 +103,28 @@ struct histogram {
   std::vector<double> batch_means;  // of consecutive parts of the run, for a confidence interval
 };
 
+// What the time of the processes of a program has gone on, picoseconds summed over them, from the begin of the program
+// to its end. Overhead of sends is sending, that of receives waiting.
+struct process_time {
+  double computing = 0;
+  double sending = 0;  // until messages have left
+  double waiting = 0;  // for messages, answers and collectives
+};
+
 struct job_result {
   std::string name;
   picoseconds started = 0;
-  picoseconds ended = 0;  // last message delivered, or last iteration over
+  picoseconds ended = 0;  // last message delivered, last iteration or last process over
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;    // delivered
   histogram message_latency;  // creation to last byte delivered
-  std::vector<picoseconds>
-      iteration_ends;  // closed: when the last process ended each; only of those that all have ended
+  std::vector<picoseconds> iteration_ends =
+      {};  // when the last process ended each, of those that all have ended; closed loops and programs
+  // Of programs.
+  std::optional<process_time> time = {};
+  std::uint64_t memory_messages = 0;  // between processes of a node; not among `messages`
+  std::uint64_t memory_bytes = 0;
+  std::vector<std::string> remarks = {};  // what a reader of the result must know, a line each
 };
 
 struct link_result {

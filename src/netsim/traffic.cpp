@@ -14,14 +14,16 @@ traffic::traffic(const simulation& asked, std::uint32_t nodes) : idle_(std::make
     setup.require(setup.size() >= 2, "processes", fmt::format("is {}", setup.size()), "it must be at least 2");
     setup.require(j.message > 0 && j.message < std::int64_t{1} << 31, "message", fmt::format("is {} B", j.message),
                   "it must be 1 B or more, at most 2147483647 B");
-    jobs_.push_back(find_workload(j.pattern).make(setup));
+    jobs_.push_back(j.make ? j.make(setup) : find_workload(j.pattern).make(setup));
+    names_.push_back(j.name);
     for (std::uint32_t rank = 0; rank < setup.size(); ++rank) {
       const std::uint32_t node = j.nodes[rank];
       setup.require(node < nodes, "mapping", fmt::format("names node {}", node),
                     fmt::format("the network has nodes 0 to {}", nodes - 1));
-      setup.require(processes_[node] == idle_.get(), "mapping",
+      process& here = jobs_.back()->of(rank);
+      setup.require(processes_[node] == idle_.get() || processes_[node] == &here, "mapping",
                     fmt::format("names node {}, which another process has", node), "name a free one");
-      processes_[node] = &jobs_.back()->of(rank);
+      processes_[node] = &here;
     }
   }
 }
@@ -34,6 +36,15 @@ std::uint64_t traffic::expected() const {
     sum += *expected;
   }
   return sum;
+}
+
+std::string traffic::who_waits() const {
+  std::string text;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const std::string of_job = jobs_[i]->who_waits();
+    if (!of_job.empty()) text += fmt::format("{}in {}, {}", text.empty() ? "" : "; ", names_[i], of_job);
+  }
+  return text;
 }
 
 std::uint64_t traffic::waiting() const {

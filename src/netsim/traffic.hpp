@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "netsim/workload/workload.hpp"
@@ -19,9 +20,10 @@ class traffic {
   [[nodiscard]] std::uint64_t created() const { return created_; }
   // Processes that still wait for something.
   [[nodiscard]] std::uint64_t waiting() const;
-  [[nodiscard]] std::vector<picoseconds> iteration_ends(std::uint32_t job, picoseconds end) const {
-    return jobs_[job]->iteration_ends(end);
-  }
+  // Which, in words for one line; empty where that cannot be said.
+  [[nodiscard]] std::string who_waits() const;
+  // What the workload of a job knows of it.
+  void add_to(job_result& result, std::uint32_t job, picoseconds end) const { jobs_[job]->add_to(result, end); }
 
   void prefetch(std::uint32_t node) const { __builtin_prefetch(processes_[node]); }
 
@@ -49,6 +51,7 @@ class traffic {
 
  private:
   std::vector<std::unique_ptr<workload>> jobs_;
+  std::vector<std::string> names_;   // of the jobs
   std::vector<process*> processes_;  // by node
   std::unique_ptr<process> idle_;    // of nodes without a job
   std::uint64_t created_ = 0;

@@ -46,9 +46,10 @@ void windows::add_chunk(slot& s, unsigned window) {
   }
   chunk* const fresh = std::exchange(free_, free_->next);
   fresh->next = nullptr;
-  fresh->used = 0;
   (s.first == nullptr ? s.first : s.last->next) = fresh;
   s.last = fresh;
+  s.at = fresh->events.data();
+  s.end = s.at + chunk::room;
   occupied_[window / 64] |= std::uint64_t{1} << window % 64;
 }
 
@@ -90,8 +91,9 @@ bool windows::open() {
 void windows::sort(unsigned window) {
   for (stream& s : streams_) {
     std::uint32_t* const counts = s.counts.data();
-    for (const chunk* c = s.slots[window].first; c != nullptr; c = c->next)
-      for (const event& e : std::span(c->events.data(), c->used)) {
+    const slot& due = s.slots[window];
+    for (const chunk* c = due.first; c != nullptr; c = c->next)
+      for (const event& e : due.events_in(*c)) {
         ++counts[e.lp];
         has_events_[e.lp / 64] |= std::uint64_t{1} << e.lp % 64;
       }
@@ -108,11 +110,11 @@ void windows::sort(kind k, const slot& due) {
   std::uint32_t* const counts = s.counts.data();
   std::uint32_t sum = 0;
   for (const std::uint32_t lp : active_) sum += std::exchange(counts[lp], sum);
-  by_lp_.resize(due.count);
-  s.sorted.resize(due.count);
+  by_lp_.resize(sum);
+  s.sorted.resize(sum);
   event* const by_lp = by_lp_.data();
   for (const chunk* c = due.first; c != nullptr; c = c->next)
-    for (const event& e : std::span(c->events.data(), c->used)) by_lp[counts[e.lp]++] = e;
+    for (const event& e : due.events_in(*c)) by_lp[counts[e.lp]++] = e;
   s.bounds.assign(1, 0);
   for (const std::uint32_t lp : active_) {
     const std::uint32_t end = std::exchange(counts[lp], 0);
@@ -125,9 +127,18 @@ void windows::sort(kind k, const slot& due) {
 void windows::sort_by_time(std::span<const event> events, event* sorted) {
   constexpr std::size_t few = 32;
   const std::size_t n = events.size();
+  if (n <= 2) {  // as most are where traffic is sparse
+    if (n == 0) return;
+    const std::size_t swapped = n == 2 && before(events[1], events[0]) ? 1 : 0;
+    sorted[swapped] = events[0];
+    if (n == 2) sorted[1 - swapped] = events[1];
+    return;
+  }
   if (n > few) {
-    std::ranges::copy(events, sorted);
-    std::stable_sort(sorted, sorted + n, before);
+    times_.resize(n);  // time, then position
+    for (std::size_t i = 0; i < n; ++i) times_[i] = std::uint64_t{events[i].when >> 2U} << 32U | i;
+    std::ranges::sort(times_);
+    for (std::size_t i = 0; i < n; ++i) sorted[i] = events[static_cast<std::uint32_t>(times_[i])];
     return;
   }
   std::array<std::int32_t, few> keys;  // time, then position

@@ -61,6 +61,10 @@ class windows {
   // the logical process in turn come by `sooner`.
   [[nodiscard]] std::size_t lps() const { return active_.size(); }
   [[nodiscard]] std::uint32_t lp(std::size_t n) const { return active_[n]; }
+  // Events of the open window at the logical processes before the n-th.
+  [[nodiscard]] std::uint32_t events_before(std::size_t n) const {
+    return streams_[packets].bounds[n] + streams_[timers].bounds[n];
+  }
   [[nodiscard]] std::span<const event> events(kind k, std::size_t n) const {
     const stream& s = streams_[k];
     return {s.sorted.data() + s.bounds[n], s.sorted.data() + s.bounds[n + 1]};
@@ -92,13 +96,17 @@ class windows {
   struct chunk {
     static constexpr std::uint32_t room = 63;
     chunk* next;
-    std::uint32_t used;
     std::array<event, room> events;
   };
+  // The chunks of a window; all but the last are full.
   struct slot {
     chunk* first = nullptr;
     chunk* last = nullptr;
-    std::uint32_t count = 0;
+    event* at = nullptr;   // where the next event of it goes
+    event* end = nullptr;  // of the last chunk
+    [[nodiscard]] std::span<const event> events_in(const chunk& c) const {
+      return {c.events.data(), &c == last ? at : c.events.data() + chunk::room};
+    }
   };
   struct stream {
     std::vector<slot> slots;            // of windows to come, unordered
@@ -109,10 +117,9 @@ class windows {
 
   void append(kind k, unsigned window, const event& e) {
     slot& s = streams_[k].slots[window];
-    if (s.last == nullptr || s.last->used == chunk::room) [[unlikely]]
+    if (s.at == s.end) [[unlikely]]
       add_chunk(s, window);
-    s.last->events[s.last->used++] = e;
-    ++s.count;
+    *s.at++ = e;
   }
   void add_chunk(slot& s, unsigned window);
   void release_chunks(slot& s);
@@ -120,7 +127,7 @@ class windows {
   [[nodiscard]] std::int64_t next_occupied() const;
   void sort(unsigned window);
   void sort(kind k, const slot& due);
-  static void sort_by_time(std::span<const event> events, event* sorted);
+  void sort_by_time(std::span<const event> events, event* sorted);
 
   unsigned bits_;
   std::int64_t current_ = -1;
@@ -132,6 +139,7 @@ class windows {
   std::vector<std::uint64_t> has_events_;  // logical processes, a bit each
   std::vector<std::uint32_t> active_;      // logical processes with events in the open window
   std::vector<event> by_lp_;               // while sorting
+  std::vector<std::uint64_t> times_;       // the same
   std::vector<event> now_;                 // heap
   std::priority_queue<far_event> far_;
   std::uint64_t far_order_ = 0;

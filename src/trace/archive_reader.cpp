@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <queue>
 #include <span>
 #include <unordered_map>
@@ -216,6 +217,11 @@ struct archive_reader::state {
     if (reader == nullptr) failed_otf2(asked, "is it whole?");
     check_otf2(OTF2_Reader_SetSerialCollectiveCallbacks(reader.get()), asked);
     read_definitions(reader.get(), asked, all, numbers);
+    char* creator = nullptr;
+    if (OTF2_Reader_GetCreator(reader.get(), &creator) == OTF2_SUCCESS && creator != nullptr) {
+      all.creator = creator;
+      std::free(creator);  // NOLINT(cppcoreguidelines-no-malloc,cppcoreguidelines-owning-memory): OTF2 gives it away
+    }
   }
 
   // Fills what is read ahead; false: the location has no more.

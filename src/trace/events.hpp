@@ -89,6 +89,7 @@ struct definitions {
   // The process that `rank` is to `mine` in a communicator; no_one where it is none.
   [[nodiscard]] std::uint32_t peer_of(std::uint32_t communicator, std::uint32_t mine, std::int32_t rank) const;
 
+  std::string creator = {};  // of the archive: "Lull", "Score-P 8.4"
   std::uint64_t begin_ns = 0, length_ns = 0;
   std::vector<process> processes;
   std::vector<location> locations;

@@ -105,18 +105,10 @@ std::string lower(std::string_view text) {
   return made;
 }
 
-// Without MPI_ or shmem_, in lower case.
-std::string bare(std::string_view name) {
-  std::string made = lower(name);
-  for (std::string_view prefix : {"pmpi_", "mpi_", "shmemx_", "shmem_"})
-    if (made.starts_with(prefix)) return made.substr(prefix.size());
-  return made;
-}
-
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-std::optional<collective> operation(std::string_view bare_name) {
-  const auto found = std::ranges::find(operations, bare_name, &named_collective::name);
+std::optional<collective> operation(std::string_view name) {
+  const auto found = std::ranges::find(operations, name, &named_collective::name);
   return found != operations.end() ? std::optional(found->what) : std::nullopt;
 }
 
@@ -143,6 +135,13 @@ role role_in_mpi(std::string_view name) {
 }
 
 }  // namespace
+
+std::string bare_name(std::string_view function) {
+  std::string made = lower(function);
+  for (std::string_view prefix : {"pmpi_", "mpi_", "pshmem_", "shmemx_", "shmem_"})
+    if (made.starts_with(prefix)) return made.substr(prefix.size());
+  return made;
+}
 
 std::string_view name_of(collective c) {
   const auto at = static_cast<std::size_t>(c);
@@ -177,7 +176,7 @@ role role_of(collective c) {
 }
 
 std::optional<collective> collective_of_function(std::string_view name) {
-  std::string short_name = bare(name);
+  std::string short_name = bare_name(name);
   if (short_name.starts_with("neighbor_")) short_name.erase(0, 9);
   if (short_name.starts_with("ineighbor_")) short_name.erase(0, 10);
   if (short_name.ends_with("_init")) short_name.erase(short_name.size() - 5);
@@ -191,8 +190,8 @@ std::optional<collective> collective_of_function(std::string_view name) {
 }
 
 role role_of_function(std::string_view paradigm, std::string_view name) {
-  if (paradigm == "mpi") return role_in_mpi(bare(name));
-  if (paradigm == "shmem") return role_in_shmem(bare(name));
+  if (paradigm == "mpi") return role_in_mpi(bare_name(name));
+  if (paradigm == "shmem") return role_in_shmem(bare_name(name));
   return role::code;
 }
 

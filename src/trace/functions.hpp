@@ -1,12 +1,15 @@
 // What the functions of MPI and OpenSHMEM do, by their names, which are regular.
 #pragma once
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "trace/events.hpp"
 
 namespace lull::trace {
 
+// "MPI_Send" and "PMPI_SEND" are "send", "shmem_quiet" is "quiet".
+[[nodiscard]] std::string bare_name(std::string_view function);
 [[nodiscard]] role role_of_function(std::string_view paradigm, std::string_view name);
 // Of a function that all of a communicator or window call; non-blocking and persistent ones are as the blocking one.
 [[nodiscard]] std::optional<collective> collective_of_function(std::string_view name);

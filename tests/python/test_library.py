@@ -152,6 +152,55 @@ def test_a_simulation_is_loaded(lull: Lull, tmp_path: Path) -> None:
     assert set(found.links()["kind"]) == {"injection", "ejection", "network"}
 
 
+SMALL = {
+    "topology": {"name": "fat-tree", "radix": 4},
+    "power": {"mode": "hybrid", "link_watts": 2.5},
+    "jobs": [{"processes": 8, "messages": 20}],
+}
+
+
+def test_a_simulation_answers_in_si_units_of_the_kind_simulated() -> None:
+    found = api.simulate(SMALL)
+    assert found.kind is EnergyKind.SIMULATED and found.joules is not None
+    assert found.joules == pytest.approx(found.power.share * found.file.links * 2.5 * found.seconds)
+    assert found.power.saved == pytest.approx(1 - found.power.share)
+    assert found.packet_latency is not None and 0 < found.packet_latency.median_s < found.seconds
+    assert found.result is not None and len(found.result.links) == len(found.links()) == found.file.links
+
+
+def test_single_keys_of_a_simulation_are_changed() -> None:
+    found = api.simulate(SMALL, changes={"power.mode": "active", "jobs.0.messages": 5})
+    assert found.description["power"]["mode"] == "active" and found.jobs[0].messages == 40
+    with pytest.raises(UsageError, match=r"jobs has no number 3"):
+        api.simulate(SMALL, changes={"jobs.3.messages": 5})
+
+
+def test_a_simulation_shows_and_draws_itself_beside_another() -> None:
+    found = api.simulate(SMALL, label="<b>hybrid")
+    shown = found._repr_html_()
+    assert "&lt;b&gt;hybrid" in shown and "16 nodes" in shown and "simulated" in shown
+    other = api.simulate(SMALL, changes={"power.mode": "deep-sleep"}, label="deep")
+    labels = [text.get_text() for text in found.plot(other)[0].get_yticklabels()]
+    assert "deep" in " ".join(labels)
+
+
+def test_a_simulation_is_saved_as_the_record_that_the_command_writes(lull: Lull, tmp_path: Path) -> None:
+    (lull.folder / "net.toml").write_text(NET)
+    assert lull.run("simulate", "net.toml", "--out", "out").returncode == 0
+    saved = api.simulate(lull.folder / "net.toml").save(tmp_path / "saved")
+    loaded = api.load(lull.folder / "out")
+    assert isinstance(loaded, Simulated)
+    same = {"simulator_cpu_s": 0.0}
+    assert saved.repeats[0].model_copy(update=same) == loaded.repeats[0].model_copy(update=same)
+    assert saved.description == loaded.description and saved.links().equals(loaded.links())
+    assert lull.run("compare", str(tmp_path / "saved"), "out").returncode == 0
+
+
+def test_a_simulation_is_repeated_from_its_description() -> None:
+    found = api.simulate(SMALL)
+    assert api.simulate(found.description).seconds == found.seconds
+
+
 @pytest.mark.skipif(not _core.HAS_OTF2, reason="built without OTF2")
 def test_a_trace_is_loaded(lull: Lull) -> None:
     leave(lull.folder / "t", ring(4))

@@ -18,6 +18,7 @@ from lull import record
 from lull.base.errors import LullError, UsageError
 from lull.record import Domain, EnergyKind
 from lull.simulation.account import SimulationFile, read_simulation
+from lull.simulation.result import Result
 from lull.simulation.sweep import read_sweep
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "examples"
@@ -49,6 +50,12 @@ messages = 1000000
 """
 
 
+def simulated(config: object, **options: object) -> Result:
+    result = library.simulate(config, **options).result
+    assert result is not None
+    return result
+
+
 @pytest.fixture
 def net(lull: Lull) -> Lull:
     (lull.folder / "net.toml").write_text(NET)
@@ -56,16 +63,16 @@ def net(lull: Lull) -> Lull:
 
 
 def test_the_same_description_gives_the_same_result_to_the_bit():
-    one, other = library.simulate(SMALL), library.simulate(SMALL)
+    one, other = simulated(SMALL), simulated(SMALL)
     assert one.simulated_s == other.simulated_s
     assert np.array_equal(one.links.deep_sleep_s, other.links.deep_sleep_s)
-    again = library.simulate(one.description)
+    again = simulated(one.description)
     assert again.simulated_s == one.simulated_s
-    assert library.simulate({**SMALL, "seed": 2}).simulated_s != one.simulated_s
+    assert simulated({**SMALL, "seed": 2}).simulated_s != one.simulated_s
 
 
 def test_every_message_arrives_and_every_link_is_counted():
-    result = library.simulate(SMALL)
+    result = simulated(SMALL)
     assert result.messages_delivered == 16 * 20
     assert result.bytes_delivered == 16 * 20 * 4096
     assert len(result.links) == 2 * (16 + 32), "a fat tree of radix 4 has 16 cables to nodes and 32 between switches"
@@ -74,7 +81,7 @@ def test_every_message_arrives_and_every_link_is_counted():
 
 
 def test_power_is_the_mean_over_links_of_time_in_each_state():
-    result = library.simulate(SMALL)
+    result = simulated(SMALL)
     low = result.links.deep_sleep_s / result.simulated_s
     assert result.power.share == pytest.approx(np.mean(1 - 0.9 * low))
     assert result.power.states["deep sleep"] == pytest.approx(low.mean())
@@ -83,22 +90,31 @@ def test_power_is_the_mean_over_links_of_time_in_each_state():
     assert sum(result.power.states.values()) == pytest.approx(1)
 
 
+def test_links_in_use_save_less_than_those_that_a_small_job_leaves_alone():
+    result = library.simulate({**SMALL, "jobs": [{**SMALL["jobs"][0], "processes": 2}]}).result
+    used = result.links.packets > 0
+    assert 0 < used.sum() < len(used)
+    low = result.links.deep_sleep_s[used] / result.simulated_s
+    assert result.used_power.share == pytest.approx(np.mean(1 - 0.9 * low))
+    assert result.used_power.saved < result.power.saved
+
+
 def test_an_active_network_saves_nothing_and_has_no_baseline():
-    result = library.simulate({**SMALL, "power": {}})
+    result = simulated({**SMALL, "power": {}})
     assert (result.power.share, result.active, result.slowdown) == (1, None, None)
 
 
 def test_the_slowdown_is_against_the_same_with_active_links():
-    result = library.simulate(SMALL)
-    active = library.simulate({**SMALL, "power": {"mode": "active"}})
+    result = simulated(SMALL)
+    active = simulated({**SMALL, "power": {"mode": "active"}})
     assert result.active.simulated_s == active.simulated_s
     assert result.jobs[0].active_run_time_s == active.jobs[0].run_time_s
     assert result.slowdown == result.jobs[0].run_time_s / active.jobs[0].run_time_s - 1
-    assert library.simulate(SMALL, baseline=False).slowdown is None
+    assert simulated(SMALL, baseline=False).slowdown is None
 
 
 def test_a_job_that_was_cut_off_has_no_slowdown():
-    result = library.simulate({**SMALL, "end": "5 us", "jobs": [{"messages": 0, "load": 0.2}]})
+    result = simulated({**SMALL, "end": "5 us", "jobs": [{"messages": 0, "load": 0.2}]})
     assert result.ended_early
     (job,) = result.jobs
     assert (job.finished, job.run_time_s, job.slowdown, result.slowdown) == (False, 5e-6, None, None)
@@ -106,7 +122,7 @@ def test_a_job_that_was_cut_off_has_no_slowdown():
 
 def test_a_progress_that_answers_false_stops_the_simulation():
     told = []
-    result = library.simulate(
+    result = simulated(
         {"topology": {"name": "fat-tree", "radix": 16}, "jobs": [{"messages": 100_000}]},
         progress=lambda state: told.append(state) or False,
     )
@@ -116,26 +132,64 @@ def test_a_progress_that_answers_false_stops_the_simulation():
 
 
 def test_joules_are_there_only_with_watts():
-    result = library.simulate(SMALL)
+    result = simulated(SMALL)
     assert result.joules is None
-    with_watts = library.simulate({**SMALL, "power": {**SMALL["power"], "link_watts": 2}})
+    with_watts = simulated({**SMALL, "power": {**SMALL["power"], "link_watts": 2}})
     links = len(result.links)
     assert with_watts.joules == pytest.approx(2 * links * result.power.share * result.simulated_s)
 
 
+PROGRAM = {
+    "name": "sums",
+    "pattern": "collective",
+    "collective": "allreduce",
+    "collective_bytes": "1 KiB",
+    "allreduce": "ring",
+    "rounds": 5,
+    "between": "10 us",
+    "per_node": 2,
+}
+
+
+def test_a_program_says_what_its_time_has_gone_on():
+    result = simulated({**SMALL, "jobs": [PROGRAM]})
+    (job,) = result.jobs
+    assert (job.processes, len(job.iteration_ends_s), job.remarks) == (32, 5, ())
+    assert job.time.computing_s == pytest.approx(50e-6)
+    assert job.time.waiting_s > 0
+    assert job.time.computing_s + job.time.sending_s + job.time.waiting_s <= job.run_time_s * (1 + 1e-9)
+    assert job.messages == job.memory_messages == 16 * 2 * 31 * 5, "every second link of the ring is memory"
+    assert simulated({**SMALL, "jobs": [{"messages": 2}]}).jobs[0].time is None
+
+
+def test_a_programs_time_is_on_the_screen_and_in_the_record(lull: Lull):
+    keys = "\n".join(f"{key} = {json.dumps(value)}" for key, value in PROGRAM.items())
+    (lull.folder / "net.toml").write_text(f'[topology]\nname = "fat-tree"\nradix = 4\n[[jobs]]\n{keys}\n')
+    done = lull.run("simulate", "net.toml", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert "messages in memory" in done.stdout
+    (job,) = read_simulation(lull.folder / "out").repeats[0].jobs
+    assert (job.iterations, job.memory_messages) == (5, 4960)
+    assert job.time.computing_s == pytest.approx(50e-6)
+    metrics = record.read(lull.folder / "out").repeats[0].metrics
+    assert metrics["waiting.sums"].value == job.time.waiting_s
+    assert lull.run("report", "out", "--out", "page.html").returncode == 0
+    assert "Where the time goes" in (lull.folder / "page.html").read_text()
+
+
 def test_a_mistake_found_by_the_simulator_is_one_line_too():
     with pytest.raises(UsageError, match=r"jobs\.0\.targets"):
-        library.simulate({**SMALL, "jobs": [{"pattern": "incast", "targets": 16}]})
+        simulated({**SMALL, "jobs": [{"pattern": "incast", "targets": 16}]})
     with pytest.raises(UsageError, match=r"network\.input_buffer"):
-        library.simulate({**SMALL, "network": {"input_buffer": "1 KiB"}})
+        simulated({**SMALL, "network": {"input_buffer": "1 KiB"}})
 
 
 def test_a_file_that_is_not_there_or_not_toml_is_a_usage_error(tmp_path: Path):
     with pytest.raises(UsageError, match="No such file"):
-        library.simulate(tmp_path / "none.toml")
+        simulated(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("[topology\n")
     with pytest.raises(UsageError, match="it is not TOML"):
-        library.simulate(tmp_path / "bad.toml")
+        simulated(tmp_path / "bad.toml")
 
 
 def test_one_screen_says_what_was_saved_and_what_it_cost(net: Lull):
@@ -215,7 +269,14 @@ def test_plots_are_svg_files_that_stand_alone(net: Lull):
 
 def test_explain_lists_every_key_with_its_default(net: Lull):
     shown = net.run("simulate", "--explain").stdout
-    for words in ("input_buffer", "64 KiB", "hybrid_hold", "not with mode active", "[[jobs]]", "all nodes not taken"):
+    for words in (
+        "input_buffer",
+        "64 KiB",
+        "hybrid_hold",
+        "not with mode active",
+        "[[jobs]]",
+        "as many as the nodes not",
+    ):
         assert words in shown
 
 

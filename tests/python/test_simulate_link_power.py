@@ -39,7 +39,8 @@ def injection(load: float, power: dict[str, object]) -> dict[str, float]:
             "jobs": [{"message": 4096, "messages": 0, "load": load}],
         },
         baseline=False,
-    )
+    ).result
+    assert result is not None
     chosen = result.links.kind == 0
     return {
         "deep": float(np.mean(result.links.deep_sleep_s[chosen]) / result.simulated_s),

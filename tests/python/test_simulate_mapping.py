@@ -35,6 +35,17 @@ def test_random_is_drawn_from_the_seed_and_shares_no_node():
     assert one != placed({"processes": 6, "mapping": "random"}, {"mapping": "random"}, seed=2)
 
 
+def test_processes_of_a_program_may_share_nodes():
+    program = {"pattern": "collective", "per_node": 3}
+    assert placed({**program, "processes": 7}, {"processes": 2}) == [[0, 0, 0, 1, 1, 1, 2], [3, 4]]
+    assert placed({**program, "mapping": [5, 2]}) == [[5, 5, 5, 2, 2, 2]]
+    assert placed({**program, "mapping": [5, 2], "processes": 4}) == [[5, 5, 5, 2]]
+    (all_of_them,) = placed(program)
+    assert all_of_them == [node for node in range(16) for _ in range(3)]
+    (drawn,) = placed({**program, "mapping": "random", "processes": 6})
+    assert drawn[0] == drawn[1] == drawn[2] != drawn[3]
+
+
 @pytest.mark.parametrize(
     ("described", "words"),
     [
@@ -43,6 +54,14 @@ def test_random_is_drawn_from_the_seed_and_shares_no_node():
         ([{"processes": 16}, {}], "jobs.1 would have no node"),
         ([{"mapping": [1, 16]}], "jobs.0.mapping names node 16; the network has nodes 0 to 15"),
         ([{"mapping": [1, 2]}, {"mapping": [2, 3]}], "jobs.1.mapping names node 2, which another job has"),
+        (
+            [{"processes": 33, "pattern": "collective", "per_node": 2}],
+            "jobs.0.processes is 33 on 17 nodes, with 16 of 16 nodes free",
+        ),
+        (
+            [{"processes": 2, "mapping": [1, 2], "pattern": "collective", "per_node": 2}],
+            "jobs.0.processes is 2 and mapping names 2 nodes, with 2 processes on each",
+        ),
         ([{"processes": 8, "pattern": "neighbours-2d", "grid": [3, 3]}], "holds 9 processes, and the job has 8"),
     ],
 )

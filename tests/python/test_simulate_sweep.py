@@ -73,6 +73,15 @@ def test_the_active_points_that_slowdowns_need_are_added(tmp_path):
     assert len(read_sweep(tmp_path / "sweep.toml", baseline=False).points) == 2
 
 
+def test_keys_that_follow_one_left_out_are_left_out_too(tmp_path):
+    job = '[[base.jobs]]\niterations = 2\ncompute = "1 us"\narrivals = "closed"\n'
+    base = '[base.topology]\nname = "fat-tree"\nradix = 4\n' + job
+    text = base + '[matrix]\n"jobs.0.pattern" = ["uniform", "collective"]\n'
+    found = read_sweep(files(tmp_path, text))
+    assert [point.name for point in found.points] == ["pattern-uniform", "pattern-collective"]
+    assert "arrivals" not in found.points[1].description.content["jobs"][0]
+
+
 def test_the_base_may_be_inline_and_the_matrix_nested(tmp_path):
     base = '[base.topology]\nname = "fat-tree"\nradix = 4\n[[base.jobs]]\nmessages = 1\n'
     text = base + "[matrix.jobs.0]\nload = [0.1, 0.2]\n"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 CALL, SEND, RECEIVE, COLLECTIVE = 1, 2, 3, 4
-FUNCTIONS = ["MPI_Init", "MPI_Send", "MPI_Recv", "MPI_Barrier", "MPI_Finalize"]
+FUNCTIONS = ["MPI_Init", "MPI_Send", "MPI_Recv", "MPI_Barrier", "MPI_Finalize", "MPI_Comm_spawn"]
 INIT, SENDS, RECEIVES, BARRIER, FINALIZE = range(5)
 SECOND = 1_000_000_000
 

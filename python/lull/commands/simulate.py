@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -86,38 +86,30 @@ def _one(
     baseline: bool,
     as_json: bool,
 ) -> None:
+    from lull.library.simulated import described
     from lull.record.new_folder import check_free, default_folder
-    from lull.simulation import account, simulation_record
-    from lull.simulation.description import read_description, read_file
-    from lull.simulation.engine import run
     from lull.simulation.progress import SimulationProgress
     from lull.simulation.screen import show
-    from lull.simulation.settings_by_key import changed
+    from lull.simulation.settings_by_key import assigned
 
-    asked = f"read {file}"
-    description = read_description(changed(read_file(file), assignments), asked)
-    name = label or (file.resolve().parent.name if file.suffix == ".json" else file.stem)
-    if not name or "/" in name:
-        raise UsageError("name the record", f"the label {name!r} cannot be part of a folder's name", "choose another")
-    folder = out or default_folder(name, datetime.now())
+    description = described(file, assigned(assignments), label)
+    folder = out or default_folder(description.label, datetime.now())
     check_free(folder)
-    started = datetime.now(UTC)
     with Interrupts() as interrupts:
         with SimulationProgress(interrupts) as progress:
-            result = run(description, asked, progress=progress, baseline=baseline)
+            found = description.simulated(progress=progress, baseline=baseline)
         interrupts.check("simulate")
-        account_file = account.file_of(result)
-        command = ["lull", "simulate", str(file), *(word for one in assignments for word in ("--set", one))]
-        run_json = simulation_record.run_of(name, command, account_file, [started])
-        simulation_record.write(folder, run_json, account_file, account.links_table(result.links, 0))
+        words = ["lull", "simulate", str(file), *(word for one in assignments for word in ("--set", one))]
+        found = found.save(folder, command=words)
         if plots is not None:
             from lull.simulation.plots import write_plots
 
-            write_plots(plots, [(name, account_file)])
+            write_plots(plots, [(found.label, found.file)])
     if as_json:
-        click.echo(account_file.model_dump_json(by_alias=True, indent=1))
+        click.echo(found.file.model_dump_json(by_alias=True, indent=1))
     else:
-        show(result, output())
+        assert found.result is not None
+        show(found.result, output())
         click.echo()
     for line in ([f"plots in {plots}"] if plots is not None else []) + [f"record in {folder}"]:
         if as_json:

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
@@ -17,7 +18,7 @@ from lull.measurement.state import State, take_up
 from lull.simulation.account import read_simulation
 from lull.simulation.report import write_simulation_report
 from lull.simulation.sweep import read_sweep
-from lull.simulation.sweep_run import beginning, run_tasks, tasks_left, write_records
+from lull.simulation.sweep_run import beginning, keep, run_tasks, tasks_left, write_records
 from lull.simulation.sweep_table import csv_text, rows_of, table_of
 from lull.simulation.workers import LocalWorkers, Workers
 
@@ -56,7 +57,7 @@ def run_sweep(
         with Interrupts() as interrupts:
             tasks = tasks_left(sweep, state)
             if tasks:
-                run_tasks(tasks, _workers(dask, min(cores, len(tasks))), state, interrupts)
+                run_tasks(tasks, _workers(dask, min(cores, len(tasks))), partial(keep, state), interrupts)
             elif all((folder / point.name).exists() for point in sweep.points):
                 print(f"lull: the sweep in {folder} is complete; --fresh runs it anew", file=sys.stderr)
             write_records(sweep, state, command)

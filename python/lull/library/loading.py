@@ -5,15 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from lull import record
+from lull.library.predicted import Predicted, load_prediction
 from lull.library.recorded import Recorded, load_record
 from lull.library.simulated import Simulated, load_simulation
 from lull.library.traced import Traced, load_trace
+from lull.prediction.account import PREDICTION_FILE
 from lull.simulation.account import SIMULATION_FILE
 from lull.trace.convert import is_trace
 
 
-def load(path: str | Path) -> Recorded | Simulated | Traced:
-    """What lies in a folder: the record of a run, of a simulation, or a trace.
+def load(path: str | Path) -> Recorded | Simulated | Predicted | Traced:
+    """What lies in a folder: the record of a run, of a simulation, a prediction, or a trace.
 
     A traced run is both: `load` gives its record, `lull.load_trace` what the trace says.
 
@@ -24,6 +26,8 @@ def load(path: str | Path) -> Recorded | Simulated | Traced:
         LullError: There is neither, or it is damaged.
     """
     folder = Path(path)
+    if (folder / PREDICTION_FILE).is_file():
+        return load_prediction(folder)
     if (folder / SIMULATION_FILE).is_file():
         return load_simulation(folder)
     if (folder / record.RUN_FILE).is_file() or not is_trace(folder):

@@ -15,19 +15,17 @@ if TYPE_CHECKING:
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()) -> str:
     """A table in HTML, the first column words and the others numbers, and notes below it."""
-    head = "".join(f"<th style='text-align:{_side(place)}'>{_text(one)}</th>" for place, one in enumerate(headings))
+    head = "".join(f"<th style='{_style(place)}'>{_text(one)}</th>" for place, one in enumerate(headings))
     body = "".join(
-        "<tr>"
-        + "".join(f"<td style='text-align:{_side(place)}'>{_text(cell)}</td>" for place, cell in enumerate(row))
-        + "</tr>"
+        "<tr>" + "".join(f"<td style='{_style(place)}'>{_text(cell)}</td>" for place, cell in enumerate(row)) + "</tr>"
         for row in rows
     )
     below = "".join(f"<div>{_text(note)}</div>" for note in notes)
     return f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
 
 
-def _side(column: int) -> str:
-    return "left" if column == 0 else "right"
+def _style(column: int) -> str:
+    return f"text-align:{'left' if column == 0 else 'right'};padding:0.1em 0.6em"
 
 
 def _text(words: str) -> str:

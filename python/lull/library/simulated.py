@@ -1,15 +1,25 @@
-"""The record of a simulation in Python: what `lull simulate --out` leaves."""
+"""Simulations in Python: `lull.simulate`, and what `lull simulate --out` leaves."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from lull.base.errors import UsageError
 from lull.library.shown import as_pandas, table
-from lull.simulation.account import LINKS_FILE, SimulationFile, read_simulation
+from lull.record import EnergyKind
+from lull.simulation import account, simulation_record
+from lull.simulation.account import LINKS_FILE, JobAccount, LatencyAccount, PowerAccount, RepeatAccount, SimulationFile
+from lull.simulation.description import Description, read_description, read_file
+from lull.simulation.engine import Progress, run
+from lull.simulation.result import Result
+from lull.simulation.settings_by_key import with_keys
 from lull.statistics import formatting
 
 if TYPE_CHECKING:
@@ -19,37 +29,113 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Simulated:
-    """A simulation that was kept; `file` has every figure of each repeat, in SI units, all of them simulated."""
+    """A simulation, and what it answers, in SI units; all of it is simulated.
+
+    Figures are those of the first repeat: a simulation has one, a point of a sweep one for each seed, in `repeats`.
+
+    Args:
+        file: Every figure of each repeat, as in simulation.json.
+        folder: Where it is on disk; None: nowhere yet.
+        result: With one numpy array for each quantity of the links; None where it was loaded.
+    """
 
     file: SimulationFile
-    folder: Path
+    folder: Path | None = None
+    result: Result | None = field(default=None, repr=False, compare=False)
+    label: str = "simulation"
+    started: datetime = field(default_factory=lambda: datetime.now(UTC), repr=False, compare=False)
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """Every setting that applies; `lull.simulate` repeats the simulation from it, to the bit."""
+        return self.file.description
+
+    @property
+    def repeats(self) -> list[RepeatAccount]:
+        """One for each seed."""
+        return self.file.repeats
+
+    @property
+    def seconds(self) -> float:
+        """Simulated time, s."""
+        return self.repeats[0].simulated_s
+
+    @property
+    def jobs(self) -> list[JobAccount]:
+        """What became of each job: run time (s), slowdown, messages, latency (s)."""
+        return self.repeats[0].jobs
+
+    @property
+    def slowdown(self) -> float | None:
+        """Of the job that lost most against active links, as a share: 0.03 is 3 %. None without a baseline."""
+        return self.repeats[0].slowdown
+
+    @property
+    def power(self) -> PowerAccount:
+        """Mean power of all links as a share of their active power, and the share of time in each state."""
+        return self.repeats[0].power
+
+    @property
+    def packet_latency(self) -> LatencyAccount | None:
+        """From the creation of a message to the delivery of its packets, s."""
+        return self.repeats[0].packet_latency
+
+    @property
+    def joules(self) -> float | None:
+        """Energy of all links, J; None unless power.link_watts was given."""
+        return self.repeats[0].joules
+
+    @property
+    def kind(self) -> EnergyKind:
+        """How the energy was obtained: it is simulated."""
+        return EnergyKind.SIMULATED
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row for each job of each repeat: times (s), slowdown, messages, bytes, link power over active power."""
+        """A row for each job of each repeat: times (s), slowdown, messages, bytes, link power over active, joules."""
         rows = [
             {
+                "simulation": self.label,
                 "repeat": place,
                 "seed": one.seed,
                 **job.model_dump(),
                 "power_share": one.power.share,
                 "joules": one.joules,
             }
-            for place, one in enumerate(self.file.repeats)
+            for place, one in enumerate(self.repeats)
             for job in one.jobs
         ]
         return as_pandas(pa.Table.from_pylist(rows))
 
     def links(self) -> pd.DataFrame:
         """A row for each link of each repeat: its ends, packets, bytes, wake-ups, seconds in each state."""
-        import pyarrow.parquet as pq
+        return as_pandas(self._links())
 
-        return as_pandas(pq.read_table(self.folder / LINKS_FILE))
-
-    def plot(self) -> list[Axes]:
-        """Draw the share of time that links spend in each state of power."""
+    def plot(self, *others: Simulated) -> list[Axes]:
+        """Draw the share of time that links spend in each state of power; beside those of `others`."""
         from lull.simulation.plots import time_in_states
 
-        return list(time_in_states([(self.folder.name, self.file)]).figure.axes)
+        return list(time_in_states([(one.label, one.file) for one in (self, *others)]).figure.axes)
+
+    def save(self, folder: str | Path, *, command: Sequence[str] = ("lull.simulate",)) -> Simulated:
+        """Write it as a record, which every command of Lull reads.
+
+        Args:
+            folder: Where; it must not be there yet.
+            command: What the record says it was made by.
+
+        Raises:
+            LullError: The folder is taken or cannot be written.
+        """
+        target = Path(folder)
+        run_json = simulation_record.run_of(self.label, command, self.file, [self.started] * len(self.repeats))
+        simulation_record.write(target, run_json, self.file, self._links())
+        return Simulated(self.file, target, self.result, self.label, self.started)
+
+    def _links(self) -> pa.Table:
+        if self.result is not None:
+            return account.links_table(self.result.links, 0)
+        assert self.folder is not None, "a simulation is in memory or on disk"
+        return pq.read_table(self.folder / LINKS_FILE)
 
     def _repr_html_(self) -> str:
         body = [
@@ -59,11 +145,75 @@ class Simulated:
                 formatting.si(job.run_time_s, "s"),
                 "" if job.slowdown is None else formatting.percent(job.slowdown),
                 formatting.percent(1 - one.power.share),
+                "" if one.joules is None else formatting.si(one.joules, "J"),
             ]
-            for one in self.file.repeats
+            for one in self.repeats
             for job in one.jobs
         ]
-        return table(["job", "processes", "run time", "slowdown", "link power saved"], body, ["simulated"])
+        headings = [self.label, "processes", "run time", "slowdown", "link power saved", "energy of links, simulated"]
+        network = f"{self.description['topology']['name']}, {self.file.nodes} nodes, {self.file.links} links"
+        return table(headings, body, [f"{network}; everything here is simulated"])
+
+
+def simulate(
+    config: Mapping[str, Any] | str | Path,
+    *,
+    changes: Mapping[str, Any] | None = None,
+    label: str | None = None,
+    progress: Progress | None = None,
+    baseline: bool = True,
+) -> Simulated:
+    """Simulate a network; `lull simulate` does the same.
+
+    Args:
+        config: The description: a dict as the TOML file would give, or the path of such a file (or of a
+            simulation.json).
+        changes: Single keys to change, such as {"power.mode": "hybrid", "jobs.0.load": 0.3}.
+        label: Its name in tables and plots; by default the file's.
+        progress: Called some ten times a second of real time; when it answers False the simulation ends at once, with
+            what it has (`result.stopped`).
+        baseline: Simulate the same with links always active too, where the power mode is another; `slowdown` needs it.
+
+    Raises:
+        UsageError: The description is wrong; the line says where.
+        LullError: The network deadlocks.
+    """
+    return described(config, changes or {}, label).simulated(progress=progress, baseline=baseline)
+
+
+@dataclass(frozen=True)
+class Described:
+    """A simulation that has been described without a mistake, and can be run."""
+
+    description: Description
+    asked: str  # begins its errors
+    label: str
+
+    def simulated(self, *, progress: Progress | None = None, baseline: bool = True) -> Simulated:
+        """Run it, as `simulate` does."""
+        started = datetime.now(UTC)
+        result = run(self.description, self.asked, progress=progress, baseline=baseline)
+        return Simulated(account.file_of(result), None, result, self.label, started)
+
+
+def described(
+    config: Mapping[str, Any] | str | Path, changes: Mapping[str, Any], label: str | None = None
+) -> Described:
+    """Read and check what `simulate` is given.
+
+    Raises:
+        UsageError: The description is wrong; the line says where.
+    """
+    if isinstance(config, Mapping):
+        asked, content, name = "read the description", config, label or "simulation"
+    else:
+        path = Path(config)
+        asked, content = f"read {config}", read_file(path)
+        name = label or (path.resolve().parent.name if path.suffix == ".json" else path.stem)
+    description = read_description(with_keys(content, changes), asked)
+    if not name or "/" in name:
+        raise UsageError("name the record", f"the label {name!r} cannot be part of a folder's name", "choose another")
+    return Described(description, asked, name)
 
 
 def load_simulation(folder: Path) -> Simulated:
@@ -72,4 +222,4 @@ def load_simulation(folder: Path) -> Simulated:
     Raises:
         LullError: There is none, or it is damaged.
     """
-    return Simulated(read_simulation(folder), folder)
+    return Simulated(account.read_simulation(folder), folder, label=folder.name)

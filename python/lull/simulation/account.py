@@ -19,7 +19,7 @@ from lull import __version__
 from lull.base.errors import LullError, describe_os_error
 from lull.record import Metric, Model
 from lull.simulation.latency import Latency
-from lull.simulation.result import KINDS, JobResult, Links, Power, Result
+from lull.simulation.result import KINDS, JobResult, Links, Power, ProcessTime, Result
 
 SCHEMA: Final = 1
 SIMULATION_FILE = "simulation.json"
@@ -65,6 +65,17 @@ class PowerAccount(Model):
     wakes: int
 
 
+class TimeAccount(Model):
+    """What the time of a program's processes has gone on: the mean of them.
+
+    Overhead of sends counts as sending, that of receives as waiting.
+    """
+
+    computing_s: float
+    sending_s: float  # until messages have left
+    waiting_s: float  # for messages, answers and collectives
+
+
 class JobAccount(Model):
     """What became of one job."""
 
@@ -79,6 +90,11 @@ class JobAccount(Model):
     messages: int
     bytes: int
     message_latency: LatencyAccount | None
+    iterations: int = 0  # that all processes have ended; 0 for jobs that have none
+    time: TimeAccount | None = None  # of programs
+    memory_messages: int = 0  # between processes of a node, not among messages
+    memory_bytes: int = 0
+    remarks: tuple[str, ...] = ()  # what a reader must know
 
 
 class LinkUse(Model):
@@ -116,6 +132,7 @@ class RepeatAccount(Model):
     slowdown: float | None  # of the job that lost most
     power: PowerAccount  # of all links
     network_power: PowerAccount  # of those between switches
+    used_power: PowerAccount | None = None  # of those that carried a packet; null in older files
     link_use: dict[str, LinkUse]  # by kind: injection, ejection, network
     joules: float | None  # null without power.link_watts
 
@@ -159,6 +176,7 @@ def figures_of(result: Result) -> RepeatAccount:
         slowdown=result.slowdown,
         power=_power(result.power),
         network_power=_power(result.network_power),
+        used_power=_power(result.used_power),
         link_use={name: _use(result.link_use[chosen]) for name, chosen in kinds.items() if chosen.any()},
         joules=result.joules,
     )
@@ -197,6 +215,12 @@ def metrics_of(figures: RepeatAccount) -> dict[str, Metric]:
             f"active_run_time.{job.name}": (job.active_run_time_s, "s"),
             f"slowdown.{job.name}": (_percent(job.slowdown), "%"),
         }
+        if job.time is not None:
+            found |= {
+                f"computing.{job.name}": (job.time.computing_s, "s"),
+                f"sending.{job.name}": (job.time.sending_s, "s"),
+                f"waiting.{job.name}": (job.time.waiting_s, "s"),
+            }
     found |= {
         "throughput": (figures.throughput, "B/s"),
         "packets": (figures.packets, ""),
@@ -206,6 +230,7 @@ def metrics_of(figures: RepeatAccount) -> dict[str, Metric]:
         "power_saved": (_percent(figures.power.saved), "%"),
         "network_power_share": (figures.network_power.share, ""),
         "network_power_saved": (_percent(figures.network_power.saved), "%"),
+        "used_power_saved": (_percent(figures.used_power.saved if figures.used_power else None), "%"),
         "wakes": (figures.power.wakes, ""),
         "events": (figures.events, ""),
     }
@@ -279,7 +304,18 @@ def _job(of: JobResult) -> JobAccount:
         messages=of.messages,
         bytes=of.bytes,
         message_latency=_latency(of.latency),
+        iterations=len(of.iteration_ends_s),
+        time=_time(of.time),
+        memory_messages=of.memory_messages,
+        memory_bytes=of.memory_bytes,
+        remarks=of.remarks,
     )
+
+
+def _time(of: ProcessTime | None) -> TimeAccount | None:
+    if of is None:
+        return None
+    return TimeAccount(computing_s=of.computing_s, sending_s=of.sending_s, waiting_s=of.waiting_s)
 
 
 def _use(shares: np.ndarray[tuple[int], np.dtype[np.float64]]) -> LinkUse:

@@ -18,10 +18,13 @@ from lull.base.errors import UsageError, describe_os_error
 from lull.base.native import native_errors
 
 Description = _core.SimulationDescription
+FILES = ("trace", "trace_smaller")  # keys of a job that name files
 
 
 def read_file(path: Path) -> dict[str, Any]:
     """The content of a description: a TOML file, or the simulation.json that an earlier simulation left.
+
+    Files that it names relatively are found beside it.
 
     Raises:
         UsageError: It cannot be read, or is neither.
@@ -34,12 +37,25 @@ def read_file(path: Path) -> dict[str, Any]:
             found = content.get("description") if isinstance(content, dict) else None
             if not isinstance(found, dict):
                 raise UsageError(asked, "it is not the simulation.json of a simulation", "name a TOML file")
-            return found
-        return tomllib.loads(text)
+            return with_files_beside(found, path.parent)
+        return with_files_beside(tomllib.loads(text), path.parent)
     except OSError as error:
         raise UsageError(asked, describe_os_error(error), "name a TOML file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise UsageError(asked, f"it is not {'JSON' if path.suffix == '.json' else 'TOML'}: {error}") from error
+
+
+def with_files_beside(content: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A copy in which the files that jobs name have absolute paths, relative ones beginning at `folder`."""
+    jobs = content.get("jobs")
+    if not isinstance(jobs, list):
+        return dict(content)
+    return {**content, "jobs": [_with_files_beside(job, folder) if isinstance(job, dict) else job for job in jobs]}
+
+
+def _with_files_beside(job: dict[str, Any], folder: Path) -> dict[str, Any]:
+    named = {key: str((folder / job[key]).absolute()) for key in FILES if isinstance(job.get(key), str) and job[key]}
+    return {**job, **named}
 
 
 def read_description(content: Mapping[str, Any], asked: str) -> Description:

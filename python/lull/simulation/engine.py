@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,10 @@ import numpy as np
 
 from lull import _core
 from lull.base.native import native_errors
-from lull.simulation.description import Description, always_active, read_description, read_file
+from lull.simulation.description import FILES, Description, always_active
 from lull.simulation.latency import PICOSECONDS, latency_of
 from lull.simulation.mapping import place
-from lull.simulation.result import JobResult, Links, Result, power_of
+from lull.simulation.result import JobResult, Links, ProcessTime, Result, power_of
 
 
 @dataclass(frozen=True)
@@ -31,35 +31,23 @@ class State:
 Progress = Callable[[State], bool | None]  # answers False to stop
 
 
-def simulate(
-    config: Mapping[str, Any] | str | Path, *, progress: Progress | None = None, baseline: bool = True
-) -> Result:
-    """Simulate a network.
+def run(description: Description, asked: str, *, progress: Progress | None = None, baseline: bool = True) -> Result:
+    """Simulate a description that has been checked.
 
     Args:
-        config: The description: a dict as the TOML file would give, or the path of such a file (or of a
-        simulation.json). progress: Called some ten times a second of real time; when it answers False the simulation
-        ends at once, with
+        description: As `read_description` gives it.
+        asked: Begins the errors.
+        progress: Called some ten times a second of real time; when it answers False the simulation ends at once, with
             what it has (`Result.stopped`).
         baseline: Simulate the same with links always active too, where the power mode is another; `Result.slowdown`
             needs it.
 
     Raises:
-        UsageError: The description is wrong; the line says where.
+        UsageError: The description contradicts itself.
         LullError: The network deadlocks.
     """
-    if isinstance(config, Mapping):
-        asked = "read the description"
-        description = read_description(config, asked)
-    else:
-        asked = f"read {config}"
-        description = read_description(read_file(Path(config)), asked)
-    return run(description, asked, progress=progress, baseline=baseline)
-
-
-def run(description: Description, asked: str, *, progress: Progress | None = None, baseline: bool = True) -> Result:
-    """As `simulate`, of a description that has been checked; `asked` begins its errors."""
     nodes = number_of_nodes(description)
+    _read_traces(description, progress)
     placed = place(description, nodes, asked)
     active = None
     if baseline and description.mode != "active":
@@ -84,6 +72,19 @@ def number_of_nodes(description: Description) -> int:
     """
     with native_errors():
         return _core.topology_nodes(description.network.name, description.network.parameters)
+
+
+def _read_traces(description: Description, progress: Progress | None) -> None:
+    """Convert the traces that jobs replay: that may take longer than everything else before the simulation."""
+    for job in description.content["jobs"]:
+        for path in (job[key] for key in FILES if key in job):
+            what = f"read {Path(path).name}"
+
+            def shown(done: int, expected: int, what: str = what) -> bool:
+                return progress is None or progress(State(what, 0.0, done, done, expected)) is not False
+
+            with native_errors():
+                _core.read_trace(path, job.get("trace_iteration", ""), shown)
 
 
 def _run_once(
@@ -112,6 +113,10 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
             bytes=job.bytes,
             latency=latency_of(job.message_latency),
             iteration_ends_s=np.asarray(job.iteration_ends_ps, dtype=np.float64) / PICOSECONDS,
+            time=_time(job.time, len(processes)),
+            memory_messages=job.memory_messages,
+            memory_bytes=job.memory_bytes,
+            remarks=tuple(job.remarks),
         )
         for job, processes in zip(found.jobs, placed, strict=True)
     )
@@ -137,9 +142,17 @@ def _result(description: Description, placed: list[list[int]], nodes: int, found
         links=links,
         power=power_of(links, np.ones(len(links), dtype=np.bool_), seconds, found.shares),
         network_power=power_of(links, links.between_switches, seconds, found.shares),
+        used_power=power_of(links, links.used, seconds, found.shares),
         nodes=nodes,
         link_watts=description.link_watts,
     )
+
+
+def _time(found: _core.ProcessTime | None, processes: int) -> ProcessTime | None:
+    if found is None:
+        return None
+    sums = (found.computing_ps, found.sending_ps, found.waiting_ps)
+    return ProcessTime(*(one / PICOSECONDS / processes for one in sums))
 
 
 def _links(found: _core.SimulatedLinks) -> Links:

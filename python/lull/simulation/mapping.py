@@ -1,8 +1,9 @@
-"""Which node each process of each job runs on: one process to a node, no node shared.
+"""Which node each process of each job runs on: no node has processes of two jobs.
 
-Lists in the description come first. At most one job may leave out its number of processes: it gets what the others
-leave. Then the jobs take nodes in the order of the file: `linear` the next free ones, `random` free ones drawn from the
-seed.
+A node has one process of its job; of a program, `per_node` of them, with consecutive ranks, the last node maybe fewer.
+Lists of nodes in the description come first. At most one job may leave out its number of processes: it gets what the
+others leave. Then the jobs take nodes in the order of the file: `linear` the next free ones, `random` free ones drawn
+from the seed.
 """
 
 from __future__ import annotations
@@ -42,17 +43,20 @@ def place(description: Description, nodes: int, asked: str) -> list[list[int]]:
     sizes = _sizes(jobs, sum(free), asked)
     placed: list[list[int]] = []
     for index, (job, size) in enumerate(zip(jobs, sizes, strict=True)):
-        if job.nodes:
-            placed.append(job.nodes)
-            continue
-        there = [node for node, is_free in enumerate(free) if is_free]
-        if size > len(there):
-            found = f"jobs.{index}.processes is {size}, with {len(there)} of {formatting.count(nodes, 'node')} free"
-            raise UsageError(asked, found, "ask for fewer, or take a larger network")
-        chosen = there[:size] if job.mapping == "linear" else random.Random(f"{seed}/{index}").sample(there, size)
+        chosen = job.nodes
+        if not chosen:
+            there = [node for node, is_free in enumerate(free) if is_free]
+            wanted = _nodes_for(job, size)
+            if wanted > len(there):
+                each = "" if job.per_node == 1 else f" on {wanted} nodes"
+                left = f"{len(there)} of {formatting.count(nodes, 'node')} free"
+                found = f"jobs.{index}.processes is {size}{each}, with {left}"
+                raise UsageError(asked, found, "ask for fewer, or take a larger network")
+            drawn = random.Random(f"{seed}/{index}")
+            chosen = there[:wanted] if job.mapping == "linear" else drawn.sample(there, wanted)
         for node in chosen:
             free[node] = False
-        placed.append(chosen)
+        placed.append([chosen[rank // job.per_node] for rank in range(size)])
     with native_errors():
         _core.check_placement(description, placed)
     return placed
@@ -64,10 +68,12 @@ def _sizes(jobs: Sequence[_core.DescribedJob], free: int, asked: str) -> list[in
     if len(open_ended) > 1:
         found = f"jobs.{open_ended[0]} and jobs.{open_ended[1]} both leave out processes"
         raise UsageError(asked, found, "only one job can have all that the others leave")
-    taken = sum(job.processes or 0 for job in jobs if not job.nodes)
+    taken = sum(_nodes_for(job, job.processes or 0) for job in jobs if not job.nodes)
     if open_ended and taken >= free:
         raise UsageError(asked, f"jobs.{open_ended[0]} would have no node", "give it processes, and others fewer")
-    return [
-        len(job.nodes) or job.processes or free - taken
-        for job in jobs
-    ]  # fmt: skip
+    return [job.processes or (len(job.nodes) or free - taken) * job.per_node for job in jobs]
+
+
+def _nodes_for(job: _core.DescribedJob, processes: int) -> int:
+    """How many nodes so many processes of the job need."""
+    return -(-processes // job.per_node)

@@ -55,6 +55,10 @@ JOB_COLUMNS = (
     ("Simulation", False), ("Job", False), ("Processes", True), ("Messages", True), ("Run time", True),
     ("With active links", True), ("Slowdown", True), ("Message latency, median", True), ("99 %", True),
 )  # fmt: skip
+TIME_COLUMNS = (
+    ("Simulation", False), ("Program", False), ("Iterations", True), ("Computing", True), ("Sending", True),
+    ("Waiting", True), ("Computing, share", True), ("Messages in memory", True),
+)  # fmt: skip
 
 
 def render_simulations(folders: list[Path], *, title: str | None, baseline: int) -> str:
@@ -89,6 +93,8 @@ def render_simulations(folders: list[Path], *, title: str | None, baseline: int)
         use=plots.link_use(drawn).svg("use"),
         job_columns=JOB_COLUMNS,
         job_rows=[row for name, file in named for row in _job_rows(name, file)],
+        time_columns=TIME_COLUMNS,
+        time_rows=[row for name, file in named for row in _time_rows(name, file)],
         differing=differing,
         settings=settings,
         alike=alike,
@@ -130,11 +136,35 @@ def _job_rows(name: str, file: SimulationFile) -> list[list[Cell]]:
     return rows
 
 
+def _time_rows(name: str, file: SimulationFile) -> list[list[Cell]]:
+    """Where the time of programs goes, with the first seed: the mean of their processes."""
+    rows = []
+    for job in file.repeats[0].jobs:
+        if job.time is None:
+            continue
+        parts = (job.time.computing_s, job.time.sending_s, job.time.waiting_s)
+        share = parts[0] / sum(parts) if sum(parts) > 0 else 0.0
+        rows.append(
+            [
+                Cell(name),
+                Cell(job.name),
+                Cell(f"{job.iterations:,}", job.iterations),
+                *(Cell(_seconds(part), part) for part in parts),
+                Cell(formatting.percent(share), share),
+                Cell(f"{job.memory_messages:,}", job.memory_messages),
+            ]
+        )
+    return rows
+
+
 def _notes(named: list[tuple[str, SimulationFile]]) -> list[str]:
     notes = []
     cut = [name for name, file in named if any(one.ended_early for one in file.repeats)]
     if cut:
         notes.append(f"Stopped at their end, before all was delivered: {', '.join(cut)}. There jobs have no run time.")
+    notes += [
+        f"{name}, {job.name}: {line}." for name, file in named for job in file.repeats[0].jobs for line in job.remarks
+    ]
     if len(named) > MOST_IN_A_PLOT:
         notes.append(f"The plots of latency and of the use of links show the first {MOST_IN_A_PLOT} only.")
     return notes

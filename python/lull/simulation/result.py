@@ -33,6 +33,11 @@ class Links:
         return len(self.source)
 
     @property
+    def used(self) -> NDArray[np.bool_]:
+        """Which links carried a packet."""
+        return np.asarray(self.packets > 0)
+
+    @property
     def between_switches(self) -> NDArray[np.bool_]:
         """Which links do not end at a node."""
         return np.asarray(self.kind == KINDS.index("network"))
@@ -53,6 +58,23 @@ class Power:
 
 
 @dataclass(frozen=True)
+class ProcessTime:
+    """What the time of a program's processes has gone on, seconds: the mean of them.
+
+    Overhead of sends counts as sending, that of receives as waiting.
+    """
+
+    computing_s: float
+    sending_s: float  # until messages have left
+    waiting_s: float  # for messages, answers and collectives
+
+    def share(self, part_s: float) -> float:
+        """Of the whole."""
+        whole = self.computing_s + self.sending_s + self.waiting_s
+        return part_s / whole if whole > 0 else 0.0
+
+
+@dataclass(frozen=True)
 class JobResult:
     """What became of one job."""
 
@@ -65,6 +87,10 @@ class JobResult:
     bytes: int
     latency: Latency | None  # of messages: creation to the last byte delivered
     iteration_ends_s: NDArray[np.float64]
+    time: ProcessTime | None = None  # of programs
+    memory_messages: int = 0  # between processes of a node, not among `messages`
+    memory_bytes: int = 0
+    remarks: tuple[str, ...] = ()  # what a reader must know
     active_run_time_s: float | None = None  # with links always active; None where that was not simulated
 
     @property
@@ -103,6 +129,7 @@ class Result:
     links: Links
     power: Power  # of all links
     network_power: Power  # of those between switches
+    used_power: Power  # of those that carried a packet
     nodes: int
     link_watts: float | None
     active: Result | None = field(default=None, repr=False)  # the same with links always active

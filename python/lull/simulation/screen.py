@@ -17,7 +17,8 @@ def show(result: Result, console: Console) -> None:
     console.print(Text(extent(result)), soft_wrap=True)
     for line in remarks(result):
         console.print(Text(f"note: {line}", style="yellow"), soft_wrap=True)
-    for table in (jobs_table(result), power_table(result), latency_table(result), links_table(result)):
+    times = [time_table(result)] if any(job.time is not None for job in result.jobs) else []
+    for table in (jobs_table(result), *times, power_table(result), latency_table(result), links_table(result)):
         console.print()
         console.print(table)
 
@@ -56,6 +57,7 @@ def remarks(result: Result) -> list[str]:
         lines.append("no slowdown can be told: the jobs were cut off")
     if result.description["network"]["queues"] == "auto" and result.why_not_fifo:
         lines.append(f"explicit queues, because {result.why_not_fifo}")
+    lines += [f"{job.name}: {line}" for job in result.jobs for line in job.remarks]
     return lines
 
 
@@ -74,8 +76,19 @@ def jobs_table(result: Result) -> Table:
     return table
 
 
+def time_table(result: Result) -> Table:
+    """Where the time goes: a row for each program, the mean of its processes."""
+    table = _table("program", "iterations", "computing", "sending", "waiting", "messages in memory")
+    for job in result.jobs:
+        if job.time is not None:
+            parts = (job.time.computing_s, job.time.sending_s, job.time.waiting_s)
+            shown = [f"{formatting.si(part, 's')} ({formatting.percent(job.time.share(part))})" for part in parts]
+            table.add_row(job.name, f"{len(job.iteration_ends_s):,}", *shown, f"{job.memory_messages:,}")
+    return table
+
+
 def power_table(result: Result) -> Table:
-    """Power and time in each state, of all links and of those between switches."""
+    """Power and time in each state, of all links, of those between switches, and of those in use."""
     states = [state for state in STATES if state == "active" or result.power.states[state] > 0]
     table = _table(
         "power", "of active", "saved", *(f"time {state}" for state in states), "wake-ups", "energy, simulated"
@@ -84,6 +97,8 @@ def power_table(result: Result) -> Table:
     _power_row(table, "all links", result.power, states, joules)
     if result.links.between_switches.any():
         _power_row(table, "between switches", result.network_power, states, "")
+    if 0 < result.links.used.sum() < len(result.links):
+        _power_row(table, "that carried packets", result.used_power, states, "")
     return table
 
 

@@ -16,14 +16,33 @@ def changed(content: Mapping[str, Any], assignments: Sequence[str]) -> dict[str,
     Raises:
         UsageError: An assignment has no `=`, or its key leads nowhere.
     """
-    result = copy.deepcopy(dict(content))
+    return with_keys(content, assigned(assignments))
+
+
+def assigned(assignments: Sequence[str]) -> dict[str, Any]:
+    """What `key=value` after `--set` say, by key; the last of a key counts.
+
+    Raises:
+        UsageError: An assignment has no `=`.
+    """
+    result = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
-        name = name.strip()
-        asked = f"set {assignment}"
-        if not equals or not name:
-            raise UsageError(asked, "it is not KEY=VALUE", "write --set power.mode=hybrid")
-        put(result, name, value_of(text), asked)
+        if not equals or not name.strip():
+            raise UsageError(f"set {assignment}", "it is not KEY=VALUE", "write --set power.mode=hybrid")
+        result[name.strip()] = value_of(text)
+    return result
+
+
+def with_keys(content: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of `content` with every key of `changes` set.
+
+    Raises:
+        UsageError: A key leads nowhere.
+    """
+    result = copy.deepcopy(dict(content))
+    for name, value in changes.items():
+        put(result, name, value, f"set {name}={value}")
     return result
 
 

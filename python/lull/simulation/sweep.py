@@ -23,7 +23,14 @@ from typing import Any
 
 from lull import _core
 from lull.base.errors import UsageError, describe_os_error
-from lull.simulation.description import Description, always_active, only_with, read_description, read_file
+from lull.simulation.description import (
+    Description,
+    always_active,
+    only_with,
+    read_description,
+    read_file,
+    with_files_beside,
+)
 from lull.simulation.engine import number_of_nodes
 from lull.simulation.mapping import place
 from lull.simulation.settings_by_key import changed, put
@@ -75,13 +82,13 @@ def read_sweep(path: Path, assignments: Sequence[str] = (), baseline: bool = Tru
     for key in content:
         if key not in KEYS:
             raise UsageError(asked, f"{key} is not a key here", _core.nearest(key, KEYS))
-    base = changed(_base(content.get("base"), path, asked), assignments)
+    base = with_files_beside(changed(_base(content.get("base"), path, asked), assignments), Path())
     repeats = content.get("repeats", 1)
     if type(repeats) is not int or repeats < 1:
         raise UsageError(asked, f"repeats is {repeats!r}", "it must be a whole number, 1 or more")
     matrix = _matrix(content.get("matrix"), asked)
     excluded = _excluded(content.get("exclude", []), matrix, asked)
-    points = _points(base, matrix, excluded, asked, baseline)
+    points = _points(base, matrix, excluded, asked, baseline, path.parent)
     return Sweep(path.stem, points, repeats, list(matrix))
 
 
@@ -89,7 +96,7 @@ def _base(given: object, path: Path, asked: str) -> dict[str, Any]:
     if isinstance(given, str):
         return read_file(path.parent / given)
     if isinstance(given, dict):
-        return given
+        return with_files_beside(given, path.parent)
     raise UsageError(asked, "base is missing" if given is None else "base is no path and no table", 'base = "net.toml"')
 
 
@@ -141,7 +148,12 @@ def _flat(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 def _points(
-    base: dict[str, Any], matrix: dict[str, list[Any]], excluded: list[Factors], asked: str, baseline: bool
+    base: dict[str, Any],
+    matrix: dict[str, list[Any]],
+    excluded: list[Factors],
+    asked: str,
+    baseline: bool,
+    folder: Path,
 ) -> list[Point]:
     short = _short_names(list(matrix))
     found: dict[str, Point] = {}  # by what is simulated
@@ -152,6 +164,7 @@ def _points(
         content = changed(base, ())
         for key, value in factors.items():
             put(content, key, value, asked)
+        content = with_files_beside(content, folder)
         dropped = _drop_meaningless(content, matrix)
         kept = {key: value for key, value in factors.items() if key not in dropped}
         where = f"{asked}, at {', '.join(f'{key} {in_words(value)}' for key, value in kept.items())}"
@@ -202,9 +215,11 @@ def _drop_meaningless(content: dict[str, Any], matrix: Mapping[str, list[Any]]) 
     for where, kind, table in [*tables, *((f"jobs.{index}", "jobs", job) for index, job in numbered)]:
         if not isinstance(table, dict):
             continue
-        for key in list(table):
+        for key in [*table, *table]:  # twice: a key may follow one that comes behind it
             for other, words in only_with(kind, key).items():
-                if f"{where}.{other}" in matrix and table.get(other) not in words and key in table:
+                followed = f"{where}.{other}"
+                meaningless = followed in dropped or (followed in matrix and table.get(other) not in words)
+                if key in table and meaningless:
                     del table[key]
                     dropped.add(f"{where}.{key}")
     return dropped

@@ -10,6 +10,7 @@ import hashlib
 import json
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -62,8 +63,23 @@ def tasks_left(sweep: Sweep, state: State) -> list[Task]:
     return left
 
 
-def run_tasks(tasks: list[Task], workers: Workers, state: State, interrupts: Interrupts) -> None:
-    """Run `tasks`, and keep each when it is done. However it ends, no process is left.
+def keep(state: State, task: Task, outcome: Outcome) -> None:
+    """Write a finished simulation; the JSON last, which says that it is whole."""
+    folder = state.out / STATE / task.point
+    state.write(folder / f"{task.index:03}.parquet", outcome.links)
+    state.write(folder / f"{task.index:03}.json", outcome.file.encode())
+
+
+def run_tasks(
+    tasks: list[Task],
+    workers: Workers,
+    keep: Callable[[Task, Outcome], None],
+    interrupts: Interrupts,
+    *,
+    asked: str = "sweep",
+    fix: str = "the same command continues it",
+) -> None:
+    """Run `tasks`, and call `keep` with each when it is done. However it ends, no process is left.
 
     Raises:
         InterruptedBySignal: A signal asked to stop; what was finished is kept.
@@ -74,7 +90,7 @@ def run_tasks(tasks: list[Task], workers: Workers, state: State, interrupts: Int
     with closing(workers), RunsProgress(len(tasks)) as progress:
         while waiting or running:
             if interrupts.stop is not None:
-                raise InterruptedBySignal("sweep", interrupts.stop, "the same command continues it")
+                raise InterruptedBySignal(asked, interrupts.stop, fix)
             while waiting and len(running) < workers.capacity:
                 task = waiting.popleft()
                 workers.submit(task)
@@ -84,15 +100,8 @@ def run_tasks(tasks: list[Task], workers: Workers, state: State, interrupts: Int
                 began = running.pop(task)
                 if outcome.failure:
                     raise LullError(f"simulate {task.name}", outcome.failure)
-                keep(state, task, outcome)
+                keep(task, outcome)
                 progress.ended(task.name, time.monotonic() - began)
-
-
-def keep(state: State, task: Task, outcome: Outcome) -> None:
-    """Write a finished simulation; the JSON last, which says that it is whole."""
-    folder = state.out / STATE / task.point
-    state.write(folder / f"{task.index:03}.parquet", outcome.links)
-    state.write(folder / f"{task.index:03}.json", outcome.file.encode())
 
 
 def write_records(sweep: Sweep, state: State, command: list[str]) -> None:

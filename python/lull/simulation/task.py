@@ -14,6 +14,7 @@ class Task:
     point: str
     index: int
     content: str
+    links: bool = True  # whether the table of links is wanted too
 
     @property
     def name(self) -> str:
@@ -23,7 +24,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a simulation gave: a SimulationFile as JSON and links.parquet; or why it failed, in one line."""
+    """What a simulation gave: a SimulationFile as JSON, and links.parquet if wanted; or why it failed, in one line."""
 
     file: str = ""
     links: bytes = b""
@@ -35,11 +36,13 @@ def simulate_task(task: Task) -> Outcome:
     import json
 
     from lull.simulation import account
-    from lull.simulation.engine import simulate
+    from lull.simulation.description import read_description
+    from lull.simulation.engine import run
 
+    asked = "read the description"
     try:
-        result = simulate(json.loads(task.content), baseline=False)
+        result = run(read_description(json.loads(task.content), asked), asked, baseline=False)
     except LullError as error:
         return Outcome(failure=str(error))
-    table = account.links_table(result.links, task.index)
-    return Outcome(account.file_of(result).model_dump_json(by_alias=True), account.parquet_bytes(table))
+    links = account.parquet_bytes(account.links_table(result.links, task.index)) if task.links else b""
+    return Outcome(account.file_of(result).model_dump_json(by_alias=True), links)

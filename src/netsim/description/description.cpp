@@ -37,6 +37,8 @@ network_parameters network_of(const reader& from) {
           .output_buffer = from.whole("output_buffer"),
           .virtual_channels = static_cast<unsigned>(from.whole("virtual_channels")),
           .cut_through = from.word("switching") == "cut-through",
+          .memory_delay = from.whole("memory_delay"),
+          .memory_bandwidth = from.real("memory_bandwidth"),
           .queues = chosen(from, "queues", models)};
 }
 
@@ -85,6 +87,8 @@ placement placement_of(const values& given, const position& at) {
   placement result;
   if (const auto found = given.find("processes"); found != given.end())
     result.processes = std::get<std::int64_t>(found->second.is);
+  if (const auto found = given.find("per_node"); found != given.end())
+    result.per_node = std::get<std::int64_t>(found->second.is);
   const value& mapping = given.at("mapping");
   if (const auto* word = mapping.as<std::string>()) {
     result.mapping = *word;
@@ -94,8 +98,11 @@ placement placement_of(const values& given, const position& at) {
   const std::size_t listed = result.nodes.size();
   if (std::set(result.nodes.begin(), result.nodes.end()).size() != listed)
     at.mistake("mapping", "names a node twice", "name each node once");
-  if (result.processes && *result.processes != static_cast<std::int64_t>(listed))
-    at.mistake("processes", fmt::format("is {} and mapping names {}", *result.processes, counted(listed, "node")),
+  const std::int64_t held = static_cast<std::int64_t>(listed) * result.per_node;
+  if (result.processes && (*result.processes > held || *result.processes <= held - result.per_node))
+    at.mistake("processes",
+               fmt::format("is {} and mapping names {}{}", *result.processes, counted(listed, "node"),
+                           result.per_node > 1 ? fmt::format(", with {} processes on each", result.per_node) : ""),
                "leave it out, or let them agree");
   return result;
 }
@@ -149,6 +156,23 @@ const list& jobs_of(const table& content, const position& at) {
   if (find(content, "topology") == nullptr)
     at.mistake("topology", "is missing", "name a preset or a topology, lull topology lists them");
   return *jobs->as<list>();
+}
+
+// A job that names a trace is of the pattern that replays it.
+value with_pattern(const value& job) {
+  const table* given = job.as<table>();
+  if (given == nullptr || find(*given, "trace") == nullptr || find(*given, "pattern") != nullptr) return job;
+  table filled = *given;
+  filled.emplace_back("pattern", "trace");
+  return filled;
+}
+
+// A job that says neither how many processes it has nor where they are has those of its program, where that knows.
+void fill_processes(values& job) {
+  const workload_entry& pattern = find_workload(plain(job.at("pattern")));
+  const auto* mapping = job.at("mapping").as<std::string>();
+  if (pattern.processes == nullptr || mapping == nullptr || job.contains("processes")) return;
+  if (const auto processes = pattern.processes(own_of(pattern.keys, job))) job["processes"] = *processes;
 }
 
 // A table that may be left out.
@@ -251,9 +275,10 @@ description read_description(const value& content, const std::string& asked) {
   list written_jobs;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const position at = top.in("jobs").in(std::to_string(i));
-    table job = checked_keys(keys_of("jobs"), jobs[i], at);
+    table job = checked_keys(keys_of("jobs"), with_pattern(jobs[i]), at);
     if (find(job, "name") == nullptr) job.emplace_back("name", fmt::format("job {}", i + 1));
-    const values found = checked_values(keys_of("jobs"), job, at);
+    values found = checked_values(keys_of("jobs"), job, at);
+    fill_processes(found);
     d.placements.push_back(placement_of(found, at));
     s.jobs.push_back(job_of(found));
     written_jobs.emplace_back(as_written(keys_of("jobs"), found));

@@ -27,6 +27,7 @@ struct network_choice {
 // How many processes a job has, and where they run; who places them decides what is left open.
 struct placement {
   std::optional<std::int64_t> processes;
+  std::int64_t per_node = 1;         // processes on each node, the last node maybe fewer
   std::string mapping;               // linear or random; "" where nodes are listed
   std::vector<std::uint32_t> nodes;  // as listed
 };

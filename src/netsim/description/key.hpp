@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "netsim/description/quantity.hpp"
@@ -28,9 +29,11 @@ struct key {
   double most = std::numeric_limits<double>::infinity();
   bool above_least = false;             // `least` itself is not allowed
   std::vector<std::string> words = {};  // choice: those allowed; whole: [0] stands for 0; list: instead of one
-  bool list = false;                    // of whole numbers; a single number stands for a list of one
-  std::string unit = {};                // time: a name that the value of this key has as a unit of other keys: "2 Ts"
-  std::string unit_of = {};             // time: the key that has such a name
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups =
+      {};                    // choice: of words, by a name in the plural
+  bool list = false;         // of whole numbers; a single number stands for a list of one
+  std::string unit = {};     // time: a name that the value of this key has as a unit of other keys: "2 Ts"
+  std::string unit_of = {};  // time: the key that has such a name
   std::map<std::string, std::vector<std::string>> only =
       {};  // keys of the same table, the values at which this applies
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "netsim/power/power_mode.hpp"
 #include "netsim/topology.hpp"
@@ -113,6 +114,8 @@ std::vector<key> network_keys() {
       delay("switch_delay", "100 ns", "from the head of a packet in the input buffer to its head in the output buffer"),
       delay("nic_delay", "500 ns", "from a message's creation to its first bit, and from its last bit to its end"),
       delay("credit_delay", "100 ns", "of a credit in the switches; the cable's delay comes on top"),
+      delay("memory_delay", "500 ns", "of a message between processes of a node"),
+      rate("memory_bandwidth", "the same", "10 GB/s", ""),
       buffer("input_buffer", "64 KiB"),
       buffer("output_buffer", "16 KiB"),
       {.name = "virtual_channels",
@@ -182,13 +185,16 @@ std::vector<key> power_keys() {
 std::vector<key> job_keys() {
   const std::map<std::string, words> open{{"arrivals", {"poisson", "periodic", "bursty"}}};
   const std::map<std::string, words> closed{{"arrivals", {"closed"}}};
+  words patterns;  // of traffic; the others are programs, which say themselves what they send when
+  words programs;
+  for (const workload_entry& w : all_workloads()) (w.is_program ? programs : patterns).emplace_back(w.name);
   key compute = delay("compute", "100 us", "computing before the messages of a round");
   compute.only = closed;
   std::vector<key> keys{
       {.name = "name", .meaning = "name in tables", .of = kind::text, .otherwise = "job 1, job 2, ..."},
       {.name = "processes",
-       .meaning = "how many, each on a node of its own",
-       .otherwise = "all nodes not taken",
+       .meaning = "how many, each on a node of its own where per_node does not say otherwise",
+       .otherwise = "as many as the nodes not taken hold",
        .least = 2,
        .most = 2147483647},
       {.name = "mapping",
@@ -201,12 +207,14 @@ std::vector<key> job_keys() {
        .meaning = meanings_in("who sends to whom", all_workloads()),
        .of = kind::choice,
        .by_default = all_workloads().front().name,
-       .words = names_in(all_workloads())},
+       .words = names_in(all_workloads()),
+       .groups = {{"traffic patterns", patterns}, {"programs", programs}}},
       {.name = "arrivals",
        .meaning = "when messages are created; closed: rounds of computing, sending and waiting for all",
        .of = kind::choice,
        .by_default = "poisson",
-       .words = {"poisson", "periodic", "bursty", "closed"}},
+       .words = {"poisson", "periodic", "bursty", "closed"},
+       .only = {{"pattern", patterns}}},
       {.name = "load",
        .meaning = "offered bytes of a process over nic_bandwidth",
        .of = kind::share,
@@ -219,7 +227,8 @@ std::vector<key> job_keys() {
        .of = kind::size,
        .by_default = "16 KiB",
        .least = 1,
-       .most = 2147483647},
+       .most = 2147483647,
+       .only = {{"pattern", patterns}}},
       {.name = "messages",
        .meaning = "created by each process in all; 0: until end",
        .by_default = 100,
@@ -237,6 +246,24 @@ std::vector<key> job_keys() {
       compute};
   append_keys_of(all_workloads(), "pattern", keys);
   return keys;
+}
+
+// A condition that the words of `given` do not meet, of the key or of a key that it follows.
+struct unmet {
+  std::string other;
+  std::string word;  // that it has
+  words allowed;
+};
+std::optional<unmet> unmet_by(const key& k, std::span<const key> keys, const table& given) {
+  for (const auto& [other, allowed] : k.only) {
+    const key& selector = *find(keys, other);
+    const value* current = find(given, other);
+    const auto* word = (current == nullptr ? selector.by_default : *current).as<std::string>();
+    if (word == nullptr || std::ranges::find(selector.words, *word) == selector.words.end()) continue;
+    if (std::ranges::find(allowed, *word) == allowed.end()) return unmet{other, *word, allowed};
+    if (auto deeper = unmet_by(selector, keys, given)) return deeper;
+  }
+  return std::nullopt;
 }
 
 // Whether the word of another key lets this one apply.
@@ -266,6 +293,25 @@ value multiple(const key& k, const key* of, const std::string& written, const ta
   }
 }
 
+struct word_list {
+  std::string text;
+  std::size_t number;  // of words, a whole group being one
+};
+
+// "mode active or hybrid", "programs"; the groups of the key come first.
+word_list listed(const key& selector, words of) {
+  words groups;
+  for (const auto& [name, members] : selector.groups) {
+    const auto has = [&of](const std::string& word) { return std::ranges::find(of, word) != of.end(); };
+    if (!std::ranges::all_of(members, has)) continue;
+    groups.push_back(name);
+    for (const std::string& word : members) std::erase(of, word);
+  }
+  const std::size_t number = groups.size() + of.size();
+  if (!of.empty()) groups.push_back(fmt::format("{} {}", selector.name, fmt::join(of, " or ")));
+  return {fmt::format("{}", fmt::join(groups, " or ")), number};
+}
+
 }  // namespace
 
 std::span<const section> all_sections() {
@@ -281,13 +327,16 @@ std::span<const key> keys_of(std::string_view section) {
 
 std::string when_in_words(const key& k, std::span<const key> of_section) {
   std::string text;
-  for (const auto& condition : k.only) {
-    const auto& [other, at] = condition;
-    words excluded = find(of_section, other)->words;
+  for (const auto& [other, at] : k.only) {
+    const key& selector = *find(of_section, other);
+    words excluded = selector.words;
     for (const std::string& word : at) std::erase(excluded, word);
-    const bool fewer = excluded.size() < at.size();
-    text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", fewer ? "not with" : "only with", other,
-                        fmt::join(fewer ? excluded : at, " or "));
+    if (excluded.empty()) continue;
+    const word_list with = listed(selector, at);
+    const word_list without = listed(selector, excluded);
+    const bool fewer = without.number < with.number;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", fewer ? "not with" : "only with",
+                        fewer ? without.text : with.text);
   }
   return text;
 }
@@ -298,23 +347,19 @@ const table& checked_keys(std::span<const key> keys, const value& given, const p
   for (const auto& entry : *found)
     if (find(keys, entry.first) == nullptr)
       at.mistake(entry.first, "is not a key here", nearest(entry.first, names_of(keys)));
-  for (const auto& [name, unused] : *found) {
-    for (const auto& [other, allowed] : find(keys, name)->only) {
-      const key& selector = *find(keys, other);
-      const value* current = find(*found, other);
-      const auto* word = (current == nullptr ? selector.by_default : *current).as<std::string>();
-      if (word == nullptr || std::ranges::find(selector.words, *word) == selector.words.end()) continue;
-      if (std::ranges::find(allowed, *word) != allowed.end()) continue;
-      at.mistake(name, fmt::format("does not apply with {} {}", other, *word),
-                 fmt::format("leave it out; it is for {}", fmt::join(allowed, " or ")));
-    }
-  }
+  for (const auto& [name, unused] : *found)
+    if (const auto reason = unmet_by(*find(keys, name), keys, *found))
+      at.mistake(name, fmt::format("does not apply with {} {}", reason->other, reason->word),
+                 fmt::format("leave it out; it is for {}", fmt::join(reason->allowed, " or ")));
   return *found;
 }
 
 values checked_values(std::span<const key> keys, const table& given, const position& at) {
   values result;
-  const auto word_of = [&](const key& selector) { return plain(result[selector.name]); };
+  const auto word_of = [&](const key& selector) {
+    const auto found = result.find(selector.name);
+    return found == result.end() ? std::string() : plain(found->second);
+  };
   for (const key& k : keys) {
     if (!applies(k, keys, word_of)) continue;
     const value* found = find(given, k.name);

@@ -22,7 +22,7 @@ class closed_loop final : public workload {
   [[nodiscard]] process& of(std::uint32_t rank) override { return processes_[rank]; }
   [[nodiscard]] std::optional<std::uint64_t> expected() const override { return expected_; }
   [[nodiscard]] std::uint64_t waiting() const override { return unfinished_; }
-  [[nodiscard]] std::vector<picoseconds> iteration_ends(picoseconds end) const override;
+  void add_to(job_result& result, picoseconds end) const override;
 
  private:
   class member final : public process {
@@ -138,11 +138,12 @@ std::optional<picoseconds> closed_loop<P>::member::end_iteration() {
 }
 
 template <class P>
-std::vector<picoseconds> closed_loop<P>::iteration_ends(picoseconds end) const {
+void closed_loop<P>::add_to(job_result& result, picoseconds end) const {
   // What ends an iteration may be known before its time has come.
   std::size_t over = 0;
   while (over < ends_.size() && still_in_[over] == 0 && ends_[over] <= end) ++over;
-  return {ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(over)};
+  result.iteration_ends.assign(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(over));
+  if (over > 0) result.ended = std::max(result.ended, ends_[over - 1]);
 }
 
 }  // namespace lull::netsim

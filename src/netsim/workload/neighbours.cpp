@@ -2,44 +2,18 @@
 // there is one such, of 1 none.
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <functional>
-#include <numeric>
 
-#include <fmt/format.h>
-
-#include "netsim/counted.hpp"
+#include "netsim/process_grid.hpp"
 #include "netsim/workload/pattern.hpp"
 
 namespace lull::netsim {
 namespace {
 
-// As cubic a grid of `size` processes as there is: the factors nearest to the root, the largest first.
-std::vector<std::int64_t> cubic_grid(std::int64_t size, unsigned dimensions) {
-  if (dimensions == 1) return {size};
-  auto side = static_cast<std::int64_t>(std::round(std::pow(size, 1.0 / dimensions)));
-  while (size % side != 0) --side;
-  std::vector<std::int64_t> rest = cubic_grid(size / side, dimensions - 1);
-  rest.push_back(side);
-  std::ranges::sort(rest, std::greater{});
-  return rest;
-}
-
 template <unsigned dimensions>
 class neighbours : public every_process_sends {
  public:
   neighbours(const job_setup& setup, const reader& from, generator& /*random*/) {
-    std::vector<std::int64_t> grid = from.numbers("grid");
-    setup.require(grid.empty() || grid.size() == dimensions, "grid",
-                  fmt::format("has {}", counted(grid.size(), "dimension")),
-                  fmt::format("{} has {}", setup.job().pattern, dimensions));
-    if (grid.empty()) grid = cubic_grid(setup.size(), dimensions);
-    const std::int64_t held = std::accumulate(grid.begin(), grid.end(), std::int64_t{1}, std::multiplies<>());
-    setup.require(held == setup.size(), "grid",
-                  fmt::format("holds {}, and the job has {}",
-                              counted(static_cast<std::uint64_t>(held), "process", "processes"), setup.size()),
-                  "let them agree");
-    for (std::size_t d = 0; d < dimensions; ++d) sides_[d] = static_cast<std::uint32_t>(grid[d]);
+    std::ranges::copy(grid_of(setup, from, dimensions), sides_.begin());
   }
   [[nodiscard]] std::uint32_t next_partner(drawing& d) const {
     const around all = of(d.rank);
@@ -75,15 +49,6 @@ class neighbours : public every_process_sends {
 
   std::array<std::uint32_t, dimensions> sides_{};  // processes per dimension
 };
-
-key grid_key() {
-  return {.name = "grid",
-          .meaning = "processes in each dimension",
-          .otherwise = "as cubic as can be",
-          .least = 1,
-          .most = most_number,
-          .list = true};
-}
 
 }  // namespace
 

@@ -54,8 +54,8 @@ std::unique_ptr<workload> make_pattern(const job_setup& setup) {
 }
 
 template <traffic_pattern P>
-workload_entry pattern_entry(const char* name, const char* meaning, std::vector<key> keys = {}) {
-  return {name, meaning, std::move(keys), make_pattern<P>};
+workload_entry pattern_entry(const char* name, const char* meaning, const std::vector<key>& keys = {}) {
+  return {.name = name, .meaning = meaning, .keys = keys, .make = make_pattern<P>};
 }
 
 }  // namespace lull::netsim

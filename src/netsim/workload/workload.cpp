@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "netsim/program/player.hpp"
 #include "netsim/simulation.hpp"
+#include "netsim/skeletons/skeleton.hpp"
 
 namespace lull::netsim {
 
-// The table of workloads: each is the file of that name in workload/ (neighbours_2d and _3d: neighbours.cpp), and its
-// NAME_entry().
+// The table of workloads: each is the file of that name in workload/ (neighbours_2d and _3d: neighbours.cpp;
+// collective: program/collective_program.cpp; trace: traces/trace_program.cpp), and its NAME_entry(). Behind them come the
+// skeletons of applications.
 // clang-format off
 #define LULL_WORKLOADS(row) \
   row(uniform) \
@@ -17,7 +20,9 @@ namespace lull::netsim {
   row(neighbours_3d) \
   row(all_to_all) \
   row(incast) \
-  row(hot_spot)
+  row(hot_spot) \
+  row(collective) \
+  row(trace)
 // clang-format on
 
 #define LULL_DECLARE(name) workload_entry name##_entry();
@@ -26,7 +31,11 @@ namespace lull::netsim {
 LULL_WORKLOADS(LULL_DECLARE)
 
 std::span<const workload_entry> all_workloads() {
-  static const std::vector<workload_entry> rows{LULL_WORKLOADS(LULL_ENTRY)};
+  static const std::vector<workload_entry> rows = [] {
+    std::vector<workload_entry> all{LULL_WORKLOADS(LULL_ENTRY)};
+    for (const skeleton& s : all_skeletons()) all.push_back(program_entry(s.name, s.meaning, s.keys, make_skeleton));
+    return all;
+  }();
   return rows;
 }
 

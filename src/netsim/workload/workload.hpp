@@ -3,9 +3,10 @@
 // The network asks a process for its next message when its interface can take one, and tells it when messages have been
 // sent and have arrived. It never asks about a packet. Answers depend on nothing else, and each process draws from a
 // generator of its own, so the order of asking does not matter. Traffic patterns are one family of workloads
-// (pattern.hpp); each process runs on a node of its own.
+// (pattern.hpp), in which each process runs on a node of its own; programs are the other (../program/player.hpp).
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +20,7 @@ namespace lull::netsim {
 
 struct simulation;
 struct job;
+struct job_result;
 
 struct message {
   picoseconds created;
@@ -29,7 +31,7 @@ struct message {
   std::uint32_t job;
 };
 
-// One process. States: it has a next message (next_at, take), or it waits for `computed`, `sent` or `arrived` to give
+// One process, or all processes of a job on one node. States: it has a next message (next_at, take), or it waits for `computed`, `sent` or `arrived` to give
 // it more, or it is done. This one, which has nothing to send, is that of a node without a job.
 class process {
  public:
@@ -63,14 +65,16 @@ class workload {
   workload& operator=(const workload&) = delete;
   virtual ~workload() = default;
 
-  // Stays where it is as long as the workload.
+  // Stays where it is as long as the workload. The same for ranks that share a node.
   [[nodiscard]] virtual process& of(std::uint32_t rank) = 0;
   // Messages that all of them send, if that is known before.
   [[nodiscard]] virtual std::optional<std::uint64_t> expected() const = 0;
   // Processes that still wait for something.
   [[nodiscard]] virtual std::uint64_t waiting() const { return 0; }
-  // When the iterations ended that every process has ended by `end`.
-  [[nodiscard]] virtual std::vector<picoseconds> iteration_ends(picoseconds /*end*/) const { return {}; }
+  // Which of them wait for what, in words for one line; empty where that cannot be said.
+  [[nodiscard]] virtual std::string who_waits() const { return ""; }
+  // What else is known of the job when the run is over, at `end` at the latest (`never`: when all was done).
+  virtual void add_to(job_result& /*result*/, picoseconds /*end*/) const {}
 };
 
 // What a workload is made of. Mistakes are lull::usage_errors that name the key.
@@ -88,7 +92,10 @@ struct workload_entry {
   const char* name;
   const char* meaning;
   std::vector<key> keys;  // its own, beside those of every job
-  std::unique_ptr<workload> (*make)(const job_setup&);
+  std::function<std::unique_ptr<workload>(const job_setup&)> make;
+  bool is_program = false;  // else a traffic pattern, to which the keys of arrivals apply
+  // How many processes it has where nobody says, from its keys; null: as many as the free nodes hold.
+  std::optional<std::int64_t> (*processes)(const values& own) = nullptr;
 };
 
 [[nodiscard]] std::span<const workload_entry> all_workloads();

@@ -28,8 +28,10 @@ job some_job(std::vector<std::uint32_t> nodes, generator& random) {
   j.name = "job";
   const auto processes = static_cast<std::uint32_t>(nodes.size());
   j.nodes = std::move(nodes);
-  const auto patterns = all_workloads();
-  j.pattern = patterns[random.below(static_cast<std::uint32_t>(patterns.size()))].name;
+  std::vector<std::string> patterns;
+  for (const workload_entry& w : all_workloads())
+    if (!w.is_program) patterns.emplace_back(w.name);
+  j.pattern = one_of(patterns, random);
   j.arrivals = static_cast<arrivals>(random.below(4));
   if (j.pattern == "hot-spot" && j.arrivals == arrivals::closed) j.arrivals = arrivals::poisson;
   j.load = one_of<double>({0.05, 0.4, 0.9, 1.0}, random);

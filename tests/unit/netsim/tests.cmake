@@ -1,7 +1,15 @@
 lull_unit_test(netsim netsim/topology_test.cpp netsim/paths_test.cpp netsim/topology_metrics_test.cpp netsim/parameters_test.cpp netsim/description_test.cpp
                netsim/windows_test.cpp netsim/link_power_test.cpp netsim/queueing_test.cpp
                netsim/conservation_test.cpp netsim/latency_test.cpp netsim/deadlock_test.cpp
-               netsim/models_test.cpp netsim/busy_test.cpp netsim/saturation_test.cpp)
+               netsim/models_test.cpp netsim/busy_test.cpp netsim/saturation_test.cpp
+               netsim/program/host_test.cpp netsim/program/matching_test.cpp netsim/program/collectives_test.cpp netsim/program/player_test.cpp
+               netsim/program/runs_test.cpp
+               netsim/skeletons/applications_test.cpp
+               netsim/skeletons/on_networks_test.cpp
+               netsim/skeletons/small_items_test.cpp
+               netsim/traces/encoded_operations_test.cpp
+               netsim/traces/conversion_test.cpp
+               netsim/traces/extrapolation_test.cpp)
 # It walks all paths of large networks: not optimised it would take longer than the optimiser does.
 set_source_files_properties(netsim/paths_test.cpp PROPERTIES
                             COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>" SKIP_PRECOMPILE_HEADERS ON)

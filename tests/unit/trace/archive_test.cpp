@@ -107,6 +107,7 @@ TEST_F(archive_test, definitions_name_processes_functions_and_communicators) {
   (void)convert();
   const archive_reader archive(folder_.path());
   const definitions& all = archive.all();
+  EXPECT_EQ(all.creator, "Lull");
   ASSERT_THAT(all.processes, SizeIs(2));
   EXPECT_EQ(all.processes[1].name, "rank 1");
   EXPECT_EQ(all.processes[1].rank, 1);

@@ -21,6 +21,13 @@ TEST(functions, do_what_their_names_say) {
   EXPECT_EQ(role_of_function("user", "MPI_Send"), role::code);
 }
 
+TEST(functions, have_a_bare_name) {
+  EXPECT_EQ(bare_name("MPI_Send"), "send");
+  EXPECT_EQ(bare_name("PMPI_SEND"), "send");
+  EXPECT_EQ(bare_name("shmem_quiet"), "quiet");
+  EXPECT_EQ(bare_name("solve"), "solve");
+}
+
 TEST(functions, non_blocking_persistent_and_large_collectives_are_as_the_plain_one) {
   for (const char* name : {"MPI_Allreduce", "MPI_Iallreduce", "MPI_Allreduce_init", "MPI_Allreduce_c"})
     EXPECT_EQ(collective_of_function(name), collective::allreduce) << name;

@@ -1,0 +1,184 @@
+"""How fast are traces and skeletons of applications simulated, and how long do the study's grids take? (`make
+bench-replay`)
+
+A trace of a ping-pong of two MPI processes is read and replayed in a process of its own: events for each CPU second of
+both together, and what the process needs in memory beside what it had. An exchange of all with all is simulated as a
+program and as a traffic pattern that makes the same packets, in turn. The packet-hops are those of the study `links`:
+its seven applications at 256 processes on the dragonfly, each of the twelve settings of links; a rate is all
+packet-hops over all CPU seconds of the event loop. How long both grids of the paper take is estimated from a sample of
+their points, drawn from each application, size and workload alike, at this run's speed, two at a time.
+Prints one line of JSON: medians, and in `spread` the least and the most of the rounds; figures.toml says what they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lull.base import installed
+from lull.mpi.preload import preloaded
+from lull.simulation.description import read_description
+from lull.simulation.engine import number_of_nodes
+from lull.simulation.mapping import place
+from lull.study.simulated.description import read_simulated
+from lull.study.simulated.grids import ACTIVE, Point, all_points
+from lull.trace.convert import convert
+
+TOP = Path(__file__).resolve().parent.parent
+ROUNDS = 3
+PINGPONG_ROUNDS = 100_000
+PROCESSES = 256
+ALL_TO_ALL_BYTES = 16384
+ALL_TO_ALL_ROUNDS = 2
+CORES = 2
+DAY_S = 86400.0
+OPENMPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def simulate_once(content: dict[str, Any]) -> dict[str, Any]:
+    """One run in a fresh process; what netsim/once.py prints."""
+    description = read_description(content, "read the description")
+    placed = place(description, number_of_nodes(description), "place")
+    jobs = [{**job, "mapping": nodes} for job, nodes in zip(content["jobs"], placed, strict=True)]
+    return in_a_process("netsim/once.py", {**content, "jobs": jobs})
+
+
+def in_a_process(script: str, given: dict[str, Any]) -> dict[str, Any]:
+    """What a script beside this one prints as JSON."""
+    command = [sys.executable, str(TOP / "benchmarks" / script)]
+    ended = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, check=False)
+    if ended.returncode != 0:
+        raise SystemExit(f"time {script}: it failed: {ended.stderr.strip().splitlines()[-1]}")
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+def traced_pingpong(folder: Path) -> int:
+    """Leaves an archive in `folder`/trace; how many events it has."""
+    program = folder / "pingpong"
+    subprocess.run(["mpicc.openmpi", "-O2", TOP / "benchmarks" / "trace" / "pingpong.c", "-o", program], check=True)
+    trace = folder / "trace"
+    environment = preloaded({**os.environ, **OPENMPI}, tools={"LULL_TRACE": str(trace), "LULL_TRACE_LIMIT": "8G"})
+    words = ["mpirun.openmpi", "-n", "2", "--bind-to", "core", str(program), "8", str(PINGPONG_ROUNDS)]
+    subprocess.run(words, env=environment, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return convert(trace, keep_raw=False).events
+
+
+def replay_cost_pct() -> float:
+    """What an exchange of all with all costs more as a program, for each packet-hop, than as a pattern."""
+    common = {"processes": PROCESSES, "mapping": "linear"}
+    program = {
+        **common,
+        "pattern": "collective",
+        "collective": "alltoall",
+        "alltoall": "linear",
+        "collective_bytes": ALL_TO_ALL_BYTES,
+        "rounds": ALL_TO_ALL_ROUNDS,
+        "eager": ALL_TO_ALL_BYTES,
+    }
+    pattern = {
+        **common,
+        "pattern": "all-to-all",
+        "arrivals": "closed",
+        "message": ALL_TO_ALL_BYTES,
+        "iterations": ALL_TO_ALL_ROUNDS,
+        "compute": 0,
+    }
+    sides = []
+    for job in (program, pattern):
+        found = simulate_once({"topology": {"preset": "fat-tree-4608"}, "jobs": [job]})
+        sides.append((found["packets"], found["loop_cpu_s"] / found["packet_hops"]))
+    if sides[0][0] != sides[1][0]:
+        raise SystemExit(f"time a program: it has {sides[0][0]} packets, the pattern {sides[1][0]}")
+    return 100 * (sides[0][1] / sides[1][1] - 1)
+
+
+def slice_of(points: Sequence[Point]) -> list[Point]:
+    """The applications at 256 processes on the dragonfly, in each setting of links."""
+    return [
+        point
+        for point in points
+        if point.grid == "single"
+        and point.factors["topology"] == "dragonfly-rows-4608"
+        and point.factors["mapping"] == "linear"
+        and point.jobs[0].processes == PROCESSES
+    ]
+
+
+def setting_of(point: Point) -> str:
+    """The setting of its links."""
+    return f"{point.factors['mode']} {point.factors['hold']}".strip()
+
+
+def rates(points: Sequence[Point]) -> dict[str, float]:
+    """Packet-hops for each CPU second, of each setting."""
+    hops: dict[str, float] = defaultdict(float)
+    seconds: dict[str, float] = defaultdict(float)
+    for point in points:
+        found = simulate_once(point.content)
+        hops[setting_of(point)] += found["packet_hops"]
+        seconds[setting_of(point)] += found["loop_cpu_s"]
+    return {name: hops[name] / seconds[name] for name in hops}
+
+
+def grids_s(points: Sequence[Point], drawn: random.Random, each: int) -> tuple[float, float]:
+    """CPU seconds of all points, estimated from `each` of every stratum; and the standard error of that."""
+    strata: dict[tuple[Any, ...], list[Point]] = defaultdict(list)
+    for point in points:
+        first = point.jobs[0]
+        alone = (first.application, first.processes) if point.grid == "single" else ()
+        strata[(point.grid, *alone)].append(point)
+    total, variance = 0.0, 0.0
+    for own in strata.values():
+        chosen = drawn.sample(own, min(len(own), each * (1 if own[0].grid == "single" else 4)))
+        times = [simulate_once(point.content)["process_cpu_s"] for point in chosen]
+        total += len(own) * statistics.fmean(times)
+        variance += len(own) ** 2 * statistics.variance(times) / len(times)
+    return total, variance**0.5
+
+
+def main() -> None:
+    """Print the figures as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument(
+        "--rounds", type=int, default=ROUNDS, help="rounds of all but the sample (default: %(default)s)"
+    )
+    parser.add_argument("--sample", type=int, default=2, help="points of a stratum, at least 2 (default: %(default)s)")
+    parser.add_argument("--no-sample", action="store_true", help="leave out grid_day_fraction")
+    given = parser.parse_args()
+    points = [point for point in all_points(read_simulated(installed.studies()["links"])) if point.grid != "open"]
+    rounds: dict[str, list[float]] = defaultdict(list)
+    details: dict[str, Any] = {"settings": []}
+    with tempfile.TemporaryDirectory() as name:
+        events = traced_pingpong(Path(name))
+        for number in range(given.rounds):
+            replayed = in_a_process("replay/once.py", {"trace": str(Path(name) / "trace")})
+            rounds["events_per_cpu_s"].append(events / replayed["cpu_s"])
+            rounds["bytes_per_event_in_memory"].append(replayed["bytes"] / events)
+            rounds["replay_cost_pct"].append(replay_cost_pct())
+            by_setting = rates(slice_of(points))
+            details["settings"].append(by_setting)
+            rounds["packet_hops_per_cpu_s"].append(by_setting[ACTIVE])
+            rounds["packet_hops_per_cpu_s_worst_power"].append(min(by_setting.values()))
+            print(f"round {number + 1}/{given.rounds}", file=sys.stderr)
+    result: dict[str, Any] = {name: round(statistics.median(values), 3) for name, values in rounds.items()}
+    spread = {name: [round(min(values), 3), round(max(values), 3)] for name, values in rounds.items()}
+    if not given.no_sample:
+        seconds, error = grids_s(points, random.Random(1), max(2, given.sample))
+        result["grid_day_fraction"] = round(seconds / CORES / DAY_S, 3)
+        spread["grid_day_fraction"] = [round((seconds + d * error) / CORES / DAY_S, 3) for d in (-1, 1)]
+    print(json.dumps({**result, "spread": spread, "details": details}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+// What schedules of collectives share: the pieces of a vector, the tree of a power of two, one schedule inside another.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <initializer_list>
+
+#include "netsim/program/collective.hpp"
+
+namespace lull::netsim {
+
+// One schedule as a part of another: `LULL_PLAY(binomial(c))` co_yields all of it. As a second part that may send the
+// same way as the first: with tags apart from those.
+#define LULL_PLAY(...) \
+  for (stream part = __VA_ARGS__; const operation* next = part.next();) co_yield *next
+#define LULL_PLAY_APART(...) \
+  for (stream part = __VA_ARGS__; const operation* next = part.next();) co_yield with_tag_apart(*next)
+[[nodiscard]] inline operation with_tag_apart(operation o) {
+  o.tag |= 1U << 31;
+  return o;
+}
+
+// Bytes of the pieces first..last (not included) of a vector that is cut into `count` as equal as can be.
+[[nodiscard]] constexpr std::uint64_t pieces(std::uint64_t bytes, std::uint32_t count, std::uint32_t first,
+                                             std::uint32_t last) {
+  const auto begin_of = [&](std::uint64_t piece) { return bytes / count * piece + bytes % count * piece / count; };
+  return first < last ? begin_of(last) - begin_of(first) : 0;
+}
+
+// Groups that are not a power of two are folded: the ranks from `core` on hand what they have to the rank so many below,
+// the ranks below `core` do the work, and hand back.
+struct folded {
+  explicit folded(std::uint32_t size) : core(std::bit_floor(size)), extra(size - core) {}
+  std::uint32_t core;   // the largest power of two
+  std::uint32_t extra;  // ranks beyond
+};
+
+// Ranks counted from the root on.
+struct rooted {
+  explicit rooted(const collective_call& c) : size(c.size), root(c.root), rank((c.rank + c.size - c.root) % c.size) {}
+  [[nodiscard]] std::uint32_t real(std::uint32_t from_root) const { return (from_root + root) % size; }
+  std::uint32_t size, root;
+  std::uint32_t rank;  // of this process
+  // In the binomial tree: the ranks of its subtree are rank .. rank + span - 1; the parent is rank - span.
+  [[nodiscard]] std::uint32_t span() const { return rank == 0 ? std::bit_ceil(size) : rank & (~rank + 1); }
+  [[nodiscard]] std::uint32_t end(std::uint32_t of, std::uint32_t wide) const { return std::min(of + wide, size); }
+};
+
+// Schedules that other families take, too.
+[[nodiscard]] stream tree_broadcast(collective_call c);
+[[nodiscard]] stream tree_reduce(collective_call c);
+
+}  // namespace lull::netsim

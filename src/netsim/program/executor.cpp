@@ -1,0 +1,325 @@
+#include "netsim/program/executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "netsim/counted.hpp"
+#include "netsim/program/program_run.hpp"
+
+namespace lull::netsim {
+namespace {
+
+using op = operation::kind;
+using state = activity::state;
+
+bool is_send(op of) { return of == op::send || of == op::synchronous_send || of == op::put; }
+
+}  // namespace
+
+executor::executor(program_run& of, std::uint32_t rank, picoseconds start) : run_(of), rank_(rank) {
+  activities_.push_back(std::make_unique<activity>());
+  activity& a = *activities_.front();
+  a.todo = run_.what().of(rank, *this);
+  a.is = state::computes;  // until it begins
+  a.since = start;
+}
+
+void executor::resume(std::uint32_t number, picoseconds now) {
+  const state was = activities_[number]->is;
+  wake(number, now);
+  if (was == state::hands_over && !issue(number, now)) return;
+  advance(number, now);
+}
+
+void executor::will_complete(std::uint32_t number, std::uint32_t slot, picoseconds at) {
+  activity& a = *activities_[number];
+  a.pending.foretell(slot, at);
+  if (a.is == state::awaits_any || (a.is == state::awaits && a.awaited == slot)) schedule_completion(number, slot);
+}
+
+// The event of what was foretold, if it was, for somebody waits for it.
+void executor::schedule_completion(std::uint32_t number, std::uint32_t slot) {
+  if (const auto at = activities_[number]->pending.claim(slot))
+    run_.messages().host_of(rank_).note_completion({.rank = rank_, .activity = number, .slot = slot}, *at);
+}
+
+void executor::completed(std::uint32_t number, std::uint32_t slot, picoseconds now) {
+  activity& a = *activities_[number];
+  a.pending.complete(slot);
+  if (a.is == state::awaits && a.awaited == slot) {
+    wake(number, now);
+    if (take(number, slot, now)) advance(number, now);
+  } else if (a.is == state::awaits_any) {
+    wake(number, now);
+    advance(number, now);
+  }
+}
+
+bool executor::wants_message(std::uint32_t from) const {
+  return ended() || std::ranges::any_of(activities_, [&](const auto& one) {
+           if (one == nullptr || (one->is != state::awaits && one->is != state::awaits_any)) return false;
+           if (one->is == state::awaits_any) return true;
+           const requests::request& awaited = one->pending.at(one->awaited);
+           return awaited.of == op::receive && (awaited.peer == any || rank_in_job(*one, awaited.peer) == from);
+         });
+}
+
+void executor::memory_changed(picoseconds now) {
+  const activity& a = *activities_.front();
+  if (a.is != state::awaits_put || !put_is_here(*a.in_hand)) return;
+  wake(0, now);
+  advance(0, now);
+}
+
+bool executor::put_is_here(const operation& o) const {
+  return run_.messages().changes(rank_, o.peer, runs_) >= o.bytes;
+}
+
+bool executor::complete(std::uint32_t request) const {
+  const requests& pending = activities_.front()->pending;
+  return pending.done(pending.slot_of(request), now_);
+}
+
+void executor::advance(std::uint32_t number, picoseconds now) {
+  while (true) {
+    activity& a = *activities_[number];
+    now_ = now;
+    a.in_hand = a.todo.next();
+    if (a.in_hand == nullptr ? !end(number, now) : !perform(number, now)) return;
+  }
+}
+
+// These answer whether the next operation can follow at once.
+
+bool executor::perform(std::uint32_t number, picoseconds now) {
+  activity& a = *activities_[number];
+  const operation& o = *a.in_hand;
+  switch (o.what) {
+    case op::compute:
+      return sleep(number, state::computes, now, run_.options().scaled(o.duration));
+    case op::send:
+    case op::synchronous_send:
+    case op::put:
+    case op::get:
+    case op::atomic:
+      return sleep(number, state::hands_over, now, run_.options().overhead) && issue(number, now);
+    case op::receive:
+    case op::collective:
+      return issue(number, now);
+    case op::wait:
+      return await(number, a.pending.slot_of(o.request), now);
+    case op::wait_any:
+      return await_any(number, now);
+    case op::await_put:
+      if (put_is_here(o)) return true;
+      a.is = state::awaits_put;
+      a.since = now;
+      return false;
+    case op::iteration:
+      told_iterations_ = true;
+      run_.iteration_ended(iterations_++, now);
+      return true;
+  }
+  return true;
+}
+
+bool executor::issue(std::uint32_t number, picoseconds now) {
+  activity& a = *activities_[number];
+  const operation& o = *a.in_hand;
+  if (a.pending.at(a.pending.slot_of(o.request)).is != requests::state::unused)
+    mistake(fmt::format("uses request {} again and has not waited for it", o.request), "wait for it first");
+  const std::uint32_t slot = a.pending.begin(o);
+  const completion by{.rank = rank_, .activity = number, .slot = slot};
+  const std::uint64_t context = number == 0 ? std::uint64_t{o.group} << 32U : a.context;
+  switch (o.what) {
+    case op::send:
+    case op::synchronous_send:
+      run_.messages().send(o, rank_in_job(a, o.peer), context, by, now);
+      break;
+    case op::receive: {
+      const std::uint32_t from = o.peer == any ? any : rank_in_job(a, o.peer);
+      if (run_.messages().receive(o, from, context, by, now)) a.pending.complete(slot);
+      break;
+    }
+    case op::collective:
+      join(o, slot, now);
+      break;
+    default:
+      (void)rank_in_job(a, o.peer);
+      run_.messages().access(o, by, runs_, now);
+  }
+  return o.request == no_request ? await(number, 0, now) : true;
+}
+
+bool executor::await(std::uint32_t number, std::uint32_t slot, picoseconds now) {
+  activity& a = *activities_[number];
+  if (a.pending.done(slot, now)) return take(number, slot, now);
+  a.is = state::awaits;
+  a.awaited = slot;
+  a.since = now;
+  schedule_completion(number, slot);
+  return false;
+}
+
+bool executor::await_any(std::uint32_t number, picoseconds now) {
+  activity& a = *activities_[number];
+  const std::uint32_t slots = a.pending.ripen(now);
+  if (a.pending.any_done()) return true;
+  a.is = state::awaits_any;
+  a.since = now;
+  for (std::uint32_t slot = 1; slot < slots; ++slot) schedule_completion(number, slot);
+  return false;
+}
+
+// The request is complete, and the process knows it.
+bool executor::take(std::uint32_t number, std::uint32_t slot, picoseconds now) {
+  const bool received = activities_[number]->pending.take(slot, now) == op::receive;
+  return sleep(number, state::takes_over, now, received ? run_.options().overhead : 0);
+}
+
+bool executor::sleep(std::uint32_t number, state as, picoseconds now, picoseconds lasts) {
+  if (lasts <= 0) return true;
+  activity& a = *activities_[number];
+  a.is = as;
+  a.since = now;
+  run_.messages().host_of(rank_).note_resume(rank_, number, now + lasts);
+  return false;
+}
+
+void executor::wake(std::uint32_t number, picoseconds now) {
+  activity& a = *activities_[number];
+  if (number == 0) add(spent_, a, now);
+  a.is = state::runs;
+}
+
+// Takes part in a collective, beside what the process does otherwise.
+void executor::join(const operation& o, std::uint32_t slot, picoseconds now) {
+  membership& as = member_of(o.group);
+  auto joined = std::make_unique<activity>();
+  joined->todo = run_.join(rank_, as, o, *joined);
+  joined->which = o.which;
+  joined->reports_to = slot;
+  const auto free = std::ranges::find_if(activities_, [](const auto& a) { return a == nullptr; });
+  const auto number = static_cast<std::uint32_t>(free - activities_.begin());
+  if (free == activities_.end())
+    activities_.push_back(std::move(joined));
+  else
+    *free = std::move(joined);
+  advance(number, now);
+}
+
+// A stream is over; another may begin.
+bool executor::end(std::uint32_t number, picoseconds now) {
+  if (number > 0) {
+    const std::uint32_t slot = activities_[number]->reports_to;
+    activities_[number].reset();
+    completed(0, slot, now);
+    return false;
+  }
+  activity& a = *activities_.front();
+  if (!told_iterations_) run_.iteration_ended(iterations_++, now);
+  told_iterations_ = false;
+  if (++runs_ < run_.options().repeats) {
+    a.pending.begin_again();
+    run_.messages().forget_changes(rank_, runs_);
+    a.todo = run_.what().of(rank_, *this);
+    return true;
+  }
+  a.is = state::ended;
+  a.since = now;
+  run_.process_ended(now);
+  return false;
+}
+
+membership& executor::member_of(std::uint32_t group) {
+  const auto found = std::ranges::find(groups_, group, &membership::group);
+  if (found != groups_.end()) return *found;
+  if (group == everybody) {
+    groups_.push_back({.group = group, .rank = rank_, .size = run_.size()});
+    return groups_.back();
+  }
+  const auto members = run_.what().group(group);
+  const auto self = std::ranges::find(members, rank_);
+  if (self == members.end())
+    mistake(fmt::format("takes part in a collective of group {}, to which it does not belong", group), "");
+  groups_.push_back({.group = group,
+                     .rank = static_cast<std::uint32_t>(self - members.begin()),
+                     .size = static_cast<std::uint32_t>(members.size())});
+  return groups_.back();
+}
+
+std::uint32_t executor::rank_in_job(const activity& a, std::uint32_t peer) const {
+  if (!a.members.empty()) return a.members[peer];
+  if (peer >= run_.size())
+    mistake(fmt::format("names rank {}, and there are {}", peer, counted(run_.size(), "process", "processes")),
+            "ranks count from 0");
+  return peer;
+}
+
+time_spent executor::spent(picoseconds end) const {
+  time_spent all = spent_;
+  if (end != never) add(all, *activities_.front(), end);
+  return all;
+}
+
+void executor::add(time_spent& to, const activity& a, picoseconds until) const {
+  const picoseconds lasted = std::max<picoseconds>(0, until - a.since);
+  switch (a.is) {
+    case state::computes:
+      to.computing += lasted;
+      break;
+    case state::hands_over:
+      to.sending += lasted;
+      break;
+    case state::awaits:
+      (is_send(a.pending.at(a.awaited).of) ? to.sending : to.waiting) += lasted;
+      break;
+    case state::takes_over:
+    case state::awaits_any:
+    case state::awaits_put:
+      to.waiting += lasted;
+      break;
+    case state::runs:
+    case state::ended:
+      break;
+  }
+}
+
+process_wait executor::waits_for() const { return ended() ? process_wait{} : wait_of(*activities_.front()); }
+
+process_wait executor::wait_of(const activity& a) const {
+  if (a.is == state::awaits_any) return {any, fmt::format("any of {}", counted(a.pending.active(), "request"))};
+  if (a.is == state::awaits_put)
+    return {a.in_hand->peer, fmt::format("put {} of rank {}", a.in_hand->bytes, a.in_hand->peer)};
+  if (a.is != state::awaits) return {any, "its time to come"};
+  const requests::request& r = a.pending.at(a.awaited);
+  const std::uint32_t peer = r.peer == any ? any : a.members.empty() ? r.peer : a.members[r.peer];
+  const std::string who = peer == any ? "any rank" : fmt::format("rank {}", peer);
+  const std::string tag = r.tag == any ? "any tag" : fmt::format("tag {}", r.tag);
+  switch (r.of) {
+    case op::receive:
+      return {peer, fmt::format("a message of {} ({})", who, tag)};
+    case op::send:
+    case op::synchronous_send:
+      return {peer, fmt::format("{} to receive ({})", who, tag)};
+    case op::collective:
+      for (const auto& part : activities_)
+        if (part != nullptr && part != activities_.front() && part->reports_to == a.awaited) {
+          const process_wait inner = wait_of(*part);
+          return {inner.on, inner.on == any ? fmt::format("a {}", trace::name_of(part->which))
+                                            : fmt::format("rank {} in a {}", inner.on, trace::name_of(part->which))};
+        }
+      return {any, "a collective"};
+    default:
+      return {peer, fmt::format("the node of {}", who)};
+  }
+}
+
+void executor::mistake(const std::string& found, const std::string& fix) const {
+  throw error("run the program", fmt::format("rank {} {}", rank_, found), fix);
+}
+
+}  // namespace lull::netsim

@@ -1,0 +1,89 @@
+// One process of a program: executes its operations one after the other, and beside them those of the collectives that
+// it takes part in.
+//
+// An operation that takes time leaves its activity in a state from which a host (resume) or the protocol (completed)
+// takes it on. Nothing here knows how messages travel, and the others nothing of operations.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "netsim/program/activity.hpp"
+#include "netsim/program/program.hpp"
+#include "netsim/program/waits.hpp"
+
+namespace lull::netsim {
+
+class program_run;
+
+// A group as one of its processes knows it.
+struct membership {
+  std::uint32_t group;
+  std::uint32_t rank;       // in it
+  std::uint32_t size;       // of it
+  std::uint32_t calls = 0;  // of its collectives
+};
+
+// What the time of a process has gone on, from the begin of its program to the end. Overhead of sends is sending, that
+// of receives waiting.
+struct time_spent {
+  picoseconds computing = 0;
+  picoseconds sending = 0;  // until messages have left
+  picoseconds waiting = 0;  // for messages, answers and collectives
+};
+
+class executor final : public completions {
+ public:
+  executor(program_run& of, std::uint32_t rank, picoseconds start);
+
+  // What the time that it was to take is over of.
+  void resume(std::uint32_t number, picoseconds now);
+  // A request of an activity will be complete at that time, or is.
+  void will_complete(std::uint32_t number, std::uint32_t slot, picoseconds at);
+  void completed(std::uint32_t number, std::uint32_t slot, picoseconds now);
+  // A put or an atomic of another has come to the memory of this process.
+  void memory_changed(picoseconds now);
+  [[nodiscard]] bool complete(std::uint32_t request) const override;
+
+  // Whether it waits for a message of another process now. All are wanted when the program has ended, so that none is
+  // left.
+  [[nodiscard]] bool wants_message(std::uint32_t from) const;
+
+  [[nodiscard]] bool ended() const { return activities_.front()->is == activity::state::ended; }
+  // Until `end`, which is not before the last that happened.
+  [[nodiscard]] time_spent spent(picoseconds end) const;
+
+  [[nodiscard]] process_wait waits_for() const;
+
+ private:
+  void advance(std::uint32_t number, picoseconds now);
+  [[nodiscard]] bool perform(std::uint32_t number, picoseconds now);
+  [[nodiscard]] bool put_is_here(const operation& o) const;
+  [[nodiscard]] bool issue(std::uint32_t number, picoseconds now);
+  [[nodiscard]] bool await(std::uint32_t number, std::uint32_t slot, picoseconds now);
+  [[nodiscard]] bool take(std::uint32_t number, std::uint32_t slot, picoseconds now);
+  [[nodiscard]] bool sleep(std::uint32_t number, activity::state as, picoseconds now, picoseconds lasts);
+  void wake(std::uint32_t number, picoseconds now);
+  [[nodiscard]] bool await_any(std::uint32_t number, picoseconds now);
+  void schedule_completion(std::uint32_t number, std::uint32_t slot);
+  void join(const operation& o, std::uint32_t slot, picoseconds now);
+  [[nodiscard]] bool end(std::uint32_t number, picoseconds now);
+  [[nodiscard]] membership& member_of(std::uint32_t group);
+  [[nodiscard]] std::uint32_t rank_in_job(const activity& a, std::uint32_t peer) const;
+  [[nodiscard]] process_wait wait_of(const activity& a) const;
+  void add(time_spent& to, const activity& a, picoseconds until) const;
+  [[noreturn]] void mistake(const std::string& found, const std::string& fix) const;
+
+  program_run& run_;
+  std::uint32_t rank_;
+  std::vector<std::unique_ptr<activity>> activities_;  // the program is the first; ended ones are null
+  std::vector<membership> groups_;
+  time_spent spent_;
+  std::uint32_t runs_ = 0;        // that have ended
+  std::uint32_t iterations_ = 0;  // that have ended
+  bool told_iterations_ = false;  // in this run
+  picoseconds now_ = 0;           // when a stream was asked for its next operation
+};
+
+}  // namespace lull::netsim

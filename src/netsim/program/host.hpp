@@ -1,0 +1,168 @@
+// A node that runs processes of a program, as the network knows it: what is due there and when, and the messages that
+// it has ready.
+//
+// The network says `arrived` and `sent` ahead of time, and not in order of time. So both only note what is due, and
+// everything is done in computed(), in order of time: what is due at the same time, in the order in which it became
+// known. What a node does there may ask for more at the same time. A message that no process waits for changes nothing
+// but what one will find when it looks: for it the node does not ask to be called, and does what is due with the rest.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "netsim/workload/workload.hpp"
+
+namespace lull::netsim {
+
+// Whose request it is.
+struct completion {
+  std::uint32_t rank = nowhere;
+  std::uint32_t activity = 0;
+  std::uint32_t slot = 0;
+};
+
+class host final : public process {
+ public:
+  class listener {
+   public:
+    // Ahead of time: all of a message will have left, or will be here, by `at`. It notes what is due then.
+    virtual void will_have_sent(std::uint32_t label, picoseconds at) = 0;
+    virtual void will_have_arrived(std::uint32_t label, picoseconds at) = 0;
+    // Whether a process waits for that now, or anything happens when it is done.
+    [[nodiscard]] virtual bool wants_arrival(std::uint32_t label) const = 0;
+    // What is due, in order of time.
+    virtual void has_arrived(std::uint32_t label, picoseconds now) = 0;
+    virtual void completed(const completion& what, picoseconds now) = 0;
+    virtual void resume(std::uint32_t rank, std::uint32_t activity, picoseconds now) = 0;
+
+   protected:
+    ~listener() = default;
+  };
+
+  explicit host(listener& tells) : tells_(&tells) {}
+
+  // Before the simulation: a process begins at `when`.
+  void begin(picoseconds when, std::uint32_t rank) {
+    note({when, 0, {rank, 0, 0}, kind::resumed});
+    wake_ = when;
+  }
+  // Whether nothing is due that anybody waits for.
+  [[nodiscard]] bool idle() const {
+    return std::ranges::none_of(due_, [this](const due& d) { return is_wanted(d); });
+  }
+  // For the listener, in what it is told.
+  void offer(const message& m) { ready_.push_back(m); }
+  void note_arrival(std::uint32_t label, picoseconds at) { note({at, 0, {label, 0, 0}, kind::arrived}); }
+  void note_completion(const completion& of, picoseconds at) { note({at, 0, of, kind::completed}); }
+  void note_resume(std::uint32_t rank, std::uint32_t activity, picoseconds at) {
+    note({at, 0, {rank, activity, 0}, kind::resumed});
+  }
+
+  [[nodiscard]] std::optional<picoseconds> next_at() const override {
+    if (first_ready_ == ready_.size()) return std::nullopt;
+    return ready_[first_ready_].created;
+  }
+  [[nodiscard]] message take() override;
+  [[nodiscard]] std::int64_t waiting_bytes(picoseconds now, std::int64_t enough) const override;
+  [[nodiscard]] std::optional<picoseconds> first_computed() const override { return wake_; }
+  [[nodiscard]] std::optional<picoseconds> computed(picoseconds now) override;
+  [[nodiscard]] std::optional<picoseconds> sent(picoseconds now) override {
+    latest_.at = never;
+    tells_->will_have_sent(taken_, now);
+    return wake_for_latest();
+  }
+  [[nodiscard]] std::optional<picoseconds> arrived(std::uint32_t label, picoseconds now) override {
+    latest_.at = never;
+    tells_->will_have_arrived(label, now);
+    return wake_for_latest();
+  }
+
+ private:
+  enum class kind : std::uint8_t { arrived, completed, resumed };
+  struct due {
+    picoseconds at;
+    std::uint64_t order;
+    completion of;  // where it is an arrival: its label in place of the rank
+    kind what;
+    bool operator<(const due& other) const {  // for a heap whose top is the earliest
+      return at != other.at ? at > other.at : order > other.order;
+    }
+  };
+
+  void note(due d) {
+    d.order = order_++;
+    latest_ = d;
+    due_.push_back(d);
+    std::ranges::push_heap(due_, std::less<>());
+  }
+  [[nodiscard]] bool is_wanted(const due& d) const {
+    return d.what != kind::arrived || tells_->wants_arrival(d.of.rank);
+  }
+  // When computed() must be called for what was noted just now, unless it will be called by then anyway.
+  [[nodiscard]] std::optional<picoseconds> wake_for_latest() {
+    if (latest_.at >= wake_ || !is_wanted(latest_)) return std::nullopt;
+    return wake_ = latest_.at;
+  }
+  // The same for all that is due.
+  [[nodiscard]] std::optional<picoseconds> next_wake() {
+    picoseconds first = wake_;
+    for (const due& d : due_)
+      if (d.at < first && is_wanted(d)) first = d.at;
+    if (first == wake_) return std::nullopt;
+    return wake_ = first;
+  }
+
+  listener* tells_;
+  std::vector<due> due_;         // heap
+  std::vector<message> ready_;   // in order of creation
+  std::size_t first_ready_ = 0;  // those before were taken
+  due latest_{.at = never, .order = 0, .of = {}, .what = kind::resumed};
+  std::uint64_t order_ = 0;
+  picoseconds wake_ = never;  // the next call of computed() that was asked for
+  std::uint32_t taken_ = 0;   // label of the message that the interface sends
+};
+
+inline message host::take() {
+  const message m = ready_[first_ready_++];
+  taken_ = m.label;
+  if (first_ready_ == ready_.size()) {
+    ready_.clear();
+    first_ready_ = 0;
+  } else if (first_ready_ >= 64 && 2 * first_ready_ >= ready_.size()) {
+    ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(first_ready_));
+    first_ready_ = 0;
+  }
+  return m;
+}
+
+inline std::int64_t host::waiting_bytes(picoseconds now, std::int64_t enough) const {
+  std::int64_t bytes = 0;
+  for (std::size_t i = first_ready_; i < ready_.size() && bytes < enough && ready_[i].created <= now; ++i)
+    bytes += ready_[i].bytes;
+  return bytes;
+}
+
+inline std::optional<picoseconds> host::computed(picoseconds now) {
+  if (now >= wake_) wake_ = never;
+  while (!due_.empty() && due_.front().at <= now) {
+    const due d = due_.front();
+    std::ranges::pop_heap(due_, std::less<>());
+    due_.pop_back();
+    switch (d.what) {
+      case kind::arrived:
+        tells_->has_arrived(d.of.rank, d.at);
+        break;
+      case kind::completed:
+        tells_->completed(d.of, d.at);
+        break;
+      case kind::resumed:
+        tells_->resume(d.of.rank, d.of.activity, d.at);
+        break;
+    }
+  }
+  return next_wake();
+}
+
+}  // namespace lull::netsim

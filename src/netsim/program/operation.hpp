@@ -1,0 +1,66 @@
+// What a process of a program does next: the one language of traces, skeletons and the schedules of collectives.
+//
+// Ranks are of the job; requests are small numbers that the program chooses and may use again once it has waited for
+// them. Nothing here knows how a message travels (player.hpp) or where the operations come from (program.hpp).
+#pragma once
+#include <cstdint>
+#include <limits>
+
+#include "netsim/routing.hpp"
+#include "trace/events.hpp"
+
+namespace lull::netsim {
+
+using trace::collective;
+
+inline constexpr std::uint32_t any = std::numeric_limits<std::uint32_t>::max();         // rank or tag: whichever comes
+inline constexpr std::uint32_t no_request = std::numeric_limits<std::uint32_t>::max();  // it is waited for at once
+inline constexpr std::uint32_t everybody = 0;  // the group of all processes of the job; others: program::group()
+
+struct operation {
+  enum class kind : std::uint8_t {
+    compute,           // duration
+    send,              // peer, tag, group, bytes; a request: non-blocking
+    synchronous_send,  // the same, over when it is received
+    receive,           // the same; peer and tag may be `any`; bytes: no more than that
+    wait,              // request
+    wait_any,          // goes on when a request that was not waited for is complete; at once where there is none
+    collective,        // which, group, root (peer), bytes; a request: non-blocking
+    put,               // peer, bytes; a request: complete when it is there, else when the memory may be used again
+    get,               // peer, bytes; a request: complete when it is here
+    atomic,            // the same, bytes each way
+    await_put,         // peer, bytes: goes on when so many of its puts and atomics have arrived here since the begin
+    iteration,         // one has ended
+  };
+  kind what = kind::compute;
+  collective which = collective::barrier;
+  std::uint32_t peer = 0;
+  std::uint32_t tag = 0;
+  std::uint32_t group = everybody;
+  std::uint32_t request = no_request;
+  std::uint64_t bytes =
+      0;  // of a collective: gather, scatter, allgather, alltoall: of one process for one other; else all
+  picoseconds duration = 0;
+};
+
+// In words of one: co_yield compute(1'000'000).
+namespace does {
+using kind = operation::kind;
+inline operation compute(picoseconds duration) { return {.what = kind::compute, .duration = duration}; }
+inline operation send(std::uint32_t to, std::uint64_t bytes, std::uint32_t tag, std::uint32_t request = no_request) {
+  return {.what = kind::send, .peer = to, .tag = tag, .request = request, .bytes = bytes};
+}
+inline operation receive(std::uint32_t from, std::uint64_t bytes, std::uint32_t tag,
+                         std::uint32_t request = no_request) {
+  return {.what = kind::receive, .peer = from, .tag = tag, .request = request, .bytes = bytes};
+}
+inline operation wait(std::uint32_t request) { return {.what = kind::wait, .request = request}; }
+inline operation wait_any() { return {.what = kind::wait_any}; }
+inline operation all_of(collective which, std::uint64_t bytes, std::uint32_t root = 0,
+                        std::uint32_t group = everybody) {
+  return {.what = kind::collective, .which = which, .peer = root, .group = group, .bytes = bytes};
+}
+inline operation iteration() { return {.what = kind::iteration}; }
+}  // namespace does
+
+}  // namespace lull::netsim

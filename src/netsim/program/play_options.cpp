@@ -1,0 +1,76 @@
+#include "netsim/program/play_options.hpp"
+
+#include <cmath>
+
+#include "netsim/power/power_mode.hpp"
+#include "netsim/program/player.hpp"
+#include "netsim/simulation.hpp"
+
+namespace lull::netsim {
+namespace {
+
+std::vector<key> keys_of_all() {
+  std::vector<key> keys{{.name = "per_node",
+                         .meaning = "processes on each node; they exchange messages through its memory",
+                         .by_default = 1,
+                         .least = 1,
+                         .most = 65536},
+                        {.name = "repeats",
+                         .meaning = "how often the program runs, one run after the other",
+                         .by_default = 1,
+                         .least = 1,
+                         .most = 1e9},
+                        {.name = "compute_scale",
+                         .meaning = "computing times are multiplied by it",
+                         .of = kind::share,
+                         .by_default = 1,
+                         .most = 1e6},
+                        {.name = "eager",
+                         .meaning = "longest message that leaves at once; a longer one asks its receiver first",
+                         .of = kind::size,
+                         .by_default = "8 KiB",
+                         .most = most_number},
+                        {.name = "overhead",
+                         .meaning = "computing that each send, receive, put, get and atomic costs its process",
+                         .of = kind::time,
+                         .by_default = 0,
+                         .most = longest_time},
+                        {.name = "envelope",
+                         .meaning = "bytes beside those of the program in each message; a message has at least one",
+                         .of = kind::size,
+                         .by_default = 0,
+                         .most = 65536}};
+  for (key& k : collective_keys()) keys.push_back(std::move(k));
+  return keys;
+}
+
+}  // namespace
+
+const std::vector<key>& program_keys() {
+  static const std::vector<key> keys = keys_of_all();
+  return keys;
+}
+
+play_options::play_options(const job_setup& setup) {
+  const reader from(program_keys(), setup.job().own);
+  repeats = from.whole("repeats");
+  compute_scale = from.real("compute_scale");
+  eager = static_cast<std::uint64_t>(from.whole("eager"));
+  overhead = from.whole("overhead");
+  envelope = static_cast<std::uint64_t>(from.whole("envelope"));
+  memory_delay = setup.asked.network.memory_delay;
+  memory_picoseconds = 1e12 / setup.asked.network.memory_bandwidth;
+  for (const collective_family& f : all_collective_families())
+    algorithms.push_back(find_algorithm(f, from.word(f.name)));
+}
+
+picoseconds play_options::scaled(picoseconds computing) const {
+  if (compute_scale == 1) return computing;
+  return static_cast<picoseconds>(std::llround(static_cast<double>(computing) * compute_scale));
+}
+
+picoseconds play_options::memory_time(std::uint64_t bytes) const {
+  return static_cast<picoseconds>(std::llround(static_cast<double>(bytes) * memory_picoseconds));
+}
+
+}  // namespace lull::netsim

@@ -1,0 +1,85 @@
+// A program on its nodes, as the network knows it: a workload. Its processes, the hosts that they run on, and what is
+// known of all of them together.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "netsim/program/executor.hpp"
+#include "netsim/program/host.hpp"
+#include "netsim/program/play_options.hpp"
+#include "netsim/program/program.hpp"
+#include "netsim/program/protocol.hpp"
+#include "netsim/workload/workload.hpp"
+
+namespace lull::netsim {
+
+class program_run final : public workload, private host::listener, private protocol::listener {
+ public:
+  program_run(const job_setup& setup, std::unique_ptr<program> what);
+
+  [[nodiscard]] process& of(std::uint32_t rank) override { return messages_.host_of(rank); }
+  [[nodiscard]] std::optional<std::uint64_t> expected() const override { return std::nullopt; }
+  [[nodiscard]] std::uint64_t waiting() const override { return running_; }
+  [[nodiscard]] std::string who_waits() const override;
+  void add_to(job_result& result, picoseconds end) const override;
+
+  // For executors.
+  [[nodiscard]] const play_options& options() const { return options_; }
+  [[nodiscard]] const program& what() const { return *what_; }
+  [[nodiscard]] protocol& messages() { return messages_; }
+  [[nodiscard]] std::uint32_t size() const { return size_; }
+  // The schedule of `rank` in the collective `o`, the next of its group; fills in what its activity must know.
+  [[nodiscard]] stream join(std::uint32_t rank, membership& as, const operation& o, activity& joined);
+  void iteration_ended(std::uint32_t number, picoseconds now);
+  void process_ended(picoseconds now);
+
+ private:
+  // A collective that not all of its group have begun. Who begins first says how many bytes there are, and so by which
+  // algorithm it is done.
+  struct begun_collective {
+    collective which = collective::barrier;
+    std::uint32_t root = 0;  // of the job
+    std::uint32_t root_in_group = 0;
+    std::uint32_t first = 0;  // who began it
+    std::uint32_t left = 0;   // who have not
+    std::uint64_t bytes = 0;
+    const collective_algorithm* algorithm = nullptr;
+  };
+
+  void will_have_sent(std::uint32_t label, picoseconds at) override { messages_.will_have_sent(label, at); }
+  void will_have_arrived(std::uint32_t label, picoseconds at) override { messages_.will_have_arrived(label, at); }
+  [[nodiscard]] bool wants_arrival(std::uint32_t label) const override {
+    const auto plain = messages_.is_plain(label);
+    return !plain || executors_[plain->to].wants_message(plain->from);
+  }
+  void has_arrived(std::uint32_t label, picoseconds now) override { messages_.has_arrived(label, now); }
+  void resume(std::uint32_t rank, std::uint32_t activity, picoseconds now) override {
+    executors_[rank].resume(activity, now);
+  }
+  void will_complete(const completion& what, picoseconds at) override {
+    executors_[what.rank].will_complete(what.activity, what.slot, at);
+  }
+  void completed(const completion& what, picoseconds now) override {
+    executors_[what.rank].completed(what.activity, what.slot, now);
+  }
+  void memory_changed(std::uint32_t rank, picoseconds now) override { executors_[rank].memory_changed(now); }
+  [[nodiscard]] std::uint32_t root_in_group(const operation& o) const;
+
+  const play_options options_;
+  const std::unique_ptr<program> what_;
+  const std::uint32_t size_;
+  std::vector<host> hosts_;
+  protocol messages_;
+  std::deque<executor> executors_;                                   // by rank
+  std::unordered_map<std::uint64_t, begun_collective> collectives_;  // by context
+  std::vector<picoseconds> iteration_ends_;                          // of the last process that has ended each
+  std::vector<std::uint32_t> iteration_ended_by_;                    // processes that have
+  std::uint64_t running_;
+  picoseconds ended_ = 0;  // the last process
+};
+
+}  // namespace lull::netsim

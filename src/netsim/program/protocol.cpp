@@ -1,0 +1,251 @@
+#include "netsim/program/protocol.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "netsim/counted.hpp"
+#include "netsim/simulation.hpp"
+
+namespace lull::netsim {
+namespace {
+
+constexpr std::uint64_t longest_message = std::uint64_t{1} << 30;
+
+}  // namespace
+
+protocol::protocol(const job_setup& setup, const play_options& options, std::span<host> hosts,
+                   std::vector<std::uint32_t> host_of, listener& tells)
+    : options_(options),
+      hosts_(hosts),
+      host_of_(std::move(host_of)),
+      nodes_(setup.job().nodes),
+      job_(setup.index),
+      tells_(tells),
+      ends_(setup.size()) {}
+
+void protocol::send(const operation& o, std::uint32_t to, std::uint64_t context, const completion& by,
+                    picoseconds now) {
+  const std::uint32_t label = transfers_.take();
+  transfer& t = transfers_[label];
+  t.context = context;
+  t.bytes = o.bytes;
+  t.begun_by = by;
+  t.to = to;
+  t.tag = o.tag;
+  if (own(context)) t.order = ends_[by.rank].order.with(to).sent++;
+  const bool asks = o.what == operation::kind::synchronous_send || o.bytes > options_.eager;
+  carry(label, asks ? stage::ask : stage::eager, asks ? 0 : o.bytes, now);
+}
+
+bool protocol::receive(const operation& o, std::uint32_t from, std::uint64_t context, const completion& by,
+                       picoseconds now) {
+  const auto found = ends_[by.rank].matched.post(
+      {.from = from, .tag = o.tag, .context = context, .room = o.bytes, .activity = by.activity, .slot = by.slot});
+  if (!found) return false;
+  transfer& t = transfers_[*found];
+  check_room(t, o.bytes);
+  if (t.is == stage::eager) {
+    transfers_.put_back(*found);
+    return true;
+  }
+  t.activity = by.activity;
+  t.slot = by.slot;
+  carry(*found, stage::go_on, 0, now);
+  return false;
+}
+
+void protocol::access(const operation& o, const completion& by, std::uint32_t run, picoseconds now) {
+  const std::uint32_t label = transfers_.take();
+  transfer& t = transfers_[label];
+  t.bytes = o.bytes;
+  t.begun_by = by;
+  t.to = o.peer;
+  t.order = run;
+  t.acknowledged = o.request != no_request;
+  t.changes = o.what != operation::kind::get;
+  if (o.what == operation::kind::put)
+    carry(label, stage::put, o.bytes, now);
+  else
+    carry(label, stage::question, o.what == operation::kind::atomic ? o.bytes : 0, now);
+}
+
+// Puts the messages of a stage on their way.
+void protocol::carry(std::uint32_t label, stage is, std::uint64_t bytes, picoseconds now) {
+  transfer& t = transfers_[label];
+  t.is = is;
+  const bool back = is == stage::go_on || is == stage::acknowledgement || is == stage::answer;
+  const std::uint32_t from = back ? t.to : t.begun_by.rank;
+  const std::uint32_t to = back ? t.begun_by.rank : t.to;
+  host& here = host_of(from);
+  if (host_of_[from] == host_of_[to]) {
+    t.not_sent = t.not_here = 1;
+    ++under_way_;
+    ++memory_messages_;
+    memory_bytes_ += bytes;
+    const picoseconds sent = now + options_.memory_time(bytes);
+    will_have_sent(label, sent);
+    will_have_arrived(label, sent + options_.memory_delay);
+    return;
+  }
+  std::uint64_t left = std::max<std::uint64_t>(1, bytes + options_.envelope);
+  t.not_sent = t.not_here = static_cast<std::uint32_t>((left + longest_message - 1) / longest_message);
+  under_way_ += t.not_here;
+  while (left > 0) {
+    const auto part = static_cast<std::uint32_t>(std::min(left, longest_message));
+    here.offer({.created = now, .to = nodes_[to], .bytes = part, .left = part, .label = label, .job = job_});
+    left -= part;
+  }
+}
+
+void protocol::will_have_sent(std::uint32_t label, picoseconds at) {
+  transfer& t = transfers_[label];
+  if (--t.not_sent > 0) return;
+  if (t.is == stage::eager || t.is == stage::data || (t.is == stage::put && !t.acknowledged))
+    tells_.will_complete(t.begun_by, at);
+}
+
+void protocol::will_have_arrived(std::uint32_t label, picoseconds at) {
+  transfer& t = transfers_[label];
+  --under_way_;
+  if (--t.not_here > 0) return;
+  switch (t.is) {
+    case stage::eager:
+    case stage::ask: {
+      if (t.is == stage::eager && let_in_early(label, at)) return;
+      if (!own(t.context)) return host_of(t.to).note_arrival(label, at);
+      message_order::counts& pair = ends_[t.to].order.with(t.begun_by.rank);
+      ++pair.due;
+      return host_of(t.to).note_arrival(label, std::max(at, pair.last));
+    }
+    case stage::put:
+    case stage::question:
+      return host_of(t.to).note_arrival(label, at);
+    case stage::go_on:
+      return host_of(t.begun_by.rank).note_arrival(label, at);
+    case stage::data:
+    case stage::acknowledgement:
+    case stage::answer:
+      break;
+  }
+  const completion done = t.is == stage::data ? completion{t.to, t.activity, t.slot} : t.begun_by;
+  transfers_.put_back(label);
+  tells_.will_complete(done, at);
+}
+
+// Whether it is known already which receive will take the message: one that waits for just such a one, if none that the
+// sender sent before is still to come.
+bool protocol::let_in_early(std::uint32_t label, picoseconds at) {
+  const transfer& t = transfers_[label];
+  end_of_process& end = ends_[t.to];
+  message_order::counts* pair = nullptr;
+  if (own(t.context)) {
+    pair = &end.order.with(t.begun_by.rank);
+    if (t.order != pair->let_in || pair->due > 0 || !end.early.empty()) return false;
+  }
+  const auto receive =
+      end.matched.foretell({.from = t.begun_by.rank, .tag = t.tag, .context = t.context, .transfer = label});
+  if (!receive) return false;
+  check_room(t, receive->room);
+  if (pair != nullptr) {
+    ++pair->let_in;
+    at = pair->last = std::max(at, pair->last);
+  }
+  const completion done{t.to, receive->activity, receive->slot};
+  transfers_.put_back(label);
+  tells_.will_complete(done, at);
+  return true;
+}
+
+void protocol::has_arrived(std::uint32_t label, picoseconds now) {
+  const transfer& t = transfers_[label];
+  const std::uint32_t at = t.to;
+  const std::uint64_t by = change_key(t.begun_by.rank, t.order);
+  if (t.is == stage::eager || t.is == stage::ask) return let_in(label, now);
+  if (t.is == stage::go_on) return carry(label, stage::data, t.bytes, now);
+  const bool changes = t.changes;
+  if (t.is == stage::question)
+    carry(label, stage::answer, t.bytes, now);
+  else if (t.acknowledged)
+    carry(label, stage::acknowledgement, 0, now);
+  else
+    transfers_.put_back(label);
+  if (changes) change_memory(at, by, now);
+}
+
+void protocol::change_memory(std::uint32_t rank, std::uint64_t by, picoseconds now) {
+  ++ends_[rank].changes[by];
+  tells_.memory_changed(rank, now);
+}
+
+// Messages of the program go on to be matched in the order in which their sender sent them.
+void protocol::let_in(std::uint32_t label, picoseconds now) {
+  const transfer& t = transfers_[label];
+  if (!own(t.context)) return match(label, now);
+  const std::uint32_t from = t.begun_by.rank;
+  const std::uint32_t to = t.to;
+  std::vector<std::uint32_t>& early = ends_[to].early;
+  --ends_[to].order.with(from).due;
+  if (t.order != ends_[to].order.with(from).let_in) {
+    early.push_back(label);
+    return;
+  }
+  ++ends_[to].order.with(from).let_in;
+  match(label, now);
+  while (true) {
+    const auto next = std::ranges::find_if(early, [&](std::uint32_t other) {
+      return transfers_[other].begun_by.rank == from && transfers_[other].order == ends_[to].order.with(from).let_in;
+    });
+    if (next == early.end()) return;
+    const std::uint32_t its_turn = *next;
+    early.erase(next);
+    ++ends_[to].order.with(from).let_in;
+    match(its_turn, now);
+  }
+}
+
+void protocol::match(std::uint32_t label, picoseconds now) {
+  transfer& t = transfers_[label];
+  const auto receive =
+      ends_[t.to].matched.arrive({.from = t.begun_by.rank, .tag = t.tag, .context = t.context, .transfer = label});
+  if (!receive) return;
+  check_room(t, receive->room);
+  t.activity = receive->activity;
+  t.slot = receive->slot;
+  if (t.is == stage::ask) return carry(label, stage::go_on, 0, now);
+  const completion done{t.to, receive->activity, receive->slot};
+  transfers_.put_back(label);
+  tells_.completed(done, now);
+}
+
+void protocol::check_room(const transfer& t, std::uint64_t room) const {
+  if (!own(t.context) || t.bytes <= room) return;
+  throw error("run the program",
+              fmt::format("rank {} sends {} bytes to rank {} (tag {}), which receives {} at most", t.begun_by.rank,
+                          t.bytes, t.to, t.tag, room),
+              "let the receive be as long as the longest message that may come");
+}
+
+std::vector<std::string> protocol::leftovers() const {
+  std::uint64_t messages = 0;
+  std::uint64_t receives = 0;
+  std::string first;
+  for (std::uint32_t rank = 0; rank < ends_.size(); ++rank) {
+    const matching& m = ends_[rank].matched;
+    messages += m.unexpected().size();
+    receives += m.unmatched_receives();
+    if (first.empty() && !m.unexpected().empty()) {
+      const matching::arrival& a = m.unexpected().front();
+      first = fmt::format("from rank {} to rank {} (tag {})", a.from, rank, a.tag);
+    }
+  }
+  std::vector<std::string> found;
+  if (messages > 0)
+    found.push_back(fmt::format("nobody has received {}, the first {}", counted(messages, "message"), first));
+  if (receives > 0) found.push_back(fmt::format("no message has come for {}", counted(receives, "receive")));
+  return found;
+}
+
+}  // namespace lull::netsim

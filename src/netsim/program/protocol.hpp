@@ -1,0 +1,143 @@
+// How messages get from process to process: what travels for each send, put, get and atomic, and when its requests are
+// complete.
+//
+//   short send     the message; the send is complete when its last byte has left, the receive when it is here
+//   long send      "may I?", "go on" once a receive takes it, the message; of a synchronous send whatever its length
+//   put            the message, and, where it has a request, an acknowledgement, which completes it
+//   get, atomic    a message, and the answer of the node, which completes it
+//
+// The nodes answer by themselves: no process is involved, whatever it does. Processes of the same node exchange
+// messages through its memory, which takes a delay and a time for each byte, whatever else goes through it. A message
+// of the network has at least one byte, and at most a GiB: longer ones are several.
+//
+// What a message does when it is there is mostly known, and done, when the network foretells it: it completes a request
+// by then. It is left to its time where it depends on what happens until then: which receive will take it, or what its
+// node answers.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "netsim/network_state.hpp"
+#include "netsim/program/host.hpp"
+#include "netsim/program/matching.hpp"
+#include "netsim/program/operation.hpp"
+#include "netsim/program/play_options.hpp"
+
+namespace lull::netsim {
+
+class protocol {
+ public:
+  // Is told which requests are complete, or will be; the former never while it asks for something.
+  class listener {
+   public:
+    virtual void will_complete(const completion& what, picoseconds at) = 0;
+    virtual void completed(const completion& what, picoseconds now) = 0;
+    virtual void memory_changed(std::uint32_t rank, picoseconds now) = 0;  // by a put or an atomic
+
+   protected:
+    ~listener() = default;
+  };
+
+  // `host_of`: of each rank. The hosts, the options and the listener outlive it.
+  protocol(const job_setup& setup, const play_options& options, std::span<host> hosts,
+           std::vector<std::uint32_t> host_of, listener& tells);
+
+  [[nodiscard]] host& host_of(std::uint32_t rank) { return hosts_[host_of_[rank]]; }
+
+  // `o` says tag and bytes; ranks are of the job. Contexts are those of matching.hpp; in one that is not the program's
+  // own, no two messages of a pair have the same tag.
+  void send(const operation& o, std::uint32_t to, std::uint64_t context, const completion& by, picoseconds now);
+  // Whether the message was here already, so that the receive is complete.
+  [[nodiscard]] bool receive(const operation& o, std::uint32_t from, std::uint64_t context, const completion& by,
+                             picoseconds now);
+  // Put, get or atomic, in which of the program's runs.
+  void access(const operation& o, const completion& by, std::uint32_t run, picoseconds now);
+
+  // What hosts tell: ahead of time, and when it is so.
+  void will_have_sent(std::uint32_t label, picoseconds at);
+  void will_have_arrived(std::uint32_t label, picoseconds at);
+  void has_arrived(std::uint32_t label, picoseconds now);
+  // Where an arrival does nothing but wait for a receive: for whose, and of whom. It may also let those in that have
+  // overtaken it, which are of the same sender.
+  struct plain_arrival {
+    std::uint32_t to, from;  // ranks
+  };
+  [[nodiscard]] std::optional<plain_arrival> is_plain(std::uint32_t label) const {
+    const transfer& t = transfers_[label];
+    if (t.is != stage::eager) return std::nullopt;
+    return plain_arrival{.to = t.to, .from = t.begun_by.rank};
+  }
+
+  // Puts and atomics that `by` made in one of its runs, and that have come to the memory of `rank`.
+  [[nodiscard]] std::uint64_t changes(std::uint32_t rank, std::uint32_t by, std::uint32_t run) const {
+    const auto found = ends_[rank].changes.find(change_key(by, run));
+    return found == ends_[rank].changes.end() ? 0 : found->second;
+  }
+  // Of runs before `run`.
+  void forget_changes(std::uint32_t rank, std::uint32_t run) {
+    std::erase_if(ends_[rank].changes, [run](const auto& counted) { return counted.first >> 32U < run; });
+  }
+
+  // Messages on the network.
+  [[nodiscard]] std::uint64_t under_way() const { return under_way_; }
+  [[nodiscard]] std::uint64_t memory_messages() const { return memory_messages_; }
+  [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
+  // What was sent and not received, or the other way round, in words; empty where there is nothing.
+  [[nodiscard]] std::vector<std::string> leftovers() const;
+
+ private:
+  // What travels, or last travelled.
+  enum class stage : std::uint8_t { eager, ask, go_on, data, put, acknowledgement, question, answer };
+  // One send, put, get or atomic, from its begin to its end. Messages that travel for it have its number as their
+  // label: there is one stage at a time.
+  struct transfer {
+    std::uint64_t context = 0;
+    std::uint64_t bytes = 0;
+    completion begun_by;   // the sender; of a get, who gets
+    std::uint32_t to = 0;  // the other process
+    std::uint32_t tag = 0;
+    std::uint32_t order = 0;     // among the messages of the pair; of put, get and atomic the run of the program
+    std::uint32_t activity = 0;  // of the receiver
+    std::uint32_t slot = 0;      // the same
+    std::uint32_t not_sent = 0;  // messages of this stage
+    std::uint32_t not_here = 0;  // the same
+    stage is = stage::eager;
+    bool acknowledged = false;  // put
+    bool changes = false;       // memory: it is not a get
+  };
+  struct end_of_process {
+    matching matched;
+    message_order order;
+    std::vector<std::uint32_t> early;                          // transfers that have overtaken others
+    std::unordered_map<std::uint64_t, std::uint64_t> changes;  // by change_key()
+  };
+
+  // One process may be some runs ahead of another.
+  static std::uint64_t change_key(std::uint32_t by, std::uint32_t run) { return std::uint64_t{run} << 32U | by; }
+  static bool own(std::uint64_t context) { return static_cast<std::uint32_t>(context) == 0; }
+  void carry(std::uint32_t label, stage is, std::uint64_t bytes, picoseconds now);
+  [[nodiscard]] bool let_in_early(std::uint32_t label, picoseconds at);
+  void let_in(std::uint32_t label, picoseconds now);
+  void match(std::uint32_t label, picoseconds now);
+  void change_memory(std::uint32_t rank, std::uint64_t by, picoseconds now);
+  void check_room(const transfer& t, std::uint64_t room) const;
+
+  const play_options& options_;
+  std::span<host> hosts_;
+  std::vector<std::uint32_t> host_of_;
+  std::vector<std::uint32_t> nodes_;  // of each rank
+  std::uint32_t job_;
+  listener& tells_;
+  pool<transfer> transfers_;
+  std::vector<end_of_process> ends_;  // by rank
+  std::uint64_t under_way_ = 0;
+  std::uint64_t memory_messages_ = 0;
+  std::uint64_t memory_bytes_ = 0;
+};
+
+}  // namespace lull::netsim

@@ -1,0 +1,103 @@
+// The requests of one stream of operations: which are under way, and which are complete and not yet waited for.
+//
+// A request is a small number that the stream chooses. Here it has a *slot*; slot 0 is that of the operation that is
+// waited for at once. When a request will be complete is known ahead of time mostly: it is *foretold*, and becomes
+// complete when somebody looks at it after that time; where somebody waits for it, by an event.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "netsim/program/operation.hpp"
+
+namespace lull::netsim {
+
+class requests {
+ public:
+  enum class state : std::uint8_t { unused, active, complete };
+  struct request {
+    operation::kind of = operation::kind::compute;
+    state is = state::unused;
+    bool by_event = false;  // complete() will be called
+    std::uint32_t peer = 0;
+    std::uint32_t tag = 0;
+    picoseconds foretold = never;
+    [[nodiscard]] bool ripe(picoseconds now) const { return is == state::active && !by_event && foretold <= now; }
+  };
+
+  [[nodiscard]] std::uint32_t slot_of(std::uint32_t number) const {
+    return number == no_request ? 0 : first_ + number + 1;
+  }
+  [[nodiscard]] const request& at(std::uint32_t slot) const {
+    static constexpr request none;
+    return slot < slots_.size() ? slots_[slot] : none;
+  }
+  [[nodiscard]] std::uint32_t active() const { return active_; }
+  // Whether waiting for one, or for any, would not block; of any after ripen().
+  [[nodiscard]] bool done(std::uint32_t slot, picoseconds now) const {
+    return at(slot).is != state::active || at(slot).ripe(now);
+  }
+  [[nodiscard]] bool any_done() const { return complete_ > 0 || active_ == 0; }
+
+  // The slot of the request of `o`, which must be unused.
+  std::uint32_t begin(const operation& o) {
+    const std::uint32_t slot = slot_of(o.request);
+    if (slot >= slots_.size()) slots_.resize(slot + std::size_t{1});
+    slots_[slot] = {.of = o.what, .is = state::active, .peer = o.peer, .tag = o.tag};
+    active_ += slot > 0 ? 1 : 0;
+    return slot;
+  }
+  void foretell(std::uint32_t slot, picoseconds at) {
+    slots_[slot].foretold = at;
+    if (slot > 0 && slot <= first_) complete(slot);
+  }
+  // When it will be complete, if that is known and there is no event for it; there is one from now on.
+  std::optional<picoseconds> claim(std::uint32_t slot) {
+    request& r = slots_[slot];
+    if (r.is != state::active || r.by_event || r.foretold == never) return std::nullopt;
+    r.by_event = true;
+    return r.foretold;
+  }
+  // Those foretold until `now` are complete; how many slots there are.
+  std::uint32_t ripen(picoseconds now) {
+    const auto all = static_cast<std::uint32_t>(slots_.size());
+    for (std::uint32_t slot = 0; slot < all; ++slot)
+      if (slots_[slot].ripe(now)) complete(slot);
+    return all;
+  }
+  void complete(std::uint32_t slot) {
+    slots_[slot].is = state::complete;
+    if (slot == 0) return;
+    if (slot <= first_) {
+      --earlier_;
+      return;
+    }
+    --active_;
+    ++complete_;
+  }
+  // It was waited for and may be used again. Answers of what it was; `compute` where it was of nothing.
+  operation::kind take(std::uint32_t slot, picoseconds now) {
+    if (at(slot).ripe(now)) complete(slot);
+    if (at(slot).is != state::complete) return operation::kind::compute;
+    slots_[slot].is = state::unused;
+    complete_ -= slot > 0 ? 1 : 0;
+    return slots_[slot].of;
+  }
+  // Another run of the same stream begins: it does not know those that are still under way.
+  void begin_again() {
+    (void)ripen(never - 1);
+    earlier_ += active_;
+    if (earlier_ == 0) slots_.clear();
+    first_ = slots_.empty() ? 0 : static_cast<std::uint32_t>(slots_.size() - 1);
+    active_ = complete_ = 0;
+  }
+
+ private:
+  std::vector<request> slots_;
+  std::uint32_t first_ = 0;     // the last slot of earlier runs
+  std::uint32_t active_ = 0;    // of this run, slot 0 not counted
+  std::uint32_t complete_ = 0;  // the same
+  std::uint32_t earlier_ = 0;   // of earlier runs, active
+};
+
+}  // namespace lull::netsim

@@ -1,0 +1,45 @@
+// A traced program as the program of a job: an archive in OTF2, of Lull or of another tool, executed on the network.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "netsim/description/value.hpp"
+#include "netsim/program/program.hpp"
+#include "netsim/traces/conversion.hpp"
+
+namespace lull::netsim {
+
+// Each rank does what its process did.
+class trace_program final : public program {
+ public:
+  explicit trace_program(std::shared_ptr<const converted_trace> trace) : trace_(std::move(trace)) {}
+
+  [[nodiscard]] stream of(std::uint32_t rank, const completions& /*done*/) const override {
+    return trace_->operations->of(rank);
+  }
+  [[nodiscard]] std::span<const std::uint32_t> group(std::uint32_t number) const override {
+    return trace_->groups[number];
+  }
+  [[nodiscard]] std::vector<std::string> remarks() const override;
+  [[nodiscard]] std::uint32_t processes() const { return trace_->processes(); }
+
+ private:
+  std::shared_ptr<const converted_trace> trace_;
+};
+
+// Events read and their number. False: stop.
+using conversion_progress = std::function<bool(std::uint64_t done, std::uint64_t all)>;
+
+// The archive at `path`, a folder or its file .otf2, converted. The last few stay in the temporary file: a description is
+// simulated several times. Throws lull::error where it cannot be read or replayed.
+[[nodiscard]] std::shared_ptr<const converted_trace> read_trace(const std::string& path, const std::string& iteration,
+                                                                const conversion_progress& progress = {});
+
+// Of a job whose own keys are `own`: as many as its trace has; none where it names no trace.
+[[nodiscard]] std::optional<std::int64_t> processes_of_trace(const values& own);
+
+}  // namespace lull::netsim
