@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -15,9 +16,11 @@ from lull.base.interrupts import Interrupts
 from lull.base.native import unknown_variables
 from lull.base.terminal import output
 from lull.measurement.state import State, take_up
+from lull.study import beside_paper
 from lull.study.description import Description, find_study, read_description
 from lull.study.points import Places, Point, all_points
 from lull.study.runner import beginning, hosts_of, prepare_inputs, run_points
+from lull.study.simulated.description import is_simulated, read_simulated
 
 
 @click.command(short_help="Run an experiment that a TOML file describes.")
@@ -30,22 +33,46 @@ from lull.study.runner import beginning, hosts_of, prepare_inputs, run_points
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the results.  [default: results/study-NAME]")
 @click.option("--list", "list_them", is_flag=True, help="List the studies that come with Lull.")
-def study(name: str | None, quick: bool, resume: bool | None, out: Path | None, list_them: bool) -> None:
+@click.option(
+    "--grid", "grids", metavar="GRID", multiple=True, help="Simulate this grid only, of a study of simulations."
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Simulations at a time, of a study of simulations.  [default: one per core]",
+)
+def study(
+    name: str | None,
+    quick: bool,
+    resume: bool | None,
+    out: Path | None,
+    list_them: bool,
+    grids: tuple[str, ...],
+    workers: int | None,
+) -> None:
     """Run the study NAME, or one described by a TOML file of yours.
 
     Repeats of all points are interleaved; every finished one is kept, so that an interrupted study continues where it
-    stopped. At the end stand a table, the paper's claims beside what was found, and OUT/report.html.
+    stopped. At the end stand a table, the paper's claims beside what was found, and OUT/report.html. The points of a
+    study may be simulations: then several run at once, and what the study says is of those that are there.
     """
     if list_them:
         for known, path in installed.studies().items():
-            click.echo(f"{known:<16} {read_description(path).title}")
+            title = read_simulated(path).title if is_simulated(path) else read_description(path).title
+            click.echo(f"{known:<16} {title}")
         return
     if name is None:
         raise UsageError("run a study", "no name was given", "lull study --list shows them")
     path = find_study(name)
+    if is_simulated(path):
+        simulate_study(path, quick, resume, _folder(path, quick, out), grids, workers)
+        return
+    for option, given in (("--grid", grids), ("--workers", workers)):
+        if given:
+            raise UsageError(f"run the study {name}", f"{option} is for studies of simulations", "leave it out")
     whole = read_description(path)
     chosen = whole.made_quick() if quick else whole
-    folder = out or Path("results") / f"study-{path.stem}{'-quick' if quick else ''}"
+    folder = _folder(path, quick, out)
     places = Places(path.parent.resolve(), folder.resolve() / "inputs")
     points = all_points(chosen, places)
     for line in unknown_variables():
@@ -61,6 +88,43 @@ def study(name: str | None, quick: bool, resume: bool | None, out: Path | None, 
                 with hosts_of(chosen, points):
                     run_points(chosen, points, state, interrupts)
         conclude(chosen, points, folder)
+
+
+def simulate_study(
+    path: Path, quick: bool, resume: bool | None, folder: Path, grids: tuple[str, ...], workers: int | None
+) -> None:
+    """Simulate what is missing of a study of simulations, and say what it has found so far."""
+    from lull.study.description import nearest
+    from lull.study.simulated import running
+    from lull.study.simulated.grids import all_points
+    from lull.study.simulated.outcome import outcome_of, show, write
+
+    whole = read_simulated(path)
+    chosen = whole.made_quick() if quick else whole
+    known = [grid.name for grid in chosen.grids]
+    for grid in grids:
+        if grid not in known:
+            raise UsageError(f"run the study {path.stem}", f"it has no grid {grid!r}", nearest(grid, known))
+    points = all_points(chosen)
+    with State(folder) as state:
+        if words := take_up(state, running.beginning(path.stem, quick, points), resume):
+            print(f"lull: {words}", file=sys.stderr)
+        left = [point for point in running.points_left(points, state) if not grids or point.grid in grids]
+        if left:
+            with Interrupts() as interrupts:
+                running.run_points(left, workers or len(os.sched_getaffinity(0)), state, interrupts)
+        else:
+            print(f"lull: all of it is in {folder}; --fresh runs it anew", file=sys.stderr)
+        outcome = outcome_of(chosen, points, state)
+        report = write(chosen, outcome, state)
+    console = output()
+    show(chosen, outcome, console)
+    console.print()
+    console.print(Text(f"table in {folder / 'points.csv'}, report in {report}"), soft_wrap=True)
+
+
+def _folder(path: Path, quick: bool, out: Path | None) -> Path:
+    return out or Path("results") / f"study-{path.stem}{'-quick' if quick else ''}"
 
 
 def conclude(chosen: Description, points: list[Point], folder: Path) -> None:
@@ -82,14 +146,7 @@ def conclude(chosen: Description, points: list[Point], folder: Path) -> None:
         console.print(Text(f"note: {warning}"), soft_wrap=True)
     if chosen.note:
         console.print(Text(f"note: {chosen.note}"), soft_wrap=True)
-    if outcome.findings:
-        console.print()
-        console.print(Text("What the paper says, and what was found here", style="bold"))
-        if chosen.paper:
-            console.print(Text(chosen.paper.citation), soft_wrap=True)
-    for one in outcome.findings:
-        console.print(Text(f"paper: {one.claim}"), soft_wrap=True)
-        console.print(Text.assemble("  here: ", (one.verdict, "bold"), f": {one.words}"), soft_wrap=True)
+    beside_paper.show(console, chosen.paper, outcome.findings)
     report = write_outcome(chosen, points, folder, outcome)
     console.print()
     console.print(Text(f"report in {report}"), soft_wrap=True)

@@ -29,6 +29,7 @@ MADE = (
     "plots",
     "report.html",
     "sweep.csv",
+    "points.csv",
     STATE,
 )  # what --fresh removes beside records of points; the state last
 

@@ -23,7 +23,7 @@ import difflib
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
 
@@ -32,6 +32,7 @@ from lull.base.errors import LullError, UsageError, describe_os_error
 
 Value = StrictStr | StrictInt | StrictFloat
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Whole = TypeVar("Whole", bound=BaseModel)
 
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)(?::([\w.-]+))?\}")
 RESERVED = ("launch", "python", "here", "output", "app", "prepared")
@@ -309,14 +310,31 @@ def read_description(path: Path) -> Description:
         LullError: The file is not there, is not TOML, or does not describe a study; the line says where and why.
     """
     asked = f"read the study {path}"
+    return validated(Description, read_toml(path, asked), asked)
+
+
+def read_toml(path: Path, asked: str) -> dict[str, Any]:
+    """The content of a study's file; `asked` begins the errors.
+
+    Raises:
+        LullError: The file is not there, or is not TOML.
+    """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise LullError(asked, describe_os_error(error)) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LullError(asked, f"it is not TOML: {error}") from error
+
+
+def validated(as_what: type[Whole], content: dict[str, Any], asked: str) -> Whole:
+    """The content of a study's file, checked.
+
+    Raises:
+        LullError: The first mistake.
+    """
     try:
-        return Description.model_validate(content)
+        return as_what.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

@@ -12,6 +12,7 @@ from lull.comparison.result import Comparison
 from lull.report.page import condense
 from lull.report.tabled_plot import TabledPlot
 from lull.report.write import PlotFiles, write_plots, write_report
+from lull.study import beside_paper
 from lull.study.bars import bar_plots
 from lull.study.claims import Compared, Finding, find
 from lull.study.curves import families, plot_of
@@ -71,7 +72,7 @@ def write_outcome(study: Description, points: Sequence[Point], folder: Path, out
     """
     for form in ("svg", "pdf") if outcome.drawings else ():
         write_plots({one.name: one.plot for one in outcome.drawings}, PlotFiles(folder / "plots", form))
-    claims = [{"The paper": one.claim, "Here": one.verdict, "How it was told": one.words} for one in outcome.findings]
+    claims = beside_paper.rows(outcome.findings)
     report = folder / "report.html"
     write_report(
         [folder / point.name for point in points],

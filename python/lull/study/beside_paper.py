@@ -1,0 +1,44 @@
+"""What the paper of a study says beside what was found: on the screen, and as rows of the report's table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from rich.console import Console
+from rich.text import Text
+
+from lull.study.description import Paper
+
+
+class Told(Protocol):
+    """One statement of the paper, and what was found about it."""
+
+    @property
+    def claim(self) -> str:
+        """What the paper says, and where."""
+
+    @property
+    def verdict(self) -> str:
+        """Whether that was found here."""
+
+    @property
+    def words(self) -> str:
+        """The figures behind it."""
+
+
+def show(console: Console, paper: Paper | None, told: Sequence[Told]) -> None:
+    """Print all of them; nothing where there are none."""
+    if told:
+        console.print()
+        console.print(Text("What the paper says, and what was found here", style="bold"))
+        if paper:
+            console.print(Text(paper.citation), soft_wrap=True)
+    for one in told:
+        console.print(Text(f"paper: {one.claim}"), soft_wrap=True)
+        console.print(Text.assemble("  here: ", (one.verdict, "bold"), f": {one.words}"), soft_wrap=True)
+
+
+def rows(told: Sequence[Told]) -> list[dict[str, str]]:
+    """Of the report's table."""
+    return [{"The paper": one.claim, "Here": one.verdict, "How it was told": one.words} for one in told]

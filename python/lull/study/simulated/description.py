@@ -1,0 +1,212 @@
+"""What a study of simulations is: one TOML file, known by its table [simulation].
+
+title, question      what is asked; `note` and [paper] as in studies of measured runs
+[simulation]         tables of a simulation's file that all points have, but its jobs, topology and power
+[job]                keys that all jobs have
+[applications.X]     a job, and how long a run of it is
+topologies           presets of networks
+mappings             of processes onto nodes
+[[power]]            a mode of links, and its holds
+[[grids]]            applications alone, or drawn together, at numbers of processes; each on all of the above, or with
+                     [[grids.power]] of its own
+[[figures]]          what is drawn of a grid
+[[paper_results]]    what the paper says, and what would have to be seen here
+[quick]              other values of these keys for --quick
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from lull.study.description import Name, Paper, Part, Value, nearest, read_toml, validated
+
+FACTORS = ("topology", "mapping", "application", "processes", "workload", "mode", "hold")
+
+Only = dict[str, list[Value]]
+
+
+class Application(Part):
+    """An application that runs as a job."""
+
+    job: dict[str, Any]  # keys of `[[jobs]]`, its pattern among them
+    seconds: float | dict[str, float]  # of a run with active links, by number of processes where it depends on that
+
+    def seconds_of(self, processes: int) -> float:
+        """How long a run of so many processes is."""
+        return self.seconds if isinstance(self.seconds, float) else self.seconds[str(processes)]
+
+
+class Power(Part):
+    """A mode of links at some holds."""
+
+    mode: str
+    name: str = ""  # in tables and names of points; empty: the mode's
+    holds: list[str] = Field(default=[])  # empty: the mode has none
+    keys: dict[str, Any] = Field(default={})  # other keys of [power]
+    routing: dict[str, Any] = Field(default={})  # keys of [routing] in place of the study's
+
+    @property
+    def label(self) -> str:
+        """What the factor `mode` says."""
+        return self.name or self.mode
+
+
+class Grid(Part):
+    """Points: each application alone at each number of processes, or workloads drawn of several applications."""
+
+    name: Name
+    processes: list[Annotated[int, Field(ge=2)]] = Field(min_length=1)  # of a job
+    workloads: int = Field(default=0, ge=0)  # drawn; 0: each application alone
+    total: int = Field(default=0, ge=0)  # processes of a workload
+    seed: int = 1  # of what is drawn
+    most_seconds: float | None = Field(default=None, gt=0)  # jobs repeat no longer than this, the longest excepted
+    power: list[Power] = Field(default=[])  # empty: those of the study
+
+    @model_validator(mode="after")
+    def _can_be_drawn(self) -> Self:
+        least = min(self.processes)
+        if self.workloads and (self.total < least or any(number % least for number in (*self.processes, self.total))):
+            raise ValueError(f"grid {self.name}: total and processes must be multiples of {least}, the smallest")
+        return self
+
+
+class Figure(Part):
+    """A drawing of a grid, for each topology."""
+
+    name: str
+    grid: Name
+    kind: Literal["by-processes", "distribution"]
+    only: Only = Field(default={})  # leave out other values of factors
+
+
+class Bound(Part):
+    """What would have to be seen here for a statement to hold.
+
+    The `of` of `quantity` over all rows at `at`, less the same at `minus` where that is given, is on one side of
+    `than`; for each combination of the values of `for_each` by itself.
+    """
+
+    grid: Name
+    quantity: Literal["saved", "network_saved", "used_saved", "slowdown"]  # shares: 0.1 is 10 %
+    of: Literal["median", "least", "most"] = "median"
+    at: Only = Field(default={})
+    minus: Only = Field(default={})
+    minus_grid: Name | None = None  # where what is taken away is of another grid
+    relation: Literal["above", "below"]
+    than: float
+    for_each: list[str] = Field(default=[])
+
+
+class Statement(Part):
+    """One thing the paper says. Without checks it cannot be told here, and `note` says why."""
+
+    says: str
+    where: str = ""
+    checks: list[Bound] = Field(default=[])
+    note: str = ""
+
+
+class QuickSimulated(Part):
+    """What --quick changes."""
+
+    topologies: list[str] | None = None
+    mappings: list[str] | None = None
+    power: list[Power] | None = None
+    grids: list[Grid] | None = None
+    jobs: dict[Name, dict[str, Any]] = Field(default={})  # application -> keys of its job
+
+
+class SimulatedStudy(Part):
+    """A whole study of simulations."""
+
+    title: str
+    question: str
+    note: str = ""  # what a reader must know to judge the results
+    paper: Paper | None = None
+    simulation: dict[str, Any]
+    job: dict[str, Any] = Field(default={})
+    applications: dict[Name, Application] = Field(min_length=1)
+    topologies: list[str] = Field(min_length=1)
+    mappings: list[str] = Field(min_length=1)
+    power: list[Power] = Field(min_length=1)
+    grids: list[Grid] = Field(min_length=1)
+    figures: list[Figure] = Field(default=[])
+    paper_results: list[Statement] = Field(default=[])
+    quick: QuickSimulated = QuickSimulated()
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        for table in ("jobs", "topology", "power"):
+            if table in self.simulation:
+                raise ValueError(f"simulation.{table}: the study says it at its top")
+        grids = [grid.name for grid in self.grids]
+        if len(set(grids)) < len(grids):
+            raise ValueError("two grids have the same name")
+        for grid in [*self.grids, *(self.quick.grids or [])]:
+            self._knows_lengths(grid)
+        for name in self.quick.jobs:
+            if name not in self.applications:
+                raise ValueError(f"quick.jobs: no application {name!r}, {nearest(name, list(self.applications))}")
+        for figure in self.figures:
+            _known(figure.grid, grids, f"figure {figure.name}")
+            _are_factors(figure.only, f"figure {figure.name}")
+        for check in (check for statement in self.paper_results for check in statement.checks):
+            _known(check.grid, grids, "paper_results")
+            if check.minus_grid is not None:
+                _known(check.minus_grid, grids, "paper_results")
+            _are_factors([*check.at, *check.minus, *check.for_each], "paper_results")
+        return self
+
+    def _knows_lengths(self, grid: Grid) -> None:
+        if not grid.workloads:
+            return
+        for name, application in self.applications.items():
+            for processes in grid.processes:
+                if isinstance(application.seconds, dict) and str(processes) not in application.seconds:
+                    raise ValueError(f"applications.{name}.seconds: not known with {processes} processes")
+
+    def made_quick(self) -> SimulatedStudy:
+        """The same study as --quick runs it."""
+        jobs = {
+            name: one.model_copy(update={"job": {**one.job, **self.quick.jobs.get(name, {})}})
+            for name, one in self.applications.items()
+        }
+        given = {
+            name: value
+            for name in ("topologies", "mappings", "power", "grids")
+            if (value := getattr(self.quick, name)) is not None
+        }
+        return self.model_copy(update={**given, "applications": jobs})
+
+
+def _known(name: str, names: list[str], where: str) -> None:
+    if name not in names:
+        raise ValueError(f"{where}: no grid {name!r}, {nearest(name, names)}")
+
+
+def _are_factors(names: list[str] | Only, where: str) -> None:
+    for name in names:
+        if name not in FACTORS:
+            raise ValueError(f"{where}: no factor {name!r}, {nearest(name, list(FACTORS))}")
+
+
+def is_simulated(path: Path) -> bool:
+    """Whether the file describes a study of simulations.
+
+    Raises:
+        LullError: It is not there, or is not TOML.
+    """
+    return "simulation" in read_toml(path, f"read the study {path}")
+
+
+def read_simulated(path: Path) -> SimulatedStudy:
+    """Read a study of simulations.
+
+    Raises:
+        LullError: The file is not there, is not TOML, or does not describe a study; the line says where and why.
+    """
+    asked = f"read the study {path}"
+    return validated(SimulatedStudy, read_toml(path, asked), asked)

@@ -1,0 +1,170 @@
+"""The points of a study of simulations: every combination of its factors, each a whole simulation.
+
+An application alone is a job that runs once. A workload is drawn: jobs of an application and a number of processes,
+both drawn alike, until they have so many processes together; each job repeats to be about as long as the longest.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lull import _core
+from lull.base.errors import LullError
+from lull.simulation.description import read_description
+from lull.simulation.engine import number_of_nodes
+from lull.simulation.mapping import place
+from lull.study.description import Value
+from lull.study.simulated.description import Grid, Power, SimulatedStudy
+
+ACTIVE = "active"
+ALONE = 0  # the workload of an application alone; drawn ones count from 1
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of a point."""
+
+    application: str
+    processes: int
+    repeats: int = 1
+
+
+@dataclass(frozen=True)
+class Point:
+    """One simulation: the values that its rows have in common, its jobs, and what the simulator is asked."""
+
+    name: str
+    grid: str
+    factors: dict[str, Value]  # topology, mapping, workload, mode, hold
+    jobs: tuple[Job, ...]
+    content: dict[str, Any]
+    active: str  # the name of the point that differs in its links only, which are always active
+
+
+def all_points(study: SimulatedStudy) -> list[Point]:
+    """The points of all grids, in the order of the file; those with active links first in each combination.
+
+    Topologies and mappings take turns, and small jobs are before large ones: what an interrupted study has is a smaller
+    one of the same kind.
+
+    Raises:
+        LullError: A simulation cannot be what the study says; the line names the point.
+    """
+    points = []
+    for grid in study.grids:
+        for number, jobs in workloads_of(study, grid):
+            for topology, mapping in itertools.product(study.topologies, study.mappings):
+                points += _points(study, grid, topology, mapping, number, jobs)
+    return points
+
+
+def workloads_of(study: SimulatedStudy, grid: Grid) -> Iterable[tuple[int, tuple[Job, ...]]]:
+    """The jobs that run together, with the number of the workload."""
+    if not grid.workloads:
+        for processes, name in itertools.product(grid.processes, study.applications):
+            yield ALONE, (Job(name, processes),)
+        return
+    drawn = random.Random(grid.seed)
+    for number in range(1, grid.workloads + 1):
+        yield number, _repeated(study, grid, _drawn(study, grid, drawn))
+
+
+def _drawn(study: SimulatedStudy, grid: Grid, drawn: random.Random) -> list[Job]:
+    jobs: list[Job] = []
+    left = grid.total
+    while left:
+        fitting = [processes for processes in grid.processes if processes <= left]
+        jobs.append(Job(drawn.choice(list(study.applications)), drawn.choice(fitting)))
+        left -= jobs[-1].processes
+    return jobs
+
+
+def _repeated(study: SimulatedStudy, grid: Grid, jobs: list[Job]) -> tuple[Job, ...]:
+    lengths = [study.applications[job.application].seconds_of(job.processes) for job in jobs]
+    longest = min(max(lengths), grid.most_seconds or max(lengths))
+    return tuple(
+        Job(job.application, job.processes, max(1, round(longest / length)))
+        for job, length in zip(jobs, lengths, strict=True)
+    )
+
+
+def _points(
+    study: SimulatedStudy, grid: Grid, topology: str, mapping: str, number: int, jobs: tuple[Job, ...]
+) -> list[Point]:
+    base = {
+        **study.simulation,
+        "topology": {"preset": topology},
+        "jobs": [_job(study, mapping, job, place_) for place_, job in enumerate(jobs, 1)],
+    }
+    where = f"workload-{number}" if number else f"{jobs[0].application}.{jobs[0].processes}"
+    names = f"{grid.name}.{topology}.{mapping}.{where}"
+    factors: dict[str, Value] = {"topology": topology, "mapping": mapping, "workload": number}
+    points = []
+    for setting in _settings(grid.power or study.power):
+        name = f"{names}.{_slug(setting.label, setting.hold)}"
+        content = {**base, **setting.tables(study.simulation)}
+        asked = f"lay out {name}"
+        description = read_description(content, asked)
+        if setting.label == ACTIVE:  # the others have the same jobs on the same nodes
+            place(description, number_of_nodes(description), asked)
+        own: dict[str, Value] = {"mode": setting.label, "hold": setting.hold}
+        points.append(Point(name, grid.name, factors | own, jobs, content, f"{names}.{ACTIVE}"))
+    return points
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """A power mode at one hold."""
+
+    power: Power
+    hold: str
+
+    @property
+    def label(self) -> str:
+        return self.power.label
+
+    def tables(self, study: Mapping[str, Any]) -> dict[str, Any]:
+        """The tables of the description that it decides."""
+        hold = {"hold": self.hold} if self.hold else {}
+        tables: dict[str, Any] = {"power": {"mode": self.power.mode, **hold, **self.power.keys}}
+        if self.power.routing:
+            tables["routing"] = {**study.get("routing", {}), **self.power.routing}
+        return tables
+
+
+def _settings(given: Sequence[Power]) -> list[_Setting]:
+    """Active links first, whether given or not."""
+    found = [_Setting(Power(mode=ACTIVE), "")]
+    for power in given:
+        found += [_Setting(power, hold) for hold in power.holds or [""] if power.label != ACTIVE]
+    return found
+
+
+def _slug(*words: str) -> str:
+    return ".".join(re.sub(r"[^A-Za-z0-9-]+", "_", word) for word in words if word)
+
+
+def _job(study: SimulatedStudy, mapping: str, job: Job, number: int) -> dict[str, Any]:
+    of_application = study.applications[job.application].job
+    if "pattern" not in of_application:
+        found = f"applications.{job.application}.job has no pattern"
+        raise LullError("lay out the study", found, f"name one of {', '.join(_patterns())}")
+    return {
+        **study.job,
+        **of_application,
+        "name": f"{job.application} {number}",
+        "processes": job.processes,
+        "mapping": mapping,
+        "repeats": job.repeats,
+    }
+
+
+def _patterns() -> list[str]:
+    jobs = next(table for table in _core.simulation_tables() if table.name == "jobs")
+    allowed = next(key.allowed for key in jobs.keys if key.name == "pattern")
+    return [word.strip() for word in allowed.split(",")]

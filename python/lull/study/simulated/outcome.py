@@ -1,0 +1,107 @@
+"""What a study of simulations found, as far as it has come: its drawings and the paper's statements beside them, on the
+screen and as report.html; points.csv holds every row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from lull import __version__
+from lull.measurement.state import State
+from lull.report.page import TEMPLATES
+from lull.report.tabled_plot import TabledPlot
+from lull.report.write import PlotFiles, write_page, write_plots
+from lull.statistics import formatting
+from lull.study import beside_paper
+from lull.study.simulated.description import SimulatedStudy
+from lull.study.simulated.figures import drawings
+from lull.study.simulated.grids import Point
+from lull.study.simulated.rows import Row, csv_text, rows_of
+from lull.study.simulated.verdicts import Verdict, judge
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What there is to say."""
+
+    rows: list[Row]
+    drawings: list[TabledPlot]
+    verdicts: list[Verdict]
+    progress: list[str]  # for each grid, how many of its points are there, and what they took
+
+
+def outcome_of(study: SimulatedStudy, points: Sequence[Point], state: State) -> Outcome:
+    """Read what was simulated.
+
+    Raises:
+        LullError: A simulation that was kept is damaged.
+    """
+    rows = rows_of(points, state)
+    return Outcome(
+        rows=rows,
+        drawings=drawings(study.figures, rows),
+        verdicts=[judge(statement, rows) for statement in study.paper_results],
+        progress=[_progress(grid.name, points, rows) for grid in study.grids],
+    )
+
+
+def _progress(grid: str, points: Sequence[Point], rows: Sequence[Row]) -> str:
+    wanted = sum(point.grid == grid for point in points)
+    there = {row.point: row for row in rows if row.grid == grid}
+    hours = sum(row.simulator_cpu_s for row in there.values()) / 3600
+    hops = sum(row.packet_hops for row in there.values())
+    took = f", {hours:.2f} h of CPU time, {formatting.si(float(hops), 'packet-hops')}" if there else ""
+    return f"grid {grid}: {len(there):,} of {formatting.count(wanted, 'simulation')}{took}"
+
+
+def show(study: SimulatedStudy, outcome: Outcome, console: Console) -> None:
+    """Print it."""
+    console.print(Text(study.title, style="bold"))
+    console.print(Text(study.question), soft_wrap=True)
+    console.print()
+    for drawn in outcome.drawings:
+        drawn.print(console)
+        console.print()
+    for line in outcome.progress:
+        console.print(Text(line), soft_wrap=True)
+    if study.note:
+        console.print(Text(f"note: {study.note}"), soft_wrap=True)
+    beside_paper.show(console, study.paper, outcome.verdicts)
+
+
+def write(study: SimulatedStudy, outcome: Outcome, state: State) -> Path:
+    """Write points.csv, the plots and the report; return the report.
+
+    Raises:
+        LullError: A file cannot be written.
+    """
+    import jinja2
+
+    state.write(state.out / "points.csv", csv_text(outcome.rows).encode())
+    for form in ("svg", "pdf") if outcome.drawings else ():
+        write_plots({one.name: one.plot for one in outcome.drawings}, PlotFiles(state.out / "plots", form))
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    text = environment.get_template("simulated_study.html.j2").render(
+        title=study.title,
+        question=study.question,
+        note=study.note,
+        source=study.paper.citation if study.paper else "",
+        version=__version__,
+        progress=outcome.progress,
+        claims=beside_paper.rows(outcome.verdicts),
+        drawings=[(one, one.plot.svg(one.name)) for one in outcome.drawings],
+    )
+    report = state.out / "report.html"
+    write_page(report, text)
+    return report

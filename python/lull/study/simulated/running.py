@@ -1,0 +1,58 @@
+"""Running a study of simulations: several at once, each kept as soon as it is done.
+
+OUT/.state/<point>/000.json     a simulation as simulation.json has it, whole when it is there; no table of its links:
+                                those of some thousand points would fill a disk
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from lull import _core
+from lull.base.interrupts import Interrupts
+from lull.measurement.state import STATE, Begun, State
+from lull.simulation.sweep_run import run_tasks
+from lull.simulation.task import Outcome, Task
+from lull.simulation.workers import LocalWorkers
+from lull.study.simulated.grids import Point
+
+
+def beginning(name: str, quick: bool, points: Sequence[Point]) -> Begun:
+    """What this study starts from, as it is kept in its folder."""
+    core = Path(_core.__file__)
+    status = core.stat()
+    content = json.dumps([[point.name, point.content] for point in points], sort_keys=True)
+    return Begun(
+        study=name,
+        quick=quick,
+        description=hashlib.sha256(content.encode()).hexdigest(),
+        settings={},
+        node="",  # the result is the same on every machine
+        programs={str(core): f"{status.st_size} bytes, {status.st_mtime_ns} ns"},
+        points=[],  # there are no records
+    )
+
+
+def points_left(points: Sequence[Point], state: State) -> list[Point]:
+    """Those that were not simulated yet."""
+    return [point for point in points if not state.has(point.name, 0)]
+
+
+def run_points(points: Sequence[Point], number: int, state: State, interrupts: Interrupts) -> None:
+    """Simulate `points`, `number` at a time.
+
+    Raises:
+        InterruptedBySignal: A signal asked to stop; what was finished is kept.
+        LullError: A simulation failed; likewise.
+    """
+    tasks = [Task(point.name, 0, json.dumps(point.content), links=False) for point in points]
+    if tasks:
+        run_tasks(tasks, LocalWorkers(min(number, len(tasks))), partial(_keep, state), interrupts, asked="study")
+
+
+def _keep(state: State, task: Task, outcome: Outcome) -> None:
+    state.write(state.out / STATE / task.point / f"{task.index:03}.json", outcome.file.encode())

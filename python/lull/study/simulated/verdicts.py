@@ -1,0 +1,137 @@
+"""The paper's statements beside what was simulated: reproduced, not reproduced, or not to be told, and why.
+
+A simulation is a function of its description: there are no intervals. A statement is reproduced when each of its checks
+holds at each combination of factors that it is about, and not to be told as long as one of these has no rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from lull.statistics import formatting
+from lull.study.description import Value
+from lull.study.points import describe
+from lull.study.simulated.description import Bound, Only, Statement
+from lull.study.simulated.rows import Row
+
+REPRODUCED, NOT_REPRODUCED, CANNOT_TELL = "reproduced", "not reproduced", "cannot be told"
+MOST_TOLD = 4  # combinations behind one check; of more, the least and the greatest
+STATISTICS: dict[str, Callable[[Iterable[float]], float]] = {"median": median, "least": min, "most": max}
+WORDS = {
+    "saved": "power saved",
+    "network_saved": "power saved between switches",
+    "used_saved": "power saved of links in use",
+    "slowdown": "slowdown",
+}
+IN_GRID = "in the grid "
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found about one statement, and the figures behind it in words."""
+
+    statement: Statement
+    verdict: str
+    words: str
+
+    @property
+    def claim(self) -> str:
+        """What the paper says, and where."""
+        where = f" ({self.statement.where})" if self.statement.where else ""
+        return f"{self.statement.says}{where}"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The figure of one check at one combination; None: there are no rows."""
+
+    value: float | None
+    where: str
+    holds: bool
+
+
+def judge(statement: Statement, rows: Sequence[Row]) -> Verdict:
+    """Hold a statement against the rows of all grids."""
+    if not statement.checks:
+        return Verdict(statement, CANNOT_TELL, statement.note or "nothing here simulates it")
+    verdicts: list[str] = []
+    words: list[str] = []
+    for check in statement.checks:
+        seen = look(check, rows)
+        verdicts += [_verdict(one) for one in seen] or [CANNOT_TELL]
+        words.append(_in_words(check, seen))
+    worst = next((one for one in (NOT_REPRODUCED, CANNOT_TELL) if one in verdicts), REPRODUCED)
+    return Verdict(statement, worst, "; ".join([*words, statement.note] if statement.note else words))
+
+
+def look(check: Bound, rows: Sequence[Row]) -> list[Seen]:
+    """The figure of a check at each combination of the factors it is made for each of."""
+    of_grid = [row for row in rows if row.grid == check.grid and row.is_at(check.at)]
+    combinations = _combinations(check.for_each, of_grid)
+    seen = []
+    for fixed in combinations:
+        there = {name: [value] for name, value in fixed.items()}
+        value = _figure(check, check.grid, {**check.at, **there}, rows)
+        if check.minus or check.minus_grid:
+            taken = _figure(check, check.minus_grid or check.grid, {**check.minus, **there}, rows)
+            value = None if value is None or taken is None else value - taken
+        holds = value is not None and (value > check.than if check.relation == "above" else value < check.than)
+        seen.append(Seen(value, describe(fixed), holds))
+    return seen
+
+
+def _combinations(names: Sequence[str], rows: Sequence[Row]) -> list[dict[str, Value]]:
+    """Those that occur, in the order of their values in the rows."""
+    values = [list(dict.fromkeys(row.factors[name] for row in rows)) for name in names]
+    there = {tuple(row.factors[name] for name in names) for row in rows}
+    return [dict(zip(names, one, strict=True)) for one in itertools.product(*values) if one in there]
+
+
+def _figure(check: Bound, grid: str, at: Only, rows: Sequence[Row]) -> float | None:
+    # Power is that of a point, of which there is a row for each job.
+    of_point = check.quantity != "slowdown"
+    found: dict[str, float] = {}
+    for number, row in enumerate(rows):
+        if row.grid == grid and row.is_at(at) and (value := row.quantity(check.quantity)) is not None:
+            found[row.point if of_point else str(number)] = value
+    return STATISTICS[check.of](found.values()) if found else None
+
+
+def _verdict(one: Seen) -> str:
+    return CANNOT_TELL if one.value is None else REPRODUCED if one.holds else NOT_REPRODUCED
+
+
+def _in_words(check: Bound, seen: Sequence[Seen]) -> str:
+    name = f"{check.of} {WORDS[check.quantity]}"
+    known = [(one.value, _one_in_words(one)) for one in seen if one.value is not None]
+    if not known:
+        return f"no {name} yet, {IN_GRID}{check.grid}"
+    relation = f"{check.relation} {shown(check.than)}"
+    if check.minus or check.minus_grid:
+        other = f"{IN_GRID}{check.minus_grid}" if check.minus_grid else f"at {_places(check.minus)}"
+        name += f" less that {other}"
+    at = f" at {_places(check.at)}" if check.at else ""
+    if len(known) <= MOST_TOLD:
+        return f"{name}{at} {', '.join(words for _, words in known)} (wanted: {relation})"
+    ends = [min(known)[1], max(known)[1]]
+    held = sum(one.holds for one in seen)
+    return f"{name}{at} is {relation} in {held} of {len(seen)}, from {ends[0]} to {ends[1]}"
+
+
+def _one_in_words(one: Seen) -> str:
+    assert one.value is not None
+    return shown(one.value) + (f" at {one.where}" if one.where else "")
+
+
+def _places(at: Only) -> str:
+    return ", ".join(f"{name} {' or '.join(str(value) for value in values)}" for name, values in at.items())
+
+
+def shown(share: float) -> str:
+    """A share in percent; small ones with the digits they need."""
+    if share != 0 and abs(share) < 0.0005:
+        return f"{'−' if share < 0 else ''}{formatting.three_digits(abs(100 * share))} %"
+    return formatting.percent(share)

@@ -1,0 +1,276 @@
+"""Studies of simulations: their file, their grids, what is made of rows; and a small one as a user calls it."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from conftest import Lull
+from lull.base import installed
+from lull.base.errors import LullError
+from lull.study.simulated.description import Bound, Grid, SimulatedStudy, Statement, is_simulated, read_simulated
+from lull.study.simulated.figures import drawings
+from lull.study.simulated.grids import all_points, workloads_of
+from lull.study.simulated.rows import Row
+from lull.study.simulated.verdicts import CANNOT_TELL, NOT_REPRODUCED, REPRODUCED, judge
+
+SMALL = """
+title = "Small"
+question = "Does it sleep?"
+topologies = ["fat-tree-4608"]
+mappings = ["linear"]
+[simulation]
+seed = 3
+[applications.miniamr]
+job = { pattern = "miniamr", stages_per_ts = 5, num_vars = 2 }
+seconds = 0.001
+[applications.sw4lite]
+job = { pattern = "sw4lite", step_time = "1 ms" }
+seconds = { 8 = 0.002, 16 = 0.002 }
+[[power]]
+mode = "deep-sleep"
+holds = ["0 Ts", "1 Ts"]
+[[grids]]
+name = "single"
+processes = [8, 16]
+[[grids]]
+name = "multi"
+processes = [8, 16]
+workloads = 2
+total = 32
+[quick]
+jobs.miniamr = { stages_per_ts = 1 }
+[[quick.grids]]
+name = "single"
+processes = [8]
+[[quick.grids]]
+name = "multi"
+processes = [8]
+workloads = 1
+total = 16
+[[figures]]
+name = "Savings"
+grid = "single"
+kind = "by-processes"
+[[figures]]
+name = "Spread"
+grid = "multi"
+kind = "distribution"
+[[paper_results]]
+says = "Links that sleep save power."
+checks = [{ grid = "single", quantity = "saved", relation = "above", than = 0.5, at = { mode = ["deep-sleep"] } }]
+[[paper_results]]
+says = "Sleep is free."
+checks = [
+  { grid = "single", quantity = "slowdown", of = "most", relation = "below", than = 0, at = { mode = ["deep-sleep"] } },
+]
+"""
+
+
+def described(folder: Path, text: str = SMALL) -> SimulatedStudy:
+    path = folder / "small.toml"
+    path.write_text(text)
+    assert is_simulated(path)
+    return read_simulated(path)
+
+
+def row(application: str, mode: str, *, saved: float = 0.0, slowdown: float | None = None, processes: int = 8) -> Row:
+    factors = {"topology": "t", "mapping": "linear", "workload": 0, "hold": "1 Ts"}
+    factors |= {"application": application, "processes": processes, "mode": mode}
+    name = f"{application}.{processes}.{mode}"
+    return Row(name, "single", factors, 1, saved, saved, saved, 1.0, slowdown, 0.5, 0.1, 10)
+
+
+def test_the_studies_of_simulations_that_come_with_lull_are_well_formed() -> None:
+    links = read_simulated(installed.studies()["links"])
+    single, left_open, multi = links.grids
+    settings = 1 + sum(len(power.holds) for power in links.power)
+    assert settings == 12
+    of_each = len(links.topologies) * len(links.mappings) * settings
+    assert of_each * len(list(workloads_of(links, single))) == 2520
+    assert of_each * len(list(workloads_of(links, multi))) == 1440
+    assert len(left_open.power) == 7
+    assert len(all_points(links.made_quick())) == 1 * 2 * (5 * (7 + 2) + 3 * 7)
+
+
+def test_points_are_all_combinations_with_an_active_one_for_each(tmp_path: Path) -> None:
+    points = all_points(described(tmp_path))
+    assert len(points) == 3 * (2 * 2 + 2)
+    assert points[0].name == points[0].active == "single.fat-tree-4608.linear.miniamr.8.active"
+    assert points[2].name == "single.fat-tree-4608.linear.miniamr.8.deep-sleep.1_Ts"
+    assert points[2].active == points[0].name
+    assert points[2].content["power"] == {"mode": "deep-sleep", "hold": "1 Ts"}
+    assert len({point.name for point in points}) == len(points)
+
+
+def test_a_grid_may_have_power_settings_of_its_own(tmp_path: Path) -> None:
+    own = """
+[[grids]]
+name = "open"
+processes = [8]
+[[grids.power]]
+name = "learnt, and routed around"
+mode = "deep-sleep"
+keys = { bound = 0.01 }
+routing = { algorithm = "power-aware" }
+[quick]
+"""
+    points = [
+        point for point in all_points(described(tmp_path, SMALL.replace("[quick]\n", own))) if point.grid == "open"
+    ]
+    assert [point.name.removeprefix("open.fat-tree-4608.linear.") for point in points] == [
+        "miniamr.8.active",
+        "miniamr.8.learnt_and_routed_around",
+        "sw4lite.8.active",
+        "sw4lite.8.learnt_and_routed_around",
+    ]
+    assert points[1].factors["mode"] == "learnt, and routed around"
+    assert points[1].content["power"] == {"mode": "deep-sleep", "bound": 0.01}
+    assert points[1].content["routing"] == {"algorithm": "power-aware"}
+    assert "routing" not in points[0].content
+
+
+def test_drawn_workloads_fill_their_processes_and_repeat_up_to_the_longest(tmp_path: Path) -> None:
+    study = described(tmp_path)
+    workloads = list(workloads_of(study, study.grids[1]))
+    assert [number for number, _ in workloads] == [1, 2]
+    assert all(sum(job.processes for job in jobs) == 32 for _, jobs in workloads)
+    assert workloads == list(workloads_of(study, study.grids[1]))
+    for _, jobs in workloads:
+        longest = max(study.applications[job.application].seconds_of(job.processes) for job in jobs)
+        assert [job.repeats for job in jobs] == [
+            2 if job.application == "miniamr" and longest > 0.001 else 1 for job in jobs
+        ]
+
+
+def test_the_longest_repeat_may_be_bounded(tmp_path: Path) -> None:
+    study = described(tmp_path, SMALL.replace("seconds = 0.001", "seconds = 0.0001"))
+    bounded = Grid(name="short", processes=[8], workloads=30, total=32, most_seconds=0.0003)
+    repeats = {
+        job.application: job.repeats for _, jobs in workloads_of(study, bounded) for job in jobs if len(jobs) > 1
+    }
+    assert repeats["sw4lite"] == 1
+    assert repeats["miniamr"] <= 3
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "words"),
+    [
+        ('grid = "multi"\nkind', 'grid = "mutli"\nkind', "figure Spread: no grid 'mutli', did you mean multi?"),
+        ("total = 32", "total = 33", "grid multi: total and processes must be multiples of 8, the smallest"),
+        ("16 = 0.002", "32 = 0.002", "applications.sw4lite.seconds: not known with 16 processes"),
+        ('at = { mode = ["deep', 'at = { mod = ["deep', "paper_results: no factor 'mod', did you mean mode?"),
+        ("seed = 3", "seed = 3\njobs = []", "simulation.jobs: the study says it at its top"),
+    ],
+)
+def test_a_mistake_in_the_file_is_one_line(tmp_path: Path, change: str, to: str, words: str) -> None:
+    with pytest.raises(LullError, match="read the study") as error:
+        described(tmp_path, SMALL.replace(change, to, 1))
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_key_that_no_application_has_is_named_with_its_point(tmp_path: Path) -> None:
+    study = described(tmp_path, SMALL.replace("num_vars", "num_var"))
+    with pytest.raises(LullError, match=r"lay out single.fat-tree-4608.linear.miniamr.8.active: .*num_var"):
+        all_points(study)
+
+
+def check(**changes: object) -> Bound:
+    given = {"grid": "single", "quantity": "saved", "relation": "above", "than": 0.5, **changes}
+    return Bound.model_validate(given)
+
+
+ROWS = [
+    row("kripke", "deep-sleep", saved=0.9, slowdown=0.0001),
+    row("laghos", "deep-sleep", saved=0.7, slowdown=0.15),
+    row("kripke", "hybrid", saved=0.8, slowdown=0.0),
+    row("laghos", "hybrid", saved=0.4, slowdown=0.005),
+]
+
+
+def verdict(*checks: Bound) -> str:
+    return judge(Statement(says="s", checks=list(checks)), ROWS).verdict
+
+
+def test_a_statement_is_reproduced_when_every_check_holds_at_each_combination() -> None:
+    assert verdict(check(at={"mode": ["deep-sleep"]}, for_each=["application"])) == REPRODUCED
+    assert verdict(check(for_each=["application", "mode"])) == NOT_REPRODUCED
+    assert verdict(check(at={"mode": ["hybrid"]}, of="most")) == REPRODUCED
+    assert verdict(check(at={"mode": ["hybrid"]}, of="least")) == NOT_REPRODUCED
+    assert verdict(check(at={"mode": ["hybrid"]}, of="least"), check()) == NOT_REPRODUCED
+
+
+def test_a_check_may_be_of_a_difference() -> None:
+    less = check(at={"mode": ["deep-sleep"]}, minus={"mode": ["hybrid"]}, than=0.05, for_each=["application"])
+    assert verdict(less) == REPRODUCED
+    assert verdict(less.model_copy(update={"than": 0.2})) == NOT_REPRODUCED
+
+
+def test_what_was_not_simulated_cannot_be_told() -> None:
+    assert verdict(check(at={"mode": ["fast-wake"]})) == CANNOT_TELL
+    assert verdict(check(minus={"mode": ["fast-wake"]})) == CANNOT_TELL
+    assert verdict() == CANNOT_TELL
+
+
+def test_power_counts_once_for_a_point_with_several_jobs() -> None:
+    one = row("a", "hybrid", saved=0.2)
+    rows = [one, one, one, row("b", "hybrid", saved=0.6), row("c", "hybrid", saved=0.7)]
+    told = judge(Statement(says="s", checks=[check(than=0.5)]), rows)
+    assert told.verdict == REPRODUCED
+    assert "60 %" in told.words
+
+
+def test_words_tell_the_figures_and_small_ones_with_their_digits() -> None:
+    told = judge(Statement(says="s", checks=[check(quantity="slowdown", of="least", than=0.1)], note="why"), ROWS[:2])
+    assert told.words == "least slowdown 0.0100 % (wanted: above 10 %); why"
+
+
+def test_figures_are_drawn_of_what_is_there(tmp_path: Path) -> None:
+    study = described(tmp_path)
+    rows = [
+        row(application, mode, saved=0.5, slowdown=0.1, processes=processes)
+        for application in ("a", "b")
+        for mode in ("hybrid", "active")
+        for processes in (8, 16)
+    ]
+    found = drawings(study.figures, rows)
+    assert [one.title for one in found] == ["Savings, t: a", "Savings, t: b"]
+    assert found[0].headings == ["mapping", "power", "saved, 8", "saved, 16", "slowdown, 8", "slowdown, 16"]
+    assert found[0].rows == [["linear", "hybrid, hold 1 Ts", "50 %", "50 %", "10 %", "10 %"]]
+    assert "<svg" in found[0].plot.svg("x")
+
+
+def test_a_small_study_runs_resumes_and_tells(lull: Lull) -> None:
+    (lull.folder / "small.toml").write_text(SMALL)
+    first = lull.run("study", "./small.toml", "--quick", "--grid", "single", "--workers", "2")
+    assert first.returncode == 0, first.stderr
+    assert "grid single: 6 of 6 simulations" in first.stdout
+    assert "grid multi: 0 of 3 simulations" in first.stdout
+    assert "paper: Links that sleep save power.\n  here: reproduced: median power saved" in first.stdout
+    assert "paper: Sleep is free.\n  here: not reproduced:" in first.stdout
+    whole = lull.run("study", "./small.toml", "--quick")
+    assert whole.returncode == 0, whole.stderr
+    assert "grid multi: 3 of 3 simulations" in whole.stdout
+    out = lull.folder / "results" / "study-small-quick"
+    rows = list(csv.DictReader((out / "points.csv").open()))
+    assert len(rows) == 6 + 3 * 2
+    assert all(float(one["slowdown"]) == 0 for one in rows if one["mode"] == "active")
+    report = (out / "report.html").read_text()
+    assert "Does it sleep?" in report
+    assert "Spread, fat-tree-4608" in report
+    again = lull.run("study", "./small.toml", "--quick")
+    assert "all of it is in" in again.stderr
+    assert again.stdout == whole.stdout
+
+
+def test_options_of_studies_of_simulations_are_refused_elsewhere(lull: Lull) -> None:
+    done = lull.run("study", "waiting", "--grid", "single")
+    assert done.returncode == 2
+    assert "--grid is for studies of simulations; leave it out" in done.stderr
+    (lull.folder / "small.toml").write_text(SMALL)
+    wrong = lull.run("study", "./small.toml", "--grid", "singel")
+    assert wrong.returncode == 2
+    assert "it has no grid 'singel'; did you mean single?" in wrong.stderr
