@@ -2,9 +2,9 @@
 
 The command `lull` is the front door (`lull --help`). As a library: `lull.measure` runs and records a command,
 `lull.measuring` a block of this program; `lull.load` reads what any command wrote, `lull.compare` compares it;
-`lull.simulate` simulates a network; `lull.region` and `lull.metric_sum` (`_mean`, `_min`, `_max`) mark a program that
-is measured. `lull.record` reads and writes the record of a run, which is all that the commands share. What is in which
-room: docs/explanation/what-is-where.md.
+`lull.simulate` simulates a network, `lull.predict` a program on a machine that is not here; `lull.region` and
+`lull.metric_sum` (`_mean`, `_min`, `_max`) mark a program that is measured. `lull.record` reads and writes the record
+of a run, which is all that the commands share. What is in which room: docs/explanation/what-is-where.md.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from lull.library.compared import compare
     from lull.library.loading import load
     from lull.library.measuring import measure, measuring
+    from lull.library.predicted import predict
+    from lull.library.simulated import simulate
     from lull.library.traced import load_trace
     from lull.regions.instrument import flush, metric_max, metric_mean, metric_min, metric_sum, region
-    from lull.simulation.engine import simulate
 
 __version__ = "0.1.0"
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "metric_mean",
     "metric_min",
     "metric_sum",
+    "predict",
     "region",
     "simulate",
 ]
@@ -48,8 +50,9 @@ LAZY = {
     "metric_mean": "lull.regions.instrument",
     "metric_min": "lull.regions.instrument",
     "metric_sum": "lull.regions.instrument",
+    "predict": "lull.library.predicted",
     "region": "lull.regions.instrument",
-    "simulate": "lull.simulation.engine",
+    "simulate": "lull.library.simulated",
 }
 
 

@@ -36,6 +36,7 @@ COMMANDS = (
     "hosts",
     "study",
     "simulate",
+    "predict",
     "topology",
     "settings",
     "completion",

@@ -1,0 +1,125 @@
+"""`lull predict`: what a program would take on a machine that is not here, and how its links should sleep."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from lull.base.completing import one_of
+from lull.base.terminal import output
+
+
+def _machines() -> list[str]:
+    from lull import _core
+    from lull.prediction.machine import known_machines
+
+    return [*known_machines(), *(preset.name for preset in _core.topology_presets())]
+
+
+@click.command(
+    context_settings={"allow_interspersed_args": False}, short_help="Predict a program on a machine that is not here."
+)
+@click.option("--processes", metavar="N", type=click.IntRange(min=2), help="Processes.  [default: those traced]")
+@click.option(
+    "--on",
+    metavar="MACHINE",
+    default="slingshot-4608",
+    show_default=True,
+    shell_complete=one_of(_machines),
+    help="A machine that comes with Lull, a preset of a network, or machine.toml.",
+)
+@click.option(
+    "--power",
+    metavar="MODE",
+    multiple=True,
+    help="Of links: all, active, deep-sleep, fast-wake, hybrid, adaptive-rate, or with a hold, deep-sleep:2Ts.  "
+    "[default: all]",
+)
+@click.option(
+    "--slowdown",
+    metavar="PCT",
+    type=click.FloatRange(min=0),
+    default=1.0,
+    show_default=True,
+    help="How much slower sleeping links may make it, in percent.",
+)
+@click.option(
+    "--per-node", metavar="N", type=click.IntRange(min=1), help="Processes on a node.  [default: the machine's]"
+)
+@click.option(
+    "--smaller", metavar="N", type=click.IntRange(min=2), help="Processes of the second run.  [default: half as many]"
+)
+@click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Runs of CMD to trace.")
+@click.option(
+    "--placements", type=click.IntRange(min=0), default=2, show_default=True, help="Random placements to simulate."
+)
+@click.option(
+    "--set", "assignments", metavar="KEY=VALUE", multiple=True, help="A key of the simulation, e.g. jobs.0.eager=4KiB."
+)
+@click.option("--workers", type=click.IntRange(min=1), help="Simulations at a time.  [default: one per core]")
+@click.option(
+    "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder.  [default: results/predict-LABEL-TIME]"
+)
+@click.option("--label", metavar="TEXT", help="Its name.  [default: that of CMD or of the trace]")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)
+def predict(
+    processes: int | None,
+    on: str,
+    power: tuple[str, ...],
+    slowdown: float,
+    per_node: int | None,
+    smaller: int | None,
+    runs: int,
+    placements: int,
+    assignments: tuple[str, ...],
+    workers: int | None,
+    out: Path | None,
+    label: str | None,
+    as_json: bool,
+    cmd: tuple[str, ...],
+) -> None:
+    """Predict the time and energy of CMD on MACHINE: trace it here, continue it to N processes, simulate it there.
+
+    In place of CMD stands a trace, two traces on different numbers of processes, or the record of an application of
+    Lull's whose skeleton is known. More processes than CMD starts need a second, smaller run. What CMD prints goes to
+    stderr.
+
+    \b
+        lull predict --processes 64 -- mpirun -n 16 ./app
+        lull predict --on machine.toml --power deep-sleep --processes 256 run32 run16
+    """
+    from lull.base.errors import UsageError
+    from lull.prediction.asking import Asked, answer
+    from lull.prediction.screen import show
+
+    if label is not None and (not label or "/" in label):
+        raise UsageError("name it", f"the label {label!r} cannot be part of a folder's name", "choose another")
+    found, folder = answer(
+        Asked(
+            cmd,
+            processes,
+            on,
+            power or ("all",),
+            slowdown / 100,
+            per_node,
+            smaller,
+            runs,
+            placements,
+            assignments,
+            out,
+            label,
+            workers,
+            command=["lull", *sys.argv[1:]],
+        )
+    )
+    if as_json:
+        click.echo(found.model_dump_json(by_alias=True, indent=1))
+        print(f"lull: prediction in {folder}", file=sys.stderr)
+        return
+    show(found, output())
+    click.echo()
+    output().print(Text(f"prediction in {folder}, with a record for each mode and report.html"), soft_wrap=True)

@@ -1,0 +1,136 @@
+"""Predicting from Python: `lull.predict` does what `lull predict` does."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from lull.base.errors import UsageError
+from lull.library.shown import as_pandas, table
+from lull.prediction.account import Prediction, read_prediction
+from lull.prediction.asking import DEFAULT_MACHINE, Asked, answer
+from lull.simulation.account import read_simulation
+from lull.statistics import formatting
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A prediction; `found` has every figure, in SI units, all of them simulated."""
+
+    found: Prediction
+    folder: Path
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each mode of links: times (s), slowdown, link power over active power, joules by domain."""
+        rows = []
+        for mode in self.found.modes:
+            energies = {
+                f"{name}_j": None if energy is None else energy.joules
+                for name in ("links", "switches", "nics", "nodes", "network", "total")
+                for energy in [getattr(mode.energy, name)]
+            }
+            rows.append({**mode.model_dump(exclude={"energy", "time"}), **mode.time.model_dump(), **energies})
+        return as_pandas(pa.Table.from_pylist(rows))
+
+    def plot(self) -> list[Axes]:
+        """Draw the share of time that links spend in each state, for each mode."""
+        from lull.simulation.plots import time_in_states
+
+        named = [(mode.name, read_simulation(self.folder / mode.folder)) for mode in self.found.modes]
+        return list(time_in_states(named).figure.axes)
+
+    def _repr_html_(self) -> str:
+        body = [
+            [
+                f"{mode.name}{' (chosen)' if mode.name == self.found.chosen else ''}",
+                formatting.si(mode.run_time_s, "s"),
+                formatting.percent(mode.slowdown),
+                f"{mode.link_power:.3f}",
+                "–" if mode.energy.total is None else formatting.si(mode.energy.total.joules, "J"),
+            ]
+            for mode in self.found.modes
+        ]
+        between = formatting.si_range(self.found.low_s, self.found.high_s, "s")
+        notes = [f"{self.found.kind.value}; run time with links always active {between}", *self.found.remarks]
+        return table(["links", "run time", "slowdown", "link power", "energy"], body, notes)
+
+
+def predict(
+    what: str | Path | Sequence[str | Path],
+    *,
+    processes: int | None = None,
+    on: str | Path = DEFAULT_MACHINE,
+    power: str | Sequence[str] = "all",
+    slowdown: float = 0.01,
+    per_node: int | None = None,
+    smaller: int | None = None,
+    runs: int = 1,
+    placements: int = 2,
+    settings: Sequence[str] = (),
+    out: str | Path | None = None,
+    label: str | None = None,
+    workers: int | None = None,
+) -> Predicted:
+    """Predict the time and energy of a program on a machine that is not here.
+
+    Args:
+        what: A command (a text is split as a shell does), the folder of a trace or a list of two, or the record of an
+            application of Lull's whose skeleton is known.
+        processes: To predict; by default as many as were traced.
+        on: A machine that comes with Lull, a preset of a network, or a machine.toml.
+        power: Modes of links to try, as `lull predict --power` names them.
+        slowdown: How much slower sleeping links may make it, as a share.
+        per_node: Processes on a node; by default the machine's.
+        smaller: Processes of the second run of a command; by default half as many.
+        runs: Runs of a command to trace.
+        placements: Random placements to simulate.
+        settings: Keys of the simulation, `KEY=VALUE`.
+        out: Folder; by default results/predict-LABEL-TIME.
+        label: Its name.
+        workers: Simulations at a time; by default one per core.
+
+    Raises:
+        UsageError: An argument is wrong.
+        LullError: The program cannot be traced or continued, or its simulation fails.
+    """
+    if isinstance(what, str | Path):
+        words = [str(what)] if Path(what).exists() else shlex.split(str(what))
+    else:
+        words = [str(word) for word in what]
+    if not words:
+        raise UsageError("predict", "the command is empty", "name a program")
+    asked = Asked(
+        words,
+        processes,
+        str(on),
+        (power,) if isinstance(power, str) else power,
+        slowdown,
+        per_node,
+        smaller,
+        runs,
+        placements,
+        settings,
+        None if out is None else Path(out),
+        label,
+        workers,
+        command=["lull.predict", *words],
+    )
+    return Predicted(*answer(asked))
+
+
+def load_prediction(folder: Path) -> Predicted:
+    """The prediction in `folder`.
+
+    Raises:
+        LullError: There is none, or it is damaged.
+    """
+    return Predicted(read_prediction(folder), folder)

@@ -1,0 +1,262 @@
+"""What is predicted: a command that is traced now, traces that are there, or an application whose skeleton is known.
+
+Each becomes keys of a job of the simulator.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NoReturn
+
+from lull import record
+from lull.base.errors import LullError, UsageError
+from lull.mpi.preload import out_of_reach
+from lull.prediction.launch import processes_of, with_processes
+from lull.simulation.description import read_description
+from lull.trace.account import analyse
+from lull.trace.convert import is_trace
+from lull.trace.recording import Recording, record_trace
+
+SKELETONS = {"histogram": "histogram", "index_gather": "index-gather", "radix_sort": "radix-sort"}
+TRACES = "traces"  # folder of what is traced
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is simulated."""
+
+    name: str
+    job: Mapping[str, Any]  # keys of [[jobs]]
+    processes: int  # that it is simulated with
+    traced: tuple[int, ...] = ()  # processes of its traces, the larger first
+    events_of_process: float = 0.0  # in the larger trace, mean
+    core_share: float = 1.0  # that each process had of a core while it was traced
+    other_runs: tuple[Mapping[str, Any], ...] = ()  # the same of further runs
+    remarks: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Tracing:
+    """How a command is traced."""
+
+    folder: Path  # into which traces go
+    processes: int | None  # that are to be simulated; None: as many as are traced
+    smaller: int | None  # of a second run, where one is needed; None: half as many
+    runs: int
+    hz: float
+    settings: Mapping[str, str]
+
+
+def names_traces(words: Sequence[str]) -> bool:
+    """Whether the words are one trace or two, not a command."""
+    return 1 <= len(words) <= 2 and all(_is_archive(Path(word)) for word in words)
+
+
+def names_record(words: Sequence[str]) -> bool:
+    """Whether the word is the record of a run that was not traced."""
+    return len(words) == 1 and (Path(words[0]) / record.RUN_FILE).is_file() and not _is_archive(Path(words[0]))
+
+
+def of_traces(paths: Sequence[Path], processes: int | None) -> Program:
+    """The program of one trace, or of two traces on different numbers of processes.
+
+    Raises:
+        LullError: A trace cannot be read.
+        UsageError: The numbers do not fit together.
+    """
+    sized = sorted(((traced_processes(path), path) for path in paths), key=lambda one: -one[0])
+    largest, larger = sized[0]
+    wanted = processes or largest
+    asked = f"predict {wanted} processes"
+    if wanted < largest:
+        raise UsageError(asked, f"{larger} has {largest}", "a trace cannot be replayed by fewer: trace a smaller run")
+    if wanted > largest and len(sized) == 1:
+        fix = "name a second trace, of the same program on fewer processes"
+        raise UsageError(asked, f"{larger} has {largest}", fix)
+    used = sized[: 1 if wanted == largest else 2]
+    keys = _keys([path for _, path in used])
+    events, share = _how_it_was_traced(larger)
+    left = [str(path) for _, path in sized[len(used) :]]
+    remarks = [f"{path} is not needed: {larger} has all {wanted} processes" for path in left]
+    if _aggregates(larger):
+        remarks.append(
+            "what its aggregator sent is not in a trace; a record of it without one is predicted by its skeleton"
+        )
+    sizes = tuple(size for size, _ in used)
+    return Program(_name_of(larger), keys, wanted, sizes, events, share, remarks=tuple(remarks))
+
+
+def of_command(command: Sequence[str], tracing: Tracing) -> Program:
+    """Trace a command, and once more with fewer processes where more are asked for than it starts.
+
+    Raises:
+        LullError: It cannot be traced, or it failed.
+        UsageError: It would have to be started with another number of processes, and how is not known.
+    """
+    name = program_name(command)
+    if (why := out_of_reach(command)) is not None:
+        raise LullError(f"trace {command[0]}", why)
+    started = processes_of(command)
+    smaller = None
+    if tracing.processes is not None and tracing.processes != started:
+        smaller = _smaller_command(command, started, tracing)
+    folders = [tracing.folder / f"run{number + 1}" for number in range(tracing.runs)]
+    for folder in folders:
+        _trace(command, folder, name, tracing)
+    second = []
+    if smaller is not None:
+        second = [tracing.folder / "smaller"]
+        _trace(smaller, second[0], name, tracing)
+    found = of_traces([folders[0], *second], tracing.processes)
+    others = tuple(_keys([folder, *second][: len(found.traced)]) for folder in folders[1:])
+    return Program(name, found.job, found.processes, found.traced, found.events_of_process, found.core_share, others)
+
+
+def of_record(folder: Path, processes: int | None) -> Program:
+    """An application of ours, by the command that its record has.
+
+    Raises:
+        LullError: It is none whose skeleton is known, or was run in a way that this does not have.
+    """
+    command = record.read(folder).command
+    place = next((at for at, word in enumerate(command) if Path(word).name in SKELETONS), None)
+    asked = f"predict {folder}"
+    if place is None:
+        raise LullError(
+            asked,
+            f"it is a record of {Path(command[0]).name}, without a trace",
+            f"name a trace; without one there are skeletons of {', '.join(SKELETONS)}",
+        )
+    name = Path(command[place]).name
+    parser = _Parser(asked)
+    parser.add_argument("--items", "--updates", "--requests", "--keys", type=int, default=1_000_000)
+    parser.add_argument("--mode", default="aggregated", choices=["direct", "per-pe", "per-node", "aggregated"])
+    parser.add_argument("--threads", type=int, default=1)
+    for option, value in (("--key-bytes", 8), ("--payload", 0), ("--digit-bits", 16)):
+        parser.add_argument(option, type=int, default=value)
+    given, others = parser.parse_known_args(command[place + 1 :])
+    for option in ("--cache", "--input"):
+        if any(word.split("=")[0] == option for word in others):
+            raise LullError(asked, f"it was run with {option}, which the skeleton of {name} has not", "run it without")
+    job: dict[str, Any] = {"pattern": SKELETONS[name], "items": given.items}
+    remarks = []
+    if given.mode == "aggregated":
+        remarks.append("how it aggregated was Lull's choice; buffers of each process are assumed")
+    job["mode"] = "per-pe" if given.mode == "aggregated" else given.mode
+    if name == "radix_sort":
+        job |= {"key_bytes": given.key_bytes, "payload": given.payload, "digit_bits": given.digit_bits}
+    started = processes_of(command[:place])
+    if processes is None and started is None:
+        raise UsageError(asked, "its command does not say how many processes it had", "add --processes")
+    remarks.append("one pass is predicted, by the skeleton of the application")
+    return Program(name, job, processes or (started or 1) * given.threads, remarks=tuple(remarks))
+
+
+def traced_processes(path: Path) -> int:
+    """How many processes a trace has."""
+    tiny = {"topology": {"preset": "fat-tree-4608"}, "jobs": [{"trace": str(path.absolute())}]}
+    found = read_description(tiny, f"read the trace {path}").content["jobs"][0]["processes"]
+    assert isinstance(found, int)
+    return found
+
+
+class _Parser(argparse.ArgumentParser):
+    """One whose mistakes are errors as all others are."""
+
+    def __init__(self, asked: str) -> None:
+        super().__init__(add_help=False, allow_abbrev=False)
+        self._asked = asked
+
+    def error(self, message: str) -> NoReturn:
+        raise LullError(self._asked, f"its command is not understood: {message}")
+
+
+def _smaller_command(command: Sequence[str], started: int | None, tracing: Tracing) -> list[str]:
+    wanted = tracing.processes or 0
+    if started is None:
+        with_processes(command, wanted)  # which says why it cannot be told
+        raise AssertionError("its number of processes is known")
+    asked = f"predict {wanted} processes"
+    if wanted < started:
+        raise UsageError(asked, f"the command starts {started}", "a trace cannot be replayed by fewer: start fewer")
+    fewer = started // 2 if tracing.smaller is None else tracing.smaller
+    if not 1 < fewer < started:
+        found = f"a run of {fewer} beside that of {started} would not show how it grows"
+        raise UsageError(asked, found, "start more, or say with --smaller how many the second run has")
+    return with_processes(command, fewer)
+
+
+def _trace(command: Sequence[str], folder: Path, name: str, tracing: Tracing) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with _stdout_on_stderr():
+        code = record_trace(Recording(command, name, folder, tracing.hz, tracing.settings, quiet=False, keep_raw=False))
+    if code != 0 and (is_trace(folder) or not folder.exists()):
+        raise LullError(f"trace {' '.join(command)}", f"it failed with exit code {code}", "see what it said above")
+    if not is_trace(folder):
+        raise LullError(f"trace {' '.join(command)}", "it left no trace", "see above; lull doctor looks at MPI")
+
+
+def _keys(paths: Sequence[Path]) -> dict[str, Any]:
+    return dict(zip(("trace", "trace_smaller"), (str(path.absolute()) for path in paths), strict=False))
+
+
+def _how_it_was_traced(path: Path) -> tuple[float, float]:
+    """Events of a process, mean, and the share of a core that each process had at least, 1 where that is not known."""
+    account = analyse(path).account
+    events = account.events / max(len(account.processes), 1)
+    try:
+        hosts = {host.node: host.cores for host in record.read(path).hosts}
+    except LullError:  # a trace of another tool
+        return events, 1.0
+    there = [process.node for process in account.processes]
+    shares = [hosts[node] / there.count(node) for node in set(there) if node in hosts]
+    return events, min([1.0, *shares])
+
+
+def _aggregates(path: Path) -> bool:
+    """Whether it is a trace of an application of ours that gathers its messages."""
+    try:
+        command = record.read(path).command
+    except LullError:  # a trace of another tool
+        return False
+    direct = "--mode=direct" in command or ("--mode", "direct") in pairwise(command)
+    return not direct and any(Path(word).name in SKELETONS for word in command)
+
+
+def _is_archive(path: Path) -> bool:
+    return path.is_file() if path.suffix == ".otf2" else path.is_dir() and any(path.glob("*.otf2"))
+
+
+def _name_of(path: Path) -> str:
+    return path.resolve().parent.name if path.suffix == ".otf2" else path.resolve().name
+
+
+def program_name(command: Sequence[str]) -> str:
+    """The first word behind the launcher's options that is a program."""
+    first = Path(command[0]).name
+    if processes_of(command) is None:
+        return first
+    programs = [word for word in command[1:] if word in SKELETONS or (word[0] != "-" and shutil.which(word))]
+    return Path(programs[0]).name if programs else first
+
+
+@contextmanager
+def _stdout_on_stderr() -> Iterator[None]:
+    """What commands print meanwhile goes to stderr: stdout is for the prediction."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
