@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs all tests
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | build | test-install | hosts-conformance | stress-waiting | fuzz-shmem SECONDS=60 | sanitize | lint | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | build | test-install | sdist | packages | test-packages | hosts-conformance | stress-waiting | fuzz-shmem SECONDS=60 | sanitize | lint | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup build study test check test-install hosts-conformance stress-waiting fuzz-shmem sanitize lint docs bench-compare clean
+.PHONY: setup build study test check test-install sdist packages test-packages hosts-conformance stress-waiting fuzz-shmem sanitize lint docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup
 	@scripts/setup packages.txt
@@ -49,6 +49,20 @@ test-install: build
 	@cmake --build build/install >> build/install.log || { tail -n 30 build/install.log; exit 1; }
 	@cmake --install build/install >> build/install.log
 	@INSTALLED_PREFIX=$(CURDIR)/build/prefix $(VENV)/bin/python -m pytest tests/python/test_building_programs.py
+
+# The source distribution, in dist/; the Debian packages, in build/packages; and both in a bare Debian 12 that is made for that:
+# installed, used, removed. The last needs root and the network, and takes some twenty minutes: all is compiled twice.
+sdist: $(VENV)/ready
+	@mkdir -p dist
+	@$(VENV)/bin/python -c 'from scikit_build_core.build import build_sdist; print("dist/" + build_sdist("dist"))'
+
+packages: $(VENV)/ready
+	@scripts/setup packages-packaging.txt
+	@packaging/debian/make
+
+test-packages: packages sdist
+	@packaging/debian/try-in-chroot deb
+	@packaging/debian/try-in-chroot sdist
 
 # Every program of tests/run on two virtual hosts (needs root), with 2, 4, 8 PEs, under three policies.
 hosts-conformance: build
@@ -82,7 +96,7 @@ sanitize: $(VENV)/ready
 
 lint: build
 	@scripts/setup packages-lint.txt
-	@shellcheck scripts/setup scripts/test scripts/fuzz-shmem .ci/run
+	@shellcheck scripts/setup scripts/test scripts/fuzz-shmem .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use
 	@echo "==> ruff, mypy"
 	@ruff check python src tests benchmarks docs studies scripts/check
 	@ruff format --check python src tests benchmarks docs studies scripts/check

@@ -12,11 +12,11 @@ function(lull_shared_library name header_comment)
                                                  $<BUILD_INTERFACE:${LULL_MADE_INCLUDE}>
                                                  $<INSTALL_INTERFACE:include>)
   target_link_libraries(lull-${name} PRIVATE lull_flags ${ARG_USES})
-  install(TARGETS lull-${name} LIBRARY DESTINATION ${LULL_INSTALL_LIB})
+  install(TARGETS lull-${name} LIBRARY DESTINATION ${LULL_INSTALL_LIB} COMPONENT libraries NAMELINK_COMPONENT development)
   set(LULL_PC_NAME lull-${name})
   set(LULL_PC_DESCRIPTION "${header_comment}")
   configure_file(cmake/lull.pc.in lull-${name}.pc @ONLY)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lull-${name}.pc DESTINATION ${LULL_INSTALL_LIB}/pkgconfig)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lull-${name}.pc DESTINATION ${LULL_INSTALL_LIB}/pkgconfig COMPONENT development)
 endfunction()
 
 lull_shared_library(meter "Lull: regions and metrics of a program in the record of its run"
@@ -42,7 +42,7 @@ set_property(TARGET lull-shmem APPEND PROPERTY LINK_DEPENDS ${LULL_SECOND_NAMES}
 # Compiler wrappers, as other OpenSHMEM and MPI libraries have them.
 function(lull_compiler_wrapper LULL_WRAPPER LULL_WRAPPER_LANGUAGE LULL_WRAPPER_COMPILER)
   configure_file(cmake/compiler_wrapper.in ${LULL_WRAPPER} @ONLY)
-  install(PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/${LULL_WRAPPER} DESTINATION ${LULL_INSTALL_BIN})
+  install(PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/${LULL_WRAPPER} DESTINATION ${LULL_INSTALL_BIN} COMPONENT development)
 endfunction()
 lull_compiler_wrapper(lullcc C cc)
 lull_compiler_wrapper(lullc++ C++ c++)
@@ -57,8 +57,9 @@ if(LULL_INSTALL_OSH_NAMES)
   endif()
 endif()
 
-install(DIRECTORY include/ ${LULL_MADE_INCLUDE}/ DESTINATION ${LULL_INSTALL_INCLUDE})
+install(DIRECTORY include/ ${LULL_MADE_INCLUDE}/ DESTINATION ${LULL_INSTALL_INCLUDE} COMPONENT development)
+install(DIRECTORY ${LULL_MADE_MAN}/man3 DESTINATION ${LULL_INSTALL_SHARE}/man COMPONENT development)
 configure_file(cmake/lull-config.cmake.in lull-config.cmake @ONLY)
 write_basic_package_version_file(lull-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lull-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/lull-config-version.cmake
-        DESTINATION ${LULL_INSTALL_LIB}/cmake/lull)
+        DESTINATION ${LULL_INSTALL_LIB}/cmake/lull COMPONENT development)

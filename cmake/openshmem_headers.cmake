@@ -1,8 +1,11 @@
-# Makes the headers of OpenSHMEM that follow from the table src/shmem/interface/openshmem.toml, in LULL_MADE_INCLUDE. This
-# is done when CMake configures, and before a build when the table has changed: clang-tidy, which needs no build, finds them.
+# Makes the headers of OpenSHMEM that follow from the table src/shmem/interface/openshmem.toml, in LULL_MADE_INCLUDE, and the
+# manual pages of its routines, in LULL_MADE_MAN. This is done when CMake configures, and before a build when the table has changed: clang-tidy, which needs no build, finds them.
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter)
 set(LULL_MADE_INCLUDE ${PROJECT_BINARY_DIR}/include)
+set(LULL_MADE_MAN ${PROJECT_BINARY_DIR}/man)
 set(interface ${PROJECT_SOURCE_DIR}/src/shmem/interface)
 execute_process(COMMAND ${Python_EXECUTABLE} -B ${interface}/headers.py ${LULL_MADE_INCLUDE} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${Python_EXECUTABLE} -B ${interface}/man_pages.py ${PROJECT_VERSION} ${LULL_MADE_MAN}
+                COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB sources ${interface}/*.toml ${interface}/*.py ${interface}/*.in)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})

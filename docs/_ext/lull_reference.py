@@ -23,16 +23,21 @@ from pydantic import BaseModel, TypeAdapter
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
+import documentation
 from lull import _core, record
 from lull import cli as lull_cli
 from lull.comparison import result
+from lull.prediction import account as prediction_account
+from lull.prediction import machine as prediction_machine
 from lull.record.table import COLUMNS
 from lull.simulation import account
-from lull.statistics import bootstrap
+from lull.statistics import bootstrap, formatting
 from lull.study import description
+from lull.study.simulated import description as simulated
 from openshmem import Interface
 
 IN_RECORD = ("EnergyKind", "Domain")  # sections of reference/record.md that other pages refer to
+ELSEWHERE = {"TimeAccount": "simulate-toml.md"}  # and of others
 MARK = re.compile(r"^<!-- generated: ([a-z-]+) -->$", re.MULTILINE)
 
 
@@ -114,7 +119,7 @@ def type_in_words(schema: dict[str, Any], page: str = "") -> str:
     match schema:
         case {"$ref": reference}:
             name = reference.rpartition("/")[2]
-            return f"[{name}]({page if name in IN_RECORD else ''}#{name.lower()})"
+            return f"[{name}]({page if name in IN_RECORD else ELSEWHERE.get(name, '')}#{name.lower()})"
         case {"anyOf": some}:
             return " or ".join(dict.fromkeys(type_in_words(one, page) for one in some))
         case {"const": value}:
@@ -207,6 +212,11 @@ def study_toml() -> str:
     return models_in(description.Description, description.Part)
 
 
+def simulated_study_toml() -> str:
+    """The tables of a file of a study of simulations."""
+    return models_in(simulated.SimulatedStudy, description.Part)
+
+
 def comparison_json() -> str:
     """What `lull compare --json` prints."""
     parts = [models_in(result.Comparisons, record.Model, "record.md")]
@@ -265,6 +275,52 @@ def simulation_links() -> str:
     return table(["column", "type"], [(f"`{field.name}`", str(field.type)) for field in account.LINKS_SCHEMA])
 
 
+# Predictions
+
+
+def machine_toml() -> str:
+    """The tables of a machine's file."""
+    return models_in(prediction_machine.Machine, prediction_machine.Part)
+
+
+def prediction_json() -> str:
+    """prediction.json and what `lull predict --json` prints."""
+    return models_in(prediction_account.Prediction, prediction_account.Model, "record.md")
+
+
+def aggregation_at_scale() -> str:
+    """The simulated points of studies/aggregation/at_scale.py, each beside the same application without aggregation."""
+    path = Path(__file__).resolve().parents[1] / "results" / "aggregation-at-scale.json"
+    kept = json.loads(path.read_text(encoding="utf-8"))["points"]
+    order = list(dict.fromkeys(point["application"] for point in kept.values()))
+
+    def drawn(point: dict[str, Any], *names: str) -> float:
+        return float(sum(point["joules"][name]["joules"] for name in names))
+
+    rows = []
+    for point in sorted(kept.values(), key=lambda p: (order.index(p["application"]), p["nodes"])):
+        direct = kept[f"{point['application']}, direct, {point['nodes']}, {point['links']}"]
+        network, node = drawn(point, "links", "switches", "nics"), drawn(point, "nodes")
+        before = drawn(direct, "links", "switches", "nics", "nodes")
+        rows.append(
+            (
+                point["application"],
+                f"{point['nodes']:,}",
+                point["way"],
+                point["links"],
+                formatting.si(point["run_time_s"], "s"),
+                f"{point['messages']:,}",
+                formatting.si(node, "J"),
+                formatting.si(network, "J"),
+                formatting.three_digits(network / node),
+                formatting.three_digits(direct["run_time_s"] / point["run_time_s"]),
+                formatting.three_digits(before / (network + node)),
+            )
+        )
+    heads = ["application", "nodes", "items travel", "links", "time", "messages", "nodes' energy", "network's energy"]
+    return table([*heads, "network over nodes", "Speedup", "Greenup"], rows)
+
+
 # shmem.h
 
 
@@ -303,7 +359,7 @@ def results(benchmark: str) -> str:
 
     def found(name: str) -> str:
         value = f"{kept['figures'][name]:.4g}"
-        return f"{value} ({spread[name][0]:.4g} to {spread[name][1]:.4g})" if name in spread else value
+        return f"{value}\u00a0({spread[name][0]:.3g}\u2013{spread[name][1]:.3g})" if name in spread else value
 
     rows = [
         (f"`{name}`", found(name), row["wanted"].removesuffix(">").removesuffix("<"), row["is"])
@@ -318,19 +374,47 @@ def results(benchmark: str) -> str:
     return words + "\n\n" + table(["figure", "found", "wanted", "what it is"], rows)
 
 
+# The examples of these pages
+
+
+def examples() -> str:
+    """How many examples there are, how they are run, and which are not."""
+    blocks = [block for page in documentation.pages() for block in page.blocks if block.language != "text"]
+    left_out = [block for block in blocks if block.entry.skip]
+    instead = [block for block in blocks if block.entry.run]
+    shorter = [block for block in blocks if block.shrunk and not block.entry.run and not block.entry.skip]
+    lacking = [block for block in blocks if block.entry.needs and not block.entry.skip]
+    words = (
+        f"Of {len(blocks)} examples {len(blocks) - len(left_out) - len(instead)} are run as they stand, {len(shorter)} "
+        f"of them shortened; in the place of {len(instead)} another script is run, and {len(left_out)} are not run. "
+        f"{len(lacking)} are left out on machines that lack what they need: Slurm, namespaces, another library."
+    )
+    rows = [
+        (f"`{block.first_line}`", block.page.removeprefix("docs/"), how, block.entry.skip or block.entry.why)
+        for how, some in (("not run", left_out), ("otherwise", instead))
+        for block in some
+    ]
+    return f"{words}\n\n{table(['example', 'page', 'how', 'why'], rows)}"
+
+
 GENERATED: dict[str, Callable[[], str]] = {
     "cli": command_line,
     "settings": settings,
     "run-json": run_json,
     "samples": samples,
+    "examples": examples,
     "export-columns": export_columns,
     "study-toml": study_toml,
+    "simulated-study-toml": simulated_study_toml,
     "comparison-json": comparison_json,
     "simulate-toml": simulate_toml,
     "power-presets": power_presets,
     "topology-parameters": topology_parameters,
     "simulation-json": simulation_json,
     "simulation-links": simulation_links,
+    "aggregation-at-scale": aggregation_at_scale,
+    "machine-toml": machine_toml,
+    "prediction-json": prediction_json,
     "shmem-functions": shmem_functions,
     "shmem-types": shmem_types,
 }
