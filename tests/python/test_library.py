@@ -11,8 +11,9 @@ import records
 from conftest import Lull
 from lull import _core
 from lull.base.errors import LullError, UsageError
+from lull.library.compared_simulations import ComparedSimulations
 from lull.library.recorded import Recorded
-from lull.library.simulated import Simulated
+from lull.library.simulated import Simulated, load_simulation
 from lull.library.traced import Traced
 from lull.record import EnergyKind
 from trace_records import leave, ring
@@ -182,6 +183,35 @@ def test_a_simulation_shows_and_draws_itself_beside_another() -> None:
     other = api.simulate(SMALL, changes={"power.mode": "deep-sleep"}, label="deep")
     labels = [text.get_text() for text in found.plot(other)[0].get_yticklabels()]
     assert "deep" in " ".join(labels)
+
+
+def test_simulations_are_compared_in_memory_and_on_disk(tmp_path: Path) -> None:
+    hybrid = api.simulate(SMALL)
+    folder = api.simulate(SMALL, changes={"power.mode": "active"}).save(tmp_path / "active").folder
+    assert folder is not None
+    found = api.compare(folder, hybrid)
+    assert isinstance(found, ComparedSimulations) and found.kind is EnergyKind.SIMULATED
+    assert found.greenup is not None and found.greenup.value > 1 > found.speedup.value
+    assert found.greenup.low is None, "of one seed there is no interval"
+    shown = found._repr_html_()
+    assert "power.mode: active → hybrid" in shown and found.verdict in shown
+    frame = found.to_pandas().set_index("figure")
+    assert frame.loc["run time", "of_baseline"] == pytest.approx(load_simulation(folder).jobs[0].run_time_s)
+    assert [tick.get_text() for tick in found.plot()[0].get_yticklabels()] == ["active", "simulation"]
+
+
+def test_simulations_of_one_name_are_told_apart() -> None:
+    found = api.compare(api.simulate(SMALL), api.simulate(SMALL), api.simulate(SMALL))
+    assert [one.candidate for one in found.found] == ["simulation-2", "simulation-3"]
+    assert found.speedup.value == 1
+
+
+def test_what_cannot_be_compared_is_refused_by_name(pair: tuple[Path, Path]) -> None:
+    simulated = api.simulate(SMALL)
+    with pytest.raises(UsageError, match=r"not of one kind \(a run, a simulation\)"):
+        api.compare(pair[0], simulated)
+    with pytest.raises(UsageError, match="no regions"):
+        api.compare(str(simulated.save(pair[0].parent / "one").folder), simulated, region="solve")
 
 
 def test_a_simulation_is_saved_as_the_record_that_the_command_writes(lull: Lull, tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
-"""Records compared in Python: `lull.compare`, what `lull compare` prints."""
+"""Runs compared in Python, and `lull.compare`, which takes simulations, too: what `lull compare` prints."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import pyarrow as pa
 
@@ -12,9 +12,13 @@ from lull.base.errors import UsageError
 from lull.comparison.compare import compare_all
 from lull.comparison.result import Comparison
 from lull.comparison.table import category_words, rows, scope_words, sensor_words
-from lull.library.recorded import Recorded, load_record
+from lull.library.compared_simulations import ComparedSimulations, compare_simulations
+from lull.library.loading import load
+from lull.library.predicted import Predicted
+from lull.library.recorded import Recorded
 from lull.library.shown import as_pandas, table
-from lull.record import is_simulated
+from lull.library.simulated import Simulated
+from lull.library.traced import Traced
 from lull.record.labels import distinct
 from lull.statistics import formatting
 from lull.statistics.bootstrap import Interval
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 RATIOS = ("speedup", "greenup", "powerup", "edp_ratio", "ed2p_ratio")
+NAMES = {Recorded: "a run", Simulated: "a simulation", Predicted: "a prediction", Traced: "a trace"}
 
 
 @dataclass(frozen=True)
@@ -71,34 +76,59 @@ class Compared:
         return _details(self.found[0]) if len(self.found) == 1 else _overview(self.found)
 
 
+@overload
 def compare(
-    baseline: Recorded | str | Path,
+    baseline: Recorded,
     *candidates: Recorded | str | Path,
     region: str | None = None,
     per: str | None = None,
     allow_mixed: bool = False,
-) -> Compared:
-    """Compare runs with a baseline: Speedup, Greenup, Powerup, with intervals and rank tests.
+) -> Compared: ...
+@overload
+def compare(baseline: Simulated, *candidates: Simulated | str | Path) -> ComparedSimulations: ...
+@overload
+def compare(
+    baseline: str | Path,
+    *candidates: Recorded | Simulated | str | Path,
+    region: str | None = None,
+    per: str | None = None,
+    allow_mixed: bool = False,
+) -> Compared | ComparedSimulations: ...
+def compare(
+    baseline: Recorded | Simulated | str | Path,
+    *candidates: Recorded | Simulated | str | Path,
+    region: str | None = None,
+    per: str | None = None,
+    allow_mixed: bool = False,
+) -> Compared | ComparedSimulations:
+    """Compare runs with a baseline: Speedup, Greenup, Powerup, with intervals and rank tests; or simulations.
 
     Args:
-        baseline: What is divided; a run, or the folder of its record.
-        candidates: What divides, one or more.
+        baseline: What is divided; a run or a simulation, or the folder of its record.
+        candidates: What divides, one or more, all runs or all simulations.
         region: Compare this region of the program instead of whole runs.
         per: Divide time and energy of every run by this metric of its own.
         allow_mixed: Compare energies of different kinds nevertheless, labelled by the weakest.
 
     Raises:
-        UsageError: There is no candidate, or a record is of a simulation.
+        UsageError: There is no candidate; runs and simulations are mixed; a part of simulations is asked for.
         LullError: Nothing to compare (no successful run, no such region or metric), or the kinds are mixed.
     """
     if not candidates:
         raise UsageError("compare", "one record alone is compared with nothing", "name a second one")
-    sides = [one if isinstance(one, Recorded) else load_record(Path(one)) for one in (baseline, *candidates)]
-    if any(is_simulated(side.run) for side in sides):
-        words = "a record is of a simulation"
-        raise UsageError("compare", words, "load it and compare its figures, or use the command lull compare")
-    folders = [side.folder or Path(f"{side.label}-{place}") for place, side in enumerate(sides, 1)]
-    first, *others = distinct(folders, [side.run for side in sides])
+    sides = [load(one) if isinstance(one, str | Path) else one for one in (baseline, *candidates)]
+    simulations = tuple(side for side in sides if isinstance(side, Simulated))
+    if len(simulations) == len(sides):
+        if region is not None or per is not None:
+            words = "simulations have no regions and no work to divide by"
+            raise UsageError("compare simulations", words, "leave out region and per")
+        return compare_simulations(simulations[0], simulations[1:])
+    runs = [side for side in sides if isinstance(side, Recorded)]
+    if len(runs) < len(sides):
+        there = ", ".join(dict.fromkeys(NAMES[type(side)] for side in sides))
+        raise UsageError("compare", f"what is given is not of one kind ({there})", "compare runs, or simulations")
+    folders = [side.folder or Path(f"{side.label}-{place}") for place, side in enumerate(runs, 1)]
+    first, *others = distinct(folders, [side.run for side in runs])
     return Compared(tuple(compare_all(first, others, region=region, per=per, allow_mixed=allow_mixed)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,6 +115,10 @@ class Simulated:
         from lull.simulation.plots import time_in_states
 
         return list(time_in_states([(one.label, one.file) for one in (self, *others)]).figure.axes)
+
+    def labelled(self, label: str) -> Simulated:
+        """The same by another name."""
+        return replace(self, label=label)
 
     def save(self, folder: str | Path, *, command: Sequence[str] = ("lull.simulate",)) -> Simulated:
         """Write it as a record, which every command of Lull reads.

@@ -9,8 +9,17 @@ from lull.record.schema import Run
 
 
 def distinct(folders: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
-    """The runs with labels that tell them apart: the folder's name, or its whole path, where labels are alike."""
-    names = [run.label for run in runs]
-    for of in (lambda folder: folder.resolve().name, str):
-        names = [of(folder) if names.count(name) > 1 else name for folder, name in zip(folders, names, strict=True)]
+    """The runs with labels that tell them apart."""
+    names = told_apart([run.label for run in runs], folders)
     return [run.model_copy(update={"label": name}) for run, name in zip(runs, names, strict=True)]
+
+
+def told_apart(labels: Sequence[str], folders: Sequence[Path | None]) -> list[str]:
+    """The labels; where some are alike the folder's name, or its whole path, and without a folder a number behind."""
+    names = list(labels)
+    for of in (lambda folder: folder.resolve().name, str):
+        names = [
+            of(folder) if folder is not None and names.count(name) > 1 else name
+            for folder, name in zip(folders, names, strict=True)
+        ]
+    return [f"{name}-{place}" if names.count(name) > 1 else name for place, name in enumerate(names, 1)]

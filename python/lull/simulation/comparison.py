@@ -8,10 +8,8 @@ one link cancels where both sides have equally many links.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from statistics import median
 
-import click
 import numpy as np
 from rich.console import Console
 from rich.table import Table
@@ -20,9 +18,8 @@ from rich.text import Text
 from lull.base.errors import LullError
 from lull.comparison.markdown import escaped
 from lull.comparison.markdown import table as table_in_markdown
-from lull.comparison.screen import console_for_tables
 from lull.record import EnergyKind, Model
-from lull.simulation.account import RepeatAccount, SimulationFile, read_simulation
+from lull.simulation.account import RepeatAccount, SimulationFile
 from lull.statistics import bootstrap, formatting
 
 
@@ -52,6 +49,8 @@ class SimulatedComparison(Model):
     warnings: list[str]
 
 
+MOST_DIFFERENCES = 12  # between descriptions, that are told
+
 # Name, unit, what: the rows of the table.
 ROWS: tuple[tuple[str, str, Callable[[RepeatAccount], float | None]], ...] = (
     ("run time", "s", lambda one: max(job.run_time_s for job in one.jobs)),
@@ -65,15 +64,6 @@ ROWS: tuple[tuple[str, str, Callable[[RepeatAccount], float | None]], ...] = (
     ("wake-ups", "", lambda one: float(one.power.wakes)),
     ("energy of links", "J", lambda one: one.joules),
 )
-
-
-def compare_folders(folders: Sequence[Path], labels: Sequence[str], as_json: bool) -> None:
-    """Compare two simulated records and print the result."""
-    found = compare(labels[0], read_simulation(folders[0]), labels[1], read_simulation(folders[1]))
-    if as_json:
-        click.echo(found.model_dump_json(indent=1))
-    else:
-        render(found, console_for_tables())
 
 
 def compare(first: str, baseline: SimulationFile, second: str, candidate: SimulationFile) -> SimulatedComparison:
@@ -120,12 +110,11 @@ def render(found: SimulatedComparison, console: Console) -> None:
     table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0), header_style="bold")
     for heading in ("", found.baseline, found.candidate, "ratio"):
         table.add_column(heading, justify="left" if not heading else "right")
-    for row in found.figures:
-        values = [_words(value, row.unit) for value in (row.baseline, row.candidate)]
-        table.add_row(row.name, *values, _ratio_of(row))
+    for row in cells(found):
+        table.add_row(*row)
     console.print(table)
-    console.print(Text(_told(found)), soft_wrap=True)
-    for key, (one, other) in list(found.differ.items())[:12]:
+    console.print(Text(verdict(found)), soft_wrap=True)
+    for key, (one, other) in list(found.differ.items())[:MOST_DIFFERENCES]:
         console.print(Text(f"  {key}: {one} → {other}", style="dim"), soft_wrap=True)
     for warning in found.warnings:
         console.print(Text.assemble(("note: ", "yellow"), warning), soft_wrap=True)
@@ -133,9 +122,7 @@ def render(found: SimulatedComparison, console: Console) -> None:
 
 def markdown(found: SimulatedComparison) -> str:
     """One comparison in Markdown: a table of its figures, the ratios, what differs and what to mind."""
-    body = [(row.name, *(_words(value, row.unit) for value in (row.baseline, row.candidate)), _ratio_of(row))
-            for row in found.figures]  # fmt: skip
-    lines = [table_in_markdown(("", found.baseline, found.candidate, "ratio"), body), "", f"{_told(found)}."]
+    lines = [table_in_markdown(("", found.baseline, found.candidate, "ratio"), cells(found)), "", f"{verdict(found)}."]
     lines += [
         "",
         *(f"- {escaped(key)}: {escaped(one)} → {escaped(other)}" for key, (one, other) in found.differ.items()),
@@ -144,7 +131,16 @@ def markdown(found: SimulatedComparison) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _told(found: SimulatedComparison) -> str:
+def cells(found: SimulatedComparison) -> list[tuple[str, str, str, str]]:
+    """The rows of a table: a figure, the baseline's, the candidate's, their ratio."""
+    return [
+        (row.name, _words(row.baseline, row.unit), _words(row.candidate, row.unit), _ratio_of(row))
+        for row in found.figures
+    ]
+
+
+def verdict(found: SimulatedComparison) -> str:
+    """The ratios in words."""
     ratios = [("Speedup", found.speedup), ("Greenup", found.greenup), ("Powerup", found.powerup)]
     told = ", ".join(f"{name} {formatting.ratio(ratio)}" for name, ratio in ratios if ratio is not None)
     return f"{told}; energy of links, {found.kind.value}"

@@ -1,0 +1,103 @@
+"""Simulations compared in Python: what `lull.compare` gives of them, and `lull compare` prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from lull.library.shown import as_pandas, table
+from lull.library.simulated import Simulated
+from lull.record import EnergyKind
+from lull.record.labels import told_apart
+from lull.simulation import comparison
+from lull.simulation.comparison import SimulatedComparison
+from lull.statistics.bootstrap import Interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class ComparedSimulations:
+    """One or more simulations against a baseline; `found` has all figures of each.
+
+    The ratios are the first candidate's, of simulated time and of the energy of links: baseline over candidate, above 1
+    the candidate is better; Powerup alone is the candidate's mean power over the baseline's. `low` and `high` hold 95 %
+    of seeds, None where there are too few: one seed repeats to the bit, and says nothing of others.
+
+    Args:
+        found: One comparison for each candidate.
+        sides: The simulations, the baseline first, labelled as in `found`.
+    """
+
+    found: tuple[SimulatedComparison, ...]
+    sides: tuple[Simulated, ...]
+
+    @property
+    def speedup(self) -> Interval:
+        """Simulated time of the baseline over that of the candidate."""
+        return self.found[0].speedup
+
+    @property
+    def greenup(self) -> Interval | None:
+        """Energy of links of the baseline over that of the candidate; None: different networks without watts."""
+        return self.found[0].greenup
+
+    @property
+    def powerup(self) -> Interval | None:
+        """Mean power of links of the candidate over that of the baseline; None as `greenup`."""
+        return self.found[0].powerup
+
+    @property
+    def verdict(self) -> str:
+        """What it comes to, in words."""
+        return comparison.verdict(self.found[0])
+
+    @property
+    def kind(self) -> EnergyKind:
+        """How the energies were obtained: they are simulated."""
+        return EnergyKind.SIMULATED
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each figure of each candidate: unit, both medians over seeds, candidate over baseline."""
+        rows = [
+            {"baseline": one.baseline, "candidate": one.candidate, "figure": figure.name, "unit": figure.unit,
+             "of_baseline": figure.baseline, "of_candidate": figure.candidate, "ratio": figure.ratio}
+            for one in self.found
+            for figure in one.figures
+        ]  # fmt: skip
+        return as_pandas(pa.Table.from_pylist(rows))
+
+    def plot(self) -> list[Axes]:
+        """Draw the share of time that links spend in each state of power, a bar for each simulation."""
+        return self.sides[0].plot(*self.sides[1:])
+
+    def _repr_html_(self) -> str:
+        return "".join(map(_shown, self.found))
+
+
+def compare_simulations(baseline: Simulated, candidates: tuple[Simulated, ...]) -> ComparedSimulations:
+    """Compare simulations with a baseline, which `lull.compare` calls.
+
+    Raises:
+        LullError: One of them simulated no time.
+    """
+    all_sides = (baseline, *candidates)
+    labels = told_apart([side.label for side in all_sides], [side.folder for side in all_sides])
+    sides = tuple(side.labelled(label) for side, label in zip(all_sides, labels, strict=True))
+    first, *others = sides
+    return ComparedSimulations(
+        tuple(comparison.compare(first.label, first.file, one.label, one.file) for one in others), sides
+    )
+
+
+def _shown(found: SimulatedComparison) -> str:
+    differ = [f"{key}: {one} → {other}" for key, (one, other) in found.differ.items()]
+    return table(
+        ["", found.baseline, found.candidate, "ratio"],
+        comparison.cells(found),
+        [f"{comparison.verdict(found)}.", *differ[: comparison.MOST_DIFFERENCES], *found.warnings],
+    )
