@@ -125,8 +125,9 @@ std::vector<item_paths::channel> item_paths::between(std::uint32_t hop, std::uin
   }
   std::erase(others, rank);
   std::ranges::sort(others);
-  std::rotate(others.begin(), std::upper_bound(others.begin(), others.end(), rank), others.end());  // no subrange: clang 14 cannot read it
+  std::rotate(others.begin(), std::upper_bound(others.begin(), others.end(), rank), others.end());
   std::vector<channel> result;
+  result.reserve(others.size());
   // Channels between the same kinds of ends carry the same, but for those inside a node.
   const bool alike = kinds_[hop] != kind::inside;
   for (const std::uint32_t other : others)
