@@ -13,7 +13,7 @@ from lull.base.errors import LullError
 from lull.study.simulated.description import Bound, Grid, SimulatedStudy, Statement, is_simulated, read_simulated
 from lull.study.simulated.figures import drawings
 from lull.study.simulated.grids import all_points, workloads_of
-from lull.study.simulated.rows import Row
+from lull.study.simulated.rows import Row, csv_text
 from lull.study.simulated.verdicts import CANNOT_TELL, NOT_REPRODUCED, REPRODUCED, judge
 
 SMALL = """
@@ -80,7 +80,7 @@ def row(application: str, mode: str, *, saved: float = 0.0, slowdown: float | No
     factors = {"topology": "t", "mapping": "linear", "workload": 0, "hold": "1 Ts"}
     factors |= {"application": application, "processes": processes, "mode": mode}
     name = f"{application}.{processes}.{mode}"
-    return Row(name, "single", factors, 1, saved, saved, saved, 1.0, slowdown, 0.5, 0.1, 10)
+    return Row(name, "", "single", factors, 1, saved, saved, saved, 1.0, slowdown, 0.5, 0.1, 10)
 
 
 def test_the_studies_of_simulations_that_come_with_lull_are_well_formed() -> None:
@@ -264,6 +264,48 @@ def test_a_small_study_runs_resumes_and_tells(lull: Lull) -> None:
     again = lull.run("study", "./small.toml", "--quick")
     assert "all of it is in" in again.stderr
     assert again.stdout == whole.stdout
+
+
+def test_what_an_earlier_study_found_is_taken_and_some_of_it_checked(lull: Lull) -> None:
+    (lull.folder / "small.toml").write_text(SMALL)
+    assert lull.run("study", "./small.toml", "--quick", "--grid", "single", "--out", "one").returncode == 0
+    earlier = lull.folder / "one" / "points.csv"
+    done = lull.run("study", "./small.toml", "--quick", "--take", "one/points.csv", "--out", "two")
+    assert done.returncode == 0, done.stderr
+    assert "6 simulations are taken from one/points.csv" in done.stderr
+    assert "grid single: 6 of 6 simulations" in done.stdout and "grid multi: 3 of 3 simulations" in done.stdout
+    simulated = sorted(path.parent.name for path in (lull.folder / "two" / ".state").glob("*/000.json"))
+    assert len(simulated) == 3 + 3, "the other grid, and three probes"
+
+    def single(name: str) -> list[dict[str, str]]:
+        rows = csv.DictReader((lull.folder / name / "points.csv").open())
+        return [{**row, "simulator_cpu_s": ""} for row in rows if row["grid"] == "single"]
+
+    assert single("two") == single("one")
+    probed = [name for name in simulated if name.startswith("single")]
+    lines = earlier.read_text().splitlines()
+    at = next(place for place, line in enumerate(lines) if line.startswith(probed[0] + ","))
+    lines[at] = lines[at].rpartition(",")[0] + ",1"
+    earlier.write_text("\n".join(lines) + "\n")
+    changed = lull.run("study", "./small.toml", "--quick", "--take", "one/points.csv", "--out", "three")
+    assert changed.returncode == 1
+    assert f"the simulator has changed: {probed[0]} has packet_hops" in changed.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("a,b\n", "its columns are not those of a points.csv"),
+        (csv_text([row("miniamr", "active")]), "none of its 1 rows is of this study as it is now; leave out --take"),
+    ],
+)
+def test_what_cannot_be_taken_is_refused(lull: Lull, content: str, words: str) -> None:
+    (lull.folder / "small.toml").write_text(SMALL)
+    (lull.folder / "points.csv").write_text(content)
+    done = lull.run("study", "./small.toml", "--quick", "--take", "points.csv")
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert not (lull.folder / "results").exists()
 
 
 def test_options_of_studies_of_simulations_are_refused_elsewhere(lull: Lull) -> None:

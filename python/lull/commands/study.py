@@ -41,6 +41,12 @@ from lull.study.simulated.description import is_simulated, read_simulated
     type=click.IntRange(min=1),
     help="Simulations at a time, of a study of simulations.  [default: one per core]",
 )
+@click.option(
+    "--take",
+    metavar="POINTS.CSV",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Of a study of simulations: what an earlier one found in the same simulations is not simulated again.",
+)
 def study(
     name: str | None,
     quick: bool,
@@ -49,6 +55,7 @@ def study(
     list_them: bool,
     grids: tuple[str, ...],
     workers: int | None,
+    take: Path | None,
 ) -> None:
     """Run the study NAME, or one described by a TOML file of yours.
 
@@ -65,9 +72,9 @@ def study(
         raise UsageError("run a study", "no name was given", "lull study --list shows them")
     path = find_study(name)
     if is_simulated(path):
-        simulate_study(path, quick, resume, _folder(path, quick, out), grids, workers)
+        simulate_study(path, quick, resume, _folder(path, quick, out), grids, workers, take)
         return
-    for option, given in (("--grid", grids), ("--workers", workers)):
+    for option, given in (("--grid", grids), ("--workers", workers), ("--take", take)):
         if given:
             raise UsageError(f"run the study {name}", f"{option} is for studies of simulations", "leave it out")
     whole = read_description(path)
@@ -91,13 +98,21 @@ def study(
 
 
 def simulate_study(
-    path: Path, quick: bool, resume: bool | None, folder: Path, grids: tuple[str, ...], workers: int | None
+    path: Path,
+    quick: bool,
+    resume: bool | None,
+    folder: Path,
+    grids: tuple[str, ...],
+    workers: int | None,
+    take: Path | None,
 ) -> None:
     """Simulate what is missing of a study of simulations, and say what it has found so far."""
     from lull.study.description import nearest
     from lull.study.simulated import running
     from lull.study.simulated.grids import all_points
     from lull.study.simulated.outcome import outcome_of, show, write
+    from lull.study.simulated.rows import rows_of
+    from lull.study.simulated.taken import check_probes, probes, read_taken
 
     whole = read_simulated(path)
     chosen = whole.made_quick() if quick else whole
@@ -106,16 +121,23 @@ def simulate_study(
         if grid not in known:
             raise UsageError(f"run the study {path.stem}", f"it has no grid {grid!r}", nearest(grid, known))
     points = all_points(chosen)
+    taken = read_taken(take, points) if take else {}
     with State(folder) as state:
         if words := take_up(state, running.beginning(path.stem, quick, points), resume):
             print(f"lull: {words}", file=sys.stderr)
-        left = [point for point in running.points_left(points, state) if not grids or point.grid in grids]
-        if left:
-            with Interrupts() as interrupts:
-                running.run_points(left, workers or len(os.sched_getaffinity(0)), state, interrupts)
-        else:
+        missing = running.points_left(points, state)
+        left = [point for point in missing if point.name not in taken and (not grids or point.grid in grids)]
+        again = [point for point in probes(taken, points) if point in missing]
+        with Interrupts() as interrupts:
+            at_once = workers or len(os.sched_getaffinity(0))
+            running.run_points(again, at_once, state, interrupts)
+            if take:
+                check_probes(taken, rows_of(points, state, taken), take)
+                print(f"lull: {len(taken):,} simulations are taken from {take}", file=sys.stderr)
+            running.run_points(left, at_once, state, interrupts)
+        if not left:
             print(f"lull: all of it is in {folder}; --fresh runs it anew", file=sys.stderr)
-        outcome = outcome_of(chosen, points, state)
+        outcome = outcome_of(chosen, points, state, taken)
         report = write(chosen, outcome, state)
     console = output()
     show(chosen, outcome, console)

@@ -6,7 +6,9 @@ both drawn alike, until they have so many processes together; each job repeats t
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,6 +46,11 @@ class Point:
     jobs: tuple[Job, ...]
     content: dict[str, Any]
     active: str  # the name of the point that differs in its links only, which are always active
+
+    @property
+    def key(self) -> str:
+        """Of what the simulator is asked: the same for the same description, to the last key."""
+        return hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def all_points(study: SimulatedStudy) -> list[Point]:

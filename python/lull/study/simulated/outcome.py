@@ -4,7 +4,7 @@ screen and as report.html; points.csv holds every row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,13 +35,15 @@ class Outcome:
     progress: list[str]  # for each grid, how many of its points are there, and what they took
 
 
-def outcome_of(study: SimulatedStudy, points: Sequence[Point], state: State) -> Outcome:
-    """Read what was simulated.
+def outcome_of(
+    study: SimulatedStudy, points: Sequence[Point], state: State, taken: Mapping[str, Sequence[Row]] | None = None
+) -> Outcome:
+    """Read what was simulated, here or, of `taken`, by an earlier study.
 
     Raises:
         LullError: A simulation that was kept is damaged.
     """
-    rows = rows_of(points, state)
+    rows = rows_of(points, state, taken)
     return Outcome(
         rows=rows,
         drawings=drawings(study.figures, rows),

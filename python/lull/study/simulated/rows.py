@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
@@ -34,6 +34,7 @@ class Row:
     """One job of one point. Shares: 0.1 is 10 %."""
 
     point: str
+    description: str  # the key of the point
     grid: str
     factors: dict[str, Value]  # of FACTORS
     repeats: int
@@ -56,27 +57,27 @@ class Row:
         return value
 
 
-def rows_of(points: Sequence[Point], state: State) -> list[Row]:
-    """Rows of all points that are there, in their order; those with active links too.
+def rows_of(points: Sequence[Point], state: State, taken: Mapping[str, Sequence[Row]] | None = None) -> list[Row]:
+    """Rows of all points that are there, in their order; those with active links too. Where one was not simulated here
+    its rows are those of `taken`, if it has them.
 
     Raises:
         LullError: A simulation that was kept is damaged.
     """
     rows: list[Row] = []
-    active: Mapping[str, JobAccount] = {}
+    active: Sequence[float] = []  # run times
     of_active = ""
     for point in points:
         file = _load(point, state)
         if file is None:
-            continue
-        jobs = {job.name: job for job in file.repeats[0].jobs}
-        if point.factors["mode"] == ACTIVE:
-            active, of_active = jobs, point.name
-        known = active if of_active == point.active else {}
-        rows += [
-            _row(point, file, asked, job, known.get(job.name))
-            for asked, job in zip(point.jobs, jobs.values(), strict=True)
-        ]
+            made = list((taken or {}).get(point.name, ()))
+        else:
+            known = active if of_active == point.active else [0.0] * len(point.jobs)
+            made = [_row(point, file, *of_job) for of_job in zip(point.jobs, file.repeats[0].jobs, known, strict=True)]
+        if made and point.factors["mode"] == ACTIVE:
+            made = [replace(row, slowdown=0.0) for row in made]
+            active, of_active = [row.run_time_s for row in made], point.name
+        rows += made
     return rows
 
 
@@ -90,11 +91,11 @@ def _load(point: Point, state: State) -> SimulationFile | None:
         raise LullError(f"take up {point.name}", f"what was kept in {path} is damaged", "start --fresh") from error
 
 
-def _row(point: Point, file: SimulationFile, asked: Job, job: JobAccount, active: JobAccount | None) -> Row:
+def _row(point: Point, file: SimulationFile, asked: Job, job: JobAccount, active_s: float) -> Row:
     figures = file.repeats[0]
-    is_known = active is not None and active.run_time_s > 0
     return Row(
         point=point.name,
+        description=point.key,
         grid=point.grid,
         factors={**point.factors, "application": asked.application, "processes": asked.processes},
         repeats=asked.repeats,
@@ -102,20 +103,25 @@ def _row(point: Point, file: SimulationFile, asked: Job, job: JobAccount, active
         network_saved=figures.network_power.saved,
         used_saved=figures.used_power.saved if figures.used_power is not None else None,
         run_time_s=job.run_time_s,
-        slowdown=job.run_time_s / active.run_time_s - 1 if active is not None and is_known else None,
+        slowdown=job.run_time_s / active_s - 1 if active_s > 0 else None,
         computing=job.time.computing_s / job.run_time_s if job.time is not None and job.run_time_s else None,
         simulator_cpu_s=figures.simulator_cpu_s,
         packet_hops=figures.packet_hops,
     )
 
 
+def heading() -> list[str]:
+    """The columns of points.csv: the point, its description's key, the grid, the factors, the figures."""
+    return ["point", "description", "grid", *FACTORS, *FIGURES]
+
+
 def csv_text(rows: Sequence[Row]) -> str:
-    """points.csv: the point and the grid, the factors, then the figures."""
+    """points.csv, a line for each row."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["point", "grid", *FACTORS, *FIGURES])
+    writer.writerow(heading())
     for row in rows:
         values = [getattr(row, name) for name in FIGURES]
         cells = ["" if value is None else repr(value) for value in values]
-        writer.writerow([row.point, row.grid, *(row.factors[name] for name in FACTORS), *cells])
+        writer.writerow([row.point, row.description, row.grid, *(row.factors[name] for name in FACTORS), *cells])
     return out.getvalue()
