@@ -1,4 +1,4 @@
-"""Where the parts of Lull that are not Python stand: native executables, applications and studies.
+"""Where the parts of Lull stand: native executables, applications, studies; and how a process of ours is started.
 
 They are installed beside the native module; in a source checkout the studies are also found in its own folder.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 from lull import _core
@@ -22,6 +23,15 @@ class NotFoundError(LullError):
 def package_folder() -> Path:
     """The folder of the native module, beside which everything else is installed."""
     return Path(_core.__file__).parent
+
+
+def module_command(module: str, *words: str) -> list[str]:
+    """A command that runs a module of Lull in a process of its own: by this Python and this Lull, which Python need not
+    find by itself (`cmake --install` puts it where only the command lull looks).
+    """
+    beside = str(Path(__file__).resolve().parents[2])
+    start = f"import runpy, sys; sys.path.insert(0, {beside!r}); runpy.run_module({module!r}, None, '__main__', True)"
+    return [sys.executable, "-c", start, *words]
 
 
 def executable(name: str) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 from pathlib import Path
 
 from lull.base import installed
@@ -77,7 +76,7 @@ def _tried(machine: Machine, what: str, options: list[str]) -> Finding:
     except LullError as error:
         return Finding(what, "missing", str(error), needed=True)
     words = ["run", "-n", "2", *options, "shift", "--max", "8", "--iterations", "10"]
-    code, said = machine.output_of([sys.executable, "-m", "lull", *words])
+    code, said = machine.output_of(installed.module_command("lull", *words))
     shown = f"lull {' '.join(words)}"
     if code == 0:
         return Finding(what, "works", shown)

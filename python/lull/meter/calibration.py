@@ -15,6 +15,7 @@ from datetime import date
 from pathlib import Path
 
 from lull import _core, record
+from lull.base import installed
 from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError, run_guarded
 from lull.base.interrupts import Interrupts
@@ -122,7 +123,7 @@ def _sleep(seconds: float, interrupts: Interrupts) -> tuple[int, int]:
 
 def _load(seconds: float, interrupts: Interrupts) -> tuple[int, int]:
     """Load all CPUs from a process of its own, which ends with us whatever happens."""
-    command = [sys.executable, "-m", "lull.meter.full_load", str(seconds)]
+    command = installed.module_command("lull.meter.full_load", str(seconds))
     env = {**os.environ, **dict.fromkeys(ONE_THREAD, "1")}
     try:
         ending = run_guarded(command, env=env, interrupts=interrupts, stdin=subprocess.DEVNULL)
