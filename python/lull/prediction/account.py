@@ -5,14 +5,13 @@ Every energy is of the kind `simulated`: simulated times and states of links, by
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from lull.base.errors import LullError, describe_os_error
 from lull.record import EnergyKind, Model
+from lull.record.model_file import read_model
 from lull.simulation.account import TimeAccount
 
 SCHEMA: Final = 1
@@ -117,13 +116,7 @@ def read_prediction(folder: Path) -> Prediction:
     Raises:
         LullError: It is missing or damaged.
     """
-    asked = f"read the prediction {folder}"
-    try:
-        return Prediction.model_validate(json.loads((folder / PREDICTION_FILE).read_text(encoding="utf-8")))
-    except OSError as error:
-        raise LullError(asked, f"{PREDICTION_FILE}: {describe_os_error(error)}") from error
-    except (json.JSONDecodeError, UnicodeDecodeError, ValidationError) as error:
-        raise LullError(asked, f"{PREDICTION_FILE} is damaged", "predict it again") from error
+    return read_model(folder / PREDICTION_FILE, Prediction, f"read the prediction {folder}", "predict it again")
 
 
 def _sum(parts: list[Joules | None]) -> Joules | None:

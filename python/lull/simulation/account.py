@@ -6,18 +6,17 @@ every figure of each repeat. A repeat has a seed of its own.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from lull import __version__
-from lull.base.errors import LullError, describe_os_error
 from lull.record import Metric, Model
+from lull.record.model_file import read_model
 from lull.simulation.latency import Latency
 from lull.simulation.result import KINDS, JobResult, Links, Power, ProcessTime, Result
 
@@ -253,13 +252,7 @@ def read_simulation(folder: Path) -> SimulationFile:
     Raises:
         LullError: It is missing or damaged.
     """
-    asked = f"read the simulation {folder}"
-    try:
-        return SimulationFile.model_validate(json.loads((folder / SIMULATION_FILE).read_text(encoding="utf-8")))
-    except OSError as error:
-        raise LullError(asked, f"{SIMULATION_FILE}: {describe_os_error(error)}") from error
-    except (json.JSONDecodeError, UnicodeDecodeError, ValidationError) as error:
-        raise LullError(asked, f"{SIMULATION_FILE} is damaged", "simulate it again") from error
+    return read_model(folder / SIMULATION_FILE, SimulationFile, f"read the simulation {folder}", "simulate it again")
 
 
 def parquet_bytes(table: pa.Table) -> bytes:

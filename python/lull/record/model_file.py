@@ -1,0 +1,34 @@
+"""A JSON file that is one model, such as simulation.json: read whole, or refused with a line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from lull.base.errors import LullError, describe_os_error
+from lull.record.schema import Model
+
+M = TypeVar("M", bound=Model)
+
+
+def read_model(path: Path, model: type[M], asked: str, again: str) -> M:
+    """The content of `path`.
+
+    Args:
+        path: The file.
+        model: Its form.
+        asked: Begins the errors.
+        again: What to do where it is damaged.
+
+    Raises:
+        LullError: It is missing or damaged.
+    """
+    try:
+        return model.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise LullError(asked, f"{path.name}: {describe_os_error(error)}") from error
+    except (json.JSONDecodeError, UnicodeDecodeError, ValidationError) as error:
+        raise LullError(asked, f"{path.name} is damaged", again) from error
