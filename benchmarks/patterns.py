@@ -1,15 +1,15 @@
 """Is a plain loop of puts as quick as the best pattern written by hand? (`make bench-patterns`)
 
-The application access_patterns, 2 PEs, 512 KiB in N fragments, as words of M (copy), P (a blocking put), Q (quiet) and
-A (tell the receiver, who copies). By hand means: each word as it stands, LULL_TRANSFORM=off. The unmodified program is
-PPQ, a loop of blocking puts and one quiet, under LULL_TRANSFORM=auto. Programs from which nothing can be gained are
-those that quiet after each put: PQPQ under auto beside off. All take their turn in each round; ratios are of medians
-over the rounds, and the spread is that of the ratios within each round. What auto costs where nothing is to be gained
-is some per cent at most: there the quickest tenths of the quickest rounds are compared, which others on the machine
-have disturbed least. "tcp" is UCX's tcp over the loopback, between two emulated nodes. Puts by RDMA are held against those
-by messages, LULL_RDMA=auto and off, both over UCX's shared memory between two emulated nodes: PQ, one fragment, of which
-nobody tells the receiver, who sleeps in a barrier behind it. Tables come first, then one line of JSON; figures.toml says
-what its figures are.
+The application access_patterns, 2 PEs, 512 KiB in N fragments, as words of M (copy), P (a blocking put), Q (quiet)
+and A (tell the receiver, who copies). By hand means: each word as it stands, LULL_TRANSFORM=off. The unmodified
+program is PPQ, a loop of blocking puts and one quiet, under LULL_TRANSFORM=auto. Programs from which nothing can be
+gained are those that quiet after each put: PQPQ under auto beside off. All take their turn in each round; ratios are
+of medians over the rounds, and the spread is that of the ratios within each round. What auto costs where nothing is
+to be gained is some per cent at most: there the quickest tenths of the quickest rounds are compared, which others on
+the machine have disturbed least. "tcp" is UCX's tcp over the loopback, between two emulated nodes. Puts by RDMA are
+held against those by messages, LULL_RDMA=auto and off, both over UCX's shared memory between two emulated nodes: PQ,
+one fragment, of which nobody tells the receiver, who sleeps in a barrier behind it. Tables come first, then one line
+of JSON; figures.toml says what its figures are.
 """
 
 from __future__ import annotations
