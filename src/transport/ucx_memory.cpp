@@ -1,12 +1,16 @@
 #include "transport/ucx_memory.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
 #include <string>
 #include <utility>
+
+#include "base/page.hpp"
 
 namespace lull::transport {
 namespace {
@@ -23,6 +27,19 @@ struct packed_key {
   packed_key(const packed_key&) = delete;
   packed_key& operator=(const packed_key&) = delete;
 };
+
+// Whether the memory of this machine has room for so much in each process, if all of it is written to.
+bool can_be_written(std::size_t bytes, int processes) {
+  const auto free_bytes = static_cast<double>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<double>(page_size());
+  return static_cast<double>(bytes) * processes < free_bytes / 2;  // others want some, too
+}
+
+// Whether pages that nobody has touched yet were written to.
+bool is_written(std::byte* pages, std::size_t bytes) {
+  std::vector<unsigned char> resident(bytes / page_size());
+  return mincore(pages, bytes, resident.data()) == 0 &&
+         std::ranges::all_of(resident, [](unsigned char page) { return (page & 1U) != 0; });
+}
 
 ucp_request_param_t told(accessing& then) {
   ucp_request_param_t param{};
@@ -59,16 +76,19 @@ ucx_memory::ucx_memory(ucp_context_h context, const ucx_settings& wanted, connec
 std::unique_ptr<ucx_memory> ucx_memory::expose(ucp_context_h context, const ucx_settings& wanted, connection to) {
   std::unique_ptr<ucx_memory> mine(new ucx_memory(context, wanted, std::move(to)));
   // Processes of one host share memory without a network, unless their nodes are emulated. Where a network reaches only
-  // memory that UCX has allocated, the key to that says more than the key to other memory. A page is tried first: where
+  // memory that UCX has allocated, the key to that says more than the key to other memory. A few pages are tried first: where
   // there is no such network, UCX would take the whole from the heap.
-  constexpr std::size_t trial_bytes = 4096;
+  const std::size_t trial_bytes = 16 * page_size(), all_bytes = wanted.memory.size();
   const auto key_bytes = [&] { return packed_key(context, mine->handle_).size; };
   if (wanted.emulated && mine->map(wanted.memory.first(trial_bytes), trial_bytes, false)) {
     const std::size_t of_others = key_bytes();
-    if (mine->map({}, trial_bytes, true) && key_bytes() > of_others && mine->map({}, wanted.memory.size(), true) &&
+    // posix writes to all of an allocation, to see whether there is so much.
+    const auto harmless = [&] {
+      return !is_written(mine->pages_, trial_bytes) || can_be_written(all_bytes, wanted.processes);
+    };
+    if (mine->map({}, trial_bytes, true) && key_bytes() > of_others && harmless() && mine->map({}, all_bytes, true) &&
         key_bytes() > of_others) {
-      // UCX writes to all of it, to see whether there is so much. Best effort: memory is to be used where it is touched.
-      madvise(mine->pages_, mine->bytes_, MADV_REMOVE);
+      madvise(mine->pages_, all_bytes, MADV_REMOVE);  // best effort: memory is to be used where it is touched
       return mine;
     }
   }
