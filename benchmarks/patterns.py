@@ -1,12 +1,14 @@
 """Is a plain loop of puts as quick as the best pattern written by hand? (`make bench-patterns`)
 
-The application access_patterns, 2 PEs, 512 KiB in N fragments, as words of M (copy), P (a blocking put), Q (quiet) and
-A (tell the receiver, who copies). By hand means: each word as it stands, LULL_TRANSFORM=off. The unmodified program is
-PPQ, a loop of blocking puts and one quiet, under LULL_TRANSFORM=auto. Programs from which nothing can be gained are
-those that quiet after each put: PQPQ under auto beside off. All take their turn in each round; ratios are of medians
-over the rounds, and the spread is that of the ratios within each round. What auto costs where nothing is to be gained
-is some per cent at most: there the quickest tenths of the quickest rounds are compared, which others on the machine
-have disturbed least. "tcp" is UCX's tcp over the loopback, between two emulated nodes. Tables come first, then one line
+The application access_patterns, 2 PEs, 512 KiB in N fragments, as words of M (copy), P (a blocking put), Q (quiet)
+and A (tell the receiver, who copies). By hand means: each word as it stands, LULL_TRANSFORM=off. The unmodified
+program is PPQ, a loop of blocking puts and one quiet, under LULL_TRANSFORM=auto. Programs from which nothing can be
+gained are those that quiet after each put: PQPQ under auto beside off. All take their turn in each round; ratios are
+of medians over the rounds, and the spread is that of the ratios within each round. What auto costs where nothing is
+to be gained is some per cent at most: there the quickest tenths of the quickest rounds are compared, which others on
+the machine have disturbed least. "tcp" is UCX's tcp over the loopback, between two emulated nodes. Puts by RDMA are
+held against those by messages, LULL_RDMA=auto and off, both over UCX's shared memory between two emulated nodes: PQ,
+one fragment, of which nobody tells the receiver, who sleeps in a barrier behind it. Tables come first, then one line
 of JSON; figures.toml says what its figures are.
 """
 
@@ -34,6 +36,9 @@ LOOP, PACKED, NAIVE, QUIETS = "PPQ", "MMPQAMM", "MPQMPQ", "PQPQ"
 MOST = {NAIVE: 16384, QUIETS: 1024}  # fragments: over tcp, more quiets take seconds
 ALONE = "off, alone"  # nothing rewritten, and no other word before it in its process
 WAYS = {"shared memory": [], "tcp": ["--nodes", "2"]}
+RMA_TLS = "posix,cma,self"
+RMA_PUT = "PQ"
+RMA_BYTES = [4096, 16384, 65536, 262144, 1 << 20]
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,60 @@ def once(way: str, transform: str, words: Sequence[str], fragments: int, seconds
             line["latency_us"], line["p10_us"], line["sender_cpu_us"], line["receiver_cpu_us"]
         )
     return found
+
+
+def put_over_shared_memory(rdma: str, payload: int, seconds: float) -> Figures:
+    """A put and a quiet to another emulated node, over UCX's shared memory."""
+    program = [str(installed.applications()["access_patterns"]), "--json", "--seconds", str(seconds)]
+    what = ["--payload", str(payload), "--fragments", "1", "--working-set", "64M", "--pattern", *WARM_UP, RMA_PUT]
+    environment = {**os.environ, "LULL_RDMA": rdma, "UCX_TLS": RMA_TLS, "LULL_WAIT": "interrupt"}
+    run = subprocess.run(
+        [str(installed.executable("lull-launch")), "-n", "2", "--nodes", "2", "--", *program, *what],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+        timeout=LIMIT_S,
+    )
+    if run.returncode != 0:
+        said = run.stderr.strip().splitlines() or ["it said nothing"]
+        raise SystemExit(f"put {payload} bytes over {RMA_TLS}: exit {run.returncode}: {said[-1]}")
+    line = json.loads(run.stdout.splitlines()[-1])
+    return Figures(line["latency_us"], line["p10_us"], line["sender_cpu_us"], line["receiver_cpu_us"])
+
+
+def measure_rma(rounds: int, seconds: float) -> Seen:
+    """By messages and by RDMA in turn."""
+    seen: Seen = defaultdict(list)
+    for number in range(rounds):
+        for payload in RMA_BYTES:
+            for rdma in ("off", "auto")[:: 1 if number % 2 == 0 else -1]:
+                seen[Key("rma", rdma, RMA_PUT, payload)].append(put_over_shared_memory(rdma, payload, seconds))
+    return seen
+
+
+def print_rma(seen: Seen) -> None:
+    """Latency of a put, and CPU time of the PE that it goes to."""
+    print(f"\n{RMA_TLS}: a put and a quiet in us, by messages and by RDMA; CPU time of the sleeping target in us")
+    print(f"{'bytes':>9} {'messages':>10} {'RDMA':>10} {'ratio':>20} {'messages':>10} {'RDMA':>10}")
+    for payload in RMA_BYTES:
+        off, auto = Key("rma", "off", RMA_PUT, payload), Key("rma", "auto", RMA_PUT, payload)
+        took = [statistics.median(f.latency for f in seen[key]) for key in (off, auto)]
+        cpu = [statistics.median(f.receiver_cpu for f in seen[key]) for key in (off, auto)]
+        over = ratio(seen, off, auto)
+        print(
+            f"{payload:>9} {took[0]:>10.1f} {took[1]:>10.1f} {over.value:>8.2f} ({over.low:.2f} to {over.high:.2f})"
+            f" {cpu[0]:>10.2f} {cpu[1]:>10.2f}"
+        )
+
+
+def rma_figures(seen: Seen) -> dict[str, Ratio]:
+    """Those of a put of the largest size."""
+    off, auto = (Key("rma", how, RMA_PUT, RMA_BYTES[-1]) for how in ("off", "auto"))
+    return {
+        "rma_put_1m_ratio": ratio(seen, off, auto),
+        "rma_target_cpu_ratio": ratio(seen, auto, off, lambda f: f.receiver_cpu),
+    }
 
 
 def by_hand(fragments: int) -> list[str]:
@@ -217,13 +276,19 @@ def main() -> None:
     """Print the tables, and the figures as JSON."""
     parser = argparse.ArgumentParser(description="Compare access patterns written by hand with what the runtime does.")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"How often all take their turn. [{ROUNDS}]")
+    parser.add_argument("--rma-only", action="store_true", help="Puts by RDMA alone.")
     parser.add_argument("--seconds", type=float, default=0.2, help="Time for each word and number of fragments. [0.2]")
     wanted = parser.parse_args()
     if wanted.rounds < 1:
         parser.error("--rounds must be at least 1")
-    seen = measure(wanted.rounds, wanted.seconds)
-    print_tables(seen)
-    found = figures(seen)
+    found: dict[str, Ratio] = {}
+    if not wanted.rma_only:
+        seen = measure(wanted.rounds, wanted.seconds)
+        print_tables(seen)
+        found = figures(seen)
+    seen = measure_rma(wanted.rounds, wanted.seconds)
+    print_rma(seen)
+    found |= rma_figures(seen)
     print()
     spread = {name: [round(r.low, 4), round(r.high, 4)] for name, r in found.items() if r.low != r.high}
     print(json.dumps({**{name: round(r.value, 4) for name, r in found.items()}, "spread": spread}))

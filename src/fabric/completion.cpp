@@ -25,11 +25,20 @@ void completion::share_number(outstanding& of, pe_id to, std::uint64_t number) {
 }
 
 void completion::expect_reply(outstanding& of) {
+  replies_due_.fetch_add(1, std::memory_order_relaxed);
   of.replies_due_.fetch_add(1, std::memory_order_relaxed);
   of.any_.store(true, std::memory_order_release);
 }
 
-void completion::replied(outstanding& of) { of.replies_due_.fetch_sub(1, std::memory_order_release); }
+void completion::expect_overtakable(outstanding& of) {
+  of.overtakable_.store(true, std::memory_order_relaxed);
+  expect_reply(of);
+}
+
+void completion::replied(outstanding& of) {
+  replies_due_.fetch_sub(1, std::memory_order_release);
+  of.replies_due_.fetch_sub(1, std::memory_order_release);  // the last: its owner may then be gone
+}
 
 void completion::acknowledged(pe_id by, std::uint32_t messages) {
   peers_[static_cast<std::size_t>(by.index())].acknowledged.fetch_add(messages, std::memory_order_release);

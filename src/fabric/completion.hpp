@@ -1,5 +1,6 @@
 // When operations on other nodes are complete: each message that changes memory there has a number, by its target, and
-// the target acknowledges. What gets and fetching atomics wait for is their reply.
+// the target acknowledges. What gets and fetching atomics wait for is their reply, and what goes by RDMA (rdma.hpp) counts
+// as one that is due until the target has all of it.
 //
 // quiet is: tickets() of a context, then wait until reached(), then complete(). fence is quiet where a message of the
 // context may be overtaken, and nothing where not.
@@ -48,6 +49,7 @@ class completion {
       share_number(of, to, number);
   }
   void expect_reply(outstanding& of);
+  void expect_overtakable(outstanding& of);  // the same, of what a later message may overtake
   void replied(outstanding& of);
   void acknowledged(pe_id by, std::uint32_t messages);
 
@@ -55,10 +57,19 @@ class completion {
   // Drops those that are reached. Without the lock.
   [[nodiscard]] bool reached(const outstanding& of, std::vector<ticket>& waiting) const;
   void complete(outstanding& of);  // forgets what has been reached
+  // Calls visit(PE, number of the last message) for each PE that may not have acknowledged all of them.
+  template <class Visit>
+  void for_unacknowledged(const outstanding& of, Visit&& visit) const {
+    for (const pe_id pe : of.touched_) visit(pe, of.last_[static_cast<std::size_t>(pe.index())]);
+  }
+  [[nodiscard]] std::uint64_t acknowledged_by(pe_id pe) const {
+    return peers_[static_cast<std::size_t>(pe.index())].acknowledged.load(std::memory_order_acquire);
+  }
 
-  // Without the lock: whether all ever issued is acknowledged, and how many to this PE are not.
+  // Without the lock: whether all ever issued is acknowledged and no reply due, and how many to this PE are not.
   [[nodiscard]] bool all() const {
-    return acknowledged_.load(std::memory_order_acquire) == issued_.load(std::memory_order_relaxed);
+    return acknowledged_.load(std::memory_order_acquire) == issued_.load(std::memory_order_relaxed) &&
+           replies_due_.load(std::memory_order_acquire) == 0;
   }
   [[nodiscard]] std::uint64_t unacknowledged(pe_id pe) const {
     const peer& other = peers_[static_cast<std::size_t>(pe.index())];
@@ -74,7 +85,7 @@ class completion {
   void share_number(outstanding& of, pe_id to, std::uint64_t number);
 
   std::vector<peer> peers_;
-  std::atomic<std::uint64_t> issued_{0}, acknowledged_{0};
+  std::atomic<std::uint64_t> issued_{0}, acknowledged_{0}, replies_due_{0};
 };
 
 }  // namespace lull::fabric

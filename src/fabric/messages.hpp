@@ -14,7 +14,7 @@
 
 namespace lull::fabric {
 
-enum class message_kind : unsigned { put, coalesced, scatter, get, gather, reply, amo, acknowledge };
+enum class message_kind : unsigned { put, coalesced, scatter, get, gather, reply, amo, acknowledge, ring };
 
 // How every header begins.
 struct envelope {
@@ -28,6 +28,7 @@ struct put_header {
   amo_op signal_how;
   std::uint8_t signal_whole_node;
   std::uint64_t offset, signal_offset, signal_value;
+  std::uint64_t token;  // 0: it is acknowledged; else answered
 };
 struct coalesced_header {
   envelope sent;
@@ -49,6 +50,9 @@ struct amo_header {
 struct acknowledge_header {
   envelope sent;
   std::uint32_t count;
+};
+struct ring_header {  // somebody has written what the PE waits for
+  envelope sent;
 };
 // The block_descriptor follows as the first bytes of the data, then the blocks; of a gather, nothing else.
 struct blocks_header {

@@ -16,23 +16,46 @@ namespace {
 constexpr unsigned messages_per_sample = 16;                  // one of so many small ones is timed
 constexpr std::size_t kept_payload = std::size_t{64} << 10U;  // a message keeps its memory for the next one up to this
 
+// A transfer that this processor carries out holds the lock for no more than so much at a time.
+constexpr std::size_t most_under_lock = std::size_t{1} << 20U;
+
 std::uint64_t token_of(const reply& answer) { return reinterpret_cast<std::uint64_t>(&answer); }
+
+// OpenSHMEM has no error to return, and no exception may cross its C interface: the PE ends, and with it the job.
+// Nearly always the other PE has died; then the launcher is about to end this one and to say which died, so this PE
+// leaves the word to it for a while.
+[[noreturn]] void lose(pe_id me, const char* what, const char* why) {
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  std::fprintf(stderr, "lull: PE %d: cannot %s another node: %s\n", me.index(), what, why);
+  std::_Exit(1);
+}
+
+put_header with_signal(const envelope& sent, std::size_t offset, const signal_amo* signal, std::uint64_t token = 0) {
+  put_header header{.sent = sent,
+                    .has_signal = 0,
+                    .signal_how = amo_op::set,
+                    .signal_whole_node = 0,
+                    .offset = offset,
+                    .signal_offset = 0,
+                    .signal_value = 0,
+                    .token = token};
+  if (!signal) return header;
+  header.has_signal = 1;
+  header.signal_how = signal->how;
+  header.signal_whole_node = signal->whole_node ? 1 : 0;
+  header.signal_offset = signal->offset;
+  header.signal_value = signal->value;
+  return header;
+}
 
 }  // namespace
 
 void message::sent() { owner->sent(*this); }
 
-// OpenSHMEM has no error to return, and no exception may cross its C interface: the PE ends, and with it the job.
-// Nearly always the other PE has died; then the launcher is about to end this one and to say which died, so this PE
-// leaves the word to it for a while.
-void message::lost(const char* why) {
-  std::this_thread::sleep_for(std::chrono::seconds(2));
-  std::fprintf(stderr, "lull: PE %d: cannot send to another node: %s\n", owner->me_.index(), why);
-  std::_Exit(1);
-}
+void message::lost(const char* why) { lose(owner->me_, "send to", why); }
 
 protocol::protocol(pe_id me, int pes, const served_memory& memory, protocol_hooks hooks, const make_transport& make,
-                   const coalescing& small_puts)
+                   const coalescing& small_puts, const rdma_settings& by_network)
     : me_(me),
       hooks_(std::move(hooks)),
       admission_(me, pes),
@@ -41,7 +64,15 @@ protocol::protocol(pe_id me, int pes, const served_memory& memory, protocol_hook
       server_(me, memory, hooks_, acks_),
       transformer_(pes, small_puts.message_bytes),
       coalescer_(pes, small_puts.message_bytes, small_puts.longest_ns),
-      transport_(make(*this)) {}
+      transport_(make(*this)) {
+  transport::remote_memory* const reached = transport_->remote();
+  if (!reached) return;
+  rdma_.emplace(*reached, pes, completion_,
+                rdma_hooks{.changed = hooks_.memory_changed,
+                           .answered = [this](reply& answer) { answered(answer); },
+                           .lost = [this](const char* why) { lose(me_, "reach the memory of", why); }},
+                by_network);
+}
 
 protocol::~protocol() = default;
 
@@ -136,6 +167,7 @@ void protocol::issue(outstanding& of, pe_id pe, std::size_t free_bytes) {
 
 void protocol::put(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
                    const signal_amo* signal, std::atomic<bool>* sent, transforming how) {
+  if (rdma_ && put_by_rdma(of, pe, offset, source, bytes, signal, sent)) return;
   const std::lock_guard hold(lock_);
   if (!signal && coalescer_.takes(offset, bytes)) {
     const auto leaves = next_put(pe, bytes, how);
@@ -145,20 +177,7 @@ void protocol::put(outstanding& of, pe_id pe, std::size_t offset, const void* so
       return;
     }
   }
-  put_header header{.sent = to(pe),
-                    .has_signal = 0,
-                    .signal_how = amo_op::set,
-                    .signal_whole_node = 0,
-                    .offset = offset,
-                    .signal_offset = 0,
-                    .signal_value = 0};
-  if (signal) {
-    header.has_signal = 1;
-    header.signal_how = signal->how;
-    header.signal_whole_node = signal->whole_node ? 1 : 0;
-    header.signal_offset = signal->offset;
-    header.signal_value = signal->value;
-  }
+  const put_header header = with_signal(to(pe), offset, signal);
   if (signal)
     send_before_other(pe);
   else
@@ -302,12 +321,14 @@ void protocol::gather(pe_id pe, std::size_t offset, const block_descriptor& ther
 }
 
 void protocol::get(pe_id pe, std::size_t offset, reply& answer) {
+  if (rdma_ && get_by_rdma(nullptr, pe, offset, answer.destination, answer.bytes, &answer)) return;
   const std::lock_guard hold(lock_);
   send_before_other(pe);
   send(pe, message_kind::get, new_message(), get_header{to(pe), offset, answer.bytes, token_of(answer)});
 }
 
 void protocol::get_nbi(outstanding& of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes) {
+  if (rdma_ && get_by_rdma(&of, pe, offset, destination, bytes, nullptr)) return;
   const std::lock_guard hold(lock_);
   send_before_other(pe);
   const reply& answer = new_reply(of, destination, bytes);
@@ -324,6 +345,7 @@ void protocol::non_fetching(outstanding& of, pe_id pe, const amo& u) {
 }
 
 void protocol::fetching(pe_id pe, const amo& u, reply& answer) {
+  if (rdma_ && fetch_by_rdma(nullptr, pe, u, answer.destination, &answer)) return;
   const std::lock_guard hold(lock_);
   send_before_other(pe);
   send(pe, message_kind::amo, new_message(),
@@ -331,6 +353,7 @@ void protocol::fetching(pe_id pe, const amo& u, reply& answer) {
 }
 
 void protocol::fetching_nbi(outstanding& of, pe_id pe, const amo& u, void* old_value) {
+  if (rdma_ && fetch_by_rdma(&of, pe, u, old_value, nullptr)) return;
   const std::lock_guard hold(lock_);
   send_before_other(pe);
   const reply& answer = new_reply(of, old_value, u.width);
@@ -355,6 +378,90 @@ void protocol::complete(outstanding& of) {
 transforming_counts protocol::transformed() const {
   const std::lock_guard quickly(quick_);
   return transformer_.counts();
+}
+
+// ---- What is no message
+
+bool protocol::put_by_rdma(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
+                           const signal_amo* signal, std::atomic<bool>* sent) {
+  const auto costs = seen();
+  const auto* from = static_cast<const std::byte*>(source);
+  std::unique_lock hold(lock_);
+  if (!rdma_->takes_put(pe, offset, bytes, costs)) return false;
+  while (bytes > most_under_lock && rdma_->by_processor(pe)) {
+    rdma_->put(of, pe, offset, from, most_under_lock, nullptr, nullptr);
+    send_due();
+    offset += most_under_lock;
+    from += most_under_lock;
+    bytes -= most_under_lock;
+    hold.unlock();
+    hold.lock();
+  }
+  rdma_->put(of, pe, offset, from, bytes, signal, sent);
+  send_due();
+  return true;
+}
+
+bool protocol::get_by_rdma(outstanding* of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes,
+                           reply* answer) {
+  const auto costs = seen();
+  auto* to = static_cast<std::byte*>(destination);
+  std::unique_lock hold(lock_);
+  if (!rdma_->takes_get(pe, offset, bytes, costs)) return false;
+  while (bytes > most_under_lock && rdma_->by_processor(pe)) {
+    rdma_->get(nullptr, pe, offset, to, most_under_lock, nullptr);
+    offset += most_under_lock;
+    to += most_under_lock;
+    bytes -= most_under_lock;
+    hold.unlock();
+    hold.lock();
+  }
+  rdma_->get(of, pe, offset, to, bytes, answer);
+  return true;
+}
+
+bool protocol::fetch_by_rdma(outstanding* of, pe_id pe, const amo& u, void* old_value, reply* answer) {
+  const auto costs = seen();
+  const std::lock_guard hold(lock_);
+  if (!rdma_->takes_fetch(pe, u, costs)) return false;
+  rdma_->fetch(of, pe, u, old_value, answer);
+  send_due();
+  return true;
+}
+
+void protocol::send_due() {
+  if (!rdma_->any_due()) return;
+  for (const auto& due : rdma_->take_due()) {
+    if (!due.signal) {
+      send(due.to, message_kind::ring, new_message(), ring_header{to(due.to)});
+      continue;
+    }
+    send_before_other(due.to);
+    std::uint64_t token = 0;
+    if (due.counted)  // some quiet may wait already: for a reply, then, of which it need not have known
+      token = token_of(new_reply(*due.of, nullptr, 0));
+    else
+      issue(*due.of, due.to);
+    send(due.to, message_kind::put, new_message(), with_signal(to(due.to), 0, &*due.signal, token));
+    if (due.counted) completion_.replied(*due.of);
+  }
+}
+
+void protocol::fenced(const outstanding& of) {
+  transformer_.fenced();
+  if (!rdma_) return;
+  const std::lock_guard hold(lock_);
+  rdma_->fenced(of);
+}
+
+model::put_costs protocol::seen() const {
+  const std::lock_guard quickly(quick_);
+  return transformer_.seen();
+}
+
+rdma_counts protocol::by_rdma() const {
+  const std::lock_guard hold(lock_);
+  return rdma_ ? rdma_->counts() : rdma_counts{};
 }
 
 // ---- Progress
@@ -385,6 +492,7 @@ bool protocol::progress_locked() {
   }
   const bool traffic = rounds > 0 || !server_.answers().empty() || acks_.any();
   send_answers();
+  if (rdma_) send_due();
   acks_.send_all([this](pe_id pe, std::uint32_t messages) {
     send(pe, message_kind::acknowledge, new_message(), acknowledge_header{to(pe), messages});
   });
@@ -441,6 +549,9 @@ void protocol::received(unsigned kind, std::span<const std::byte> header, const 
     case message_kind::acknowledge:
       on_acknowledge(header);
       break;
+    case message_kind::ring:
+      hooks_.memory_changed();
+      break;
   }
   tsan_release();
 }
@@ -458,9 +569,10 @@ void protocol::answered(reply& answer) {
 }
 
 void protocol::on_reply(std::span<const std::byte> header, const transport::incoming& payload) {
+  const auto come = read_header<reply_header>(header.data());
+  if (rdma_) rdma_->answered_by(pe_id{come.sent.from});
   // The token is an address of this process that came back.
-  auto& answer =
-      *reinterpret_cast<reply*>(read_header<reply_header>(header.data()).token);  // NOLINT(performance-no-int-to-ptr)
+  auto& answer = *reinterpret_cast<reply*>(come.token);  // NOLINT(performance-no-int-to-ptr)
   const auto unpack = [&answer, this](const std::byte* packed) {
     answer.blocks->scatter(answer.destination, packed, answer.first, answer.count);
     answered(answer);
@@ -481,6 +593,7 @@ void protocol::on_reply(std::span<const std::byte> header, const transport::inco
 void protocol::on_acknowledge(std::span<const std::byte> header) {
   const auto ack = read_header<acknowledge_header>(header.data());
   completion_.acknowledged(pe_id{ack.sent.from}, ack.count);
+  if (rdma_) rdma_->answered_by(pe_id{ack.sent.from});
   hooks_.memory_changed();
 }
 

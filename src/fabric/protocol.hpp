@@ -9,7 +9,8 @@
 //
 // Messages to one PE are applied in the order of the calls, except that the transport may let large ones be overtaken
 // (transport::overtakable_from()); must_complete_to_order() says when fence has to wait for that. Which puts are
-// coalesced, and of which the source is copied, is transforming.hpp's.
+// coalesced, and of which the source is copied, is transforming.hpp's; which operations are no messages, because the
+// network carries them out by itself, rdma.hpp's.
 //
 // Each PE has a key, drawn at random, that only the PEs of its job learn; a message without it is dropped, whoever it
 // came from (admission).
@@ -22,6 +23,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,6 +38,7 @@
 #include "fabric/pending_acks.hpp"
 #include "fabric/pool.hpp"
 #include "fabric/quick_lock.hpp"
+#include "fabric/rdma.hpp"
 #include "fabric/rooms.hpp"
 #include "fabric/server.hpp"
 #include "fabric/transforming.hpp"
@@ -64,7 +67,7 @@ using make_transport = std::function<std::unique_ptr<transport::transport>(trans
 class protocol final : transport::receiver {
  public:
   protocol(pe_id me, int pes, const served_memory& memory, protocol_hooks hooks, const make_transport& make,
-           const coalescing& small_puts = {});
+           const coalescing& small_puts = {}, const rdma_settings& by_network = {});
   ~protocol();
   protocol(const protocol&) = delete;
   protocol& operator=(const protocol&) = delete;
@@ -74,6 +77,8 @@ class protocol final : transport::receiver {
   void introduce(pe_id pe, std::span<const std::byte> contact);  // before the first operation on that PE
   [[nodiscard]] int connections() const;                         // PEs that this one has sent anything to
   [[nodiscard]] std::uint64_t refused() const { return admission_.refused(); }  // messages of strangers
+  // What the network reaches of this PE's memory by itself, and how; null: nothing. For one thread, before others send.
+  [[nodiscard]] transport::remote_memory* remote_memory() { return transport_->remote(); }
   void disconnect();  // collective in effect: call when no peer will send any more
 
   // The way of nearly all of many small puts: into the message that is open for others of this context, with no more than
@@ -91,8 +96,8 @@ class protocol final : transport::receiver {
            const signal_amo* signal, std::atomic<bool>* sent, transforming how = transforming::automatic);
   // Of a put whose `sent` was not true at once: so long it took.
   void waited_for_source(std::size_t bytes, std::int64_t ns);
-  // What is put from now on is behind a fence.
-  void fenced() { transformer_.fenced(); }
+  // What is put from now on is behind a fence of this context.
+  void fenced(const outstanding& of);
   void get(pe_id pe, std::size_t offset, reply& answer);
   void get_nbi(outstanding& of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes);
   void non_fetching(outstanding& of, pe_id pe, const amo& u);
@@ -123,6 +128,7 @@ class protocol final : transport::receiver {
   [[nodiscard]] std::uint64_t unacknowledged(pe_id pe) const { return completion_.unacknowledged(pe); }
 
   [[nodiscard]] transforming_counts transformed() const;
+  [[nodiscard]] rdma_counts by_rdma() const;
   bool progress();  // handles what has arrived, sends what is due; whether there was any
   void flush();     // sends what is being coalesced
   // Grows while a caller that sends one message after the other also makes opportunistic progress.
@@ -138,6 +144,14 @@ class protocol final : transport::receiver {
   void on_reply(std::span<const std::byte> header, const transport::incoming& payload);
   void on_acknowledge(std::span<const std::byte> header);
   void answered(reply& answer);
+
+  // False: it is not to be, and nothing has happened.
+  bool put_by_rdma(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
+                   const signal_amo* signal, std::atomic<bool>* sent);
+  bool get_by_rdma(outstanding* of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes, reply* answer);
+  bool fetch_by_rdma(outstanding* of, pe_id pe, const amo& u, void* old_value, reply* answer);
+  void send_due();  // what operations by RDMA want said
+  [[nodiscard]] model::put_costs seen() const;
 
   bool progress_locked();
   void opportunistic_progress();  // after a message of the caller's own
@@ -179,7 +193,8 @@ class protocol final : transport::receiver {
   unsigned sent_since_progress_ = 0, messages_seen_ = 0;
   bool awaited_ = false;  // an answer to this PE has come since progress began
   std::atomic<std::uint64_t> opportunistic_{0};
-  std::unique_ptr<transport::transport> transport_;  // the last to come, the first to go: it calls all above
+  std::optional<rdma> rdma_;                         // none: the network carries out nothing by itself
+  std::unique_ptr<transport::transport> transport_;  // the first to go: it calls all above
 };
 
 }  // namespace lull::fabric

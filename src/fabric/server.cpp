@@ -50,7 +50,10 @@ void server::put_applied(const put_header& put) {
     const fabric::amo signal{put.signal_how, 8, put.signal_offset, put.signal_value, 0};
     apply_amo(signal, at(signal.offset, 8, "signal"));
   }
-  acks_.add(pe_id{put.sent.from});
+  if (put.token != 0)
+    answers_.push_back({pe_id{put.sent.from}, put.token, 0, 0, false, 0, {}});
+  else
+    acks_.add(pe_id{put.sent.from});
   if (put.signal_whole_node)
     hooks_.node_memory_changed();
   else

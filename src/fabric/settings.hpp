@@ -28,6 +28,13 @@ inline constexpr std::array fabric{
             "Bytes of one message in which small puts to a PE of another node are coalesced; 0 sends each by itself."},
     setting{"LULL_COALESCE_US", setting_type::integer, "1000", "1..1000000",
             "Microseconds after which coalesced puts are sent even if the program neither waits nor calls quiet."},
+    setting{
+        "LULL_RDMA", setting_type::choice, "auto", "auto|on|off",
+        "Whether puts and gets to PEs of other nodes are left to the network, which carries them out while the "
+        "target sleeps. auto: where it is known to do so by itself; on: also where UCX does not tell, or emulates it "
+        "by messages; off: all go by messages."},
+    setting{"LULL_RDMA_BYTES", setting_type::size, "0", "",
+            "Bytes from which on they are; 0: from where that was measured to be quicker than a message."},
     setting{"LULL_MAX_OUTSTANDING", setting_type::integer, "1024", "1..1000000",
             "Transfers to one PE on another node that may be under way before the sender waits."},
 };

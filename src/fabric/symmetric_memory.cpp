@@ -34,10 +34,16 @@ symmetric_memory::symmetric_memory(pe_id me, int pes, std::size_t reserved)
 }
 
 symmetric_memory::offer symmetric_memory::mine() const {
-  return {segment_.name(), heap_bytes_, static_.bytes, static_.identity};
+  return {segment_.name(), heap_bytes_, static_.bytes, static_.identity, heap_elsewhere_ ? 1U : 0U};
 }
 
-void symmetric_memory::map(std::span<const offer> all, const layout& places) {
+void symmetric_memory::lay_heap_on(std::byte* pages) {
+  show_again(pages, heap_bytes_, heap_base_);
+  heap_elsewhere_ = true;
+}
+
+void symmetric_memory::map(std::span<const offer> all, const layout& places,
+                           const std::function<std::byte*(pe_id)>& pages_of) {
   bool one_program = true;
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
     if (all[pe].heap_bytes != heap_bytes_)
@@ -60,6 +66,12 @@ void symmetric_memory::map(std::span<const offer> all, const layout& places) {
     peers_[i] = map_peer(all[i].heap, header_bytes_ + symmetric_bytes_);
     headers_[i] = reinterpret_cast<pe_header*>(peers_[i].data());
     memory_of_[i] = peers_[i].data() + header_bytes_;
+    if (all[i].heap_elsewhere == 0) continue;
+    std::byte* const pages = pages_of(pe);
+    if (!pages)
+      throw error("map the heap of PE " + std::to_string(i) + " of this node",
+                  "it lies in memory of UCX's that UCX does not show here", "set LULL_RDMA=off");
+    show_again(pages, heap_bytes_, memory_of_[i]);
   }
 }
 

@@ -4,9 +4,13 @@
 //
 // States: constructed → offer() told to all, map() what they told → in use. PEs of this node map each other's; in front
 // of the memory of each is a header with its doorbell.
+//
+// The pages of the heap are this process's own, or a network's that can only reach memory which it has made itself; that
+// makes no difference but to the network.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -34,15 +38,20 @@ class symmetric_memory {
   // A heap of SHMEM_SYMMETRIC_SIZE and `reserved` bytes more. Throws when there is no memory for that.
   symmetric_memory(pe_id me, int pes, std::size_t reserved);
 
+  // Nothing may have been written to the heap before.
+  void lay_heap_on(std::byte* pages);
+
   // What the others must know to map this PE's.
   struct offer {
     segment_name heap;
     std::uint64_t heap_bytes;
     std::uint64_t static_bytes, static_identity;
+    std::uint64_t heap_elsewhere;  // 1: it is not in the segment
   };
   [[nodiscard]] offer mine() const;
   // All PEs' offers. Throws when their heaps differ; where their programs differ, static data are not symmetric.
-  void map(std::span<const offer> all, const layout& places);
+  // `pages_of` another PE's heap, where it is not in what it offered; or null.
+  void map(std::span<const offer> all, const layout& places, const std::function<std::byte*(pe_id)>& pages_of);
   void all_have_mapped() { segment_.close(); }  // the descriptor has done its duty
 
   // The heap. Null when there is no room. Not synchronised; made alike by all PEs.
@@ -76,7 +85,8 @@ class symmetric_memory {
   [[nodiscard]] doorbell& bell_of(pe_id pe) const { return header_of(pe).bell; }
   void ring_node() const;  // wakes all of them
 
-  [[nodiscard]] std::span<std::byte> bytes() const { return {heap_base_, symmetric_bytes_}; }  // this PE's
+  [[nodiscard]] std::span<std::byte> heap_memory() const { return {heap_base_, heap_bytes_}; }  // this PE's
+  [[nodiscard]] std::span<std::byte> bytes() const { return {heap_base_, symmetric_bytes_}; }   // this PE's
 
  private:
   pe_id me_;
@@ -87,6 +97,7 @@ class symmetric_memory {
   segment segment_;
   mapping own_;
   std::byte* heap_base_;
+  bool heap_elsewhere_ = false;
   std::vector<mapping> peers_;         // by PE; empty for this PE and for those of other nodes
   std::vector<std::byte*> memory_of_;  // by PE: its symmetric memory; null when it is not shared with this PE
   std::vector<pe_header*> headers_;    // the same

@@ -103,8 +103,9 @@ std::uint64_t team::describe(std::initializer_list<std::uint64_t> arguments) {
 void team::wait_for(const std::uint64_t& counter, std::uint64_t doing, int node) {
   const std::uint64_t epoch = leader_block_->epoch;
   const std::atomic_ref<std::uint64_t> reached(const_cast<std::uint64_t&>(counter));
-  ground_.waits.until({operation::barrier, 0, pe(leader(node)).index()},
-                      [&] { return reached.load(std::memory_order_acquire) >> doing_bits >= epoch; });
+  ground_.waits.until(
+      {.what = operation::barrier, .peer = pe(leader(node)).index(), .where = std::as_bytes(std::span(&counter, 1))},
+      [&] { return reached.load(std::memory_order_acquire) >> doing_bits >= epoch; });
   if (!ground_.checks) return;
   const std::uint64_t now = reached.load(std::memory_order_relaxed);
   constexpr std::uint64_t mask = (1ULL << doing_bits) - 1;

@@ -107,7 +107,7 @@ void transfers::fence(context& c) {
   if (!remote_) return;
   // Messages to one PE are applied in order, but those that the transport lets later ones overtake.
   if (protocol::must_complete_to_order(c.outstanding_)) quiet(c);
-  remote_->fenced();
+  remote_->fenced(c.outstanding_);
 }
 
 void transfers::quiet(context& c) {

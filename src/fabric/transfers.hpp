@@ -122,6 +122,7 @@ class transfers {
   [[nodiscard]] transforming_counts transformed() const {
     return remote_ ? remote_->transformed() : transforming_counts{};
   }
+  [[nodiscard]] rdma_counts by_rdma() const { return remote_ ? remote_->by_rdma() : rdma_counts{}; }
   [[nodiscard]] transforming transform() const { return transform_; }
   void drive() {  // one round of progress, for a caller that tests instead of waiting
     if (oversubscribed_) waiting::pass_on();

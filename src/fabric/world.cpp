@@ -8,13 +8,24 @@
 #include "transport/ucx.hpp"
 
 namespace lull::fabric {
+namespace {
+
+transport::rdma_use wanted_rdma() {
+  const auto wanted = setting_text("LULL_RDMA");
+  return wanted == "off"  ? transport::rdma_use::off
+         : wanted == "on" ? transport::rdma_use::on
+                          : transport::rdma_use::automatic;
+}
+
+}  // namespace
 
 world::world()
     : members_(boot_),
       checks_(setting_integer("LULL_CHECK") != 0),
       most_teams_(static_cast<int>(setting_integer("LULL_TEAMS"))),
-      memory_(me(), pes(), team::bytes_for(pes(), most_teams_) + 64),
+      memory_(me(), pes(), team::bytes_for(pes(), most_teams_) + 128),
       team_blocks_(static_cast<std::byte*>(memory_.allocate(team::bytes_for(pes(), most_teams_)))),
+      awaited_(static_cast<std::uint64_t*>(memory_.allocate(sizeof *awaited_))),
       slots_(most_teams_) {
   transport::leave_crashes_to_the_program();
   if (members_.several_nodes()) protocol_ = make_protocol();
@@ -26,6 +37,7 @@ world::world()
       memory_.bell_of(me()), progress_.get(),
       wait_surroundings{
           .oversubscribed = oversubscribed(), .alone = here.size() == 1, .is_reporter = me().index() == 0});
+  if (has_rdma()) waiting_->publish(*awaited_, memory_.heap_memory());
   count_calls(true);
   transfers_.emplace(me(), memory_, *waiting_, protocol_.get(), progress_.get(), oversubscribed());
   ground_.emplace(team_ground{me(), pes(), places(), memory_, *transfers_, *waiting_, team_blocks_, checks_});
@@ -57,12 +69,20 @@ std::unique_ptr<protocol> world::make_protocol() {
                                    wake_sleeper();
                                  }};
   const auto make = [this](transport::receiver& to) {
-    return transport::make_ucx(
-        to, {.processes = pes(), .one_host = !boot_.spans_hosts(), .emulated = members_.emulates_nodes()});
+    return transport::make_ucx(to, {.processes = pes(),
+                                    .one_host = !boot_.spans_hosts(),
+                                    .emulated = members_.emulates_nodes(),
+                                    .rdma = wanted_rdma(),
+                                    .memory = memory_.heap_memory()});
   };
-  return std::make_unique<protocol>(me(), pes(), served_memory{memory_.bytes(), header.accumulating}, hooks, make,
-                                    coalescing{.message_bytes = setting_size("LULL_COALESCE"),
-                                               .longest_ns = setting_integer("LULL_COALESCE_US") * 1000});
+  auto made = std::make_unique<protocol>(
+      me(), pes(), served_memory{memory_.bytes(), header.accumulating}, hooks, make,
+      coalescing{.message_bytes = setting_size("LULL_COALESCE"),
+                 .longest_ns = setting_integer("LULL_COALESCE_US") * 1000},
+      rdma_settings{.waits_at = memory_.offset_of(awaited_), .least_bytes = setting_size("LULL_RDMA_BYTES")});
+  if (auto* const reached = made->remote_memory(); reached && reached->exposed() != memory_.heap_memory().data())
+    memory_.lay_heap_on(reached->exposed());
+  return made;
 }
 
 // Tells the others where this PE's memory is and how to send to it, and learns theirs.
@@ -80,7 +100,8 @@ void world::join() {
     std::memcpy(&offers[i], told[i].data(), sizeof offers[i]);
     if (protocol_) protocol_->introduce(pe_id{static_cast<int>(i)}, std::span(told[i]).subspan(sizeof offers[i]));
   }
-  memory_.map(offers, places());
+  memory_.map(offers, places(),
+              [this](pe_id pe) { return has_rdma() ? protocol_->remote_memory()->look_into(pe.index()) : nullptr; });
 }
 
 void world::finalize() {

@@ -7,6 +7,7 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -53,6 +54,8 @@ class world {
   [[nodiscard]] team& everybody() { return *everybody_; }  // all PEs; slot 0
   [[nodiscard]] team& node_team() { return *node_team_; }  // those that share memory with this one; slot 1
   [[nodiscard]] const team_ground& ground() const { return *ground_; }
+  // Whether anything to other nodes can go by RDMA.
+  [[nodiscard]] bool has_rdma() const { return protocol_ && protocol_->remote_memory() != nullptr; }
 
   [[nodiscard]] bool checks() const { return checks_; }  // LULL_CHECK: look for mistakes of the program
   // Whether calls are looked at, by checks or for statistics.
@@ -71,6 +74,7 @@ class world {
   int most_teams_;
   symmetric_memory memory_;
   std::byte* team_blocks_;
+  std::uint64_t* awaited_;                          // by this PE: where others look that write here by RDMA
   std::unique_ptr<protocol> protocol_;              // null when all PEs share memory
   std::unique_ptr<progress_thread> progress_;       // the same
   std::atomic<progress_thread*> serving_{nullptr};  // progress_, once it is complete

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -79,6 +80,14 @@ mapping& mapping::operator=(mapping&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   return *this;
+}
+
+void show_again(std::byte* pages, std::size_t bytes, std::byte* where) {
+  // Of a shared mapping, an old size of 0 asks mremap for a second one (mremap(2)). Not by the library's function: UCX
+  // puts one of its own in its place, which makes ENOMEM of that size.
+  if (syscall(SYS_mremap, pages, std::size_t{0}, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, where) == -1)
+    throw error("put the network's memory in the place of the symmetric heap", describe_errno(errno),
+                "set LULL_RDMA=off");
 }
 
 segment::segment() : name_{getpid(), memfd_create("lull-heap", MFD_CLOEXEC), 0} {

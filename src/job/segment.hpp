@@ -32,6 +32,10 @@ class mapping {
   std::size_t size_ = 0;
 };
 
+// Shows shared pages of this process at a second place, too, which must be its own: what is written at one of them is
+// at the other. They stay there when the first is unmapped.
+void show_again(std::byte* pages, std::size_t bytes, std::byte* where);
+
 struct segment_name {
   pid_t pid;
   int fd;

@@ -27,6 +27,7 @@ struct told {
   std::int64_t ns, ns_cpu, ns_progress_cpu, ns_changing_frequency;
   std::uint64_t frequency_changes;
   fabric::transforming_counts transformed;
+  fabric::rdma_counts by_rdma;
   std::uint32_t rows;
 };
 struct told_row {
@@ -54,6 +55,7 @@ struct job_sums {
   std::int64_t ns_wall = 0;
   std::int64_t ns_cpu = 0;  // of the PEs, their progress threads included
   fabric::transforming_counts transformed;
+  fabric::rdma_counts by_rdma;
 };
 
 std::string size_words(std::size_t bytes) {
@@ -101,6 +103,10 @@ std::string table_words(const job_sums& sums, fabric::world& world) {
   if (const auto& t = sums.transformed; t.coalesced_puts + t.copied_puts > 0)
     text += fmt::format("puts to other nodes: {} coalesced into {}, {} of these late; {} copied\n", t.coalesced_puts,
                         counted(t.messages, "message"), t.late, t.copied_puts);
+  if (const auto& r = sums.by_rdma; world.has_rdma())
+    text +=
+        fmt::format("by RDMA: {} of {} bytes, {} of {} bytes, {}; {} of them woke their PE\n", counted(r.puts, "put"),
+                    r.put_bytes, counted(r.gets, "get"), r.got_bytes, counted(r.atomics, "atomic"), r.rings);
   return text;
 }
 
@@ -114,9 +120,12 @@ std::string json_of(const job_sums& sums, fabric::world& world) {
                              .frequency_changes = sums.table.frequency_changes,
                              .ns_changing_frequency = sums.table.ns_changing_frequency,
                              .rows = {},
-                             .rewritten = {}};
+                             .rewritten = {},
+                             .by_rdma = {}};
   if (const auto& t = sums.transformed; world.places().nodes() > 1)
     cost.rewritten = {t.coalesced_puts, t.coalesced_bytes, t.messages, t.late, t.copied_puts, t.copied_bytes};
+  if (const auto& r = sums.by_rdma; world.has_rdma())
+    cost.by_rdma = {r.puts, r.put_bytes, r.gets, r.got_bytes, r.atomics, r.rings};
   for_rows(sums.table, [&](std::size_t what, std::size_t size, const wait_counts& c) {
     cost.rows.push_back({wait::operation_names[what], "", size == 0 ? 0 : wait::largest_of_class(size), c});
   });
@@ -133,13 +142,10 @@ void job_statistics::report() {
   world_.transfers().quiet(world_.transfers().default_context());
   world_.everybody().sync();  // what others still waited for belongs to the table
   const wait::wait_table table = world_.wait().table();
-  told mine{now_ns() - begin_ns_,
-            process_cpu_ns() - cpu_begin_ns_,
-            table.ns_progress_cpu,
-            table.ns_changing_frequency,
-            table.frequency_changes,
-            world_.transfers().transformed(),
-            0};
+  told mine{now_ns() - begin_ns_,         process_cpu_ns() - cpu_begin_ns_,
+            table.ns_progress_cpu,        table.ns_changing_frequency,
+            table.frequency_changes,      world_.transfers().transformed(),
+            world_.transfers().by_rdma(), 0};
   std::vector<std::byte> rows;
   for_rows(table, [&](std::size_t what, std::size_t size, const wait_counts& c) {
     append(rows, told_row{static_cast<std::uint32_t>(what), static_cast<std::uint32_t>(size), c});
@@ -161,6 +167,7 @@ void job_statistics::report() {
     sums.table.ns_changing_frequency += theirs.ns_changing_frequency;
     sums.table.frequency_changes += theirs.frequency_changes;
     sums.transformed += theirs.transformed;
+    sums.by_rdma += theirs.by_rdma;
     wait_counts total;
     for (std::uint32_t i = 0; i < theirs.rows; ++i) {
       const auto row = take<told_row>(left);

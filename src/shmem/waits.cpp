@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 
 #include "shmem/current.hpp"
 
@@ -48,6 +49,7 @@ struct set_of {
   const T* values;
   bool one_value;
 
+  [[nodiscard]] std::span<const std::byte> memory() const { return std::as_bytes(std::span(variables, count)); }
   [[nodiscard]] bool contains(std::size_t i) const { return !status || status[i] == 0; }
   [[nodiscard]] bool holds_at(std::size_t i) const {
     return holds<T>(variables + i, comparison, values[one_value ? 0 : i]);
@@ -79,8 +81,8 @@ struct set_of {
 };
 
 template <class Ready>
-void wait(const char* call, Ready&& ready) {
-  here(call, operation::wait_until).wait().until({operation::wait_until}, ready);
+void wait(const char* call, std::span<const std::byte> where, Ready&& ready) {
+  here(call, operation::wait_until).wait().until({.what = operation::wait_until, .where = where}, ready);
 }
 
 // Looks, helps transfers on, and looks again.
@@ -97,19 +99,19 @@ Result test(const char* call, Look&& look, Result nothing) {
 
 template <class T>
 void wait_all(const char* call, const set_of<T>& s) {
-  wait(call, [&] { return s.all(); });
+  wait(call, s.memory(), [&] { return s.all(); });
 }
 template <class T>
 std::size_t wait_any(const char* call, const set_of<T>& s) {
   std::size_t found = SIZE_MAX;
   const std::size_t start = next_start(s.count);
-  if (!s.empty()) wait(call, [&] { return (found = s.any(start)) != SIZE_MAX; });
+  if (!s.empty()) wait(call, s.memory(), [&] { return (found = s.any(start)) != SIZE_MAX; });
   return found;
 }
 template <class T>
 std::size_t wait_some(const char* call, const set_of<T>& s, std::size_t* indices) {
   std::size_t found = 0;
-  if (!s.empty()) wait(call, [&] { return (found = s.some(indices)) != 0; });
+  if (!s.empty()) wait(call, s.memory(), [&] { return (found = s.some(indices)) != 0; });
   return found;
 }
 
@@ -145,7 +147,8 @@ std::size_t wait_some(const char* call, const set_of<T>& s, std::size_t* indices
   }
 #define LULL_WAIT(NAME, TYPE, A)                                                                                       \
   void shmem_##NAME##_wait_until(TYPE* ivar, int cmp, TYPE cmp_value) {                                                \
-    wait("shmem_" #NAME "_wait_until", [&] { return holds<TYPE>(ivar, cmp, cmp_value); });                             \
+    wait("shmem_" #NAME "_wait_until", std::as_bytes(std::span(ivar, 1)),                                              \
+         [&] { return holds<TYPE>(ivar, cmp, cmp_value); });                                                           \
   }                                                                                                                    \
   int shmem_##NAME##_test(TYPE* ivar, int cmp, TYPE cmp_value) {                                                       \
     return test("shmem_" #NAME "_test", [&] { return holds<TYPE>(ivar, cmp, cmp_value) ? 1 : 0; }, 0);                 \
@@ -167,7 +170,7 @@ uint64_t shmem_signal_fetch(const uint64_t* sig_addr) {
 
 uint64_t shmem_signal_wait_until(uint64_t* sig_addr, int cmp, uint64_t value) {
   std::uint64_t seen = 0;  // the value that ended the wait, whatever becomes of the word afterwards
-  wait("shmem_signal_wait_until", [&] {
+  wait("shmem_signal_wait_until", std::as_bytes(std::span(sig_addr, 1)), [&] {
     seen = shmem_signal_fetch(sig_addr);
     return holds<std::uint64_t>(&seen, cmp, value);
   });

@@ -1,5 +1,6 @@
 // What carries messages between nodes. Ten operations that a network of any kind can offer; what OpenSHMEM wants of
-// them (acknowledgement, order, completion) is made of them in fabric/protocol.hpp, once for all transports.
+// them (acknowledgement, order, completion) is made of them in fabric/protocol.hpp, once for all transports. A network
+// that puts and gets by itself offers remote_memory.hpp besides.
 //
 // A message is a header and a payload. It leaves with send(), and header and payload must stay until
 // `outgoing::sent()`. It comes, whole, in `receiver::received()`, inside progress(); a payload that was announced only
@@ -59,6 +60,8 @@ class receiver {
 
 enum class order { kept, free };
 
+class remote_memory;
+
 class transport {
  public:
   static constexpr unsigned kinds = 16;  // of messages: 0 ≤ kind < kinds
@@ -80,6 +83,9 @@ class transport {
   virtual void send(int peer, unsigned kind, outgoing& message, std::span<const std::byte> header, const void* payload,
                     std::size_t bytes, order wanted) = 0;
   virtual void fetch(const incoming& announced, void* destination, fetching& then) = 0;
+
+  // What is reached without messages; null: nothing.
+  [[nodiscard]] virtual remote_memory* remote() { return nullptr; }
 
   // Handles a few of the things that have happened; false: there were none.
   virtual bool progress() = 0;

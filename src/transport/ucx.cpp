@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "model/machine.hpp"
+#include "transport/ucx_memory.hpp"
 
 namespace lull::transport {
 namespace {
@@ -61,6 +63,7 @@ class ucx final : public transport {
   void send(int peer, unsigned kind, outgoing& message, std::span<const std::byte> header, const void* payload,
             std::size_t bytes, order wanted) override;
   void fetch(const incoming& announced, void* destination, fetching& then) override;
+  [[nodiscard]] remote_memory* remote() override { return memory_.get(); }
   bool progress() override { return ucp_worker_progress(worker_) != 0; }
   bool arm() override { return ucp_worker_arm(worker_) == UCS_OK; }
   [[nodiscard]] int event_fd() const override { return event_fd_; }
@@ -77,6 +80,7 @@ class ucx final : public transport {
     unsigned kind;
   };
   ucs_status_t connect(peer& to);
+  ucp_ep_h connection(int peer);
   void listen(listener& to);
 
   receiver& receiver_;
@@ -87,12 +91,25 @@ class ucx final : public transport {
   int event_fd_ = -1;
   std::vector<peer> peers_;
   std::array<listener, kinds> listeners_;
+  std::unique_ptr<ucx_memory> memory_;
 };
+
+// Whether anything may be exposed: between emulated nodes only where the user has named another network than ours.
+bool may_expose(const ucx_settings& wanted) {
+  if (wanted.memory.empty() || wanted.rdma == rdma_use::off) return false;
+  if (wanted.rdma == rdma_use::on) return true;
+  return wanted.emulated && std::getenv("UCX_TLS");  // NOLINT(concurrency-mt-unsafe): before any thread starts
+}
 
 // What UCX is to do, unless the user has said otherwise.
 void set_defaults(const ucx_settings& wanted) {
   // UCX would use shared memory between emulated nodes too, where it loses wake-ups and where no wire is emulated.
   if (wanted.emulated) setenv("UCX_TLS", "tcp,self", 0);  // NOLINT(concurrency-mt-unsafe): before any thread starts
+  // UCX complains, on stdout, about settings of a network that it is not to use.
+  const char* const given = std::getenv("UCX_TLS");  // NOLINT(concurrency-mt-unsafe)
+  const std::string_view networks = given ? given : "all";
+  const auto may_use = [&](std::string_view name) { return networks.find(name) != std::string_view::npos; };
+  if (!networks.starts_with('^') && !may_use("tcp") && !may_use("all")) return;
   // Larger pieces than UCX's 8 KiB save most of the system calls of a large message.
   setenv("UCX_TCP_TX_SEG_SIZE", "64k", 0);  // NOLINT(concurrency-mt-unsafe)
   setenv("UCX_TCP_RX_SEG_SIZE", "64k", 0);  // NOLINT(concurrency-mt-unsafe)
@@ -104,6 +121,7 @@ ucx::ucx(receiver& to, const ucx_settings& wanted)
       outlives_peers_(wanted.outlives_peers),
       peers_(static_cast<std::size_t>(wanted.processes)),
       listeners_{} {
+  const bool exposes = may_expose(wanted);
   set_defaults(wanted);
   ucp_config_t* config = nullptr;
   check(ucp_config_read(nullptr, nullptr, &config), "read UCX's settings");
@@ -116,6 +134,7 @@ ucx::ucx(receiver& to, const ucx_settings& wanted)
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_NAME;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+  if (exposes) params.features |= UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
   params.estimated_num_eps = peers_.size();
   params.name = "lull";
   check(ucp_init(&params, config, &context_), "start UCX");
@@ -129,9 +148,11 @@ ucx::ucx(receiver& to, const ucx_settings& wanted)
     listeners_[kind] = {this, kind};
     listen(listeners_[kind]);
   }
+  if (exposes) memory_ = ucx_memory::expose(context_, wanted, [this](int peer) { return connection(peer); });
 }
 
 ucx::~ucx() {
+  memory_.reset();
   if (worker_) ucp_worker_destroy(worker_);
   if (context_) ucp_cleanup(context_);
 }
@@ -157,14 +178,23 @@ std::vector<std::byte> ucx::address() const {
   ucp_address_t* address = nullptr;
   std::size_t bytes = 0;
   check(ucp_worker_get_address(worker_, &address, &bytes), "get this PE's UCX address");
-  const auto* const first = reinterpret_cast<const std::byte*>(address);
-  std::vector<std::byte> copy(first, first + bytes);
+  std::vector<std::byte> all(sizeof bytes + bytes);
+  std::memcpy(all.data(), &bytes, sizeof bytes);
+  std::memcpy(all.data() + sizeof bytes, address, bytes);
   ucp_worker_release_address(worker_, address);
-  return copy;
+  if (memory_) {
+    const auto key = memory_->key();
+    all.insert(all.end(), key.begin(), key.end());
+  }
+  return all;
 }
 
 void ucx::introduce(int peer, std::span<const std::byte> address) {
-  peers_[static_cast<std::size_t>(peer)].address.assign(address.begin(), address.end());
+  std::size_t bytes = 0;
+  std::memcpy(&bytes, address.data(), sizeof bytes);
+  const auto worker = address.subspan(sizeof bytes, bytes);
+  peers_[static_cast<std::size_t>(peer)].address.assign(worker.begin(), worker.end());
+  if (memory_) memory_->introduce(peer, address.subspan(sizeof bytes + bytes));
 }
 
 int ucx::connections() const {
@@ -189,7 +219,14 @@ ucs_status_t ucx::connect(peer& to) {
   return ucp_ep_create(worker_, &params, &to.endpoint);
 }
 
+ucp_ep_h ucx::connection(int peer) {
+  auto& to = peers_[static_cast<std::size_t>(peer)];
+  if (to.lost || (!to.endpoint && connect(to) != UCS_OK)) return nullptr;
+  return to.endpoint;
+}
+
 void ucx::disconnect() {
+  if (memory_) memory_->forget_peers();
   for (peer& other : peers_) {
     if (!other.endpoint) continue;
     ucp_request_param_t param{};

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace lull::wait {
@@ -60,6 +61,8 @@ struct awaited {
   bool by_stores = true;
   // Where in the program it is waited for, hashed; 0: nobody can tell.
   std::uint64_t site = 0;
+  // The memory whose change is awaited, so that writes elsewhere disturb nobody; empty: any.
+  std::span<const std::byte> where{};
 };
 
 }  // namespace lull::wait

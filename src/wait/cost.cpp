@@ -38,6 +38,9 @@ std::string in_json(const cost_of_waiting& cost) {
                         {"late_messages", r->late_messages},
                         {"copied_puts", r->copied_puts},
                         {"copied_bytes", r->copied_bytes}};
+  if (const auto& r = cost.by_rdma)
+    all["by_rdma"] = {{"puts", r->puts},           {"put_bytes", r->put_bytes}, {"gets", r->gets},
+                      {"got_bytes", r->got_bytes}, {"atomics", r->atomics},     {"rings", r->rings}};
   return all.dump() + "\n";
 }
 

@@ -27,6 +27,12 @@ struct rewritten_puts {
   std::uint64_t copied_puts = 0, copied_bytes = 0;
 };
 
+// Transfers to other nodes that the network carried out by itself.
+struct transfers_by_rdma {
+  std::uint64_t puts = 0, put_bytes = 0, gets = 0, got_bytes = 0, atomics = 0;
+  std::uint64_t rings = 0;  // of these, such that woke their target by a message
+};
+
 struct cost_of_waiting {
   std::string_view policy;
   int processes = 0, nodes = 1;
@@ -36,7 +42,8 @@ struct cost_of_waiting {
   std::uint64_t frequency_changes = 0;
   std::int64_t ns_changing_frequency = 0;
   std::vector<cost_row> rows;
-  std::optional<rewritten_puts> rewritten{};  // none: of a program whose transfers are not this runtime's
+  std::optional<rewritten_puts> rewritten{};   // none: of a program whose transfers are not this runtime's
+  std::optional<transfers_by_rdma> by_rdma{};  // none: there is no such network, or it is not to be used
 };
 
 // One JSON object; python/lull/record/schema.py says what its fields are.

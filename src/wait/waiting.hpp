@@ -7,6 +7,7 @@
 //
 // Where it sleeps: a wait that only messages can end sleeps on the transport and is woken by the message itself. A wait
 // that a store of another PE may end sleeps on the doorbell, and the progress thread serves the messages meanwhile.
+// What others may write over the network, unseen by either, is published for them meanwhile (public_waits.hpp).
 //
 // May be used by several threads at once; each ready() is called by the thread that waits for it only.
 #pragma once
@@ -27,6 +28,7 @@
 #include "wait/history.hpp"
 #include "wait/policies.hpp"
 #include "wait/progress_source.hpp"
+#include "wait/public_waits.hpp"
 #include "wait/relax.hpp"
 #include "wait/statistics.hpp"
 #include "wait/timer_slack.hpp"
@@ -62,6 +64,9 @@ class waiting {
   // Threads of this process will store into its memory at any time: no wait can rely on messages alone any more, but
   // those that say so.
   void expect_stores_of_threads() { alone_.store(false, std::memory_order_relaxed); }
+
+  // Others write into this PE's memory without its progress; before the first of them does. Waits are published there.
+  void publish(std::uint64_t& word, std::span<const std::byte> memory) { published_.emplace(word, memory); }
 
   // Statistics of the operations themselves: count() only when on.
   [[nodiscard]] bool has_table() const { return statistics_.has_table(); }
@@ -158,6 +163,8 @@ class waiting {
 
   template <class Ready>
   void sleep(const sleep_plan& plan, const awaited& what, Ready& ready, wait_counts& counts) {
+    const bool by_writes = published_ && what.by_stores && !what.by_messages_only;
+    const public_waits::sleeper published(by_writes ? &*published_ : nullptr, what.where);
     if (source_ && (what.by_messages_only || alone_.load(std::memory_order_relaxed))) {
       switch (source_->announce_sleep()) {
         case announcement::busy:
@@ -189,6 +196,7 @@ class waiting {
   }
 
   doorbell& bell_;
+  std::optional<public_waits> published_;
   progress_source* source_;
   wait_policy policy_;
   wait_limits limits_;

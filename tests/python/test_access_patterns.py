@@ -101,6 +101,20 @@ def test_the_record_says_what_the_runtime_rewrote(lull: Lull, how: str, coalesce
     assert ("coalesced into" in run.stderr) is coalesced
 
 
+@pytest.mark.parametrize(("rdma", "goes"), [("auto", True), ("off", False)])
+def test_the_record_says_what_went_by_rdma(lull: Lull, rdma: str, goes: bool) -> None:
+    lull.env.update(LULL_RDMA=rdma, LULL_RDMA_BYTES="4K", LULL_STATS="1", UCX_TLS="posix,cma,self")
+    lull.env["SHMEM_SYMMETRIC_SIZE"] = "64M"
+    one = ["--pattern", "PQ", "--payload", "64K", "--fragments", "1", "--iterations", "8", "--working-set", "512K"]
+    run = lull.run("measure", "--out", "rec", "--", "lull", "run", "-n", "2", "--nodes", "2", PATTERNS, *one)
+    assert run.returncode == 0, run.stderr
+    [job] = json.loads((lull.folder / "rec" / "run.json").read_text())["repeats"][0]["waiting"]
+    seen = job["by_rdma"]
+    assert (seen is not None) is goes and ("by RDMA: " in run.stderr) is goes
+    if seen is not None:
+        assert seen["puts"] >= 8 and seen["put_bytes"] >= 8 * 65536 and seen["rings"] == 0
+
+
 @pytest.mark.skipif(shutil.which("oshc++") is None, reason="no other OpenSHMEM library is installed")
 def test_it_builds_with_another_openshmem() -> None:
     command = ["oshc++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", *map(str, SOURCES)]

@@ -1,9 +1,12 @@
 // Programs with one mistake each, named by the argument: LULL_CHECK=1 must end the job with a line about it. One that
 // goes on to the end has not been found out.
 #include <array>
+#include <chrono>
+#include <csignal>
 #include <cstring>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "check.hpp"
 
@@ -106,6 +109,17 @@ constexpr std::array mistakes{
           }},
     named{"other_sizes_in_the_heap",
           [](const place& p) { shmem_free(shmem_malloc(p.r.me == p.r.pes - 1 ? 65'536 : 131'072)); }},
+    named{"killed_while_put_to",
+          [](const place& p) {
+            constexpr std::size_t bytes = std::size_t{1} << 20U;
+            auto* const area = static_cast<char*>(shmem_malloc(bytes));
+            const std::vector<char> data(bytes, 'x');
+            for (int i = 0;; ++i) {
+              if (p.r.me == 1 && i == 20) raise(SIGKILL);
+              if (p.r.me == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+              if (p.r.me == 0) shmem_putmem(area, data.data(), bytes, 1), shmem_quiet();
+            }
+          }},
     named{"after_finalize",
           [](const place&) {
             shmem_finalize();

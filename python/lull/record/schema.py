@@ -210,6 +210,17 @@ class RewrittenPuts(Model):
     copied_bytes: int = Field(ge=0)
 
 
+class TransfersByRdma(Model):
+    """Transfers to other nodes that the network carried out by itself (LULL_RDMA); sums over PEs."""
+
+    puts: int = Field(ge=0)
+    put_bytes: int = Field(ge=0)
+    gets: int = Field(ge=0)
+    got_bytes: int = Field(ge=0)
+    atomics: int = Field(ge=0)  # of which the old value was wanted
+    rings: int = Field(ge=0)  # puts and atomics that woke the PE they went to, by a message: it waited for them
+
+
 class Waiting(Model):
     """What the waiting of one OpenSHMEM job, or of the ranks of one node of an MPI job, cost; counted under LULL_STATS.
 
@@ -227,6 +238,7 @@ class Waiting(Model):
     changing_frequency_s: float = Field(ge=0)
     rows: list[WaitingRow]
     rewritten: RewrittenPuts | None = None  # None: it was not counted, or there were no other nodes
+    by_rdma: TransfersByRdma | None = None  # None: no network was known to do so, or it was not to
 
 
 class OutputAmount(Model):

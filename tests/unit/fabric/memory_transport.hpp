@@ -1,24 +1,99 @@
 // A transport whose processes are objects of one process, served by one thread: what the protocol does can be looked at
 // message by message. Payloads of `threshold` bytes and more with order::free are only announced, and while
-// `holds_back` they do not come: later messages overtake them.
+// `holds_back` they do not come: later messages overtake them. Memory that is given is reached by RDMA, whose accesses
+// end at once or, while `memory_network::delays`, one in each progress of whoever began them.
 #pragma once
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <deque>
+#include <functional>
+#include <memory>
+#include <utility>
 #include <vector>
 
+#include "transport/remote_memory.hpp"
 #include "transport/transport.hpp"
 
 namespace lull::transport {
+
+class memory_network final : public remote_memory {
+ public:
+  memory_network(std::span<std::byte> mine, int processes) : mine_(mine), peers_(static_cast<std::size_t>(processes)) {}
+
+  void introduce(int peer, memory_network* there) { peers_[static_cast<std::size_t>(peer)] = there; }
+  [[nodiscard]] std::byte* exposed() const override { return mine_.data(); }
+  [[nodiscard]] std::size_t bytes() const override { return mine_.size(); }
+  [[nodiscard]] reach reaches(int peer) override {
+    return peers_[static_cast<std::size_t>(peer)] ? reach::by_itself : reach::nothing;
+  }
+  [[nodiscard]] bool by_processor(int) override { return !delays; }
+  [[nodiscard]] std::byte* look_into(int peer) override { return there(peer, 0); }
+
+  void put(int peer, std::size_t offset, const void* source, std::size_t bytes, accessing& then) override {
+    begin([this, peer, offset, source, bytes] { std::memcpy(there(peer, offset), source, bytes); }, then);
+  }
+  void get(int peer, std::size_t offset, void* destination, std::size_t bytes, accessing& then) override {
+    begin([this, peer, offset, destination, bytes] { std::memcpy(destination, there(peer, offset), bytes); }, then);
+  }
+  void fetch(int peer, std::size_t offset, change how, const void* operand, void* old, std::size_t width,
+             accessing& then) override {
+    begin(
+        [=, this] {
+          std::uint64_t before = 0, with = 0, now = 0, wanted = 0;
+          std::memcpy(&before, there(peer, offset), width);
+          std::memcpy(&with, operand, width);
+          std::memcpy(&wanted, old, width);
+          now = how == change::add            ? before + with
+                : how == change::compare_swap ? (before == with ? wanted : before)
+                                              : with;
+          std::memcpy(there(peer, offset), &now, width);
+          std::memcpy(old, &before, width);
+        },
+        then);
+  }
+  void flush(int, accessing& then) override {
+    begin([] {}, then);
+  }
+
+  bool progress() {
+    if (under_way_.empty()) return false;
+    const auto one = std::move(under_way_.front());
+    under_way_.pop_front();
+    one.happens();
+    one.then->done();
+    return true;
+  }
+  inline static bool delays = false;
+
+ private:
+  struct access {
+    std::function<void()> happens;
+    accessing* then;
+  };
+  [[nodiscard]] std::byte* there(int peer, std::size_t offset) const {
+    return peers_[static_cast<std::size_t>(peer)]->mine_.data() + offset;
+  }
+  void begin(std::function<void()> happens, accessing& then) {
+    if (delays) return under_way_.push_back({std::move(happens), &then});
+    happens();
+    then.done();
+  }
+
+  std::span<std::byte> mine_;
+  std::vector<memory_network*> peers_;
+  std::deque<access> under_way_;
+};
 
 class memory_transport final : public transport {
  public:
   static constexpr std::size_t threshold = std::size_t{1} << 20U;
 
-  memory_transport(receiver& to, int processes)
-      : receiver_(to), peers_(static_cast<std::size_t>(processes)), event_fd_(eventfd(0, EFD_CLOEXEC)) {}
+  memory_transport(receiver& to, int processes, std::span<std::byte> memory = {})
+      : receiver_(to), peers_(static_cast<std::size_t>(processes)), event_fd_(eventfd(0, EFD_CLOEXEC)) {
+    if (!memory.empty()) remote_ = std::make_unique<memory_network>(memory, processes);
+  }
   ~memory_transport() override { close(event_fd_); }
 
   [[nodiscard]] std::vector<std::byte> address() const override {
@@ -28,7 +103,9 @@ class memory_transport final : public transport {
     return bytes;
   }
   void introduce(int peer, std::span<const std::byte> address) override {
-    std::memcpy(&peers_[static_cast<std::size_t>(peer)].there, address.data(), sizeof(memory_transport*));
+    auto& there = peers_[static_cast<std::size_t>(peer)].there;
+    std::memcpy(&there, address.data(), sizeof there);
+    if (remote_) remote_->introduce(peer, there->remote_.get());
   }
   [[nodiscard]] int connections() const override {
     int count = 0;
@@ -60,7 +137,10 @@ class memory_transport final : public transport {
       deliver(one);
   }
 
+  [[nodiscard]] remote_memory* remote() override { return remote_.get(); }
+
   bool progress() override {
+    if (remote_ && remote_->progress()) return true;
     if (!holds_back && !held_.empty()) {
       const delivery one = held_.front();
       held_.pop_front();
@@ -111,6 +191,7 @@ class memory_transport final : public transport {
   int event_fd_;
   std::deque<arrival> inbox_;
   std::deque<delivery> held_;
+  std::unique_ptr<memory_network> remote_;
 };
 
 }  // namespace lull::transport

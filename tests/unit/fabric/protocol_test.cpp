@@ -155,7 +155,7 @@ TEST_P(protocol_over, a_put_behind_a_fence_takes_all_before_it_along) {
   std::atomic<bool> sent{false};
   for (const std::size_t offset : {8, 16})
     job[0].messages.put(job[0].sent, pe_id{1}, offset, &value, 8, nullptr, &sent, transforming::on);
-  job[0].messages.fenced();
+  job[0].messages.fenced(job[0].sent);
   EXPECT_EQ(job[0].messages.transformed().messages, 0U);
   job[0].messages.put(job[0].sent, pe_id{1}, 24, &value, 8, nullptr, &sent, transforming::on);
   EXPECT_EQ(job[0].messages.transformed().messages, 1U);
@@ -275,7 +275,8 @@ TEST_P(protocol_over, a_message_of_a_process_that_is_no_pe_changes_nothing) {
     intruder.send(message_kind::get, get_header{sender, 0, 4096, 1}, {}, kept);
     intruder.send(message_kind::reply, reply_header{sender, 0xDEADBEEF}, some, kept);
     intruder.send(message_kind::acknowledge, acknowledge_header{sender, 1'000'000}, {}, kept);
-    sent += 7;
+    intruder.send(message_kind::ring, ring_header{sender}, {}, kept);
+    sent += 8;
   }
   intruder.send(message_kind::put, std::uint8_t{0}, some, kept);  // not even an envelope
   ++sent;

@@ -1,1 +1,1 @@
-lull_unit_test(fabric fabric/amo_test.cpp fabric/heap_test.cpp fabric/protocol_test.cpp fabric/transforming_test.cpp)
+lull_unit_test(fabric fabric/amo_test.cpp fabric/heap_test.cpp fabric/protocol_test.cpp fabric/rdma_test.cpp fabric/transforming_test.cpp)

@@ -1,0 +1,229 @@
+#include "fabric/rdma.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.hpp"
+
+namespace lull::fabric {
+namespace {
+
+constexpr model::rdma_costs costs{};
+constexpr unsigned operations_per_sample = 16;  // one of so many is timed
+constexpr unsigned puts_per_probe = 64;         // of those too small one goes by RDMA all the same, and is timed
+constexpr double most_of_a_sample = 2;          // times what was seen before: else the processor did something else
+
+std::optional<transport::change> change_of(amo_op op) {
+  switch (op) {
+    case amo_op::add:
+      return transport::change::add;
+    case amo_op::set:
+      return transport::change::set;
+    case amo_op::compare_swap:
+      return transport::change::compare_swap;
+    case amo_op::fetch:
+    case amo_op::bit_and:
+    case amo_op::bit_or:
+    case amo_op::bit_xor:
+    case amo_op::max:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+rdma_counts& rdma_counts::operator+=(const rdma_counts& other) {
+  puts += other.puts;
+  put_bytes += other.put_bytes;
+  gets += other.gets;
+  got_bytes += other.got_bytes;
+  atomics += other.atomics;
+  rings += other.rings;
+  return *this;
+}
+
+rdma::rdma(transport::remote_memory& memory, int pes, completion& completing, rdma_hooks hooks,
+           const rdma_settings& settings)
+    : memory_(memory),
+      completion_(completing),
+      hooks_(std::move(hooks)),
+      settings_(settings),
+      ns_per_operation_(costs.ns_per_operation),
+      peers_(static_cast<std::size_t>(pes)) {
+  for (int pe = 0; pe < pes; ++pe) {
+    settling& one = of(pe_id{pe});
+    one.owner = this;
+    one.pe = pe_id{pe};
+  }
+}
+
+rdma::~rdma() = default;
+
+// ---- Which go that way
+
+void rdma::fenced(const outstanding& of_context) {
+  completion_.for_unacknowledged(of_context, [this](pe_id pe, std::uint64_t last) {
+    auto& behind = of(pe).behind;
+    behind = std::max(behind, last);
+  });
+}
+
+bool rdma::reaches(pe_id pe, std::size_t offset, std::size_t bytes) {
+  return of(pe).connected && bytes != 0 && offset <= memory_.bytes() && bytes <= memory_.bytes() - offset &&
+         memory_.reaches(pe.index()) != transport::reach::nothing;
+}
+
+bool rdma::takes_put(pe_id pe, std::size_t offset, std::size_t bytes, const model::put_costs& seen) {
+  const std::size_t least =
+      settings_.least_bytes != 0 ? settings_.least_bytes : model::least_put_by_rdma(ns_per_operation_, seen);
+  if (!reaches(pe, offset, bytes) || completion_.acknowledged_by(pe) < of(pe).behind) return false;
+  if (bytes >= least) return true;
+  if (settings_.least_bytes != 0 || bytes < costs.smallest_put_bytes || ++too_small_ % puts_per_probe != 0)
+    return false;
+  settled_ = 0;
+  return true;
+}
+
+bool rdma::takes_get(pe_id pe, std::size_t offset, std::size_t bytes, const model::put_costs& seen) {
+  const std::size_t least =
+      settings_.least_bytes != 0 ? settings_.least_bytes : model::least_get_by_rdma(ns_per_operation_, seen);
+  return bytes >= least && reaches(pe, offset, bytes) && completion_.unacknowledged(pe) == 0;
+}
+
+bool rdma::takes_fetch(pe_id pe, const amo& u, const model::put_costs& seen) {
+  return (u.op == amo_op::fetch || change_of(u.op)) && reaches(pe, u.offset, u.width) &&
+         memory_.by_processor(pe.index()) && model::least_get_by_rdma(ns_per_operation_, seen) <= u.width &&
+         completion_.unacknowledged(pe) == 0;
+}
+
+// ---- One operation
+
+rdma::access& rdma::begin(outstanding* of_context, pe_id pe, bool& finished) {
+  access& one = accesses_.take();
+  one.owner = this;
+  one.pe = pe;
+  one.of = of_context;
+  one.counted = one.changes = false;
+  one.finished = &finished;
+  one.sent = nullptr;
+  one.answer = nullptr;
+  one.signal.reset();
+  return one;
+}
+
+// After the call by which it began: `one` is still there if it is not finished.
+void rdma::began(access& one, const bool& finished) {
+  if (finished) return;
+  one.counted = true;
+  one.finished = nullptr;
+  if (!one.of) return;
+  if (one.changes)
+    completion_.expect_overtakable(*one.of);
+  else
+    completion_.expect_reply(*one.of);
+}
+
+void rdma::put(outstanding& of_context, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
+               const signal_amo* signal, std::atomic<bool>* sent) {
+  bool finished = false;
+  access& one = begin(&of_context, pe, finished);
+  one.changes = true;
+  one.range = {offset, bytes};
+  one.sent = sent;
+  if (signal) one.signal = *signal;
+  ++counts_.puts;
+  counts_.put_bytes += bytes;
+  memory_.put(pe.index(), offset, source, bytes, one);
+  began(one, finished);
+}
+
+void rdma::get(outstanding* of_context, pe_id pe, std::size_t offset, void* destination, std::size_t bytes,
+               reply* answer) {
+  bool finished = false;
+  access& one = begin(of_context, pe, finished);
+  one.answer = answer;
+  ++counts_.gets;
+  counts_.got_bytes += bytes;
+  memory_.get(pe.index(), offset, destination, bytes, one);
+  began(one, finished);
+}
+
+void rdma::fetch(outstanding* of_context, pe_id pe, const amo& u, void* old_value, reply* answer) {
+  bool finished = false;
+  access& one = begin(of_context, pe, finished);
+  one.answer = answer;
+  ++counts_.atomics;
+  if (const auto how = change_of(u.op)) {
+    one.changes = true;
+    one.range = {u.offset, u.width};
+    one.operand = u.operand;
+    if (u.op == amo_op::compare_swap) {
+      one.operand = u.compare;
+      std::memcpy(old_value, &u.operand, u.width);
+    }
+    memory_.fetch(pe.index(), u.offset, *how, &one.operand, old_value, u.width, one);
+  } else {
+    memory_.get(pe.index(), u.offset, old_value, u.width, one);
+  }
+  began(one, finished);
+}
+
+// Its bytes are where they belong, and its source, or its old value, is the caller's; others may not see it yet.
+void rdma::moved(access& one) {
+  if (one.sent) {
+    one.sent->store(true, std::memory_order_release);
+    if (one.counted) hooks_.changed();
+  }
+  if (one.answer) hooks_.answered(*one.answer);
+  if (!one.changes) return finish(one);
+  settling& peer = of(one.pe);
+  peer.next.push_back(&one);
+  settle(peer);
+}
+
+void rdma::finish(access& one) {
+  if (!one.counted) *one.finished = true;
+  if (one.signal)
+    due_.push_back({one.pe, one.signal, one.of, one.counted});
+  else if (one.counted && one.of)
+    completion_.replied(*one.of);
+  if (one.counted) hooks_.changed();
+  accesses_.give_back(one);
+}
+
+// ---- What follows a change
+
+void rdma::settle(settling& peer) {
+  if (peer.at != step::idle || peer.next.empty()) return;
+  const bool timed = settled_++ % operations_per_sample == 0;
+  const std::int64_t begin = timed ? now_ns() : 0;
+  std::swap(peer.now, peer.next);
+  peer.at = step::flushing;
+  memory_.flush(peer.pe.index(), peer);
+  if (!timed || peer.at != step::idle) return;
+  const double took = std::min(static_cast<double>(now_ns() - begin), most_of_a_sample * ns_per_operation_);
+  ns_per_operation_ += costs.weight_of_the_last * (took - ns_per_operation_);
+}
+
+void rdma::settled(settling& peer) {
+  const auto looks = [](const access* one) { return !one->signal; };
+  if (peer.at == step::flushing && std::ranges::any_of(peer.now, looks)) {
+    peer.at = step::looking;
+    memory_.get(peer.pe.index(), settings_.waits_at, &peer.awaited, sizeof peer.awaited, peer);
+    return;
+  }
+  if (peer.at == step::looking) {
+    const awaited_range awaited(peer.awaited);
+    if (std::ranges::any_of(peer.now, [&](const access* one) { return looks(one) && one->range.overlaps(awaited); })) {
+      ++counts_.rings;
+      due_.push_back({peer.pe, std::nullopt, nullptr, false});
+    }
+  }
+  for (access* const one : peer.now) finish(*one);
+  peer.now.clear();
+  peer.at = step::idle;
+  settle(peer);
+}
+
+}  // namespace lull::fabric

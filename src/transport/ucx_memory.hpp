@@ -1,0 +1,75 @@
+// RDMA over UCX. Included by ucx.cpp alone.
+//
+// Which memory UCX reaches depends on the network: verbs any that is registered, shared memory only what UCX has
+// allocated itself, tcp none, where UCX emulates puts and gets by messages. What is known to go without the peer is
+// memory that ucp_rkey_ptr() can show to this process; of all else UCX 1.13 does not tell.
+#pragma once
+#include <ucp/api/ucp.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "transport/remote_memory.hpp"
+#include "transport/ucx.hpp"
+
+namespace lull::transport {
+
+class ucx_memory final : public remote_memory {
+ public:
+  using connection = std::function<ucp_ep_h(int peer)>;  // null: there is none to be had
+
+  // Null where no network of UCX's reaches it by itself, unless emulation is wanted, too.
+  [[nodiscard]] static std::unique_ptr<ucx_memory> expose(ucp_context_h context, const ucx_settings& wanted,
+                                                          connection to);
+  ~ucx_memory() override;
+
+  // What others must know to reach it.
+  [[nodiscard]] std::vector<std::byte> key() const;
+  void introduce(int peer, std::span<const std::byte> key);
+  void forget_peers();  // before connections end
+
+  [[nodiscard]] std::byte* exposed() const override { return pages_; }
+  [[nodiscard]] std::size_t bytes() const override { return bytes_; }
+  [[nodiscard]] reach reaches(int peer) override { return known(peer).reached; }
+  [[nodiscard]] bool by_processor(int peer) override { return known(peer).shown != nullptr; }
+  [[nodiscard]] std::byte* look_into(int peer) override { return known(peer).shown; }
+  void put(int peer, std::size_t offset, const void* source, std::size_t bytes, accessing& then) override;
+  void get(int peer, std::size_t offset, void* destination, std::size_t bytes, accessing& then) override;
+  void fetch(int peer, std::size_t offset, change how, const void* operand, void* old, std::size_t width,
+             accessing& then) override;
+  void flush(int peer, accessing& then) override;
+
+ private:
+  struct peer {
+    std::vector<std::byte> packed;  // its key, until it is needed
+    std::uint64_t base = 0;
+    ucp_ep_h endpoint = nullptr;
+    ucp_rkey_h key = nullptr;
+    std::byte* shown = nullptr;
+    reach reached = reach::nothing;
+    bool asked = false;
+  };
+  ucx_memory(ucp_context_h context, const ucx_settings& wanted, connection to);
+  [[nodiscard]] bool map(std::span<std::byte> given, std::size_t bytes, bool allocated);
+  void unmap();
+  peer& known(int which) {
+    peer& other = peers_[static_cast<std::size_t>(which)];
+    if (!other.asked) [[unlikely]]
+      ask(which, other);
+    return other;
+  }
+  void ask(int which, peer& other);
+
+  ucp_context_h context_;
+  connection connection_;
+  bool emulation_too_;
+  ucp_mem_h handle_ = nullptr;
+  std::byte* pages_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::vector<peer> peers_;
+};
+
+}  // namespace lull::transport
