@@ -380,6 +380,34 @@ def simulate(
         CoreError: The network deadlocks.
     """
 
+class FittedPiece:
+    """The terms of LogGP for messages from a size on: `terms` of the medians, quartiles of those of single rounds.
+
+    They are latency, send, receive, gap, per byte, alone per byte, send per byte, receive per byte; ns.
+    """
+
+    from_bytes: float
+    worst_error: float
+    terms: tuple[float, float, float, float, float, float, float, float]
+    low: tuple[float, float, float, float, float, float, float, float]
+    high: tuple[float, float, float, float, float, float, float, float]
+
+def fit_transfer(rounds: Sequence[Sequence[tuple[float, ...]]]) -> list[FittedPiece]:
+    """What messages cost, by pieces of size, from rounds of (bytes, one way, send, receive, gap), sizes ascending."""
+
+class StorageRates:
+    """What a storage gives to those who write."""
+
+    bytes_per_s: float  # all together, as they do not hinder each other
+    writer_bytes_per_s: float
+    writers_at_half_speed: float  # infinite: no number of writers gets half
+
+def storage_of(seen: Sequence[tuple[int, float]]) -> StorageRates:
+    """From (writers, bytes/s that they got together)."""
+
+def machine_file_of_this_host() -> str:
+    """Where `lull calibrate` keeps the file of this host; "" where no home is known."""
+
 class OutputMachine:
     """A machine, as far as the output of a simulation depends on it: one process on each core."""
 
