@@ -13,9 +13,11 @@
 
 #include "base/error.hpp"
 #include "bindings.hpp"
+#include "model/choice.hpp"
 #include "model/machine_file.hpp"
 #include "model/output.hpp"
 #include "model/transfer.hpp"
+#include "model/wait_price.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -58,6 +60,56 @@ output_costs storage_of(const std::vector<std::pair<int, double>>& seen) {
   return costs;
 }
 
+using band = std::array<double, 3>;  // low, mid, high
+using measured_length = std::tuple<double, band, band>;
+
+interval as_interval(const band& b) { return {b[0], b[1], b[2]}; }
+band as_band(const interval& i) { return {i.low, i.mid, i.high}; }
+cost as_cost(const std::pair<band, band>& of) { return {as_interval(of.first), as_interval(of.second)}; }
+
+std::vector<measured_wait> as_waits(const std::vector<measured_length>& measured) {
+  std::vector<measured_wait> waits;
+  for (const auto& [length, late, cpu] : measured) waits.push_back({length, as_interval(late), as_interval(cpu)});
+  if (waits.empty()) throw usage_error("price waits", "none were measured", "lull calibrate measures them");
+  return waits;
+}
+
+std::pair<band, band> policy_change(const std::vector<std::pair<double, double>>& seen,
+                                    const std::vector<measured_length>& present,
+                                    const std::vector<measured_length>& other, double processes, double nodes,
+                                    const band& idle_watts, const band& watts_of_core) {
+  std::vector<seen_waits> waits;
+  for (const auto& [count, waited_ns] : seen) waits.push_back({count, waited_ns});
+  const cost found = change_of_policy(waits, as_waits(present), as_waits(other),
+                                      {.processes = processes,
+                                       .nodes = nodes,
+                                       .idle_watts = as_interval(idle_watts),
+                                       .watts_of_core = as_interval(watts_of_core)});
+  return {as_band(found.seconds), as_band(found.joules)};
+}
+
+aim aim_of(const std::string& name, double slowdown) {
+  if (name == "time") return {objective::time, 0};
+  if (name == "energy") return slowdown < 0 ? aim{objective::energy, 0} : aim{objective::energy_within, slowdown};
+  if (name == "edp") return {objective::edp, 0};
+  throw usage_error("choose by " + name, "there is no such objective", "time, energy or edp");
+}
+
+const char* judged(const std::pair<band, band>& present, const std::pair<band, band>& change, const std::string& name,
+                   double slowdown, double least_gain) {
+  switch (judge(as_cost(present), as_cost(change), aim_of(name, slowdown), least_gain)) {
+    case verdict::better:
+      return "better";
+    case verdict::no_better:
+      return "no better";
+    case verdict::unsure:
+      return "unsure";
+    case verdict::too_slow:
+      break;
+  }
+  return "too slow";
+}
+
 }  // namespace
 
 void bind_model(nb::module_& m) {
@@ -73,6 +125,15 @@ void bind_model(nb::module_& m) {
       .def_ro("writer_bytes_per_s", &output_costs::writer_bytes_per_s)
       .def_ro("writers_at_half_speed", &output_costs::writers_at_half_speed);
   m.def("storage_of", storage_of, "seen"_a);
+  m.def("policy_change", policy_change, "seen"_a, "present"_a, "other"_a, "processes"_a, "nodes"_a, "idle_watts"_a,
+        "watts_of_core"_a);
+  m.def("judge", judged, "present"_a, "change"_a, "objective"_a, "slowdown"_a, "least_gain"_a);
+  m.def(
+      "gain_of",
+      [](const std::pair<band, band>& present, const std::pair<band, band>& change, const std::string& name) {
+        return as_band(gain_of(as_cost(present), as_cost(change), aim_of(name, -1)));
+      },
+      "present"_a, "change"_a, "objective"_a);
   m.def("machine_file_of_this_host", machine_file_of_this_host);
 }
 

@@ -4,7 +4,7 @@ Of the C++ rooms base/, meter/, wait/, netsim/, model/, trace/.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -404,6 +404,31 @@ class StorageRates:
 
 def storage_of(seen: Sequence[tuple[int, float]]) -> StorageRates:
     """From (writers, bytes/s that they got together)."""
+
+Band: TypeAlias = tuple[float, float, float]  # low, mid, high
+MeasuredWait: TypeAlias = tuple[float, Band, Band]  # length, lateness and CPU time, ns
+
+def policy_change(
+    seen: Sequence[tuple[float, float]],
+    present: Sequence[MeasuredWait],
+    other: Sequence[MeasuredWait],
+    processes: float,
+    nodes: float,
+    idle_watts: Band,
+    watts_of_core: Band,
+) -> tuple[Band, Band]:
+    """How seconds and joules of a run change with another wait policy; `seen`: (waits, ns waited), of waits alike."""
+
+def judge(
+    present: tuple[Band, Band], change: tuple[Band, Band], objective: str, slowdown: float, least_gain: float
+) -> str:
+    """Whether a change of seconds and joules is "better", "no better", "unsure" or "too slow".
+
+    A slowdown that is not negative is the most that energy may cost, a share.
+    """
+
+def gain_of(present: tuple[Band, Band], change: tuple[Band, Band], objective: str) -> Band:
+    """What changes of that which is to be least, a share; below 0 is better."""
 
 def machine_file_of_this_host() -> str:
     """Where `lull calibrate` keeps the file of this host; "" where no home is known."""
