@@ -60,10 +60,10 @@ output_costs storage_of(const std::vector<std::pair<int, double>>& seen) {
   return costs;
 }
 
-using band = std::array<double, 3>;  // low, mid, high
+using band = std::tuple<double, double, double>;  // low, mid, high
 using measured_length = std::tuple<double, band, band>;
 
-interval as_interval(const band& b) { return {b[0], b[1], b[2]}; }
+interval as_interval(const band& b) { return {std::get<0>(b), std::get<1>(b), std::get<2>(b)}; }
 band as_band(const interval& i) { return {i.low, i.mid, i.high}; }
 cost as_cost(const std::pair<band, band>& of) { return {as_interval(of.first), as_interval(of.second)}; }
 

@@ -388,9 +388,9 @@ class FittedPiece:
 
     from_bytes: float
     worst_error: float
-    terms: tuple[float, float, float, float, float, float, float, float]
-    low: tuple[float, float, float, float, float, float, float, float]
-    high: tuple[float, float, float, float, float, float, float, float]
+    terms: list[float]
+    low: list[float]
+    high: list[float]
 
 def fit_transfer(rounds: Sequence[Sequence[tuple[float, ...]]]) -> list[FittedPiece]:
     """What messages cost, by pieces of size, from rounds of (bytes, one way, send, receive, gap), sizes ascending."""
