@@ -32,7 +32,7 @@ using observation = std::tuple<double, double, double, double, double>;
 std::vector<fitted_piece> fitted(const std::vector<std::vector<observation>>& rounds) {
   std::vector<std::vector<transfer_observation>> seen;
   for (const auto& round : rounds) {
-    seen.emplace_back();
+    seen.emplace_back().reserve(round.size());
     for (const auto& [bytes, one_way, send, receive, gap] : round)
       seen.back().push_back(
           {.bytes = bytes, .one_way_ns = one_way, .send_ns = send, .receive_ns = receive, .gap_ns = gap});
@@ -52,6 +52,7 @@ std::array<double, 8> values_of(const transfer_terms& t) {
 
 output_costs storage_of(const std::vector<std::pair<int, double>>& seen) {
   std::vector<seen_rate> rates;
+  rates.reserve(seen.size());
   for (const auto& [writers, bytes_per_s] : seen) rates.push_back({writers, bytes_per_s});
   if (rates.empty()) throw usage_error("learn what the storage gives", "no rate was seen", "measure one");
   output_costs costs;
@@ -69,6 +70,7 @@ cost as_cost(const std::pair<band, band>& of) { return {as_interval(of.first), a
 
 std::vector<measured_wait> as_waits(const std::vector<measured_length>& measured) {
   std::vector<measured_wait> waits;
+  waits.reserve(measured.size());
   for (const auto& [length, late, cpu] : measured) waits.push_back({length, as_interval(late), as_interval(cpu)});
   if (waits.empty()) throw usage_error("price waits", "none were measured", "lull calibrate measures them");
   return waits;
@@ -79,6 +81,7 @@ std::pair<band, band> policy_change(const std::vector<std::pair<double, double>>
                                     const std::vector<measured_length>& other, double processes, double nodes,
                                     const band& idle_watts, const band& watts_of_core) {
   std::vector<seen_waits> waits;
+  waits.reserve(seen.size());
   for (const auto& [count, waited_ns] : seen) waits.push_back({count, waited_ns});
   const cost found = change_of_policy(waits, as_waits(present), as_waits(other),
                                       {.processes = processes,

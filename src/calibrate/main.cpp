@@ -52,9 +52,7 @@ int alone(const std::function<nlohmann::json()>& part) {
   return 0;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int called(int argc, char** argv) {
   namespace c = lull::calibrate;
   CLI::App app("Measures one part of a machine, for lull calibrate.", "lull-calibrate");
   app.require_subcommand(1);
@@ -100,9 +98,17 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem);
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return called(argc, argv);
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "lull: calibrate: %s\n", problem.what());
     return 1;
   }
-  return exit_code;
 }

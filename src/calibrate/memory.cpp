@@ -30,6 +30,7 @@ double copied_per_s(const std::vector<int>& cores, bool warm) {
   std::barrier together(static_cast<std::ptrdiff_t>(cores.size()));
   std::vector<double> rates(cores.size());
   std::vector<std::thread> threads;
+  threads.reserve(cores.size());
   for (std::size_t i = 0; i < cores.size(); ++i)
     threads.emplace_back([&, i] {
       bind_to(cores[i]);

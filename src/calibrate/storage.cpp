@@ -37,6 +37,7 @@ double bytes_per_s(const storage_wanted& wanted, int writers) {
   const std::vector<char> block(std::size_t{1} << 20U, 'x');
   std::barrier together(writers + 1);
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(writers));
   std::mutex lock;
   std::exception_ptr failed;
   for (int i = 0; i < writers; ++i)
