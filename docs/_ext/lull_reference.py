@@ -280,7 +280,7 @@ def simulation_links() -> str:
 
 def machine_toml() -> str:
     """The tables of a machine's file."""
-    return models_in(model_machine.Machine, model_machine.Part)
+    return models_in(model_machine.Machine, model_machine.Part, "record.md")
 
 
 def machines() -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lull.calibration.assembly import Circumstances, figure_of, machine_of
-from lull.calibration.bench import is_launcher
+from lull.calibration.bench import _line_of, is_launcher
 from lull.calibration.parts import Observed, frequency_steps
 from lull.calibration.state import Begun, State
 from lull.model.machine import Machine
@@ -146,6 +146,12 @@ def test_frequency_steps_are_those_of_cpufreq(tmp_path: Path) -> None:
 def test_launchers_are_known() -> None:
     assert is_launcher(["/usr/bin/mpirun", "-n", "2"]) and is_launcher(["lull", "run", "-n", "2"])
     assert not is_launcher(["lull", "measure"]) and not is_launcher(["./app"]) and not is_launcher([])
+
+
+def test_what_a_launcher_said_is_told_in_a_line() -> None:
+    assert _line_of("------\n  There are not enough slots\nfor 4\n------\n") == "There are not enough slots"
+    assert _line_of("warning of mpirun\nlull: calibrate: too few\n---\n") == "calibrate: too few"
+    assert _line_of("----\n") == ""
 
 
 # What is kept of a calibration that was interrupted

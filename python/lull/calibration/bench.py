@@ -69,10 +69,9 @@ class Bench:
             said.seek(0)
             complained.seek(0)
             text = said.read().decode(errors="replace")
-            words_of = [line for line in complained.read().decode(errors="replace").splitlines() if line.strip()]
+            complaint = complained.read().decode(errors="replace")
         if ending.exit_code != 0:
-            last = words_of[-1].removeprefix("lull: ") if words_of else f"it ended with exit code {ending.exit_code}"
-            raise LullError(asked, last)
+            raise LullError(asked, _line_of(complaint) or f"it ended with exit code {ending.exit_code}")
         found = next((line for line in reversed(text.splitlines()) if line.startswith("{")), None)
         try:
             content = json.loads(found or "")
@@ -80,6 +79,13 @@ class Bench:
             raise LullError(asked, "it printed no result", "check the launcher behind --") from error
         assert isinstance(content, dict)
         return content
+
+
+def _line_of(complaint: str) -> str:
+    """What was said, in a line: by Lull, else the first words of a launcher, which draws lines around them."""
+    lines = [line.strip() for line in complaint.splitlines() if any(letter.isalpha() for letter in line)]
+    ours = [line.removeprefix("lull: ") for line in lines if line.startswith("lull: ")]
+    return (ours[-1:] or lines[:1] or [""])[0]
 
 
 def _environment() -> dict[str, str]:
