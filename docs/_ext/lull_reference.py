@@ -27,8 +27,8 @@ import documentation
 from lull import _core, record
 from lull import cli as lull_cli
 from lull.comparison import result
+from lull.model import machine as model_machine
 from lull.prediction import account as prediction_account
-from lull.prediction import machine as prediction_machine
 from lull.record.table import COLUMNS
 from lull.simulation import account
 from lull.statistics import bootstrap, formatting
@@ -280,7 +280,15 @@ def simulation_links() -> str:
 
 def machine_toml() -> str:
     """The tables of a machine's file."""
-    return models_in(prediction_machine.Machine, prediction_machine.Part)
+    return models_in(model_machine.Machine, model_machine.Part, "record.md")
+
+
+def machines() -> str:
+    """The machines that come with Lull."""
+    return table(
+        ["machine", "is"],
+        [(f"`{name}`", model_machine.read_machine(name).title) for name in model_machine.known_machines()],
+    )
 
 
 def prediction_json() -> str:
@@ -414,6 +422,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "simulation-links": simulation_links,
     "aggregation-at-scale": aggregation_at_scale,
     "machine-toml": machine_toml,
+    "machines": machines,
     "prediction-json": prediction_json,
     "shmem-functions": shmem_functions,
     "shmem-types": shmem_types,

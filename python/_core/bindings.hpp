@@ -8,6 +8,7 @@ void bind_settings(nanobind::module_& m);
 void bind_meter(nanobind::module_& m);
 void bind_frequency(nanobind::module_& m);
 void bind_netsim(nanobind::module_& m);
+void bind_model(nanobind::module_& m);
 void bind_output(nanobind::module_& m);
 void bind_trace(nanobind::module_& m);
 

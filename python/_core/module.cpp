@@ -5,9 +5,7 @@
 #include "bindings.hpp"
 
 NB_MODULE(_core, m) {
-  m.doc() =
-      "The native part of Lull: the settings table, the energy meter, the network simulator, the model of output, "
-      "traces.";
+  m.doc() = "The native part of Lull: the settings table, the energy meter, the network simulator, the model, traces.";
   const nanobind::exception<lull::error> core_error(m, "CoreError");
   // Registered after its base, so that it is tried before it.
   const nanobind::exception<lull::usage_error> core_usage_error(m, "CoreUsageError", core_error);
@@ -16,6 +14,7 @@ NB_MODULE(_core, m) {
   lull::python::bind_meter(m);
   lull::python::bind_frequency(m);
   lull::python::bind_netsim(m);
+  lull::python::bind_model(m);
   lull::python::bind_output(m);
   lull::python::bind_trace(m);
 }

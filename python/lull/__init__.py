@@ -2,7 +2,8 @@
 
 The command `lull` is the front door (`lull --help`). As a library: `lull.measure` runs and records a command,
 `lull.measuring` a block of this program; `lull.load` reads what any command wrote, `lull.compare` compares it;
-`lull.simulate` simulates a network, `lull.predict` a program on a machine that is not here; `lull.region` and
+`lull.simulate` simulates a network, `lull.predict` a program on a machine that is not here; `lull.advise` says what
+each choice would cost a program and save; `lull.region` and
 `lull.metric_sum` (`_mean`, `_min`, `_max`) mark a program that is measured. `lull.record` reads and writes the record
 of a run, which is all that the commands share. What is in which room: docs/explanation/what-is-where.md.
 """
@@ -13,6 +14,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lull.library.advised import advise
     from lull.library.compared import compare
     from lull.library.loading import load
     from lull.library.measuring import measure, measuring
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "__version__",
+    "advise",
     "compare",
     "flush",
     "load",
@@ -40,6 +43,7 @@ __all__ = [
 ]
 
 LAZY = {
+    "advise": "lull.library.advised",
     "compare": "lull.library.compared",
     "flush": "lull.regions.instrument",
     "load": "lull.library.loading",

@@ -4,7 +4,7 @@ Of the C++ rooms base/, meter/, wait/, netsim/, model/, trace/.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -379,6 +379,59 @@ def simulate(
         CoreUsageError: The description contradicts itself.
         CoreError: The network deadlocks.
     """
+
+class FittedPiece:
+    """The terms of LogGP for messages from a size on: `terms` of the medians, quartiles of those of single rounds.
+
+    They are latency, send, receive, gap, per byte, alone per byte, send per byte, receive per byte; ns.
+    """
+
+    from_bytes: float
+    worst_error: float
+    terms: list[float]
+    low: list[float]
+    high: list[float]
+
+def fit_transfer(rounds: Sequence[Sequence[tuple[float, ...]]]) -> list[FittedPiece]:
+    """What messages cost, by pieces of size, from rounds of (bytes, one way, send, receive, gap), sizes ascending."""
+
+class StorageRates:
+    """What a storage gives to those who write."""
+
+    bytes_per_s: float  # all together, as they do not hinder each other
+    writer_bytes_per_s: float
+    writers_at_half_speed: float  # infinite: no number of writers gets half
+
+def storage_of(seen: Sequence[tuple[int, float]]) -> StorageRates:
+    """From (writers, bytes/s that they got together)."""
+
+Band: TypeAlias = tuple[float, float, float]  # low, mid, high
+MeasuredWait: TypeAlias = tuple[float, Band, Band]  # length, lateness and CPU time, ns
+
+def policy_change(
+    seen: Sequence[tuple[float, float]],
+    present: Sequence[MeasuredWait],
+    other: Sequence[MeasuredWait],
+    processes: float,
+    nodes: float,
+    idle_watts: Band,
+    watts_of_core: Band,
+) -> tuple[Band, Band]:
+    """How seconds and joules of a run change with another wait policy; `seen`: (waits, ns waited), of waits alike."""
+
+def judge(
+    present: tuple[Band, Band], change: tuple[Band, Band], objective: str, slowdown: float, least_gain: float
+) -> str:
+    """Whether a change of seconds and joules is "better", "no better", "unsure" or "too slow".
+
+    A slowdown that is not negative is the most that energy may cost, a share.
+    """
+
+def gain_of(present: tuple[Band, Band], change: tuple[Band, Band], objective: str) -> Band:
+    """What changes of that which is to be least, a share; below 0 is better."""
+
+def machine_file_of_this_host() -> str:
+    """Where `lull calibrate` keeps the file of this host; "" where no home is known."""
 
 class OutputMachine:
     """A machine, as far as the output of a simulation depends on it: one process on each core."""

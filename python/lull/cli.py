@@ -32,6 +32,7 @@ COMMANDS = (
     "attach",
     "stage",
     "join",
+    "calibrate",
     "advise",
     "hosts",
     "study",

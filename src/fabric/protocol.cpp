@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "base/thread_sanitizer.hpp"
 #include "fabric/late_payload.hpp"
+#include "model/machine_file.hpp"
 
 namespace lull::fabric {
 namespace {
@@ -62,7 +63,7 @@ protocol::protocol(pe_id me, int pes, const served_memory& memory, protocol_hook
       completion_(pes),
       acks_(pes),
       server_(me, memory, hooks_, acks_),
-      transformer_(pes, small_puts.message_bytes),
+      transformer_(pes, small_puts.message_bytes, model::this_machine().transforming),
       coalescer_(pes, small_puts.message_bytes, small_puts.longest_ns),
       transport_(make(*this)) {
   transport::remote_memory* const reached = transport_->remote();

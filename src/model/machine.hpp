@@ -2,8 +2,8 @@
 //
 // The defaults are here and nowhere else. "Measured" means: on the two-core virtual machine on which Lull is
 // developed; the page or command behind it repeats the measurement. "Chosen" means: a bound or a trade-off that no
-// measurement gives. What is measured when a job runs, such as the link between nodes, is filled in by whoever
-// measured.
+// measurement gives. What lull calibrate has measured of the machine at hand takes the place of some of them
+// (machine_file.hpp). What is measured when a job runs, such as the link between nodes, is filled in by whoever measured.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -166,6 +166,7 @@ struct machine {
   message_costs messages;
   transforming_costs transforming;
   rdma_costs rdma;
+  output_costs output;
 };
 
 }  // namespace lull::model

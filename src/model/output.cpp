@@ -52,12 +52,6 @@ bool by_servers(const output_run& run) {
 
 double bytes_of(const output_run& run) { return run.handed_over_bytes + run.wrote_itself_bytes + run.dropped_bytes; }
 
-// What so many writers got together.
-struct seen_rate {
-  int writers;
-  double bytes_per_s;
-};
-
 // Nothing where the run wrote nothing.
 std::optional<seen_rate> seen_in(const output_run& run) {
   if (std::lround(run.outputs) < 1 || run.compute_s <= 0 || run.clients < 1 || run.nodes < 1) return std::nullopt;
@@ -65,6 +59,8 @@ std::optional<seen_rate> seen_in(const output_run& run) {
   if (run.client_write_s <= 0 || run.wrote_itself_bytes <= 0) return std::nullopt;
   return seen_rate{run.clients, run.wrote_itself_bytes * run.clients / run.client_write_s};
 }
+
+}  // namespace
 
 // Seconds per byte, 1 / rate = (1 + writers / writers at half speed) / storage rate, are a line over the writers.
 void learn_storage(std::span<const seen_rate> seen, output_costs& costs) {
@@ -95,8 +91,6 @@ void learn_storage(std::span<const seen_rate> seen, output_costs& costs) {
   for (const seen_rate& one : seen)
     costs.writer_bytes_per_s = std::max(costs.writer_bytes_per_s, one.bytes_per_s / one.writers);
 }
-
-}  // namespace
 
 std::string name_of(const output_way& way) {
   const auto* const row = std::ranges::find(names, way.how, &named_approach::how);

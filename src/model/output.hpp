@@ -75,6 +75,15 @@ struct output_choice {
 [[nodiscard]] std::vector<output_choice> choose_output(const output_machine& on, const simulation& what,
                                                        std::span<const output_way> ways, output_objective objective);
 
+// What so many writers got together.
+struct seen_rate {
+  int writers;
+  double bytes_per_s;
+};
+// What the storage gives to all writers and to one, and how they hinder each other, from what was seen of some numbers of them; at
+// least one. Of one number alone: the rate of all, and of one no less than was seen.
+void learn_storage(std::span<const seen_rate> seen, output_costs& costs);
+
 // A run that was measured. Seconds and bytes are sums over the processes of a role.
 struct output_run {
   int nodes = 1, clients = 1, servers = 0;

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "model/machine_file.hpp"
 #include "shmem.h"
 #include "shmem/current.hpp"
 #include "shmem/start_up.hpp"
@@ -48,6 +49,7 @@ int shmem_init_thread(int requested, int* provided) {
     try {
       warn_of_misspelt_settings();
       for (const auto& row : lull::all_settings()) lull::check_setting(row);  // before any PE waits for this one
+      (void)lull::model::this_machine();                                      // likewise
       // Released on purpose: a PE that exits without shmem_finalize must not look, to its launcher, as if it had left
       // in order, so nothing of it may be taken down at exit.
       current_world = std::make_unique<lull::fabric::world>().release();

@@ -8,6 +8,8 @@
 #include <set>
 #include <vector>
 
+#include "model/machine_file.hpp"
+
 namespace lull::stage {
 namespace {
 
@@ -83,7 +85,7 @@ plan chosen(const plan& wanted, std::span<const std::string> nodes_by_rank) {
 }
 
 std::string advice_of(const plan& how, const job_figures& run) {
-  const auto found = case_of(std::array{run_of(run)});
+  const auto found = case_of(std::array{run_of(run)}, model::this_machine().output);
   if (!found) return "";
   const auto& [machine, what] = *found;
   const model::output_choice best = choose_output(machine, what, ways_of(machine), how.objective).front();

@@ -5,6 +5,7 @@
 
 #include "base/settings.hpp"
 #include "base/topology.hpp"
+#include "model/machine_file.hpp"
 
 namespace lull::wait {
 
@@ -19,6 +20,7 @@ waiting::waiting(doorbell& bell, progress_source* source, const wait_surrounding
               .threshold = setting_size("LULL_WAIT_THRESHOLD")},
       where_(where),
       alone_(where.alone),
+      history_(256, model::this_machine().waiting),
       statistics_(setting_text("LULL_STATS") != "0") {
   prepare(policy_);
 }

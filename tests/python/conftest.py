@@ -54,6 +54,7 @@ class Lull:
             **inherited,
             "COLUMNS": "200",
             "STARTED_IN": str(self.folder),
+            "XDG_CONFIG_HOME": str(self.folder / "config"),  # what lull calibrate has kept for this host is not read
             "LULL_METER_SOURCES": self.sources,
             **self.env,
         }

@@ -64,6 +64,8 @@ class Session:
             "CHECKOUT": str(TOP),
             "COLUMNS": "100",
             "STARTED_IN": str(folder),
+            "XDG_CONFIG_HOME": str(folder / "config"),  # no machine that lull calibrate has kept
+            "XDG_CACHE_HOME": str(folder / "cache"),
             "LULL_METER_SOURCES": "estimate,net",
             "SLURM_MPI_TYPE": "pmix",  # as sites with Open MPI set it
             "OMPI_ALLOW_RUN_AS_ROOT": "1",

@@ -1,4 +1,4 @@
-"""`lull advise`: what the model says before anything runs."""
+"""`lull advise`: what each choice would cost a program and save; and, before anything runs, who should write output."""
 
 from __future__ import annotations
 
@@ -22,9 +22,82 @@ FEW = 2  # dedicated cores, and nodes, that are shown beside the best of either
 FIELDS = ("seconds", "cpu_use", "watts", "joules", "stall_seconds_per_output", "write_seconds_per_output")
 
 
-@click.group(short_help="Ask the model who should write a simulation's output.")
+class Advising(click.Group):
+    """`lull advise CMD` is `lull advise program CMD`: the verb may be left out."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the verb before options and words that name none."""
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["program", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=Advising, short_help="Say what each choice would cost a program and save.")
 def advise() -> None:
-    """Ask the model before anything runs."""
+    """Ask the model what each choice would cost and save.
+
+    \b
+        lull advise --objective energy -- lull run -n 2 shift
+        lull advise output --nodes 14 --cores 4
+    """
+
+
+@advise.command(
+    context_settings={"allow_interspersed_args": False}, short_help="What each choice would cost a program and save."
+)
+@click.option(
+    "--objective",
+    metavar="WHAT",
+    default="time",
+    show_default=True,
+    help="What is to be least: time, energy, edp, or energy@slowdown=2%.",
+)
+@click.option(
+    "--on",
+    metavar="MACHINE",
+    default="here",
+    show_default=True,
+    help="The machine: here is what lull calibrate measured, else one that comes with Lull, or machine.toml.",
+)
+@click.option("--runs", type=click.IntRange(min=1), default=3, show_default=True, help="Runs of CMD.")
+@click.option("--verify", is_flag=True, help="Run what is advised and the present state in turn, twice as often.")
+@click.option("--explain", is_flag=True, help="Print of what each prediction is made.")
+@click.option(
+    "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder.  [default: results/advise-NAME-TIME]"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)
+def program(
+    objective: str,
+    on: str,
+    runs: int,
+    verify: bool,
+    explain: bool,
+    out: Path | None,
+    as_json: bool,
+    cmd: tuple[str, ...],
+) -> None:
+    """Run CMD, and say what other choices would cost and save; the verb `program` may be left out.
+
+    What CMD prints goes to stderr. In place of CMD stands the record of a run that counted its waits (LULL_STATS=1) or
+    whose output was staged, or a trace, whose links on MACHINE are then simulated. Advised is only what is better with
+    its whole interval; where nothing can be told, it says what to measure.
+
+    \b
+        lull advise --objective energy@slowdown=2% --verify -- lull run -n 2 ./app
+        lull advise --explain results/app-20261123-0500
+        lull advise --on slingshot-4608 --objective energy trace
+    """
+    from lull.advice.asking import Asked, answer
+    from lull.advice.screen import show
+
+    found, folder = answer(Asked(cmd, objective, on, runs, verify, out))
+    if as_json:
+        click.echo(found.model_dump_json(indent=1))
+        return
+    show(found, terminal(), explain=explain)
+    if folder is not None:
+        terminal().print(Text(f"measured in {folder}"), soft_wrap=True)
 
 
 @advise.command(short_help="Who should write a simulation's output.")

@@ -14,7 +14,7 @@ from lull.base.terminal import output
 
 def _machines() -> list[str]:
     from lull import _core
-    from lull.prediction.machine import known_machines
+    from lull.model.machine import known_machines
 
     return [*known_machines(), *(preset.name for preset in _core.topology_presets())]
 

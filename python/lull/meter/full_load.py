@@ -1,4 +1,4 @@
-"""Work for every CPU this process may use, for a given time: `python -m lull.meter.full_load SECONDS`.
+"""Work for every CPU this process may use, or some, for a given time: `python -m lull.meter.full_load SECONDS [CPUS]`.
 
 Each CPU multiplies matrices that stay in its cache and then adds up an array that does not, in turn: neither the most
 that a processor can be made to draw nor an empty loop. The energy of a calibration is that of this mixture.
@@ -28,12 +28,13 @@ def load_one_cpu(cpu: int, seconds: float) -> None:
         array.sum()
 
 
-def main(seconds: float) -> None:
-    """Load all CPUs; the workers end with us."""
+def main(seconds: float, cpus: int | None = None) -> None:
+    """Load so many CPUs, or all; the workers end with us."""
     # Spawned, not forked, would start an interpreter on each CPU first; nothing here has threads yet.
     context = multiprocessing.get_context("fork")
     workers = [
-        context.Process(target=load_one_cpu, args=(cpu, seconds), daemon=True) for cpu in os.sched_getaffinity(0)
+        context.Process(target=load_one_cpu, args=(cpu, seconds), daemon=True)
+        for cpu in sorted(os.sched_getaffinity(0))[:cpus]
     ]
     for worker in workers:
         worker.start()
@@ -42,4 +43,4 @@ def main(seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]))
+    main(float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else None)

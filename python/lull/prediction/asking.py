@@ -12,8 +12,8 @@ from pathlib import Path
 from lull.base.errors import UsageError
 from lull.base.interrupts import Interrupts
 from lull.base.native import checked_settings
+from lull.model.machine import read_machine
 from lull.prediction.account import Prediction
-from lull.prediction.machine import read_machine
 from lull.prediction.modes import modes_named
 from lull.prediction.predict import Question, predict
 from lull.prediction.program import (
@@ -61,6 +61,9 @@ def answer(asked: Asked) -> tuple[Prediction, Path]:
         LullError: The program cannot be traced, is not regular, or its simulation fails.
     """
     machine = read_machine(asked.on)
+    if not machine.topology:
+        fix = "add [topology] and [network] to it, or name another with --on"
+        raise UsageError(f"predict on {asked.on}", "its file says nothing of the machine's network", fix)
     modes = modes_named(asked.power)
     settings = checked_settings()
     name = asked.label or _label(asked.what)

@@ -9,8 +9,8 @@ nodes       of the program's nodes: idle_node times the run time, and (busy_node
 
 from __future__ import annotations
 
+from lull.model.machine import Figure, Machine
 from lull.prediction.account import Energies, Joules
-from lull.prediction.machine import Figure, Machine
 from lull.simulation.account import JobAccount, RepeatAccount
 
 

@@ -23,9 +23,9 @@ from lull.base.errors import LullError
 from lull.base.interrupts import Interrupts
 from lull.base.native import native_errors
 from lull.base.whole_file import write_whole
+from lull.model.machine import Machine
 from lull.prediction.account import PREDICTION_FILE, ModeAccount, Prediction, Range
 from lull.prediction.energy import energies
-from lull.prediction.machine import Machine
 from lull.prediction.modes import ACTIVE, Mode
 from lull.prediction.program import Program
 from lull.simulation import simulation_record
@@ -39,6 +39,7 @@ from lull.simulation.sweep_run import against, run_tasks
 from lull.simulation.task import Outcome, Task
 from lull.simulation.workers import LocalWorkers
 
+COUNTED: Final = ("link", "switch", "nic", "idle_node", "busy_node")  # watts that energies are made of
 RECORDING_NS: Final = 11  # of an event; docs/results/trace.json, ns_per_event
 
 
@@ -205,9 +206,7 @@ def _not_modelled(program: Program, question: Question, described: Description) 
         lines.append("what a message costs its process: jobs.0.overhead is 0")
     if len(program.traced) > 1:
         lines.append("differences between processes alike, and growth other than c P^a through two points")
-    missing = [
-        name for name in type(question.machine.watts).model_fields if getattr(question.machine.watts, name) is None
-    ]
+    missing = [name for name in COUNTED if getattr(question.machine.watts, name) is None]
     if missing:
         lines.append(f"energy of what the machine's file has no watts for: {', '.join(missing)}")
     if question.machine.watts.link is not None:

@@ -1,0 +1,92 @@
+"""All choices judged by one objective, and the sentence that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lull import _core
+from lull.advice.account import Advice, Alternative, Band, Objective, Untold
+from lull.advice.facts import Facts
+from lull.advice.outputs import output_approaches
+from lull.advice.puts import rewritten_puts
+from lull.advice.waits import wait_policies
+from lull.base.native import native_errors
+from lull.model.machine import Machine
+from lull.record import EnergyKind
+from lull.statistics.formatting import percent
+
+NOTHING: Band = (0.0, 0.0, 0.0)
+
+
+def advise(facts: Facts, machine: Machine, objective: Objective) -> Advice:
+    """What each choice would cost and save, and which is advised: only what is better with its whole interval."""
+    untold: list[Untold] = []
+    judged: list[Alternative] = []
+    choices = (
+        wait_policies(facts, machine),
+        rewritten_puts(facts, machine),
+        output_approaches(facts, machine, objective),
+    )
+    for found in choices:
+        if isinstance(found, Untold):
+            untold.append(found)
+            continue
+        for one in found:
+            told = _judged(one, facts, objective)
+            if isinstance(told, Untold):
+                untold += [told] if told not in untold else []
+            else:
+                judged.append(told)
+    found_advice = Advice(
+        program=facts.name,
+        machine=machine.title,
+        objective=objective,
+        seconds=facts.seconds[1],
+        joules=None if facts.joules is None else facts.joules[1],
+        kind=None if facts.joules is None else EnergyKind.ESTIMATED,
+        alternatives=judged,
+        untold=untold,
+        sentence="",
+    )
+    return found_advice.model_copy(update={"sentence": sentence(found_advice)})
+
+
+def _judged(one: Alternative, facts: Facts, objective: Objective) -> Alternative | Untold:
+    needs_energy = objective.of != "time"
+    if needs_energy and one.joules is None:
+        why = "what it does to energy cannot be told: the machine file lacks the watts for it"
+        return Untold(choice=one.choice, why=why, measure="lull calibrate on an idle machine; --objective time")
+    if needs_energy and facts.joules is None:
+        why = "the record has no energy of the node"
+        return Untold(choice=one.choice, why=why, measure="lull sources says what can be read; --objective time")
+    present = (facts.seconds, facts.joules or NOTHING)
+    change = (one.seconds, one.joules or NOTHING)
+    with native_errors():
+        least = _core.OutputMachine().least_gain
+        verdict = _core.judge(present, change, objective.of, objective.slowdown, least)
+        gain = _core.gain_of(present, change, objective.of)
+    return one.model_copy(update={"verdict": verdict, "gain": gain})
+
+
+def sentence(advice: Advice) -> str:
+    """What to do, in plain words."""
+    what = {"time": "time", "energy": "energy", "edp": "energy times time"}[advice.objective.of]
+    advised = advice.advised
+    if advised:
+        parts = []
+        for one in advised:
+            assert one.gain is not None
+            low, mid, high = (percent(-share) for share in one.gain)
+            parts.append(f"{one.choice} {one.name} instead of {one.instead_of}: {mid} less {what} ({high} to {low})")
+        return "Take " + "; ".join(parts) + "."
+    unsure = _names(advice.alternatives, "unsure")
+    if unsure:
+        return f"Nothing is surely better; {unsure} may be: --verify tries it."
+    if advice.alternatives:
+        return f"Stay as it is: of what can be told nothing gives less {what}."
+    return f"Nothing can be told of {what} yet; the lines above say what to measure."
+
+
+def _names(alternatives: Sequence[Alternative], verdict: str) -> str:
+    found = [f"{one.choice} {one.name}" for one in alternatives if one.verdict == verdict]
+    return " or ".join(found)

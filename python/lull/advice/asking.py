@@ -1,0 +1,95 @@
+"""`lull advise` as a function: a command that is run first, the record of a run, or a trace; and advice about it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from lull import record
+from lull.advice.account import Advice, Objective, objective_named
+from lull.advice.advise import advise
+from lull.advice.facts import facts_of
+from lull.advice.links import link_modes
+from lull.advice.verify import PRESENT, candidates, outcome_of, run_in_turn
+from lull.base.errors import LullError, UsageError
+from lull.base.native import checked_settings
+from lull.base.whole_file import write_whole
+from lull.model.machine import HERE, read_machine
+from lull.prediction import asking as prediction
+from lull.prediction.program import names_record, names_traces
+from lull.record.new_folder import check_free, default_folder
+
+FILE: Final = "advice.json"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked."""
+
+    what: Sequence[str]  # a command, a record or traces
+    objective: str = "time"
+    on: str = HERE
+    runs: int = 3  # of a command; of each when it is verified, twice as many
+    verify: bool = False
+    out: Path | None = None
+
+
+def answer(asked: Asked) -> tuple[Advice, Path | None]:
+    """The advice, and the folder with what was measured for it; None where nothing was.
+
+    Raises:
+        UsageError: Options, the objective or the machine are wrong.
+        LullError: The command fails, or the record or trace cannot be read.
+    """
+    objective = objective_named(asked.objective)
+    if names_traces(asked.what):
+        return _of_trace(asked, objective)
+    machine = read_machine(asked.on)
+    if names_record(asked.what):
+        for given, option in ((asked.verify, "--verify"), (asked.out is not None, "--out")):
+            if given:
+                raise UsageError("advise", f"{option} is for commands, {asked.what[0]} is a record", "leave it out")
+        run = record.read(Path(asked.what[0]))
+        if not run.repeats or record.is_simulated(run):
+            raise LullError(f"advise by {asked.what[0]}", "nothing in it was measured", "lull predict --on MACHINE")
+        return advise(facts_of(run), machine, objective), None
+    first = Path(asked.what[0])
+    if first.is_dir():
+        raise UsageError(f"advise by {first}", "it is neither a record nor a trace", "lull measure makes a record")
+    settings = checked_settings()
+    name = re.sub(r"[^\w.-]", "-", first.name)
+    folder = asked.out or default_folder(f"advise-{name}", datetime.now())
+    check_free(folder)
+    hz = float(settings["LULL_METER_HZ"])
+    run_in_turn(asked.what, {PRESENT: {}}, asked.runs, hz, settings, folder)
+    facts = replace(facts_of(record.read(folder / PRESENT)), name=shlex.join(asked.what))
+    found = advise(facts, machine, objective)
+    if asked.verify and (tried := candidates(found)):
+        in_turn = {PRESENT: {}, **{one.name: one.set for one in tried}}
+        repeats = run_in_turn(asked.what, in_turn, 2 * asked.runs, hz, settings, folder / "verified")
+        outcomes = [outcome_of(one, found, repeats[PRESENT], repeats[one.name]) for one in tried]
+        found = found.model_copy(update={"outcomes": outcomes})
+    write_whole(folder / FILE, (found.model_dump_json(indent=1) + "\n").encode(), "advice", "--out")
+    return found, folder
+
+
+def _of_trace(asked: Asked, objective: Objective) -> tuple[Advice, Path | None]:
+    if asked.verify:
+        raise UsageError("advise", "links of a machine that is simulated cannot be verified here", "leave out --verify")
+    slowdown = objective.slowdown if objective.slowdown >= 0 else 1.0
+    found, folder = prediction.answer(
+        prediction.Asked(
+            asked.what,
+            on=asked.on,
+            most_slowdown=slowdown,
+            out=asked.out,
+            placements=0,
+            command=["lull", "advise", *asked.what],
+        )
+    )
+    return link_modes(found, objective), folder

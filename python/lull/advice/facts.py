@@ -1,0 +1,70 @@
+"""What a record says of a program, as far as choices depend on it: medians over its repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from lull.record import Domain, Energy, EnergyKind, Output, Run
+from lull.record.schema import RewrittenPuts, weakest
+from lull.record.waiting import TypicalWaiting, typical_waiting
+
+Band = tuple[float, float, float]  # low, mid, high
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A program as it ran."""
+
+    name: str
+    seconds: Band  # of a run
+    joules: Band | None  # None: nothing told the node's energy
+    kind: EnergyKind | None
+    cores: int  # that it could use
+    nodes: int  # emulated ones count; 1 where nothing says
+    settings: Mapping[str, str]
+    waiting: TypicalWaiting | None
+    rewritten: RewrittenPuts | None  # of the last repeat
+    output: Sequence[Output]  # of the last repeat
+
+
+def facts_of(run: Run) -> Facts:
+    """The facts of a record, whose last repeat ended well or not."""
+    last = run.repeats[-1]
+    energies = [whole for repeat in run.repeats if (whole := _whole(repeat.totals)) is not None]
+    joules = None
+    if len(energies) == len(run.repeats):
+        joules = (
+            median(one.low_j for one in energies),
+            median(one.joules for one in energies),
+            median(one.high_j for one in energies),
+        )
+    seconds = sorted(repeat.wall_s for repeat in run.repeats)
+    return Facts(
+        name=run.label,
+        seconds=(seconds[0], median(seconds), seconds[-1]),
+        joules=joules,
+        kind=weakest([one.kind for one in energies]) if joules is not None else None,
+        cores=sum(host.cores for host in run.hosts),
+        nodes=max((job.nodes for job in last.waiting), default=max((job.nodes for job in last.output), default=1)),
+        settings=run.settings,
+        waiting=typical_waiting(run.repeats),
+        rewritten=next((job.rewritten for job in last.waiting if job.rewritten is not None), None),
+        output=last.output,
+    )
+
+
+def _whole(totals: Sequence[Energy]) -> Energy | None:
+    nodes = [total for total in totals if total.domain is Domain.NODE]
+    if not nodes:
+        return None
+    first = nodes[0]
+    return first.model_copy(
+        update={
+            "joules": sum(one.joules for one in nodes),
+            "low_j": sum(one.low_j for one in nodes),
+            "high_j": sum(one.high_j for one in nodes),
+            "kind": weakest([one.kind for one in nodes]),
+        }
+    )

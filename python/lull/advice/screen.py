@@ -1,0 +1,62 @@
+"""Advice for people: a table of alternatives, the lines to set, and a sentence."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lull.advice.account import Advice, Band
+from lull.statistics.formatting import percent, si
+
+
+def show(advice: Advice, console: Console, *, explain: bool) -> None:
+    """Print it; `explain` adds the terms of each alternative."""
+
+    def say(line: str) -> None:
+        console.print(Text(line), soft_wrap=True)
+
+    energy = "" if advice.joules is None else f", {si(advice.joules, 'J')}"
+    kind = "" if advice.kind is None else f"; changes of energy are {advice.kind.value}"
+    say(f"{advice.program}: {si(advice.seconds, 's')}{energy}, objective {advice.objective.words}{kind}")
+    say(f"machine: {advice.machine}")
+    if advice.alternatives:
+        table = Table("choice", "instead of", "time", "between", "energy", "between", "", box=None, pad_edge=False)
+        for column in table.columns:
+            column.justify = "left"
+        for one in advice.alternatives:
+            time, between = _share(one.seconds, advice.seconds)
+            joules, joules_between = _share(one.joules, advice.joules)
+            table.add_row(
+                f"{one.choice}: {one.name}", one.instead_of, time, between, joules, joules_between, one.verdict
+            )
+        console.print(table)
+    if explain:
+        for one in advice.alternatives:
+            for term in one.terms:
+                say(f"  {one.choice} {one.name}: {term}")
+    for missing in advice.untold:
+        say(f"cannot tell, {missing.choice}: {missing.why}; measure: {missing.measure}")
+    say(advice.sentence)
+    for chosen in advice.advised:
+        for line in chosen.lines:
+            say(f"  {line}")
+    for outcome in advice.outcomes:
+        came = "as predicted" if outcome.came_true else "not as predicted"
+        say(f"{outcome.name}, {outcome.runs} runs of each in turn: {came}")
+        say(f"  time    predicted {_ratio(outcome.predicted_seconds)}, outcome {_ratio(outcome.seconds)}")
+        if outcome.joules is not None and outcome.predicted_joules is not None:
+            say(f"  energy  predicted {_ratio(outcome.predicted_joules)}, outcome {_ratio(outcome.joules)}")
+
+
+def _share(change: Band | None, of: float | None) -> tuple[str, str]:
+    """More than the present, in percent, and between what."""
+    if change is None or not of:
+        return "not told", ""
+    low, mid, high = (percent(part / of) for part in change)
+    return mid, f"{low} to {high}"
+
+
+def _ratio(band: Band) -> str:
+    low, mid, high = band
+    return f"{mid:.3f} ({low:.3f} to {high:.3f})"

@@ -1,0 +1,117 @@
+"""Advice tried: the present state and what was advised in turn, and the outcome beside the prediction."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from lull.advice.account import Advice, Alternative, Band, Outcome
+from lull.base.errors import LullError
+from lull.measurement.command import Command
+from lull.measurement.session import Asked, measure_commands
+from lull.measurement.turns import Plan
+from lull.record import Domain, Repeat
+from lull.statistics import bootstrap
+
+PRESENT = "present"
+COUNTED = {"LULL_STATS": "1"}
+
+
+def run_in_turn(
+    words: Sequence[str],
+    settings: Mapping[str, Mapping[str, str]],
+    runs: int,
+    hz: float,
+    in_force: Mapping[str, str],
+    folder: Path,
+) -> dict[str, list[Repeat]]:
+    """The command under each of some settings in turn, a record each below `folder`; its repeats by their names.
+
+    Raises:
+        LullError: It cannot be run, fails, or was interrupted.
+    """
+    commands = [
+        Command(name, words, folder / name, 1 if len(settings) > 1 else 0, env={**COUNTED, **given})
+        for name, given in settings.items()
+    ]
+    asked = Asked(Plan(runs), None, hz, in_force, quiet=True, publish=None)
+    with _output_to_stderr():
+        code = measure_commands(commands, asked, may_rename=False, tells=False)
+    if code or any(not command.finished for command in commands):
+        raise LullError(f"run {words[0]}", f"it ended with exit code {code}", "what it said is above")
+    return {command.label: command.repeats for command in commands}
+
+
+@contextmanager
+def _output_to_stderr() -> Iterator[None]:
+    """What the command prints must not mix with the advice."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def candidates(advice: Advice) -> list[Alternative]:
+    """What is worth trying: what is advised, else the best of what may be better; settings only."""
+    unsure = [one for one in advice.alternatives if one.verdict == "unsure" and one.gain is not None and one.set]
+    unsure.sort(key=lambda one: one.gain[1] if one.gain else 0.0)
+    return [one for one in advice.advised if one.set] or unsure[:1]
+
+
+def outcome_of(one: Alternative, advice: Advice, present: Sequence[Repeat], other: Sequence[Repeat]) -> Outcome:
+    """The ratio of an alternative to the present state, of time and energy, as predicted and as it came."""
+    seconds = _ratio([r.wall_s for r in present], [r.wall_s for r in other])
+    before, after = _joules(present), _joules(other)
+    joules = _ratio(before, after) if before and after else None
+    predicted = _shares(one.seconds, advice.seconds)
+    predicted_joules = None if one.joules is None or not advice.joules else _shares(one.joules, advice.joules)
+    meets = _meet(predicted, seconds) and (
+        joules is None or predicted_joules is None or _meet(predicted_joules, joules)
+    )
+    return Outcome(
+        name=f"{one.choice} {one.name}",
+        runs=len(other),
+        predicted_seconds=predicted,
+        seconds=seconds,
+        predicted_joules=predicted_joules,
+        joules=joules,
+        came_true=meets,
+    )
+
+
+def _shares(change: Band, of: float) -> Band:
+    low, mid, high = (1 + part / of for part in change)
+    return low, mid, high
+
+
+def _meet(a: Band, b: Band) -> bool:
+    return a[0] <= b[2] and b[0] <= a[2]
+
+
+def _joules(repeats: Sequence[Repeat]) -> list[float]:
+    found = []
+    for repeat in repeats:
+        nodes = [total.joules for total in repeat.totals if total.domain is Domain.NODE]
+        if not nodes or sum(nodes) <= 0:
+            return []
+        found.append(sum(nodes))
+    return found
+
+
+def _ratio(present: Sequence[float], other: Sequence[float]) -> Band:
+    """Other over present: of medians, with the bootstrap's interval."""
+    value = bootstrap.median(other) / bootstrap.median(present)
+    # resampled_ratios() gives its first side over its second
+    drawn = bootstrap.resampled_ratios(np.reshape(other, (-1, 1)), np.reshape(present, (-1, 1)))[:, 0]
+    found = bootstrap.percentile_interval(value, drawn)
+    low, high = found.low, found.high
+    return value if low is None else low, value, value if high is None else high

@@ -1,0 +1,98 @@
+"""Another wait policy for the waits that a record counts: lateness and CPU time, as the machine file has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from lull import _core
+from lull.advice.account import Alternative, Band, Untold
+from lull.advice.facts import Facts
+from lull.model.machine import Figure, Machine, WakeUp
+from lull.record.waiting import TypicalWaiting
+from lull.statistics.formatting import si
+
+CHOICE: Final = "wait policy"
+
+
+def wait_policies(facts: Facts, machine: Machine) -> list[Alternative] | Untold:
+    """Every policy that was calibrated, instead of the one that the program ran with; or why that cannot be told."""
+    seen, known = facts.waiting, machine.wake_ups.policies
+    if seen is None:
+        return Untold(choice=CHOICE, why="the record does not count waits", measure="LULL_STATS=1 lull measure -- CMD")
+    if (obstacle := _obstacle(facts, seen, known)) is not None:
+        return obstacle
+    waits = [(row.waits, row.waited_s * 1e9) for row in seen.rows if row.waits > 0]
+    watts = watts_of(machine)
+    idle, core = watts or ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    present = _measured(known[seen.policy])
+    found = []
+    for policy, lengths in known.items():
+        if policy == seen.policy:
+            continue
+        seconds, joules = _core.policy_change(waits, present, _measured(lengths), seen.pes, facts.nodes, idle, core)
+        count = sum(one for one, _ in waits)
+        mean = sum(ns for _, ns in waits) / count if count else 0
+        terms = [
+            f"{count:.0f} waits of {si(mean * 1e-9, 's')} on average, {seen.pes} PEs",
+            f"a PE goes on {si(abs(seconds[1]), 's')} {'later' if seconds[1] > 0 else 'sooner'} by all its waits; "
+            "where others wait as long anyway, that changes nothing",
+            f"a busy core draws {core[0]:.3g} to {core[2]:.3g} W, the idle node {idle[0]:.3g} to {idle[2]:.3g} W"
+            if watts
+            else "energy: the machine file does not tell a busy core from an idle one",
+        ]
+        found.append(
+            Alternative(
+                choice=CHOICE,
+                name=policy,
+                instead_of=seen.policy,
+                seconds=seconds,
+                joules=joules if watts else None,
+                set={"LULL_WAIT": policy},
+                lines=[f"export LULL_WAIT={policy}"],
+                terms=terms,
+            )
+        )
+    return found
+
+
+def _obstacle(facts: Facts, seen: TypicalWaiting, known: Mapping[str, object]) -> Untold | None:
+    """Why another policy cannot be priced, if so."""
+    in_turn = "lull measure --interleave: the program under LULL_WAIT=poll and LULL_WAIT=interrupt in turn"
+    rows = (
+        (
+            any(row.site or row.operation.startswith("MPI_") for row in seen.rows),
+            "wake-ups of MPI's calls are not calibrated, only those of OpenSHMEM's",
+            "lull attach --wait POLICY -- CMD, for two policies in turn",
+        ),
+        (not known, "the machine file has no wake-ups", "lull calibrate"),
+        (
+            seen.policy not in known,
+            f"the program waited by {seen.policy}, which is not calibrated",
+            "LULL_STATS=1 LULL_WAIT=interrupt lull measure -- CMD",
+        ),
+        (facts.nodes > 1, "wake-ups by messages of other nodes are not calibrated", in_turn),
+        (
+            seen.pes > facts.cores,
+            f"{seen.pes} PEs outnumber {facts.cores} cores: policies then yield, which is not calibrated",
+            in_turn,
+        ),
+    )
+    return next((Untold(choice=CHOICE, why=why, measure=measure) for is_so, why, measure in rows if is_so), None)
+
+
+def watts_of(machine: Machine) -> tuple[Band, Band] | None:
+    """Of the idle node, and what a busy core adds; None where the file does not tell."""
+    idle, one = machine.watts.idle_node, machine.watts.one_core
+    if idle is None or one is None:
+        return None
+    low, mid, high = (busy - alone for busy, alone in zip(one.band, idle.band, strict=True))
+    # Errors of one source go together: what is too high idle is too high under load.
+    return (idle.band, (max(0.0, min(low, mid)), mid, max(mid, high))) if mid > 0 else None
+
+
+def _measured(lengths: list[WakeUp]) -> list[tuple[float, Band, Band]]:
+    def band(figure: Figure) -> Band:
+        return figure.band
+
+    return [(one.length_ns, band(one.late_ns), band(one.cpu_ns)) for one in lengths]

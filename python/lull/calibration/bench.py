@@ -1,0 +1,96 @@
+"""How the measuring program (libexec/lull-calibrate) is run, under which launcher, and what it prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from lull.base.errors import LullError
+from lull.base.guard import CannotExecuteError, run_guarded
+from lull.base.installed import executable
+from lull.base.interrupts import Interrupts
+from lull.job.launcher import LAUNCHERS
+
+PROGRAM: Final = "lull-calibrate"
+# Settings of a user's that would change what is measured.
+KEPT_SETTINGS: Final = ("LULL_METER_", "LULL_SITE", "LULL_NODE_")
+
+
+def own_launcher(pes: int, nodes: int = 1) -> list[str]:
+    """The launcher of this machine for so many processes, on so many emulated nodes."""
+    split = ["--nodes", str(nodes)] if nodes > 1 else []
+    return [str(executable("lull-launch")), "-n", str(pes), *split, "--"]
+
+
+def is_launcher(words: Sequence[str]) -> bool:
+    """Whether a command begins with a launcher that is known, `lull run` among them."""
+    first = Path(words[0]).name if words else ""
+    return first in LAUNCHERS or (first == "lull" and list(words[1:2]) == ["run"])
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where measuring programs run."""
+
+    launcher: Sequence[str]  # for processes on different nodes; empty: emulated ones on this machine
+    storage: Path  # the folder whose file system is measured
+    quick: bool
+    interrupts: Interrupts
+
+    def between_nodes(self) -> list[str]:
+        """What starts the processes of the network."""
+        return list(self.launcher) or own_launcher(2, 2)
+
+    def rounds(self, thorough: int, quick: int = 2) -> int:
+        """How often something is observed."""
+        return quick if self.quick else thorough
+
+    def run(self, words: Sequence[str], launcher: Sequence[str] = ()) -> dict[str, Any]:
+        """What the program prints when it is called with `words`.
+
+        Raises:
+            LullError: It fails, or prints something else; the line ends with what it said.
+            InterruptedBySignal: A signal asked to stop; nothing of it runs any more.
+        """
+        command = [*launcher, str(executable(PROGRAM)), *words]
+        asked = f"measure {' '.join(word for word in words if not word.startswith('-'))}"
+        with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complained:
+            try:
+                ending = run_guarded(
+                    command, env=_environment(), interrupts=self.interrupts, stdout=said, stderr=complained
+                )
+            except CannotExecuteError as error:
+                raise LullError(asked, f"{command[0]} cannot be run", "check the launcher behind --") from error
+            said.seek(0)
+            complained.seek(0)
+            text = said.read().decode(errors="replace")
+            complaint = complained.read().decode(errors="replace")
+        if ending.exit_code != 0:
+            raise LullError(asked, _line_of(complaint) or f"it ended with exit code {ending.exit_code}")
+        found = next((line for line in reversed(text.splitlines()) if line.startswith("{")), None)
+        try:
+            content = json.loads(found or "")
+        except json.JSONDecodeError as error:
+            raise LullError(asked, "it printed no result", "check the launcher behind --") from error
+        assert isinstance(content, dict)
+        return content
+
+
+def _line_of(complaint: str) -> str:
+    """What was said, in a line: by Lull, else the first words of a launcher, which draws lines around them."""
+    lines = [line.strip() for line in complaint.splitlines() if any(letter.isalpha() for letter in line)]
+    ours = [line.removeprefix("lull: ") for line in lines if line.startswith("lull: ")]
+    return (ours[-1:] or lines[:1] or [""])[0]
+
+
+def _environment() -> dict[str, str]:
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("LULL_") or name.startswith(KEPT_SETTINGS)
+    }

@@ -1,0 +1,92 @@
+"""`lull calibrate` as a function: the parts one after the other, and the machine file at the end."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lull import __version__, record
+from lull.base.errors import LullError, UsageError
+from lull.base.interrupts import InterruptedBySignal, Interrupts
+from lull.base.whole_file import write_whole
+from lull.calibration.assembly import Circumstances, machine_of
+from lull.calibration.bench import Bench, is_launcher
+from lull.calibration.parts import parts
+from lull.calibration.state import Begun, State
+from lull.measurement.progress import RunsProgress
+from lull.model.machine import Machine, kept_machine
+from lull.model.machine_text import machine_text
+
+HEADING = """\
+What lull calibrate measured of this machine: medians, low and high are quartiles, of power the band of its source.
+docs/reference/machine-toml.md says what each key is. LULL_MACHINE=builtin makes Lull do without."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a calibration is asked for."""
+
+    out: Path | None = None  # None: where this host's is kept
+    launcher: Sequence[str] = ()  # of processes on different nodes
+    storage: Path = Path()
+    quick: bool = False
+    fresh: bool = False
+
+
+def calibrate(wanted: Wanted) -> tuple[Machine, Path]:
+    """Measure this machine; the file, and where it lies.
+
+    Raises:
+        UsageError: The launcher is none, or there is no place for the file.
+        LullError: A part failed; what was measured before is kept.
+        InterruptedBySignal: The same.
+    """
+    out = wanted.out or kept_machine()
+    if out is None:
+        raise UsageError("keep the machine file", "neither XDG_CONFIG_HOME nor HOME is set", "name a place with --out")
+    if wanted.launcher and not is_launcher(wanted.launcher):
+        words = f"{wanted.launcher[0]} is no launcher that is known"
+        raise UsageError("calibrate", words, "lull calibrate -- mpirun -n 2 --host A,B")
+    if not wanted.storage.is_dir():
+        raise UsageError("calibrate", f"{wanted.storage} is no folder", "name one with --storage")
+    host = record.this_host()
+    launcher, storage = shlex.join(wanted.launcher), str(wanted.storage.resolve())
+    begun = Begun(
+        lull=__version__,
+        boot_id=host.boot_id,
+        cores=host.cores,
+        launcher=launcher,
+        storage=storage,
+        quick=wanted.quick,
+    )
+    state = State(begun, fresh=wanted.fresh)
+    with Interrupts() as interrupts:
+        _measure(Bench(wanted.launcher, wanted.storage.resolve(), wanted.quick, interrupts), state)
+    about = Circumstances(host, datetime.now(UTC), state.seconds, launcher, storage)
+    machine = machine_of(state.parts, about)
+    write_whole(out, machine_text(machine, HEADING).encode(), "machine file", "--out")
+    state.done()
+    return machine, out
+
+
+def _measure(bench: Bench, state: State) -> None:
+    left = [part for part in parts(bench) if part.name not in state.parts]
+    with RunsProgress(len(left)) as progress:
+        for part in left:
+            progress.begins(part.name)
+            begin = time.monotonic()
+            try:
+                bench.interrupts.check("calibrate")
+                observed = part.measure(bench)
+            except InterruptedBySignal as stop:
+                fix = "what was measured is kept: the same command goes on from there"
+                raise InterruptedBySignal("calibrate", stop.signum, fix) from stop
+            except LullError as error:
+                raise LullError(f"calibrate, {part.name}", str(error)) from error
+            took = time.monotonic() - begin
+            state.keep(part.name, observed, took)
+            progress.ended(part.name, took)

@@ -1,0 +1,93 @@
+"""What a calibration has observed so far, on disk: a part is there once it is whole; an interrupt costs one part.
+
+$XDG_CACHE_HOME/lull/calibration/HOST.json, which goes when the machine file is written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lull.base.whole_file import write_whole
+from lull.calibration.parts import Observed
+
+LONGEST_S: Final = 24 * 3600.0  # after which what was observed is not continued
+
+
+class Begun(BaseModel):
+    """What must be the same for parts to belong together."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    lull: str
+    boot_id: str
+    cores: int
+    launcher: str
+    storage: str
+    quick: bool
+
+
+class Kept(BaseModel):
+    """The file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    begun: Begun
+    when: float  # time.time()
+    seconds: float = 0.0  # that the parts took
+    parts: dict[str, dict[str, Any]] = {}
+
+
+class State:
+    """The parts of one calibration; nothing is kept where no home is known.
+
+    Args:
+        begun: Of what; parts that were kept for something else are forgotten.
+        fresh: Forget them in any case.
+        environment: Where XDG_CACHE_HOME and HOME are.
+    """
+
+    def __init__(self, begun: Begun, *, fresh: bool, environment: Mapping[str, str] = os.environ) -> None:
+        home = environment.get("HOME")
+        base = environment.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else None)
+        self._path = Path(base, "lull", "calibration", f"{socket.gethostname()}.json") if base else None
+        known = None if fresh else self._read()
+        if known is None or known.begun != begun or not 0 <= time.time() - known.when < LONGEST_S:
+            known = Kept(begun=begun, when=time.time())
+        self._kept = known
+
+    @property
+    def parts(self) -> dict[str, Observed]:
+        """What was observed, by part."""
+        return self._kept.parts
+
+    @property
+    def seconds(self) -> float:
+        """What the parts took together."""
+        return self._kept.seconds
+
+    def keep(self, name: str, observed: Observed, seconds: float) -> None:
+        """A part is whole."""
+        self._kept.parts[name] = observed
+        self._kept.seconds += seconds
+        if self._path is not None:
+            content = json.dumps(self._kept.model_dump(mode="json")).encode()
+            write_whole(self._path, content, "state of the calibration", "XDG_CACHE_HOME")
+
+    def done(self) -> None:
+        """All is written elsewhere."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+
+    def _read(self) -> Kept | None:
+        try:
+            return None if self._path is None else Kept.model_validate_json(self._path.read_bytes())
+        except (OSError, ValidationError):
+            return None

@@ -1,0 +1,82 @@
+"""`lull calibrate`: measures this machine, once, for whoever predicts or chooses."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from lull.base.terminal import output
+
+
+@click.command(
+    context_settings={"allow_interspersed_args": False}, short_help="Measure this machine for predictions and choices."
+)
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The machine file.  [default: lull/machines/HOST.toml in the folder of configurations]",
+)
+@click.option(
+    "--storage",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="Measure the file system of this folder.  [default: the current folder]",
+)
+@click.option("--quick", is_flag=True, help="Few repeats: some ten seconds, and a wide spread.")
+@click.option("--fresh", is_flag=True, help="Begin anew instead of going on from where an interrupt was.")
+@click.option("--show", "show_only", is_flag=True, help="Show what was measured, and measure nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the machine as JSON.")
+@click.argument("launcher", nargs=-1, type=click.UNPROCESSED)
+def calibrate(
+    out: Path | None,
+    storage: Path,
+    quick: bool,
+    fresh: bool,
+    show_only: bool,
+    as_json: bool,
+    launcher: tuple[str, ...],
+) -> None:
+    """Measure this machine: messages, copies, wake-ups, storage and power, each with its spread.
+
+    The file is kept for this host, and found by itself by the runtime's choosers (LULL_MACHINE) and by
+    `lull predict --on here`. LAUNCHER starts two processes on two nodes, and the network between them is measured;
+    without it the two are emulated nodes of this machine. Leave the machine alone meanwhile.
+
+    \b
+        lull calibrate
+        lull calibrate -- mpirun -n 2 --host node1,node2
+        lull calibrate --out machine.toml -- srun -N 2 -n 2 --mpi=pmix
+    """
+    from lull.base.errors import UsageError
+    from lull.calibration.screen import show
+    from lull.job.launcher import find_place
+    from lull.model.machine import HERE, read_machine
+
+    if show_only:
+        if launcher or quick or fresh:
+            raise UsageError("calibrate --show", "nothing is measured", "leave out LAUNCHER, --quick and --fresh")
+        machine = read_machine(str(out) if out is not None else HERE)
+    else:
+        from lull.base.native import checked_settings
+        from lull.calibration.calibrate import Wanted
+        from lull.calibration.calibrate import calibrate as measured
+
+        place = find_place(os.environ)
+        if place is not None and place.size > 1:
+            found = f"{place.launcher} has started it {place.size} times"
+            raise UsageError("calibrate", found, "start it once, and name the launcher: lull calibrate -- mpirun -n 2")
+        checked_settings()
+        machine, path = measured(Wanted(out, launcher, storage, quick, fresh))
+        click.echo(f"lull: machine file in {path}", err=True)
+    if as_json:
+        click.echo(machine.model_dump_json(exclude_none=True, indent=1))
+        return
+    console = output()
+    show(machine, console)
+    if not show_only and out is not None:
+        console.print(Text(f"LULL_MACHINE={out} lets choosers use it, lull predict --on {out} predicts on it"))

@@ -1,0 +1,42 @@
+// A link between two PEs of an OpenSHMEM job: PE 0 measures, its partner serves it, all others stand by.
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "calibrate/transfer_procedure.hpp"
+
+namespace lull::calibrate {
+
+class shmem_link final : public link_under_test {
+ public:
+  // Collective. Messages go from PE 0 to `partner` and have at most `largest` bytes.
+  shmem_link(int partner, std::size_t largest);
+  ~shmem_link() override;  // collective: PE 0 releases the partner
+  shmem_link(const shmem_link&) = delete;
+  shmem_link& operator=(const shmem_link&) = delete;
+
+  void serve();           // the partner, until PE 0 is done
+  void stand_by() const;  // all others, so long, without a core
+
+  double now_ns() override;
+  double round_trips_ns(std::size_t bytes, int count) override;
+  void post(std::size_t bytes) override;
+  void drain() override;
+  double receiver_cpu_ns() override;
+
+  // Of an atomic: each awaited, and many at once.
+  double fetching_ns(int count);
+  double non_fetching_ns(int count);
+
+ private:
+  struct shared;
+  enum class order : std::uint64_t { round_trips, tell_cpu, end };
+  void send(order what, std::size_t bytes, int count);
+
+  int partner_;
+  shared* shared_;
+  std::byte *there_, *mine_;  // where messages arrive, and what they are made of
+  std::uint64_t orders_ = 0, trips_ = 0, told_ = 0;
+};
+
+}  // namespace lull::calibrate

@@ -1,0 +1,16 @@
+// The settings of this room. Merged with those of the other rooms in base/settings.hpp.
+#pragma once
+#include <array>
+
+#include "base/settings.hpp"
+
+namespace lull::settings_of {
+
+inline constexpr std::array model{
+    setting{"LULL_MACHINE", setting_type::text, "auto", "",
+            "What choosers know of this machine before they have measured: auto takes what lull calibrate has kept for "
+            "this "
+            "host, if anything; builtin the constants that come with Lull; or a machine.toml."},
+};
+
+}  // namespace lull::settings_of

@@ -1,0 +1,250 @@
+"""Advice: on records whose waits, output and puts are known, and machines whose constants are."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Lull
+from lull.advice.account import Alternative, Objective, objective_named
+from lull.advice.advise import advise
+from lull.advice.facts import facts_of
+from lull.advice.verify import candidates, outcome_of
+from lull.base.errors import UsageError
+from lull.model.machine import Figure, Machine, Measured, TransferPiece, Transport, WakeUp, WakeUps, Watts
+from lull.model.machine_text import machine_text
+from lull.record import Domain, Energy, EnergyKind, Host, Repeat, Run
+from lull.record.schema import RewrittenPuts, Waiting, WaitingRow
+
+LENGTHS = (1e4, 1e6)
+
+
+def figure(value: float, kind: EnergyKind | None = None) -> Figure:
+    return Figure(value=value, low=0.9 * value, high=1.1 * value, kind=kind)
+
+
+def sure(value: float) -> Figure:
+    return Figure(value=value)
+
+
+def wakes(late: float, cpu_share: float) -> list[WakeUp]:
+    return [WakeUp(length_ns=ns, late_ns=sure(late), cpu_ns=sure(cpu_share * ns), waker_ns=sure(10)) for ns in LENGTHS]
+
+
+def machine(one_core: float = 7.0, **more: Any) -> Machine:
+    told = Measured(
+        when=datetime.now(UTC),
+        lull="0",
+        host="a",
+        processor="P",
+        cores=2,
+        memory_bytes=1,
+        kernel="Linux",
+        launcher="lull run",
+        nodes=2,
+        seconds=1,
+    )
+    estimated = EnergyKind.ESTIMATED
+    parts: dict[str, Any] = {
+        "title": "a machine",
+        "measured": told,
+        # who polls is never late, who sleeps 1 us, and takes a hundredth of a core
+        "wake_ups": WakeUps(policies={"poll": wakes(0, 1), "interrupt": wakes(1000, 0.01)}),
+        "watts": Watts(
+            idle_node=sure(5).model_copy(update={"kind": estimated}),
+            one_core=sure(one_core).model_copy(update={"kind": estimated}),
+            busy_node=sure(9).model_copy(update={"kind": estimated}),
+        ),
+    }
+    return Machine(**{**parts, **more})
+
+
+def energy(joules: float) -> Energy:
+    return Energy(
+        node="a",
+        domain=Domain.NODE,
+        channel="package",
+        kind=EnergyKind.ESTIMATED,
+        joules=joules,
+        low_j=joules / 2,
+        high_j=2 * joules,
+    )
+
+
+def run_of(waiting: Waiting | None, wall_s: float = 10.0, settings: dict[str, str] | None = None) -> Run:
+    repeat = Repeat(
+        index=0,
+        started=datetime.now(UTC),
+        wall_s=wall_s,
+        cpu_s=1,
+        max_rss_bytes=1,
+        exit_code=0,
+        energy=[energy(90)],
+        totals=[energy(90)],
+        waiting=[] if waiting is None else [waiting],
+    )
+    return Run(
+        lull_version="0",
+        label="app",
+        command=["app"],
+        created=datetime.now(UTC),
+        sampling_hz=10,
+        settings=settings or {},
+        hosts=[Host(node="a", boot_id="b", processor="P", cores=2, memory_bytes=1, kernel="Linux")],
+        channels=[],
+        repeats=[repeat, repeat],
+    )
+
+
+def waiting(policy: str = "poll", pes: int = 2, nodes: int = 1, operation: str = "barrier", **more: Any) -> Waiting:
+    # 5,000 waits of a millisecond: 5 s of 20 s of both PEs
+    row = WaitingRow(
+        operation=operation,
+        up_to_bytes=0,
+        count=5000,
+        bytes=0,
+        waits=5000,
+        waited_s=5,
+        asleep_s=0,
+        cpu_s=5,
+        sleeps=0,
+        timeouts=0,
+        missed=0,
+    )
+    return Waiting(
+        policy=policy,
+        pes=pes,
+        nodes=nodes,
+        wall_s=10,
+        cpu_s=20,
+        progress_cpu_s=0,
+        frequency_changes=0,
+        changing_frequency_s=0,
+        rows=[row],
+        **more,
+    )
+
+
+def test_sleeping_waits_are_advised_for_energy() -> None:
+    found = advise(facts_of(run_of(waiting())), machine(), objective_named("energy"))
+    (one,) = found.advised
+    assert (one.name, one.instead_of, one.lines) == ("interrupt", "poll", ["export LULL_WAIT=interrupt"])
+    # each wait: 0.99 ms of a core that draws 2 W less, and 1 us later, at 5 W
+    assert one.joules is not None
+    assert one.joules[1] == pytest.approx(-5000 * 0.99e-3 * 2 + 5000 * 1e-6 / 2 * 5)
+    assert one.seconds == pytest.approx((0, 2.5e-3, 2.5e-3))
+    assert found.sentence.startswith("Take wait policy interrupt instead of poll: 11 % less energy")
+
+
+def test_what_was_chosen_already_is_left_as_it_is() -> None:
+    found = advise(facts_of(run_of(waiting("interrupt"))), machine(), objective_named("energy"))
+    assert found.advised == [] and found.sentence == "Stay as it is: of what can be told nothing gives less energy."
+
+
+def test_energy_is_not_saved_for_more_time_than_was_allowed() -> None:
+    slow = machine(wake_ups=WakeUps(policies={"poll": wakes(0, 1), "interrupt": wakes(4e5, 0.01)}))  # a second more
+    facts = facts_of(run_of(waiting()))
+    (one,) = advise(facts, slow, objective_named("energy@slowdown=2%")).alternatives
+    assert one.verdict == "too slow"
+    (one,) = advise(facts, slow, objective_named("energy@slowdown=20%")).alternatives
+    assert one.verdict != "too slow"
+
+
+@pytest.mark.parametrize(
+    ("seen", "on", "why"),
+    [
+        (None, machine(), "the record does not count waits"),
+        (waiting(pes=4), machine(), "4 PEs outnumber 2 cores"),
+        (waiting(nodes=2), machine(), "wake-ups by messages of other nodes are not calibrated"),
+        (waiting(operation="MPI_Recv"), machine(), "wake-ups of MPI's calls are not calibrated"),
+        (waiting("poll+dvfs"), machine(), "the program waited by poll+dvfs, which is not calibrated"),
+        (waiting(), machine(wake_ups=WakeUps()), "the machine file has no wake-ups"),
+        (waiting(), machine(one_core=5), "the machine file lacks the watts for it"),
+    ],
+)
+def test_what_cannot_be_told_is_said_with_what_to_measure(seen: Waiting | None, on: Machine, why: str) -> None:
+    found = advise(facts_of(run_of(seen)), on, objective_named("energy"))
+    (untold,) = (one for one in found.untold if one.choice == "wait policy")
+    assert why in untold.why and untold.measure and found.advised == []
+
+
+def test_coalesced_puts_are_priced_by_the_messages_that_they_spare() -> None:
+    piece = TransferPiece(from_bytes=0, gap_ns=sure(2000), ns_per_byte=sure(1))
+    on = machine(transports={"network": Transport(pieces=[piece])})
+    rewritten = RewrittenPuts(
+        coalesced_puts=10**6,
+        coalesced_bytes=8 * 10**6,
+        messages=1000,
+        late_messages=0,
+        copied_puts=0,
+        copied_bytes=0,
+    )
+    facts = facts_of(run_of(waiting(nodes=2, rewritten=rewritten), settings={"LULL_TRANSFORM": "auto"}))
+    (one,) = advise(facts, on, objective_named("time")).alternatives
+    assert (one.choice, one.name, one.verdict) == ("rewritten puts", "off", "no better")
+    assert one.seconds[1] == pytest.approx((1e6 * 2008 - 1000 * (2000 + 8000)) * 1e-9 / 2)
+
+
+def test_objectives_are_read_as_they_are_written() -> None:
+    assert objective_named("energy@slowdown=2.5%") == Objective(of="energy", slowdown=0.025)
+    assert objective_named("energy@slowdown=2.5%").words == "energy@slowdown=2.5%"
+    with pytest.raises(UsageError, match=r"time, energy, edp or energy@slowdown=2%"):
+        objective_named("joules")
+
+
+def test_an_outcome_says_whether_the_prediction_came_true() -> None:
+    found = advise(facts_of(run_of(waiting())), machine(), objective_named("energy"))
+    (one,) = candidates(found)
+    present, same = run_of(None).repeats, run_of(None).repeats
+    assert not outcome_of(one, found, present, same).came_true  # 11 % of the energy were to be spared
+    as_predicted = [repeat.model_copy(update={"totals": [energy(80.105)]}) for repeat in same]
+    outcome = outcome_of(one, found, present, as_predicted)
+    assert outcome.came_true and outcome.joules is not None and outcome.joules[1] == pytest.approx(0.89, rel=1e-3)
+
+
+def test_what_may_be_better_is_tried_where_nothing_surely_is() -> None:
+    found = advise(facts_of(run_of(waiting())), machine(), objective_named("energy"))
+    unsure = found.alternatives[0].model_copy(update={"verdict": "unsure"})
+    assert candidates(found.model_copy(update={"alternatives": [unsure]})) == [unsure]
+    no_setting: list[Alternative] = [unsure.model_copy(update={"set": {}})]
+    assert candidates(found.model_copy(update={"alternatives": no_setting})) == []
+
+
+# The command
+
+
+@pytest.fixture
+def described(lull: Lull) -> Path:
+    path = lull.folder / "machine.toml"
+    path.write_text(machine_text(machine()))
+    return path
+
+
+def test_a_command_is_run_and_advice_verified(lull: Lull, described: Path) -> None:
+    words = ["--on", str(described), "--runs", "1", "--verify", "--objective", "energy", "--explain"]
+    app = ["lull", "run", "-n", "2", "shift", "--max", "8", "--seconds", "0.05"]
+    lull.env["LULL_WAIT"] = "poll"
+    done = lull.run("advise", *words, "--out", "told", "--", *app)
+    assert done.returncode == 0, done.stderr
+    assert "wait policy: interrupt" in done.stdout and "shift: put" not in done.stdout
+    told = json.loads((lull.folder / "told" / "advice.json").read_text())
+    assert told["objective"]["of"] == "energy" and told["sentence"] in done.stdout
+    again = lull.run("advise", "--on", str(described), "--json", "told/present")
+    assert again.returncode == 0, again.stderr
+    assert [one["name"] for one in json.loads(again.stdout)["alternatives"]] == ["interrupt"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--objective", "power", "--", "true"), "advise for power: there is no such objective"),
+        (("--", "true"), "this host has not been calibrated; lull calibrate"),
+        (("--on", "machine.toml", "."), "it is neither a record nor a trace"),
+        (("--on", "machine.toml", "--", "false"), "it ended with exit code 1"),
+    ],
+)
+def test_mistakes_are_said_in_one_line(lull: Lull, described: Path, words: tuple[str, ...], says: str) -> None:
+    done = lull.run("advise", *words)
+    assert done.returncode != 0 and says in done.stderr.splitlines()[-1]

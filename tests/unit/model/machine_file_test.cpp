@@ -1,0 +1,98 @@
+#include "model/machine_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.hpp"
+
+namespace {
+
+using namespace lull;
+using namespace lull::model;
+
+class machine_file : public testing::Test {
+ protected:
+  std::string file_of(const std::string& text) const {
+    std::ofstream(path_) << text;
+    return path_;
+  }
+  std::string problem_of(const std::string& text) const {
+    try {
+      (void)read_machine_file(file_of(text));
+    } catch (const usage_error& problem) {
+      return problem.what();
+    }
+    return "";
+  }
+  ~machine_file() override { std::filesystem::remove(path_); }
+
+ private:
+  std::string path_ =
+      testing::TempDir() + "lull-machine-" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".toml";
+};
+
+TEST_F(machine_file, takes_the_place_of_constants) {
+  const machine known = read_machine_file(file_of(R"(
+form = 1
+[wake_ups]
+timer_ns = {value = 40e3, low = 30e3, high = 70000}
+[memory]
+copy_warm_bytes_per_s = {value = 8e9}
+[[transports.network.pieces]]
+from_bytes = 0
+gap_ns = {value = 1234.5}
+ns_per_byte = {value = 9}
+[[transports.network.pieces]]
+from_bytes = 65536
+gap_ns = {value = 7}
+ns_per_byte = {value = 0.5}
+[storage]
+bytes_per_s = {value = 3e8}
+writer_bytes_per_s = {value = 2e8}
+writers_at_half_speed = {value = 12}
+[watts.idle_node]
+value = 50
+[watts.one_core]
+value = 57.5
+)"));
+  EXPECT_EQ(known.waiting.assumed_wake_up_latency_ns, 70'000);
+  EXPECT_DOUBLE_EQ(known.transforming.ns_per_copied_byte, 0.125);
+  EXPECT_DOUBLE_EQ(known.transforming.ns_per_message, 1234.5);
+  EXPECT_DOUBLE_EQ(known.output.copy_bytes_per_s, 8e9);
+  EXPECT_DOUBLE_EQ(known.output.link_bytes_per_s, 2e9);
+  EXPECT_DOUBLE_EQ(known.output.storage_bytes_per_s, 3e8);
+  EXPECT_DOUBLE_EQ(known.output.writer_bytes_per_s, 2e8);
+  EXPECT_DOUBLE_EQ(known.output.writers_at_half_speed, 12);
+  EXPECT_DOUBLE_EQ(known.output.idle_node_watts, 50);
+  EXPECT_DOUBLE_EQ(known.output.busy_core_watts, 7.5);
+}
+
+TEST_F(machine_file, leaves_what_it_does_not_say) {
+  const machine known = read_machine_file(file_of("title = \"imagined\"\n[topology]\npreset = \"x\"\n"));
+  EXPECT_EQ(known.waiting.assumed_wake_up_latency_ns, waiting_costs{}.assumed_wake_up_latency_ns);
+  EXPECT_EQ(known.transforming.ns_per_message, transforming_costs{}.ns_per_message);
+  EXPECT_EQ(known.output.storage_bytes_per_s, output_costs{}.storage_bytes_per_s);
+}
+
+TEST_F(machine_file, says_where_it_is_wrong) {
+  EXPECT_THAT(problem_of("form = 1\n[memory]\ncopy_warm_bytes_per_s = {value = -1}\n"),
+              testing::AllOf(testing::HasSubstr("line 3"), testing::HasSubstr("value is no number that can be"),
+                             testing::HasSubstr("LULL_MACHINE=builtin")));
+  EXPECT_THAT(problem_of("[memory]\ncopy_warm_bytes_per_s = 3\n"), testing::HasSubstr("line 2: a figure is no table"));
+  EXPECT_THAT(problem_of("form = 2\n"), testing::HasSubstr("line 1: its form is not 1"));
+  EXPECT_THAT(problem_of("a = = b\n"), testing::HasSubstr("line 1"));
+  EXPECT_THROW((void)read_machine_file("/nowhere/machine.toml"), usage_error);
+}
+
+TEST_F(machine_file, is_kept_where_the_host_is_named) {
+  setenv("XDG_CONFIG_HOME", "/config", 1);
+  EXPECT_THAT(machine_file_of_this_host(), testing::MatchesRegex("/config/lull/machines/.+\\.toml"));
+  unsetenv("XDG_CONFIG_HOME");
+  setenv("HOME", "/home/u", 1);
+  EXPECT_THAT(machine_file_of_this_host(), testing::StartsWith("/home/u/.config/lull/machines/"));
+}
+
+}  // namespace
