@@ -29,7 +29,7 @@ class progress_thread final : public progress_source {
   progress_thread& operator=(const progress_thread&) = delete;
 
   void begin() override;
-  bool progress() override { return protocol_.progress(); }
+  bool progress() override { return protocol_.progress_unless_another_does(); }
   void end() override;
   void hand_over() override;
 

@@ -9,6 +9,7 @@
 namespace lull::wait {
 
 enum class wait_policy : std::uint8_t;  // how to wait: policies.hpp
+class completion_flag;
 
 enum class operation : std::uint8_t {
   put,
@@ -60,6 +61,8 @@ struct awaited {
   bool by_stores = true;
   // Where in the program it is waited for, hashed; 0: nobody can tell.
   std::uint64_t site = 0;
+  // What alone ends the wait, if there is such a thing: then nothing else wakes the thread.
+  completion_flag* ends_with = nullptr;
 };
 
 }  // namespace lull::wait

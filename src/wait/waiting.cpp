@@ -17,10 +17,22 @@ waiting::waiting(doorbell& bell, progress_source* source, const wait_surrounding
               .timeout_ns = setting_integer("LULL_WAIT_TIMEOUT_MS") * 1'000'000,
               .oversubscribed = where.oversubscribed,
               .threshold = setting_size("LULL_WAIT_THRESHOLD")},
+      limits_of_crowd_(limits_),
       where_(where),
       alone_(where.alone),
       statistics_(setting_text("LULL_STATS") != "0") {
+  limits_of_crowd_.oversubscribed = true;
   prepare(policy_);
+}
+
+int waiting::threads_that_wait() noexcept {
+  static std::atomic<int> threads{0};
+  struct counted {
+    counted() { threads.fetch_add(1, std::memory_order_relaxed); }
+    ~counted() { threads.fetch_sub(1, std::memory_order_relaxed); }
+  };
+  [[maybe_unused]] static thread_local const counted this_one;
+  return threads.load(std::memory_order_relaxed);
 }
 
 void waiting::prepare(wait_policy policy) {

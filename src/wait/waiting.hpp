@@ -6,9 +6,12 @@
 // (`missed`), which should stay 0 in shared memory.
 //
 // Where it sleeps: a wait that only messages can end sleeps on the transport and is woken by the message itself. A wait
-// that a store of another PE may end sleeps on the doorbell, and the progress thread serves the messages meanwhile.
+// that a store of another PE may end sleeps on the doorbell, and the progress thread serves the messages meanwhile. Of
+// several threads that wait for messages one sleeps on the transport, and wakes the others when it handles what they wait
+// for: each by its own completion_flag where it has one.
 //
-// May be used by several threads at once; each ready() is called by the thread that waits for it only.
+// May be used by several threads at once; each ready() is called by the thread that waits for it only. Where more threads
+// of the program wait, now and then, than the PE has cores, they do so as PEs do that outnumber theirs.
 #pragma once
 #include <sched.h>
 #include <time.h>
@@ -22,6 +25,7 @@
 #include "base/clock.hpp"
 #include "base/thread_sanitizer.hpp"
 #include "wait/awaited.hpp"
+#include "wait/completion_flag.hpp"
 #include "wait/doorbell.hpp"
 #include "wait/frequency.hpp"
 #include "wait/history.hpp"
@@ -36,6 +40,7 @@ namespace lull::wait {
 // Where a PE stands, as far as waiting depends on it.
 struct wait_surroundings {
   bool oversubscribed = false;  // PEs outnumber the cores they may use
+  int cores = 1;                // for the threads of this PE
   bool alone = false;        // nobody stores into this PE's memory but its own progress: it shares it with no other PE
   bool is_reporter = false;  // says on stderr what concerns the whole job
 };
@@ -108,7 +113,7 @@ class waiting {
   template <class Ready>
   void wait(const awaited& what, Ready& ready) {
     const wait_policy chosen = what.policy.value_or(policy_);
-    const wait_case here{limits_, what, history_};
+    const wait_case here{threads_that_wait() > where_.cores ? limits_of_crowd_ : limits_, what, history_};
     switch (chosen) {
 #define LULL_WAIT_WITH(identifier, name, type, lowers) \
   case wait_policy::identifier:                        \
@@ -151,6 +156,9 @@ class waiting {
     statistics_.waited(what, counts);
   }
 
+  // Of this process, the calling one included; each until it ends.
+  static int threads_that_wait() noexcept;
+
   static sleep_plan bounded(const sleep_plan& plan, const awaited& what) {
     return what.longest_sleep_ns != 0 && what.longest_sleep_ns < plan.ns ? sleep_plan{what.longest_sleep_ns, true}
                                                                          : plan;
@@ -165,12 +173,17 @@ class waiting {
         case announcement::taken:
           break;
         case announcement::announced:
-          if (ready()) return source_->retract_sleep();
-          return asleep(plan, counts, ready, [&] { return source_->sleep(plan.ns); });
+          if (ready() || (what.ends_with && !what.ends_with->announce_sleep_on_transport()))
+            return source_->retract_sleep();
+          asleep(plan, counts, ready, [&] { return source_->sleep(plan.ns); });
+          if (what.ends_with) what.ends_with->awake();
+          return;
       }
     }
     if (source_) source_->hand_over();
-    asleep(plan, counts, ready, [&] { return bell_.sleep(ready, plan.ns, what.by_stores); });
+    asleep(plan, counts, ready, [&] {
+      return what.ends_with ? what.ends_with->sleep(plan.ns) : bell_.sleep(ready, plan.ns, what.by_stores);
+    });
     if (source_) source_->begin();
   }
 
@@ -191,7 +204,7 @@ class waiting {
   doorbell& bell_;
   progress_source* source_;
   wait_policy policy_;
-  wait_limits limits_;
+  wait_limits limits_, limits_of_crowd_;
   wait_surroundings where_;
   std::atomic<bool> alone_;
   wait_history history_;
