@@ -153,7 +153,8 @@ plan make_plan(fabric::world& world, const aggregate_options& options, std::size
           .chunk_memory = chunk_memory,
           .compress = options.compress >= 0 ? options.compress != 0 : setting_integer("LULL_AGGREGATE_COMPRESS") != 0,
           .direct = options.direct >= 0 ? options.direct != 0 : setting_integer("LULL_AGGREGATE_DIRECT") != 0,
-          .flush_ns = 1000 * (options.flush_us >= 0 ? options.flush_us : setting_integer("LULL_AGGREGATE_FLUSH_US"))};
+          .flush_ns = 1000 * (options.flush_us >= 0 ? options.flush_us : setting_integer("LULL_AGGREGATE_FLUSH_US")),
+          .one_node = world.places().nodes() == 1};
 }
 
 }  // namespace lull::aggregate
