@@ -57,8 +57,10 @@ class entry_of {
  public:
   entry_of(const Handler& handler, const thread_channels& to) : handler_(handler), last_part_(to.parts() - 1) {}
   int operator()(const Item& item, int pe) const {
-    const auto inside = static_cast<int>(static_cast<std::size_t>(handler_.part(item)) & last_part_);
-    return pe == me_ ? pes_ + inside : pe;
+    // No branch: where items go cannot be predicted.
+    const int inside = pes_ + static_cast<int>(static_cast<std::size_t>(handler_.part(item)) & last_part_);
+    const int stays = -static_cast<int>(pe == me_);
+    return (pe & ~stays) | (inside & stays);
   }
 
  private:

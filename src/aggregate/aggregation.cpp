@@ -203,7 +203,7 @@ aggregate_statistics aggregation::statistics() const {
           .seconds_asleep = static_cast<double>(clock_.asleep_ns()) * 1e-9,
           .memory_bytes = plan_.memory_bytes + chunks_.taken(),
           .route_hops = plan_.how.hops,
-          .per_node = plan_.how.buffers == aggregate::buffering::per_node,
+          .per_node = plan_.per_node,
           .buffer_bytes = world_.places().nodes() > 1 ? plan_.sizes.inter_node_bytes : plan_.sizes.intra_node_bytes};
 }
 
