@@ -19,7 +19,8 @@ world::world()
   transport::leave_crashes_to_the_program();
   if (members_.several_nodes()) protocol_ = make_protocol();
   join();
-  if (protocol_) progress_ = std::make_unique<progress_thread>(*protocol_, oversubscribed());
+  if (protocol_)
+    progress_ = std::make_unique<progress_thread>(*protocol_, oversubscribed(), members_.cores_of_process());
   serving_.store(progress_.get(), std::memory_order_release);
   const auto here = places().members(places().my_node());
   waiting_.emplace(memory_.bell_of(me()), progress_.get(),

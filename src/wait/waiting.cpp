@@ -25,14 +25,12 @@ waiting::waiting(doorbell& bell, progress_source* source, const wait_surrounding
   prepare(policy_);
 }
 
-int waiting::threads_that_wait() noexcept {
-  static std::atomic<int> threads{0};
+void waiting::count_this_thread() noexcept {
   struct counted {
-    counted() { threads.fetch_add(1, std::memory_order_relaxed); }
-    ~counted() { threads.fetch_sub(1, std::memory_order_relaxed); }
+    counted() { threads_.fetch_add(1, std::memory_order_relaxed); }
+    ~counted() { threads_.fetch_sub(1, std::memory_order_relaxed); }
   };
   [[maybe_unused]] static thread_local const counted this_one;
-  return threads.load(std::memory_order_relaxed);
 }
 
 void waiting::prepare(wait_policy policy) {

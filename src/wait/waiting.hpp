@@ -77,6 +77,11 @@ class waiting {
   [[nodiscard]] wait_counts statistics() const { return statistics_.totals(); }
   [[nodiscard]] wait_table table() const;
 
+  // Whether more threads of this process wait, now and then, than so many cores can run.
+  [[nodiscard]] static bool threads_outnumber(int cores) noexcept {
+    return threads_.load(std::memory_order_relaxed) > cores;
+  }
+
   [[nodiscard]] wait_policy policy() const { return policy_; }
   [[nodiscard]] const wait_limits& limits() const { return limits_; }
 
@@ -113,7 +118,8 @@ class waiting {
   template <class Ready>
   void wait(const awaited& what, Ready& ready) {
     const wait_policy chosen = what.policy.value_or(policy_);
-    const wait_case here{threads_that_wait() > where_.cores ? limits_of_crowd_ : limits_, what, history_};
+    count_this_thread();
+    const wait_case here{threads_outnumber(where_.cores) ? limits_of_crowd_ : limits_, what, history_};
     switch (chosen) {
 #define LULL_WAIT_WITH(identifier, name, type, lowers) \
   case wait_policy::identifier:                        \
@@ -156,8 +162,8 @@ class waiting {
     statistics_.waited(what, counts);
   }
 
-  // Of this process, the calling one included; each until it ends.
-  static int threads_that_wait() noexcept;
+  // Once, until it ends.
+  static void count_this_thread() noexcept;
 
   static sleep_plan bounded(const sleep_plan& plan, const awaited& what) {
     return what.longest_sleep_ns != 0 && what.longest_sleep_ns < plan.ns ? sleep_plan{what.longest_sleep_ns, true}
@@ -200,6 +206,8 @@ class waiting {
     ++counts.timeouts;
     if (ready()) ++counts.missed;
   }
+
+  static inline std::atomic<int> threads_{0};  // of this process, that have waited
 
   doorbell& bell_;
   progress_source* source_;
