@@ -23,6 +23,7 @@ from lull.base import installed
 
 ROUNDS = 7
 LIMIT_S = 300
+THREADS = 2
 TOP = Path(__file__).resolve().parent.parent
 BUILD = TOP / "build" / "bench-aggregation"
 SHARES = {
@@ -35,6 +36,12 @@ SHARES = {
     "gather_large": "local_loads_large",
     "gather_large_bulk": "local_loads_large",
 }
+# What the quick study of aggregation gives each worker, a process or a thread.
+WORKLOADS = {
+    "histogram": ["histogram", "--items", "20000", "--table", "100000"],
+    "gather": ["index_gather", "--items", "20000", "--table", "100000"],
+    "sort": ["radix_sort", "--items", "20000", "--digit-bits", "11"],
+}
 BULK = {"gather_small": "gather_small_bulk", "gather_large": "gather_large_bulk"}  # the loop that a figure is of
 WORST = [*(f"few_{count}" for count in (1, 10, 30, 100, 1000)), "to_one", "at_home"]
 ENVIRONMENT = {**os.environ, "SHMEM_SYMMETRIC_SIZE": "1G", "LULL_WAIT": "interrupt"}
@@ -42,16 +49,24 @@ ENVIRONMENT = {**os.environ, "SHMEM_SYMMETRIC_SIZE": "1G", "LULL_WAIT": "interru
 
 @dataclass(frozen=True)
 class Job:
-    """How many PEs, on how many emulated nodes."""
+    """How many PEs, on how many emulated nodes, or virtual hosts."""
 
     pes: int
     nodes: int
+    hosts: bool = False
 
-    def run(self, command: Sequence[str]) -> str:
+    def run(self, command: Sequence[str], **settings: str) -> str:
         """What the program printed."""
         launch = [str(installed.executable("lull-launch")), "-n", str(self.pes), "--nodes", str(self.nodes), "--"]
+        if self.hosts:
+            launch = [sys.executable, "-m", "lull", "run", "-n", str(self.pes), "--hosts", str(self.nodes)]
         done = subprocess.run(
-            [*launch, *command], env=ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT_S, check=False
+            [*launch, *command],
+            env=ENVIRONMENT | settings,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
         )
         if done.returncode != 0:
             last = done.stderr.strip().splitlines() or ["it said nothing"]
@@ -140,6 +155,39 @@ def per_key(job: Job, mode: str, keys: int) -> tuple[float, float]:
     return 1 / float(found[1]), float(found[2])
 
 
+def rate(job: Job, command: Sequence[str], **settings: str) -> float:
+    """Of an application: millions of items in a second, over all PEs."""
+    said = job.run([str(installed.applications()[command[0]]), *command[1:]], **settings)
+    found = re.search(r"([\d.e+-]+) M \w+/s per PE", said)
+    if "verified" not in said or found is None:
+        raise SystemExit(f"{command[0]} printed something else: {said!r}")
+    return float(found[1]) * job.pes
+
+
+def threads_against_processes(rounds: int) -> dict[str, float]:
+    """A process of two threads on each node over two processes, in turn, as in the study of aggregation."""
+    seen: dict[str, list[float]] = defaultdict(list)
+    long_enough = ["--min-time", "0.3"]
+    for _ in range(rounds):
+        for nodes, where in ((1, ""), (2, "_2nodes")):
+            for name, work in WORKLOADS.items():
+                processes = rate(Job(THREADS * nodes, nodes), [*work, *long_enough, "--mode", "per-pe"])
+                threads = rate(
+                    Job(nodes, nodes),
+                    [*work, *long_enough, "--mode", "per-node", "--threads", str(THREADS)],
+                    LULL_AGGREGATE_HOPS="1",
+                )
+                seen[f"threads_{name}_ratio{where}"].append(threads / processes)
+        gets = ["index_gather", "--mode", "direct", "--items", "1000", "--table", "100000", *long_enough]
+        processes = rate(Job(4 * THREADS, 4, hosts=True), gets)
+        threads = rate(Job(4, 4, hosts=True), [*gets, "--threads", str(THREADS)])
+        seen["threads_blocking_get_ratio"].append(processes / threads)
+    print("\nA process of two threads over two processes: medians and quartiles")
+    for what, values in seen.items():
+        print(f"{what:28}{spread(values):>28}")
+    return {what: statistics.median(values) for what, values in seen.items()}
+
+
 def over_tcp(program: Path, rounds: int) -> dict[str, float]:
     """Aggregated over one operation per item, on two emulated nodes."""
     speedups: dict[str, list[float]] = defaultdict(list)
@@ -190,6 +238,7 @@ def main() -> None:
         lambda: sort_rate(rounds),
         lambda: more_pes_than_cores(program, rounds),
         lambda: over_tcp(program, rounds),
+        lambda: threads_against_processes(rounds),
         lambda: worst_case(program, rounds),
         lambda: memory(program),
     ]

@@ -61,7 +61,9 @@ void pass_aggregated(std::span<const target> targets, words_asked_for& words, st
   else
     threads.share(targets.size(), [&](unsigned, std::size_t begin, std::size_t end) {
       auto mine = words.getter(begin);
-      for (const target& t : targets.subspan(begin, end - begin)) mine.get(t.word, static_cast<int>(t.pe));
+      mine.get_each(end - begin, [share = targets.subspan(begin)](std::size_t i) {
+        return std::pair<uint64_t, std::uint32_t>(share[i].word, share[i].pe);
+      });
     });
   words.done();
 }
@@ -95,7 +97,7 @@ int run(const options& wanted) {
   if (wanted.cache)
     kept.emplace(table.data(), targets.words, wanted.policy());
   else if (!wanted.direct())
-    words.emplace(lull::items<uint64_t>, stored_word{table.data()}, wanted.policy());
+    words.emplace(lull::items<uint64_t>, stored_word{table.data()}, wanted.policy_of_many_handlers());
 
   const auto passes_of = [&](uint64_t passes, irregular::stopwatch& watch) {
     watch.start();

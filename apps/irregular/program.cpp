@@ -34,6 +34,12 @@ lull::aggregate_options options::policy() const {
   return chosen;
 }
 
+lull::aggregate_options options::policy_of_many_handlers() const {
+  lull::aggregate_options chosen = policy();
+  chosen.concurrent_handlers = true;
+  return chosen;
+}
+
 void add_options(CLI::App& app, options& wanted, const std::string& item, const std::string& seeded) {
   app.option_defaults()->always_capture_default();
   app.add_option("--mode", wanted.mode,

@@ -19,6 +19,7 @@ struct options {
 
   [[nodiscard]] bool direct() const { return mode == "direct"; }
   [[nodiscard]] lull::aggregate_options policy() const;
+  [[nodiscard]] lull::aggregate_options policy_of_many_handlers() const;  // which may run in several threads at once
 };
 
 // `item`: what travels, "update". `seeded`: what the seed is of.

@@ -1,6 +1,9 @@
 // Threads of a PE that share its work.
 #pragma once
+#include <sched.h>
+
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,8 +15,9 @@
 
 namespace irregular {
 
-// The thread that makes it and size - 1 others, which sleep between two pieces of work: making threads anew for each
-// would cost more than a small pass does.
+// The thread that makes it and size - 1 others, which wait between two pieces of work: making threads anew for each would
+// cost more than a small pass does, and so does a sleep and its end. So they look for some time before they sleep; where
+// threads outnumber cores, they let others run between two looks.
 class thread_pool {
  public:
   explicit thread_pool(unsigned size) : size_(size) {
@@ -43,7 +47,11 @@ class thread_pool {
     working_.store(size_ - 1, std::memory_order_relaxed);
     begin();
     task_(0);
-    for (unsigned left = size_ - 1; left != 0; left = working_.load(std::memory_order_acquire)) working_.wait(left);
+    for (;;) {
+      const unsigned left = wait_for(working_, [](unsigned w) { return w == 0; });
+      if (left == 0) return;
+      working_.wait(left, std::memory_order_acquire);
+    }
   }
 
  private:
@@ -57,6 +65,7 @@ class thread_pool {
   }
   void follow(unsigned member) {
     for (std::uint32_t seen = 0;; ++seen) {
+      (void)wait_for(pieces_, [seen](std::uint32_t now) { return now != seen; });
       pieces_.wait(seen, std::memory_order_acquire);
       if (!task_) return;
       task_(member);
@@ -64,7 +73,34 @@ class thread_pool {
     }
   }
 
+  static unsigned cores() {
+    cpu_set_t mine;
+    return sched_getaffinity(0, sizeof mine, &mine) == 0 ? static_cast<unsigned>(CPU_COUNT(&mine)) : 1;
+  }
+  // Looks until is_there(value), or for no longer than a sleep would cost. The last value seen.
+  template <class T, class Ready>
+  T wait_for(const std::atomic<T>& word, Ready&& is_there) const {
+    using clock = std::chrono::steady_clock;
+    constexpr auto longest = std::chrono::microseconds(50);
+    constexpr int looks = 32, most_yields = 20;
+    const auto begin = clock::now();
+    for (int turn = 0; crowded_ ? turn < most_yields : clock::now() - begin < longest; ++turn) {
+      for (int look = 0; look < (crowded_ ? 1 : looks); ++look) {
+        if (const T value = word.load(std::memory_order_acquire); is_there(value)) return value;
+        pause();
+      }
+      if (crowded_ || turn % 8 == 7) sched_yield();  // a PE that shares the core may be what is waited for
+    }
+    return word.load(std::memory_order_acquire);
+  }
+  static void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+
   unsigned size_;
+  bool crowded_ = size_ > cores();      // for this process alone
   std::function<void(unsigned)> task_;  // null: there will be none
   std::atomic<std::uint32_t> pieces_{0};
   std::atomic<unsigned> working_{0};

@@ -130,7 +130,8 @@ int run(const options& wanted, const source& unsorted) {
   unsorted.write_to(given);
   irregular::reduction all;
   irregular::thread_pool threads(wanted.threads);
-  radix_sort::mover<Bytes> moves(form.bytes(), wanted.direct() ? std::nullopt : std::optional{wanted.policy()});
+  radix_sort::mover<Bytes> moves(form.bytes(),
+                                 wanted.direct() ? std::nullopt : std::optional{wanted.policy_of_many_handlers()});
   radix_sort::sorter<Bytes> sorter(form, wanted.digit_bits, threads, all_elements, moves);
 
   std::byte* result = nullptr;
@@ -138,7 +139,10 @@ int run(const options& wanted, const source& unsorted) {
   const auto passes_of = [&](uint64_t passes, irregular::stopwatch& watch) {
     watch.start();
     for (uint64_t i = 0; i < passes; ++i) {
-      std::ranges::copy(given, elements.begin());
+      threads.share(given.size(), [&](unsigned, std::size_t begin, std::size_t end) {
+        std::copy(given.begin() + static_cast<std::ptrdiff_t>(begin), given.begin() + static_cast<std::ptrdiff_t>(end),
+                  elements.begin() + static_cast<std::ptrdiff_t>(begin));
+      });
       result = sorter.sort(one, other);
     }
     watch.stop();

@@ -80,9 +80,9 @@ class sorter {
     for (std::size_t thread = 0; thread + 1 < counts_.size(); ++thread)
       for (std::size_t d = 0; d < next_[thread].size(); ++d) {
         const position& before = next_[thread][d];
-        const std::uint64_t at = before.pe * shares_.block + before.offset + counts_[thread][d];
-        next_[thread + 1][d] = {static_cast<std::uint32_t>(at / shares_.block),
-                                static_cast<std::uint32_t>(at % shares_.block)};
+        std::uint64_t pe = before.pe, offset = before.offset + counts_[thread][d];
+        for (; offset >= shares_.block; ++pe) offset -= shares_.block;  // seldom: cheaper than a division
+        next_[thread + 1][d] = {static_cast<std::uint32_t>(pe), static_cast<std::uint32_t>(offset)};
       }
   }
 

@@ -29,9 +29,14 @@
 // Threads. In a program begun with shmem_init_thread(SHMEM_THREAD_MULTIPLE) each thread of a PE may push through a
 // pusher of its own, auto mine = histogram.pusher(), into buffers that all of them share, or get through a getter.
 // While these exist, nothing but pusher(), getter(), advance() and statistics() of the aggregator or gatherer itself
-// may be called; all are destroyed before done(), which one thread calls. Handlers still run one at a time, in
-// whichever of these threads comes to it. An item counts as pushed, and leaves, when its thread's chunk of at most
-// 1 KiB is full, at the thread's advance(), or with its pusher.
+// may be called; all are destroyed before done(), which one thread calls. An item counts as pushed, and leaves, when
+// its thread's chunk is full, at the thread's advance(), or with its pusher; what a thread has pushed for its own PE has
+// been handled when its pusher is gone. Handlers still run one at a time, in whichever of these threads comes to it,
+// unless the user says that they need not:
+//   aggregate_options::concurrent_handlers   they may run in several threads of a PE at once
+//   a handler with part(item), a number      those of items of different parts may, those of one part run one at a
+//                                            time; it depends on the item alone, and is asked where the item is pushed
+// Items of one thread for one PE, with parts those of one part, arrive in order where the route has one hop.
 //
 // Policies, all combinations of which work, by aggregate_options or settings: buffers per PE or per node; one, two or
 // three hops; buffers sent when full, when idle (advance()), or at a deadline; compressed or not between nodes. Errors:
@@ -42,6 +47,7 @@
 #include <lull/aggregate_items.hpp>
 
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -62,6 +68,7 @@ struct aggregate_options {
   std::size_t buffer_bytes = 0;                               // 0: LULL_AGGREGATE_BUFFER_BYTES
   std::size_t memory_bytes = 0;                               // 0: LULL_AGGREGATE_MEMORY
   bool getters = false;              // of a gatherer: threads will get through getters of their own
+  bool concurrent_handlers = false;  // handlers of a PE may run in several of its threads at once
   long flush_us = -1;                // -1: LULL_AGGREGATE_FLUSH_US; 0: no deadline
   int compress = -1;                 // 0 or 1; -1: LULL_AGGREGATE_COMPRESS
   int direct = -1;                   // 0 or 1; -1: LULL_AGGREGATE_DIRECT
@@ -114,6 +121,9 @@ struct aggregation_request {
   bool has_direct;
   // In place of both: how many it takes, of the first on (bytes where items have any size). It then never waits.
   offer_batch offer = nullptr;
+  bool has_parts = false;  // the writers of threads know them
+  // For items of this PE's own threads, in place of plain and addressed; null: the same.
+  apply_batch plain_here = nullptr, addressed_here = nullptr;
 };
 LULL_API aggregation* open_aggregation(const aggregation_request& wanted);
 LULL_API void close_aggregation(aggregation* a) noexcept;
@@ -163,8 +173,18 @@ inline constexpr items_of<Item> items{};
 struct bytes_of_any_size {};
 inline constexpr items_of<bytes_of_any_size> bytes{};
 
+namespace detail {
+
+// A handler that says of each item to which part of its PE it belongs.
+template <class Item, class Handler>
+concept has_parts = requires(const Handler& h, const Item& item) {
+  { h.part(item) } -> std::convertible_to<std::size_t>;
+};
+
+}  // namespace detail
+
 // What one thread of a PE pushes through; see lull/pusher.hpp.
-template <class Item>
+template <class Item, class Handler>
 class pusher;
 template <class Request>
 class getter;
@@ -178,7 +198,14 @@ class aggregator {
  public:
   aggregator(items_of<Item>, Handler handler, const aggregate_options& options = {})
       : handler_(std::move(handler)),
-        channels_({sizeof(Item), &apply<false>, &apply<true>, this, &options, nullptr, has_direct}) {
+        channels_({.item_bytes = sizeof(Item),
+                   .plain = &apply<false>,
+                   .addressed = &apply<true>,
+                   .handler = this,
+                   .options = &options,
+                   .answers = nullptr,
+                   .has_direct = has_direct,
+                   .has_parts = detail::has_parts<Item, Handler>}) {
     begin_phase();
   }
   aggregator(const aggregator&) = delete;
@@ -210,7 +237,9 @@ class aggregator {
   }
 
   // For a thread of this PE.
-  [[nodiscard]] lull::pusher<Item> pusher() { return lull::pusher<Item>(channels_.aggregation()); }
+  [[nodiscard]] lull::pusher<Item, Handler> pusher() {
+    return lull::pusher<Item, Handler>(channels_.aggregation(), handler_);
+  }
 
   // Handles what has arrived. When nothing has, or the deadline is over, also sends what is in buffers.
   void advance() { detail::advance(channels_.aggregation()); }
@@ -259,7 +288,14 @@ class aggregator<bytes_of_any_size, Handler> {
  public:
   aggregator(items_of<bytes_of_any_size>, Handler handler, const aggregate_options& options = {})
       : handler_(std::move(handler)),
-        channels_({0, &apply<false>, &apply<true>, &handler_, &options, nullptr, false}) {}
+        channels_({.item_bytes = 0,
+                   .plain = &apply<false>,
+                   .addressed = &apply<true>,
+                   .handler = &handler_,
+                   .options = &options,
+                   .answers = nullptr,
+                   .has_direct = false,
+                   .has_parts = detail::has_parts<std::span<const std::byte>, Handler>}) {}
   aggregator(const aggregator&) = delete;
   aggregator& operator=(const aggregator&) = delete;
 
@@ -270,7 +306,7 @@ class aggregator<bytes_of_any_size, Handler> {
     });
     ++pushed_;
   }
-  [[nodiscard]] lull::pusher<bytes_of_any_size> pusher();  // for a thread of this PE
+  [[nodiscard]] lull::pusher<bytes_of_any_size, Handler> pusher();  // for a thread of this PE
   void advance() { detail::advance(channels_.aggregation()); }
   void done() {
     detail::finish(channels_.aggregation());

@@ -16,6 +16,11 @@
 // done() and when this PE enters a collective call of all PEs (SHMEM_TEAM_WORLD), such as shmem_barrier_all() and
 // shmem_sync_all().
 //
+// Threads. Made with aggregate_options::getters, in a program begun with SHMEM_THREAD_MULTIPLE: each thread gets through
+// a getter(first) of its own, whose k-th get fills values[first + k]. All threads of the PE share the cache, which they
+// enter one at a time for words of other nodes. While getters exist, nothing but getter(), advance() and statistics()
+// of the reader may be called; all are destroyed before done(), which one thread calls.
+//
 // A line costs more bytes than a word. So the cache counts, over 2048 gets at a time, how many it had to ask for, or
 // would have had to. With misses of the share m, lines cost m · (line + c) bytes for each get and words cost word + c,
 // c being what travels beside either. When lines cost more than 5/4 of what words do, words are asked for; when they
@@ -25,7 +30,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <mutex>
 #include <optional>
+#include <stdexcept>
 
 #include "lull/aggregate.hpp"
 
@@ -205,12 +212,16 @@ struct words_of_table {
 }  // namespace detail
 
 template <class T>
+class table_getter;
+
+template <class T>
 class table_reader {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 64, "words travel as bytes, and are small");
 
  public:
   // `table` has `words` words on every PE.
-  table_reader(const T* table, std::uint64_t words, const aggregate_options& options = {}) : words_(words) {
+  table_reader(const T* table, std::uint64_t words, const aggregate_options& options = {})
+      : words_(words), shared_(options.getters) {
     if (words != 0 && !shmem_ptr(table, shmem_my_pe()))
       throw std::invalid_argument("a table outside symmetric memory; shmem_malloc() gives such");
     mapped_.resize(static_cast<std::size_t>(shmem_n_pes()));
@@ -246,6 +257,8 @@ class table_reader {
     else
       get_from_other_node(index, pe, asked_++);
   }
+  // For a thread of this PE; needs options.getters.
+  [[nodiscard]] table_getter<T> getter(std::size_t first) { return table_getter<T>(*this, first); }
   void advance() {
     if (link_) link_->advance();
   }
@@ -262,6 +275,7 @@ class table_reader {
   [[nodiscard]] aggregate_statistics statistics() const {
     aggregate_statistics now;
     if (link_) now = link_->statistics();
+    const std::lock_guard hold(sharing_);
     const std::uint64_t asked = now.items;
     now.items = asked_before_ + asked_;
     now.direct_items += now.items - inter_node_gets_;
@@ -274,6 +288,7 @@ class table_reader {
   }
 
  private:
+  friend class table_getter<T>;
   static constexpr std::uint32_t is_line = std::uint32_t{1} << 31U;  // in a request's `where`: the rest is an entry
 
   struct arrival {
@@ -284,6 +299,8 @@ class table_reader {
         r.store(where, given.data());
         return;
       }
+      std::unique_lock hold(r.sharing_, std::defer_lock);
+      if (r.shared_) hold.lock();
       r.cache_.fill(where & ~is_line, given,
                     [&](std::uint32_t where, std::uint32_t word) { r.store(where, given.data() + word * sizeof(T)); });
     }
@@ -295,12 +312,21 @@ class table_reader {
 
   void get_from_other_node(std::uint64_t index, int pe, std::uint32_t where) {
     ++inter_node_gets_;
+    look_up(index, pe, where,
+            [&](const detail::words_asked& asked, std::uint32_t place) { link_->get(asked, pe, place); });
+  }
+  // ask(words, where) for what the cache has not.
+  template <class Ask>
+  void look_up(std::uint64_t index, int pe, std::uint32_t where, Ask&& ask) {
     if (!cache_.empty()) {
       const std::uint64_t line = index >> line_shift_, first = line << line_shift_;
       const auto word = static_cast<std::uint32_t>(index - first);
       // Both only grow, so the sum changes whenever one of them does.
       const std::uint64_t epoch = *meetings_ + phases_;
-      const auto found = cache_.look_up(static_cast<std::uint64_t>(pe) * lines_ + line, epoch, where, word);
+      const std::uint64_t number = static_cast<std::uint64_t>(pe) * lines_ + line;
+      std::unique_lock hold(sharing_, std::defer_lock);
+      if (shared_) hold.lock();
+      const auto found = cache_.look_up(number, epoch, where, word);
       switch (found.what) {
         case detail::line_cache::outcome::here:
           store(where, found.line + word * sizeof(T));
@@ -308,15 +334,15 @@ class table_reader {
         case detail::line_cache::outcome::waits:
           return;
         case detail::line_cache::outcome::ask_line: {
+          if (shared_) hold.unlock();  // asking may wait, and what comes meanwhile goes into the cache
           const std::uint64_t count = std::min(std::uint64_t{1} << line_shift_, words_ - first);
-          link_->get(detail::words_asked::from(first, count), pe, found.entry | is_line);
-          return;
+          return ask(detail::words_asked::from(first, count), found.entry | is_line);
         }
         case detail::line_cache::outcome::ask_word:
           break;
       }
     }
-    link_->get(detail::words_asked::from(index, 1), pe, where);
+    ask(detail::words_asked::from(index, 1), where);
   }
 
   std::uint64_t words_, lines_ = 0;  // of a PE
@@ -326,8 +352,55 @@ class table_reader {
   std::uint32_t asked_ = 0;
   std::uint64_t asked_before_ = 0, inter_node_gets_ = 0, phases_ = 0;
   const std::uint64_t* meetings_ = detail::meetings_of_all();
+  bool shared_ = false;         // by threads with getters
+  mutable std::mutex sharing_;  // of the cache and what is counted
   detail::line_cache cache_{0, 0, 1};
   std::optional<detail::exchange<detail::words_asked, detail::words_of_table, arrival>> link_;
+};
+
+// What one thread of a PE gets through: used and destroyed by the thread that made it.
+template <class T>
+class table_getter {
+ public:
+  table_getter(const table_getter&) = delete;
+  table_getter& operator=(const table_getter&) = delete;
+  ~table_getter() {
+    const std::lock_guard hold(reader_.sharing_);
+    reader_.asked_before_ += asked_;
+    reader_.inter_node_gets_ += inter_node_gets_;
+  }
+
+  void get(std::uint64_t index, int pe) {
+    const std::uint32_t where = where_++;
+    ++asked_;
+    if (const T* const table = reader_.mapped_[static_cast<std::size_t>(pe)]) {
+      reader_.into_[where] = table[index];
+      return;
+    }
+    ++inter_node_gets_;
+    reader_.look_up(index, pe, where, [&](const detail::words_asked& asked, std::uint32_t place) {
+      channels_->push(detail::tagged_request<detail::words_asked>{me_, place, asked}, pe);
+    });
+  }
+  void into(std::size_t first) { where_ = static_cast<std::uint32_t>(first); }  // the next fills values[first]
+  void advance() {
+    if (channels_) channels_->advance();
+  }
+
+ private:
+  friend class table_reader<T>;
+  table_getter(table_reader<T>& reader, std::size_t first)
+      : reader_(reader), where_(static_cast<std::uint32_t>(first)) {
+    if (!reader.shared_)
+      throw std::logic_error("lull::table_reader::getter(): make the reader with aggregate_options::getters");
+    if (reader.link_) channels_.emplace(reader.link_->tagged_requests());
+  }
+
+  table_reader<T>& reader_;
+  std::uint32_t me_ = static_cast<std::uint32_t>(shmem_my_pe());
+  std::uint32_t where_;
+  std::uint64_t asked_ = 0, inter_node_gets_ = 0;
+  std::optional<detail::thread_channels> channels_;
 };
 
 }  // namespace lull

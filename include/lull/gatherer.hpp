@@ -49,8 +49,15 @@ class exchange {
                   : ordered_  ? sizeof(value)
                               : sizeof(tagged_answer),
                   &receive_batch<false>, &receive_batch<true>, this, &options_, nullptr, false}),
-        requests_({ordered_ ? sizeof(Request) : sizeof(request), &answer_batch<false>, &answer_batch<true>, this,
-                   &options_, answers_.aggregation(), has_direct}) {
+        requests_({.item_bytes = ordered_ ? sizeof(Request) : sizeof(request),
+                   .plain = &answer_batch<false>,
+                   .addressed = &answer_batch<true>,
+                   .handler = this,
+                   .options = &options_,
+                   .answers = answers_.aggregation(),
+                   .has_direct = has_direct,
+                   .plain_here = &answer_here<false>,
+                   .addressed_here = &answer_here<true>}) {
     if (ordered_) {
       // Of answers of any size bytes are under way.
       const std::size_t answers = items_under_way(answers_.aggregation()) / (of_any_size ? least_answer : 1);
@@ -202,6 +209,15 @@ class exchange {
         receive_(one.where, result);
       });
     }
+  }
+  // Requests of this PE's own threads: the values need not travel.
+  template <bool Addressed>
+  static void answer_here(void* self, const batch& asked) {
+    exchange& me = *static_cast<exchange*>(self);
+    item_codec<Addressed>::template each<request>(asked, [&](const request& one) {
+      const Request wanted = one.asked;
+      me.receive_(one.where, me.handler_(wanted));
+    });
   }
   template <bool Addressed>
   static void answer_batch(void* self, const batch& asked) {

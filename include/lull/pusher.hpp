@@ -17,8 +17,9 @@
 //     };
 //
 // Both are used and destroyed by the thread that made them. They keep items in chunks, one for each buffer into which
-// the thread has pushed, and give a chunk to the buffer when it is full. The destructor gives what they still hold, and
-// may wait for room.
+// the thread has pushed, and give a chunk to the buffer when it is full. What stays on the PE goes from thread to thread
+// in blocks of 8 KiB, for each part of the PE. The destructor gives what they still hold, and returns when what of it
+// stays on the PE has been handled; it may wait for room.
 #pragma once
 #include <lull/aggregate.hpp>
 
@@ -29,8 +30,9 @@ namespace detail {
 class producer;
 LULL_API producer* open_producer(aggregation* a);  // std::logic_error in a program without SHMEM_THREAD_MULTIPLE
 LULL_API void close_producer(producer* p) noexcept;
-LULL_API cursor* const* cursors_of(producer* p) noexcept;              // by PE
-LULL_API void turn_over(producer* p, int pe, std::size_t item_bytes);  // makes room; std::length_error
+LULL_API cursor* const* cursors_of(producer* p) noexcept;                 // by PE, then by part of this PE
+LULL_API std::size_t parts_of(const producer* p) noexcept;                // a power of two
+LULL_API void turn_over(producer* p, int entry, std::size_t item_bytes);  // makes room; std::length_error
 LULL_API void advance(producer* p);
 
 class thread_channels : public item_writer<producer> {
@@ -41,6 +43,7 @@ class thread_channels : public item_writer<producer> {
   thread_channels& operator=(const thread_channels&) = delete;
 
   void advance() { detail::advance(producer_); }
+  [[nodiscard]] std::size_t parts() const { return parts_of(producer_); }
 
  private:
   thread_channels(producer* made, bool addressed) : item_writer(made, cursors_of(made), addressed), producer_(made) {}
@@ -48,31 +51,66 @@ class thread_channels : public item_writer<producer> {
   producer* producer_;
 };
 
+// Which cursor an item takes: its PE's, or that of its part of this PE.
+template <class Item, class Handler>
+class entry_of {
+ public:
+  entry_of(const Handler& handler, const thread_channels& to) : handler_(handler), last_part_(to.parts() - 1) {}
+  int operator()(const Item& item, int pe) const {
+    // No branch: where items go cannot be predicted.
+    const int inside = pes_ + static_cast<int>(static_cast<std::size_t>(handler_.part(item)) & last_part_);
+    const int stays = -static_cast<int>(pe == me_);
+    return (pe & ~stays) | (inside & stays);
+  }
+
+ private:
+  const Handler& handler_;
+  std::size_t last_part_;
+  int me_ = shmem_my_pe(), pes_ = shmem_n_pes();
+};
+template <class Item, class Handler>
+requires(!has_parts<Item, Handler>) class entry_of<Item, Handler> {
+ public:
+  entry_of(const Handler&, const thread_channels&) {}
+  int operator()(const Item&, int pe) const { return pe; }
+};
+
 }  // namespace detail
 
-template <class Item>
+template <class Item, class Handler>
 class pusher {
  public:
-  void push(const Item& item, int pe) { channels_.push(item, pe); }  // as aggregator::push()
-  void advance() { channels_.advance(); }                            // as aggregator::advance(), with these chunks
+  void push(const Item& item, int pe) { channels_.push(item, entry_(item, pe)); }  // as aggregator::push()
+  // As aggregator::push_each().
+  template <class Make>
+  void push_each(std::size_t count, Make&& make) {
+    const detail::entry_of<Item, Handler> entry = entry_;  // not looked up again for each
+    const auto placed = [&](std::size_t i) {
+      const auto& [item, pe] = make(i);
+      return std::pair<Item, int>(item, entry(item, static_cast<int>(pe)));
+    };
+    channels_.template push_each<Item>(count, placed, [](std::size_t, int) {});
+  }
+  void advance() { channels_.advance(); }  // as aggregator::advance(), with these chunks
 
  private:
   template <class, class>
   friend class aggregator;
-  explicit pusher(detail::aggregation* a) : channels_(a) {}
+  pusher(detail::aggregation* a, const Handler& handler) : channels_(a), entry_(handler, channels_) {}
 
   detail::thread_channels channels_;
+  detail::entry_of<Item, Handler> entry_;
 };
 
-template <>
-class pusher<bytes_of_any_size> {
+template <class Handler>
+class pusher<bytes_of_any_size, Handler> {
  public:
   ~pusher() { all_pushed_.fetch_add(pushed_, std::memory_order_relaxed); }
   pusher(const pusher&) = delete;
   pusher& operator=(const pusher&) = delete;
 
   void push(std::span<const std::byte> item, int pe) {
-    channels_.push_bytes(item.size(), pe, [&](std::byte* to) {
+    channels_.push_bytes(item.size(), entry_(item, pe), [&](std::byte* to) {
       if (!item.empty()) std::memcpy(to, item.data(), item.size());
     });
     ++pushed_;
@@ -82,11 +120,13 @@ class pusher<bytes_of_any_size> {
  private:
   template <class, class>
   friend class aggregator;
-  pusher(detail::aggregation* a, std::atomic<std::uint64_t>& all_pushed) : all_pushed_(all_pushed), channels_(a) {}
+  pusher(detail::aggregation* a, const Handler& handler, std::atomic<std::uint64_t>& all_pushed)
+      : all_pushed_(all_pushed), channels_(a), entry_(handler, channels_) {}
 
   std::atomic<std::uint64_t>& all_pushed_;
   std::uint64_t pushed_ = 0;
   detail::thread_channels channels_;
+  detail::entry_of<std::span<const std::byte>, Handler> entry_;
 };
 
 template <class Request>
@@ -94,6 +134,18 @@ class getter {
  public:
   void get(const Request& request, int pe) {
     channels_.push(detail::tagged_request<Request>{me_, where_++, request}, pe);
+  }
+  // As gatherer::get_each().
+  template <class Make>
+  void get_each(std::size_t count, Make&& make) {
+    const std::uint32_t me = me_, first = where_;
+    const auto tagged = [&](std::size_t i) {
+      const auto& [request, pe] = make(i);
+      return std::pair<detail::tagged_request<Request>, int>(
+          detail::tagged_request<Request>{me, first + static_cast<std::uint32_t>(i), request}, static_cast<int>(pe));
+    };
+    channels_.template push_each<detail::tagged_request<Request>>(count, tagged, [](std::size_t, int) {});
+    where_ = first + static_cast<std::uint32_t>(count);
   }
   void into(std::size_t first) { where_ = static_cast<std::uint32_t>(first); }  // the next fills values[first]
   void advance() { channels_.advance(); }                                       // as gatherer::advance()
@@ -109,8 +161,8 @@ class getter {
 };
 
 template <class Handler>
-pusher<bytes_of_any_size> aggregator<bytes_of_any_size, Handler>::pusher() {
-  return lull::pusher<bytes_of_any_size>(channels_.aggregation(), pushed_by_threads_);
+pusher<bytes_of_any_size, Handler> aggregator<bytes_of_any_size, Handler>::pusher() {
+  return lull::pusher<bytes_of_any_size, Handler>(channels_.aggregation(), handler_, pushed_by_threads_);
 }
 
 }  // namespace lull

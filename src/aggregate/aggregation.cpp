@@ -1,9 +1,11 @@
 #include "aggregate/aggregation.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 
+#include "aggregate/producer.hpp"
 #include "base/clock.hpp"
 #include "shmem.h"
 
@@ -16,7 +18,20 @@ aggregate::plan plan_of(fabric::world& world, const aggregation_request& wanted)
   return how;
 }
 
-std::size_t pes_of_node(fabric::world& world) { return world.places().members(world.places().my_node()).size(); }
+std::unique_ptr<aggregate::thread_exchange> exchange_for(fabric::world& world, const aggregation_request& wanted,
+                                                         const aggregate::plan& how, const item_format& items,
+                                                         aggregate::chunk_budget& memory) {
+  using handling = aggregate::thread_exchange::handling;
+  if (how.chunk_memory == 0 || wanted.offer) return nullptr;
+  const apply_batch plain = wanted.plain_here ? wanted.plain_here : wanted.plain;
+  const apply_batch addressed = wanted.addressed_here ? wanted.addressed_here : wanted.addressed;
+  return std::make_unique<aggregate::thread_exchange>(
+      world, items, aggregate::thread_exchange::delivery{how.addressed() ? addressed : plain, wanted.handler},
+      wanted.has_parts                      ? handling::by_parts
+      : wanted.options->concurrent_handlers ? handling::at_once
+                                            : handling::one_at_a_time,
+      static_cast<std::size_t>(world.cores_of_pe()), memory);
+}
 
 }  // namespace
 
@@ -25,21 +40,29 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
       plan_(plan_of(world, wanted)),
       delivery_{plan_.addressed() ? wanted.addressed : wanted.plain, wanted.handler},
       answers_(wanted.answers),
-      pipeline_(world, plan_, item_format(wanted.item_bytes, plan_.addressed(), plan_.compress),
-                wanted.offer ? aggregate::sink{wanted.offer, wanted.handler}
-                             : aggregate::sink{&aggregation::deliver, &delivery_},
-                !wanted.offer, answers_ ? &answers_->pipeline_ : nullptr),
+      pipeline_(
+          world, plan_, item_format(wanted.item_bytes, plan_.addressed(), plan_.compress),
+          wanted.offer ? aggregate::sink{wanted.offer, wanted.handler} : aggregate::sink{&aggregation::deliver, this},
+          !wanted.offer, answers_ ? &answers_->pipeline_ : nullptr),
       clock_(world),
       phases_(world, pipeline_, clock_, answers_ ? &answers_->phases_ : nullptr),
-      chunks_(plan_.chunk_memory, static_cast<std::size_t>(world.cores_of_host()) / pes_of_node(world)) {
+      chunks_(plan_.chunk_memory, static_cast<std::size_t>(world.cores_of_pe())),
+      threads_(exchange_for(world, wanted, plan_, pipeline_.items(), chunks_)) {
+  pipeline_.include(threads_.get());
   if (!plan_.direct || !wanted.has_direct) return;
   phases_.allow_direct_path(plan_.ns_per_item, [this] { finish(); });
   clock_.clear();
 }
 
+aggregation::~aggregation() = default;
+
 std::size_t aggregation::deliver(void* self, const batch& items) {
-  const auto& to = *static_cast<const delivery*>(self);
-  to.apply(to.handler, items);
+  const aggregation& me = *static_cast<const aggregation*>(self);
+  const auto apply = [&] { me.delivery_.apply(me.delivery_.handler, items); };
+  if (me.threads_)
+    me.threads_->exclusively(apply);
+  else
+    apply();
   return items.count;
 }
 
@@ -106,8 +129,11 @@ void aggregation::finish() {
                            " pushers or getters still exist; destroy them before");
   const std::lock_guard duty(pipeline_.duty());
   if (!clock_.runs()) begin_timing();
+  // The threads of this PE have pushed all: alone on its node, it waits for messages, and sleeps where they arrive.
+  const bool alone = world_.places().members(world_.places().my_node()).size() == 1;
   while (!try_finish())
-    world_.wait().until({wait::operation::aggregate}, [&] { return pipeline_.anything_arrived() || can_go_on(); });
+    world_.wait().until({.what = wait::operation::aggregate, .by_messages_only = alone},
+                        [&] { return pipeline_.anything_arrived() || can_go_on(); });
   phases_.meet_before_direct_phase();
 }
 
@@ -120,26 +146,40 @@ void aggregation::begin_timing() {
   last_flush_ns_ = now_ns();
 }
 
-void aggregation::producer_comes() {
-  int level = SHMEM_THREAD_SINGLE;
-  shmem_query_thread(&level);
-  if (level != SHMEM_THREAD_MULTIPLE)
+// What a thread pushes for its own PE does not meet the senders: others may still send to it.
+void aggregation::keep_pace_inside() {
+  if (world_.pes() > 1) keep_pace();
+}
+
+producer& aggregation::producer_comes() {
+  if (!threads_)
     throw std::logic_error(
         "a pusher or getter of a thread: the program was begun without SHMEM_THREAD_MULTIPLE; begin it with "
         "shmem_init_thread()");
-  const auto threads = static_cast<std::size_t>(chunks_.come()) * pes_of_node(world_);
-  const bool crowded = threads > static_cast<std::size_t>(world_.cores_of_host());
+  const bool crowded = chunks_.come() > world_.cores_of_pe();
   pipeline_.filling().expect_crowd(crowded);
   pipeline_.duty().expect_crowd(crowded);
-  const std::lock_guard hold(pipeline_.filling());
-  clock_.begin_sleep();
-  if (phases_.takes_direct_path()) leave_direct();  // what threads push goes by buffers
-}
-
-void aggregation::producer_goes(std::int64_t cpu_ns) {
+  threads_->expect_crowd(crowded);
+  producer* its = nullptr;
   {
     const std::lock_guard hold(pipeline_.filling());
-    clock_.add_cpu(cpu_ns);
+    clock_.begin_sleep();
+    if (phases_.takes_direct_path()) leave_direct();  // what threads push goes by buffers
+    for (const auto& each : producers_)
+      if (each->is_free() && (!its || each->was_of(aggregate::this_thread()))) its = each.get();
+    if (!its) its = producers_.emplace_back(std::make_unique<producer>(*this, *threads_)).get();
+    its->take(aggregate::this_thread());
+  }
+  its->begin();
+  return *its;
+}
+
+void aggregation::producer_goes(producer& its) {
+  its.end();
+  {
+    const std::lock_guard hold(pipeline_.filling());
+    clock_.add_cpu(its.cpu_ns());
+    its.leave();
   }
   chunks_.go();
 }
@@ -148,7 +188,6 @@ aggregate_statistics aggregation::statistics() const {
   const std::lock_guard hold(pipeline_.filling());
   const aggregate::hop_counts sent = pipeline_.counts();
   const aggregate::phases::counts& seen = phases_.seen();
-  const std::uint64_t filled = sent.bytes - sent.buffers * sizeof(aggregate::buffer_header);
   const std::uint64_t items = pipeline_.pushed() + seen.direct_items;
   return {.items = items,
           .direct_items = seen.direct_items,
@@ -157,14 +196,14 @@ aggregate_statistics aggregation::statistics() const {
           .bytes = sent.bytes,
           .remote_buffers = sent.inter_node_buffers,
           .remote_bytes = sent.inter_node_bytes,
-          .fill = sent.room == 0 ? 0 : static_cast<double>(filled) / static_cast<double>(sent.room),
+          .fill = sent.room == 0 ? 0 : static_cast<double>(sent.filled) / static_cast<double>(sent.room),
           .phases = seen.all,
           .direct_phases = seen.direct,
           .cpu_ns_per_item = items == 0 ? 0 : static_cast<double>(clock_.cpu_ns()) / static_cast<double>(items),
           .seconds_asleep = static_cast<double>(clock_.asleep_ns()) * 1e-9,
           .memory_bytes = plan_.memory_bytes + chunks_.taken(),
           .route_hops = plan_.how.hops,
-          .per_node = plan_.how.buffers == aggregate::buffering::per_node,
+          .per_node = plan_.per_node,
           .buffer_bytes = world_.places().nodes() > 1 ? plan_.sizes.inter_node_bytes : plan_.sizes.intra_node_bytes};
 }
 

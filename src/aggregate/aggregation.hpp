@@ -4,23 +4,29 @@
 // how a phase goes; here is what the thread that pushes does besides: it handles what has arrived once for each buffer
 // that it sends, and keeps the deadline of those that are not full.
 #pragma once
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "aggregate/chunk_budget.hpp"
 #include "aggregate/phase_clock.hpp"
 #include "aggregate/phases.hpp"
 #include "aggregate/pipeline.hpp"
 #include "aggregate/plan.hpp"
+#include "aggregate/thread_exchange.hpp"
 
 namespace lull::detail {
+
+class producer;
 
 class aggregation {
  public:
   aggregation(fabric::world& world, const aggregation_request& wanted);
   aggregation(const aggregation&) = delete;
   aggregation& operator=(const aggregation&) = delete;
-  ~aggregation() = default;
+  ~aggregation();
 
+  [[nodiscard]] int me() const { return world_.me().index(); }
   [[nodiscard]] const aggregate::pipeline& pipeline() const { return pipeline_; }
   [[nodiscard]] std::size_t items_under_way() const;  // from one PE to another, at most
 
@@ -36,8 +42,9 @@ class aggregation {
   void finish_direct(std::uint64_t items);
 
   // For threads with chunks of their own (producer.hpp).
-  void producer_comes();
-  void producer_goes(std::int64_t cpu_ns);
+  producer& producer_comes();  // std::logic_error in a program that has no threads
+  void producer_goes(producer& its);
+  void keep_pace_inside();
   void append(const aggregate::first_channel& way, std::span<const std::byte> items);
   [[nodiscard]] aggregate::chunk_budget& chunks() { return chunks_; }
   [[nodiscard]] std::int64_t flush_ns() const { return plan_.flush_ns; }
@@ -45,11 +52,7 @@ class aggregation {
   [[nodiscard]] aggregate_statistics statistics() const;
 
  private:
-  struct delivery {  // what the last hop hands items to
-    apply_batch apply;
-    void* handler;
-  };
-  static std::size_t deliver(void* delivery, const batch& items);
+  static std::size_t deliver(void* self, const batch& items);  // what the last hop hands items to
 
   void begin_timing();
   void flush();
@@ -58,12 +61,14 @@ class aggregation {
 
   fabric::world& world_;
   aggregate::plan plan_;
-  delivery delivery_;
+  aggregate::thread_exchange::delivery delivery_;
   aggregation* answers_;
   aggregate::pipeline pipeline_;
   aggregate::phase_clock clock_;
   aggregate::phases phases_;
   aggregate::chunk_budget chunks_;
+  std::unique_ptr<aggregate::thread_exchange> threads_;  // null in a program that has none
+  std::vector<std::unique_ptr<producer>> producers_;     // under filling()
   std::int64_t last_flush_ns_ = 0;
 };
 

@@ -14,11 +14,10 @@ class chunk_budget {
   void go() { producers_.fetch_sub(1, std::memory_order_release); }
   [[nodiscard]] int producers() const { return producers_.load(std::memory_order_acquire); }
 
-  // Of one chunk, for a thread with so many channels.
-  [[nodiscard]] std::size_t chunk_bytes(std::size_t channels) const {
-    constexpr std::size_t usual = 1024;
+  // Of one chunk, for a thread that has so many: what is usual, or its share.
+  [[nodiscard]] std::size_t bytes_of_each(std::size_t usual, std::size_t chunks) const {
     const std::size_t threads = std::max(cores_of_pe_, static_cast<std::size_t>(producers()));
-    return std::min(usual, limit_ / std::max<std::size_t>(1, threads) / std::max<std::size_t>(1, channels));
+    return std::min(usual, limit_ / std::max<std::size_t>(1, threads) / std::max<std::size_t>(1, chunks));
   }
   void take(std::size_t bytes) { taken_.fetch_add(bytes, std::memory_order_relaxed); }
   bool try_take(std::size_t bytes) {  // false: it would be more than there is
@@ -28,6 +27,7 @@ class chunk_budget {
   }
   void give(std::size_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
   [[nodiscard]] std::size_t taken() const { return taken_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool exceeded() const { return taken() > limit_; }
 
  private:
   std::size_t limit_, cores_of_pe_;

@@ -29,8 +29,7 @@ aggregate_options with_route(const aggregate_options& options, std::size_t item_
   const aggregate::plan chosen = aggregate::make_plan(shmem::here("lull::aggregator"), options, item_bytes);
   aggregate_options fixed = options;
   fixed.hops = chosen.how.hops;
-  fixed.buffers =
-      chosen.how.buffers == aggregate::buffering::per_node ? aggregate_buffers::per_node : aggregate_buffers::per_pe;
+  fixed.buffers = chosen.per_node ? aggregate_buffers::per_node : aggregate_buffers::per_pe;
   return fixed;
 }
 

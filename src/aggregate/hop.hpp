@@ -46,6 +46,7 @@ struct hop_counts {
   std::uint64_t items = 0;               // that left
   std::uint64_t buffers = 0;             // that left
   std::uint64_t bytes = 0;               // of these, headers included
+  std::uint64_t filled = 0;              // of these, without them
   std::uint64_t room = 0;                // bytes of items that these buffers could have held
   std::uint64_t inter_node_buffers = 0;  // of these, to other nodes
   std::uint64_t inter_node_bytes = 0;

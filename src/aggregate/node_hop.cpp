@@ -220,6 +220,7 @@ void node_hop::send(outgoing& out, std::uint64_t buffer) {
   ++counts_.buffers;
   ++counts_.inter_node_buffers;
   counts_.bytes += bytes;
+  counts_.filled += header.bytes;
   counts_.inter_node_bytes += bytes;
   counts_.room += space();
   // The buffer is not written again before the receiver has consumed it.

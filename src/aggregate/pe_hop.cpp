@@ -155,6 +155,7 @@ void pe_hop::send_buffer(std::size_t channel, const std::uint64_t* pushed) {
   ++counts_.buffers;
   counts_.items += count;
   counts_.bytes += sizeof header + left.bytes;
+  counts_.filled += left.bytes;
   counts_.room += out.buffer_bytes - sizeof header;
   const std::uint64_t number = out.sent + 1;
   if (out.intra_node) {

@@ -209,18 +209,19 @@ void pipeline::reopen() {
 }
 
 std::uint64_t pipeline::pushed() const {
-  std::uint64_t items = 0;
+  std::uint64_t items = threads_ ? threads_->counts().items : 0;
   for (const auto& h : hops_) items += h->counts().items + h->waiting_items();
   return items - passed_on_;
 }
 
 hop_counts pipeline::counts() const {
-  hop_counts all;
+  hop_counts all = threads_ ? threads_->counts() : hop_counts{};
   for (const auto& h : hops_) {
     const hop_counts& c = h->counts();
     all.items += c.items;
     all.buffers += c.buffers;
     all.bytes += c.bytes;
+    all.filled += c.filled;
     all.room += c.room;
     all.inter_node_buffers += c.inter_node_buffers;
     all.inter_node_bytes += c.inter_node_bytes;

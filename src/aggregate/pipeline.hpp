@@ -20,6 +20,7 @@
 #include "aggregate/plan.hpp"
 #include "aggregate/policy_lock.hpp"
 #include "aggregate/route.hpp"
+#include "aggregate/thread_exchange.hpp"
 
 namespace lull::aggregate {
 
@@ -73,6 +74,8 @@ class pipeline final : public progress_of_later_hops {
   [[nodiscard]] std::uint64_t most_pushed(std::size_t hop) const { return hops_[hop]->most_pushed(); }
   void reopen();
 
+  // Also what goes from thread to thread, once that is there.
+  void include(const thread_exchange* threads) { threads_ = threads; }
   [[nodiscard]] std::uint64_t pushed() const;  // items of this PE, since the beginning
   [[nodiscard]] hop_counts counts() const;     // of all hops
 
@@ -99,6 +102,7 @@ class pipeline final : public progress_of_later_hops {
   std::vector<cursor*> cursors_;
   std::size_t largest_item_ = 0;
   std::uint64_t passed_on_ = 0;  // items of others, since the beginning
+  const thread_exchange* threads_ = nullptr;
 };
 
 }  // namespace lull::aggregate

@@ -137,12 +137,22 @@ plan make_plan(fabric::world& world, const aggregate_options& options, std::size
 
   const std::size_t allowed = memory_allowed(options);
   const std::size_t chunk_memory = has_threads() ? allowed / 4 : 0;
-  const auto best = choose_route(world.places(), world.pes(), here, wanted,
-                                 {.memory_bytes = allowed - chunk_memory,
-                                  .least_bytes = 0,
-                                  .per_channel = static_cast<std::size_t>(setting_integer("LULL_AGGREGATE_BUFFERS")),
-                                  .set_bytes = set_or(options.buffer_bytes, "LULL_AGGREGATE_BUFFER_BYTES"),
-                                  .pes_of_node = world.places().members(world.places().my_node()).size()});
+  const auto choose = [&] {
+    return choose_route(world.places(), world.pes(), here, wanted,
+                        {.memory_bytes = allowed - chunk_memory,
+                         .least_bytes = 0,
+                         .per_channel = static_cast<std::size_t>(setting_integer("LULL_AGGREGATE_BUFFERS")),
+                         .set_bytes = set_or(options.buffer_bytes, "LULL_AGGREGATE_BUFFER_BYTES"),
+                         .pes_of_node = world.places().members(world.places().my_node()).size()});
+  };
+  auto best = choose();
+  const bool per_node = best && best->how.buffers == buffering::per_node;
+  // A PE alone on its node fills the node's buffers: then these are its own, and no item needs to say whose it is.
+  if (best && best->how == scheme{buffering::per_node, 1} && world.places().nodes() == world.pes()) {
+    wanted.buffers = aggregate_buffers::per_pe;
+    wanted.hops = 1;
+    best = choose();
+  }
   if (!best)
     throw std::invalid_argument("no aggregation buffers fit into " + std::to_string(allowed) +
                                 " bytes; raise LULL_AGGREGATE_MEMORY");
@@ -153,7 +163,9 @@ plan make_plan(fabric::world& world, const aggregate_options& options, std::size
           .chunk_memory = chunk_memory,
           .compress = options.compress >= 0 ? options.compress != 0 : setting_integer("LULL_AGGREGATE_COMPRESS") != 0,
           .direct = options.direct >= 0 ? options.direct != 0 : setting_integer("LULL_AGGREGATE_DIRECT") != 0,
-          .flush_ns = 1000 * (options.flush_us >= 0 ? options.flush_us : setting_integer("LULL_AGGREGATE_FLUSH_US"))};
+          .flush_ns = 1000 * (options.flush_us >= 0 ? options.flush_us : setting_integer("LULL_AGGREGATE_FLUSH_US")),
+          .per_node = per_node,
+          .one_node = world.places().nodes() == 1};
 }
 
 }  // namespace lull::aggregate

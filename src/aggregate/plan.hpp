@@ -22,9 +22,13 @@ struct plan {
   bool compress = false;
   bool direct = false;        // phases of few items go without buffers
   std::int64_t flush_ns = 0;  // 0: no deadline
+  bool per_node = false;      // buffers are those of nodes, also where each has one PE
+  bool one_node = false;      // there is no other
 
-  // Whether items carry the number of their PE: not where each channel of the only hop ends at it.
-  [[nodiscard]] bool addressed() const { return how != scheme{buffering::per_pe, 1}; }
+  // Whether items carry the number of their PE: not where each channel of the only hop that moves them ends at it.
+  [[nodiscard]] bool addressed() const {
+    return how != scheme{buffering::per_pe, 1} && !(one_node && how.buffers == buffering::per_node);
+  }
 };
 
 // In a program with threads a quarter of the memory is kept for their chunks.

@@ -8,27 +8,51 @@
 #include "lull/pusher.hpp"
 
 namespace lull::detail {
+namespace {
 
-producer::producer(aggregation& to) : aggregation_(to), last_given_ns_(now_ns()), cpu_begin_ns_(thread_cpu_ns()) {
+constexpr std::size_t usual_chunk = 1024;
+
+}  // namespace
+
+producer::producer(aggregation& to, aggregate::thread_exchange& inside)
+    : aggregation_(to), inside_(inside), rings_(inside.make_rings()) {
   const auto& ways = to.pipeline().ways();
+  const auto here = static_cast<std::size_t>(to.me());
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> number;  // by hop and channel
-  for (const aggregate::first_channel& way : ways) number.try_emplace({way.hop, way.channel}, number.size());
+  for (std::size_t pe = 0; pe < ways.size(); ++pe)
+    if (pe != here) number.try_emplace({ways[pe].hop, ways[pe].channel}, number.size());
   chunks_.resize(number.size());
-  for (const aggregate::first_channel& way : ways) {
-    chunk& its = chunks_[number.at({way.hop, way.channel})];
-    its.way = way;
+  for (std::size_t pe = 0; pe < ways.size(); ++pe) {
+    if (pe == here) {
+      by_pe_.push_back(nullptr);
+      entry_.push_back(rings_.at(0));
+      continue;
+    }
+    chunk& its = chunks_[number.at({ways[pe].hop, ways[pe].channel})];
+    its.way = ways[pe];
     by_pe_.push_back(&its);
     entry_.push_back(&its.at);
   }
-  to.producer_comes();
-  chunk_bytes_ = to.chunks().chunk_bytes(chunks_.size());
+  for (std::size_t part = 0; part < inside.parts(); ++part) entry_.push_back(rings_.at(part));
 }
 
-producer::~producer() {
-  give_all();
-  give_memory();
-  aggregation_.producer_goes(thread_cpu_ns() - cpu_begin_ns_);
+void producer::begin() {
+  chunk_bytes_ =
+      aggregation_.chunks().bytes_of_each(usual_chunk, 2 * chunks_.size());  // as much again is for the rings
+  inside_.come(rings_);
+  last_given_ns_ = aggregation_.flush_ns() != 0 ? now_ns() : 0;
+  cpu_begin_ns_ = thread_cpu_ns();
 }
+
+void producer::end() {
+  give_all();
+  inside_.go(rings_);
+  if (!aggregation_.chunks().exceeded()) return;
+  give_memory();
+  inside_.give_memory(rings_);
+}
+
+std::int64_t producer::cpu_ns() const { return thread_cpu_ns() - cpu_begin_ns_; }
 
 void producer::give(chunk& filled) {
   const std::span<const std::byte> items(filled.memory.data(),
@@ -40,7 +64,8 @@ void producer::give(chunk& filled) {
 void producer::give_all() {
   for (chunk& each : chunks_)
     if (each.at.next) give(each);
-  last_given_ns_ = now_ns();
+  inside_.give(rings_);
+  if (aggregation_.flush_ns() != 0) last_given_ns_ = now_ns();
 }
 
 void producer::give_memory() {
@@ -53,8 +78,11 @@ void producer::give_memory() {
   aggregation_.chunks().give(bytes);
 }
 
-void producer::turn_over(int pe, std::size_t item_bytes) {
-  chunk& full = *by_pe_[static_cast<std::size_t>(pe)];
+void producer::turn_over(int entry, std::size_t item_bytes) {
+  const auto at = static_cast<std::size_t>(entry);
+  if (at >= by_pe_.size()) return turn_over_inside(at - by_pe_.size(), item_bytes);
+  if (!by_pe_[at]) return turn_over_inside(0, item_bytes);
+  chunk& full = *by_pe_[at];
   aggregation_.pipeline().must_fit(full.way, item_bytes);
   if (full.at.next) give(full);
   const std::size_t stride = aggregation_.pipeline().items().stride;
@@ -74,16 +102,25 @@ void producer::turn_over(int pe, std::size_t item_bytes) {
   if (aggregation_.flush_ns() != 0 && now_ns() - last_given_ns_ >= aggregation_.flush_ns()) give_all();
 }
 
+void producer::turn_over_inside(std::size_t part, std::size_t item_bytes) {
+  aggregation_.pipeline().must_fit(aggregation_.pipeline().ways()[static_cast<std::size_t>(aggregation_.me())],
+                                   item_bytes);
+  inside_.turn_over(rings_, part, item_bytes);
+  aggregation_.keep_pace_inside();
+}
+
 void producer::advance() {
   give_all();
+  inside_.tend(rings_);
   aggregation_.advance();
 }
 
 // What templates call.
-producer* open_producer(aggregation* a) { return std::make_unique<producer>(*a).release(); }
-void close_producer(producer* p) noexcept { delete p; }  // NOLINT(cppcoreguidelines-owning-memory)
+producer* open_producer(aggregation* a) { return &a->producer_comes(); }
+void close_producer(producer* p) noexcept { p->belongs_to().producer_goes(*p); }
 cursor* const* cursors_of(producer* p) noexcept { return p->cursors(); }
-void turn_over(producer* p, int pe, std::size_t item_bytes) { p->turn_over(pe, item_bytes); }
+std::size_t parts_of(const producer* p) noexcept { return p->parts(); }
+void turn_over(producer* p, int entry, std::size_t item_bytes) { p->turn_over(entry, item_bytes); }
 void advance(producer* p) { p->advance(); }
 
 }  // namespace lull::detail

@@ -34,10 +34,11 @@ void add_to(int epoll_fd, int fd) {
 
 }  // namespace
 
-progress_thread::progress_thread(protocol& messages, bool oversubscribed)
+progress_thread::progress_thread(protocol& messages, bool oversubscribed, int cores)
     : protocol_(messages),
       sleeper_(messages),
       oversubscribed_(oversubscribed),
+      cores_(cores),
       timeout_ns_(setting_integer("LULL_WAIT_TIMEOUT_MS") * 1'000'000),
       kick_fd_(open_event_fd()),
       epoll_fd_(epoll_create1(EPOLL_CLOEXEC)) {
@@ -79,9 +80,10 @@ void progress_thread::test() {
 }
 
 // Whether a wait or a test that ends now has ended soon after another: then the progress thread stands back, and looks
-// for itself when that is over. Not where PEs outnumber cores: the thread's next turn may be long in coming there.
+// for itself when that is over. Not where PEs outnumber cores, or threads of this one do: the thread's next turn may be
+// long in coming there, and another may be asleep until it comes.
 bool progress_thread::streams() {
-  if (oversubscribed_) return false;
+  if (oversubscribed_ || waiting::threads_outnumber(cores_)) return false;
   const std::int64_t now = now_ns(), before = last_wait_ended_.exchange(now, std::memory_order_seq_cst);
   if (standing_back_.load(std::memory_order_seq_cst)) return true;
   if (now - before >= costs.stream_of_waits_ns) return false;

@@ -18,18 +18,20 @@
 #include "fabric/rooms.hpp"
 #include "fabric/transport_sleep.hpp"
 #include "wait/progress_source.hpp"
+#include "wait/waiting.hpp"
 
 namespace lull::fabric {
 
 class progress_thread final : public progress_source {
  public:
-  progress_thread(protocol& messages, bool oversubscribed);
+  // `cores`: for the threads of this PE.
+  progress_thread(protocol& messages, bool oversubscribed, int cores);
   ~progress_thread();  // joins the thread
   progress_thread(const progress_thread&) = delete;
   progress_thread& operator=(const progress_thread&) = delete;
 
   void begin() override;
-  bool progress() override { return protocol_.progress(); }
+  bool progress() override { return protocol_.progress_unless_another_does(); }
   void end() override;
   void hand_over() override;
 
@@ -58,6 +60,7 @@ class progress_thread final : public progress_source {
   protocol& protocol_;
   transport_sleep sleeper_;  // of the program
   bool oversubscribed_;      // PEs outnumber the cores they may use
+  int cores_;
   std::int64_t timeout_ns_;
   int kick_fd_;  // the progress thread shall look, by itself: at the transport, or at stopping_
   int epoll_fd_;

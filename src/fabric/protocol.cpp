@@ -472,6 +472,11 @@ bool protocol::progress() {
   return progress_locked();
 }
 
+bool protocol::progress_unless_another_does() {
+  const std::unique_lock hold(lock_, std::try_to_lock);
+  return hold && progress_locked();
+}
+
 // Who sends a stream of messages has the lock at hand anyway: handling what arrives here, every few messages, spares a
 // wake-up of the progress thread and a contended lock for each of them.
 void protocol::opportunistic_progress() {
@@ -560,13 +565,14 @@ void protocol::received(unsigned kind, std::span<const std::byte> header, const 
 // The caller's own reply may be gone as soon as it is done, so that comes last.
 void protocol::answered(reply& answer) {
   awaited_ = true;
+  const bool others_may_wait = answer.of || server_.serves(answer.destination);
   if (outstanding* const of = answer.of) {
     replies_.give_back(answer);
     completion_.replied(*of);
-  } else {
-    answer.done.store(true, std::memory_order_release);
+  } else if (answer.done.complete() && hooks_.sleeper_answered) {
+    hooks_.sleeper_answered();
   }
-  hooks_.memory_changed();
+  if (others_may_wait) hooks_.memory_changed();
 }
 
 void protocol::on_reply(std::span<const std::byte> header, const transport::incoming& payload) {

@@ -43,6 +43,7 @@
 #include "fabric/server.hpp"
 #include "fabric/transforming.hpp"
 #include "transport/transport.hpp"
+#include "wait/completion_flag.hpp"
 
 namespace lull::fabric {
 
@@ -50,7 +51,7 @@ namespace lull::fabric {
 struct reply {
   void* destination = nullptr;
   std::size_t bytes = 0;  // that arrive
-  std::atomic<bool> done{false};
+  wait::completion_flag done{};
   // With a block_descriptor the bytes are blocks, from the number `first` on, that are scattered from `destination`.
   const block_descriptor* blocks = nullptr;
   std::size_t first = 0, count = 0;
@@ -130,7 +131,9 @@ class protocol final : transport::receiver {
   [[nodiscard]] transforming_counts transformed() const;
   [[nodiscard]] rdma_counts by_rdma() const;
   bool progress();  // handles what has arrived, sends what is due; whether there was any
-  void flush();     // sends what is being coalesced
+  // The same, unless another thread is about it: then this one would only wait for the lock, and do what is done already.
+  bool progress_unless_another_does();
+  void flush();  // sends what is being coalesced
   // Grows while a caller that sends one message after the other also makes opportunistic progress.
   [[nodiscard]] std::uint64_t opportunistic_rounds() const { return opportunistic_.load(std::memory_order_relaxed); }
   [[nodiscard]] int event_fd() const { return transport_->event_fd(); }

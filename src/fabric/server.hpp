@@ -23,6 +23,7 @@ namespace lull::fabric {
 struct protocol_hooks {
   std::function<void()> memory_changed;       // this PE's memory was written, or a message of its own went or came
   std::function<void()> node_memory_changed;  // as a signal that concerns all PEs of this node
+  std::function<void()> sleeper_answered{};   // what a thread waited for that sleeps on the transport
 };
 
 // The memory of this PE that others may reach, and who may accumulate there.
@@ -56,6 +57,10 @@ class server {
 
   [[nodiscard]] std::vector<answer>& answers() { return answers_; }
   [[nodiscard]] const std::byte* memory() const { return memory_.bytes.data(); }
+  [[nodiscard]] bool serves(const void* address) const {
+    const auto at = reinterpret_cast<std::uintptr_t>(address), begin = reinterpret_cast<std::uintptr_t>(memory());
+    return at - begin < memory_.bytes.size();
+  }
 
  private:
   template <class Then>

@@ -69,8 +69,7 @@ void transfers::get_strided(context& c, void* destination, const block_descripto
     const std::size_t count = std::min(per_message, blocks - first);
     reply answer{.destination = into, .bytes = count * bytes, .blocks = &here, .first = first, .count = count};
     remote_->gather(pe, memory_.offset_of(source), there, first, count, answer);
-    waits_.until({operation::strided, answer.bytes, pe.index(), c.policy, true},
-                 [&] { return answer.done.load(std::memory_order_acquire); });
+    wait_for(answer, {operation::strided, answer.bytes, pe.index(), c.policy, true});
   }
 }
 

@@ -69,11 +69,15 @@ void transfers::put_signal(context& c, void* target, const void* source, std::si
   put_remote(c, target, source, bytes, pe, &wanted, blocking);
 }
 
+void transfers::wait_for(reply& answer, wait::awaited what) {
+  what.ends_with = &answer.done;
+  waits_.until(what, [&] { return answer.done.done(); });
+}
+
 void transfers::get_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe) {
   reply answer{.destination = destination, .bytes = bytes};
   remote_->get(pe, memory_.offset_of(source), answer);
-  waits_.until({operation::get, bytes, pe.index(), c.policy, true},
-               [&] { return answer.done.load(std::memory_order_acquire); });
+  wait_for(answer, {operation::get, bytes, pe.index(), c.policy, true});
 }
 
 void transfers::non_fetching_remote(context& c, void* target, amo u, pe_id pe) {
@@ -87,8 +91,7 @@ std::uint64_t transfers::fetching_remote(context& c, void* target, amo u, pe_id 
   reply answer{.destination = &old, .bytes = u.width};
   u.offset = memory_.offset_of(target);
   remote_->fetching(pe, u, answer);
-  waits_.until({operation::atomic, u.width, pe.index(), c.policy, true},
-               [&] { return answer.done.load(std::memory_order_acquire); });
+  wait_for(answer, {operation::atomic, u.width, pe.index(), c.policy, true});
   return old;
 }
 

@@ -147,6 +147,7 @@ class transfers {
       wait_until_there_is_room(c, pe);
   }
   void wait_until_there_is_room(const context& c, pe_id pe);
+  void wait_for(reply& answer, wait::awaited what);
   void polled_own_memory();
 
   pe_id me_;

@@ -30,13 +30,15 @@ world::world()
   transport::leave_crashes_to_the_program();
   if (members_.several_nodes()) protocol_ = make_protocol();
   join();
-  if (protocol_) progress_ = std::make_unique<progress_thread>(*protocol_, oversubscribed());
+  if (protocol_)
+    progress_ = std::make_unique<progress_thread>(*protocol_, oversubscribed(), members_.cores_of_process());
   serving_.store(progress_.get(), std::memory_order_release);
   const auto here = places().members(places().my_node());
-  waiting_.emplace(
-      memory_.bell_of(me()), progress_.get(),
-      wait_surroundings{
-          .oversubscribed = oversubscribed(), .alone = here.size() == 1, .is_reporter = me().index() == 0});
+  waiting_.emplace(memory_.bell_of(me()), progress_.get(),
+                   wait_surroundings{.oversubscribed = oversubscribed(),
+                                     .cores = members_.cores_of_process(),
+                                     .alone = here.size() == 1,
+                                     .is_reporter = me().index() == 0});
   if (has_rdma()) waiting_->publish(*awaited_, memory_.heap_memory());
   count_calls(true);
   transfers_.emplace(me(), memory_, *waiting_, protocol_.get(), progress_.get(), oversubscribed());
@@ -67,7 +69,8 @@ std::unique_ptr<protocol> world::make_protocol() {
                                  [this] {
                                    memory_.ring_node();
                                    wake_sleeper();
-                                 }};
+                                 },
+                             .sleeper_answered = [this] { wake_sleeper(); }};
   const auto make = [this](transport::receiver& to) {
     return transport::make_ucx(to, {.processes = pes(),
                                     .one_host = !boot_.spans_hosts(),

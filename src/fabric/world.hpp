@@ -46,6 +46,7 @@ class world {
   [[nodiscard]] const layout& places() const { return members_.places(); }
   [[nodiscard]] bool oversubscribed() const { return members_.oversubscribed(); }
   [[nodiscard]] int cores_of_host() const { return members_.cores_of_host(); }
+  [[nodiscard]] int cores_of_pe() const { return members_.cores_of_process(); }
   [[nodiscard]] symmetric_memory& memory() { return memory_; }
   [[nodiscard]] const symmetric_memory& memory() const { return memory_; }
   [[nodiscard]] class transfers& transfers() { return *transfers_; }

@@ -34,6 +34,12 @@ core_set set_of(std::span<const int> cores) {
   return found;
 }
 
+int cores_in(const core_set& cores) {
+  int count = 0;
+  for (const std::uint64_t word : cores) count += std::popcount(word);
+  return count;
+}
+
 place place_of(const bootstrap& boot, int blocks) {
   const auto& here = boot.host_ranks();
   const auto count = static_cast<int>(here.size());
@@ -84,9 +90,9 @@ std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte>
     told.push_back(std::move(theirs));
   }
   layout_.emplace(places, boot_.rank());
-  cores_of_host_ = 0;
-  for (const std::uint64_t word : cores_here) cores_of_host_ += std::popcount(word);
+  cores_of_host_ = cores_in(cores_here);
   oversubscribed_ = processes_here > cores_of_host_;
+  cores_of_process_ = std::max(1, std::min(cores_of_host_ / processes_here, cores_in(my_cores)));
   return told;
 }
 

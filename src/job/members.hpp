@@ -29,14 +29,15 @@ class members {
 
   // After that:
   [[nodiscard]] const layout& places() const { return *layout_; }
-  [[nodiscard]] int cores_of_host() const { return cores_of_host_; }     // that its processes may use, taken together
-  [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }  // more processes than these
+  [[nodiscard]] int cores_of_host() const { return cores_of_host_; }  // that its processes may use, taken together
+  [[nodiscard]] int cores_of_process() const { return cores_of_process_; }  // its share of these; at least one
+  [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }     // more processes than these
 
  private:
   bootstrap& boot_;
   int emulated_nodes_;
   std::optional<layout> layout_;
-  int cores_of_host_ = 1;
+  int cores_of_host_ = 1, cores_of_process_ = 1;
   bool oversubscribed_ = false;
 };
 

@@ -10,6 +10,7 @@
 namespace lull::wait {
 
 enum class wait_policy : std::uint8_t;  // how to wait: policies.hpp
+class completion_flag;
 
 enum class operation : std::uint8_t {
   put,
@@ -63,6 +64,8 @@ struct awaited {
   std::uint64_t site = 0;
   // The memory whose change is awaited, so that writes elsewhere disturb nobody; empty: any.
   std::span<const std::byte> where{};
+  // What alone ends the wait, if there is such a thing: then nothing else wakes the thread.
+  completion_flag* ends_with = nullptr;
 };
 
 }  // namespace lull::wait

@@ -18,11 +18,21 @@ waiting::waiting(doorbell& bell, progress_source* source, const wait_surrounding
               .timeout_ns = setting_integer("LULL_WAIT_TIMEOUT_MS") * 1'000'000,
               .oversubscribed = where.oversubscribed,
               .threshold = setting_size("LULL_WAIT_THRESHOLD")},
+      limits_of_crowd_(limits_),
       where_(where),
       alone_(where.alone),
       history_(256, model::this_machine().waiting),
       statistics_(setting_text("LULL_STATS") != "0") {
+  limits_of_crowd_.oversubscribed = true;
   prepare(policy_);
+}
+
+void waiting::count_this_thread() noexcept {
+  struct counted {
+    counted() { threads_.fetch_add(1, std::memory_order_relaxed); }
+    ~counted() { threads_.fetch_sub(1, std::memory_order_relaxed); }
+  };
+  [[maybe_unused]] static thread_local const counted this_one;
 }
 
 void waiting::prepare(wait_policy policy) {

@@ -6,10 +6,13 @@
 // (`missed`), which should stay 0 in shared memory.
 //
 // Where it sleeps: a wait that only messages can end sleeps on the transport and is woken by the message itself. A wait
-// that a store of another PE may end sleeps on the doorbell, and the progress thread serves the messages meanwhile.
-// What others may write over the network, unseen by either, is published for them meanwhile (public_waits.hpp).
+// that a store of another PE may end sleeps on the doorbell, and the progress thread serves the messages meanwhile. Of
+// several threads that wait for messages one sleeps on the transport, and wakes the others when it handles what they wait
+// for: each by its own completion_flag where it has one. What others may write over the network, unseen by either, is
+// published for them while a thread sleeps (public_waits.hpp).
 //
-// May be used by several threads at once; each ready() is called by the thread that waits for it only.
+// May be used by several threads at once; each ready() is called by the thread that waits for it only. Where more threads
+// of the program wait, now and then, than the PE has cores, they do so as PEs do that outnumber theirs.
 #pragma once
 #include <sched.h>
 #include <time.h>
@@ -23,6 +26,7 @@
 #include "base/clock.hpp"
 #include "base/thread_sanitizer.hpp"
 #include "wait/awaited.hpp"
+#include "wait/completion_flag.hpp"
 #include "wait/doorbell.hpp"
 #include "wait/frequency.hpp"
 #include "wait/history.hpp"
@@ -38,6 +42,7 @@ namespace lull::wait {
 // Where a PE stands, as far as waiting depends on it.
 struct wait_surroundings {
   bool oversubscribed = false;  // PEs outnumber the cores they may use
+  int cores = 1;                // for the threads of this PE
   bool alone = false;        // nobody stores into this PE's memory but its own progress: it shares it with no other PE
   bool is_reporter = false;  // says on stderr what concerns the whole job
 };
@@ -77,6 +82,11 @@ class waiting {
   [[nodiscard]] wait_counts statistics() const { return statistics_.totals(); }
   [[nodiscard]] wait_table table() const;
 
+  // Whether more threads of this process wait, now and then, than so many cores can run.
+  [[nodiscard]] static bool threads_outnumber(int cores) noexcept {
+    return threads_.load(std::memory_order_relaxed) > cores;
+  }
+
   [[nodiscard]] wait_policy policy() const { return policy_; }
   [[nodiscard]] const wait_limits& limits() const { return limits_; }
 
@@ -113,7 +123,8 @@ class waiting {
   template <class Ready>
   void wait(const awaited& what, Ready& ready) {
     const wait_policy chosen = what.policy.value_or(policy_);
-    const wait_case here{limits_, what, history_};
+    count_this_thread();
+    const wait_case here{threads_outnumber(where_.cores) ? limits_of_crowd_ : limits_, what, history_};
     switch (chosen) {
 #define LULL_WAIT_WITH(identifier, name, type, lowers) \
   case wait_policy::identifier:                        \
@@ -156,6 +167,9 @@ class waiting {
     statistics_.waited(what, counts);
   }
 
+  // Once, until it ends.
+  static void count_this_thread() noexcept;
+
   static sleep_plan bounded(const sleep_plan& plan, const awaited& what) {
     return what.longest_sleep_ns != 0 && what.longest_sleep_ns < plan.ns ? sleep_plan{what.longest_sleep_ns, true}
                                                                          : plan;
@@ -172,12 +186,17 @@ class waiting {
         case announcement::taken:
           break;
         case announcement::announced:
-          if (ready()) return source_->retract_sleep();
-          return asleep(plan, counts, ready, [&] { return source_->sleep(plan.ns); });
+          if (ready() || (what.ends_with && !what.ends_with->announce_sleep_on_transport()))
+            return source_->retract_sleep();
+          asleep(plan, counts, ready, [&] { return source_->sleep(plan.ns); });
+          if (what.ends_with) what.ends_with->awake();
+          return;
       }
     }
     if (source_) source_->hand_over();
-    asleep(plan, counts, ready, [&] { return bell_.sleep(ready, plan.ns, what.by_stores); });
+    asleep(plan, counts, ready, [&] {
+      return what.ends_with ? what.ends_with->sleep(plan.ns) : bell_.sleep(ready, plan.ns, what.by_stores);
+    });
     if (source_) source_->begin();
   }
 
@@ -195,11 +214,13 @@ class waiting {
     if (ready()) ++counts.missed;
   }
 
+  static inline std::atomic<int> threads_{0};  // of this process, that have waited
+
   doorbell& bell_;
   std::optional<public_waits> published_;
   progress_source* source_;
   wait_policy policy_;
-  wait_limits limits_;
+  wait_limits limits_, limits_of_crowd_;
   wait_surroundings where_;
   std::atomic<bool> alone_;
   wait_history history_;

@@ -1,7 +1,10 @@
-// Threads of a PE push into the same buffers: every item is handled once and whole on its PE, one handler at a time,
-// for any number of threads, policy and route; and counts as pushed.
+// Threads of a PE push into the same buffers: every item is handled once and whole on its PE, for any number of threads,
+// policy and route, and counts as pushed; one handler at a time, or one of each part, or as many as there are threads.
 #include <lull/aggregate.hpp>
+#include <lull/aggregate_cache.hpp>
 
+#include <array>
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <random>
@@ -14,7 +17,7 @@
 
 namespace {
 
-constexpr unsigned most_threads = 4;
+constexpr unsigned most_threads = 8;
 
 // Calls work(number of the thread) in `threads` threads, the last of them this one, and returns when all have.
 void in_threads(unsigned threads, const std::function<void(unsigned)>& work) {
@@ -60,27 +63,46 @@ struct traffic {
   }
 };
 
-template <std::size_t Bytes>
+template <class Item>
+struct receiving {
+  traffic* seen;
+  bool in_order;
+  void operator()(const Item& got) const {
+    CHECK(got.from < seen->pes && got.thread < most_threads);
+    const std::size_t stream = seen->stream(got.from, got.thread);
+    if (in_order) CHECK(got.number == seen->came[stream]);
+    const Item whole = make<Item>(got.from, got.thread, static_cast<unsigned>(shmem_my_pe()), got.number);
+    CHECK(std::memcmp(got.rest, whole.rest, sizeof got.rest) == 0);
+    seen->numbers[stream] += got.number;
+    ++seen->came[stream];
+  }
+};
+// Each stream is a part: what is counted of one is nobody else's, and nobody else is in it.
+template <class Item>
+struct receiving_parts : receiving<Item> {
+  std::atomic<int>* within;  // by part
+  static std::size_t part(const Item& item) { return item.thread; }
+  void operator()(const Item& got) const {
+    CHECK(within[part(got)].fetch_add(1) == 0);
+    receiving<Item>::operator()(got);
+    CHECK(within[part(got)].fetch_sub(1) == 1);
+  }
+};
+
+template <class Item, template <class> class Receiving = receiving>
 void items_of_all_threads_arrive_once(const lull::aggregate_options& options, unsigned most) {
-  using Item = item<Bytes>;
   const auto me = static_cast<unsigned>(shmem_my_pe());
   traffic seen;
-  const bool in_order = options.hops == 1;
-  lull::aggregator items{lull::items<Item>,
-                         [&](const Item& got) {
-                           CHECK(got.from < seen.pes && got.thread < most_threads);
-                           const std::size_t stream = seen.stream(got.from, got.thread);
-                           if (in_order) CHECK(got.number == seen.came[stream]);
-                           const Item whole = make<Item>(got.from, got.thread, me, got.number);
-                           CHECK(std::memcmp(got.rest, whole.rest, sizeof got.rest) == 0);
-                           seen.numbers[stream] += got.number;
-                           ++seen.came[stream];
-                         },
-                         options};
+  std::array<std::atomic<int>, most_threads> within{};
+  Receiving<Item> handler{};
+  handler.seen = &seen;
+  handler.in_order = options.hops == 1;
+  if constexpr (requires { handler.within; }) handler.within = within.data();
+  lull::aggregator items{lull::items<Item>, handler, options};
   std::vector<std::vector<std::uint32_t>> next(most_threads, std::vector<std::uint32_t>(seen.pes));  // to each PE
   const unsigned begin = seed;
   seed += 100;
-  for (unsigned threads = 1; threads <= most_threads; ++threads)
+  for (const unsigned threads : {1U, 2U, 3U, most_threads})
     for (const pattern how : {pattern::random, pattern::nothing, pattern::one_thread, pattern::all_to_one,
                               pattern::all_to_self, pattern::random}) {
       in_threads(threads, [&](unsigned t) {
@@ -162,8 +184,13 @@ void items_of_any_size_arrive_once(const lull::aggregate_options& options) {
   std::uint64_t bytes = 0, count = 0;
   lull::aggregator items{lull::bytes,
                          [&](std::span<const std::byte> got) {
-                           ++count;
-                           bytes += got.size();
+                           if (options.concurrent_handlers) {
+                             std::atomic_ref(count).fetch_add(1);
+                             std::atomic_ref(bytes).fetch_add(got.size());
+                           } else {
+                             ++count;
+                             bytes += got.size();
+                           }
                            for (std::size_t i = 0; i < got.size(); ++i)
                              CHECK(got[i] == static_cast<std::byte>(got.size() * 3 + i));
                          },
@@ -280,7 +307,7 @@ void values_of_all_threads_come_where_asked(lull::aggregate_options options) {
   options.getters = true;
   lull::gatherer words{lull::items<std::uint64_t>, [me](std::uint64_t request) { return value_of(me, request); },
                        options};
-  for (unsigned threads = 0; threads <= most_threads; ++threads)
+  for (const unsigned threads : {0U, 1U, 3U, most_threads})
     for (const std::size_t each : {std::size_t{0}, std::size_t{1}, std::size_t{3000}}) {
       std::vector<std::uint64_t> values(each * (threads + 1)), requests(values.size());
       std::vector<int> from(values.size());
@@ -299,6 +326,42 @@ void values_of_all_threads_come_where_asked(lull::aggregate_options options) {
       words.done();
       for (std::size_t k = 0; k < values.size(); ++k) CHECK(values[k] == value_of(from[k], requests[k]));
     }
+}
+
+// All threads share the cache, small enough that lines are thrown out again, or large.
+void words_of_all_threads_come_through_the_cache(lull::aggregate_options options) {
+  const auto me = static_cast<unsigned>(shmem_my_pe());
+  const auto pes = static_cast<unsigned>(shmem_n_pes());
+  constexpr std::size_t words = 500, each = 2000;
+  auto* const table = symmetric<std::uint64_t>(words);
+  for (std::size_t w = 0; w < words; ++w) table[w] = value_of(static_cast<int>(me), w);
+  shmem_barrier_all();
+  options.getters = true;
+  for (const long bytes : {2000L, 1L << 20U}) {
+    options.cache_bytes = bytes;
+    lull::table_reader<std::uint64_t> reader(table, words, options);
+    for (const unsigned threads : {1U, 3U, most_threads}) {
+      std::vector<std::uint64_t> values(each * threads), wanted(values.size());
+      reader.into(values);
+      const std::uint64_t before = reader.statistics().items;
+      in_threads(threads, [&](unsigned t) {
+        std::mt19937 random(me * 50 + t);
+        auto mine = reader.getter(0);
+        mine.into(each * t);
+        for (std::size_t k = each * t; k < each * (t + 1); ++k) {
+          const auto index = random() % words;
+          const auto pe = static_cast<int>(random() % pes);
+          wanted[k] = value_of(pe, index);
+          mine.get(index, pe);
+        }
+      });
+      reader.done();
+      CHECK(values == wanted);
+      CHECK(reader.statistics().items == before + values.size());
+    }
+    shmem_barrier_all();
+  }
+  shmem_free(table);
 }
 
 void a_gatherer_without_getters_says_so() {
@@ -337,15 +400,22 @@ int main() {
   for (const auto buffers : {lull::aggregate_buffers::per_pe, lull::aggregate_buffers::per_node})
     for (int hops = 1; hops <= 3; ++hops) {
       lull::aggregate_options options{.buffers = buffers, .hops = hops, .compress = hops % 2};
-      items_of_all_threads_arrive_once<16>(options, 3000);
+      const lull::aggregate_options at_once{.buffers = buffers, .hops = hops, .concurrent_handlers = true};
+      items_of_all_threads_arrive_once<item<16>>(options, 3000);
+      items_of_all_threads_arrive_once<item<24>>(at_once, 3000);
+      items_of_all_threads_arrive_once<item<16>, receiving_parts>(options, 3000);
       an_advance_sends_what_stands_in_a_chunk(options);
       items_of_any_size_arrive_once({.buffers = buffers, .hops = hops});
+      items_of_any_size_arrive_once(at_once);
       memory_of_all_threads_is_bounded({.buffers = buffers, .hops = hops});
       an_increment_is_made_once_directly_or_not({.buffers = buffers, .hops = hops});
       values_of_all_threads_come_where_asked({.buffers = buffers, .hops = hops});
+      values_of_all_threads_come_where_asked(at_once);
+      words_of_all_threads_come_through_the_cache({.buffers = buffers, .hops = hops});
       options.buffer_bytes = 512;  // so that buffers are full all the time
       options.flush_us = hops == 2 ? 1 : 0;
-      items_of_all_threads_arrive_once<32>(options, 600);
+      items_of_all_threads_arrive_once<item<32>>(options, 600);
+      items_of_all_threads_arrive_once<item<32>, receiving_parts>(options, 600);
     }
   finish();
 }

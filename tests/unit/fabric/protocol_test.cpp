@@ -110,7 +110,7 @@ TEST_P(protocol_over, atomics_and_gets_bring_what_was_there_before) {
   std::uint64_t old = 0, now = 0;
   reply of_fetch{.destination = &old, .bytes = 8};
   job[0].messages.fetching(pe_id{1}, {amo_op::add, 8, 8, 2}, of_fetch);
-  job.drive_until([&] { return of_fetch.done.load(); });
+  job.drive_until([&] { return of_fetch.done.done(); });
   EXPECT_EQ(old, 40U);
   job[2].messages.get_nbi(job[2].sent, pe_id{1}, 8, &now, sizeof now);
   job.complete(job[2]);
@@ -125,7 +125,7 @@ TEST_P(protocol_over, small_puts_wait_for_each_other_and_go_before_anything_else
   std::uint64_t last = 0;
   reply answer{.destination = &last, .bytes = 8};
   job[0].messages.get(pe_id{1}, 72, answer);
-  job.drive_until([&] { return answer.done.load(); });
+  job.drive_until([&] { return answer.done.done(); });
   EXPECT_EQ(last, 9U);
 }
 
@@ -222,7 +222,7 @@ TEST_P(protocol_over, blocks_are_scattered_added_and_gathered) {
   packed.strides = {4};
   reply answer{.destination = back.data(), .bytes = sizeof back, .blocks = &packed, .first = 0, .count = 3};
   job[2].messages.gather(pe_id{1}, 32, there, 0, 3, answer);
-  job.drive_until([&] { return answer.done.load(); });
+  job.drive_until([&] { return answer.done.done(); });
   EXPECT_EQ(back, (std::array<float, 3>{3, 6, 9}));
 }
 

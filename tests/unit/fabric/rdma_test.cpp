@@ -189,7 +189,7 @@ TEST_P(rdma_of, gets_bring_what_is_there_without_the_target) {
   reply answer{.destination = here.data(), .bytes = 2 << 20};
   me.messages.get(target, 0, answer);
   drive_me();
-  EXPECT_TRUE(answer.done.load());
+  EXPECT_TRUE(answer.done.done());
   EXPECT_EQ(here[(2 << 20) - 1], std::byte{5});
   EXPECT_EQ(there[least - 1], std::byte{5});
   EXPECT_FALSE(protocol::must_complete_to_order(me.sent));  // there is nothing that a fence orders
@@ -202,8 +202,8 @@ TEST_P(rdma_of, a_get_does_not_overtake_a_message) {
   reply answer{.destination = here.data(), .bytes = least};
   me.messages.get(target, 0, answer);
   drive_me();
-  EXPECT_FALSE(answer.done.load());
-  while (!answer.done) me.messages.progress(), other.messages.progress();
+  EXPECT_FALSE(answer.done.done());
+  while (!answer.done.done()) me.messages.progress(), other.messages.progress();
   EXPECT_EQ(here[0], std::byte{7});
   complete();
 }
@@ -214,7 +214,7 @@ TEST_P(rdma_of, what_lies_beyond_the_exposed_memory_goes_by_message) {
   reply answer{.destination = here.data(), .bytes = least};
   me.messages.get(target, memory_bytes - least, answer);  // the last that is exposed
   drive_me();
-  EXPECT_TRUE(answer.done.load());
+  EXPECT_TRUE(answer.done.done());
 }
 
 INSTANTIATE_TEST_SUITE_P(network, rdma_of, testing::Values(false, true),
@@ -229,7 +229,7 @@ TEST_P(atomics_by_rdma, are_carried_out_where_this_processor_does_it) {
     std::uint64_t old = 0;
     reply answer{.destination = &old, .bytes = 8};
     me.messages.fetching(target, u, answer);
-    while (!answer.done) me.messages.progress(), other.messages.progress();
+    while (!answer.done.done()) me.messages.progress(), other.messages.progress();
     return old;
   };
   EXPECT_EQ(fetch({amo_op::add, 8, 8, 2}), 40U);

@@ -10,7 +10,11 @@
 namespace lull::model {
 namespace {
 
-constexpr machine tcp{.link = {.ns_per_message = 10'000, .ns_per_byte = 1}, .aggregation = {}, .waiting = {}};
+constexpr machine tcp = [] {
+  machine made;
+  made.link = {.ns_per_message = 10'000, .ns_per_byte = 1};
+  return made;
+}();
 constexpr item_route one_hop{.hops = 1, .inter_node_hops = 1, .item_bytes = 8, .demand = {}};
 constexpr item_route three_hops{.hops = 3, .inter_node_hops = 1, .item_bytes = 12, .demand = {}};
 

@@ -1,0 +1,200 @@
+#include "aggregate/thread_exchange.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+#include <utility>
+
+namespace lull::aggregate {
+namespace {
+
+constexpr std::size_t most_parts = 64;
+constexpr std::size_t usual_block = 8192;
+
+std::size_t parts_for(thread_exchange::handling how, std::size_t cores) {
+  return how == thread_exchange::handling::by_parts ? std::min(std::bit_ceil(cores), most_parts) : 1;
+}
+
+// Of a counter with one writer.
+void add(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
+  counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+thread_exchange::thread_exchange(fabric::world& world, const item_format& items, const delivery& to, handling how,
+                                 std::size_t cores_of_pe, chunk_budget& memory)
+    : world_(world),
+      items_(items),
+      to_(to),
+      how_(how),
+      parts_(parts_for(how, std::max<std::size_t>(1, cores_of_pe))),
+      memory_(memory) {
+  for (std::size_t i = 0; i < parts_; ++i) locks_.push_back(std::make_unique<part>(world));
+}
+
+thread_exchange::~thread_exchange() {
+  while (owner_) owner_ = std::move(owner_->next_);  // not one within the other
+}
+
+thread_exchange::all_parts::all_parts(thread_exchange& of) : of_(of) {
+  for (auto& each : of.locks_) each->holder.lock();
+}
+thread_exchange::all_parts::~all_parts() {
+  for (auto& each : of_.locks_) each->holder.unlock();
+}
+
+thread_exchange::rings& thread_exchange::make_rings() {
+  auto made = std::make_unique<rings>(parts_);
+  made->number_ = owner_ ? owner_->number_ + 1 : 0;
+  made->next_ = std::move(owner_);
+  owner_ = std::move(made);
+  newest_.store(owner_.get(), std::memory_order_release);
+  return *owner_;
+}
+
+void thread_exchange::come(rings& mine) {
+  const std::size_t blocks = how_ == handling::at_once ? 1 : parts_ * blocks_of_ring;
+  mine.block_bytes_ = memory_.bytes_of_each(usual_block, 2 * blocks);  // as much again is for the other channels
+}
+
+void thread_exchange::go(rings& mine) {
+  give(mine);
+  if (how_ == handling::at_once) return;
+  for (std::size_t i = 0; i < parts_; ++i) {
+    const std::size_t part = (mine.number_ + i) % parts_;  // its own first
+    handle_until(part, [&] { return empty(mine.of_part_[part]); });
+  }
+}
+
+void thread_exchange::give_memory(rings& mine) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < parts_; ++i) {
+    mine.of_part_[i].at = {};
+    for (block& each : mine.of_part_[i].blocks) {
+      bytes += each.memory.size();
+      each.memory = {};
+    }
+  }
+  memory_.give(bytes);
+}
+
+void thread_exchange::turn_over(rings& mine, std::size_t part, std::size_t item_bytes) {
+  ring& r = mine.of_part_[part];
+  publish(mine, r);
+  if (how_ != handling::at_once) {
+    tend(mine);
+    if (!room(r)) handle_until(part, [&] { return room(r); });
+  }
+  open(mine, r, item_bytes);
+}
+
+void thread_exchange::give(rings& mine) {
+  for (std::size_t i = 0; i < parts_; ++i) publish(mine, mine.of_part_[i]);
+}
+
+bool thread_exchange::tend(rings& mine) {
+  if (how_ == handling::at_once) return false;
+  const std::size_t shares = std::clamp<std::size_t>(static_cast<std::size_t>(memory_.producers()), 1, parts_);
+  bool any = false;
+  for (std::size_t i = mine.number_ % shares; i < parts_; i += shares) any |= try_handle(i);
+  return any;
+}
+
+void thread_exchange::expect_crowd(bool crowded) {
+  for (auto& each : locks_) each->holder.expect_crowd(crowded);
+}
+
+void thread_exchange::open(rings& mine, ring& r, std::size_t item_bytes) {
+  std::vector<std::byte>& memory = r.blocks[r.published.load(std::memory_order_relaxed) % blocks_of_ring].memory;
+  const std::size_t unit = std::max<std::size_t>(1, items_.stride);
+  const std::size_t least = items_.stride == 0 ? item_bytes : items_.stride;
+  for (std::size_t wanted = std::max(mine.block_bytes_ / unit * unit, least); wanted > memory.size();
+       wanted = std::max(wanted / 2 / unit * unit, least)) {
+    const std::size_t more = wanted - memory.size();
+    if (!memory_.try_take(more)) {
+      if (wanted != least) continue;
+      memory_.take(more);  // without it no thread gets on
+    }
+    memory.resize(wanted);
+  }
+  r.at = {memory.data(), memory.data() + memory.size()};
+}
+
+void thread_exchange::publish(rings& mine, ring& r) {
+  const std::uint64_t number = r.published.load(std::memory_order_relaxed);
+  block& filled = r.blocks[number % blocks_of_ring];
+  if (!r.at.next || r.at.next == filled.memory.data()) return;
+  filled.bytes = static_cast<std::size_t>(r.at.next - filled.memory.data());
+  add(mine.items_, items_.count(filled.bytes));
+  add(mine.blocks_, 1);
+  add(mine.bytes_, filled.bytes);
+  add(mine.room_, filled.memory.size());
+  if (how_ == handling::at_once) {
+    apply(filled);
+    r.at.next = filled.memory.data();
+  } else {
+    r.published.store(number + 1, std::memory_order_release);
+    r.at = {};
+  }
+}
+
+void thread_exchange::apply(const block& items) {
+  to_.apply(to_.handler, {items.memory.data(), items_.count(items.bytes), world_.me().index()});
+}
+
+bool thread_exchange::anything_for(std::size_t part) const {
+  for (const rings* each = newest_.load(std::memory_order_acquire); each; each = each->next_.get())
+    if (!empty(each->of_part_[part])) return true;
+  return false;
+}
+
+bool thread_exchange::handle(std::size_t part) {
+  bool any = false;
+  for (rings* each = newest_.load(std::memory_order_acquire); each; each = each->next_.get()) {
+    ring& r = each->of_part_[part];
+    const std::uint64_t published = r.published.load(std::memory_order_acquire);
+    for (std::uint64_t number = r.consumed.load(std::memory_order_relaxed); number != published; any = true) {
+      apply(r.blocks[number % blocks_of_ring]);
+      r.consumed.store(++number, std::memory_order_release);
+    }
+  }
+  return any;
+}
+
+bool thread_exchange::try_handle(std::size_t part) {
+  if (!anything_for(part)) return false;
+  const std::unique_lock hold(locks_[part]->holder, std::try_to_lock);
+  return hold && handle(part);
+}
+
+bool thread_exchange::help() {
+  bool any = false;
+  for (std::size_t i = 0; i < parts_; ++i) any |= try_handle(i);
+  return any;
+}
+
+// Returns when ready() holds, which comes of handling that part.
+template <class Ready>
+void thread_exchange::handle_until(std::size_t part, Ready&& ready) {
+  while (!ready()) {
+    if (help()) continue;
+    if (!locks_[part]->holder.lock_unless(ready)) return;
+    const std::lock_guard hold(locks_[part]->holder, std::adopt_lock);
+    handle(part);
+  }
+}
+
+hop_counts thread_exchange::counts() const {
+  hop_counts all;
+  for (const rings* each = newest_.load(std::memory_order_acquire); each; each = each->next_.get()) {
+    all.items += each->items_.load(std::memory_order_relaxed);
+    all.buffers += each->blocks_.load(std::memory_order_relaxed);
+    all.filled += each->bytes_.load(std::memory_order_relaxed);
+    all.room += each->room_.load(std::memory_order_relaxed);
+  }
+  all.bytes = all.filled;
+  return all;
+}
+
+}  // namespace lull::aggregate

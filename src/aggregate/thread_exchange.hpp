@@ -1,0 +1,138 @@
+// What the threads of a PE push for that PE itself: it goes from thread to thread, and into no buffer that they share.
+//
+// The items of a PE fall into parts: one, unless its handler says more. Those of one part are handled one at a time, by
+// whoever holds the part; those of different parts at the same time. Each thread that pushes has a ring of blocks for
+// each part, which it alone fills; whoever holds the part empties it, in order. So an item takes no lock and no atomic
+// operation, and no cache line that two threads write; a block takes two counters and one lock, which mostly nobody else
+// wants: parts are divided among the threads, and a thread takes those of others only where it has nothing else to do.
+//
+// Without parts, where handlers may run in any number of threads at once, a thread handles its own blocks itself.
+//
+// come(), go(), turn_over(), give() and tend() of one `rings` belong to one thread; the others may be called by any.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "aggregate/chunk_budget.hpp"
+#include "aggregate/hop.hpp"
+#include "aggregate/policy_lock.hpp"
+#include "fabric/world.hpp"
+
+namespace lull::aggregate {
+
+class thread_exchange {
+  static constexpr std::size_t blocks_of_ring = 4;
+  static constexpr std::size_t line = 64;
+
+  struct block {
+    std::vector<std::byte> memory;
+    std::size_t bytes = 0;
+  };
+  struct ring {
+    alignas(line) cursor at;  // by the thread that pushes, as are the blocks
+    alignas(line) std::array<block, blocks_of_ring> blocks;
+    alignas(line) std::atomic<std::uint64_t> published{0};  // blocks
+    alignas(line) std::atomic<std::uint64_t> consumed{0};   // by who holds the part
+  };
+
+ public:
+  // Of one thread.
+  class rings {
+   public:
+    explicit rings(std::size_t parts) : of_part_(std::make_unique<ring[]>(parts)) {}
+    [[nodiscard]] cursor* at(std::size_t part) { return &of_part_[part].at; }
+
+   private:
+    friend class thread_exchange;
+
+    std::unique_ptr<ring[]> of_part_;
+    std::size_t number_ = 0, block_bytes_ = 0;
+    std::atomic<std::uint64_t> items_{0}, blocks_{0}, bytes_{0}, room_{0};  // that left; written by its thread alone
+    std::unique_ptr<rings> next_;
+  };
+
+  enum class handling : std::uint8_t { one_at_a_time, by_parts, at_once };
+
+  // What applies a batch of items, with `handler`.
+  struct delivery {
+    detail::apply_batch apply;
+    void* handler;
+  };
+
+  thread_exchange(fabric::world& world, const item_format& items, const delivery& to, handling how,
+                  std::size_t cores_of_pe, chunk_budget& memory);
+  thread_exchange(const thread_exchange&) = delete;
+  thread_exchange& operator=(const thread_exchange&) = delete;
+  ~thread_exchange();
+
+  // A power of two; rings have so many.
+  [[nodiscard]] std::size_t parts() const { return parts_; }
+
+  rings& make_rings();            // one caller at a time
+  void come(rings& mine);         // before its first turn_over()
+  void go(rings& mine);           // returns when what it has pushed has been handled
+  void give_memory(rings& mine);  // of blocks, after go()
+
+  // Makes room for an item; handles what there is for the thread's own parts.
+  void turn_over(rings& mine, std::size_t part, std::size_t item_bytes);
+  void give(rings& mine);  // what is in blocks that are not full
+  bool tend(rings& mine);  // handles what there is for its own parts; whether there was anything
+  void expect_crowd(bool crowded);
+
+  // Calls act() while no thread handles items of this PE that may not be handled at the same time.
+  template <class Act>
+  void exclusively(Act&& act) {
+    if (how_ == handling::at_once) return act();
+    const all_parts hold(*this);
+    act();
+  }
+
+  [[nodiscard]] hop_counts counts() const;
+
+ private:
+  struct alignas(line) part {
+    explicit part(fabric::world& world) : holder(world) {}
+    policy_lock holder;
+  };
+  class all_parts {
+   public:
+    explicit all_parts(thread_exchange& of);
+    ~all_parts();
+    all_parts(const all_parts&) = delete;
+    all_parts& operator=(const all_parts&) = delete;
+
+   private:
+    thread_exchange& of_;
+  };
+
+  [[nodiscard]] static bool room(const ring& r) {
+    return r.published.load(std::memory_order_relaxed) - r.consumed.load(std::memory_order_acquire) < blocks_of_ring;
+  }
+  [[nodiscard]] static bool empty(const ring& r) {
+    return r.published.load(std::memory_order_acquire) == r.consumed.load(std::memory_order_acquire);
+  }
+  void open(rings& mine, ring& r, std::size_t item_bytes);
+  void publish(rings& mine, ring& r);
+  void apply(const block& items);
+  [[nodiscard]] bool anything_for(std::size_t part) const;
+  bool handle(std::size_t part);      // holding it
+  bool try_handle(std::size_t part);  // unless another does
+  bool help();                        // with any part
+  template <class Ready>
+  void handle_until(std::size_t part, Ready&& ready);
+
+  fabric::world& world_;
+  item_format items_;
+  delivery to_;
+  handling how_;
+  std::size_t parts_;
+  chunk_budget& memory_;
+  std::vector<std::unique_ptr<part>> locks_;
+  std::unique_ptr<rings> owner_;         // of all, each of the one made before it
+  std::atomic<rings*> newest_{nullptr};  // owner_, for those that read
+};
+
+}  // namespace lull::aggregate
