@@ -18,8 +18,8 @@ from typing import Any
 
 from lull import __version__
 from lull.base.interrupts import Interrupts
+from lull.model.machine import read_machine
 from lull.prediction.energy import energies
-from lull.prediction.machine import read_machine
 from lull.prediction.modes import modes_named
 from lull.prediction.predict import Question, content_of
 from lull.prediction.program import Program
