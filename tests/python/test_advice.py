@@ -13,6 +13,7 @@ from lull.advice.advise import advise
 from lull.advice.facts import facts_of
 from lull.advice.verify import candidates, outcome_of
 from lull.base.errors import UsageError
+from lull.library.advised import Advised
 from lull.model.machine import Figure, Machine, Measured, TransferPiece, Transport, WakeUp, WakeUps, Watts
 from lull.model.machine_text import machine_text
 from lull.record import Domain, Energy, EnergyKind, Host, Repeat, Run
@@ -136,6 +137,18 @@ def test_sleeping_waits_are_advised_for_energy() -> None:
     assert one.joules[1] == pytest.approx(-5000 * 0.99e-3 * 2 + 5000 * 1e-6 / 2 * 5)
     assert one.seconds == pytest.approx((0, 2.5e-3, 2.5e-3))
     assert found.sentence.startswith("Take wait policy interrupt instead of poll: 11 % less energy")
+
+
+def test_advice_shows_itself_in_a_notebook(tmp_path: Path) -> None:
+    found = Advised(advise(facts_of(run_of(waiting())), machine(), objective_named("energy")))
+    assert found.settings == {"LULL_WAIT": "interrupt"} and found.kind is EnergyKind.ESTIMATED
+    shown = found._repr_html_()
+    assert "wait policy: interrupt" in shown and found.sentence in shown and "export LULL_WAIT=interrupt" in shown
+    frame = found.to_pandas().set_index("alternative")
+    assert frame.loc["interrupt", "joules_low"] <= frame.loc["interrupt", "joules"] < 0
+    axes = found.plot()
+    assert [one.get_xlabel() for one in axes] == ["change of time, %", "change of energy, estimated, %"]
+    axes[0].figure.savefig(tmp_path / "advice.png")
 
 
 def test_what_was_chosen_already_is_left_as_it_is() -> None:

@@ -9,6 +9,8 @@ from rich.text import Text
 from lull.advice.account import Advice, Band
 from lull.statistics.formatting import percent, si
 
+HEADINGS = ("choice", "instead of", "time", "between", "energy", "between", "")
+
 
 def show(advice: Advice, console: Console, *, explain: bool) -> None:
     """Print it; `explain` adds the terms of each alternative."""
@@ -16,27 +18,21 @@ def show(advice: Advice, console: Console, *, explain: bool) -> None:
     def say(line: str) -> None:
         console.print(Text(line), soft_wrap=True)
 
-    energy = "" if advice.joules is None else f", {si(advice.joules, 'J')}"
-    kind = "" if advice.kind is None else f"; changes of energy are {advice.kind.value}"
-    say(f"{advice.program}: {si(advice.seconds, 's')}{energy}, objective {advice.objective.words}{kind}")
-    say(f"machine: {advice.machine}")
+    for line in asked_words(advice):
+        say(line)
     if advice.alternatives:
-        table = Table("choice", "instead of", "time", "between", "energy", "between", "", box=None, pad_edge=False)
+        table = Table(*HEADINGS, box=None, pad_edge=False)
         for column in table.columns:
             column.justify = "left"
-        for one in advice.alternatives:
-            time, between = _share(one.seconds, advice.seconds)
-            joules, joules_between = _share(one.joules, advice.joules)
-            table.add_row(
-                f"{one.choice}: {one.name}", one.instead_of, time, between, joules, joules_between, one.verdict
-            )
+        for row in rows(advice):
+            table.add_row(*row)
         console.print(table)
     if explain:
         for one in advice.alternatives:
             for term in one.terms:
                 say(f"  {one.choice} {one.name}: {term}")
-    for missing in advice.untold:
-        say(f"cannot tell, {missing.choice}: {missing.why}; measure: {missing.measure}")
+    for line in untold_words(advice):
+        say(line)
     say(advice.sentence)
     for chosen in advice.advised:
         for line in chosen.lines:
@@ -47,6 +43,33 @@ def show(advice: Advice, console: Console, *, explain: bool) -> None:
         say(f"  time    predicted {_ratio(outcome.predicted_seconds)}, outcome {_ratio(outcome.seconds)}")
         if outcome.joules is not None and outcome.predicted_joules is not None:
             say(f"  energy  predicted {_ratio(outcome.predicted_joules)}, outcome {_ratio(outcome.joules)}")
+
+
+def asked_words(advice: Advice) -> list[str]:
+    """What was asked about: the program as it runs now, and the machine."""
+    energy = "" if advice.joules is None else f", {si(advice.joules, 'J')}"
+    kind = "" if advice.kind is None else f"; changes of energy are {advice.kind.value}"
+    asked = f"{advice.program}: {si(advice.seconds, 's')}{energy}, objective {advice.objective.words}{kind}"
+    return [asked, f"machine: {advice.machine}"]
+
+
+def rows(advice: Advice) -> list[tuple[str, ...]]:
+    """Of each alternative, by HEADINGS."""
+    return [
+        (
+            f"{one.choice}: {one.name}",
+            one.instead_of,
+            *_share(one.seconds, advice.seconds),
+            *_share(one.joules, advice.joules),
+            one.verdict,
+        )
+        for one in advice.alternatives
+    ]
+
+
+def untold_words(advice: Advice) -> list[str]:
+    """What could not be told, and what would tell."""
+    return [f"cannot tell, {one.choice}: {one.why}; measure: {one.measure}" for one in advice.untold]
 
 
 def _share(change: Band | None, of: float | None) -> tuple[str, str]:

@@ -4,11 +4,90 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lull.advice.account import Advice
+import pyarrow as pa
+
+from lull.advice.account import BETTER, Advice, Band
 from lull.advice.asking import Asked, answer
+from lull.advice.screen import HEADINGS, asked_words, rows, untold_words
 from lull.base.errors import UsageError
+from lull.library.shown import as_pandas, table
+from lull.record import EnergyKind
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Advised:
+    """Advice; `found` has every figure, changes of time in s and of energy in J with their intervals."""
+
+    found: Advice
+
+    @property
+    def sentence(self) -> str:
+        """What to do, in words."""
+        return self.found.sentence
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The settings of what is advised; empty where nothing is."""
+        return {name: value for one in self.found.advised for name, value in one.set.items()}
+
+    @property
+    def kind(self) -> EnergyKind | None:
+        """How the changes of energy were obtained; None where there are none."""
+        return self.found.kind
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each alternative: changes of time (s) and energy (J) of a run with intervals, verdict."""
+        found = [
+            {"choice": one.choice, "alternative": one.name, "instead_of": one.instead_of}
+            | _columns("seconds", one.seconds)
+            | _columns("joules", one.joules)
+            | {"verdict": one.verdict}
+            for one in self.found.alternatives
+        ]
+        return as_pandas(pa.Table.from_pylist(found))
+
+    def plot(self) -> list[Axes]:
+        """Draw what each alternative would change, in percent of a run, with its interval."""
+        from lull.report import svg
+
+        seconds: list[Band | None] = [one.seconds for one in self.found.alternatives]
+        sides = [("time", self.found.seconds, seconds)]
+        if self.found.joules:
+            energy = f"energy, {self.kind.value}" if self.kind else "energy"
+            sides.append((energy, self.found.joules, [one.joules for one in self.found.alternatives]))
+        with svg.drawing():
+            figure, panels = svg.panels(len(sides), 1.0 + 0.32 * max(len(self.found.alternatives), 1))
+            for axes, (name, whole, bands) in zip(panels, sides, strict=True):
+                for row, (one, band) in enumerate(zip(self.found.alternatives, bands, strict=True)):
+                    if band is not None:
+                        low, mid, high = (100 * part / whole for part in band)
+                        colour = "tab:green" if one.verdict == BETTER else "tab:gray"
+                        axes.errorbar(mid, row, xerr=[[mid - low], [high - mid]], fmt="o", color=colour, capsize=3)
+                axes.axvline(0, color="black", linewidth=0.8)
+                axes.set_ylim(len(self.found.alternatives) - 0.5, -0.5)
+                axes.set_xlabel(f"change of {name}, %")
+                axes.set_yticks([])
+            names = [f"{one.choice}: {one.name}" for one in self.found.alternatives]
+            panels[0].set_yticks(range(len(names)), names)
+        return list(figure.axes)
+
+    def _repr_html_(self) -> str:
+        lines = [line for one in self.found.advised for line in one.lines]
+        notes = [*asked_words(self.found), *untold_words(self.found), self.sentence, *lines]
+        return table(HEADINGS, rows(self.found), notes)
+
+
+def _columns(name: str, band: Band | None) -> dict[str, float | None]:
+    low, mid, high = band if band is not None else (None, None, None)
+    return {name: mid, f"{name}_low": low, f"{name}_high": high}
 
 
 def advise(
@@ -19,7 +98,7 @@ def advise(
     runs: int = 3,
     verify: bool = False,
     out: str | Path | None = None,
-) -> Advice:
+) -> Advised:
     """What each choice would cost a program and save, and which is advised.
 
     Args:
@@ -40,4 +119,4 @@ def advise(
         words = [str(word) for word in what]
     if not words:
         raise UsageError("advise", "the command is empty", "name a program")
-    return answer(Asked(words, objective, str(on), runs, verify, None if out is None else Path(out)))[0]
+    return Advised(answer(Asked(words, objective, str(on), runs, verify, None if out is None else Path(out)))[0])
