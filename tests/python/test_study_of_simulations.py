@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import signal
 from pathlib import Path
 
 import pytest
 
-from conftest import Lull
+from conftest import Lull, wait_until
 from lull.base import installed
 from lull.base.errors import LullError
 from lull.study.simulated.description import Bound, Grid, SimulatedStudy, Statement, is_simulated, read_simulated
@@ -264,6 +265,20 @@ def test_a_small_study_runs_resumes_and_tells(lull: Lull) -> None:
     again = lull.run("study", "./small.toml", "--quick")
     assert "all of it is in" in again.stderr
     assert again.stdout == whole.stdout
+
+
+def test_an_interrupted_study_tells_what_is_there(lull: Lull) -> None:
+    (lull.folder / "small.toml").write_text(SMALL.replace("stages_per_ts = 5", "stages_per_ts = 200"))
+    out = lull.folder / "results" / "study-small"
+    started = lull.start("study", "./small.toml", "--workers", "1")
+    assert wait_until(lambda: list(out.glob(".state/*/000.json")))
+    started.send_signal(signal.SIGINT)
+    _, said = started.communicate(timeout=60)
+    assert started.returncode == 130, said
+    assert "what is there is told in" in said
+    rows = list(csv.DictReader((out / "points.csv").open()))
+    assert len({row["point"] for row in rows}) == len(list(out.glob(".state/*/000.json")))
+    assert "<svg" in (out / "report.html").read_text()
 
 
 def test_what_an_earlier_study_found_is_taken_and_some_of_it_checked(lull: Lull) -> None:

@@ -12,7 +12,7 @@ from rich.text import Text
 from lull.base import installed
 from lull.base.completing import one_of
 from lull.base.errors import UsageError
-from lull.base.interrupts import Interrupts
+from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.native import unknown_variables
 from lull.base.terminal import output
 from lull.measurement.state import State, take_up
@@ -134,7 +134,12 @@ def simulate_study(
             if take:
                 check_probes(taken, rows_of(points, state, taken), take)
                 print(f"lull: {len(taken):,} simulations are taken from {take}", file=sys.stderr)
-            running.run_points(left, at_once, state, interrupts)
+            try:
+                running.run_points(left, at_once, state, interrupts)
+            except InterruptedBySignal:
+                report = write(chosen, outcome_of(chosen, points, state, taken), state)
+                print(f"lull: what is there is told in {report}", file=sys.stderr)
+                raise
         if not left:
             print(f"lull: all of it is in {folder}; --fresh runs it anew", file=sys.stderr)
         outcome = outcome_of(chosen, points, state, taken)
