@@ -12,17 +12,15 @@ namespace {
 constexpr std::uint64_t most_fragments = 65536;
 constexpr std::uint64_t most_cold = 256U << 20U;
 
-void check_together(options& wanted) {
-  if (wanted.fragments.empty())
-    for (std::uint64_t n = 1; n <= std::min(most_fragments, wanted.payload); n *= 2) wanted.fragments.push_back(n);
-  for (const std::uint64_t n : wanted.fragments) {
-    const std::string words = std::to_string(n) + " fragments of a payload of " + std::to_string(wanted.payload);
-    if (n > wanted.payload) throw usage_error(words + " bytes: each would have less than a byte; give fewer");
-    if (wanted.payload % n != 0) throw usage_error(words + " bytes: they are not of equal size; give a divisor of it");
+}  // namespace
+
+void check_fragments(const std::vector<std::uint64_t>& fragments, std::uint64_t payload) {
+  for (const std::uint64_t n : fragments) {
+    const std::string words = std::to_string(n) + " fragments of a payload of " + std::to_string(payload);
+    if (n > payload) throw usage_error(words + " bytes: each would have less than a byte; give fewer");
+    if (payload % n != 0) throw usage_error(words + " bytes: they are not of equal size; give a divisor of it");
   }
 }
-
-}  // namespace
 
 std::uint64_t cold_bytes() {
   long last = 0;
@@ -74,7 +72,9 @@ options parse(int argc, char** argv) {
     throw usage_error(std::string(mistake.what()) + "; --help shows the options");
   }
   if (wanted.working_set == 0) wanted.working_set = cold_bytes();
-  check_together(wanted);
+  if (wanted.fragments.empty())
+    for (std::uint64_t n = 1; n <= std::min(most_fragments, wanted.payload); n *= 2) wanted.fragments.push_back(n);
+  check_fragments(wanted.fragments, wanted.payload);
   return wanted;
 }
 

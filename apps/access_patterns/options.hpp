@@ -35,6 +35,9 @@ class usage_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Throws usage_error where a payload cannot be split into so many fragments of equal size.
+void check_fragments(const std::vector<std::uint64_t>& fragments, std::uint64_t payload);
+
 [[nodiscard]] options parse(int argc, char** argv);
 
 }  // namespace access_patterns

@@ -1,0 +1,140 @@
+// The CUDA driver API as far as it is called here, loaded when the program runs: nothing of CUDA is needed to build.
+//
+// What fails is thrown in one line, with what was asked; what was allocated is freed by the end of its scope.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace gpu_patterns {
+
+// There is no driver or no GPU: nothing to measure, and no mistake.
+class no_gpu : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class cuda_error : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+using address = unsigned long long;  // CUdeviceptr
+using stream_handle = void*;         // CUstream; null: the default stream
+
+// libcuda.so.1, which stays loaded until the process ends. Throws no_gpu where it is not there.
+class library {
+ public:
+  library();
+
+  // Throws cuda_error where the library has no such function.
+  template <class Function>
+  [[nodiscard]] Function* find(const char* name) const {
+    return reinterpret_cast<Function*>(symbol(name));
+  }
+  void check(int status, const std::string& asked) const {
+    if (status != 0) fail(status, asked);
+  }
+  [[noreturn]] void fail(int status, const std::string& asked) const;
+
+ private:
+  [[nodiscard]] void* symbol(const char* name) const;
+
+  void* handle_;
+};
+
+// One GPU, whose primary context is this thread's. Throws no_gpu where there is none at all.
+class device {
+ public:
+  device(const library& cuda, int index);
+  device(const device&) = delete;
+  device& operator=(const device&) = delete;
+  ~device() { release_(device_); }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  int (*release_)(int);
+  int device_ = 0;
+  std::string name_;
+};
+
+class device_memory {
+ public:
+  device_memory(const library& cuda, std::size_t bytes);
+  device_memory(const device_memory&) = delete;
+  device_memory& operator=(const device_memory&) = delete;
+  ~device_memory() { free_(begin_); }
+
+  [[nodiscard]] address begin() const { return begin_; }
+
+ private:
+  int (*free_)(address);
+  address begin_ = 0;
+};
+
+// Memory of the host that the GPU reads and writes by itself.
+class pinned_memory {
+ public:
+  pinned_memory(const library& cuda, std::size_t bytes);
+  pinned_memory(const pinned_memory&) = delete;
+  pinned_memory& operator=(const pinned_memory&) = delete;
+  ~pinned_memory() { free_(begin_); }
+
+  [[nodiscard]] std::byte* begin() const { return static_cast<std::byte*>(begin_); }
+
+ private:
+  int (*free_)(void*);
+  void* begin_ = nullptr;
+};
+
+class stream {
+ public:
+  explicit stream(const library& cuda);
+  stream(const stream&) = delete;
+  stream& operator=(const stream&) = delete;
+  ~stream() {  // what still copies does so from and to memory that is freed next
+    synchronise_(handle_);
+    destroy_(handle_);
+  }
+
+  [[nodiscard]] stream_handle handle() const { return handle_; }
+
+ private:
+  int (*synchronise_)(stream_handle);
+  int (*destroy_)(stream_handle);
+  stream_handle handle_ = nullptr;
+};
+
+// Copies between host and GPU, and waiting for them.
+class copies {
+ public:
+  explicit copies(const library& cuda);
+
+  void to_gpu(address to, const void* from, std::size_t bytes) const {
+    if (const int status = to_(to, from, bytes); status != 0) fail(status, "cuMemcpyHtoD", bytes);
+  }
+  void to_gpu(address to, const void* from, std::size_t bytes, stream_handle on) const {
+    if (const int status = to_async_(to, from, bytes, on); status != 0) fail(status, "cuMemcpyHtoDAsync", bytes);
+  }
+  void from_gpu(void* to, address from, std::size_t bytes) const {
+    if (const int status = from_(to, from, bytes); status != 0) fail(status, "cuMemcpyDtoH", bytes);
+  }
+  void from_gpu(void* to, address from, std::size_t bytes, stream_handle on) const {
+    if (const int status = from_async_(to, from, bytes, on); status != 0) fail(status, "cuMemcpyDtoHAsync", bytes);
+  }
+  void synchronise(stream_handle with) const {
+    if (const int status = synchronise_(with); status != 0) cuda_.fail(status, "cuStreamSynchronize");
+  }
+
+ private:
+  [[noreturn]] void fail(int status, const char* function, std::size_t bytes) const;
+
+  const library& cuda_;
+  int (*to_)(address, const void*, std::size_t);
+  int (*to_async_)(address, const void*, std::size_t, stream_handle);
+  int (*from_)(void*, address, std::size_t);
+  int (*from_async_)(void*, address, std::size_t, stream_handle);
+  int (*synchronise_)(stream_handle);
+};
+
+}  // namespace gpu_patterns

@@ -1,0 +1,77 @@
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+
+namespace gpu_patterns {
+namespace {
+
+using access_patterns::usage_error;
+
+constexpr std::uint64_t most_fragments = 65536;
+
+access_patterns::pattern checked(const std::string& word, const options& wanted) {
+  access_patterns::pattern of = access_patterns::parse_pattern(word, access_patterns::layout::contiguous);
+  if (of.tells)
+    throw usage_error("pattern " + word + ": on the GPU is no receiver to tell (A) or to unpack; end it with its Q");
+  if (of.copies() && wanted.pageable)
+    throw usage_error("pattern " + word + ": M copies into pinned memory, --pageable does without; leave M out");
+  if (of.copies() && wanted.from_gpu)
+    throw usage_error("pattern " + word + ": M copies what the host sends, --direction from sends none; leave M out");
+  return of;
+}
+
+}  // namespace
+
+options parse(int argc, char** argv) {
+  options wanted;
+  std::vector<std::string> words;
+  CLI::App app{"Access patterns between host and GPU: a payload in fragments, copied, transferred and waited for.",
+               "gpu_patterns"};
+  app.option_defaults()->always_capture_default();
+  app.add_option("--pattern", words,
+                 "Words of M (copy into pinned memory), P (asynchronous transfer), Q (synchronise the stream)")
+      ->option_text("WORD...  [MPQMPQ MPMPQ PQPQ PPQ MMPQ; without M where it has no meaning]");
+  app.add_option("--payload", wanted.payload, "What is transferred each time, in bytes or with K or M")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32U))
+      ->option_text("SIZE  [512K]");
+  app.add_option("--fragments", wanted.fragments, "Fragments of the payload; it must be a multiple of them")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32U))
+      ->option_text("N...  [1 16 256 4096 65536]");
+  const std::map<std::string, bool> directions{{"to", false}, {"from", true}};
+  app.add_option("--direction", wanted.from_gpu, "To the GPU or from it")
+      ->transform(CLI::CheckedTransformer(directions))
+      ->option_text("to|from  [to]");
+  app.add_option("--device", wanted.device, "The GPU, by its number in CUDA")
+      ->check(CLI::Range(0, 1 << 16))
+      ->option_text("N  [0]");
+  auto* const iterations = app.add_option("--iterations", wanted.iterations, "Payloads, instead of a time")
+                               ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
+                               ->option_text("N");
+  app.add_option("--seconds", wanted.seconds, "Time for each pattern and number of fragments, about")
+      ->check(CLI::Range(0.001, 3600.0))
+      ->excludes(iterations)
+      ->option_text("S  [3]");
+  app.add_flag("--pageable", wanted.pageable, "P is a synchronous copy of memory that is not pinned");
+  app.add_flag("--json", wanted.json, "Print one JSON object a line instead of a table");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    throw access_patterns::help_wanted(app.help());
+  } catch (const CLI::ParseError& mistake) {
+    throw usage_error(std::string(mistake.what()) + "; --help shows the options");
+  }
+  if (words.empty()) {
+    words = {"PQPQ", "PPQ"};
+    if (!wanted.pageable && !wanted.from_gpu) words = {"MPQMPQ", "MPMPQ", "PQPQ", "PPQ", "MMPQ"};
+  }
+  for (const std::string& word : words) wanted.patterns.push_back(checked(word, wanted));
+  if (wanted.fragments.empty())
+    for (std::uint64_t n = 1; n <= std::min(most_fragments, wanted.payload); n *= 16) wanted.fragments.push_back(n);
+  access_patterns::check_fragments(wanted.fragments, wanted.payload);
+  return wanted;
+}
+
+}  // namespace gpu_patterns
