@@ -113,7 +113,7 @@ lint: build
 	@echo "==> clang-tidy (some minutes)"
 	@$(MAKE) --no-print-directory tidy TIDY='-clang-analyzer-*'
 
-# clang-tidy's static analyzer: what may be null, uninitialised or leaked on some path. It takes longer than all other checks.
+# clang-tidy's static analyzer: what may be null, uninitialised or leaked on some path. It takes about as long as all other checks.
 analyze: build
 	@scripts/setup packages-lint.txt
 	@$(MAKE) --no-print-directory tidy TIDY='-*,clang-analyzer-*,-clang-analyzer-optin.performance.Padding,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling'
