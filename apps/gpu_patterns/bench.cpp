@@ -1,5 +1,7 @@
 #include "bench.hpp"
 
+#include "../timing/clocks.hpp"
+
 #include <lull/meter.h>
 #include <time.h>
 
@@ -18,18 +20,9 @@ constexpr std::size_t most_samples = 4096;
 constexpr double share_to_warm_up = 0.1;
 constexpr std::uint64_t fewest_payloads = 3;
 
-double seconds(clockid_t clock) {
-  timespec t{};
-  clock_gettime(clock, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
-double wall() { return seconds(CLOCK_MONOTONIC); }
-double cpu() { return seconds(CLOCK_PROCESS_CPUTIME_ID); }
-
-double quantile(const std::vector<double>& sorted, double q) {
-  return sorted[static_cast<std::size_t>(std::lround(q * static_cast<double>(sorted.size() - 1)))];
-}
+using timing::cpu;
+using timing::quantile;
+using timing::wall;
 
 }  // namespace
 

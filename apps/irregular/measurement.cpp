@@ -1,5 +1,7 @@
 #include "irregular/measurement.hpp"
 
+#include "../timing/clocks.hpp"
+
 #include <fmt/format.h>
 #include <lull/meter.h>
 #include <shmem.h>
@@ -12,12 +14,6 @@
 
 namespace irregular {
 namespace {
-
-double clock_seconds(clockid_t clock) {
-  timespec t{};
-  clock_gettime(clock, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
 
 shmemx_wait_stats_t wait_stats() {
   shmemx_wait_stats_t now;
@@ -40,14 +36,14 @@ void stopwatch::start() {
     lull_region_begin("items");
     lull_region_begin(region_.c_str());
   }
-  seconds_ -= clock_seconds(CLOCK_MONOTONIC);
-  cpu_seconds_ -= clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+  seconds_ -= timing::wall();
+  cpu_seconds_ -= timing::cpu();
 }
 
 void stopwatch::stop() {
   shmem_barrier_all();
-  seconds_ += clock_seconds(CLOCK_MONOTONIC);
-  cpu_seconds_ += clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+  seconds_ += timing::wall();
+  cpu_seconds_ += timing::cpu();
   if (!region_.empty()) {
     lull_region_end(region_.c_str());
     lull_region_end("items");

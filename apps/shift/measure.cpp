@@ -1,5 +1,7 @@
 #include "measure.hpp"
 
+#include "../timing/clocks.hpp"
+
 #include <shmem.h>
 #include <time.h>
 #ifdef LULL_API  // this is the shmem.h of Lull
@@ -20,14 +22,9 @@ constexpr double batch_s = 2e-6;  // what is timed at once takes at least this: 
 constexpr double least_warm_up_s = 1e-3;
 constexpr std::uint64_t least_warm_up = 8;
 
-double seconds(clockid_t clock) {
-  timespec t{};
-  clock_gettime(clock, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
-double wall() { return seconds(CLOCK_MONOTONIC); }
-double cpu() { return seconds(CLOCK_PROCESS_CPUTIME_ID); }
+using timing::cpu;
+using timing::quantile;
+using timing::wall;
 
 std::vector<int> partners(const options& wanted) {
   const int me = shmem_my_pe(), pes = shmem_n_pes();
@@ -40,10 +37,6 @@ std::vector<int> partners(const options& wanted) {
 }
 
 std::uint64_t up_to_multiple(std::uint64_t value, std::uint64_t of) { return (value + of - 1) / of * of; }
-
-double quantile(std::span<const double> sorted, double q) {
-  return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(std::lround(q * static_cast<double>(sorted.size() - 1)))];
-}
 
 void begin_region() {
 #ifdef SHIFT_HAS_REGIONS
