@@ -83,7 +83,7 @@ def _tabled(
         for place in places
         if place.at == at
     ]
-    return TabledPlot(name, title, _plot(title, lines, over, kind), headings, rows, (1,))
+    return TabledPlot(name, title, plot(title, lines, over, kind), headings, rows, (1,))
 
 
 def _title(panel: str, kind: EnergyKind) -> str:
@@ -96,7 +96,7 @@ def _in_words(saved: Interval) -> str:
     return f"{formatting.percent(saved.value)} ({formatting.percent(saved.low)} to {formatting.percent(saved.high)})"
 
 
-def _plot(title: str, lines: Lines, over: str, kind: EnergyKind) -> svg.Plot:
+def plot(title: str, lines: Lines, over: str, kind: EnergyKind) -> svg.Plot:
     """A panel for each of PANELS, with one scale for all."""
     tips = svg.Tips()
     with svg.drawing():
@@ -105,17 +105,35 @@ def _plot(title: str, lines: Lines, over: str, kind: EnergyKind) -> svg.Plot:
             for number, (line, places) in enumerate(lines.items()):
                 _line(panel, number, line, [(place.at, place.saved[of]) for place in places], tips)
             panel.axhline(0, color=svg.INK, linewidth=0.8, linestyle=(0, (5, 3)), alpha=0.7, zorder=1)
-            panel.set_title(_title(of, kind))
+            panel.set_title(_title(of, kind).replace(", ", ",\n"))
             panel.set_xlabel(over)
             size_axis(panel, sorted({place.at for places in lines.values() for place in places}))
         limits = [axis.get_ylim() for axis in axes]
-        for panel in axes:
-            panel.set_ylim(min(low for low, _ in limits), min(max(high for _, high in limits), 105))
+        floor = max(min(low for low, _ in limits), _floor(lines))
+        for panel, of in zip(axes, PANELS, strict=True):
+            panel.set_ylim(floor, min(max(high for _, high in limits), 105))
+            below = [place.at for places in lines.values() for place in places if _low(place.saved[of]) < floor]
+            if below:
+                (marks,) = panel.plot(below, [floor] * len(below), "v", color=svg.INK, markersize=4, clip_on=False)
+                marks.set_in_layout(False)
         axes[0].set_ylabel("saved, %")
         svg.legend_below(figure, axes[0])
         return svg.Plot(
-            figure, f"{title}. Shares of time, energy and their product that are saved, over {over}", tips.words
+            figure,
+            f"{title}. Shares of time, energy and their product that are saved, over {over}; intervals that go on "
+            "below the scale end at a triangle",
+            tips.words,
         )
+
+
+def _floor(lines: Lines) -> float:
+    """Where the scale ends, in percent: well below all values, however wide one interval is."""
+    least = 100 * min(one.value for places in lines.values() for place in places for one in place.saved.values())
+    return least - max(100 - least, 25) / 2
+
+
+def _low(saved: Interval) -> float:
+    return 100 * (saved.value if saved.low is None else saved.low)
 
 
 def _line(axes: Axes, number: int, line: str, places: list[tuple[float, Interval]], tips: svg.Tips) -> None:
