@@ -44,10 +44,12 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
           world, plan_, item_format(wanted.item_bytes, plan_.addressed(), plan_.compress),
           wanted.offer ? aggregate::sink{wanted.offer, wanted.handler} : aggregate::sink{&aggregation::deliver, this},
           !wanted.offer, answers_ ? &answers_->pipeline_ : nullptr),
+      notes_{wanted.notes, wanted.handler, wanted.item_bytes + wanted.note_bytes},
+      items_of_threads_(wanted.note_bytes == 0 ? pipeline_.items() : item_format(notes_.bytes, false, false)),
       clock_(world),
       phases_(world, pipeline_, clock_, answers_ ? &answers_->phases_ : nullptr),
       chunks_(plan_.chunk_memory, static_cast<std::size_t>(world.cores_of_pe())),
-      threads_(exchange_for(world, wanted, plan_, pipeline_.items(), chunks_)) {
+      threads_(exchange_for(world, wanted, plan_, items_of_threads_, chunks_)) {
   pipeline_.include(threads_.get());
   if (!plan_.direct || !wanted.has_direct) return;
   phases_.allow_direct_path(plan_.ns_per_item, [this] { finish(); });
@@ -88,8 +90,9 @@ bool aggregation::try_turn_over(int pe, std::size_t item_bytes) {
   return way.fits(item_bytes);
 }
 
-void aggregation::append(const aggregate::first_channel& way, std::span<const std::byte> items) {
-  const bool sent = pipeline_.append(way, items);
+void aggregation::append(const aggregate::first_channel& way, int pe, std::span<const std::byte> items) {
+  const bool noted = items_of_threads_.stride != pipeline_.items().stride;
+  const bool sent = noted ? pipeline_.append(way, pe, notes_, items) : pipeline_.append(way, items);
   if (sent || plan_.flush_ns != 0) keep_pace();
 }
 

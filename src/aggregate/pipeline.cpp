@@ -122,6 +122,22 @@ bool pipeline::append(const first_channel& way, std::span<const std::byte> items
   return to.counts().buffers != before;
 }
 
+// Items and notes under one hold of filling(): so the notes are in the order of the items, and there before any leaves.
+bool pipeline::append(const first_channel& way, int pe, const noted_items& how, std::span<const std::byte> items) {
+  hop& to = *hops_[way.hop];
+  const std::lock_guard hold(filling_);
+  const std::uint64_t before = to.counts().buffers;
+  while (!items.empty()) {
+    while (!way.fits(items_.stride)) to.turn_over(way.channel);
+    const std::size_t room = static_cast<std::size_t>(way.at->end - way.at->next) / items_.stride;
+    const std::size_t count = std::min(room, items.size() / how.bytes);
+    how.take(how.handler, items.data(), count, pe, way.at->next);
+    way.at->next += count * items_.stride;
+    items = items.subspan(count * how.bytes);
+  }
+  return to.counts().buffers != before;
+}
+
 bool pipeline::room(const first_channel& way) const { return hops_[way.hop]->room(way.channel); }
 
 void pipeline::flush() {

@@ -31,6 +31,13 @@ struct first_channel {
   [[nodiscard]] bool fits(std::size_t bytes) const { return static_cast<std::size_t>(at->end - at->next) >= bytes; }
 };
 
+// Items with a note in front, which `take` keeps here when they leave.
+struct noted_items {
+  detail::take_notes take;
+  void* handler;
+  std::size_t bytes;  // of one, with its note
+};
+
 class pipeline final : public progress_of_later_hops {
  public:
   // Collective. `last`: where items go that have made all hops. `answers`: what its handlers push into, or null.
@@ -56,6 +63,8 @@ class pipeline final : public progress_of_later_hops {
   void turn_over(const first_channel& way);
   void try_turn_over(const first_channel& way);                             // does not wait
   bool append(const first_channel& way, std::span<const std::byte> items);  // all of them; whether a buffer was sent
+  // The same, on a way that ends at `pe`.
+  bool append(const first_channel& way, int pe, const noted_items& how, std::span<const std::byte> items);
   [[nodiscard]] bool room(const first_channel& way) const;
   void flush();  // and the answers
 

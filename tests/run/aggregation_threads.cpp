@@ -328,6 +328,29 @@ void values_of_all_threads_come_where_asked(lull::aggregate_options options) {
     }
 }
 
+// Where answers come in the order of the requests, of threads too, neither says whose it is: what travels for a get is
+// the request and its value.
+void nothing_travels_with_a_get_of_a_thread(lull::aggregate_options options) {
+  const int me = shmem_my_pe(), pes = shmem_n_pes();
+  constexpr std::size_t header = 32, threads = 3, each = 2000;  // header: of a buffer
+  options.getters = true;
+  options.compress = 0;
+  lull::gatherer words{lull::items<std::uint64_t>, [me](std::uint64_t request) { return value_of(me, request); },
+                       options};
+  const auto others = static_cast<std::size_t>(pes - 1);
+  std::vector<std::uint64_t> values(threads * each * others);
+  words.into(values);
+  in_threads(threads, [&](unsigned t) {
+    auto mine = words.getter(each * others * t);
+    for (std::size_t k = 0; k < each; ++k)
+      for (int pe = 0; pe < pes; ++pe)
+        if (pe != me) mine.get(k, pe);
+  });
+  words.done();
+  const lull::aggregate_statistics sent = words.statistics();
+  CHECK(sent.bytes - header * sent.buffers == 2 * sizeof(std::uint64_t) * values.size());
+}
+
 // All threads share the cache, small enough that lines are thrown out again, or large.
 void words_of_all_threads_come_through_the_cache(lull::aggregate_options options) {
   const auto me = static_cast<unsigned>(shmem_my_pe());
@@ -411,6 +434,11 @@ int main() {
       an_increment_is_made_once_directly_or_not({.buffers = buffers, .hops = hops});
       values_of_all_threads_come_where_asked({.buffers = buffers, .hops = hops});
       values_of_all_threads_come_where_asked(at_once);
+      values_of_all_threads_come_where_asked({.buffers = buffers, .hops = hops, .buffer_bytes = 512});
+      const bool is_direct = buffers == lull::aggregate_buffers::per_pe
+                                 ? hops == 1
+                                 : shmemx_n_nodes() == 1 || (hops == 1 && shmemx_n_nodes() == shmem_n_pes());
+      if (is_direct) nothing_travels_with_a_get_of_a_thread({.buffers = buffers, .hops = hops});
       words_of_all_threads_come_through_the_cache({.buffers = buffers, .hops = hops});
       options.buffer_bytes = 512;  // so that buffers are full all the time
       options.flush_us = hops == 2 ? 1 : 0;
