@@ -4,6 +4,7 @@
 // how a phase goes; here is what the thread that pushes does besides: it handles what has arrived once for each buffer
 // that it sends, and keeps the deadline of those that are not full.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <span>
 #include <vector>
@@ -72,7 +73,7 @@ class aggregation {
   aggregate::chunk_budget chunks_;
   std::unique_ptr<aggregate::thread_exchange> threads_;  // null in a program that has none
   std::vector<std::unique_ptr<producer>> producers_;     // under filling()
-  std::int64_t last_flush_ns_ = 0;
+  std::atomic<std::int64_t> last_flush_ns_{0};           // by the thread on duty
 };
 
 }  // namespace lull::detail

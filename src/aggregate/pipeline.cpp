@@ -51,6 +51,11 @@ pipeline::pipeline(fabric::world& world, const plan& how, const item_format& ite
 
 pipeline::~pipeline() = default;
 
+void pipeline::let_threads_help() {
+  may_help_ = true;
+  hops_.back()->share_channels(answers_ ? answers_->hops_.back().get() : nullptr);
+}
+
 std::vector<first_channel> pipeline::ways_from(const route& way, int hop) {
   const pe_id me = world_.me();
   const job::layout& layout = world_.places();
@@ -182,6 +187,11 @@ bool pipeline::consume(int from_hop) {
   return any;
 }
 
+bool pipeline::help() {
+  const bool any = may_help_ && hops_.back()->consume();
+  return (answers_ && answers_->help()) || any;
+}
+
 bool pipeline::anything_arrived(int from_hop) const {
   for (auto i = static_cast<std::size_t>(from_hop); i < hops_.size(); ++i)
     if (hops_[i]->anything_arrived()) return true;
@@ -195,6 +205,9 @@ void pipeline::wait_for(int hop, bool (*ready)(const void*), const void* argumen
     while (!ready(argument))
       if (!consume(hop)) duty_->wait([&] { return ready(argument) || anything_arrived(hop); });
   };
+  if (!duty_->is_mine())
+    while (!ready(argument) && help()) {
+    }
   if (duty_->is_mine()) {
     go_on();
   } else if (duty_->lock_unless([&] { return ready(argument); })) {

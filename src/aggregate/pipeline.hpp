@@ -11,6 +11,9 @@
 // that handles what has arrived, which also is the one that sleeps for more. So handlers run one at a time, in
 // whichever thread is on duty, and a thread that waits for room either is on duty or waits for one of the two. Duty
 // comes before filling. Requests and answers share one duty.
+//
+// Where handlers may run in several threads at once, a thread that finds another on duty may help(): it handles what has
+// arrived on channels of the last hop that nobody else handles, so what comes from one PE is still handled in order.
 #pragma once
 #include <memory>
 #include <span>
@@ -43,6 +46,8 @@ class pipeline final : public progress_of_later_hops {
   // Collective. `last`: where items go that have made all hops. `answers`: what its handlers push into, or null.
   pipeline(fabric::world& world, const plan& how, const item_format& items, const sink& last, bool waits,
            pipeline* answers);
+  // From now on handlers may run in several threads at once; those that push answers only where these are not passed on.
+  void let_threads_help();
   ~pipeline();
   pipeline(const pipeline&) = delete;
   pipeline& operator=(const pipeline&) = delete;
@@ -70,6 +75,7 @@ class pipeline final : public progress_of_later_hops {
 
   // Handles what has arrived for this hop and all later ones, and the answers. With duty().
   bool consume(int from_hop = 0);  // whether there was any
+  bool help();                     // without it; handles what others do not
   [[nodiscard]] bool anything_arrived(int from_hop = 0) const;
   void wait_for(int hop, bool (*ready)(const void*), const void* argument) override;
   // Of a pipeline that waits nowhere, after a call that did what could be done: whether another would do more.
@@ -100,7 +106,7 @@ class pipeline final : public progress_of_later_hops {
 
   fabric::world& world_;
   item_format items_;
-  bool waits_;
+  bool waits_, may_help_ = false;
   pipeline* answers_;
   std::shared_ptr<policy_lock> duty_;
   mutable policy_lock filling_;
