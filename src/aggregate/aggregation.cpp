@@ -46,7 +46,7 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
           !wanted.offer, answers_ ? &answers_->pipeline_ : nullptr),
       notes_{wanted.notes, wanted.handler, wanted.item_bytes + wanted.note_bytes},
       items_of_threads_(wanted.note_bytes == 0 ? pipeline_.items() : item_format(notes_.bytes, false, false)),
-      clock_(world),
+      clock_(world, wanted.offer && aggregate::has_threads()),
       phases_(world, pipeline_, clock_, answers_ ? &answers_->phases_ : nullptr),
       chunks_(plan_.chunk_memory, static_cast<std::size_t>(world.cores_of_pe())),
       threads_(exchange_for(world, wanted, plan_, items_of_threads_, chunks_)) {

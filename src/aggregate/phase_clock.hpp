@@ -1,4 +1,5 @@
-// What a PE's thread spends on phases: CPU time from a phase's first buffer to its end, and how much of it asleep.
+// What a PE's thread, or all of them, spend on phases: CPU time from a phase's first buffer to its end, and how much of
+// it asleep.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,12 +11,12 @@ namespace lull::aggregate {
 
 class phase_clock {
  public:
-  explicit phase_clock(fabric::world& world) : world_(world) {}
+  phase_clock(fabric::world& world, bool of_all_threads) : world_(world), of_all_threads_(of_all_threads) {}
 
   [[nodiscard]] bool runs() const { return timing_.load(std::memory_order_relaxed); }
   bool begin() {  // false: another thread has begun it
     if (timing_.exchange(true, std::memory_order_relaxed)) return false;
-    cpu_begin_ns_ = thread_cpu_ns();
+    cpu_begin_ns_ = now_of_cpu();
     begin_sleep();
     return true;
   }
@@ -24,7 +25,7 @@ class phase_clock {
     counting_sleep_ = true;
   }
   void end() {
-    if (runs()) cpu_ns_ += thread_cpu_ns() - cpu_begin_ns_;
+    if (runs()) cpu_ns_ += now_of_cpu() - cpu_begin_ns_;
     if (counting_sleep_) asleep_ns_ += world_.wait().statistics().ns_asleep - asleep_begin_ns_;
     timing_.store(false, std::memory_order_relaxed);
     counting_sleep_ = false;
@@ -32,11 +33,14 @@ class phase_clock {
   void add_cpu(std::int64_t ns) { cpu_ns_ += ns; }  // of another thread
   void clear() { cpu_ns_ = asleep_ns_ = 0; }
 
-  [[nodiscard]] std::int64_t cpu_ns() const { return cpu_ns_ + (runs() ? thread_cpu_ns() - cpu_begin_ns_ : 0); }
+  [[nodiscard]] std::int64_t cpu_ns() const { return cpu_ns_ + (runs() ? now_of_cpu() - cpu_begin_ns_ : 0); }
   [[nodiscard]] std::int64_t asleep_ns() const { return asleep_ns_; }
 
  private:
+  [[nodiscard]] std::int64_t now_of_cpu() const { return of_all_threads_ ? process_cpu_ns() : thread_cpu_ns(); }
+
   fabric::world& world_;
+  bool of_all_threads_;
   std::atomic<bool> timing_{false};
   bool counting_sleep_ = false;
   std::int64_t cpu_begin_ns_ = 0, cpu_ns_ = 0;
