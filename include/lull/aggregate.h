@@ -23,7 +23,13 @@
  * buffers, until in the end those who send find no room: memory is bounded, by LULL_AGGREGATE_MEMORY for buffers and by
  * queue_bytes. An item takes 8 bytes more there than its size, rounded up to 8.
  *
- * An aggregator is used only by the thread that has made it.
+ * Threads. An aggregator is used by the thread that has made it; in a program begun with
+ * shmem_init_thread(SHMEM_THREAD_MULTIPLE), by any number of threads at once, but for lull_aggregator_new(),
+ * lull_aggregator_free() and lull_aggregator_reset(), which one thread calls while no other uses it. Each item is pulled
+ * once, by one of them; what the others call "the last" or "the next pull or advance" is each thread's own. Done is
+ * the PE: it is said when no thread has anything left to push. lull_aggregator_advance() then returns 0 to all of them.
+ * A call holds the aggregator's lock, which push_each and pull_each take once for all their items. Who sleeps there does so
+ * for all aggregators of the PE.
  *
  * Where a call can fail it returns one of the negative codes below; nothing has happened then. */
 #ifndef LULL_AGGREGATE_H
@@ -64,12 +70,13 @@ typedef struct {
   uint64_t bytes;          /* sent from here, headers included */
   uint64_t remote_buffers; /* of these, to PEs of other nodes */
   uint64_t remote_bytes;
-  double fill;            /* mean share of a sent buffer that was used, 0 to 1 */
-  uint64_t phases;        /* that are over */
-  double cpu_ns_per_item; /* CPU time of this PE's thread from a phase's first buffer to its end, per item pushed */
-  double seconds_asleep;  /* of that */
-  size_t memory_bytes;    /* of buffers and queue, on this PE */
-  int route_hops;         /* what was chosen */
+  double fill;     /* mean share of a sent buffer that was used, 0 to 1 */
+  uint64_t phases; /* that are over */
+  double
+      cpu_ns_per_item; /* CPU time of this PE's thread, or all its threads, from a phase's first buffer to its end, per item pushed */
+  double seconds_asleep; /* of that */
+  size_t memory_bytes;   /* of buffers and queue, on this PE */
+  int route_hops;        /* what was chosen */
   int per_node;
   size_t buffer_bytes; /* to other nodes; to PEs of this one where there are no others */
 } lull_aggregator_statistics_t;
@@ -82,11 +89,17 @@ LULL_API lull_aggregator_t* lull_aggregator_new(size_t item_bytes, const lull_ag
 LULL_API int lull_aggregator_push(lull_aggregator_t* a, const void* item, int pe);
 LULL_API int lull_aggregator_epush(lull_aggregator_t* a, const void* item, size_t bytes, int pe);
 
+/* The same for `count` items that lie one behind the other, the i-th for pes[i]: how many were taken, of the first on. */
+LULL_API int64_t lull_aggregator_push_each(lull_aggregator_t* a, const void* items, const int* pes, size_t count);
+
 /* The next item that has arrived here, to `item`, and its sender, to `from_pe` unless that is NULL. 1: there was one;
  * 0: nothing has arrived. */
 LULL_API int lull_aggregator_pull(lull_aggregator_t* a, void* item, int* from_pe);
 
-/* The same in place: the item, aligned to 8 bytes, until the next pull or advance; NULL: nothing has arrived. For items
+/* Up to `most` items, one behind the other, and their senders, to `from_pes` unless that is NULL: how many. */
+LULL_API int64_t lull_aggregator_pull_each(lull_aggregator_t* a, void* items, int* from_pes, size_t most);
+
+/* The next item in place: the item, aligned to 8 bytes, until the next pull or advance; NULL: nothing has arrived. For items
  * of any size `bytes` tells theirs, and an item of none has an address too. */
 LULL_API void* lull_aggregator_apull(lull_aggregator_t* a, int* from_pe);
 LULL_API void* lull_aggregator_epull(lull_aggregator_t* a, size_t* bytes, int* from_pe);

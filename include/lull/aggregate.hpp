@@ -108,6 +108,8 @@ constexpr std::uint64_t scaled(std::uint64_t value, std::uint64_t by, std::uint6
 
 using apply_batch = void (*)(void* handler, const batch& items);
 using offer_batch = std::size_t (*)(void* handler, const batch& items);
+// `count` items of a thread for `pe`, each with a note in front: keeps the notes, and copies the items to `to`.
+using take_notes = void (*)(void* handler, const std::byte* noted, std::size_t count, int pe, std::byte* to);
 
 // The part that does not depend on the item's type: routes, buffers, termination. See src/aggregate/aggregation.hpp.
 class aggregation;
@@ -124,6 +126,10 @@ struct aggregation_request {
   bool has_parts = false;  // the writers of threads know them
   // For items of this PE's own threads, in place of plain and addressed; null: the same.
   apply_batch plain_here = nullptr, addressed_here = nullptr;
+  // Of each item that a thread pushes: it is taken off when the item leaves for another PE, of one after the other, in
+  // the order in which that PE will handle them. Only for items of one size that are not passed on.
+  std::size_t note_bytes = 0;
+  take_notes notes = nullptr;
 };
 LULL_API aggregation* open_aggregation(const aggregation_request& wanted);
 LULL_API void close_aggregation(aggregation* a) noexcept;
@@ -154,11 +160,21 @@ class channels : public item_writer<aggregation> {
   detail::aggregation* aggregation_;
 };
 
-// A request that says whose it is, and where its answer belongs there.
+// Requests of threads: with whose they are and where the answer belongs, or with a note of the latter.
 template <class Request>
 struct __attribute__((packed)) tagged_request {
   std::uint32_t from, where;
   Request asked;
+};
+template <class Request>
+struct __attribute__((packed)) noted_request {
+  std::uint32_t where;
+  Request asked;
+};
+// What threads push them into, and of which kind.
+struct requests_of_threads {
+  aggregation* to;
+  bool noted;
 };
 
 }  // namespace detail

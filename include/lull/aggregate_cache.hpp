@@ -378,13 +378,12 @@ class table_getter {
       return;
     }
     ++inter_node_gets_;
-    reader_.look_up(index, pe, where, [&](const detail::words_asked& asked, std::uint32_t place) {
-      channels_->push(detail::tagged_request<detail::words_asked>{me_, place, asked}, pe);
-    });
+    reader_.look_up(index, pe, where,
+                    [&](const detail::words_asked& asked, std::uint32_t place) { requests_->push(asked, place, pe); });
   }
   void into(std::size_t first) { where_ = static_cast<std::uint32_t>(first); }  // the next fills values[first]
   void advance() {
-    if (channels_) channels_->advance();
+    if (requests_) requests_->advance();
   }
 
  private:
@@ -393,14 +392,13 @@ class table_getter {
       : reader_(reader), where_(static_cast<std::uint32_t>(first)) {
     if (!reader.shared_)
       throw std::logic_error("lull::table_reader::getter(): make the reader with aggregate_options::getters");
-    if (reader.link_) channels_.emplace(reader.link_->tagged_requests());
+    if (reader.link_) requests_.emplace(reader.link_->for_threads());
   }
 
   table_reader<T>& reader_;
-  std::uint32_t me_ = static_cast<std::uint32_t>(shmem_my_pe());
   std::uint32_t where_;
   std::uint64_t asked_ = 0, inter_node_gets_ = 0;
-  std::optional<detail::thread_channels> channels_;
+  std::optional<detail::thread_requests<detail::words_asked>> requests_;
 };
 
 }  // namespace lull

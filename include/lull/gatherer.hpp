@@ -17,7 +17,11 @@ LULL_API aggregate_options with_route(const aggregate_options& options, std::siz
 struct answered_items {
   std::size_t request_bytes, usual_answer_bytes, least_answer_bytes;
 };
-LULL_API aggregate_options of_either_way(const aggregate_options& options, const answered_items& items);
+struct answered_route {
+  aggregate_options options;
+  bool ordered;  // answers come from each PE in the order of the requests to it
+};
+LULL_API answered_route of_either_way(const aggregate_options& options, const answered_items& items);
 constexpr std::size_t bytes_of_pending(std::size_t under_way) {
   return std::bit_ceil(under_way) * sizeof(std::uint32_t);
 }
@@ -28,7 +32,8 @@ LULL_API std::size_t largest_item(const aggregation* a) noexcept;
 
 // Requests and their answers: get(request, pe, where) makes receive(where, value) run here some time before done()
 // returns, with value = handle(request) computed on `pe`. Where the route has one hop between PEs, answers come in the
-// order of the requests, so that neither needs to say whose it is; else both do. A handler that returns a
+// order of the requests, so that neither needs to say whose it is; else both do. The same holds for what threads ask:
+// requests of all threads to one PE are put into one order when they leave. A handler that returns a
 // std::span<const std::byte> answers with these bytes, each time as many as it likes.
 template <class Request, class Handler, class Receive>
 class exchange {
@@ -41,10 +46,13 @@ class exchange {
 
   // `answer_bytes`: of a usual answer, for the choice of the route.
   exchange(Handler handler, Receive receive, const aggregate_options& options, std::size_t answer_bytes = sizeof(value))
+      : exchange(std::move(handler), std::move(receive),
+                 of_either_way(options, {sizeof(Request), answer_bytes, least_answer})) {}
+  exchange(Handler handler, Receive receive, const answered_route& way)
       : handler_(std::move(handler)),
         receive_(std::move(receive)),
-        options_(of_either_way(options, {sizeof(Request), answer_bytes, least_answer})),
-        ordered_(!options_.getters && options_.buffers == aggregate_buffers::per_pe && options_.hops == 1),
+        options_(way.options),
+        ordered_(way.ordered),
         answers_({of_any_size ? 0
                   : ordered_  ? sizeof(value)
                               : sizeof(tagged_answer),
@@ -57,7 +65,9 @@ class exchange {
                    .answers = answers_.aggregation(),
                    .has_direct = has_direct,
                    .plain_here = &answer_here<false>,
-                   .addressed_here = &answer_here<true>}) {
+                   .addressed_here = &answer_here<true>,
+                   .note_bytes = ordered_ ? sizeof(noted_request<Request>) - sizeof(Request) : 0,
+                   .notes = &keep_notes}) {
     if (ordered_) {
       // Of answers of any size bytes are under way.
       const std::size_t answers = items_under_way(answers_.aggregation()) / (of_any_size ? least_answer : 1);
@@ -129,12 +139,11 @@ class exchange {
     for (const pending& of_pe : expected_) now.memory_bytes += of_pe.where.size() * sizeof(std::uint32_t);
     return now;
   }
-  [[nodiscard]] detail::aggregation* tagged_requests() const {
+  [[nodiscard]] requests_of_threads for_threads() const {
     if (!options_.getters)
       throw std::logic_error(
-          "lull::gatherer::getter(): requests of this gatherer do not say whose they are; make it with "
-          "aggregate_options::getters");
-    return requests_.aggregation();
+          "lull::gatherer::getter(): this gatherer was made for one thread; make it with aggregate_options::getters");
+    return {requests_.aggregation(), ordered_};
   }
   // Of answers of any size: what fits a buffer, and the bytes that travel with each and its request.
   [[nodiscard]] std::size_t largest_answer() const { return largest_item(answers_.aggregation()) - (ordered_ ? 0 : 4); }
@@ -149,9 +158,37 @@ class exchange {
     std::uint32_t where;
     std::conditional_t<of_any_size, std::uint32_t, value> given;
   };
+  // Written by whoever asks, and by whoever handles answers: with getters two threads, by atomic operations.
   struct pending {
     std::vector<std::uint32_t> where;  // of what was asked and is not answered, a ring
     std::uint32_t asked = 0, answered = 0;
+  };
+  // The answers of a batch take the places of `of_pe` that come next.
+  class places {
+   public:
+    places(exchange& of, pending& of_pe)
+        : of_pe_(of_pe),
+          where_(of_pe.where.data()),
+          mask_(of.mask_),
+          next_(of_pe.answered),
+          shared_(of.options_.getters) {
+      if (shared_) (void)std::atomic_ref(of_pe.asked).load(std::memory_order_acquire);  // they have been noted
+    }
+    ~places() {
+      if (shared_)
+        std::atomic_ref(of_pe_.answered).store(next_, std::memory_order_release);
+      else
+        of_pe_.answered = next_;
+    }
+    places(const places&) = delete;
+    places& operator=(const places&) = delete;
+    std::uint32_t next() { return where_[next_++ & mask_]; }
+
+   private:
+    pending& of_pe_;
+    const std::uint32_t* where_;
+    std::uint32_t mask_, next_;
+    bool shared_;
   };
 
   void begin_phase() {
@@ -191,18 +228,16 @@ class exchange {
   template <bool Addressed>
   void receive_all(const batch& given) {
     using codec = item_codec<Addressed>;
-    if constexpr (of_any_size) {
-      pending* const of_pe = ordered_ ? &expected_[static_cast<std::size_t>(given.from)] : nullptr;
+    if (ordered_) {
+      places to(*this, expected_[static_cast<std::size_t>(given.from)]);
+      if constexpr (of_any_size)
+        codec::each_of_any_size(given, [&](std::span<const std::byte> bytes) { receive_(to.next(), bytes); });
+      else
+        codec::template each<value>(given, [&](const value& one) { receive_(to.next(), one); });
+    } else if constexpr (of_any_size) {
       codec::each_of_any_size(given, [&](std::span<const std::byte> bytes) {
-        if (of_pe)
-          receive_(of_pe->where[of_pe->answered++ & mask_], bytes);
-        else
-          receive_(read<std::uint32_t>(bytes.data()), bytes.subspan(sizeof(std::uint32_t)));
+        receive_(read<std::uint32_t>(bytes.data()), bytes.subspan(sizeof(std::uint32_t)));
       });
-    } else if (ordered_) {
-      pending& of_pe = expected_[static_cast<std::size_t>(given.from)];
-      codec::template each<value>(given,
-                                  [&](const value& one) { receive_(of_pe.where[of_pe.answered++ & mask_], one); });
     } else {
       codec::template each<tagged_answer>(given, [&](const tagged_answer& one) {
         const value result = one.given;
@@ -214,10 +249,27 @@ class exchange {
   template <bool Addressed>
   static void answer_here(void* self, const batch& asked) {
     exchange& me = *static_cast<exchange*>(self);
-    item_codec<Addressed>::template each<request>(asked, [&](const request& one) {
+    const auto answer = [&](const auto& one) {
       const Request wanted = one.asked;
       me.receive_(one.where, me.handler_(wanted));
-    });
+    };
+    if (me.ordered_)
+      item_codec<Addressed>::template each<noted_request<Request>>(asked, answer);
+    else
+      item_codec<Addressed>::template each<request>(asked, answer);
+  }
+  // Of one thread at a time: its requests are the next for `pe`.
+  static void keep_notes(void* self, const std::byte* noted, std::size_t count, int pe, std::byte* to) {
+    exchange& me = *static_cast<exchange*>(self);
+    pending& of_pe = me.expected_[static_cast<std::size_t>(pe)];
+    (void)std::atomic_ref(of_pe.answered).load(std::memory_order_acquire);  // what is overwritten has been read
+    std::uint32_t next = of_pe.asked;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto one = read<noted_request<Request>>(noted + i * sizeof(noted_request<Request>));
+      of_pe.where[next++ & me.mask_] = one.where;
+      write<Request>(to + i * sizeof(Request), one.asked);
+    }
+    std::atomic_ref(of_pe.asked).store(next, std::memory_order_release);
   }
   template <bool Addressed>
   static void answer_batch(void* self, const batch& asked) {
@@ -269,7 +321,7 @@ class gatherer {
   }
   // For a thread of this PE, whose k-th get fills values[first + k]; needs options.getters.
   [[nodiscard]] lull::getter<Request> getter(std::size_t first) {
-    return lull::getter<Request>(exchange_.tagged_requests(), static_cast<std::uint32_t>(first));
+    return lull::getter<Request>(exchange_.for_threads(), static_cast<std::uint32_t>(first));
   }
   void advance() { exchange_.advance(); }
   void done() { exchange_.done(); }

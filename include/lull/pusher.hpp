@@ -51,6 +51,45 @@ class thread_channels : public item_writer<producer> {
   producer* producer_;
 };
 
+// What a thread asks through.
+template <class Request>
+class thread_requests {
+ public:
+  explicit thread_requests(const requests_of_threads& into) : channels_(into.to), noted_(into.noted) {}
+
+  void push(const Request& asked, std::uint32_t where, int pe) {
+    if (noted_)
+      channels_.template push_as<false>(noted_request<Request>{where, asked}, pe);
+    else
+      channels_.push(tagged_request<Request>{me_, where, asked}, pe);
+  }
+  // make(i), 0 ≤ i < count, gives a request and its PE; `where` of the i-th is first + i.
+  template <class Make>
+  void push_each(std::size_t count, std::uint32_t first, Make& make) {
+    const auto with = [&]<class Pushed>(auto&& mark) {
+      const auto marked = [&](std::size_t i) {
+        const auto& [asked, pe] = make(i);
+        return std::pair<Pushed, int>(mark(first + static_cast<std::uint32_t>(i), asked), static_cast<int>(pe));
+      };
+      channels_.template push_each<Pushed>(count, marked, [](std::size_t, int) {});
+    };
+    using noted = noted_request<Request>;
+    using tagged = tagged_request<Request>;
+    if (noted_)
+      with.template operator()<noted>([](std::uint32_t where, const Request& asked) { return noted{where, asked}; });
+    else
+      with.template operator()<tagged>([me = me_](std::uint32_t where, const Request& asked) {
+        return tagged{me, where, asked};
+      });
+  }
+  void advance() { channels_.advance(); }
+
+ private:
+  std::uint32_t me_ = static_cast<std::uint32_t>(shmem_my_pe());
+  thread_channels channels_;
+  bool noted_;
+};
+
 // Which cursor an item takes: its PE's, or that of its part of this PE.
 template <class Item, class Handler>
 class entry_of {
@@ -132,32 +171,23 @@ class pusher<bytes_of_any_size, Handler> {
 template <class Request>
 class getter {
  public:
-  void get(const Request& request, int pe) {
-    channels_.push(detail::tagged_request<Request>{me_, where_++, request}, pe);
-  }
+  void get(const Request& request, int pe) { requests_.push(request, where_++, pe); }
   // As gatherer::get_each().
   template <class Make>
   void get_each(std::size_t count, Make&& make) {
-    const std::uint32_t me = me_, first = where_;
-    const auto tagged = [&](std::size_t i) {
-      const auto& [request, pe] = make(i);
-      return std::pair<detail::tagged_request<Request>, int>(
-          detail::tagged_request<Request>{me, first + static_cast<std::uint32_t>(i), request}, static_cast<int>(pe));
-    };
-    channels_.template push_each<detail::tagged_request<Request>>(count, tagged, [](std::size_t, int) {});
-    where_ = first + static_cast<std::uint32_t>(count);
+    requests_.push_each(count, where_, make);
+    where_ += static_cast<std::uint32_t>(count);
   }
   void into(std::size_t first) { where_ = static_cast<std::uint32_t>(first); }  // the next fills values[first]
-  void advance() { channels_.advance(); }                                       // as gatherer::advance()
+  void advance() { requests_.advance(); }                                       // as gatherer::advance()
 
  private:
   template <class, class>
   friend class gatherer;
-  getter(detail::aggregation* a, std::uint32_t first) : where_(first), channels_(a) {}
+  getter(const detail::requests_of_threads& into, std::uint32_t first) : where_(first), requests_(into) {}
 
-  std::uint32_t me_ = static_cast<std::uint32_t>(shmem_my_pe());
   std::uint32_t where_;
-  detail::thread_channels channels_;
+  detail::thread_requests<Request> requests_;
 };
 
 template <class Handler>

@@ -44,11 +44,16 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
           world, plan_, item_format(wanted.item_bytes, plan_.addressed(), plan_.compress),
           wanted.offer ? aggregate::sink{wanted.offer, wanted.handler} : aggregate::sink{&aggregation::deliver, this},
           !wanted.offer, answers_ ? &answers_->pipeline_ : nullptr),
-      clock_(world),
+      notes_{wanted.notes, wanted.handler, wanted.item_bytes + wanted.note_bytes},
+      items_of_threads_(wanted.note_bytes == 0 ? pipeline_.items() : item_format(notes_.bytes, false, false)),
+      clock_(world, wanted.offer && aggregate::has_threads()),
       phases_(world, pipeline_, clock_, answers_ ? &answers_->phases_ : nullptr),
       chunks_(plan_.chunk_memory, static_cast<std::size_t>(world.cores_of_pe())),
-      threads_(exchange_for(world, wanted, plan_, pipeline_.items(), chunks_)) {
+      threads_(exchange_for(world, wanted, plan_, items_of_threads_, chunks_)) {
   pipeline_.include(threads_.get());
+  // Answers to one PE are then pushed by one thread at a time, if they go to it at once.
+  if (threads_ && wanted.options->concurrent_handlers && !wanted.has_parts && !(answers_ && plan_.addressed()))
+    pipeline_.let_threads_help();
   if (!plan_.direct || !wanted.has_direct) return;
   phases_.allow_direct_path(plan_.ns_per_item, [this] { finish(); });
   clock_.clear();
@@ -88,33 +93,36 @@ bool aggregation::try_turn_over(int pe, std::size_t item_bytes) {
   return way.fits(item_bytes);
 }
 
-void aggregation::append(const aggregate::first_channel& way, std::span<const std::byte> items) {
-  const bool sent = pipeline_.append(way, items);
+void aggregation::append(const aggregate::first_channel& way, int pe, std::span<const std::byte> items) {
+  const bool noted = items_of_threads_.stride != pipeline_.items().stride;
+  const bool sent = noted ? pipeline_.append(way, pe, notes_, items) : pipeline_.append(way, items);
   if (sent || plan_.flush_ns != 0) keep_pace();
 }
 
 // With the senders, once per buffer.
 void aggregation::keep_pace() {
   std::unique_lock duty(pipeline_.duty(), std::defer_lock);
-  // It is this thread's already when handlers give answers. If it is another's, that one handles what arrives.
-  if (!pipeline_.duty().is_mine() && !duty.try_lock()) return;
+  // It is this thread's already when handlers give answers. If it is another's, that one handles what arrives, most of
+  // it.
+  if (!pipeline_.duty().is_mine() && !duty.try_lock()) return (void)pipeline_.help();
   if (plan_.flush_ns != 0) flush_if_due();
   pipeline_.consume();
 }
 
 void aggregation::flush() {
   pipeline_.flush();
-  last_flush_ns_ = now_ns();
-  if (answers_) answers_->last_flush_ns_ = last_flush_ns_;
+  const std::int64_t now = now_ns();
+  last_flush_ns_.store(now, std::memory_order_relaxed);
+  if (answers_) answers_->last_flush_ns_.store(now, std::memory_order_relaxed);
 }
 
 void aggregation::flush_if_due() {
-  if (now_ns() - last_flush_ns_ >= plan_.flush_ns) flush();
+  if (now_ns() - last_flush_ns_.load(std::memory_order_relaxed) >= plan_.flush_ns) flush();
 }
 
 bool aggregation::advance() {
   const std::unique_lock duty(pipeline_.duty(), std::try_to_lock);
-  if (!duty) return false;
+  if (!duty) return pipeline_.help();
   const bool any = pipeline_.consume();
   if (!any)
     flush();  // idle
@@ -142,8 +150,7 @@ void aggregation::finish_direct(std::uint64_t items) {
 }
 
 void aggregation::begin_timing() {
-  clock_.begin();
-  last_flush_ns_ = now_ns();
+  if (clock_.begin()) last_flush_ns_.store(now_ns(), std::memory_order_relaxed);
 }
 
 // What a thread pushes for its own PE does not meet the senders: others may still send to it.

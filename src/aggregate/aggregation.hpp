@@ -4,6 +4,7 @@
 // how a phase goes; here is what the thread that pushes does besides: it handles what has arrived once for each buffer
 // that it sends, and keeps the deadline of those that are not full.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <span>
 #include <vector>
@@ -45,7 +46,8 @@ class aggregation {
   producer& producer_comes();  // std::logic_error in a program that has no threads
   void producer_goes(producer& its);
   void keep_pace_inside();
-  void append(const aggregate::first_channel& way, std::span<const std::byte> items);
+  void append(const aggregate::first_channel& way, int pe, std::span<const std::byte> items);  // `pe`: of noted ones
+  [[nodiscard]] const aggregate::item_format& items_of_threads() const { return items_of_threads_; }
   [[nodiscard]] aggregate::chunk_budget& chunks() { return chunks_; }
   [[nodiscard]] std::int64_t flush_ns() const { return plan_.flush_ns; }
 
@@ -64,12 +66,14 @@ class aggregation {
   aggregate::thread_exchange::delivery delivery_;
   aggregation* answers_;
   aggregate::pipeline pipeline_;
+  aggregate::noted_items notes_;
+  aggregate::item_format items_of_threads_;  // those of the pipeline, with their notes
   aggregate::phase_clock clock_;
   aggregate::phases phases_;
   aggregate::chunk_budget chunks_;
   std::unique_ptr<aggregate::thread_exchange> threads_;  // null in a program that has none
   std::vector<std::unique_ptr<producer>> producers_;     // under filling()
-  std::int64_t last_flush_ns_ = 0;
+  std::atomic<std::int64_t> last_flush_ns_{0};           // by the thread on duty
 };
 
 }  // namespace lull::detail

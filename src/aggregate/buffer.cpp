@@ -20,6 +20,12 @@ columns columns_of(std::uint64_t kept) {
 
 }  // namespace
 
+bool is_packed(const std::byte* buffer) {
+  buffer_header header;
+  std::memcpy(&header, buffer, sizeof header);
+  return header.kept != keeps_all;
+}
+
 arrived_buffer read_buffer(const std::byte* buffer, std::size_t stride, std::byte* scratch) {
   arrived_buffer read{{}, buffer + sizeof(buffer_header)};
   std::memcpy(&read.header, buffer, sizeof read.header);
@@ -27,6 +33,19 @@ arrived_buffer read_buffer(const std::byte* buffer, std::size_t stride, std::byt
   unpack(scratch, read.items, read.header.count, stride, read.header.kept);
   read.items = scratch;
   return read;
+}
+
+unpacking_memory::piece unpacking_memory::take() {
+  const std::lock_guard hold(lock_);
+  if (free_.empty()) return piece(bytes_);
+  piece one = std::move(free_.back());
+  free_.pop_back();
+  return one;
+}
+
+void unpacking_memory::give_back(piece&& one) {
+  const std::lock_guard hold(lock_);
+  free_.push_back(std::move(one));
 }
 
 packed pack(std::byte* items, std::size_t count, std::size_t stride) {

@@ -5,6 +5,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 namespace lull::aggregate {
 
@@ -25,7 +28,36 @@ struct arrived_buffer {
   buffer_header header;
   const std::byte* items;
 };
+bool is_packed(const std::byte* buffer);
 arrived_buffer read_buffer(const std::byte* buffer, std::size_t stride, std::byte* scratch);
+
+// Where buffers are unpacked: as many pieces of memory as are in use at once.
+class unpacking_memory {
+ public:
+  explicit unpacking_memory(std::size_t bytes) : bytes_(bytes) {}  // of each
+
+  class lease {
+   public:
+    explicit lease(unpacking_memory& of) : of_(of), memory_(of.take()) {}
+    ~lease() { of_.give_back(std::move(memory_)); }
+    lease(const lease&) = delete;
+    lease& operator=(const lease&) = delete;
+    [[nodiscard]] std::byte* memory() { return memory_.data(); }
+
+   private:
+    unpacking_memory& of_;
+    std::vector<std::byte> memory_;
+  };
+
+ private:
+  using piece = std::vector<std::byte>;
+  piece take();
+  void give_back(piece&& one);
+
+  std::size_t bytes_;
+  std::mutex lock_;
+  std::vector<piece> free_;
+};
 
 // Packs the `count` items at `items` in place; returns the bytes that are left, and what was kept of each.
 struct packed {

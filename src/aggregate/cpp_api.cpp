@@ -33,21 +33,22 @@ aggregate_options with_route(const aggregate_options& options, std::size_t item_
   return fixed;
 }
 
-aggregate_options of_either_way(const aggregate_options& options, const answered_items& items) {
+answered_route of_either_way(const aggregate_options& options, const answered_items& items) {
   fabric::world& world = shmem::here("lull::gatherer");
   const std::size_t allowed = aggregate::memory_allowed(options);
   const bool any_size = items.least_answer_bytes != items.usual_answer_bytes;
   aggregate_options part = options;
   for (part.memory_bytes = allowed / 5 * 2;; part.memory_bytes -= part.memory_bytes / 4) {
     const aggregate_options way = with_route(part, std::max(items.request_bytes, items.usual_answer_bytes));
+    const bool ordered = !aggregate::make_plan(world, way, items.request_bytes).addressed();
     std::size_t pending = 0;
-    if (!options.getters && way.buffers == aggregate_buffers::per_pe && way.hops == 1) {
+    if (ordered) {
       const auto under_way = [&](std::size_t item) { return aggregate::make_plan(world, way, item).sizes.under_way(); };
       pending = bytes_of_pending(under_way(items.request_bytes) / items.request_bytes +
                                  under_way(any_size ? 0 : items.usual_answer_bytes) / items.least_answer_bytes) *
                 static_cast<std::size_t>(world.pes());
     }
-    if (2 * part.memory_bytes + pending <= allowed) return way;
+    if (2 * part.memory_bytes + pending <= allowed) return {way, ordered};
   }
 }
 

@@ -6,13 +6,16 @@
 //
 // Threads: what fills and sends buffers (cursors, append, turn_over, flush, close, counts, waiting_items) is used by
 // one thread at a time, what handles what has arrived (consume, anything_arrived) by one at a time too, which may be
-// another; room() by any thread at any time. What waits, turn_over, flush and close, lets other threads in meanwhile.
+// another, or, after share_channels(), by any number, which then handle different channels; room() by any thread at any
+// time. What waits, turn_over, flush and close, lets other threads in meanwhile.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <span>
 #include <vector>
 
 #include "aggregate/buffer.hpp"
+#include "aggregate/channel_claims.hpp"
 #include "fabric/team.hpp"
 #include "fabric/world.hpp"
 #include "lull/aggregate.hpp"
@@ -92,17 +95,37 @@ class hop {
   virtual void close(std::uint64_t pushed) = 0;             // the same, as the last of this phase
   [[nodiscard]] virtual bool over() const = 0;              // all lasts have come, all that was sent has been consumed
   virtual void reopen() = 0;
+  // Of channels that end at their items' PEs: from now on several threads consume. What they push into the channels of
+  // `answers`, the same by number, is of those alone whose requests they handle; a flush passes these over.
+  virtual void share_channels(hop* answers) { (void)answers; }
   [[nodiscard]] const hop_counts& counts() const { return counts_; }
-  [[nodiscard]] virtual std::uint64_t waiting_items() const = 0;            // in open buffers
-  [[nodiscard]] std::uint64_t most_pushed() const { return most_pushed_; }  // of any PE, in the phase that is over
+  [[nodiscard]] virtual std::uint64_t waiting_items() const = 0;  // in open buffers
+  // Of any PE, in the phase that is over.
+  [[nodiscard]] std::uint64_t most_pushed() const { return most_pushed_.load(std::memory_order_relaxed); }
 
  protected:
+  // A word with one writer, at which others look.
+  template <class T>
+  class seen_by_others {
+   public:
+    seen_by_others(T value = {}) : value_(value) {}  // NOLINT(google-explicit-constructor): as the word itself
+    seen_by_others(const seen_by_others& other) : value_(T{other}) {}
+    seen_by_others& operator=(const seen_by_others& other) { return *this = T{other}; }
+    seen_by_others& operator=(T value) {
+      value_.store(value, std::memory_order_relaxed);
+      return *this;
+    }
+    operator T() const { return value_.load(std::memory_order_relaxed); }  // NOLINT(google-explicit-constructor)
+
+   private:
+    std::atomic<T> value_;
+  };
   // How far a channel has been read.
   struct channel_reading {
-    std::uint64_t read = 0;  // buffers
-    std::size_t taken = 0;   // items of the next one
-    bool finished = false;   // its last buffer of this phase has come; what follows belongs to the next one and waits
-    bool refused = false;    // the rest of that buffer
+    seen_by_others<std::uint64_t> read;  // buffers
+    std::size_t taken = 0;               // items of the next one
+    seen_by_others<bool> finished;       // its last buffer of this phase has come; what follows belongs to the next one
+    seen_by_others<bool> refused;        // the rest of that buffer
     [[nodiscard]] bool is_beyond(const channel_reading& before) const {
       return read != before.read || taken != before.taken;
     }
@@ -113,11 +136,11 @@ class hop {
   item_format items_;
   std::vector<cursor> cursors_;
   hop_counts counts_;
-  std::uint64_t most_pushed_ = 0;
+  std::atomic<std::uint64_t> most_pushed_{0};
 
  private:
   sink sink_;
-  std::vector<std::byte> unpacked_;
+  unpacking_memory unpacked_;
 };
 
 }  // namespace lull::aggregate

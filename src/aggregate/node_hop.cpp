@@ -312,7 +312,7 @@ bool node_hop::over() const {
 
 void node_hop::reopen() {
   for (incoming& in : in_) in.at.finished = false;
-  most_pushed_ = 0;
+  most_pushed_.store(0, std::memory_order_relaxed);
 }
 
 std::uint64_t node_hop::waiting_items() const {

@@ -110,7 +110,14 @@ bool pe_hop::room(const outgoing& out) const {
 bool pe_hop::arrived(const incoming& in) const { return !in.at.finished && load(in.published->value) != in.at.read; }
 
 bool pe_hop::anything_arrived() const {
-  return std::ranges::any_of(in_, [&](const incoming& in) { return arrived(in) && !in.at.refused; });
+  for (std::size_t channel = 0; channel < in_.size(); ++channel)
+    if (const incoming& in = in_[channel]; arrived(in) && !in.at.refused && !claims_.is_held(channel)) return true;
+  return false;
+}
+
+void pe_hop::share_channels(hop* answers) {
+  claims_.share(in_.size());
+  if (answers) static_cast<pe_hop*>(answers)->filled_under_ = &claims_;
 }
 
 void pe_hop::wait_for_buffer(std::size_t channel) {
@@ -204,9 +211,12 @@ bool pe_hop::try_turn_over(std::size_t channel) {
 }
 
 void pe_hop::flush() {
-  for (std::size_t channel = 0; channel < out_.size(); ++channel)
+  for (std::size_t channel = 0; channel < out_.size(); ++channel) {
+    if (filled_under_ && !filled_under_->try_take(channel)) continue;  // who fills it has not come to its end
     if (out_[channel].open && cursors_[channel].next != buffer_of(out_[channel]) + sizeof(buffer_header))
       send_buffer(channel, nullptr);
+    if (filled_under_) filled_under_->give_back(channel);
+  }
 }
 
 bool pe_hop::try_flush() {
@@ -224,14 +234,24 @@ void pe_hop::close(std::uint64_t pushed) {
 
 bool pe_hop::consume() {
   bool any = false;
-  for (incoming& in : in_) {
-    const channel_reading before = in.at;
-    const std::uint64_t published = load(in.published->value);
-    while (in.at.read != published && !in.at.finished &&
-           unload(in.at, in.from, in.buffers + in.at.read % sizes_.per_channel * in.buffer_bytes)) {
-    }
-    any |= in.at.is_beyond(before);
-    if (in.at.read == before.read) continue;
+  for (std::size_t channel = 0; channel < in_.size(); ++channel) {
+    incoming& in = in_[channel];
+    if (!arrived(in) || !claims_.try_take(channel)) continue;
+    any |= consume(in);
+    claims_.give_back(channel);
+    // What came in the meantime was no reason to wake for a thread that sleeps.
+    if (claims_.shared() && arrived(in)) world_.memory().bell_of(world_.me()).ring();
+  }
+  return any;
+}
+
+bool pe_hop::consume(incoming& in) {
+  const channel_reading before = in.at;
+  const std::uint64_t published = load(in.published->value);
+  while (in.at.read != published && !in.at.finished &&
+         unload(in.at, in.from, in.buffers + in.at.read % sizes_.per_channel * in.buffer_bytes)) {
+  }
+  if (in.at.read != before.read) {
     if (in.intra_node) {
       store(in.consumed->value, in.at.read);
       world_.memory().bell_of(in.from).ring();
@@ -240,7 +260,7 @@ bool pe_hop::consume() {
                                       in.from);
     }
   }
-  return any;
+  return in.at.is_beyond(before);
 }
 
 bool pe_hop::over() const {
@@ -250,7 +270,7 @@ bool pe_hop::over() const {
 
 void pe_hop::reopen() {
   for (incoming& in : in_) in.at.finished = false;
-  most_pushed_ = 0;
+  most_pushed_.store(0, std::memory_order_relaxed);
 }
 
 std::uint64_t pe_hop::waiting_items() const {

@@ -34,6 +34,7 @@ class pe_hop final : public hop {
   void close(std::uint64_t pushed) override;
   [[nodiscard]] bool over() const override;
   void reopen() override;
+  void share_channels(hop* answers) override;
   [[nodiscard]] std::uint64_t waiting_items() const override;
 
  private:
@@ -65,13 +66,14 @@ class pe_hop final : public hop {
   }
   [[nodiscard]] bool room(const outgoing& out) const;
   [[nodiscard]] bool arrived(const incoming& in) const;
+  bool consume(incoming& in);
   void wait_for_buffer(std::size_t channel);
   void open_buffer(std::size_t channel);                               // there must be room
   void send_buffer(std::size_t channel, const std::uint64_t* pushed);  // pushed: this is the last
 
   fabric::world& world_;
   progress_of_later_hops& later_;
-  fabric::context traffic_, answers_;  // buffers and what confirms them: by different threads
+  fabric::context traffic_, answers_;  // buffers and what confirms them: never in order with each other
   int number_;
   buffer_sizes sizes_;
   std::byte* rings_ = nullptr;  // symmetric: intra-node rings, then inter-node ones, by index among the sources
@@ -80,6 +82,8 @@ class pe_hop final : public hop {
   std::vector<std::byte> staging_;
   std::vector<outgoing> out_;
   std::vector<incoming> in_;
+  channel_claims claims_;                   // of these
+  channel_claims* filled_under_ = nullptr;  // by which threads fill those that leave; null: one thread does
 };
 
 }  // namespace lull::aggregate

@@ -51,6 +51,11 @@ pipeline::pipeline(fabric::world& world, const plan& how, const item_format& ite
 
 pipeline::~pipeline() = default;
 
+void pipeline::let_threads_help() {
+  may_help_ = true;
+  hops_.back()->share_channels(answers_ ? answers_->hops_.back().get() : nullptr);
+}
+
 std::vector<first_channel> pipeline::ways_from(const route& way, int hop) {
   const pe_id me = world_.me();
   const job::layout& layout = world_.places();
@@ -122,6 +127,22 @@ bool pipeline::append(const first_channel& way, std::span<const std::byte> items
   return to.counts().buffers != before;
 }
 
+// Items and notes under one hold of filling(): so the notes are in the order of the items, and there before any leaves.
+bool pipeline::append(const first_channel& way, int pe, const noted_items& how, std::span<const std::byte> items) {
+  hop& to = *hops_[way.hop];
+  const std::lock_guard hold(filling_);
+  const std::uint64_t before = to.counts().buffers;
+  while (!items.empty()) {
+    while (!way.fits(items_.stride)) to.turn_over(way.channel);
+    const std::size_t room = static_cast<std::size_t>(way.at->end - way.at->next) / items_.stride;
+    const std::size_t count = std::min(room, items.size() / how.bytes);
+    how.take(how.handler, items.data(), count, pe, way.at->next);
+    way.at->next += count * items_.stride;
+    items = items.subspan(count * how.bytes);
+  }
+  return to.counts().buffers != before;
+}
+
 bool pipeline::room(const first_channel& way) const { return hops_[way.hop]->room(way.channel); }
 
 void pipeline::flush() {
@@ -166,6 +187,11 @@ bool pipeline::consume(int from_hop) {
   return any;
 }
 
+bool pipeline::help() {
+  const bool any = may_help_ && hops_.back()->consume();
+  return (answers_ && answers_->help()) || any;
+}
+
 bool pipeline::anything_arrived(int from_hop) const {
   for (auto i = static_cast<std::size_t>(from_hop); i < hops_.size(); ++i)
     if (hops_[i]->anything_arrived()) return true;
@@ -179,6 +205,9 @@ void pipeline::wait_for(int hop, bool (*ready)(const void*), const void* argumen
     while (!ready(argument))
       if (!consume(hop)) duty_->wait([&] { return ready(argument) || anything_arrived(hop); });
   };
+  if (!duty_->is_mine())
+    while (!ready(argument) && help()) {
+    }
   if (duty_->is_mine()) {
     go_on();
   } else if (duty_->lock_unless([&] { return ready(argument); })) {

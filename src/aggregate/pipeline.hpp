@@ -11,6 +11,9 @@
 // that handles what has arrived, which also is the one that sleeps for more. So handlers run one at a time, in
 // whichever thread is on duty, and a thread that waits for room either is on duty or waits for one of the two. Duty
 // comes before filling. Requests and answers share one duty.
+//
+// Where handlers may run in several threads at once, a thread that finds another on duty may help(): it handles what has
+// arrived on channels of the last hop that nobody else handles, so what comes from one PE is still handled in order.
 #pragma once
 #include <memory>
 #include <span>
@@ -31,11 +34,20 @@ struct first_channel {
   [[nodiscard]] bool fits(std::size_t bytes) const { return static_cast<std::size_t>(at->end - at->next) >= bytes; }
 };
 
+// Items with a note in front, which `take` keeps here when they leave.
+struct noted_items {
+  detail::take_notes take;
+  void* handler;
+  std::size_t bytes;  // of one, with its note
+};
+
 class pipeline final : public progress_of_later_hops {
  public:
   // Collective. `last`: where items go that have made all hops. `answers`: what its handlers push into, or null.
   pipeline(fabric::world& world, const plan& how, const item_format& items, const sink& last, bool waits,
            pipeline* answers);
+  // From now on handlers may run in several threads at once; those that push answers only where these are not passed on.
+  void let_threads_help();
   ~pipeline();
   pipeline(const pipeline&) = delete;
   pipeline& operator=(const pipeline&) = delete;
@@ -56,11 +68,14 @@ class pipeline final : public progress_of_later_hops {
   void turn_over(const first_channel& way);
   void try_turn_over(const first_channel& way);                             // does not wait
   bool append(const first_channel& way, std::span<const std::byte> items);  // all of them; whether a buffer was sent
+  // The same, on a way that ends at `pe`.
+  bool append(const first_channel& way, int pe, const noted_items& how, std::span<const std::byte> items);
   [[nodiscard]] bool room(const first_channel& way) const;
   void flush();  // and the answers
 
   // Handles what has arrived for this hop and all later ones, and the answers. With duty().
   bool consume(int from_hop = 0);  // whether there was any
+  bool help();                     // without it; handles what others do not
   [[nodiscard]] bool anything_arrived(int from_hop = 0) const;
   void wait_for(int hop, bool (*ready)(const void*), const void* argument) override;
   // Of a pipeline that waits nowhere, after a call that did what could be done: whether another would do more.
@@ -91,7 +106,7 @@ class pipeline final : public progress_of_later_hops {
 
   fabric::world& world_;
   item_format items_;
-  bool waits_;
+  bool waits_, may_help_ = false;
   pipeline* answers_;
   std::shared_ptr<policy_lock> duty_;
   mutable policy_lock filling_;

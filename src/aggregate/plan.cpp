@@ -70,12 +70,6 @@ model::link_costs link_between_nodes(fabric::world& world) {
 
 std::size_t set_or(std::size_t option, const char* setting) { return option != 0 ? option : setting_size(setting); }
 
-bool has_threads() {
-  int level = SHMEM_THREAD_SINGLE;
-  shmem_query_thread(&level);
-  return level == SHMEM_THREAD_MULTIPLE;
-}
-
 model::buffer_demand demand_of(const route& way) {
   model::buffer_demand all;
   for (int hop = 0; hop < way.hops(); ++hop) {
@@ -89,6 +83,12 @@ model::buffer_demand demand_of(const route& way) {
 }
 
 }  // namespace
+
+bool has_threads() {
+  int level = SHMEM_THREAD_SINGLE;
+  shmem_query_thread(&level);
+  return level == SHMEM_THREAD_MULTIPLE;
+}
 
 std::optional<cheapest_route> choose_route(const job::layout& layout, int pes, const model::machine& on,
                                            const wanted_route& wanted, model::buffer_limits limits) {

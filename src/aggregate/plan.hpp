@@ -31,6 +31,8 @@ struct plan {
   }
 };
 
+bool has_threads();  // whether several threads of this PE may call at the same time
+
 // In a program with threads a quarter of the memory is kept for their chunks.
 //
 // Collective. `item_bytes` without address; 0: any size. std::invalid_argument for what cannot be.

@@ -30,6 +30,7 @@ producer::producer(aggregation& to, aggregate::thread_exchange& inside)
     }
     chunk& its = chunks_[number.at({ways[pe].hop, ways[pe].channel})];
     its.way = ways[pe];
+    its.pe = static_cast<int>(pe);
     by_pe_.push_back(&its);
     entry_.push_back(&its.at);
   }
@@ -57,7 +58,7 @@ std::int64_t producer::cpu_ns() const { return thread_cpu_ns() - cpu_begin_ns_; 
 void producer::give(chunk& filled) {
   const std::span<const std::byte> items(filled.memory.data(),
                                          static_cast<std::size_t>(filled.at.next - filled.memory.data()));
-  if (!items.empty()) aggregation_.append(filled.way, items);
+  if (!items.empty()) aggregation_.append(filled.way, filled.pe, items);
   filled.at.next = filled.memory.data();
 }
 
@@ -85,7 +86,7 @@ void producer::turn_over(int entry, std::size_t item_bytes) {
   chunk& full = *by_pe_[at];
   aggregation_.pipeline().must_fit(full.way, item_bytes);
   if (full.at.next) give(full);
-  const std::size_t stride = aggregation_.pipeline().items().stride;
+  const std::size_t stride = aggregation_.items_of_threads().stride;
   const std::size_t most = std::min(chunk_bytes_, aggregation_.pipeline().largest_item(full.way));
   const std::size_t wanted =
       stride == 0 ? std::max(most, item_bytes) : std::max<std::size_t>(most / stride, 1) * stride;

@@ -40,6 +40,7 @@ class producer {
   struct chunk {
     cursor at;
     aggregate::first_channel way{};
+    int pe = 0;  // one of those to which it leads
     std::vector<std::byte> memory;
   };
   void give(chunk& filled);

@@ -5,11 +5,43 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "base/error.hpp"
 
 namespace lull {
+namespace {
+
+// A machine as hwloc sees it; empty when it cannot be told.
+class machine_tree {
+ public:
+  template <class Describe>
+  explicit machine_tree(Describe&& describe) {
+    if (hwloc_topology_init(&tree_) != 0) return;
+    // Not less: which cores a NUMA node has follows from the objects between them.
+    hwloc_topology_set_all_types_filter(tree_, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+    describe(tree_);
+    loaded_ = hwloc_topology_load(tree_) == 0;
+  }
+  ~machine_tree() {
+    if (tree_) hwloc_topology_destroy(tree_);
+  }
+  machine_tree(const machine_tree&) = delete;
+  machine_tree& operator=(const machine_tree&) = delete;
+
+  explicit operator bool() const { return loaded_; }
+  [[nodiscard]] hwloc_topology_t get() const { return tree_; }
+
+ private:
+  hwloc_topology_t tree_ = nullptr;
+  bool loaded_ = false;
+};
+
+using bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, decltype(&hwloc_bitmap_free)>;
+
+}  // namespace
 
 std::vector<int> allowed_cores(get_affinity ask) {
   constexpr std::size_t most = std::size_t{1} << 20;  // far more than any kernel is built for
@@ -29,16 +61,34 @@ std::vector<int> allowed_cores(get_affinity ask) {
 
 topology this_topology() {
   topology result{.usable_cores = static_cast<int>(allowed_cores().size()), .l2_bytes = std::size_t{1} << 20};
-  hwloc_topology_t tree = nullptr;
-  if (hwloc_topology_init(&tree) != 0) return result;
-  hwloc_topology_set_all_types_filter(tree, HWLOC_TYPE_FILTER_KEEP_NONE);
-  hwloc_topology_set_cache_types_filter(tree, HWLOC_TYPE_FILTER_KEEP_ALL);
-  if (hwloc_topology_load(tree) == 0) {
-    const hwloc_obj_t l2 = hwloc_get_obj_by_type(tree, HWLOC_OBJ_L2CACHE, 0);
-    if (l2 && l2->attr && l2->attr->cache.size > 0) result.l2_bytes = l2->attr->cache.size;
-  }
-  hwloc_topology_destroy(tree);
+  const machine_tree machine(
+      [](hwloc_topology_t tree) { hwloc_topology_set_cache_types_filter(tree, HWLOC_TYPE_FILTER_KEEP_ALL); });
+  if (!machine) return result;
+  const hwloc_obj_t l2 = hwloc_get_obj_by_type(machine.get(), HWLOC_OBJ_L2CACHE, 0);
+  if (l2 && l2->attr && l2->attr->cache.size > 0) result.l2_bytes = l2->attr->cache.size;
   return result;
+}
+
+std::optional<int> numa_node_of(std::span<const int> cores, const std::string& described) {
+  const machine_tree machine([&](hwloc_topology_t tree) {
+    if (!described.empty()) hwloc_topology_set_synthetic(tree, described.c_str());
+  });
+  if (!machine || hwloc_get_nbobjs_by_type(machine.get(), HWLOC_OBJ_NUMANODE) < 2) return std::nullopt;
+  const bitmap wanted(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
+  for (const int core : cores) hwloc_bitmap_set(wanted.get(), static_cast<unsigned>(core));
+  // The first, where a core has memory of several kinds near it: that is the usual kind.
+  for (hwloc_obj_t node = nullptr; (node = hwloc_get_next_obj_by_type(machine.get(), HWLOC_OBJ_NUMANODE, node));)
+    if (hwloc_bitmap_isincluded(wanted.get(), node->cpuset)) return static_cast<int>(node->os_index);
+  return std::nullopt;
+}
+
+bool keep_on_numa_node(std::span<std::byte> memory, int node) {
+  const machine_tree machine([](hwloc_topology_t) {});
+  if (!machine) return false;
+  const bitmap nodes(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
+  hwloc_bitmap_set(nodes.get(), static_cast<unsigned>(node));
+  return hwloc_set_area_membind(machine.get(), memory.data(), memory.size(), nodes.get(), HWLOC_MEMBIND_BIND,
+                                HWLOC_MEMBIND_BYNODESET) == 0;
 }
 
 }  // namespace lull

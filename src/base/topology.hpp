@@ -1,9 +1,13 @@
-// What the machine under a process looks like: which cores it may really use, and how large their caches are.
+// What the machine under a process looks like: which cores it may really use, how large their caches are, and which
+// memory is nearest to them.
 #pragma once
 #include <sched.h>
 #include <sys/types.h>
 
 #include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace lull {
@@ -20,5 +24,13 @@ using get_affinity = int (*)(pid_t pid, std::size_t bytes, cpu_set_t* mask);  //
 
 // The calling process's view (its affinity mask; a container's or a launcher's binding counts).
 [[nodiscard]] topology this_topology();
+
+// The NUMA node, by the system's number, that is local to all of these cores; nothing where they are of several, and
+// where the machine has one. `described`: a machine in hwloc's words ("numa:2 core:4 pu:1") in place of this one.
+[[nodiscard]] std::optional<int> numa_node_of(std::span<const int> cores, const std::string& described = {});
+
+// Pages of this memory that nobody has touched yet will be that node's, whoever touches them, while it has any left.
+// Whole pages. False: the system does not do that, and nothing has changed.
+bool keep_on_numa_node(std::span<std::byte> memory, int node);
 
 }  // namespace lull

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/page.hpp"
 #include "base/settings.hpp"
+#include "base/topology.hpp"
 
 namespace lull::fabric {
 namespace {
@@ -22,10 +23,14 @@ symmetric_memory::symmetric_memory(pe_id me, int pes, std::size_t reserved)
       symmetric_bytes_(heap_bytes_ + static_.bytes),
       own_(segment_.map_own(header_bytes_ + symmetric_bytes_, header_bytes_, greatest_alignment)),
       heap_base_(own_.data() + header_bytes_),
+      numa_node_(numa_node_of(allowed_cores())),
       peers_(static_cast<std::size_t>(pes)),
       memory_of_(static_cast<std::size_t>(pes)),
       headers_(static_cast<std::size_t>(pes)),
       allocator_(heap_bytes_) {
+  // What others write here first would else be far from the cores that read it.
+  if (numa_node_ && !keep_on_numa_node({own_.data(), header_bytes_ + symmetric_bytes_}, *numa_node_))
+    numa_node_.reset();
   const auto mine = static_cast<std::size_t>(me.index());
   headers_[mine] = reinterpret_cast<pe_header*>(own_.data());
   memory_of_[mine] = heap_base_;

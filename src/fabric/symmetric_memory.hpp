@@ -38,6 +38,10 @@ class symmetric_memory {
   // A heap of SHMEM_SYMMETRIC_SIZE and `reserved` bytes more. Throws when there is no memory for that.
   symmetric_memory(pe_id me, int pes, std::size_t reserved);
 
+  // The NUMA node on which its pages are, whoever touches them first: that of the PE's cores; nothing where these are of
+  // several, or there is no other.
+  [[nodiscard]] std::optional<int> numa_node() const { return numa_node_; }
+
   // Nothing may have been written to the heap before.
   void lay_heap_on(std::byte* pages);
 
@@ -98,6 +102,7 @@ class symmetric_memory {
   mapping own_;
   std::byte* heap_base_;
   bool heap_elsewhere_ = false;
+  std::optional<int> numa_node_;
   std::vector<mapping> peers_;         // by PE; empty for this PE and for those of other nodes
   std::vector<std::byte*> memory_of_;  // by PE: its symmetric memory; null when it is not shared with this PE
   std::vector<pe_header*> headers_;    // the same

@@ -41,13 +41,14 @@ void say_hello(fabric::world& world, int thread_level) {
   }
   if (!setting_is_set("SHMEM_DEBUG")) return;
   const auto& places = world.places();
-  debug(world, fmt::format("{}, process {}, node {} of {} with {}{}, heap of {}, waits by {}, {}{}",
-                           counted(world.pes(), "PE"), getpid(), places.my_node().index(), places.nodes(),
-                           counted(places.members(places.my_node()).size(), "PE"),
-                           world.oversubscribed() ? " on fewer cores" : "",
-                           counted(setting_size("SHMEM_SYMMETRIC_SIZE"), "byte"), setting_text("LULL_WAIT"),
-                           thread_levels[static_cast<std::size_t>(thread_level)],
-                           world.has_rdma() ? ", puts and gets by RDMA" : ""));
+  const auto node = world.memory().numa_node();
+  debug(world,
+        fmt::format(
+            "{}, process {}, node {} of {} with {}{}, heap of {}{}, waits by {}, {}{}", counted(world.pes(), "PE"),
+            getpid(), places.my_node().index(), places.nodes(), counted(places.members(places.my_node()).size(), "PE"),
+            world.oversubscribed() ? " on fewer cores" : "", counted(setting_size("SHMEM_SYMMETRIC_SIZE"), "byte"),
+            node ? fmt::format(" on NUMA node {}", *node) : "", setting_text("LULL_WAIT"),
+            thread_levels[static_cast<std::size_t>(thread_level)], world.has_rdma() ? ", puts and gets by RDMA" : ""));
 }
 
 void say_goodbye(fabric::world& world) {

@@ -4,6 +4,7 @@ The headers are made of the table, the definitions are not: one with other types
 function in C++, and the library would lack the name.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -301,13 +302,15 @@ def test_a_tool_intercepts_calls_and_passes_them_on(tmp_path: Path, how: str) ->
     assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "tool: 1 puts\n")
 
 
-def run(tmp_path: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """A program of two lines, as one PE, with these variables in its environment."""
+def run(tmp_path: Path, *before: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """A program of two lines, as one PE, with these variables in its environment, behind another command."""
     program = tmp_path / "hello"
     if not program.exists():
         made = compiled(tmp_path, "#include <shmem.h>\nint main(void) { shmem_init(); shmem_finalize(); }\n", "hello.c")
         subprocess.run(["gcc", made, "-o", program, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"], check=True)
-    return subprocess.run([program], env={"PATH": "/usr/bin", **env}, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [*before, program], env={"PATH": "/usr/bin", **env}, capture_output=True, text=True, check=False
+    )
 
 
 def test_the_environment_makes_a_job_say_version_variables_and_where_it_stands(tmp_path: Path) -> None:
@@ -318,6 +321,16 @@ def test_the_environment_makes_a_job_say_version_variables_and_where_it_stands(t
     debug = run(tmp_path, SHMEM_DEBUG="1").stderr.splitlines()
     assert debug[0].startswith("lull: PE 0: 1 PE, process ")
     assert debug[1].startswith("lull: PE 0: has waited 0 times")
+
+
+def test_a_heap_lies_on_the_numa_node_of_the_cores_of_its_pe(tmp_path: Path) -> None:
+    cores = sorted(os.sched_getaffinity(0))
+    machine = {"HWLOC_SYNTHETIC": f"numa:{cores[-1] + 2} pu:1", "SHMEM_DEBUG": "1"}  # each core has a node of its own
+    for core in (cores[0], cores[-1]):
+        said = run(tmp_path, "taskset", "-c", str(core), **machine).stderr
+        assert f" bytes on NUMA node {core}, waits" in said
+    one_node = machine | {"HWLOC_SYNTHETIC": f"numa:1 pu:{cores[-1] + 1}"}
+    assert "NUMA" not in run(tmp_path, "taskset", "-c", str(cores[0]), **one_node).stderr
 
 
 def test_a_wrong_alignment_is_said_with_debug(tmp_path: Path) -> None:

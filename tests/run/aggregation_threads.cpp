@@ -328,6 +328,29 @@ void values_of_all_threads_come_where_asked(lull::aggregate_options options) {
     }
 }
 
+// Where answers come in the order of the requests, of threads too, neither says whose it is: what travels for a get is
+// the request and its value.
+void nothing_travels_with_a_get_of_a_thread(lull::aggregate_options options) {
+  const int me = shmem_my_pe(), pes = shmem_n_pes();
+  constexpr std::size_t header = 32, threads = 3, each = 2000;  // header: of a buffer
+  options.getters = true;
+  options.compress = 0;
+  lull::gatherer words{lull::items<std::uint64_t>, [me](std::uint64_t request) { return value_of(me, request); },
+                       options};
+  const auto others = static_cast<std::size_t>(pes - 1);
+  std::vector<std::uint64_t> values(threads * each * others);
+  words.into(values);
+  in_threads(threads, [&](unsigned t) {
+    auto mine = words.getter(each * others * t);
+    for (std::size_t k = 0; k < each; ++k)
+      for (int pe = 0; pe < pes; ++pe)
+        if (pe != me) mine.get(k, pe);
+  });
+  words.done();
+  const lull::aggregate_statistics sent = words.statistics();
+  CHECK(sent.bytes - header * sent.buffers == 2 * sizeof(std::uint64_t) * values.size());
+}
+
 // All threads share the cache, small enough that lines are thrown out again, or large.
 void words_of_all_threads_come_through_the_cache(lull::aggregate_options options) {
   const auto me = static_cast<unsigned>(shmem_my_pe());
@@ -362,6 +385,59 @@ void words_of_all_threads_come_through_the_cache(lull::aggregate_options options
     shmem_barrier_all();
   }
   shmem_free(table);
+}
+
+// Waits until two threads of the PE are in it: who has come first would wait for ever if handlers ran one at a time.
+class two_at_once {
+ public:
+  void come() {
+    come_.fetch_add(1);
+    while (come_.load() < 2) std::this_thread::yield();
+  }
+  [[nodiscard]] bool over() const { return come_.load() >= 2; }
+
+ private:
+  std::atomic<int> come_{0};
+};
+
+void what_comes_from_different_pes_is_handled_at_once(lull::aggregate_options options) {
+  const int me = shmem_my_pe();
+  if (shmem_n_pes() < 3) return;
+  options.concurrent_handlers = options.getters = true;
+  {
+    two_at_once handled;
+    lull::aggregator items{lull::items<int>, [&](int) { handled.come(); }, options};
+    if (me == 1 || me == 2) {
+      items.push(me, 0);
+      items.advance();  // sends it
+    } else if (me == 0) {
+      in_threads(3, [&](unsigned) {
+        auto mine = items.pusher();
+        while (!handled.over()) mine.advance();
+      });
+    }
+    items.done();
+  }
+  two_at_once answered;
+  lull::gatherer words{lull::items<std::uint64_t>,
+                       [&](std::uint64_t request) {
+                         answered.come();
+                         return value_of(me, request);
+                       },
+                       options};
+  std::vector<std::uint64_t> values(1);
+  words.into(values);
+  if (me == 1 || me == 2) {
+    words.get(5, 0);
+    words.advance();
+  } else if (me == 0) {
+    in_threads(3, [&](unsigned) {
+      auto mine = words.getter(0);
+      while (!answered.over()) mine.advance();
+    });
+  }
+  words.done();
+  if (me == 1 || me == 2) CHECK(values[0] == value_of(0, 5));
 }
 
 void a_gatherer_without_getters_says_so() {
@@ -411,6 +487,14 @@ int main() {
       an_increment_is_made_once_directly_or_not({.buffers = buffers, .hops = hops});
       values_of_all_threads_come_where_asked({.buffers = buffers, .hops = hops});
       values_of_all_threads_come_where_asked(at_once);
+      values_of_all_threads_come_where_asked({.buffers = buffers, .hops = hops, .buffer_bytes = 512});
+      const bool is_direct = buffers == lull::aggregate_buffers::per_pe
+                                 ? hops == 1
+                                 : shmemx_n_nodes() == 1 || (hops == 1 && shmemx_n_nodes() == shmem_n_pes());
+      if (is_direct) {
+        nothing_travels_with_a_get_of_a_thread({.buffers = buffers, .hops = hops});
+        what_comes_from_different_pes_is_handled_at_once({.buffers = buffers, .hops = hops});
+      }
       words_of_all_threads_come_through_the_cache({.buffers = buffers, .hops = hops});
       options.buffer_bytes = 512;  // so that buffers are full all the time
       options.flush_us = hops == 2 ? 1 : 0;

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "base/error.hpp"
@@ -52,6 +54,29 @@ TEST(allowed_cores, are_those_of_the_affinity_mask) {
   CPU_ZERO(&all);
   for (const int core : before) CPU_SET(static_cast<std::size_t>(core), &all);
   ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+}
+
+TEST(numa_node, of_cores_is_the_one_that_is_local_to_all_of_them) {
+  const std::string machine = "package:2 numa:2 core:2 pu:2";
+  EXPECT_EQ(numa_node_of(std::array{0}, machine), 0);
+  EXPECT_EQ(numa_node_of(std::array{4, 5, 6, 7}, machine), 1);
+  EXPECT_EQ(numa_node_of(std::array{15}, machine), 3);
+}
+
+TEST(numa_node, of_cores_of_several_is_none) {
+  EXPECT_EQ(numa_node_of(std::array{3, 4}, "package:2 numa:2 core:2 pu:2"), std::nullopt);
+  EXPECT_EQ(numa_node_of(std::array{0, 99}, "numa:2 core:2 pu:1"), std::nullopt);  // one that it does not have
+}
+
+TEST(numa_node, is_none_where_there_is_no_other) {
+  EXPECT_EQ(numa_node_of(std::array{0, 1}, "numa:1 core:4 pu:1"), std::nullopt);
+}
+
+TEST(numa_node, memory_for_it_can_be_written) {
+  std::vector<std::byte> memory(std::size_t{1} << 16U);
+  (void)keep_on_numa_node(memory, 0);  // a container may refuse
+  std::ranges::fill(memory, std::byte{1});
+  EXPECT_EQ(memory.back(), std::byte{1});
 }
 
 }  // namespace
