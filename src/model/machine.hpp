@@ -88,6 +88,18 @@ struct message_costs {
   std::size_t rendezvous_from_bytes = std::size_t{1} << 20U;
 };
 
+// How what is predicted is corrected by what a job measures, and when a choice changes (correction.hpp). All chosen.
+struct correction_rules {
+  bool off = false;                  // what is predicted holds, and nothing changes (LULL_CHOOSE)
+  double weight_of_the_last = 0.25;  // of an observation, among all that were seen
+  // An observation that is farther away than so many spreads counts as if it were there; the spread is taken to be this share
+  // of the value at least.
+  double spreads_of_an_outlier = 4, least_spread = 0.1;
+  // Another alternative must promise at least this share, in so many looks one after the other.
+  double least_gain = 0.2;
+  std::uint32_t looks_to_switch = 3;
+};
+
 // What the runtime rewrites in a program's puts to other nodes (transforming.hpp).
 struct transforming_costs {
   // What a small message costs its sender, and a byte that is copied on its way, until this job has measured its own.
@@ -159,6 +171,7 @@ struct assumed_simulation {
 };
 
 struct machine {
+  correction_rules correction;
   link_costs link;
   aggregation_costs aggregation;
   waiting_costs waiting;
