@@ -258,32 +258,32 @@ std::vector<model::choice_account> rdma::accounts(const model::put_costs& predic
       const std::uint64_t count = these.by_message + these.by_rdma;
       if (count == 0) continue;
       model::choice_account& one = all.emplace_back();
-      account_of(one, static_cast<double>(these.bytes) / static_cast<double>(count));
       one.where = model::up_to(width);
-      one.alternatives[0].operations = these.by_message;
-      one.alternatives[1].operations = these.by_rdma;
-      one.alternatives[1].observed_ns = these.call_ns.mean_seen();
+      one.alternatives = {{.name = "message", .operations = these.by_message},
+                          {.name = "rdma", .observed_ns = these.call_ns.mean_seen(), .operations = these.by_rdma}};
+      account_of(one, static_cast<double>(these.bytes) / static_cast<double>(count));
     }
   };
+  const std::uint64_t changes = counts_.puts + counts_.atomics;
+  const double rung = changes == 0 ? 0 : static_cast<double>(counts_.rings) / static_cast<double>(changes);
   each(puts_, [&](model::choice_account& one, double bytes) {
     one.choice = "rdma-put";
     one.per = "put";
-    one.alternatives = {{.name = "message",
-                         .predicted_ns = model::ns_of_put_by_message(bytes, predicted),
-                         .corrected_ns = model::ns_of_put_by_message(bytes, known)},
-                        {.name = "rdma",
-                         .predicted_ns = model::ns_of_put_by_rdma(bytes, predicted_operation, predicted),
-                         .corrected_ns = model::ns_of_put_by_rdma(bytes, operation, known)}};
+    model::alternative_account &message = one.alternatives[0], &by_network = one.alternatives[1];
+    message.predicted_ns = model::ns_of_put_by_message(bytes, predicted);
+    message.corrected_ns = model::ns_of_put_by_message(bytes, known);
+    by_network.predicted_ns = model::ns_of_put_by_rdma(bytes, predicted_operation, predicted);
+    by_network.corrected_ns = model::ns_of_put_by_rdma(bytes, operation, known, rung);
+    if (by_network.observed_ns) *by_network.observed_ns += rung * known.ns_per_message;
   });
   each(gets_, [&](model::choice_account& one, double bytes) {
     one.choice = "rdma-get";
     one.per = "get";
-    one.alternatives = {{.name = "message",
-                         .predicted_ns = model::ns_of_get_by_message(bytes, predicted),
-                         .corrected_ns = model::ns_of_get_by_message(bytes, known)},
-                        {.name = "rdma",
-                         .predicted_ns = model::ns_of_get_by_rdma(bytes, predicted_operation, predicted),
-                         .corrected_ns = model::ns_of_get_by_rdma(bytes, operation, known)}};
+    model::alternative_account &message = one.alternatives[0], &by_network = one.alternatives[1];
+    message.predicted_ns = model::ns_of_get_by_message(bytes, predicted);
+    message.corrected_ns = model::ns_of_get_by_message(bytes, known);
+    by_network.predicted_ns = model::ns_of_get_by_rdma(bytes, predicted_operation, predicted);
+    by_network.corrected_ns = model::ns_of_get_by_rdma(bytes, operation, known);
   });
   return all;
 }

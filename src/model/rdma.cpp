@@ -9,8 +9,8 @@ double ns_of_put_by_message(double bytes, const put_costs& known) {
   return known.ns_per_message + 2 * bytes * known.ns_per_copied_byte;
 }
 
-double ns_of_put_by_rdma(double bytes, double ns_per_operation, const put_costs& known) {
-  return ns_per_operation + known.ns_per_message + bytes * known.ns_per_copied_byte;
+double ns_of_put_by_rdma(double bytes, double ns_per_operation, const put_costs& known, double rung) {
+  return ns_per_operation + rung * known.ns_per_message + bytes * known.ns_per_copied_byte;
 }
 
 double ns_of_get_by_message(double bytes, const put_costs& known) {
