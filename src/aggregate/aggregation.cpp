@@ -59,7 +59,14 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
   clock_.clear();
 }
 
-aggregation::~aggregation() = default;
+aggregation::~aggregation() {
+  if (plan_.routes.empty()) return;
+  auto all = phases_.accounts();
+  const aggregate_statistics seen = statistics();
+  if (const auto route = aggregate::account_of_route(plan_, seen.items - seen.direct_items, seen.cpu_ns_per_item))
+    all.push_back(*route);
+  model::book_of_this_process().keep(all);
+}
 
 std::size_t aggregation::deliver(void* self, const batch& items) {
   const aggregation& me = *static_cast<const aggregation*>(self);

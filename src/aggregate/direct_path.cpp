@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "fabric/collectives.hpp"
 #include "fabric/team.hpp"
-#include "model/aggregation.hpp"
+#include "model/machine_file.hpp"
 
 namespace lull::aggregate {
 // Lines of their own: what all arrive at is not what a PE looks at meanwhile.
@@ -37,8 +37,8 @@ direct_path::~direct_path() {
   world_.memory().release(mine_);
 }
 
-// Measures what model::break_even_items() asks for. What PE 0 finds holds for all.
-std::uint64_t direct_path::measure(bool gets, double aggregated_ns, const std::function<void()>& empty_phase) {
+// What model::break_even_items() asks for, but the turns.
+model::direct_path_costs direct_path::measured(bool gets, const std::function<void()>& empty_phase) {
   constexpr int repeats = 15, words = 32;
   const auto sorted_ns = [&](auto&& act) {
     std::array<std::int64_t, repeats> took{};
@@ -53,9 +53,7 @@ std::uint64_t direct_path::measure(bool gets, double aggregated_ns, const std::f
     return took;
   };
   const auto median_ns = [&](auto&& act) { return static_cast<double>(sorted_ns(act)[repeats / 2]); };
-  // Of what PEs do by themselves the least counts: in all others a PE may have lost its core. Where PEs outnumber cores
-  // they do it in turn, as they meet.
-  const double turns = std::max(1.0, static_cast<double>(pes_here_) / world_.cores_of_host());
+  // Of what PEs do by themselves the least counts: in all others a PE may have lost its core.
   const double barrier = median_ns([&] { world_.everybody().sync(); });
   const double phase = median_ns(empty_phase);
   const double direct =
@@ -71,13 +69,44 @@ std::uint64_t direct_path::measure(bool gets, double aggregated_ns, const std::f
         world_.transfers().quiet(traffic_);
       })[0]) /
       words;
+  return {.empty_phase_ns = phase, .barrier_ns = barrier, .ns_per_direct_item = direct};
+}
+
+// What PE 0 finds holds for all.
+std::uint64_t direct_path::limit(bool gets, double aggregated_ns, const std::function<void()>& empty_phase) {
+  model::machine here = model::this_machine();
+  here.link = here.network;
+  aggregated_ns_ = aggregated_ns;
+  predicted_ = model::predicted_direct_path(here, world_.pes(), static_cast<int>(pes_here_), gets);
+  known_ = here.correction.off ? predicted_ : measured(gets, empty_phase);
+  // Where PEs outnumber cores they issue their items in turn, as they meet.
+  predicted_.pes_per_core = known_.pes_per_core =
+      std::max(1.0, static_cast<double>(pes_here_) / world_.cores_of_host());
   // Only PE 0 writes: what it sends may arrive before the others have come as far.
-  if (world_.me().index() == 0)
-    mine_->limit = model::break_even_items(
-        {.empty_phase_ns = phase, .barrier_ns = barrier, .ns_per_direct_item = direct, .pes_per_core = turns},
-        aggregated_ns);
+  if (world_.me().index() == 0) mine_->limit = model::break_even_items(known_, aggregated_ns);
   fabric::broadcast(world_.everybody(), &mine_->limit, &mine_->limit, sizeof mine_->limit, 0);
   return mine_->limit;
+}
+
+std::vector<model::choice_account> direct_path::accounts(const phases_seen& direct, const phases_seen& buffered) const {
+  std::vector<model::choice_account> all;
+  for (const bool directly : {true, false}) {
+    const phases_seen& seen = directly ? direct : buffered;
+    if (seen.phases == 0) continue;
+    const double items = static_cast<double>(seen.items) / static_cast<double>(seen.phases);
+    all.push_back({.choice = "direct",
+                   .where = directly ? "phases that were" : "phases that were not",
+                   .per = "phase",
+                   .alternatives = {{.name = "direct",
+                                     .predicted_ns = model::ns_of_direct_phase(predicted_, items),
+                                     .corrected_ns = model::ns_of_direct_phase(known_, items),
+                                     .operations = directly ? seen.phases : 0},
+                                    {.name = "buffers",
+                                     .predicted_ns = model::ns_of_buffered_phase(predicted_, items, aggregated_ns_),
+                                     .corrected_ns = model::ns_of_buffered_phase(known_, items, aggregated_ns_),
+                                     .operations = directly ? 0 : seen.phases}}});
+  }
+  return all;
 }
 
 void direct_path::leave(std::uint64_t phase) {

@@ -5,8 +5,11 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "fabric/world.hpp"
+#include "model/account.hpp"
+#include "model/aggregation.hpp"
 
 namespace lull::aggregate {
 
@@ -19,8 +22,17 @@ class direct_path {
   direct_path& operator=(const direct_path&) = delete;
 
   // How many items of a PE cost as much directly as the buffers of a phase do; 0: not even one does. `gets`: an item is
-  // a get, else an atomic; `aggregated_ns`: what it costs in a buffer. Collective; the same everywhere.
-  [[nodiscard]] std::uint64_t measure(bool gets, double aggregated_ns, const std::function<void()>& empty_phase);
+  // a get, else an atomic; `aggregated_ns`: what it costs in a buffer. The machine's constants say it, corrected by what is
+  // measured here (LULL_CHOOSE=auto). Collective; the same everywhere, so it stays.
+  [[nodiscard]] std::uint64_t limit(bool gets, double aggregated_ns, const std::function<void()>& empty_phase);
+
+  // Phases of one kind, with so many items of this PE in all of them.
+  struct phases_seen {
+    std::uint64_t phases = 0, items = 0;
+  };
+  // `direct`: what this choice has come to.
+  [[nodiscard]] std::vector<model::choice_account> accounts(const phases_seen& direct,
+                                                            const phases_seen& buffered) const;
 
   void leave(std::uint64_t phase);
   [[nodiscard]] bool somebody_left(std::uint64_t phase) const;
@@ -29,6 +41,7 @@ class direct_path {
 
  private:
   struct shared_words;
+  [[nodiscard]] model::direct_path_costs measured(bool gets, const std::function<void()>& empty_phase);
   void arrive();
   [[nodiscard]] bool all_arrived() const;
 
@@ -38,6 +51,8 @@ class direct_path {
   shared_words* mine_;          // symmetric
   shared_words* at_node_;       // that of the node's leader
   std::uint64_t meetings_ = 0;  // begun by this PE
+  model::direct_path_costs predicted_{}, known_{};
+  double aggregated_ns_ = 0;
 };
 
 }  // namespace lull::aggregate

@@ -7,7 +7,7 @@ namespace lull::aggregate {
 void phases::allow_direct_path(double ns_per_buffered_item, const std::function<void()>& finish) {
   direct_ = std::make_unique<direct_path>(world_);
   // A request and its answer are two items.
-  direct_limit_ = direct_->measure(answers_ != nullptr, ns_per_buffered_item * (answers_ ? 2 : 1), finish);
+  direct_limit_ = direct_->limit(answers_ != nullptr, ns_per_buffered_item * (answers_ ? 2 : 1), finish);
   direct_now_ = direct_limit_ != 0;
   seen_ = {};
   if (answers_) answers_->seen_ = {};
@@ -69,6 +69,11 @@ bool phases::finish_direct(std::uint64_t items) {
   ++seen_.direct;
   if (answers_) ++answers_->seen_.all;
   return true;
+}
+
+std::vector<model::choice_account> phases::accounts() const {
+  if (!direct_) return {};
+  return direct_->accounts({seen_.direct, seen_.direct_items}, {seen_.all - seen_.direct, pipeline_.pushed()});
 }
 
 }  // namespace lull::aggregate

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "aggregate/direct_path.hpp"
 #include "aggregate/phase_clock.hpp"
@@ -45,6 +46,8 @@ class phases {
   bool finish_direct(std::uint64_t items);  // false: somebody left, so it is to be finished as any
 
   [[nodiscard]] const counts& seen() const { return seen_; }
+  // Of the direct path, if there is one: what this choice has come to.
+  [[nodiscard]] std::vector<model::choice_account> accounts() const;
 
  private:
   void over(std::uint64_t most_pushed);

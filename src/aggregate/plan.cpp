@@ -10,61 +10,80 @@
 #include "aggregate/node_hop.hpp"
 #include "aggregate/pe_hop.hpp"
 #include "base/clock.hpp"
+#include "base/counted.hpp"
 #include "base/settings.hpp"
 #include "base/topology.hpp"
 #include "fabric/collectives.hpp"
 #include "fabric/team.hpp"
+#include "model/correction.hpp"
+#include "model/machine_file.hpp"
 #include "shmem.h"
 
 namespace lull::aggregate {
 namespace {
 
-// What a message between nodes costs. Collective; the same everywhere.
-model::link_costs measure(fabric::world& world) {
-  constexpr int messages = 16;
-  constexpr std::size_t small = 1024, large = 32768;
+// What a message between nodes costs: as the machine's constants have it, and corrected. Collective; the same everywhere, as PE 0
+// finds.
+struct known_link {
+  model::link_costs predicted, corrected;
+};
+
+// Of some messages of either size, in turn. Collective.
+model::link_costs measured(fabric::world& world, const model::machine& here, std::byte* target, std::size_t most) {
+  constexpr int messages = 16, rounds = 3;
+  constexpr std::size_t small = 1024;
   const job::layout& layout = world.places();
-  const node_id here = layout.my_node();
-  auto* const target = static_cast<std::byte*>(world.memory().allocate(large));
-  auto* const result = static_cast<std::array<double, 2>*>(world.memory().allocate(sizeof(std::array<double, 2>)));
+  const pe_id peer = layout.leader(node_id{(layout.my_node().index() + 1) % layout.nodes()});
+  const std::vector<std::byte> source(most);
+  fabric::context traffic;
+  const auto time = [&](std::size_t bytes) {
+    const std::int64_t begin = now_ns();
+    for (int i = 0; i < messages; ++i) world.transfers().put(traffic, target, source.data(), bytes, peer, false);
+    world.transfers().quiet(traffic);
+    return static_cast<double>(now_ns() - begin) / messages;
+  };
+  const auto predicted = [&](std::size_t bytes) {
+    return here.network.ns_per_message + static_cast<double>(bytes) * here.network.ns_per_byte;
+  };
+  model::corrected_term of_small(predicted(small), here.correction), of_large(predicted(most), here.correction);
+  time(most);  // the connection is made by the first message
+  for (int i = 0; i < rounds; ++i) {
+    of_small.saw(time(small));
+    of_large.saw(time(most));
+  }
+  const double per_byte = std::max(0.01, (of_large.value() - of_small.value()) / static_cast<double>(most - small));
+  return {std::max(100.0, of_small.value() - static_cast<double>(small) * per_byte), per_byte};
+}
+
+known_link find_out(fabric::world& world) {
+  constexpr std::size_t most = 32768;
+  const model::machine& here = model::this_machine();
+  auto* const target = static_cast<std::byte*>(world.memory().allocate(most));
+  auto* const result = static_cast<known_link*>(world.memory().allocate(sizeof(known_link)));
   if (!target || !result) {
     if (target) world.memory().release(target);
     if (result) world.memory().release(result);
     throw std::bad_alloc();  // nor would there be room for buffers
   }
-  std::vector<std::byte> source(large);
+  known_link mine{here.network, here.network};
   world.everybody().sync();
-  if (layout.leader(here) == world.me()) {
-    const pe_id peer = layout.leader(node_id{(here.index() + 1) % layout.nodes()});
-    fabric::context traffic;
-    const auto time = [&](std::size_t bytes) {
-      const std::int64_t begin = now_ns();
-      for (int i = 0; i < messages; ++i) world.transfers().put(traffic, target, source.data(), bytes, peer, false);
-      world.transfers().quiet(traffic);
-      return static_cast<double>(now_ns() - begin) / messages;
-    };
-    time(large);  // the connection is made by the first message
-    std::array<double, 3> slow{}, fast{};
-    for (std::size_t i = 0; i < slow.size(); ++i) fast[i] = time(small), slow[i] = time(large);
-    std::ranges::sort(slow);
-    std::ranges::sort(fast);
-    const double per_byte = std::max(0.01, (slow[1] - fast[1]) / static_cast<double>(large - small));
-    if (world.me().index() == 0)  // what it sends may arrive before the others have come as far
-      *result = {std::max(100.0, fast[1] - static_cast<double>(small) * per_byte), per_byte};
-  }
+  if (!here.correction.off && world.places().leader(world.places().my_node()) == world.me())
+    mine.corrected = measured(world, here, target, most);
+  // Only PE 0 writes: what it sends may arrive before the others have come as far.
+  if (world.me().index() == 0) *result = mine;
   fabric::broadcast(world.everybody(), result, result, sizeof *result, 0);
-  const model::link_costs costs{(*result)[0], (*result)[1]};
+  mine = *result;
   world.everybody().sync();
   world.memory().release(result);
   world.memory().release(target);
-  return costs;
+  return mine;
 }
 
-// Measured for the first aggregation of a job; the links stay the same.
-model::link_costs link_between_nodes(fabric::world& world) {
+// Found out for the first aggregation of a job; the links stay the same.
+known_link link_between_nodes(fabric::world& world) {
   if (world.places().nodes() == 1) return {};
-  static std::optional<model::link_costs> known;
-  if (!known) known = measure(world);
+  static std::optional<known_link> known;
+  if (!known) known = find_out(world);
   return *known;
 }
 
@@ -80,6 +99,28 @@ model::buffer_demand demand_of(const route& way) {
     all.fixed_bytes += one.fixed_bytes;
   }
   return all;
+}
+
+// What an item costs by each route that `wanted` leaves, with the link as predicted and as it is known in `here`.
+void note_routes(plan& made, fabric::world& world, const model::machine& here, const model::link_costs& predicted,
+                 const wanted_route& wanted, const model::buffer_limits& limits) {
+  model::machine by_constants = here;
+  by_constants.link = predicted;
+  for (const buffering kind : {buffering::per_pe, buffering::per_node})
+    for (int hops = 1; hops <= 3; ++hops) {
+      const auto buffers = kind == buffering::per_node ? aggregate_buffers::per_node : aggregate_buffers::per_pe;
+      if ((wanted.hops != 0 && wanted.hops != hops) ||
+          (wanted.buffers != aggregate_buffers::by_setting && wanted.buffers != buffers))
+        continue;
+      const wanted_route one{.item_bytes = wanted.item_bytes, .buffers = buffers, .hops = hops};
+      const auto cost = choose_route(world.places(), world.pes(), here, one, limits);
+      const auto before = choose_route(world.places(), world.pes(), by_constants, one, limits);
+      if (!cost || !before) continue;
+      if (made.how == scheme{kind, hops}) made.taken = made.routes.size();
+      made.routes.push_back({.name = (kind == buffering::per_node ? "per-node, " : "per-pe, ") + counted(hops, "hop"),
+                             .predicted_ns = before->found.ns_per_item,
+                             .corrected_ns = cost->found.ns_per_item});
+    }
 }
 
 }  // namespace
@@ -125,8 +166,9 @@ std::size_t memory_allowed(const aggregate_options& options) {
 plan make_plan(fabric::world& world, const aggregate_options& options, std::size_t item_bytes) {
   if (options.hops < 0 || options.hops > 3)
     throw std::invalid_argument("an aggregator of " + std::to_string(options.hops) + " hops; there may be 1, 2 or 3");
-  model::machine here;
-  here.link = link_between_nodes(world);
+  const known_link link = link_between_nodes(world);
+  model::machine here = model::this_machine();
+  here.link = link.corrected;
   here.aggregation.l2_bytes = this_topology().l2_bytes;
 
   wanted_route wanted{.item_bytes = item_bytes, .buffers = options.buffers, .hops = options.hops};
@@ -137,14 +179,12 @@ plan make_plan(fabric::world& world, const aggregate_options& options, std::size
 
   const std::size_t allowed = memory_allowed(options);
   const std::size_t chunk_memory = has_threads() ? allowed / 4 : 0;
-  const auto choose = [&] {
-    return choose_route(world.places(), world.pes(), here, wanted,
-                        {.memory_bytes = allowed - chunk_memory,
-                         .least_bytes = 0,
-                         .per_channel = static_cast<std::size_t>(setting_integer("LULL_AGGREGATE_BUFFERS")),
-                         .set_bytes = set_or(options.buffer_bytes, "LULL_AGGREGATE_BUFFER_BYTES"),
-                         .pes_of_node = world.places().members(world.places().my_node()).size()});
-  };
+  const model::buffer_limits limits{.memory_bytes = allowed - chunk_memory,
+                                    .least_bytes = 0,
+                                    .per_channel = static_cast<std::size_t>(setting_integer("LULL_AGGREGATE_BUFFERS")),
+                                    .set_bytes = set_or(options.buffer_bytes, "LULL_AGGREGATE_BUFFER_BYTES"),
+                                    .pes_of_node = world.places().members(world.places().my_node()).size()};
+  const auto choose = [&] { return choose_route(world.places(), world.pes(), here, wanted, limits); };
   auto best = choose();
   const bool per_node = best && best->how.buffers == buffering::per_node;
   // A PE alone on its node fills the node's buffers: then these are its own, and no item needs to say whose it is.
@@ -156,16 +196,31 @@ plan make_plan(fabric::world& world, const aggregate_options& options, std::size
   if (!best)
     throw std::invalid_argument("no aggregation buffers fit into " + std::to_string(allowed) +
                                 " bytes; raise LULL_AGGREGATE_MEMORY");
-  return {.how = best->how,
-          .sizes = {best->found.sizes},
-          .ns_per_item = best->found.ns_per_item,
-          .memory_bytes = best->found.memory_bytes,
-          .chunk_memory = chunk_memory,
-          .compress = options.compress >= 0 ? options.compress != 0 : setting_integer("LULL_AGGREGATE_COMPRESS") != 0,
-          .direct = options.direct >= 0 ? options.direct != 0 : setting_integer("LULL_AGGREGATE_DIRECT") != 0,
-          .flush_ns = 1000 * (options.flush_us >= 0 ? options.flush_us : setting_integer("LULL_AGGREGATE_FLUSH_US")),
-          .per_node = per_node,
-          .one_node = world.places().nodes() == 1};
+  plan made{.how = best->how,
+            .sizes = {best->found.sizes},
+            .ns_per_item = best->found.ns_per_item,
+            .memory_bytes = best->found.memory_bytes,
+            .chunk_memory = chunk_memory,
+            .compress = options.compress >= 0 ? options.compress != 0 : setting_integer("LULL_AGGREGATE_COMPRESS") != 0,
+            .direct = options.direct >= 0 ? options.direct != 0 : setting_integer("LULL_AGGREGATE_DIRECT") != 0,
+            .flush_ns = 1000 * (options.flush_us >= 0 ? options.flush_us : setting_integer("LULL_AGGREGATE_FLUSH_US")),
+            .per_node = per_node,
+            .one_node = world.places().nodes() == 1};
+  if (world.wait().has_table()) note_routes(made, world, here, link.predicted, wanted, limits);
+  return made;
+}
+
+std::optional<model::choice_account> account_of_route(const plan& how, std::uint64_t items, double cpu_ns_per_item) {
+  if (how.routes.size() < 2 || items == 0) return std::nullopt;
+  model::choice_account account{.choice = "route", .per = "item", .alternatives = how.routes};
+  const double beside = cpu_ns_per_item - how.ns_per_item;  // what an item takes besides its route is the same on each
+  for (model::alternative_account& other : account.alternatives)
+    *other.corrected_ns = std::max(0.0, *other.corrected_ns + beside);
+  model::alternative_account& taken = account.alternatives[how.taken];
+  taken.corrected_ns = how.ns_per_item;
+  taken.observed_ns = cpu_ns_per_item;
+  taken.operations = items;
+  return account;
 }
 
 }  // namespace lull::aggregate

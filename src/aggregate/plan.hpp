@@ -1,14 +1,17 @@
 // How an aggregation is made: its route, its buffers and when they are sent. What is not set costs least by
-// model/aggregation.hpp, for the link between nodes as it was measured, within the memory that is set.
+// model/aggregation.hpp, within the memory that is set, for the link between nodes as the machine's constants have it; at the
+// first aggregation of a job these are corrected by what is measured then (LULL_CHOOSE=auto).
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "aggregate/hop.hpp"
 #include "aggregate/route.hpp"
 #include "fabric/world.hpp"
 #include "lull/aggregate.hpp"
+#include "model/account.hpp"
 #include "model/aggregation.hpp"
 
 namespace lull::aggregate {
@@ -24,6 +27,9 @@ struct plan {
   std::int64_t flush_ns = 0;  // 0: no deadline
   bool per_node = false;      // buffers are those of nodes, also where each has one PE
   bool one_node = false;      // there is no other
+  // What an item costs by each of the routes that it was chosen from; empty without statistics (LULL_STATS).
+  std::vector<model::alternative_account> routes{};
+  std::size_t taken = 0;  // of these
 
   // Whether items carry the number of their PE: not where each channel of the only hop that moves them ends at it.
   [[nodiscard]] bool addressed() const {
@@ -37,6 +43,8 @@ bool has_threads();  // whether several threads of this PE may call at the same 
 //
 // Collective. `item_bytes` without address; 0: any size. std::invalid_argument for what cannot be.
 plan make_plan(fabric::world& world, const aggregate_options& options, std::size_t item_bytes);
+// `route`: of an aggregation whose items each took so long, by the clock of the CPU.
+std::optional<model::choice_account> account_of_route(const plan& how, std::uint64_t items, double cpu_ns_per_item);
 std::size_t memory_allowed(const aggregate_options& options);
 
 // Which routes may be chosen from, and for which items.

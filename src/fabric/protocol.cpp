@@ -63,7 +63,7 @@ protocol::protocol(pe_id me, int pes, const served_memory& memory, protocol_hook
       completion_(pes),
       acks_(pes),
       server_(me, memory, hooks_, acks_),
-      transformer_(pes, small_puts.message_bytes, model::this_machine().transforming),
+      transformer_(pes, small_puts.message_bytes, model::this_machine()),
       coalescer_(pes, small_puts.message_bytes, small_puts.longest_ns),
       transport_(make(*this)) {
   transport::remote_memory* const reached = transport_->remote();
@@ -152,8 +152,8 @@ void protocol::send(pe_id pe, message_kind kind, message& m, const Header& heade
   const auto give = [&] {
     transport_->send(pe.index(), static_cast<unsigned>(kind), m, {m.header, header_bytes}, data, bytes, wanted);
   };
-  constexpr std::size_t small = 512;
-  if (bytes > small || messages_seen_++ % messages_per_sample != 0) return give();
+  constexpr std::size_t small = 512;  // and not the first one, which connects
+  if (bytes > small || ++messages_seen_ % messages_per_sample != 0 || !transformer_.measures()) return give();
   const std::int64_t begin = now_ns();
   give();
   const std::int64_t took = now_ns() - begin;
@@ -385,7 +385,7 @@ transforming_counts protocol::transformed() const {
 
 bool protocol::put_by_rdma(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
                            const signal_amo* signal, std::atomic<bool>* sent) {
-  const auto costs = seen();
+  const auto costs = this->costs();
   const auto* from = static_cast<const std::byte*>(source);
   std::unique_lock hold(lock_);
   if (!rdma_->takes_put(pe, offset, bytes, costs)) return false;
@@ -405,7 +405,7 @@ bool protocol::put_by_rdma(outstanding& of, pe_id pe, std::size_t offset, const 
 
 bool protocol::get_by_rdma(outstanding* of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes,
                            reply* answer) {
-  const auto costs = seen();
+  const auto costs = this->costs();
   auto* to = static_cast<std::byte*>(destination);
   std::unique_lock hold(lock_);
   if (!rdma_->takes_get(pe, offset, bytes, costs)) return false;
@@ -422,7 +422,7 @@ bool protocol::get_by_rdma(outstanding* of, pe_id pe, std::size_t offset, void* 
 }
 
 bool protocol::fetch_by_rdma(outstanding* of, pe_id pe, const amo& u, void* old_value, reply* answer) {
-  const auto costs = seen();
+  const auto costs = this->costs();
   const std::lock_guard hold(lock_);
   if (!rdma_->takes_fetch(pe, u, costs)) return false;
   rdma_->fetch(of, pe, u, old_value, answer);
@@ -455,9 +455,17 @@ void protocol::fenced(const outstanding& of) {
   rdma_->fenced(of);
 }
 
-model::put_costs protocol::seen() const {
+model::put_costs protocol::costs() const {
   const std::lock_guard quickly(quick_);
-  return transformer_.seen();
+  return transformer_.costs();
+}
+
+std::vector<model::choice_account> protocol::choices(bool rewriting) const {
+  const std::lock_guard hold(lock_);
+  const std::lock_guard quickly(quick_);
+  auto all = rewriting ? transformer_.accounts() : std::vector<model::choice_account>{};
+  if (rdma_) model::add(all, rdma_->accounts(transformer_.predicted_costs(), transformer_.costs()));
+  return all;
 }
 
 rdma_counts protocol::by_rdma() const {

@@ -130,6 +130,8 @@ class protocol final : transport::receiver {
 
   [[nodiscard]] transforming_counts transformed() const;
   [[nodiscard]] rdma_counts by_rdma() const;
+  // What was chosen, and what it came to: which transfers are left to the network, and, if `rewriting`, which puts are rewritten.
+  [[nodiscard]] std::vector<model::choice_account> choices(bool rewriting) const;
   bool progress();  // handles what has arrived, sends what is due; whether there was any
   // The same, unless another thread is about it: then this one would only wait for the lock, and do what is done already.
   bool progress_unless_another_does();
@@ -154,7 +156,7 @@ class protocol final : transport::receiver {
   bool get_by_rdma(outstanding* of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes, reply* answer);
   bool fetch_by_rdma(outstanding* of, pe_id pe, const amo& u, void* old_value, reply* answer);
   void send_due();  // what operations by RDMA want said
-  [[nodiscard]] model::put_costs seen() const;
+  [[nodiscard]] model::put_costs costs() const;
 
   bool progress_locked();
   void opportunistic_progress();  // after a message of the caller's own

@@ -1,6 +1,7 @@
 #include "fabric/rdma.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/clock.hpp"
@@ -8,10 +9,8 @@
 namespace lull::fabric {
 namespace {
 
-constexpr model::rdma_costs costs{};
 constexpr unsigned operations_per_sample = 16;  // one of so many is timed
 constexpr unsigned puts_per_probe = 64;         // of those too small one goes by RDMA all the same, and is timed
-constexpr double most_of_a_sample = 2;          // times what was seen before: else the processor did something else
 
 std::optional<transport::change> change_of(amo_op op) {
   switch (op) {
@@ -49,7 +48,9 @@ rdma::rdma(transport::remote_memory& memory, int pes, completion& completing, rd
       completion_(completing),
       hooks_(std::move(hooks)),
       settings_(settings),
-      ns_per_operation_(costs.ns_per_operation),
+      ns_per_operation_(settings.on.rdma.ns_per_operation, settings.on.correction),
+      puts_(65, transfers_of_size(settings.on.correction)),
+      gets_(puts_),
       peers_(static_cast<std::size_t>(pes)) {
   for (int pe = 0; pe < pes; ++pe) {
     settling& one = of(pe_id{pe});
@@ -74,27 +75,35 @@ bool rdma::reaches(pe_id pe, std::size_t offset, std::size_t bytes) {
          memory_.reaches(pe.index()) != transport::reach::nothing;
 }
 
-bool rdma::takes_put(pe_id pe, std::size_t offset, std::size_t bytes, const model::put_costs& seen) {
-  const std::size_t least =
-      settings_.least_bytes != 0 ? settings_.least_bytes : model::least_put_by_rdma(ns_per_operation_, seen);
+bool rdma::counted(transfers_by_size& of, std::size_t bytes, bool by_rdma) {
+  transfers_of_size& these = of[static_cast<std::size_t>(std::bit_width(bytes))];
+  ++(by_rdma ? these.by_rdma : these.by_message);
+  these.bytes += bytes;
+  return by_rdma;
+}
+
+bool rdma::takes_put(pe_id pe, std::size_t offset, std::size_t bytes, const model::put_costs& known) {
+  const model::rdma_costs& costs = settings_.on.rdma;
   if (!reaches(pe, offset, bytes) || completion_.acknowledged_by(pe) < of(pe).behind) return false;
-  if (bytes >= least) return true;
-  if (settings_.least_bytes != 0 || bytes < costs.smallest_put_bytes || ++too_small_ % puts_per_probe != 0)
-    return false;
+  if (!decides()) return bytes >= settings_.least_bytes;
+  if (bytes >= model::least_put_by_rdma(ns_per_operation_.value(), known, costs)) return counted(puts_, bytes, true);
+  if (settings_.on.correction.off || bytes < costs.smallest_put_bytes || ++too_small_ % puts_per_probe != 0)
+    return counted(puts_, bytes, false);
   settled_ = 0;
-  return true;
+  return counted(puts_, bytes, true);
 }
 
-bool rdma::takes_get(pe_id pe, std::size_t offset, std::size_t bytes, const model::put_costs& seen) {
-  const std::size_t least =
-      settings_.least_bytes != 0 ? settings_.least_bytes : model::least_get_by_rdma(ns_per_operation_, seen);
-  return bytes >= least && reaches(pe, offset, bytes) && completion_.unacknowledged(pe) == 0;
+bool rdma::takes_get(pe_id pe, std::size_t offset, std::size_t bytes, const model::put_costs& known) {
+  if (!reaches(pe, offset, bytes) || completion_.unacknowledged(pe) != 0) return false;
+  if (!decides()) return bytes >= settings_.least_bytes;
+  return counted(gets_, bytes, bytes >= model::least_get_by_rdma(ns_per_operation_.value(), known));
 }
 
-bool rdma::takes_fetch(pe_id pe, const amo& u, const model::put_costs& seen) {
-  return (u.op == amo_op::fetch || change_of(u.op)) && reaches(pe, u.offset, u.width) &&
-         memory_.by_processor(pe.index()) && model::least_get_by_rdma(ns_per_operation_, seen) <= u.width &&
-         completion_.unacknowledged(pe) == 0;
+bool rdma::takes_fetch(pe_id pe, const amo& u, const model::put_costs& known) {
+  if (!(u.op == amo_op::fetch || change_of(u.op)) || !reaches(pe, u.offset, u.width) ||
+      !memory_.by_processor(pe.index()) || completion_.unacknowledged(pe) != 0)
+    return false;
+  return counted(gets_, u.width, u.width >= model::least_get_by_rdma(ns_per_operation_.value(), known));
 }
 
 // ---- One operation
@@ -124,6 +133,17 @@ void rdma::began(access& one, const bool& finished) {
     completion_.expect_reply(*one.of);
 }
 
+void rdma::began(access& one, const bool& finished, transfers_by_size& of_size, std::size_t bytes,
+                 std::int64_t begin_ns) {
+  if (finished && begin_ns != 0)
+    of_size[static_cast<std::size_t>(std::bit_width(bytes))].call_ns.saw(static_cast<double>(now_ns() - begin_ns));
+  began(one, finished);
+}
+
+std::int64_t rdma::begin_ns(std::uint64_t operations) const {
+  return measures() && operations % operations_per_sample == 0 ? now_ns() : 0;
+}
+
 void rdma::put(outstanding& of_context, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
                const signal_amo* signal, std::atomic<bool>* sent) {
   bool finished = false;
@@ -132,10 +152,10 @@ void rdma::put(outstanding& of_context, pe_id pe, std::size_t offset, const void
   one.range = {offset, bytes};
   one.sent = sent;
   if (signal) one.signal = *signal;
-  ++counts_.puts;
+  const std::int64_t at_ns = begin_ns(++counts_.puts);
   counts_.put_bytes += bytes;
   memory_.put(pe.index(), offset, source, bytes, one);
-  began(one, finished);
+  began(one, finished, puts_, bytes, at_ns);
 }
 
 void rdma::get(outstanding* of_context, pe_id pe, std::size_t offset, void* destination, std::size_t bytes,
@@ -143,17 +163,17 @@ void rdma::get(outstanding* of_context, pe_id pe, std::size_t offset, void* dest
   bool finished = false;
   access& one = begin(of_context, pe, finished);
   one.answer = answer;
-  ++counts_.gets;
+  const std::int64_t at_ns = begin_ns(++counts_.gets);
   counts_.got_bytes += bytes;
   memory_.get(pe.index(), offset, destination, bytes, one);
-  began(one, finished);
+  began(one, finished, gets_, bytes, at_ns);
 }
 
 void rdma::fetch(outstanding* of_context, pe_id pe, const amo& u, void* old_value, reply* answer) {
   bool finished = false;
   access& one = begin(of_context, pe, finished);
   one.answer = answer;
-  ++counts_.atomics;
+  const std::int64_t at_ns = begin_ns(++counts_.atomics);
   if (const auto how = change_of(u.op)) {
     one.changes = true;
     one.range = {u.offset, u.width};
@@ -166,7 +186,7 @@ void rdma::fetch(outstanding* of_context, pe_id pe, const amo& u, void* old_valu
   } else {
     memory_.get(pe.index(), u.offset, old_value, u.width, one);
   }
-  began(one, finished);
+  began(one, finished, gets_, u.width, at_ns);
 }
 
 // Its bytes are where they belong, and its source, or its old value, is the caller's; others may not see it yet.
@@ -196,14 +216,13 @@ void rdma::finish(access& one) {
 
 void rdma::settle(settling& peer) {
   if (peer.at != step::idle || peer.next.empty()) return;
-  const bool timed = settled_++ % operations_per_sample == 0;
+  const bool timed = settled_++ % operations_per_sample == 0 && measures();
   const std::int64_t begin = timed ? now_ns() : 0;
   std::swap(peer.now, peer.next);
   peer.at = step::flushing;
   memory_.flush(peer.pe.index(), peer);
   if (!timed || peer.at != step::idle) return;
-  const double took = std::min(static_cast<double>(now_ns() - begin), most_of_a_sample * ns_per_operation_);
-  ns_per_operation_ += costs.weight_of_the_last * (took - ns_per_operation_);
+  ns_per_operation_.saw(static_cast<double>(now_ns() - begin));
 }
 
 void rdma::settled(settling& peer) {
@@ -224,6 +243,49 @@ void rdma::settled(settling& peer) {
   peer.now.clear();
   peer.at = step::idle;
   settle(peer);
+}
+
+// ---- What the choices have come to
+
+std::vector<model::choice_account> rdma::accounts(const model::put_costs& predicted,
+                                                  const model::put_costs& known) const {
+  std::vector<model::choice_account> all;
+  if (!decides()) return all;
+  const double operation = ns_per_operation_.value(), predicted_operation = ns_per_operation_.predicted();
+  const auto each = [&](const transfers_by_size& sizes, auto&& account_of) {
+    for (unsigned width = 0; width < sizes.size(); ++width) {
+      const transfers_of_size& these = sizes[width];
+      const std::uint64_t count = these.by_message + these.by_rdma;
+      if (count == 0) continue;
+      model::choice_account& one = all.emplace_back();
+      one.where = model::up_to(width);
+      one.alternatives = {{.name = "message", .operations = these.by_message},
+                          {.name = "rdma", .observed_ns = these.call_ns.mean_seen(), .operations = these.by_rdma}};
+      account_of(one, static_cast<double>(these.bytes) / static_cast<double>(count));
+    }
+  };
+  const std::uint64_t changes = counts_.puts + counts_.atomics;
+  const double rung = changes == 0 ? 0 : static_cast<double>(counts_.rings) / static_cast<double>(changes);
+  each(puts_, [&](model::choice_account& one, double bytes) {
+    one.choice = "rdma-put";
+    one.per = "put";
+    model::alternative_account &message = one.alternatives[0], &by_network = one.alternatives[1];
+    message.predicted_ns = model::ns_of_put_by_message(bytes, predicted);
+    message.corrected_ns = model::ns_of_put_by_message(bytes, known);
+    by_network.predicted_ns = model::ns_of_put_by_rdma(bytes, predicted_operation, predicted);
+    by_network.corrected_ns = model::ns_of_put_by_rdma(bytes, operation, known, rung);
+    if (by_network.observed_ns) *by_network.observed_ns += rung * known.ns_per_message;
+  });
+  each(gets_, [&](model::choice_account& one, double bytes) {
+    one.choice = "rdma-get";
+    one.per = "get";
+    model::alternative_account &message = one.alternatives[0], &by_network = one.alternatives[1];
+    message.predicted_ns = model::ns_of_get_by_message(bytes, predicted);
+    message.corrected_ns = model::ns_of_get_by_message(bytes, known);
+    by_network.predicted_ns = model::ns_of_get_by_rdma(bytes, predicted_operation, predicted);
+    by_network.corrected_ns = model::ns_of_get_by_rdma(bytes, operation, known);
+  });
+  return all;
 }
 
 }  // namespace lull::fabric

@@ -3,7 +3,9 @@
 //
 // The first operations on a PE are messages; they connect it. Afterwards:
 //
-//   put      by RDMA from a size on that is measured (model/rdma.hpp) or set; a signal follows by message, after its data
+//   put      by RDMA from a size on that is set, or follows from what operations of the network and messages cost: as the
+//            machine's constants have it, corrected by what is measured (model/rdma.hpp). A signal follows by message,
+//            after its data
 //   get      the same
 //   fetch    an atomic operation whose old value is wanted, where this processor itself carries it out at the target;
 //            elsewhere it would not be atomic with those that the target's processors make
@@ -32,6 +34,8 @@
 #include "fabric/completion.hpp"
 #include "fabric/pool.hpp"
 #include "fabric/rooms.hpp"
+#include "model/account.hpp"
+#include "model/correction.hpp"
 #include "model/rdma.hpp"
 #include "transport/remote_memory.hpp"
 #include "wait/public_waits.hpp"
@@ -55,7 +59,8 @@ struct rdma_hooks {
 
 struct rdma_settings {
   std::size_t waits_at = 0;     // the offset of the word in which each PE publishes its waits
-  std::size_t least_bytes = 0;  // of puts and gets; 0: as measured
+  std::size_t least_bytes = 0;  // of puts and gets; 0: where they cost less that way
+  model::machine on{};
 };
 
 class rdma {
@@ -70,9 +75,9 @@ class rdma {
   // Of a context's fence: what was sent before must not be overtaken.
   void fenced(const outstanding& of);
 
-  [[nodiscard]] bool takes_put(pe_id pe, std::size_t offset, std::size_t bytes, const model::put_costs& seen);
-  [[nodiscard]] bool takes_get(pe_id pe, std::size_t offset, std::size_t bytes, const model::put_costs& seen);
-  [[nodiscard]] bool takes_fetch(pe_id pe, const amo& u, const model::put_costs& seen);
+  [[nodiscard]] bool takes_put(pe_id pe, std::size_t offset, std::size_t bytes, const model::put_costs& known);
+  [[nodiscard]] bool takes_get(pe_id pe, std::size_t offset, std::size_t bytes, const model::put_costs& known);
+  [[nodiscard]] bool takes_fetch(pe_id pe, const amo& u, const model::put_costs& known);
 
   // `sent` as of protocol::put; nobody is rung where a signal follows. What is complete on return is not outstanding.
   void put(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
@@ -95,6 +100,10 @@ class rdma {
   [[nodiscard]] std::vector<message_due> take_due() { return std::exchange(due_, {}); }
 
   [[nodiscard]] const rdma_counts& counts() const { return counts_; }
+  // `rdma-put` and `rdma-get`: what these choices have come to, by size; none where the size is set. What messages cost is as
+  // predicted, and as known.
+  [[nodiscard]] std::vector<model::choice_account> accounts(const model::put_costs& predicted,
+                                                            const model::put_costs& known) const;
 
  private:
   enum class step : std::uint8_t { idle, flushing, looking };
@@ -127,8 +136,23 @@ class rdma {
     void lost(const char* why) override { owner->hooks_.lost(why); }
   };
 
+  // Of puts, or of gets, of similar size.
+  struct transfers_of_size {
+    explicit transfers_of_size(const model::correction_rules& how) : call_ns(0, how) {}
+    std::uint64_t by_message = 0, by_rdma = 0, bytes = 0;
+    model::corrected_term call_ns;  // of those by RDMA that end in the call
+  };
+  using transfers_by_size = std::vector<transfers_of_size>;  // by the width of their sizes
+
+  [[nodiscard]] bool decides() const { return settings_.least_bytes == 0; }
+  [[nodiscard]] bool measures() const { return !settings_.on.correction.off && decides(); }
+  [[nodiscard]] std::int64_t begin_ns(std::uint64_t operations) const;  // 0: this one is not timed
+  // Keeps what was decided.
+  static bool counted(transfers_by_size& of, std::size_t bytes, bool by_rdma);
   access& begin(outstanding* of, pe_id pe, bool& finished);
   void began(access& one, const bool& finished);
+  // The same, and how long all of the call took, if that is looked at.
+  void began(access& one, const bool& finished, transfers_by_size& of, std::size_t bytes, std::int64_t begin_ns);
   void moved(access& one);
   void settle(settling& peer);
   void settled(settling& peer);
@@ -140,8 +164,9 @@ class rdma {
   completion& completion_;
   rdma_hooks hooks_;
   rdma_settings settings_;
-  double ns_per_operation_;
+  model::corrected_term ns_per_operation_;
   unsigned settled_ = 1, too_small_ = 0;
+  transfers_by_size puts_, gets_;
   std::vector<settling> peers_;
   pool<access> accesses_;
   std::vector<message_due> due_;

@@ -123,6 +123,10 @@ class transfers {
     return remote_ ? remote_->transformed() : transforming_counts{};
   }
   [[nodiscard]] rdma_counts by_rdma() const { return remote_ ? remote_->by_rdma() : rdma_counts{}; }
+  // What was chosen of transfers to other nodes, and what it came to.
+  [[nodiscard]] std::vector<model::choice_account> choices() const {
+    return remote_ ? remote_->choices(transform_ == transforming::automatic) : std::vector<model::choice_account>{};
+  }
   [[nodiscard]] transforming transform() const { return transform_; }
   void drive() {  // one round of progress, for a caller that tests instead of waiting
     if (oversubscribed_) waiting::pass_on();

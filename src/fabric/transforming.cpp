@@ -1,10 +1,16 @@
 #include "fabric/transforming.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "fabric/messages.hpp"
 
 namespace lull::fabric {
+namespace {
+
+double share(std::uint64_t sum, std::uint64_t of) { return static_cast<double>(sum) / static_cast<double>(of); }
+
+}  // namespace
 
 transforming_counts& transforming_counts::operator+=(const transforming_counts& other) {
   coalesced_puts += other.coalesced_puts;
@@ -17,28 +23,37 @@ transforming_counts& transforming_counts::operator+=(const transforming_counts& 
 }
 
 // Of a PE nothing is known at first: its puts are taken for a run that just pays.
-put_transformer::put_transformer(int pes, std::size_t message_bytes, const model::transforming_costs& costs)
-    : costs_(costs),
+put_transformer::put_transformer(int pes, std::size_t message_bytes, const model::machine& on)
+    : costs_(on.transforming),
+      rules_(on.correction),
       message_bytes_(message_bytes),
       largest_when_on_(std::min(message_bytes / 4, coalesced_put::most_bytes)),
-      seen_{costs.ns_per_message, costs.ns_per_copied_byte},
-      peers_(static_cast<std::size_t>(pes)) {
+      ns_per_message_(costs_.ns_per_message, rules_),
+      ns_per_copied_byte_(costs_.ns_per_copied_byte, rules_),
+      peers_(static_cast<std::size_t>(pes)),
+      sources_(65, source(rules_)) {
   for (peer& p : peers_) {
     p.mean_run = 2 * costs_.fewest_in_a_run_to_begin;
     end_run(p);
   }
+  alone_ = {};
 }
 
 void put_transformer::end_run(peer& p) {
   if (p.run != 0) {
-    p.mean_run = mixed(p.mean_run, std::min(p.run, static_cast<std::uint32_t>(costs_.most_of_a_run)));
+    ++alone_.runs;
+    alone_.puts_in_runs += p.run;
+    const double run = std::min(p.run, static_cast<std::uint32_t>(costs_.most_of_a_run));
+    if (!rules_.off) p.mean_run += rules_.weight_of_the_last * (run - p.mean_run);
     p.abstains -= std::min(p.abstains, p.run);
     p.run = 0;
   }
+  const bool coalesced = p.largest != 0;
   p.largest = p.abstains != 0
                   ? 0
-                  : std::min(model::largest_coalesced(p.mean_run, seen_, message_bytes_, p.largest != 0, costs_),
+                  : std::min(model::largest_coalesced(p.mean_run, costs(), message_bytes_, coalesced, costs_),
                              coalesced_put::most_bytes);
+  if ((p.largest != 0) != coalesced) ++alone_.switches;
 }
 
 void put_transformer::left(pe_id to, leaving why) {
@@ -49,7 +64,7 @@ void put_transformer::left(pe_id to, leaving why) {
     return;
   }
   ++counts_.late;
-  if (why == leaving::late) return;
+  if (why == leaving::late || rules_.off) return;
   if (!p.wary) {
     p.wary = true;
     p.orders = orders_seen_by(p);
@@ -66,9 +81,11 @@ bool put_transformer::copies(std::size_t bytes, transforming how) {
       copied_under_way_ + bytes > costs_.most_copied_bytes_under_way)
     return false;
   if (how == transforming::automatic) {
-    source_waits& w = waits_of(bytes);
-    if (!w.copies) return false;
-    if (++w.since_probe % copies_per_probe == 0) return false;
+    source& its = source_of(bytes);
+    if (its.way.taken() != source::is_copied) return false;
+    if (++its.since_probe % copies_per_probe == 0) return false;
+    ++its.copied_puts;
+    its.bytes += bytes;
   }
   copied_under_way_ += bytes;
   ++counts_.copied_puts;
@@ -77,9 +94,72 @@ bool put_transformer::copies(std::size_t bytes, transforming how) {
 }
 
 void put_transformer::waited_for_source(std::size_t bytes, std::int64_t ns) {
-  source_waits& w = waits_of(bytes);
-  w.mean_ns = mixed(w.mean_ns, static_cast<double>(ns));
-  w.copies = model::copying_pays(w.mean_ns, bytes, seen_, w.copies, costs_);
+  if (bytes == 0) return;
+  source& its = source_of(bytes);
+  ++its.waiting_puts;
+  its.bytes += bytes;
+  its.waited_ns.saw(static_cast<double>(ns));
+  its.way.look(std::array{its.waited_ns.value(), static_cast<double>(bytes) * ns_per_copied_byte_.value()});
+}
+
+// ---- What the choices have come to
+
+// What was coalesced and what was sent alone are puts of other sizes, and of other runs.
+void put_transformer::coalesced_accounts(std::vector<model::choice_account>& all) const {
+  const auto seen = observed_costs();
+  const auto keep = [&](const char* where, std::uint64_t by_itself, std::uint64_t together, double bytes,
+                        double in_one) {
+    const auto in_message = [&](const model::put_costs& by) {
+      return model::ns_of_coalesced(bytes, in_one, by, costs_);
+    };
+    model::alternative_account one{.name = "alone",
+                                   .predicted_ns = ns_per_message_.predicted(),
+                                   .corrected_ns = ns_per_message_.value(),
+                                   .operations = by_itself};
+    model::alternative_account many{.name = "coalesced",
+                                    .predicted_ns = in_message(predicted_costs()),
+                                    .corrected_ns = in_message(costs()),
+                                    .operations = together};
+    if (seen) one.observed_ns = seen->ns_per_message, many.observed_ns = in_message(*seen);
+    all.push_back({.choice = "coalesce",
+                   .where = where,
+                   .per = "put",
+                   .switches = together != 0 ? alone_.switches : 0,
+                   .alternatives = {one, many}});
+  };
+  const transforming_counts& c = counts_;
+  if (c.coalesced_puts != 0 && c.messages != 0)
+    keep("puts that were coalesced", 0, c.coalesced_puts, share(c.coalesced_bytes, c.coalesced_puts),
+         share(c.coalesced_puts, c.messages));
+  if (alone_.puts != 0)
+    keep("puts that were not", alone_.puts, 0, share(alone_.bytes, alone_.puts),
+         alone_.runs == 0 ? 1 : share(alone_.puts_in_runs, alone_.runs));
+}
+
+std::vector<model::choice_account> put_transformer::accounts() const {
+  std::vector<model::choice_account> all;
+  coalesced_accounts(all);
+  for (unsigned width = 0; width < sources_.size(); ++width) {
+    const source& of = sources_[width];
+    const std::uint64_t puts = of.waiting_puts + of.copied_puts;
+    if (puts == 0) continue;
+    const double bytes = share(of.bytes, puts);
+    model::alternative_account copy{.name = "copy",
+                                    .predicted_ns = bytes * ns_per_copied_byte_.predicted(),
+                                    .corrected_ns = bytes * ns_per_copied_byte_.value(),
+                                    .operations = of.copied_puts};
+    if (const auto seen = ns_per_copied_byte_.mean_seen()) copy.observed_ns = bytes * *seen;
+    all.push_back({.choice = "copy-source",
+                   .where = model::up_to(width),
+                   .per = "put",
+                   .switches = of.way.switches(),
+                   .alternatives = {{.name = "wait",
+                                     .corrected_ns = of.waited_ns.value(),
+                                     .observed_ns = of.waited_ns.mean_seen(),
+                                     .operations = of.waiting_puts},
+                                    copy}});
+  }
+  return all;
 }
 
 }  // namespace lull::fabric

@@ -4,13 +4,17 @@
 //
 //   off        each put is a message of its own; a blocking one waits until its source may be used again
 //   on         all small puts are coalesced, all sources of middle size copied
-//   automatic  by what the puts to each PE have been like, and what messages, copies and waits have cost, where the
-//              model says that it pays (model/transforming.hpp)
+//   automatic  by what the puts to each PE have been like, and what messages, copies and waits cost, where the model
+//              says that it pays (model/transforming.hpp). Costs are the machine's, corrected by what is measured
+//              (model/correction.hpp)
 //
 // A run is the puts to one PE between two moments at which they must leave: a wait, a test or a quiet of the program,
 // another operation on that PE, a deadline. A put behind a fence is taken for a flag: it leaves at once, with all
 // before it. Who leaves puts lying until their deadline shows that it computes in between: from then on a put behind a
 // quiet is a flag, too; and if that does not help, nothing is coalesced for a while, longer each time.
+//
+// Where nothing is to be corrected (LULL_CHOOSE=off), every PE's puts stay what they are taken for at first, no source is
+// copied, and nothing is measured.
 //
 // Called with the quick lock of the protocol held, but what is marked.
 #pragma once
@@ -24,6 +28,8 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "model/account.hpp"
+#include "model/correction.hpp"
 #include "model/transforming.hpp"
 
 namespace lull::fabric {
@@ -48,7 +54,7 @@ struct transforming_counts {
 
 class put_transformer {
  public:
-  put_transformer(int pes, std::size_t message_bytes, const model::transforming_costs& costs = {});
+  put_transformer(int pes, std::size_t message_bytes, const model::machine& on = {});
 
   static constexpr std::size_t least_timed_copy = 1024;
 
@@ -64,7 +70,7 @@ class put_transformer {
     const std::uint32_t orders = orders_seen_by(p);
     const bool flag = p.orders != orders;
     p.orders = orders;
-    if (!takes(p, bytes, how)) return way::alone;
+    if (!takes(p, bytes, how)) return alone(bytes, how);
     return flag ? way::coalesced_and_sent : way::coalesced;
   }
   // Whether that would be `coalesced`, as the one before was, with nothing in between; then joined() says it was so.
@@ -88,12 +94,13 @@ class put_transformer {
 
   // What is measured on the way: a small message was handed to the transport, so many bytes were copied into one, a
   // blocking put that was not copied has waited for its source.
-  void message_took(std::int64_t ns) { seen_.ns_per_message = mixed(seen_.ns_per_message, static_cast<double>(ns)); }
+  [[nodiscard]] bool measures() const { return !rules_.off; }
+  void message_took(std::int64_t ns) { ns_per_message_.saw(static_cast<double>(ns)); }
   [[nodiscard]] bool times_copy(std::size_t bytes) {
-    return bytes >= least_timed_copy && copies_seen_++ % copies_per_sample == 0;
+    return bytes >= least_timed_copy && copies_seen_++ % copies_per_sample == 0 && measures();
   }
   void copy_took(std::size_t bytes, std::int64_t ns) {
-    seen_.ns_per_copied_byte = mixed(seen_.ns_per_copied_byte, static_cast<double>(ns) / static_cast<double>(bytes));
+    ns_per_copied_byte_.saw(static_cast<double>(ns) / static_cast<double>(bytes));
   }
   void waited_for_source(std::size_t bytes, std::int64_t ns);
 
@@ -102,7 +109,18 @@ class put_transformer {
     counts_.coalesced_bytes += bytes;
   }
   [[nodiscard]] const transforming_counts& counts() const { return counts_; }
-  [[nodiscard]] const model::put_costs& seen() const { return seen_; }
+  [[nodiscard]] model::put_costs costs() const { return {ns_per_message_.value(), ns_per_copied_byte_.value()}; }
+  // The same as the machine's constants have it, and as it was seen in the mean: where it was.
+  [[nodiscard]] model::put_costs predicted_costs() const {
+    return {ns_per_message_.predicted(), ns_per_copied_byte_.predicted()};
+  }
+  [[nodiscard]] std::optional<model::put_costs> observed_costs() const {
+    const auto message = ns_per_message_.mean_seen();
+    if (!message) return std::nullopt;
+    return model::put_costs{*message, ns_per_copied_byte_.mean_seen().value_or(ns_per_copied_byte_.value())};
+  }
+  // `coalesce` and `copy-source`: what these choices have come to, where they are by `automatic`.
+  [[nodiscard]] std::vector<model::choice_account> accounts() const;
 
   // Without the lock, by any thread: all runs end; what follows is behind a fence; behind a quiet.
   void paused() { pauses_.fetch_add(1, std::memory_order_relaxed); }
@@ -117,24 +135,36 @@ class put_transformer {
     std::uint32_t pauses = 0, orders = 0, run = 0;
     std::uint32_t abstains = 0, last_abstention = 0;  // puts
     std::uint32_t in_time = 0;                        // messages
-    double mean_run = 0;
+    double mean_run = 0;      // the mean and not what is usual: it says in how many messages its puts leave
     std::size_t largest = 0;  // of a put that is coalesced
     bool wary = false;        // a quiet is taken for a fence
   };
-  struct source_waits {
-    double mean_ns = 0;
-    bool copies = false;
+  struct source {                                           // of puts of similar size
+    static constexpr std::size_t waits = 0, is_copied = 1;  // the alternatives
+    explicit source(const model::correction_rules& how) : waited_ns(0, how), way(waits, how) {}
+    model::corrected_term waited_ns;
+    model::steady_choice way;
     unsigned since_probe = 0;
+    std::uint64_t waiting_puts = 0, copied_puts = 0, bytes = 0;  // that might have been either
+  };
+  struct puts_alone {
+    std::uint64_t puts = 0, bytes = 0;
+    std::uint64_t runs = 0, puts_in_runs = 0;  // of all puts
+    std::uint64_t switches = 0;                // PEs whose puts were coalesced from there on, or no more
   };
   [[nodiscard]] peer& of(pe_id pe) { return peers_[static_cast<std::size_t>(pe.index())]; }
   [[nodiscard]] std::uint32_t orders_seen_by(const peer& p) const {
     return fences_.load(std::memory_order_relaxed) + (p.wary ? quiets_.load(std::memory_order_relaxed) : 0);
   }
-  [[nodiscard]] double mixed(double before, double last) const {
-    return before + costs_.weight_of_the_last * (last - before);
+  [[nodiscard]] source& source_of(std::size_t bytes) {
+    return sources_[static_cast<std::size_t>(std::bit_width(bytes))];
   }
-  [[nodiscard]] source_waits& waits_of(std::size_t bytes) {
-    return waits_[static_cast<std::size_t>(std::bit_width(bytes))];
+  way alone(std::size_t bytes, transforming how) {
+    if (how == transforming::automatic) {
+      ++alone_.puts;
+      alone_.bytes += bytes;
+    }
+    return way::alone;
   }
   [[nodiscard]] bool takes(const peer& p, std::size_t bytes, transforming how) const {
     const std::size_t limit = how == transforming::automatic ? p.largest
@@ -143,15 +173,18 @@ class put_transformer {
     return limit != 0 && bytes <= limit;
   }
   void end_run(peer& p);
+  void coalesced_accounts(std::vector<model::choice_account>& all) const;
 
   model::transforming_costs costs_;
+  model::correction_rules rules_;
   std::size_t message_bytes_, largest_when_on_;
-  model::put_costs seen_;
+  model::corrected_term ns_per_message_, ns_per_copied_byte_;
   std::vector<peer> peers_;
-  std::array<source_waits, 65> waits_{};  // by the width of their sizes
+  std::vector<source> sources_;  // by the width of their sizes
   std::size_t copied_under_way_ = 0;
   unsigned copies_seen_ = 0;
   transforming_counts counts_;
+  puts_alone alone_;
   std::atomic<std::uint32_t> pauses_{0}, fences_{0}, quiets_{0};
 };
 

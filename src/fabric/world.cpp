@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/settings.hpp"
+#include "model/machine_file.hpp"
 #include "transport/crashes.hpp"
 #include "transport/ucx.hpp"
 
@@ -78,11 +79,12 @@ std::unique_ptr<protocol> world::make_protocol() {
                                     .rdma = wanted_rdma(),
                                     .memory = memory_.heap_memory()});
   };
-  auto made = std::make_unique<protocol>(
-      me(), pes(), served_memory{memory_.bytes(), header.accumulating}, hooks, make,
-      coalescing{.message_bytes = setting_size("LULL_COALESCE"),
-                 .longest_ns = setting_integer("LULL_COALESCE_US") * 1000},
-      rdma_settings{.waits_at = memory_.offset_of(awaited_), .least_bytes = setting_size("LULL_RDMA_BYTES")});
+  auto made = std::make_unique<protocol>(me(), pes(), served_memory{memory_.bytes(), header.accumulating}, hooks, make,
+                                         coalescing{.message_bytes = setting_size("LULL_COALESCE"),
+                                                    .longest_ns = setting_integer("LULL_COALESCE_US") * 1000},
+                                         rdma_settings{.waits_at = memory_.offset_of(awaited_),
+                                                       .least_bytes = setting_size("LULL_RDMA_BYTES"),
+                                                       .on = model::this_machine()});
   if (auto* const reached = made->remote_memory(); reached && reached->exposed() != memory_.heap_memory().data())
     memory_.lay_heap_on(reached->exposed());
   return made;

@@ -71,6 +71,23 @@ std::optional<buffered_route> choose(const machine& on, std::span<const item_rou
   return best;
 }
 
+direct_path_costs predicted_direct_path(const machine& on, int pes, int pes_of_node, bool gets) {
+  const aggregation_costs& here = on.aggregation;
+  const double elsewhere = static_cast<double>(pes - pes_of_node) / pes;  // of the items
+  const double message = elsewhere > 0 ? on.link.ns_per_message : 0;
+  return {.empty_phase_ns = here.ns_per_empty_phase + 4 * message,
+          .barrier_ns = here.ns_per_barrier + 2 * message,
+          .ns_per_direct_item = (1 - elsewhere) * here.ns_per_direct_item + elsewhere * (gets ? 2 : 1) * message};
+}
+
+double ns_of_direct_phase(const direct_path_costs& costs, double items) {
+  return costs.barrier_ns + costs.pes_per_core * items * costs.ns_per_direct_item;
+}
+
+double ns_of_buffered_phase(const direct_path_costs& costs, double items, double ns_per_buffered_item) {
+  return costs.empty_phase_ns + costs.pes_per_core * items * ns_per_buffered_item;
+}
+
 std::uint64_t break_even_items(const direct_path_costs& costs, double ns_per_buffered_item) {
   const double loss = costs.pes_per_core * (costs.ns_per_direct_item - ns_per_buffered_item);  // of each direct item
   if (loss <= 0) return any_number_of_items;

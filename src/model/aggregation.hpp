@@ -61,12 +61,18 @@ struct buffered_route {
 [[nodiscard]] std::optional<buffered_route> choose(const machine& on, std::span<const item_route> candidates,
                                                    const buffer_limits& limits);
 
-// The direct path: phases of so few items that each is better made without a buffer. All of it is measured.
+// The direct path: phases of so few items that each is better made without a buffer.
 struct direct_path_costs {
   double empty_phase_ns, barrier_ns;  // a phase through buffers ends with more than the barrier of a direct one
   double ns_per_direct_item;
   double pes_per_core = 1;  // at least 1: PEs that outnumber cores issue theirs in turn
 };
+// As the machine's constants have it, for so many PEs of which so many share this node; `gets`: an item is a get. Messages between nodes
+// cost what the link says: one is on the way of an operation, two of a get and of a barrier, four of a phase.
+[[nodiscard]] direct_path_costs predicted_direct_path(const machine& on, int pes, int pes_of_node, bool gets);
+// A phase of so many items of a PE.
+[[nodiscard]] double ns_of_direct_phase(const direct_path_costs& costs, double items);
+[[nodiscard]] double ns_of_buffered_phase(const direct_path_costs& costs, double items, double ns_per_buffered_item);
 inline constexpr std::uint64_t any_number_of_items = std::uint64_t{1} << 62U;
 
 // How many items of a PE cost as much directly as the buffers of a phase do; 0: not even one does.

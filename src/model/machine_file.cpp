@@ -48,9 +48,12 @@ class machine_file {
     if (const toml::array* const pieces = root_["transports"]["network"]["pieces"].as_array();
         pieces && !pieces->empty()) {
       const toml::node_view<const toml::node> first(pieces->get(0)), last(pieces->get(pieces->size() - 1));
-      if (const auto gap = at(first["gap_ns"]); gap && gap->value > 0) known.transforming.ns_per_message = gap->value;
-      if (const auto byte = at(last["ns_per_byte"]); byte && byte->value > 0)
+      if (const auto gap = at(first["gap_ns"]); gap && gap->value > 0)
+        known.transforming.ns_per_message = known.network.ns_per_message = gap->value;
+      if (const auto byte = at(last["ns_per_byte"]); byte && byte->value > 0) {
         known.output.link_bytes_per_s = 1e9 / byte->value;
+        known.network.ns_per_byte = byte->value;
+      }
     }
     const auto storage = root_["storage"];
     if (const auto all = at(storage["bytes_per_s"]); all && all->value > 0)
@@ -93,7 +96,7 @@ class machine_file {
   toml::table root_;
 };
 
-machine machine_as_set() {
+machine constants_as_set() {
   const std::string set = setting_text("LULL_MACHINE");
   if (set == "builtin") return {};
   if (set != "auto") return read_machine_file(set);
@@ -101,7 +104,15 @@ machine machine_as_set() {
   return kept.empty() || access(kept.c_str(), F_OK) != 0 ? machine{} : read_machine_file(kept);
 }
 
+machine machine_as_set() {
+  machine known = constants_as_set();
+  known.correction.off = !choosers_correct();
+  return known;
+}
+
 }  // namespace
+
+bool choosers_correct() { return setting_text("LULL_CHOOSE") != "off"; }
 
 machine read_machine_file(const std::string& path) { return machine_file(path).over({}); }
 

@@ -15,7 +15,10 @@ namespace lull::model {
 // Where lull calibrate keeps the file of this host; empty where neither XDG_CONFIG_HOME nor HOME is set.
 [[nodiscard]] std::string machine_file_of_this_host();
 
-// As LULL_MACHINE says; read once, by the first who asks. Throws as above; a file that LULL_MACHINE names must be there.
+// Whether choosers correct what is predicted by what they measure (LULL_CHOOSE).
+[[nodiscard]] bool choosers_correct();
+
+// As LULL_MACHINE and LULL_CHOOSE say; read once, by the first who asks. Throws as above; a file that LULL_MACHINE names must be there.
 [[nodiscard]] const machine& this_machine();
 
 }  // namespace lull::model

@@ -11,10 +11,8 @@ std::size_t largest_coalesced(double puts_in_a_run, const put_costs& seen, std::
   return spared <= 0 ? 0 : static_cast<std::size_t>(spared / per_byte);
 }
 
-bool copying_pays(double ns_waited, std::size_t bytes, const put_costs& seen, bool copies_now,
-                  const transforming_costs& costs) {
-  const double copy_ns = static_cast<double>(bytes) * seen.ns_per_copied_byte;
-  return ns_waited > copy_ns * (copies_now ? 1 : costs.advantage_to_copy);
+double ns_of_coalesced(double bytes, double puts_in_a_message, const put_costs& seen, const transforming_costs& costs) {
+  return seen.ns_per_message / puts_in_a_message + costs.ns_per_coalesced_put + bytes * seen.ns_per_copied_byte;
 }
 
 }  // namespace lull::model

@@ -7,7 +7,7 @@
 
 namespace lull::model {
 
-// What this job has measured.
+// What is known of this machine, as corrected by what this job has measured.
 struct put_costs {
   double ns_per_message, ns_per_copied_byte;
 };
@@ -22,8 +22,8 @@ struct put_costs {
 [[nodiscard]] std::size_t largest_coalesced(double puts_in_a_run, const put_costs& seen, std::size_t message_bytes,
                                             bool coalesces_now, const transforming_costs& costs = {});
 
-// Whether a source of so many bytes is worth being copied, where its put else waits so long until it may be used again.
-[[nodiscard]] bool copying_pays(double ns_waited, std::size_t bytes, const put_costs& seen, bool copies_now,
-                                const transforming_costs& costs = {});
+// What a put of so many bytes costs in a message of `puts_in_a_message` of them.
+[[nodiscard]] double ns_of_coalesced(double bytes, double puts_in_a_message, const put_costs& seen,
+                                     const transforming_costs& costs = {});
 
 }  // namespace lull::model

@@ -1,5 +1,6 @@
 // How long a wait will take, from how long waits like it took: pure functions, the constants are the machine's.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -35,6 +36,18 @@ constexpr std::size_t most_wake_up_latencies = 32;  // that wake_up_latency_ns()
 [[nodiscard]] constexpr bool sleep_pays(const slack_prediction& p, std::int64_t spin_ns,
                                         const waiting_costs& costs = {}) {
   return p.slack_ns >= costs.least_slack_ns + spin_ns;
+}
+
+// What such a wait costs: the time awake in it, and how late it goes on, cold caches included. With a timer it is awake for the
+// margin, and late by what that lacks. Without, it spins and, where it takes longer, sleeps until it is woken.
+[[nodiscard]] constexpr double ns_of_wait_with_timer(const slack_prediction& p, std::int64_t wake_up_latency_ns,
+                                                     const waiting_costs& costs = {}) {
+  return static_cast<double>(std::max(p.margin_ns, wake_up_latency_ns + costs.cold_start_ns));
+}
+[[nodiscard]] constexpr double ns_of_wait_without_timer(const slack_prediction& p, std::int64_t spin_ns,
+                                                        std::int64_t wake_up_latency_ns,
+                                                        const waiting_costs& costs = {}) {
+  return static_cast<double>(p.slack_ns <= spin_ns ? p.slack_ns : spin_ns + wake_up_latency_ns + costs.cold_start_ns);
 }
 
 }  // namespace lull::model

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -13,6 +12,7 @@
 #include "base/counted.hpp"
 #include "base/settings.hpp"
 #include "fabric/team.hpp"
+#include "model/account.hpp"
 #include "regions/record_folder.hpp"
 #include "wait/cost.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 using wait::in_s;
 using wait::wait_counts;
 
-// What a PE tells PE 0, as bytes: this, then `rows` rows.
+// What a PE tells PE 0, as bytes: this, then `rows` rows, then what its choices have come to, as text.
 struct told {
   std::int64_t ns, ns_cpu, ns_progress_cpu, ns_changing_frequency;
   std::uint64_t frequency_changes;
@@ -58,13 +58,6 @@ struct job_sums {
   fabric::rdma_counts by_rdma;
 };
 
-std::string size_words(std::size_t bytes) {
-  constexpr std::array units{"B", "KiB", "MiB", "GiB"};
-  std::size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < units.size()) bytes /= 1024, ++unit;
-  return fmt::format("{} {}", bytes, units[unit]);
-}
-
 std::string row_words(std::string_view what, std::string_view size, const wait_counts& c) {
   return fmt::format("{:<11} {:>8} {:>10} {:>12} {:>9} {:>9.3f} {:>9.3f} {:>8.3f} {:>8} {:>9} {:>6}\n", what, size,
                      c.operations, c.bytes, c.waits, in_s(c.ns_waited), in_s(c.ns_asleep), in_s(c.ns_cpu), c.sleeps,
@@ -92,7 +85,7 @@ std::string table_words(const job_sums& sums, fabric::world& world) {
                       "count", "bytes", "waits", "waited s", "asleep s", "CPU s", "sleeps", "time-outs", "missed");
   wait_counts all;
   for_rows(sums.table, [&](std::size_t what, std::size_t size, const wait_counts& c) {
-    text += row_words(wait::operation_names[what], size == 0 ? "" : size_words(wait::largest_of_class(size)), c);
+    text += row_words(wait::operation_names[what], size == 0 ? "" : size_in_words(wait::largest_of_class(size)), c);
     all += c;
   });
   text += row_words("all", "", all);
@@ -132,6 +125,15 @@ std::string json_of(const job_sums& sums, fabric::world& world) {
   return in_json(cost);
 }
 
+// Of this PE.
+std::vector<model::choice_account> choices_of(fabric::world& world) {
+  std::vector<model::choice_account> all = world.wait().choices();
+  model::add(all, world.transfers().choices());
+  model::add(all, model::book_of_this_process().all());
+  model::close(all);
+  return all;
+}
+
 }  // namespace
 
 job_statistics::job_statistics(fabric::world& world)
@@ -154,8 +156,10 @@ void job_statistics::report() {
   std::vector<std::byte> blob;
   append(blob, mine);
   blob.insert(blob.end(), rows.begin(), rows.end());
+  for (const char letter : model::as_text(choices_of(world_))) append(blob, letter);
 
   job_sums sums;
+  std::vector<model::choice_account> choices;
   std::string lines;
   const auto all = world_.tell_first_pe("lull.statistics", blob);
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
@@ -179,12 +183,16 @@ void job_statistics::report() {
         "{} missed\n",
         pe, total.waits, in_s(total.ns_waited), in_s(total.ns_asleep), in_s(total.ns_cpu), in_s(theirs.ns_cpu),
         total.sleeps, total.timeouts, total.missed);
+    const std::span text(reinterpret_cast<const char*>(left.data()), left.size());
+    model::add(choices, model::from_text({text.begin(), text.end()}));
   }
   if (all.empty()) return;
   std::string text = table_words(sums, world_);
   if (setting_text("LULL_STATS") == "pe") text += lines;
   std::fputs(text.c_str(), stderr);
   regions::leave_in_record("what waiting has cost", "waiting", json_of(sums, world_));
+  if (!choices.empty())
+    regions::leave_in_record("what choices have come to", "choices-pes", model::in_json(choices, sums.ns_wall));
 }
 
 }  // namespace lull::shmem

@@ -1,7 +1,7 @@
-// What a job's waiting has cost, printed once at its end (LULL_STATS).
+// What a job's waiting has cost, printed once at its end (LULL_STATS), and what its choices have come to.
 //
 // report() is collective: every PE tells its counts, PE 0 adds them up and prints one table to stderr; with LULL_RECORD
-// it leaves them in the record of the run, too, where they meet the energy that `lull measure` has read.
+// it leaves them in the record of the run, too, where they meet the energy that `lull measure` has read; and the choices.
 #pragma once
 #include <cstdint>
 

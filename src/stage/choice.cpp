@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "base/settings.hpp"
 #include "model/machine_file.hpp"
 
 namespace lull::stage {
@@ -52,6 +53,11 @@ model::output_run run_of(const job_figures& all) {
           .dropped_bytes = static_cast<double>(clients.dropped.bytes)};
 }
 
+// A file that is kept for each host may say other things on each.
+model::output_costs known_everywhere() {
+  return setting_text("LULL_MACHINE") == "auto" ? model::output_costs{} : model::this_machine().output;
+}
+
 const char* saved(model::output_objective objective) {
   switch (objective) {
     case model::output_objective::energy:
@@ -70,8 +76,9 @@ plan chosen(const plan& wanted, std::span<const std::string> nodes_by_rank) {
   if (!wanted.by_model) return wanted;
   const auto nodes = static_cast<int>(std::set(nodes_by_rank.begin(), nodes_by_rank.end()).size());
   const auto processes = static_cast<double>(nodes_by_rank.size());
-  model::output_machine on{
-      .nodes = nodes, .cores = std::max(1, static_cast<int>(std::lround(processes / nodes))), .costs = {}};
+  model::output_machine on{.nodes = nodes,
+                           .cores = std::max(1, static_cast<int>(std::lround(processes / nodes))),
+                           .costs = known_everywhere()};
   if (wanted.storage_bytes_per_s > 0) {
     const auto limit = static_cast<double>(wanted.storage_bytes_per_s);
     on.costs.storage_bytes_per_s = std::min(on.costs.storage_bytes_per_s, limit);
@@ -100,6 +107,34 @@ std::string advice_of(const plan& how, const job_figures& run) {
   if (missed > machine.costs.trusted_share)
     line += fmt::format("; it misses the time of this run by {:.0f} %", 100 * missed);
   return line;
+}
+
+// The approach stays for a run: what is predicted, is so for the simulation as it was seen to be, by the machine's constants and by what
+// was seen of the machine.
+std::vector<model::choice_account> accounts_of(const plan& how, const job_figures& run) {
+  constexpr double ns_per_s = 1e9;
+  auto all = model::accounts_of(run.clients.turns, run.clients.processes);
+  const auto found = case_of(std::array{run_of(run)}, model::this_machine().output);
+  if (how.by_model && found) {
+    const auto& [seen, what] = *found;
+    model::output_machine predicted = seen;
+    predicted.costs = model::this_machine().output;
+    const auto clients = static_cast<std::uint64_t>(run.clients.processes);
+    model::choice_account approach{.choice = "approach", .per = "client", .processes = run.clients.processes};
+    for (const output_way& way : ways_of(seen)) {
+      model::alternative_account one{.name = name_of(way),
+                                     .predicted_ns = ns_per_s * predict_output(predicted, what, way).seconds,
+                                     .corrected_ns = ns_per_s * predict_output(seen, what, way).seconds};
+      if (way == way_of(how, seen)) {
+        one.operations = clients;
+        one.observed_ns = static_cast<double>(run.clients.wall_ns) / static_cast<double>(clients);
+      }
+      approach.alternatives.push_back(one);
+    }
+    all.push_back(std::move(approach));
+  }
+  model::close(all);
+  return all;
 }
 
 }  // namespace lull::stage

@@ -2,18 +2,24 @@
 #pragma once
 #include <span>
 #include <string>
+#include <vector>
 
+#include "model/account.hpp"
 #include "stage/figures.hpp"
 #include "stage/plan.hpp"
 
 namespace lull::stage {
 
-// The plan with an approach where it leaves that to the model: of this many processes on so many nodes, for a simulation and
-// a machine of which nothing is known. The same on every process.
+// The plan with an approach where it leaves that to the model: of this many processes on so many nodes, for a simulation of which
+// nothing is known. The same on every process: the machine is that of LULL_MACHINE only where this does not stand for another file on
+// another host.
 [[nodiscard]] plan chosen(const plan& wanted, std::span<const std::string> nodes_by_rank);
 
 // A line of the table at the end: which approach would have been best on the same cores, and by how much. Empty where the run
 // had too little output to say so.
 [[nodiscard]] std::string advice_of(const plan& how, const job_figures& run);
+
+// What choices have come to: `hand-over`, and `approach`, each of whose alternatives is predicted for the run as it was.
+[[nodiscard]] std::vector<model::choice_account> accounts_of(const plan& how, const job_figures& run);
 
 }  // namespace lull::stage

@@ -14,6 +14,7 @@
 #include "base/counted.hpp"
 #include "base/error.hpp"
 #include "model/handing_over.hpp"
+#include "model/machine_file.hpp"
 #include "stage/approach.hpp"
 #include "stage/figures.hpp"
 #include "stage/form.hpp"
@@ -68,6 +69,7 @@ class turns {
   void wrote_itself(std::int64_t nanoseconds, std::size_t bytes) {
     decides_.wrote_itself(seconds(nanoseconds), static_cast<double>(bytes));
   }
+  [[nodiscard]] model::output_turns_by_room taken() const { return decides_.turns(); }
 
  private:
   struct beginning {
@@ -75,7 +77,7 @@ class turns {
     bool had_room;
   };
 
-  model::handing_over decides_;
+  model::handing_over decides_{model::this_machine()};
   std::map<int, beginning> beginnings_;  // of files that are open, by descriptor
 };
 
@@ -353,6 +355,7 @@ void client::state::leave() {
   figures.processes = 1;
   figures.wall_ns = now_ns() - begin_ns_;
   figures.cpu_ns = process_cpu_ns() - begin_cpu_ns_;
+  if (policy_ == when_full::cheapest) figures.turns = turns_.taken();
   if (served()) server_.up->leave(figures);
   server_.up.reset();
   if (failed_ > 0)

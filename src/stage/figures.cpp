@@ -72,6 +72,7 @@ client_figures& client_figures::operator+=(const client_figures& other) {
   wrote_itself += other.wrote_itself;
   dropped += other.dropped;
   too_large += other.too_large;
+  turns += other.turns;
   return *this;
 }
 
@@ -145,6 +146,10 @@ void report(const plan& how, const job_figures& all) {
   std::fprintf(stderr, "%s\n%s%s", table_of(how, all).c_str(), advice.c_str(), advice.empty() ? "" : "\n");
   const std::string json = json_of(how, all);
   regions::leave_in_record("what the output cost", "output", json);
+  const auto choices = accounts_of(how, all);
+  if (!choices.empty())
+    regions::leave_in_record("what choices have come to", "choices-output",
+                             model::in_json(choices, all.clients.wall_ns / std::max(1, all.clients.processes)));
   std::istringstream files(setting_text("LULL_STAGE_FIGURES"));
   for (std::string file; std::getline(files, file, ':');)
     if (!file.empty()) write_figures(file, json);

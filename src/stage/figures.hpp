@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 
+#include "model/handing_over.hpp"
 #include "stage/plan.hpp"
 
 namespace lull::stage {
@@ -34,7 +35,8 @@ struct client_figures {
   amount handed_over;
   amount wrote_itself;  // files for which begin_file() gave nothing, or that their server did not write
   amount dropped;
-  std::uint64_t too_large = 0;  // files among those it wrote itself: larger than its share of the buffer
+  std::uint64_t too_large = 0;        // files among those it wrote itself: larger than its share of the buffer
+  model::output_turns_by_room turns;  // where these were its choice (when_full::cheapest)
   client_figures& operator+=(const client_figures& other);
   [[nodiscard]] std::int64_t computing_ns() const { return wall_ns - stalled_ns - writing_ns; }
   [[nodiscard]] double outputs() const {  // files of a client

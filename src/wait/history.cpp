@@ -58,6 +58,7 @@ std::optional<model::slack_prediction> wait_history::predict_longer(const awaite
 }
 
 void wait_history::waited(const awaited& what, std::int64_t ns) {
+  if (!keeps_) return;
   const std::lock_guard hold(lock_);
   const std::uint64_t key = key_of(what);
   kind* known = find(key);
@@ -77,6 +78,48 @@ void wait_history::timer_was_late(std::int64_t ns) {
 
 std::int64_t wait_history::wake_up_latency() const {
   return model::wake_up_latency_ns({latencies_ns_.data(), std::min(timers_, latencies_ns_.size())}, costs_);
+}
+
+// By the constants alone is what a wait of the same length costs on a machine that wakes as they say. A sleep that no timer ends is
+// late by a wake-up, which nobody sees: it is known from timers.
+void wait_history::decided(const timer_decision& how, std::int64_t spin_ns, const wait_counts& went) {
+  const std::lock_guard hold(lock_);
+  const std::int64_t latency = wake_up_latency();
+  const std::int64_t assumed = costs_.assumed_wake_up_latency_ns;
+  const model::slack_prediction by_constants{how.known.slack_ns, 0};
+  costs_of_waits& sums = how.by_timer ? worth_it_ : too_short_;
+  const std::uint64_t woken = went.sleeps - std::min<std::uint64_t>(went.sleeps, how.by_timer ? 1 : 0);
+  ++sums.waits;
+  sums.seen += static_cast<double>(went.ns_waited - went.ns_asleep) +
+               static_cast<double>(woken) * static_cast<double>(latency + costs_.cold_start_ns);
+  sums.with_timer.predicted += model::ns_of_wait_with_timer(by_constants, assumed, costs_);
+  sums.with_timer.corrected += model::ns_of_wait_with_timer(how.known, latency, costs_);
+  sums.without.predicted += model::ns_of_wait_without_timer(by_constants, spin_ns, assumed, costs_);
+  sums.without.corrected += model::ns_of_wait_without_timer(how.known, spin_ns, latency, costs_);
+}
+
+std::vector<model::choice_account> wait_history::accounts() {
+  const std::lock_guard hold(lock_);
+  std::vector<model::choice_account> all;
+  for (const bool timer : {true, false}) {
+    const costs_of_waits& sums = timer ? worth_it_ : too_short_;
+    if (sums.waits == 0) continue;
+    const auto waits = static_cast<double>(sums.waits);
+    model::alternative_account with{.name = "timer",
+                                    .predicted_ns = sums.with_timer.predicted / waits,
+                                    .corrected_ns = sums.with_timer.corrected / waits};
+    model::alternative_account without{.name = "spin, then sleep",
+                                       .predicted_ns = sums.without.predicted / waits,
+                                       .corrected_ns = sums.without.corrected / waits};
+    model::alternative_account& taken = timer ? with : without;
+    taken.operations = sums.waits;
+    taken.observed_ns = sums.seen / waits;
+    all.push_back({.choice = "wait",
+                   .where = timer ? "worth a timer" : "too short for one",
+                   .per = "wait",
+                   .alternatives = {with, without}});
+  }
+  return all;
 }
 
 }  // namespace lull::wait

@@ -24,6 +24,7 @@ waiting::waiting(doorbell& bell, progress_source* source, const wait_surrounding
       history_(256, model::this_machine().waiting),
       statistics_(setting_text("LULL_STATS") != "0") {
   limits_of_crowd_.oversubscribed = true;
+  if (model::this_machine().correction.off) history_.keep_nothing();
   prepare(policy_);
 }
 

@@ -22,6 +22,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/thread_sanitizer.hpp"
@@ -81,6 +82,8 @@ class waiting {
   void count(operation what, std::size_t bytes) { statistics_.operation_done(what, bytes); }
   [[nodiscard]] wait_counts statistics() const { return statistics_.totals(); }
   [[nodiscard]] wait_table table() const;
+  // What was chosen of waits, and what it came to.
+  [[nodiscard]] std::vector<model::choice_account> choices() { return history_.accounts(); }
 
   // Whether more threads of this process wait, now and then, than so many cores can run.
   [[nodiscard]] static bool threads_outnumber(int cores) noexcept {
@@ -163,6 +166,8 @@ class waiting {
     if (source_) source_->end();
     counts.ns_waited = now_ns() - begin;
     if constexpr (requires { policy.ended(counts.ns_waited); }) policy.ended(counts.ns_waited);
+    if constexpr (requires { policy.decided(); })
+      if (policy.decided()) history_.decided(*policy.decided(), limits_.spin_ns, counts);
     if (statistics_.detailed()) counts.ns_cpu = thread_cpu_ns() - cpu_begin;
     statistics_.waited(what, counts);
   }

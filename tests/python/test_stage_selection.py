@@ -147,6 +147,8 @@ def test_auto_stays_until_something_is_known(tmp_path: Path) -> None:
     wish, why = selected(Wish("auto"), command, environment)
     assert (wish.approach, wish.when_full) == ("dedicated-cores=1", "cheapest")
     assert why.startswith("auto takes dedicated-cores=1, by the figures of earlier runs")
+    alone, why = selected(Wish("auto"), command, {**environment, "LULL_CHOOSE": "off"})
+    assert (alone.approach, why) == ("auto", "")
     named, _ = selected(Wish("auto", when_full="wait", figures=(tmp_path / "mine",)), command, environment)
     assert (named.when_full, named.figures[0], len(named.figures)) == ("wait", tmp_path / "mine", 2)
 

@@ -12,7 +12,7 @@ from lull import __version__, record
 from lull.base.guard import Ending
 from lull.job.node import Identity, clock_error_s, take_anchor
 from lull.meter.meter import Series
-from lull.record import Energy, Metric, Output, Rank, Repeat, Run, Waiting
+from lull.record import Choice, Energy, Metric, Output, Rank, Repeat, Run, Waiting
 from lull.record.part import Anchor, Handed, NodePart
 from lull.record.totals import node_totals
 from lull.regions.accounts import Account, merge_metrics, merge_regions
@@ -31,6 +31,7 @@ class Report(BaseModel):
     accounts: list[Account] = []
     waiting: list[Waiting] = []
     output: list[Output] = []
+    choices: list[Choice] = []
     warnings: list[str] = []
 
     @property
@@ -124,6 +125,7 @@ def _repeat(
         metrics=metrics,
         waiting=[job for report in reports for job in report.waiting],
         output=[job for report in reports for job in report.output],
+        choices=[choice for report in reports for choice in report.choices],
     )
 
 

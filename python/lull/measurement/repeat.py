@@ -95,6 +95,7 @@ def measure_repeat(
         metrics=metrics.metrics,
         waiting=found.waiting,
         output=found.output,
+        choices=found.choices,
     )
     warnings = [*found.warnings, *metrics.disputed.values()]
     return Measured(repeat, series.table(index, ending.begin_ns), warnings, ending.begin_ns)

@@ -218,6 +218,7 @@ def _merge_repeats(
         ranks=ranks,
         waiting=[job for repeat in repeats for job in repeat.waiting],
         output=[job for repeat in repeats for job in repeat.output],
+        choices=[choice for repeat in repeats for choice in repeat.choices],
     )
 
 

@@ -289,6 +289,39 @@ class Output(Model):
     servers: OutputServers
 
 
+class Alternative(Model):
+    """One way in which a choice may be made. Its costs are means, in nanoseconds of a process for an operation."""
+
+    name: str
+    predicted_ns: float | None = None  # by the constants of the machine alone; None: they do not say
+    corrected_ns: float | None = None  # by what the job had measured at its end; None: nobody knows
+    observed_ns: float | None = None  # of those that were timed; None: none was
+    operations: int = Field(ge=0)  # that took it
+
+
+class Choice(Model):
+    """What a choice of the runtime came to, in one job; summed over processes. Under LULL_STATS; of output always.
+
+    The cost of an alternative is what was observed, or else what is predicted with corrections.
+    """
+
+    choice: str  # wait, coalesce, copy-source, rdma-put, rdma-get, route, direct, hand-over or approach
+    where: str = ""  # which of its operations; they are told apart where they are too unlike for one cost
+    per: str  # what an operation is: a put, a get, a wait, an item, a phase, a file, a client
+    processes: int = Field(ge=1)
+    wall_s: float = Field(ge=0)  # of the job
+    switches: int = Field(ge=0)  # how often another alternative took over
+    alternatives: list[Alternative]
+    regret_s: float = Field(
+        ge=0
+    )  # over alternatives and processes, operations times what one cost more than the best of them
+
+    @property
+    def regret_share(self) -> float:
+        """Of the time of all processes."""
+        return self.regret_s / (self.processes * self.wall_s) if self.wall_s > 0 else 0.0
+
+
 class Repeat(Model):
     """One execution of the command.
 
@@ -308,6 +341,7 @@ class Repeat(Model):
     ranks: list[Rank] = []  # empty: the command was started once, not once for each rank
     waiting: list[Waiting] = []  # of each OpenSHMEM job in it, and each node of each MPI job; empty: without LULL_STATS
     output: list[Output] = []  # of each job in it whose output is staged
+    choices: list[Choice] = []  # of each job in it
 
 
 class Run(Model):

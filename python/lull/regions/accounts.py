@@ -1,9 +1,9 @@
-"""What processes say about themselves: regions and metrics, merged over PEs; what waiting and output cost.
+"""What processes say about themselves: regions and metrics, merged over PEs; what waiting, output and choices came to.
 
 Each process leaves one `regions-*.json` in the folder LULL_RECORD names. The k-th visits that the PEs paid to a region
 are one visit, from the first begin to the last end. Metrics of several processes become one by `lull.record.metrics`.
 Under LULL_STATS, PE 0 of an OpenSHMEM job leaves a `waiting-*.json` there too, with sums over all of its PEs;
-under `lull stage` one process of a job leaves an `output-*.json`.
+under `lull stage` one process of a job leaves an `output-*.json`. Both leave a `choices-*.json` where there were any.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lull.meter.meter import Interval, Series
-from lull.record import Combination, Metric, Output, Region, RegionShare, Waiting
+from lull.record import Choice, Combination, Metric, Output, Region, RegionShare, Waiting
 from lull.record.metrics import Combined, combine
 
 _File = TypeVar("_File", bound=BaseModel)
@@ -83,6 +83,13 @@ class _OutputFile(Output):
         return Output.model_validate(self.model_dump())
 
 
+class _ChoicesFile(_Part):
+    """One choices-*.json."""
+
+    version: Literal[1] = Field(alias="schema")
+    choices: list[Choice]
+
+
 @dataclass(frozen=True)
 class WorkOfPe:
     """The CPU time that one PE spent in a region, over all its visits."""
@@ -118,6 +125,7 @@ class Accounts:
     accounts: list[Account] = field(default_factory=list)
     waiting: list[Waiting] = field(default_factory=list)
     output: list[Output] = field(default_factory=list)
+    choices: list[Choice] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -127,7 +135,10 @@ def read_accounts(folder: Path) -> Accounts:
     accounts = _read_each(folder, "regions-*.json", Account, warnings)
     waiting = [file.content() for file in _read_each(folder, "waiting-*.json", _WaitingFile, warnings)]
     output = [file.content() for file in _read_each(folder, "output-*.json", _OutputFile, warnings)]
-    return Accounts(accounts, waiting, output, warnings)
+    choices = [
+        choice for file in _read_each(folder, "choices-*.json", _ChoicesFile, warnings) for choice in file.choices
+    ]
+    return Accounts(accounts, waiting, output, choices, warnings)
 
 
 def _read_each(folder: Path, pattern: str, form: type[_File], warnings: list[str]) -> list[_File]:
@@ -149,7 +160,7 @@ def _first_of(error: ValidationError) -> str:
 def keep_those_of(node: str, found: Accounts, parts: Collection[str] = ()) -> Accounts:
     """The accounts of PEs on `node`: others tell times of other clocks, and their energy was not read.
 
-    What waiting and output cost is kept: it is a sum over all processes of a job, without a time on any clock.
+    What waiting, output and choices came to is kept: sums over all processes of a job, without a time on any clock.
 
     Args:
         node: Its name.
@@ -164,7 +175,8 @@ def keep_those_of(node: str, found: Accounts, parts: Collection[str] = ()) -> Ac
     if elsewhere:
         names = ", ".join(elsewhere[:4]) + (", ..." if len(elsewhere) > 4 else "")
         warnings.append(missing_nodes(f"PEs ran on {names} too"))
-    return Accounts([account for account in ours if account.node == node], found.waiting, found.output, warnings)
+    mine = [account for account in ours if account.node == node]
+    return Accounts(mine, found.waiting, found.output, found.choices, warnings)
 
 
 def missing_nodes(found: str) -> str:

@@ -17,6 +17,7 @@ from lull.comparison.table import Row, rows, sensor_words
 from lull.record import Energy, EnergyKind, Run
 from lull.record.labels import distinct
 from lull.report import plots, tables
+from lull.report.choices import choice_rows, choices_of, choices_plot
 from lull.report.output import output_rows
 from lull.report.quadrant import MOST_NAMES, gps_up
 from lull.report.scaling import scaling, scaling_plot
@@ -128,6 +129,8 @@ def render_page(
     few = len(runs) <= MOST_DRAWN
     grown = scaling([(quantity(run, region=region), run) for run in runs]) if few else None
     drawn = Drawn()
+    choices = choices_of(quantities)
+    of_choices = choices_plot(choices)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -165,6 +168,8 @@ def render_page(
         node_rows=tables.node_rows(quantities),
         waiting=waiting_tables(quantities),
         output=output_rows(quantities),
+        choice_rows=choice_rows(choices),
+        choices_plot=drawn.svg("choices", of_choices) if of_choices else "",
         failed=[(name, [index + 1 for index in q.failed]) for name, q in quantities if q.failed],
         settings=tables.settings(runs),
         hosts=tables.hosts(runs),

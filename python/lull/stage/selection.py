@@ -148,7 +148,8 @@ def _seconds_by_approach(told: Sequence[Output], choices: Sequence[_core.OutputC
 def selected(wish: Wish, command: Sequence[str], environment: Mapping[str, str]) -> tuple[Wish, str]:
     """The wish with an approach in place of `auto` and with a place for the run's figures, and a line that says why.
 
-    Where nothing is known of the command, `auto` stays, for the job to choose when it starts; the line is empty then.
+    Where nothing is known of the command, or nothing is to be learned (LULL_CHOOSE=off), `auto` stays, for the job to
+    choose when it starts; the line is empty then.
 
     Raises:
         UsageError: There is no such approach or objective.
@@ -156,7 +157,7 @@ def selected(wish: Wish, command: Sequence[str], environment: Mapping[str, str])
     environment = {**environment, **wish.settings()}
     memory = Memory(command, environment)
     line = ""
-    if wish.approach == AUTO:
+    if wish.approach == AUTO and environment.get("LULL_CHOOSE") != "off":
         objective = environment.get("LULL_STAGE_OBJECTIVE") or "time"
         found = select(memory.runs(), objective)
         if found is not None:

@@ -22,6 +22,7 @@
 #include "base/settings.hpp"
 #include "base/ticks.hpp"
 #include "base/topology.hpp"
+#include "model/machine_file.hpp"
 #include "mpi/waiting/call_sites.hpp"
 #include "mpi/waiting/epochs.hpp"
 #include "mpi/waiting/idle_loop.hpp"
@@ -214,6 +215,7 @@ std::unique_ptr<attached> attach(void* library, replace_function replace) {
 
   waiting_process& process = made->process;
   process.policy = policy;
+  if (!model::choosers_correct()) process.history.keep_nothing();
   process.limits = {.spin_ns = setting_integer("LULL_WAIT_SPIN_US") * 1000,
                     .yields = static_cast<int>(setting_integer("LULL_WAIT_YIELDS")),
                     .timeout_ns = std::min(setting_integer("LULL_WAIT_TIMEOUT_MS") * 1'000'000, longest_sleep_ns),

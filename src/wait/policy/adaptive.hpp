@@ -23,6 +23,7 @@ class adaptive_policy {
                   const model::waiting_costs& costs)
       : limits_(c.limits), what_(c.what), history_(c.history), costs_(costs), may_reconsider_(costs.reconsider) {
     const bool pays = known && model::sleep_pays(*known, limits_.spin_ns, costs_);
+    if (known && !limits_.oversubscribed) decided_ = timer_decision{*known, pays};
     if (!known || limits_.oversubscribed || (!pays && !costs_.reconsider)) {
       unpredicted_.emplace(c);
       return;
@@ -48,6 +49,8 @@ class adaptive_policy {
     if (left <= 0) return {limits_.timeout_ns};
     return left <= limits_.timeout_ns ? sleep_plan{left, true} : sleep_plan{limits_.timeout_ns};
   }
+  // Nothing where the wait was not predicted.
+  [[nodiscard]] const std::optional<timer_decision>& decided() const { return decided_; }
   void ended(std::int64_t waited_ns) {
     if (!is_small_transfer(what_, limits_)) history_.waited(what_, waited_ns);
   }
@@ -72,6 +75,7 @@ class adaptive_policy {
   const model::waiting_costs& costs_;
   bool may_reconsider_;
   std::optional<interrupt_policy> unpredicted_;
+  std::optional<timer_decision> decided_;
   std::int64_t begin_ = 0, wake_at_ = 0, overdue_at_ = 0;
   std::int64_t now_ = 0;
   unsigned spins_ = 0;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace lull::fabric {
 namespace {
 
@@ -123,6 +125,83 @@ TEST_F(put_transformer_of_two, copies_under_way_are_bounded) {
   puts.copy_gone(65536);
   EXPECT_TRUE(puts.copies(65536, transforming::on));
   EXPECT_FALSE(puts.copies(65537, transforming::on));
+}
+
+// What the machine is said to be, and what it is.
+class put_transformer_on : public testing::Test {
+ protected:
+  static constexpr pe_id a{0};
+  static constexpr model::put_costs truth{.ns_per_message = 3000, .ns_per_copied_byte = 0.2};
+  static model::machine machine(double ns_per_message, double ns_per_copied_byte, bool off = false) {
+    model::machine on;
+    on.correction.off = off;
+    on.transforming.ns_per_message = ns_per_message;
+    on.transforming.ns_per_copied_byte = ns_per_copied_byte;
+    return on;
+  }
+  // Sends `runs` runs of 20 puts, each in messages and copies that take what they do, and says for every size whether it is
+  // coalesced then.
+  static std::vector<bool> sizes_after(int runs, const model::machine& on) {
+    put_transformer puts{1, 61440, on};
+    for (int run = 0; run < runs; ++run) {
+      for (int i = 0; i < 20; ++i) (void)puts.next_put(a, 8, transforming::automatic);
+      puts.message_took(static_cast<std::int64_t>(truth.ns_per_message));
+      puts.copy_took(4096, static_cast<std::int64_t>(4096 * truth.ns_per_copied_byte));
+      puts.paused();
+    }
+    std::vector<bool> coalesced;
+    for (std::size_t bytes = 1; bytes <= 16384; bytes *= 2) {
+      coalesced.push_back(puts.next_put(a, bytes, transforming::automatic) != alone);
+      puts.paused();
+    }
+    return coalesced;
+  }
+};
+
+TEST_F(put_transformer_on, a_machine_that_is_described_wrongly_comes_to_the_choices_of_the_right_one) {
+  const auto right = sizes_after(20, machine(3000, 0.2));
+  EXPECT_EQ(sizes_after(20, machine(300, 0.8)), right);
+  EXPECT_EQ(sizes_after(20, machine(30'000, 0.05)), right);
+  EXPECT_NE(sizes_after(20, machine(30, 0.8, true)), right);
+}
+
+TEST_F(put_transformer_on, without_correction_what_is_predicted_stays) {
+  put_transformer puts{1, 61440, machine(3000, 0.2, true)};
+  EXPECT_FALSE(puts.measures());
+  EXPECT_FALSE(puts.times_copy(4096));
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(puts.next_put(a, 8, transforming::automatic), coalesced);
+    puts.left(a, left_lying);
+    puts.message_took(1);
+    puts.waited_for_source(32768, 1'000'000);
+    EXPECT_FALSE(puts.copies(32768, transforming::automatic));
+    puts.paused();
+  }
+  EXPECT_EQ(puts.costs().ns_per_message, 3000);
+}
+
+TEST_F(put_transformer_on, choices_are_told_with_what_was_predicted_and_what_was_seen) {
+  put_transformer puts{1, 61440, machine(30'000, 0.05)};
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_EQ(puts.next_put(a, 8, transforming::automatic), coalesced);
+    puts.count_coalesced(8);
+  }
+  puts.left(a, in_time);
+  for (int i = 0; i < 3; ++i) puts.message_took(3000);
+  for (int i = 0; i < 10; ++i) puts.waited_for_source(32768, 1'000'000);
+  ASSERT_TRUE(puts.copies(32768, transforming::automatic));
+  auto all = puts.accounts();
+  model::close(all);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].choice, "coalesce");
+  EXPECT_EQ(all[0].alternatives[1].operations, 8U);
+  EXPECT_DOUBLE_EQ(all[0].alternatives[0].predicted_ns.value(), 30'000);
+  EXPECT_DOUBLE_EQ(all[0].alternatives[0].observed_ns.value(), 3000);
+  EXPECT_EQ(all[0].regret_ns, 0);
+  EXPECT_EQ(all[1].choice, "copy-source");
+  EXPECT_EQ(all[1].where, "up to 64 KiB");
+  EXPECT_EQ(all[1].switches, 1U);
+  EXPECT_NEAR(all[1].regret_ns, 10 * (1e6 - 32768 * 0.05), 1);
 }
 
 }  // namespace

@@ -11,9 +11,18 @@ namespace {
 
 constexpr double bytes = 1e6;
 
+machine with_rates(double writer_bytes_per_s, double copy_bytes_per_s, bool corrected = true) {
+  machine on;
+  on.correction.off = !corrected;
+  on.output.writer_bytes_per_s = writer_bytes_per_s;
+  on.output.copy_bytes_per_s = copy_bytes_per_s;
+  return on;
+}
+
 // A client that meets the same costs for a while; its decisions as letters, h and w.
 class client {
  public:
+  explicit client(const machine& on = {}) : decides_(on) {}
   std::string files(int count, bool room, double handing_s, double own_s) {
     std::string turns;
     for (int i = 0; i < count; ++i) {
@@ -40,13 +49,13 @@ TEST(model_handing_over, with_room_everything_is_handed_over) {
 
 TEST(model_handing_over, without_room_both_ways_are_tried_and_the_cheaper_one_stays) {
   client waits_long, writes_slowly;
-  EXPECT_EQ(waits_long.files(8, false, 5, 1), "hwwwwwww");
-  EXPECT_EQ(writes_slowly.files(8, false, 1, 5), "hwhhhhhh");
+  EXPECT_EQ(waits_long.files(8, false, 5, 1), "whwwwwww");
+  EXPECT_EQ(writes_slowly.files(8, false, 1, 5), "whhhhhhh");
 }
 
 TEST(model_handing_over, costs_that_differ_little_change_nothing) {
   client one;
-  EXPECT_EQ(one.files(9, false, 1, 0.85), "hwhhhhhhh");
+  EXPECT_EQ(one.files(9, false, 0.85, 1), "whwwwwwww");
 }
 
 TEST(model_handing_over, a_way_that_has_become_cheaper_is_found) {
@@ -75,7 +84,45 @@ TEST(model_handing_over, small_files_say_nothing) {
   handing_over decides;
   decides.handed_over(false, 100, 1000);
   decides.wrote_itself(0.001, 1000);
-  EXPECT_EQ(decides.next(false), output_turn::hand_over);
+  const output_turn first = handing_over().next(false);
+  EXPECT_EQ(decides.next(false), first);
+}
+
+TEST(model_handing_over, without_correction_each_situation_keeps_what_is_predicted_to_be_cheaper) {
+  client one(with_rates(1e9, 2.6e9, false));
+  EXPECT_EQ(one.files(20, false, 1, 5), std::string(20, 'w'));
+  EXPECT_EQ(one.files(20, true, 5, 1), std::string(20, 'h'));
+  client slow_copies(with_rates(2e9, 1e9, false));
+  EXPECT_EQ(slow_copies.files(20, true, 1, 5), std::string(20, 'w'));
+}
+
+// Writing is said to be ten times as fast as it is, and copying a quarter as fast.
+TEST(model_handing_over, a_wrong_machine_is_found_out_by_the_first_files) {
+  client one(with_rates(1e10, 6.5e8));
+  EXPECT_EQ(one.files(20, true, 0.0004, 0.001), std::string(20, 'h'));
+  const std::string turns = one.files(100, false, 0.5, 1);
+  EXPECT_GE(count_of('h', turns.substr(2)), 94) << turns;
+}
+
+TEST(model_handing_over, what_it_has_come_to_is_told_by_situation) {
+  handing_over decides;
+  for (int i = 0; i < 4; ++i) {
+    (void)decides.next(true);
+    decides.handed_over(true, 0.001, bytes);
+  }
+  (void)decides.next(false);
+  decides.wrote_itself(0.002, bytes);
+  const auto accounts = accounts_of(decides.turns(), 1);
+  ASSERT_EQ(accounts.size(), 2U);
+  const choice_account& without = accounts[0];
+  EXPECT_EQ(without.where, "without room");
+  EXPECT_EQ(without.alternatives[0].operations, 0U);
+  EXPECT_DOUBLE_EQ(without.alternatives[1].observed_ns.value(), 2e6);
+  const alternative_account& handed = accounts[1].alternatives[0];
+  EXPECT_EQ(handed.operations, 4U);
+  EXPECT_NEAR(handed.predicted_ns.value(), 1e9 * bytes / machine{}.output.copy_bytes_per_s, 1);
+  EXPECT_NEAR(handed.corrected_ns.value(), 1e6, 1);
+  EXPECT_NEAR(handed.observed_ns.value(), 1e6, 1);
 }
 
 }  // namespace

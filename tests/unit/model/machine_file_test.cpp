@@ -61,6 +61,8 @@ value = 57.5
   EXPECT_EQ(known.waiting.assumed_wake_up_latency_ns, 70'000);
   EXPECT_DOUBLE_EQ(known.transforming.ns_per_copied_byte, 0.125);
   EXPECT_DOUBLE_EQ(known.transforming.ns_per_message, 1234.5);
+  EXPECT_DOUBLE_EQ(known.network.ns_per_message, 1234.5);
+  EXPECT_DOUBLE_EQ(known.network.ns_per_byte, 0.5);
   EXPECT_DOUBLE_EQ(known.output.copy_bytes_per_s, 8e9);
   EXPECT_DOUBLE_EQ(known.output.link_bytes_per_s, 2e9);
   EXPECT_DOUBLE_EQ(known.output.storage_bytes_per_s, 3e8);

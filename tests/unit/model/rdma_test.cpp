@@ -15,6 +15,12 @@ TEST(model_rdma, a_put_goes_that_way_from_where_its_second_copy_costs_as_much) {
   EXPECT_EQ(least_put_by_rdma(250, seen), 2500U);
 }
 
+TEST(model_rdma, both_ways_cost_the_same_where_one_begins) {
+  EXPECT_DOUBLE_EQ(ns_of_put_by_message(5000, seen), ns_of_put_by_rdma(5000, 500, seen));
+  EXPECT_DOUBLE_EQ(ns_of_put_by_rdma(5000, 500, seen, 0), ns_of_put_by_rdma(5000, 500, seen) - seen.ns_per_message);
+  EXPECT_DOUBLE_EQ(ns_of_get_by_message(64, seen), ns_of_get_by_rdma(64, 6000, seen));
+}
+
 TEST(model_rdma, what_may_be_a_flag_is_a_message) {
   EXPECT_EQ(least_put_by_rdma(1, seen), rdma_costs{}.smallest_put_bytes);
 }

@@ -36,11 +36,10 @@ TEST(model_transforming, nothing_is_coalesced_into_messages_of_no_size) {
   EXPECT_EQ(largest_coalesced(64, tcp, 0, true), 0U);
 }
 
-TEST(model_transforming, a_source_is_copied_where_that_is_quicker_than_waiting) {
-  EXPECT_FALSE(copying_pays(0, 32768, tcp, false));
-  EXPECT_FALSE(copying_pays(8000, 32768, tcp, false));
-  EXPECT_TRUE(copying_pays(8000, 32768, tcp, true));
-  EXPECT_TRUE(copying_pays(20'000, 32768, tcp, false));
+TEST(model_transforming, a_put_in_a_message_of_many_has_its_share_of_it) {
+  const double put = transforming_costs{}.ns_per_coalesced_put;
+  EXPECT_DOUBLE_EQ(ns_of_coalesced(0, 1, tcp), 3000 + put);
+  EXPECT_DOUBLE_EQ(ns_of_coalesced(100, 30, tcp), 100 + put + 20);
 }
 
 }  // namespace

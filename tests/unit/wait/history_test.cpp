@@ -81,5 +81,35 @@ TEST(wait_history, is_bounded_and_forgets_what_it_has_not_seen_for_longest) {
   EXPECT_EQ(history.predict(put_of(65536, 4999))->slack_ns, 4999 * us);
 }
 
+TEST(wait_history, that_keeps_nothing_predicts_nothing) {
+  wait_history history;
+  history.keep_nothing();
+  for (int i = 0; i < 100; ++i) history.waited(put_of(65536), 10'000 * us);
+  EXPECT_FALSE(history.predict(put_of(65536)));
+}
+
+TEST(wait_history, tells_what_decisions_were_predicted_to_cost_and_did) {
+  wait_history history;
+  for (int i = 0; i < 32; ++i) history.timer_was_late(20 * us);
+  const model::slack_prediction known{.slack_ns = 1000 * us, .margin_ns = 90 * us};
+  wait_counts went;
+  went.sleeps = 1;
+  went.ns_waited = 1000 * us;
+  went.ns_asleep = 900 * us;
+  history.decided({known, true}, 50 * us, went);
+  const auto all = history.accounts();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].where, "worth a timer");
+  const auto& timer = all[0].alternatives[0];
+  const auto& spin = all[0].alternatives[1];
+  EXPECT_EQ(timer.operations, 1U);
+  EXPECT_EQ(timer.predicted_ns, 120e3) << "60 µs late, 60 of cold start";
+  EXPECT_EQ(timer.corrected_ns, 90e3);
+  EXPECT_EQ(timer.observed_ns, 100e3);
+  EXPECT_EQ(spin.predicted_ns, 170e3) << "50 of spin, 60 late, 60 of cold start";
+  EXPECT_EQ(spin.corrected_ns, 130e3) << "20 late";
+  EXPECT_EQ(spin.observed_ns, std::nullopt);
+}
+
 }  // namespace
 }  // namespace lull::wait
