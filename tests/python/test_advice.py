@@ -1,8 +1,10 @@
 """Advice: on records whose waits, output and puts are known, and machines whose constants are."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from conftest import Lull
 from lull.advice.account import Alternative, Objective, objective_named
 from lull.advice.advise import advise
+from lull.advice.at_run_time import in_force
 from lull.advice.facts import facts_of
 from lull.advice.verify import candidates, outcome_of
 from lull.base.errors import UsageError
@@ -261,3 +264,72 @@ def test_a_command_is_run_and_advice_verified(lull: Lull, described: Path) -> No
 def test_mistakes_are_said_in_one_line(lull: Lull, described: Path, words: tuple[str, ...], says: str) -> None:
     done = lull.run("advise", *words)
     assert done.returncode != 0 and says in done.stderr.splitlines()[-1]
+
+
+def account(choice: str, *alternatives: tuple[str, float | None, float | None, int]) -> Any:
+    """What a chooser of two PEs leaves: alternatives with what is predicted, what was observed, and operations."""
+    return SimpleNamespace(
+        choice=choice,
+        processes=2,
+        alternatives=[
+            SimpleNamespace(name=name, predicted_ns=told, corrected_ns=told, observed_ns=seen, operations=count)
+            for name, told, seen, count in alternatives
+        ],
+    )
+
+
+def test_a_route_is_priced_by_the_account_of_its_chooser() -> None:
+    route = account(
+        "route", ("per-pe=1", 10.0, None, 4_000_000), ("per-pe=2", 16.0, None, 0), ("per-node=1", 8.0, None, 0)
+    )
+    facts = replace(facts_of(run_of(waiting(operation="aggregate"))), choices=[route])
+    found = advise(facts, machine(), objective_named("energy"))
+    two, node = [one for one in found.alternatives if one.choice == "aggregation"]
+    assert in_force(facts) == [{"LULL_AGGREGATE": "per-pe", "LULL_AGGREGATE_HOPS": "1"}]
+    assert (two.name, two.instead_of) == ("per-pe=2", "per-pe=1")
+    assert two.set == {"LULL_AGGREGATE": "per-pe", "LULL_AGGREGATE_HOPS": "2"}
+    # 2 million items of each PE, 6 ns more each, or none where others wait as long anyway; at 90 J in 10 s
+    assert two.seconds == pytest.approx((0, 0.012, 0.012)) and two.joules == pytest.approx((0, 0.108, 0.108))
+    assert node.seconds == pytest.approx((-0.004, -0.004, 0))
+    assert all(one.choice != "aggregation" for one in found.advised)
+
+
+def test_pes_that_outnumber_cores_make_their_items_in_turn() -> None:
+    route = account("route", ("per-pe=1", 10.0, None, 4_000_000), ("per-pe=2", 16.0, None, 0))
+    facts = replace(facts_of(run_of(waiting(operation="aggregate"))), choices=[route], cores=1)
+    (two,) = (
+        one for one in advise(facts, machine(), objective_named("time")).alternatives if one.choice == "aggregation"
+    )
+    assert two.seconds[1] == pytest.approx(0.024)
+
+
+def test_what_was_observed_counts_before_what_was_predicted() -> None:
+    puts = [
+        account("coalesce", ("alone", 3000, 5000, 100), ("coalesced", 30, 50, 1_000_000)),
+        account("copy-source", ("wait", None, 2000, 0), ("copy", 100, 100, 1000)),
+    ]
+    facts = replace(facts_of(run_of(waiting(nodes=2))), choices=puts)
+    off, on = (
+        one for one in advise(facts, machine(), objective_named("time")).alternatives if one.choice == "rewritten puts"
+    )
+    assert off.set == {"LULL_TRANSFORM": "off"} and on.set == {"LULL_TRANSFORM": "on"}
+    assert off.seconds[1] == pytest.approx((1_000_000 * 4950 + 1000 * 1900) * 1e-9 / 2)
+    assert on.seconds[1] == pytest.approx(-100 * 4950e-9 / 2)
+
+
+def test_an_alternative_of_which_nobody_knows_what_it_costs_is_not_told() -> None:
+    sources = account("copy-source", ("wait", None, None, 0), ("copy", 100, 100, 1000))
+    facts = replace(facts_of(run_of(waiting(nodes=2))), choices=[sources])
+    found = advise(facts, machine(), objective_named("time"))
+    (untold,) = (one for one in found.untold if one.choice == "rewritten puts")
+    assert untold.measure.startswith("LULL_TRANSFORM=off LULL_STATS=1")
+
+
+def test_a_program_that_aggregates_without_an_account_is_told_what_to_measure() -> None:
+    found = advise(facts_of(run_of(waiting(operation="aggregate"))), machine(), objective_named("time"))
+    (untold,) = (one for one in found.untold if one.choice == "aggregation")
+    assert "LULL_AGGREGATE=per-pe" in untold.measure
+    assert all(
+        one.choice != "aggregation"
+        for one in advise(facts_of(run_of(waiting())), machine(), objective_named("time")).untold
+    )

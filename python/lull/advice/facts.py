@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import TYPE_CHECKING
 
 from lull.record import Domain, Energy, EnergyKind, Output, Run
 from lull.record.schema import RewrittenPuts, weakest
 from lull.record.waiting import TypicalWaiting, typical_waiting
+
+if TYPE_CHECKING:
+    from lull.advice.at_run_time import AccountOfChoice
 
 Band = tuple[float, float, float]  # low, mid, high
 
@@ -27,6 +31,7 @@ class Facts:
     waiting: TypicalWaiting | None
     rewritten: RewrittenPuts | None  # of the last repeat
     output: Sequence[Output]  # of the last repeat
+    choices: Sequence[AccountOfChoice] = ()  # made at run time; of the last repeat
 
 
 def facts_of(run: Run) -> Facts:
@@ -52,6 +57,7 @@ def facts_of(run: Run) -> Facts:
         waiting=typical_waiting(run.repeats),
         rewritten=next((job.rewritten for job in last.waiting if job.rewritten is not None), None),
         output=last.output,
+        choices=getattr(last, "choices", ()),  # records of versions without them have none
     )
 
 

@@ -1,0 +1,213 @@
+"""Settings that fix what the runtime chooses by itself: what its choosers' own accounts say that these would change.
+
+The record of a counted run holds an account of each choice made at run time: what an operation costs by each
+alternative, as far as the model or the job's own measurements say, and how often each was taken. With a setting that
+fixes an alternative, all operations of the choice take it:
+
+    change = operations that took another · (cost of the fixed one - cost of that one), over the processes
+
+What the operations cost may overlap with what other processes do anyway, so a change may as well be none. Power is
+taken to stay what it is: energy changes as time does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from lull.advice.account import Alternative, Band, Untold
+from lull.advice.facts import Facts
+from lull.advice.puts import CHOICE as REWRITTEN
+from lull.statistics.formatting import si
+
+AGGREGATION: Final = "aggregation"
+RDMA: Final = "RDMA"
+NO_CHANGE: Final = (0.0, 0.0, 0.0)
+
+
+class AccountOfAlternative(Protocol):
+    """What is known of an alternative; costs are ns of an operation, None where nobody knows."""
+
+    @property
+    def name(self) -> str:
+        """As the runtime calls it."""
+
+    @property
+    def predicted_ns(self) -> float | None:
+        """By the machine's constants alone."""
+
+    @property
+    def corrected_ns(self) -> float | None:
+        """By what the job measured."""
+
+    @property
+    def observed_ns(self) -> float | None:
+        """Mean of what was timed."""
+
+    @property
+    def operations(self) -> int:
+        """That took it."""
+
+
+class AccountOfChoice(Protocol):
+    """A choice that was made at run time."""
+
+    @property
+    def choice(self) -> str:
+        """Of what."""
+
+    @property
+    def processes(self) -> int:
+        """Summed over."""
+
+    @property
+    def alternatives(self) -> Sequence[AccountOfAlternative]:
+        """All of them."""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A setting, and the alternatives that all operations of these choices then take."""
+
+    of: str  # the choice, as advice calls it
+    name: str
+    settings: Mapping[str, str]
+    takes: Mapping[str, str]  # choice of the runtime -> its alternative
+
+
+FIXED: Final = (
+    Fixed(REWRITTEN, "off", {"LULL_TRANSFORM": "off"}, {"coalesce": "alone", "copy-source": "wait"}),
+    Fixed(REWRITTEN, "on", {"LULL_TRANSFORM": "on"}, {"coalesce": "coalesced", "copy-source": "copy"}),
+    Fixed(RDMA, "off", {"LULL_RDMA": "off"}, {"rdma-put": "message", "rdma-get": "message"}),
+    Fixed(AGGREGATION, "without the direct path", {"LULL_AGGREGATE_DIRECT": "0"}, {"direct": "aggregated"}),
+)
+
+
+def fixed_choices(facts: Facts) -> tuple[list[Alternative], list[Untold]]:
+    """What each setting would change that fixes a choice which the runtime made in the run."""
+    found: list[Alternative] = []
+    untold: list[Untold] = []
+    for fixed, told in _each(facts):
+        if told is None:
+            why = f"nothing is known of what {fixed.name} would cost: it was never taken, and the model has no figure"
+            settings = " ".join(f"{name}={value}" for name, value in fixed.settings.items())
+            untold.append(Untold(choice=fixed.of, why=why, measure=f"{settings} LULL_STATS=1 lull measure -- CMD"))
+        elif told.seconds != NO_CHANGE:
+            found.append(told)
+    return found, untold
+
+
+def in_force(facts: Facts) -> list[dict[str, str]]:
+    """Settings that would change nothing: all operations took what they fix."""
+    return [dict(fixed.settings) for fixed, told in _each(facts) if told is not None and told.seconds == NO_CHANGE]
+
+
+def _each(facts: Facts) -> Iterator[tuple[Fixed, Alternative | None]]:
+    """Every setting that fixes what the run chose by itself, and what it would change, where that is known."""
+    for fixed in (*FIXED, *_routes(facts.choices), *_buffers(facts.choices)):
+        if accounts := [one for one in facts.choices if one.choice in fixed.takes]:
+            yield fixed, _alternative(fixed, accounts, facts)
+
+
+def _routes(choices: Sequence[AccountOfChoice]) -> list[Fixed]:
+    """Every route that the accounts name, as "per-pe=2": whose buffers, and hops."""
+    routes = []
+    for name in _names(choices, "route"):
+        if parts := re.fullmatch(r"(per-pe|per-node)=([123])", name):
+            settings = {"LULL_AGGREGATE": parts[1], "LULL_AGGREGATE_HOPS": parts[2]}
+            routes.append(Fixed(AGGREGATION, name, settings, {"route": name}))
+    return routes
+
+
+def _buffers(choices: Sequence[AccountOfChoice]) -> list[Fixed]:
+    """Every size of buffers that the accounts name, in bytes."""
+    return [
+        Fixed(AGGREGATION, f"buffers of {name} bytes", {"LULL_AGGREGATE_BUFFER_BYTES": name}, {"buffer": name})
+        for name in _names(choices, "buffer")
+        if name.isdecimal()
+    ]
+
+
+def _names(choices: Sequence[AccountOfChoice], of: str) -> list[str]:
+    return list(dict.fromkeys(other.name for one in choices if one.choice == of for other in one.alternatives))
+
+
+def _alternative(fixed: Fixed, accounts: Sequence[AccountOfChoice], facts: Facts) -> Alternative | None:
+    """None: what it costs is not known of all operations that would take it."""
+    views = (_best, _corrected, _predicted)
+    changes = [_change(fixed, accounts, view) for view in views]
+    mid = changes[0]
+    if mid is None:
+        return None
+    others = [change for change in changes[1:] if change is not None]
+    # What PEs do on a core of which they have but a turn takes as much longer.
+    turns = max(1.0, accounts[0].processes / facts.cores) if fixed.of == AGGREGATION else 1.0
+    low, high = (turns * end for end in (min(mid, *others, 0.0), max(mid, *others, 0.0)))
+    seconds: Band = (low, turns * mid, high)
+    operations = sum(other.operations for one in accounts for other in one.alternatives)
+    moved = operations - sum(
+        other.operations for one in accounts for other in one.alternatives if other.name == fixed.takes[one.choice]
+    )
+    return Alternative(
+        choice=fixed.of,
+        name=fixed.name,
+        instead_of=_present(accounts),
+        seconds=seconds,
+        joules=_joules(seconds, facts),
+        set=dict(fixed.settings),
+        lines=[f"export {name}={value}" for name, value in fixed.settings.items()],
+        terms=[
+            f"{moved} of {operations} operations of {accounts[0].processes} processes would take it",
+            f"each process spends {si(abs(turns * mid), 's')} {'more' if mid > 0 else 'less'} on them; "
+            "where others wait as long anyway, that changes nothing",
+        ],
+    )
+
+
+def _joules(seconds: Band, facts: Facts) -> Band | None:
+    """At the power that the run has."""
+    if facts.joules is None or facts.seconds[1] <= 0:
+        return None
+    watts = facts.joules[1] / facts.seconds[1]
+    low, mid, high = (watts * part for part in seconds)
+    return low, mid, high
+
+
+def _best(one: AccountOfAlternative) -> float | None:
+    return one.observed_ns if one.observed_ns is not None else _corrected(one)
+
+
+def _corrected(one: AccountOfAlternative) -> float | None:
+    return one.corrected_ns if one.corrected_ns is not None else one.predicted_ns
+
+
+def _predicted(one: AccountOfAlternative) -> float | None:
+    return one.predicted_ns
+
+
+def _change(
+    fixed: Fixed, accounts: Sequence[AccountOfChoice], cost: Callable[[AccountOfAlternative], float | None]
+) -> float | None:
+    """Seconds that a process spends more; None where a cost that matters is not known."""
+    nanoseconds = 0.0
+    for one in accounts:
+        wanted = next((other for other in one.alternatives if other.name == fixed.takes[one.choice]), None)
+        for other in one.alternatives:
+            if other is wanted or other.operations == 0:
+                continue
+            now, then = cost(other), None if wanted is None else cost(wanted)
+            if now is None or then is None:
+                return None
+            nanoseconds += other.operations * (then - now) / max(one.processes, 1)
+    return nanoseconds * 1e-9
+
+
+def _present(accounts: Sequence[AccountOfChoice]) -> str:
+    """What most operations took."""
+    taken: dict[str, int] = {}
+    for one in accounts:
+        for other in one.alternatives:
+            taken[other.name] = taken.get(other.name, 0) + other.operations
+    return max(taken, key=lambda name: taken[name])
