@@ -14,7 +14,7 @@ from lull.advice.account import Alternative, Objective, objective_named
 from lull.advice.advise import advise
 from lull.advice.at_run_time import in_force
 from lull.advice.facts import facts_of
-from lull.advice.verify import candidates, outcome_of
+from lull.advice.verify import Way, candidates, outcome_of
 from lull.base.errors import UsageError
 from lull.library.advised import Advised
 from lull.model.machine import Figure, Machine, Measured, TransferPiece, Transport, WakeUp, WakeUps, Watts
@@ -174,7 +174,6 @@ def test_energy_is_not_saved_for_more_time_than_was_allowed() -> None:
         (None, machine(), "the record does not count waits"),
         (waiting(pes=4), machine(), "4 PEs outnumber 2 cores"),
         (waiting(nodes=2), machine(), "wake-ups by messages of other nodes are not calibrated"),
-        (waiting(operation="MPI_Recv"), machine(), "wake-ups of MPI's calls are not calibrated"),
         (waiting("poll+dvfs"), machine(), "the program waited by poll+dvfs, which is not calibrated"),
         (waiting(), machine(wake_ups=WakeUps()), "the machine file has no wake-ups"),
         (waiting(), machine(one_core=5), "the machine file lacks the watts for it"),
@@ -212,7 +211,8 @@ def test_objectives_are_read_as_they_are_written() -> None:
 
 def test_an_outcome_says_whether_the_prediction_came_true() -> None:
     found = advise(facts_of(run_of(waiting())), machine(), objective_named("energy"))
-    (one,) = candidates(found)
+    ((one, way),) = candidates(found, ["app"])
+    assert way == Way(["app"], {"LULL_WAIT": "interrupt"})
     present, same = run_of(None).repeats, run_of(None).repeats
     assert not outcome_of(one, found, present, same).came_true  # 11 % of the energy were to be spared
     as_predicted = [repeat.model_copy(update={"totals": [energy(80.105)]}) for repeat in same]
@@ -223,9 +223,27 @@ def test_an_outcome_says_whether_the_prediction_came_true() -> None:
 def test_what_may_be_better_is_tried_where_nothing_surely_is() -> None:
     found = advise(facts_of(run_of(waiting())), machine(), objective_named("energy"))
     unsure = found.alternatives[0].model_copy(update={"verdict": "unsure"})
-    assert candidates(found.model_copy(update={"alternatives": [unsure]})) == [unsure]
+    assert [one for one, _ in candidates(found.model_copy(update={"alternatives": [unsure]}), ["app"])] == [unsure]
     no_setting: list[Alternative] = [unsure.model_copy(update={"set": {}})]
-    assert candidates(found.model_copy(update={"alternatives": no_setting})) == []
+    assert candidates(found.model_copy(update={"alternatives": no_setting}), ["app"]) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "tried"),
+    [
+        (["lull", "attach", "--wait", "poll", "--", "a"], ["lull", "attach", "--wait", "interrupt", "--", "a"]),
+        (["lull", "attach", "--wait=poll", "a"], ["lull", "attach", "--wait=interrupt", "a"]),
+        (["mpirun", "a"], None),  # it does not wait by a policy: there is nothing to replace
+    ],
+)
+def test_waits_of_mpi_are_priced_by_those_of_openshmem_and_tried_by_another_option(
+    words: list[str], tried: list[str] | None
+) -> None:
+    found = advise(facts_of(run_of(waiting(operation="MPI_Recv"))), machine(), objective_named("energy"))
+    (one,) = found.advised
+    assert one.lines == ["lull attach --wait interrupt -- CMD"] and one.set == {}
+    assert any("OpenSHMEM" in term for term in one.terms)
+    assert [way.words for _, way in candidates(found, words)] == ([] if tried is None else [tried])
 
 
 # The command
