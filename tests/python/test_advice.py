@@ -298,13 +298,16 @@ def account(choice: str, *alternatives: tuple[str, float | None, float | None, i
 
 def test_a_route_is_priced_by_the_account_of_its_chooser() -> None:
     route = account(
-        "route", ("per-pe=1", 10.0, None, 4_000_000), ("per-pe=2", 16.0, None, 0), ("per-node=1", 8.0, None, 0)
+        "route",
+        ("per-pe, 1 hop", 10.0, None, 4_000_000),
+        ("per-pe, 2 hops", 16.0, None, 0),
+        ("per-node, 1 hop", 8.0, None, 0),
     )
     facts = replace(facts_of(run_of(waiting(operation="aggregate"))), choices=[route])
     found = advise(facts, machine(), objective_named("energy"))
     two, node = [one for one in found.alternatives if one.choice == "aggregation"]
     assert in_force(facts) == [{"LULL_AGGREGATE": "per-pe", "LULL_AGGREGATE_HOPS": "1"}]
-    assert (two.name, two.instead_of) == ("per-pe=2", "per-pe=1")
+    assert (two.name, two.instead_of) == ("per-pe, 2 hops", "per-pe, 1 hop")
     assert two.set == {"LULL_AGGREGATE": "per-pe", "LULL_AGGREGATE_HOPS": "2"}
     # 2 million items of each PE, 6 ns more each, or none where others wait as long anyway; at 90 J in 10 s
     assert two.seconds == pytest.approx((0, 0.012, 0.012)) and two.joules == pytest.approx((0, 0.108, 0.108))
@@ -313,7 +316,7 @@ def test_a_route_is_priced_by_the_account_of_its_chooser() -> None:
 
 
 def test_pes_that_outnumber_cores_make_their_items_in_turn() -> None:
-    route = account("route", ("per-pe=1", 10.0, None, 4_000_000), ("per-pe=2", 16.0, None, 0))
+    route = account("route", ("per-pe, 1 hop", 10.0, None, 4_000_000), ("per-pe, 2 hops", 16.0, None, 0))
     facts = replace(facts_of(run_of(waiting(operation="aggregate"))), choices=[route], cores=1)
     (two,) = (
         one for one in advise(facts, machine(), objective_named("time")).alternatives if one.choice == "aggregation"

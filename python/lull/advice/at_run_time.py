@@ -24,6 +24,7 @@ from lull.statistics.formatting import si
 
 AGGREGATION: Final = "aggregation"
 RDMA: Final = "RDMA"
+ROUTE: Final = "route"  # as the runtime calls the choice
 NO_CHANGE: Final = (0.0, 0.0, 0.0)
 
 
@@ -81,7 +82,7 @@ FIXED: Final = (
     Fixed(REWRITTEN, "off", {"LULL_TRANSFORM": "off"}, {"coalesce": "alone", "copy-source": "wait"}),
     Fixed(REWRITTEN, "on", {"LULL_TRANSFORM": "on"}, {"coalesce": "coalesced", "copy-source": "copy"}),
     Fixed(RDMA, "off", {"LULL_RDMA": "off"}, {"rdma-put": "message", "rdma-get": "message"}),
-    Fixed(AGGREGATION, "without the direct path", {"LULL_AGGREGATE_DIRECT": "0"}, {"direct": "aggregated"}),
+    Fixed(AGGREGATION, "without the direct path", {"LULL_AGGREGATE_DIRECT": "0"}, {"direct": "buffers"}),
 )
 
 
@@ -112,12 +113,12 @@ def _each(facts: Facts) -> Iterator[tuple[Fixed, Alternative | None]]:
 
 
 def _routes(choices: Sequence[AccountOfChoice]) -> list[Fixed]:
-    """Every route that the accounts name, as "per-pe=2": whose buffers, and hops."""
+    """Every route that the accounts name, as "per-pe, 2 hops": whose buffers, and hops."""
     routes = []
-    for name in _names(choices, "route"):
-        if parts := re.fullmatch(r"(per-pe|per-node)=([123])", name):
+    for name in _names(choices, ROUTE):
+        if parts := re.fullmatch(r"(per-pe|per-node), ([123]) hops?", name):
             settings = {"LULL_AGGREGATE": parts[1], "LULL_AGGREGATE_HOPS": parts[2]}
-            routes.append(Fixed(AGGREGATION, name, settings, {"route": name}))
+            routes.append(Fixed(AGGREGATION, name, settings, {ROUTE: name}))
     return routes
 
 
@@ -136,14 +137,12 @@ def _names(choices: Sequence[AccountOfChoice], of: str) -> list[str]:
 
 def _alternative(fixed: Fixed, accounts: Sequence[AccountOfChoice], facts: Facts) -> Alternative | None:
     """None: what it costs is not known of all operations that would take it."""
-    views = (_best, _corrected, _predicted)
-    changes = [_change(fixed, accounts, view) for view in views]
-    mid = changes[0]
+    mid, before = _change(fixed, accounts, _best), _change(fixed, accounts, _predicted)
     if mid is None:
         return None
-    others = [change for change in changes[1:] if change is not None]
-    # What PEs do on a core of which they have but a turn takes as much longer.
-    turns = max(1.0, accounts[0].processes / facts.cores) if fixed.of == AGGREGATION else 1.0
+    others = [] if before is None else [before]
+    # An item costs CPU time; on a core of which a PE has but a turn it takes as much longer.
+    turns = max(1.0, accounts[0].processes / facts.cores) if ROUTE in fixed.takes else 1.0
     low, high = (turns * end for end in (min(mid, *others, 0.0), max(mid, *others, 0.0)))
     seconds: Band = (low, turns * mid, high)
     operations = sum(other.operations for one in accounts for other in one.alternatives)
@@ -176,11 +175,8 @@ def _joules(seconds: Band, facts: Facts) -> Band | None:
 
 
 def _best(one: AccountOfAlternative) -> float | None:
-    return one.observed_ns if one.observed_ns is not None else _corrected(one)
-
-
-def _corrected(one: AccountOfAlternative) -> float | None:
-    return one.corrected_ns if one.corrected_ns is not None else one.predicted_ns
+    known = (one.observed_ns, one.corrected_ns, one.predicted_ns)
+    return next((cost for cost in known if cost is not None), None)
 
 
 def _predicted(one: AccountOfAlternative) -> float | None:
