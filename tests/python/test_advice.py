@@ -12,7 +12,7 @@ import pytest
 from conftest import Lull
 from lull.advice.account import Alternative, Objective, objective_named
 from lull.advice.advise import advise
-from lull.advice.at_run_time import in_force
+from lull.advice.at_run_time import without_effect
 from lull.advice.facts import facts_of
 from lull.advice.verify import Way, candidates, outcome_of
 from lull.base.errors import UsageError
@@ -306,13 +306,25 @@ def test_a_route_is_priced_by_the_account_of_its_chooser() -> None:
     facts = replace(facts_of(run_of(waiting(operation="aggregate"))), choices=[route])
     found = advise(facts, machine(), objective_named("energy"))
     two, node = [one for one in found.alternatives if one.choice == "aggregation"]
-    assert in_force(facts) == [{"LULL_AGGREGATE": "per-pe", "LULL_AGGREGATE_HOPS": "1"}]
+    assert without_effect(facts, {"LULL_AGGREGATE": "per-pe", "LULL_AGGREGATE_HOPS": "1"})
+    assert not without_effect(facts, two.set)
     assert (two.name, two.instead_of) == ("per-pe, 2 hops", "per-pe, 1 hop")
     assert two.set == {"LULL_AGGREGATE": "per-pe", "LULL_AGGREGATE_HOPS": "2"}
     # 2 million items of each PE, 6 ns more each, or none where others wait as long anyway; at 90 J in 10 s
     assert two.seconds == pytest.approx((0, 0.012, 0.012)) and two.joules == pytest.approx((0, 0.108, 0.108))
     assert node.seconds == pytest.approx((-0.004, -0.004, 0))
     assert all(one.choice != "aggregation" for one in found.advised)
+
+
+def test_a_route_matters_nothing_where_all_phases_are_direct() -> None:
+    phases = account("direct", ("direct", 1000.0, None, 500), ("buffers", 3000.0, None, 0))
+    facts = replace(facts_of(run_of(waiting(operation="aggregate"))), choices=[phases])
+    assert without_effect(facts, {"LULL_AGGREGATE": "per-node"})
+    assert not without_effect(facts, {"LULL_AGGREGATE_DIRECT": "0"}) and not without_effect(facts, {})
+    (one,) = (
+        one for one in advise(facts, machine(), objective_named("time")).alternatives if one.choice == "aggregation"
+    )
+    assert one.set == {"LULL_AGGREGATE_DIRECT": "0"} and one.seconds[1] == pytest.approx(500 * 2000e-9 / 2)
 
 
 def test_pes_that_outnumber_cores_make_their_items_in_turn() -> None:

@@ -25,6 +25,7 @@ from lull.statistics.formatting import si
 AGGREGATION: Final = "aggregation"
 RDMA: Final = "RDMA"
 ROUTE: Final = "route"  # as the runtime calls the choice
+OF_BUFFERS: Final = ("LULL_AGGREGATE", "LULL_AGGREGATE_HOPS", "LULL_AGGREGATE_BUFFER_BYTES")
 NO_CHANGE: Final = (0.0, 0.0, 0.0)
 
 
@@ -100,9 +101,19 @@ def fixed_choices(facts: Facts) -> tuple[list[Alternative], list[Untold]]:
     return found, untold
 
 
-def in_force(facts: Facts) -> list[dict[str, str]]:
-    """Settings that would change nothing: all operations took what they fix."""
-    return [dict(fixed.settings) for fixed, told in _each(facts) if told is not None and told.seconds == NO_CHANGE]
+def without_effect(facts: Facts, settings: Mapping[str, str]) -> bool:
+    """Whether settings would change nothing: all operations took what they fix, or nothing was in a buffer."""
+    if any(
+        fixed.settings == settings and told is not None and told.seconds == NO_CHANGE for fixed, told in _each(facts)
+    ):
+        return True
+    of_buffers = bool(settings) and all(name in OF_BUFFERS for name in settings)
+    return of_buffers and _nothing_was_buffered(facts.choices)
+
+
+def _nothing_was_buffered(choices: Sequence[AccountOfChoice]) -> bool:
+    phases = [other for one in choices if one.choice == "direct" for other in one.alternatives if other.operations > 0]
+    return bool(phases) and all(other.name == "direct" for other in phases)
 
 
 def _each(facts: Facts) -> Iterator[tuple[Fixed, Alternative | None]]:

@@ -13,7 +13,7 @@ from statistics import median
 from lull.advice import outputs, puts, waits
 from lull.advice.account import Advice, Alternative, Band, Objective
 from lull.advice.advise import advise
-from lull.advice.at_run_time import AGGREGATION, RDMA, in_force
+from lull.advice.at_run_time import AGGREGATION, RDMA, without_effect
 from lull.advice.facts import facts_of
 from lull.model.machine import Machine
 from lull.record import Run
@@ -72,15 +72,17 @@ def predictions(group: Group, counted: Run, auto: Costs, machine: Machine | None
     told: dict[str, Predicted] = {}
     untold: dict[str, str] = {}
     same = []
-    policies = {one.instead_of for one in advice.alternatives if one.choice == waits.CHOICE}
-    already = [*in_force(facts), *({"LULL_WAIT": policy} for policy in policies)]
-    approaches = {one.instead_of for one in advice.alternatives if one.choice == outputs.CHOICE}
+    policies, approaches = (
+        {one.instead_of for one in advice.alternatives if one.choice == choice}
+        for choice in (waits.CHOICE, outputs.CHOICE)
+    )
+    waits_by = [{"LULL_WAIT": policy} for policy in policies]
     for name in names:
         settings = group.application.alternatives[name].env
         found = _alternative(name, settings, advice)
         if found is not None:
             told[name] = _predicted(found, auto, scale)
-        elif settings in already or name in approaches:
+        elif settings in waits_by or name in approaches or without_effect(facts, settings):
             same.append(name)
         else:
             untold[name] = _why(group.application, settings, advice)
