@@ -8,6 +8,8 @@ from pathlib import Path
 from statistics import median
 
 from lull import record
+from lull.advice.at_run_time import AccountOfChoice
+from lull.advice.facts import facts_of
 from lull.base.errors import LullError
 from lull.comparison.quantity import quantity
 from lull.model.machine import Machine
@@ -17,6 +19,8 @@ from lull.study.choices.description import AUTO, COUNTED, START, WRONG, WRONG_ST
 from lull.study.choices.points import Group
 from lull.study.choices.predicting import Costs, Predicted, Predictions, predictions
 from lull.study.choices.regret import Regret, ratio, regret
+
+SHOWN = ("route", "direct", "coalesce", "rdma-put")  # of what was chosen at run time, in the table
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,22 @@ def _took(run: Run) -> str:
     last = run.repeats[-1]
     policies = [f"waits by {job.policy}" for job in last.waiting]
     approaches = [f"output by {job.approach}" for job in last.output]
-    return ", ".join(dict.fromkeys([*policies, *approaches]))
+    chosen = [f"{choice} {name}" for choice, name in most_taken(facts_of(run).choices).items() if choice in SHOWN]
+    return "; ".join(dict.fromkeys([*policies, *approaches, *chosen]))
+
+
+def most_taken(choices: Sequence[AccountOfChoice]) -> dict[str, str]:
+    """Of each choice made at run time, the alternative that most operations took."""
+    operations: dict[str, dict[str, int]] = {}
+    for one in choices:
+        counts = operations.setdefault(one.choice, {})
+        for other in one.alternatives:
+            counts[other.name] = counts.get(other.name, 0) + other.operations
+    return {
+        choice: max(counts, key=lambda name: counts[name])
+        for choice, counts in operations.items()
+        if any(counts.values())
+    }
 
 
 def _errors(told: Predicted, seen: Costs) -> tuple[float, float | None]:
