@@ -88,7 +88,6 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--quick", action="store_true", help="the quick study: to try whether it runs")
     quick = arguments.parse_args().quick
-    subprocess.run([TOP / "scripts" / "setup", "packages-test.txt"], check=True, stdout=sys.stderr)
     RESULTS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -180,6 +180,12 @@ def runs(study: Lull) -> list[str]:
     return (study.folder / "order").read_text().splitlines()
 
 
+def calibrated(study: Lull) -> None:
+    kept = study.folder / "config" / "lull" / "machines" / Path(_core.machine_file_of_this_host()).name
+    kept.parent.mkdir(parents=True)
+    kept.write_text(MACHINE)
+
+
 def test_each_point_says_what_auto_was_worth(study: Lull) -> None:
     done = study.run("study", "./small.toml")
     assert done.returncode == 0, done.stderr
@@ -217,9 +223,7 @@ def test_it_continues_where_it_stopped_and_is_told_again_without_running(study: 
 
 
 def test_a_wrong_machine_file_is_believed_by_some_runs(study: Lull) -> None:
-    kept = study.folder / "config" / "lull" / "machines" / Path(_core.machine_file_of_this_host()).name
-    kept.parent.mkdir(parents=True)
-    kept.write_text(MACHINE)
+    calibrated(study)
     done = study.run("study", "./small.toml")
     assert done.returncode == 0, done.stderr
     folder = study.folder / "results" / "study-small"
@@ -233,6 +237,16 @@ def test_a_wrong_machine_file_is_believed_by_some_runs(study: Lull) -> None:
     assert data["points"][0]["wrong"]["rest"]["seen"]["value"] == pytest.approx(5)
     assert data["points"][0]["not_told"]["quick"] == "the model has no such choice"
     assert "Auto by a wrong machine file" in done.stdout
+
+
+def test_a_machine_that_is_calibrated_later_adds_its_runs_and_fresh_removes_all(study: Lull) -> None:
+    assert study.run("study", "./small.toml").returncode == 0
+    before = len(runs(study))
+    calibrated(study)
+    assert study.run("study", "./small.toml").returncode == 0
+    assert len(runs(study)) == before + 2 * 3 * 3  # two points, three rounds: wrong, start, wrong_start
+    assert study.run("study", "./small.toml", "--fresh").returncode == 0
+    assert len(runs(study)) == 2 * (before + 2 * 3 * 3) and found_in(study.folder / "results" / "study-small")
 
 
 def test_the_quick_form_leaves_out_what_it_says(study: Lull) -> None:

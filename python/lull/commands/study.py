@@ -119,10 +119,12 @@ def study_choices(path: Path, quick: bool, resume: bool | None, folder: Path) ->
         print("lull: this host has not been calibrated: nothing is predicted; lull calibrate", file=sys.stderr)
     groups = all_groups(chosen, places, wrong_machine=machine is not None)
     points = [one.point for group in groups for one in group.members]
+    # Also those of a host that is calibrated in between: they belong to the same study, and --fresh removes them.
+    possible = [one.point for group in all_groups(chosen, places, wrong_machine=True) for one in group.members]
     for line in unknown_variables():
         print(f"lull: {line}", file=sys.stderr)
     with State(folder) as state:
-        if words := take_up(state, beginning(path.stem, quick, chosen, points, places), resume):
+        if words := take_up(state, beginning(path.stem, quick, chosen, possible, places), resume):
             print(f"lull: {words}", file=sys.stderr)
         if all((folder / point.name).exists() for point in points):
             print(f"lull: the study in {folder} is complete; --fresh runs it anew", file=sys.stderr)

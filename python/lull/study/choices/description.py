@@ -43,15 +43,13 @@ APPLICATION: Final = "application"  # and that of the applications
 class MeasureInTurns(Part):
     """How every point is measured."""
 
-    rounds: int = Field(
-        default=6, ge=1
-    )  # in which each alternative of a point runs once; from 6 on there are intervals
+    rounds: int = Field(default=6, ge=1)  # each alternative of a point runs once in each
     counted: int = Field(default=2, ge=1)  # runs with their waits counted, by which alternatives are predicted
-    warmup: int = Field(default=0, ge=0)
-    hz: float = Field(default=50, ge=0.1, le=100)
+    warmup: int = Field(default=0, ge=0)  # rounds before the first
+    hz: float = Field(default=50, ge=0.1, le=100)  # readings of energy in a second
 
 
-class Application(Part):
+class ApplicationWithChoices(Part):
     """An application at points, and what may be chosen for it."""
 
     name: Name
@@ -60,16 +58,12 @@ class Application(Part):
     parameters: dict[Name, Value] = Field(default={})
     factors: dict[Name, Annotated[list[Value], Field(min_length=1)]]
     values: dict[Name, dict[str, Meaning]] = Field(default={})
-    alternatives: dict[str, Meaning] = Field(
-        min_length=2
-    )  # the first is `auto`; predictions know others by env or name
+    alternatives: dict[str, Meaning] = Field(min_length=2)  # the first is `auto`; advice knows others by env or name
     region: str | None = None  # its time and energy, instead of those of whole runs
     per: str | None = None  # divided by this metric
     seconds: str | None = None  # this metric is the time; then no energy is told
     exclude: list[dict[Name, list[Value]]] = Field(default=[])  # no points, or, with `choice`, no alternatives there
-    begin: dict[Name, Value] = Field(
-        default={}
-    )  # parameters of a tenth of the run: asks for runs by a wrong machine file
+    begin: dict[Name, Value] = Field(default={})  # parameters of a tenth of a run; asks for a wrong machine file
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
@@ -120,7 +114,7 @@ class StudyOfChoices(Part):
     note: str = ""
     measure: MeasureInTurns = MeasureInTurns()
     prepare: dict[Name, Prepare] = Field(default={})
-    applications: list[Application] = Field(min_length=1)
+    applications: list[ApplicationWithChoices] = Field(min_length=1)
     wrong_machine: WrongMachine | None = None
     quick: QuickChoices = QuickChoices()
     seed: int = 1  # of the order of points and alternatives within a round
@@ -155,7 +149,7 @@ class StudyOfChoices(Part):
         )
 
 
-def _made_quick(one: Application, quick: QuickApplication) -> Application:
+def _made_quick(one: ApplicationWithChoices, quick: QuickApplication) -> ApplicationWithChoices:
     return one.model_copy(
         update={
             "factors": {**one.factors, **quick.factors},
@@ -166,7 +160,7 @@ def _made_quick(one: Application, quick: QuickApplication) -> Application:
     )
 
 
-def as_description(study: StudyOfChoices, one: Application) -> Description:
+def as_description(study: StudyOfChoices, one: ApplicationWithChoices) -> Description:
     """An application as a study of measured runs: its alternatives, and what predictions need, are one more factor."""
     auto = one.alternatives[AUTO]
     counted = auto.model_copy(update={"env": {**auto.env, "LULL_STATS": "1"}})
@@ -207,7 +201,7 @@ def _told(name: str, meaning: Meaning) -> Meaning:
     return meaning if meaning.args is not None else meaning.model_copy(update={"args": [name]})
 
 
-def combinations(one: Application) -> list[dict[str, Value]]:
+def combinations(one: ApplicationWithChoices) -> list[dict[str, Value]]:
     """The points of an application, whether excluded or not, by their factors."""
     return [dict(zip(one.factors, values, strict=True)) for values in itertools.product(*one.factors.values())]
 

@@ -14,7 +14,7 @@ from lull.study.choices.description import (
     START,
     WRONG,
     WRONG_START,
-    Application,
+    ApplicationWithChoices,
     StudyOfChoices,
     as_description,
     combinations,
@@ -39,7 +39,7 @@ class Member:
 class Group:
     """A point of the study: its members run in turn."""
 
-    application: Application
+    application: ApplicationWithChoices
     factors: dict[str, Value]
     members: list[Member]
 
@@ -95,7 +95,7 @@ def all_groups(study: StudyOfChoices, places: Places, *, wrong_machine: bool) ->
     return found
 
 
-def _members(study: StudyOfChoices, application: Application, places: Places) -> dict[str, Member]:
+def _members(study: StudyOfChoices, application: ApplicationWithChoices, places: Places) -> dict[str, Member]:
     """All of an application, by the names of their records."""
     described = as_description(study, application)
     members = {}

@@ -17,7 +17,7 @@ from lull.advice.at_run_time import AGGREGATION, RDMA, without_effect
 from lull.advice.facts import facts_of
 from lull.model.machine import Machine
 from lull.record import Run
-from lull.study.choices.description import Application
+from lull.study.choices.description import ApplicationWithChoices
 from lull.study.choices.points import Group
 
 CHOICES = (  # by what their settings begin with
@@ -113,7 +113,7 @@ def _predicted(one: Alternative, auto: Costs, scale: float) -> Predicted:
     return Predicted(after(auto.seconds, one.seconds), joules)
 
 
-def _why(application: Application, settings: Mapping[str, str], advice: Advice) -> str:
+def _why(application: ApplicationWithChoices, settings: Mapping[str, str], advice: Advice) -> str:
     chosen = [choice for name in settings for begin, choice in CHOICES if name.startswith(begin)]
     of = chosen[0] if chosen else application.chooses
     return next((one.why for one in advice.untold if one.choice == of), NO_MODEL)

@@ -15,7 +15,7 @@ from lull.comparison.quantity import quantity
 from lull.model.machine import Machine
 from lull.record import Run
 from lull.statistics.bootstrap import Interval
-from lull.study.choices.description import AUTO, COUNTED, START, WRONG, WRONG_START, Application
+from lull.study.choices.description import AUTO, COUNTED, START, WRONG, WRONG_START, ApplicationWithChoices
 from lull.study.choices.points import Group
 from lull.study.choices.predicting import Costs, Predicted, Predictions, predictions
 from lull.study.choices.regret import Regret, ratio, regret
@@ -119,7 +119,7 @@ def _of_products(auto: Taken, fixed: Mapping[str, Taken]) -> Regret | None:
     return None if auto.products is None or len(told) < len(fixed) else regret(auto.products, told)
 
 
-def _taken(application: Application, run: Run) -> Taken:
+def _taken(application: ApplicationWithChoices, run: Run) -> Taken:
     if application.seconds is not None:
         return Taken([repeat.metrics[application.seconds].value for repeat in run.repeats], None)
     found = quantity(run, region=application.region, per=application.per)
