@@ -284,10 +284,11 @@ def test_mistakes_are_said_in_one_line(lull: Lull, described: Path, words: tuple
     assert done.returncode != 0 and says in done.stderr.splitlines()[-1]
 
 
-def account(choice: str, *alternatives: tuple[str, float | None, float | None, int]) -> Any:
+def account(choice: str, *alternatives: tuple[str, float | None, float | None, int], where: str = "") -> Any:
     """What a chooser of two PEs leaves: alternatives with what is predicted, what was observed, and operations."""
     return SimpleNamespace(
         choice=choice,
+        where=where,
         processes=2,
         alternatives=[
             SimpleNamespace(name=name, predicted_ns=told, corrected_ns=told, observed_ns=seen, operations=count)
@@ -348,6 +349,19 @@ def test_what_was_observed_counts_before_what_was_predicted() -> None:
     assert off.set == {"LULL_TRANSFORM": "off"} and on.set == {"LULL_TRANSFORM": "on"}
     assert off.seconds[1] == pytest.approx((1_000_000 * 4950 + 1000 * 1900) * 1e-9 / 2)
     assert on.seconds[1] == pytest.approx(-100 * 4950e-9 / 2)
+
+
+def test_the_size_from_which_on_the_network_is_best_is_found() -> None:
+    def puts(where: str, message: float, rdma: float, by_message: int, by_rdma: int) -> Any:
+        return account("rdma-put", ("message", message, None, by_message), ("rdma", rdma, None, by_rdma), where=where)
+
+    sizes = [puts("up to 64 B", 100, 300, 1000, 0), puts("up to 4 KiB", 500, 300, 1000, 0)]
+    facts = replace(facts_of(run_of(waiting(nodes=2))), choices=[*sizes, puts("up to 1 MiB", 9000, 4000, 0, 1000)])
+    off, threshold = (
+        one for one in advise(facts, machine(), objective_named("time")).alternatives if one.choice == "RDMA"
+    )
+    assert off.set == {"LULL_RDMA": "off"} and off.seconds[1] == pytest.approx(1000 * 5000e-9 / 2)
+    assert threshold.set == {"LULL_RDMA_BYTES": "2048"} and threshold.seconds[1] == pytest.approx(-1000 * 200e-9 / 2)
 
 
 def test_an_alternative_of_which_nobody_knows_what_it_costs_is_not_told() -> None:

@@ -25,6 +25,8 @@ from lull.statistics.formatting import si
 AGGREGATION: Final = "aggregation"
 RDMA: Final = "RDMA"
 ROUTE: Final = "route"  # as the runtime calls the choice
+MESSAGE: Final = "message"
+BY_RDMA: Final = ("rdma-put", "rdma-get")
 OF_BUFFERS: Final = ("LULL_AGGREGATE", "LULL_AGGREGATE_HOPS", "LULL_AGGREGATE_BUFFER_BYTES")
 NO_CHANGE: Final = (0.0, 0.0, 0.0)
 
@@ -61,6 +63,10 @@ class AccountOfChoice(Protocol):
         """Of what."""
 
     @property
+    def where(self) -> str:
+        """For which operations it is made by itself: "up to 4 KiB", of sizes between the half of that and that."""
+
+    @property
     def processes(self) -> int:
         """Summed over."""
 
@@ -77,12 +83,17 @@ class Fixed:
     name: str
     settings: Mapping[str, str]
     takes: Mapping[str, str]  # choice of the runtime -> its alternative
+    from_bytes: int = 0  # smaller operations go by message
+
+    def alternative(self, one: AccountOfChoice) -> str:
+        """What operations of this account take."""
+        return MESSAGE if (sizes_of(one) or self.from_bytes) < self.from_bytes else self.takes[one.choice]
 
 
 FIXED: Final = (
     Fixed(REWRITTEN, "off", {"LULL_TRANSFORM": "off"}, {"coalesce": "alone", "copy-source": "wait"}),
     Fixed(REWRITTEN, "on", {"LULL_TRANSFORM": "on"}, {"coalesce": "coalesced", "copy-source": "copy"}),
-    Fixed(RDMA, "off", {"LULL_RDMA": "off"}, {"rdma-put": "message", "rdma-get": "message"}),
+    Fixed(RDMA, "off", {"LULL_RDMA": "off"}, dict.fromkeys(BY_RDMA, MESSAGE)),
     Fixed(AGGREGATION, "without the direct path", {"LULL_AGGREGATE_DIRECT": "0"}, {"direct": "buffers"}),
 )
 
@@ -118,9 +129,29 @@ def _nothing_was_buffered(choices: Sequence[AccountOfChoice]) -> bool:
 
 def _each(facts: Facts) -> Iterator[tuple[Fixed, Alternative | None]]:
     """Every setting that fixes what the run chose by itself, and what it would change, where that is known."""
-    for fixed in (*FIXED, *_routes(facts.choices), *_buffers(facts.choices)):
+    for fixed in (*FIXED, *_routes(facts.choices)):
         if accounts := [one for one in facts.choices if one.choice in fixed.takes]:
             yield fixed, _alternative(fixed, accounts, facts)
+    if best := _best_threshold(facts):
+        yield best
+
+
+def _best_threshold(facts: Facts) -> tuple[Fixed, Alternative] | None:
+    """From which size on transfers are best left to the network, of all sizes that the run had."""
+    accounts = [one for one in facts.choices if one.choice in BY_RDMA]
+    found: list[tuple[Fixed, Alternative]] = []
+    for size in sorted({size for one in accounts if (size := sizes_of(one))}):
+        settings = {"LULL_RDMA_BYTES": str(size)}
+        fixed = Fixed(RDMA, f"from {size} bytes on", settings, dict.fromkeys(BY_RDMA, "rdma"), size)
+        if told := _alternative(fixed, accounts, facts):
+            found.append((fixed, told))
+    return min(found, key=lambda one: one[1].seconds[1], default=None)
+
+
+def sizes_of(one: AccountOfChoice) -> int:
+    """The least size of an account's operations, in bytes; 0: it is of all sizes."""
+    parts = re.fullmatch(r"up to (\d+) (B|KiB|MiB|GiB)", one.where)
+    return 0 if parts is None else int(parts[1]) * 1024 ** ("B", "KiB", "MiB", "GiB").index(parts[2]) // 2
 
 
 def _routes(choices: Sequence[AccountOfChoice]) -> list[Fixed]:
@@ -131,15 +162,6 @@ def _routes(choices: Sequence[AccountOfChoice]) -> list[Fixed]:
             settings = {"LULL_AGGREGATE": parts[1], "LULL_AGGREGATE_HOPS": parts[2]}
             routes.append(Fixed(AGGREGATION, name, settings, {ROUTE: name}))
     return routes
-
-
-def _buffers(choices: Sequence[AccountOfChoice]) -> list[Fixed]:
-    """Every size of buffers that the accounts name, in bytes."""
-    return [
-        Fixed(AGGREGATION, f"buffers of {name} bytes", {"LULL_AGGREGATE_BUFFER_BYTES": name}, {"buffer": name})
-        for name in _names(choices, "buffer")
-        if name.isdecimal()
-    ]
 
 
 def _names(choices: Sequence[AccountOfChoice], of: str) -> list[str]:
@@ -158,7 +180,7 @@ def _alternative(fixed: Fixed, accounts: Sequence[AccountOfChoice], facts: Facts
     seconds: Band = (low, turns * mid, high)
     operations = sum(other.operations for one in accounts for other in one.alternatives)
     moved = operations - sum(
-        other.operations for one in accounts for other in one.alternatives if other.name == fixed.takes[one.choice]
+        other.operations for one in accounts for other in one.alternatives if other.name == fixed.alternative(one)
     )
     return Alternative(
         choice=fixed.of,
@@ -200,7 +222,7 @@ def _change(
     """Seconds that a process spends more; None where a cost that matters is not known."""
     nanoseconds = 0.0
     for one in accounts:
-        wanted = next((other for other in one.alternatives if other.name == fixed.takes[one.choice]), None)
+        wanted = next((other for other in one.alternatives if other.name == fixed.alternative(one)), None)
         for other in one.alternatives:
             if other is wanted or other.operations == 0:
                 continue
