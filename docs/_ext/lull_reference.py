@@ -33,6 +33,7 @@ from lull.record.table import COLUMNS
 from lull.simulation import account
 from lull.statistics import bootstrap, formatting
 from lull.study import description
+from lull.study.choices import description as choices
 from lull.study.simulated import description as simulated
 from openshmem import Interface
 
@@ -215,6 +216,11 @@ def study_toml() -> str:
 def simulated_study_toml() -> str:
     """The tables of a file of a study of simulations."""
     return models_in(simulated.SimulatedStudy, description.Part)
+
+
+def choices_study_toml() -> str:
+    """The tables of a file of a study of choices."""
+    return models_in(choices.StudyOfChoices, description.Part)
 
 
 def comparison_json() -> str:
@@ -414,6 +420,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "export-columns": export_columns,
     "study-toml": study_toml,
     "simulated-study-toml": simulated_study_toml,
+    "choices-study-toml": choices_study_toml,
     "comparison-json": comparison_json,
     "simulate-toml": simulate_toml,
     "power-presets": power_presets,

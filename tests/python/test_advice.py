@@ -1,8 +1,10 @@
 """Advice: on records whose waits, output and puts are known, and machines whose constants are."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,8 +12,9 @@ import pytest
 from conftest import Lull
 from lull.advice.account import Alternative, Objective, objective_named
 from lull.advice.advise import advise
+from lull.advice.at_run_time import without_effect
 from lull.advice.facts import facts_of
-from lull.advice.verify import candidates, outcome_of
+from lull.advice.verify import Way, candidates, outcome_of
 from lull.base.errors import UsageError
 from lull.library.advised import Advised
 from lull.model.machine import Figure, Machine, Measured, TransferPiece, Transport, WakeUp, WakeUps, Watts
@@ -171,7 +174,6 @@ def test_energy_is_not_saved_for_more_time_than_was_allowed() -> None:
         (None, machine(), "the record does not count waits"),
         (waiting(pes=4), machine(), "4 PEs outnumber 2 cores"),
         (waiting(nodes=2), machine(), "wake-ups by messages of other nodes are not calibrated"),
-        (waiting(operation="MPI_Recv"), machine(), "wake-ups of MPI's calls are not calibrated"),
         (waiting("poll+dvfs"), machine(), "the program waited by poll+dvfs, which is not calibrated"),
         (waiting(), machine(wake_ups=WakeUps()), "the machine file has no wake-ups"),
         (waiting(), machine(one_core=5), "the machine file lacks the watts for it"),
@@ -209,7 +211,8 @@ def test_objectives_are_read_as_they_are_written() -> None:
 
 def test_an_outcome_says_whether_the_prediction_came_true() -> None:
     found = advise(facts_of(run_of(waiting())), machine(), objective_named("energy"))
-    (one,) = candidates(found)
+    ((one, way),) = candidates(found, ["app"])
+    assert way == Way(["app"], {"LULL_WAIT": "interrupt"})
     present, same = run_of(None).repeats, run_of(None).repeats
     assert not outcome_of(one, found, present, same).came_true  # 11 % of the energy were to be spared
     as_predicted = [repeat.model_copy(update={"totals": [energy(80.105)]}) for repeat in same]
@@ -220,9 +223,27 @@ def test_an_outcome_says_whether_the_prediction_came_true() -> None:
 def test_what_may_be_better_is_tried_where_nothing_surely_is() -> None:
     found = advise(facts_of(run_of(waiting())), machine(), objective_named("energy"))
     unsure = found.alternatives[0].model_copy(update={"verdict": "unsure"})
-    assert candidates(found.model_copy(update={"alternatives": [unsure]})) == [unsure]
+    assert [one for one, _ in candidates(found.model_copy(update={"alternatives": [unsure]}), ["app"])] == [unsure]
     no_setting: list[Alternative] = [unsure.model_copy(update={"set": {}})]
-    assert candidates(found.model_copy(update={"alternatives": no_setting})) == []
+    assert candidates(found.model_copy(update={"alternatives": no_setting}), ["app"]) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "tried"),
+    [
+        (["lull", "attach", "--wait", "poll", "--", "a"], ["lull", "attach", "--wait", "interrupt", "--", "a"]),
+        (["lull", "attach", "--wait=poll", "a"], ["lull", "attach", "--wait=interrupt", "a"]),
+        (["mpirun", "a"], None),  # it does not wait by a policy: there is nothing to replace
+    ],
+)
+def test_waits_of_mpi_are_priced_by_those_of_openshmem_and_tried_by_another_option(
+    words: list[str], tried: list[str] | None
+) -> None:
+    found = advise(facts_of(run_of(waiting(operation="MPI_Recv"))), machine(), objective_named("energy"))
+    (one,) = found.advised
+    assert one.lines == ["lull attach --wait interrupt -- CMD"] and one.set == {}
+    assert any("OpenSHMEM" in term for term in one.terms)
+    assert [way.words for _, way in candidates(found, words)] == ([] if tried is None else [tried])
 
 
 # The command
@@ -261,3 +282,101 @@ def test_a_command_is_run_and_advice_verified(lull: Lull, described: Path) -> No
 def test_mistakes_are_said_in_one_line(lull: Lull, described: Path, words: tuple[str, ...], says: str) -> None:
     done = lull.run("advise", *words)
     assert done.returncode != 0 and says in done.stderr.splitlines()[-1]
+
+
+def account(choice: str, *alternatives: tuple[str, float | None, float | None, int], where: str = "") -> Any:
+    """What a chooser of two PEs leaves: alternatives with what is predicted, what was observed, and operations."""
+    return SimpleNamespace(
+        choice=choice,
+        where=where,
+        processes=2,
+        alternatives=[
+            SimpleNamespace(name=name, predicted_ns=told, corrected_ns=told, observed_ns=seen, operations=count)
+            for name, told, seen, count in alternatives
+        ],
+    )
+
+
+def test_a_route_is_priced_by_the_account_of_its_chooser() -> None:
+    route = account(
+        "route",
+        ("per-pe, 1 hop", 10.0, None, 4_000_000),
+        ("per-pe, 2 hops", 16.0, None, 0),
+        ("per-node, 1 hop", 8.0, None, 0),
+    )
+    facts = replace(facts_of(run_of(waiting(operation="aggregate"))), choices=[route])
+    found = advise(facts, machine(), objective_named("energy"))
+    two, node = [one for one in found.alternatives if one.choice == "aggregation"]
+    assert without_effect(facts, {"LULL_AGGREGATE": "per-pe", "LULL_AGGREGATE_HOPS": "1"})
+    assert not without_effect(facts, two.set)
+    assert (two.name, two.instead_of) == ("per-pe, 2 hops", "per-pe, 1 hop")
+    assert two.set == {"LULL_AGGREGATE": "per-pe", "LULL_AGGREGATE_HOPS": "2"}
+    # 2 million items of each PE, 6 ns more each, or none where others wait as long anyway; at 90 J in 10 s
+    assert two.seconds == pytest.approx((0, 0.012, 0.012)) and two.joules == pytest.approx((0, 0.108, 0.108))
+    assert node.seconds == pytest.approx((-0.004, -0.004, 0))
+    assert all(one.choice != "aggregation" for one in found.advised)
+
+
+def test_a_route_matters_nothing_where_all_phases_are_direct() -> None:
+    phases = account("direct", ("direct", 1000.0, None, 500), ("buffers", 3000.0, None, 0))
+    facts = replace(facts_of(run_of(waiting(operation="aggregate"))), choices=[phases])
+    assert without_effect(facts, {"LULL_AGGREGATE": "per-node"})
+    assert not without_effect(facts, {"LULL_AGGREGATE_DIRECT": "0"}) and not without_effect(facts, {})
+    (one,) = (
+        one for one in advise(facts, machine(), objective_named("time")).alternatives if one.choice == "aggregation"
+    )
+    assert one.set == {"LULL_AGGREGATE_DIRECT": "0"} and one.seconds[1] == pytest.approx(500 * 2000e-9 / 2)
+
+
+def test_pes_that_outnumber_cores_make_their_items_in_turn() -> None:
+    route = account("route", ("per-pe, 1 hop", 10.0, None, 4_000_000), ("per-pe, 2 hops", 16.0, None, 0))
+    facts = replace(facts_of(run_of(waiting(operation="aggregate"))), choices=[route], cores=1)
+    (two,) = (
+        one for one in advise(facts, machine(), objective_named("time")).alternatives if one.choice == "aggregation"
+    )
+    assert two.seconds[1] == pytest.approx(0.024)
+
+
+def test_what_was_observed_counts_before_what_was_predicted() -> None:
+    puts = [
+        account("coalesce", ("alone", 3000, 5000, 100), ("coalesced", 30, 50, 1_000_000)),
+        account("copy-source", ("wait", None, 2000, 0), ("copy", 100, 100, 1000)),
+    ]
+    facts = replace(facts_of(run_of(waiting(nodes=2))), choices=puts)
+    off, on = (
+        one for one in advise(facts, machine(), objective_named("time")).alternatives if one.choice == "rewritten puts"
+    )
+    assert off.set == {"LULL_TRANSFORM": "off"} and on.set == {"LULL_TRANSFORM": "on"}
+    assert off.seconds[1] == pytest.approx((1_000_000 * 4950 + 1000 * 1900) * 1e-9 / 2)
+    assert on.seconds[1] == pytest.approx(-100 * 4950e-9 / 2)
+
+
+def test_the_size_from_which_on_the_network_is_best_is_found() -> None:
+    def puts(where: str, message: float, rdma: float, by_message: int, by_rdma: int) -> Any:
+        return account("rdma-put", ("message", message, None, by_message), ("rdma", rdma, None, by_rdma), where=where)
+
+    sizes = [puts("up to 64 B", 100, 300, 1000, 0), puts("up to 4 KiB", 500, 300, 1000, 0)]
+    facts = replace(facts_of(run_of(waiting(nodes=2))), choices=[*sizes, puts("up to 1 MiB", 9000, 4000, 0, 1000)])
+    off, threshold = (
+        one for one in advise(facts, machine(), objective_named("time")).alternatives if one.choice == "RDMA"
+    )
+    assert off.set == {"LULL_RDMA": "off"} and off.seconds[1] == pytest.approx(1000 * 5000e-9 / 2)
+    assert threshold.set == {"LULL_RDMA_BYTES": "2048"} and threshold.seconds[1] == pytest.approx(-1000 * 200e-9 / 2)
+
+
+def test_an_alternative_of_which_nobody_knows_what_it_costs_is_not_told() -> None:
+    sources = account("copy-source", ("wait", None, None, 0), ("copy", 100, 100, 1000))
+    facts = replace(facts_of(run_of(waiting(nodes=2))), choices=[sources])
+    found = advise(facts, machine(), objective_named("time"))
+    (untold,) = (one for one in found.untold if one.choice == "rewritten puts")
+    assert untold.measure.startswith("LULL_TRANSFORM=off LULL_STATS=1")
+
+
+def test_a_program_that_aggregates_without_an_account_is_told_what_to_measure() -> None:
+    found = advise(facts_of(run_of(waiting(operation="aggregate"))), machine(), objective_named("time"))
+    (untold,) = (one for one in found.untold if one.choice == "aggregation")
+    assert "LULL_AGGREGATE=per-pe" in untold.measure
+    assert all(
+        one.choice != "aggregation"
+        for one in advise(facts_of(run_of(waiting())), machine(), objective_named("time")).untold
+    )

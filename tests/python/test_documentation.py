@@ -16,8 +16,7 @@ import slurm
 from documentation import TOP, Block, Page, calls_of, inline_commands, missing_lines, pages, shell_of
 from lull import cli
 from lull.simulation.description import read_description as read_simulation
-from lull.study.description import read_description as read_study
-from lull.study.simulated.description import is_simulated, read_simulated
+from lull.study.kinds import read_study
 
 EXAMPLES = TOP / "docs" / "how-to" / "examples"
 BIN = Path(sys.executable).parent
@@ -122,7 +121,7 @@ class Session:
         elif entry.study:
             path = self.folder / "part.toml"
             path.write_text(f"{entry.study.strip()}\n{block.text}" if entry.study != "all" else block.text)
-            _ = read_simulated(path) if is_simulated(path) else read_study(path)
+            read_study(path)
         elif entry.simulation:
             read_simulation(tomllib.loads(f"{entry.simulation}\n{block.text}"), block.place)
         else:

@@ -55,6 +55,7 @@ class Alternative(Part):
     seconds: Band  # more, of a run; negative: less
     joules: Band | None  # the same; None: it cannot be told
     set: dict[str, str] = {}  # settings
+    options: dict[str, str] = {}  # of the command, that take another value instead
     lines: list[str] = []  # to be set or called
     terms: list[str] = []  # of what it is made, in words
     verdict: str = ""  # better, no better, unsure, too slow

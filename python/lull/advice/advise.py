@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from lull import _core
 from lull.advice.account import Advice, Alternative, Band, Objective, Untold
+from lull.advice.at_run_time import AGGREGATION, fixed_choices
 from lull.advice.facts import Facts
 from lull.advice.outputs import output_approaches
+from lull.advice.puts import CHOICE as REWRITTEN
 from lull.advice.puts import rewritten_puts
 from lull.advice.waits import wait_policies
 from lull.base.native import native_errors
@@ -15,18 +18,28 @@ from lull.model.machine import Machine
 from lull.record import EnergyKind
 from lull.statistics.formatting import percent
 
+NO_ROUTE: Final = Untold(
+    choice=AGGREGATION,
+    why="the program aggregates, and the record has no account of its route and buffers",
+    measure="lull measure --interleave: the program under LULL_AGGREGATE=per-pe and LULL_AGGREGATE=per-node in turn",
+)
 NOTHING: Band = (0.0, 0.0, 0.0)
 
 
 def advise(facts: Facts, machine: Machine, objective: Objective) -> Advice:
     """What each choice would cost and save, and which is advised: only what is better with its whole interval."""
-    untold: list[Untold] = []
+    fixed, untold = fixed_choices(facts)
     judged: list[Alternative] = []
-    choices = (
+    choices: list[list[Alternative] | Untold] = [
         wait_policies(facts, machine),
-        rewritten_puts(facts, machine),
+        fixed,
         output_approaches(facts, machine, objective),
-    )
+    ]
+    known = {one.choice for one in fixed} | {one.choice for one in untold}
+    if REWRITTEN not in known:
+        choices.append(rewritten_puts(facts, machine))
+    if AGGREGATION not in known and _aggregates(facts):
+        choices.append(NO_ROUTE)
     for found in choices:
         if isinstance(found, Untold):
             untold.append(found)
@@ -49,6 +62,10 @@ def advise(facts: Facts, machine: Machine, objective: Objective) -> Advice:
         sentence="",
     )
     return found_advice.model_copy(update={"sentence": sentence(found_advice)})
+
+
+def _aggregates(facts: Facts) -> bool:
+    return facts.waiting is not None and any(row.operation == "aggregate" for row in facts.waiting.rows)
 
 
 def _judged(one: Alternative, facts: Facts, objective: Objective) -> Alternative | Untold:

@@ -15,7 +15,7 @@ from lull.advice.account import Advice, Objective, objective_named
 from lull.advice.advise import advise
 from lull.advice.facts import facts_of
 from lull.advice.links import link_modes
-from lull.advice.verify import PRESENT, candidates, outcome_of, run_in_turn
+from lull.advice.verify import PRESENT, Way, candidates, label_of, outcome_of, run_in_turn
 from lull.base.errors import LullError, UsageError
 from lull.base.native import checked_settings
 from lull.base.whole_file import write_whole
@@ -66,13 +66,13 @@ def answer(asked: Asked) -> tuple[Advice, Path | None]:
     folder = asked.out or default_folder(f"advise-{name}", datetime.now())
     check_free(folder)
     hz = float(settings["LULL_METER_HZ"])
-    run_in_turn(asked.what, {PRESENT: {}}, asked.runs, hz, settings, folder)
+    run_in_turn({PRESENT: Way(asked.what)}, asked.runs, hz, settings, folder)
     facts = replace(facts_of(record.read(folder / PRESENT)), name=shlex.join(asked.what))
     found = advise(facts, machine, objective)
-    if asked.verify and (tried := candidates(found)):
-        in_turn = {PRESENT: {}, **{one.name: one.set for one in tried}}
-        repeats = run_in_turn(asked.what, in_turn, 2 * asked.runs, hz, settings, folder / "verified")
-        outcomes = [outcome_of(one, found, repeats[PRESENT], repeats[one.name]) for one in tried]
+    if asked.verify and (tried := candidates(found, asked.what)):
+        in_turn = {PRESENT: Way(asked.what), **{label_of(one): way for one, way in tried}}
+        repeats = run_in_turn(in_turn, 2 * asked.runs, hz, settings, folder / "verified")
+        outcomes = [outcome_of(one, found, repeats[PRESENT], repeats[label_of(one)]) for one, _ in tried]
         found = found.model_copy(update={"outcomes": outcomes})
     write_whole(folder / FILE, (found.model_dump_json(indent=1) + "\n").encode(), "advice", "--out")
     return found, folder

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import TYPE_CHECKING
 
 from lull.record import Domain, Energy, EnergyKind, Output, Run
 from lull.record.schema import RewrittenPuts, weakest
 from lull.record.waiting import TypicalWaiting, typical_waiting
+
+if TYPE_CHECKING:
+    from lull.advice.at_run_time import AccountOfChoice
 
 Band = tuple[float, float, float]  # low, mid, high
 
@@ -27,6 +31,7 @@ class Facts:
     waiting: TypicalWaiting | None
     rewritten: RewrittenPuts | None  # of the last repeat
     output: Sequence[Output]  # of the last repeat
+    choices: Sequence[AccountOfChoice] = ()  # made at run time; of the last repeat
 
 
 def facts_of(run: Run) -> Facts:
@@ -47,12 +52,21 @@ def facts_of(run: Run) -> Facts:
         joules=joules,
         kind=weakest([one.kind for one in energies]) if joules is not None else None,
         cores=sum(host.cores for host in run.hosts),
-        nodes=max((job.nodes for job in last.waiting), default=max((job.nodes for job in last.output), default=1)),
+        nodes=_nodes(run),
         settings=run.settings,
         waiting=typical_waiting(run.repeats),
         rewritten=next((job.rewritten for job in last.waiting if job.rewritten is not None), None),
         output=last.output,
+        choices=getattr(last, "choices", ()),  # records of versions without them have none
     )
+
+
+def _nodes(run: Run) -> int:
+    """Emulated ones count, and each that an MPI job tells of by itself."""
+    last = run.repeats[-1]
+    told = max((job.nodes for job in last.waiting), default=max((job.nodes for job in last.output), default=1))
+    of_mpi = [job for job in last.waiting if any(row.operation.startswith("MPI_") for row in job.rows)]
+    return max(told, len(of_mpi), len(run.hosts))
 
 
 def _whole(totals: Sequence[Energy]) -> Energy | None:

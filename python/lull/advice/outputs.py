@@ -50,6 +50,7 @@ def output_approaches(facts: Facts, machine: Machine, objective: Objective) -> l
             instead_of=name,
             seconds=band(one.seconds, present.seconds),
             joules=band(one.joules, present.joules) if told else None,
+            options={"--approach": one.way},
             lines=[f"lull stage --approach {one.way} -- CMD"],
             terms=[
                 f"{one.way}: {one.seconds:.4g} s, stalled {one.stall_seconds_per_output:.3g} s for each output",

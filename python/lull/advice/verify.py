@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -22,28 +24,36 @@ PRESENT = "present"
 COUNTED = {"LULL_STATS": "1"}
 
 
+@dataclass(frozen=True)
+class Way:
+    """A way to run the program: the command, and settings on top."""
+
+    words: Sequence[str]
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
 def run_in_turn(
-    words: Sequence[str],
-    settings: Mapping[str, Mapping[str, str]],
+    ways: Mapping[str, Way],
     runs: int,
     hz: float,
     in_force: Mapping[str, str],
     folder: Path,
 ) -> dict[str, list[Repeat]]:
-    """The command under each of some settings in turn, a record each below `folder`; its repeats by their names.
+    """The program in each of some ways in turn, a record each below `folder`; its repeats by their names.
 
     Raises:
         LullError: It cannot be run, fails, or was interrupted.
     """
     commands = [
-        Command(name, words, folder / name, 1 if len(settings) > 1 else 0, env={**COUNTED, **given})
-        for name, given in settings.items()
+        Command(name, way.words, folder / name, 1 if len(ways) > 1 else 0, env={**COUNTED, **way.settings})
+        for name, way in ways.items()
     ]
     asked = Asked(Plan(runs), None, hz, in_force, quiet=True, publish=None)
     with _output_to_stderr():
         code = measure_commands(commands, asked, may_rename=False, tells=False)
     if code or any(not command.finished for command in commands):
-        raise LullError(f"run {words[0]}", f"it ended with exit code {code}", "what it said is above")
+        first = next(iter(ways.values())).words[0]
+        raise LullError(f"run {first}", f"it ended with exit code {code}", "what it said is above")
     return {command.label: command.repeats for command in commands}
 
 
@@ -60,11 +70,34 @@ def _output_to_stderr() -> Iterator[None]:
         os.close(kept)
 
 
-def candidates(advice: Advice) -> list[Alternative]:
-    """What is worth trying: what is advised, else the best of what may be better; settings only."""
-    unsure = [one for one in advice.alternatives if one.verdict == "unsure" and one.gain is not None and one.set]
+def candidates(advice: Advice, words: Sequence[str]) -> list[tuple[Alternative, Way]]:
+    """What is worth trying, and how: what is advised, else the best of what may be better."""
+    unsure = [one for one in advice.alternatives if one.verdict == "unsure" and one.gain is not None]
     unsure.sort(key=lambda one: one.gain[1] if one.gain else 0.0)
-    return [one for one in advice.advised if one.set] or unsure[:1]
+
+    def ways(of: Sequence[Alternative]) -> list[tuple[Alternative, Way]]:
+        return [(one, way) for one in of if (way := way_of(one, words)) is not None]
+
+    return ways(advice.advised) or ways(unsure)[:1]
+
+
+def label_of(one: Alternative) -> str:
+    """Of its record: "wait-policy-interrupt"."""
+    return re.sub(r"[^\w=.+-]+", "-", f"{one.choice} {one.name}")
+
+
+def way_of(one: Alternative, words: Sequence[str]) -> Way | None:
+    """How the command is run with an alternative; None: its words do not say what would have to be another."""
+    if one.set:
+        return Way(words, one.set)
+    changed = list(words)
+    for place, word in enumerate(words):
+        option, equals, _ = word.partition("=")
+        if option in one.options and equals:
+            changed[place] = f"{option}={one.options[option]}"
+        elif option in one.options and place + 1 < len(words):
+            changed[place + 1] = one.options[option]
+    return Way(changed) if changed != list(words) else None
 
 
 def outcome_of(one: Alternative, advice: Advice, present: Sequence[Repeat], other: Sequence[Repeat]) -> Outcome:

@@ -13,6 +13,9 @@ from lull.record.waiting import TypicalWaiting
 from lull.statistics.formatting import si
 
 CHOICE: Final = "wait policy"
+OF_MPI: Final = (
+    "wake-ups of MPI's calls are taken to cost what OpenSHMEM's do: they wait by the same policies, and are woken alike"
+)
 
 
 def wait_policies(facts: Facts, machine: Machine) -> list[Alternative] | Untold:
@@ -26,6 +29,7 @@ def wait_policies(facts: Facts, machine: Machine) -> list[Alternative] | Untold:
     watts = watts_of(machine)
     idle, core = watts or ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     present = _measured(known[seen.policy])
+    of_mpi = _is_of_mpi(seen)
     found = []
     for policy, lengths in known.items():
         if policy == seen.policy:
@@ -40,6 +44,7 @@ def wait_policies(facts: Facts, machine: Machine) -> list[Alternative] | Untold:
             f"a busy core draws {core[0]:.3g} to {core[2]:.3g} W, the idle node {idle[0]:.3g} to {idle[2]:.3g} W"
             if watts
             else "energy: the machine file does not tell a busy core from an idle one",
+            *([OF_MPI] if of_mpi else []),
         ]
         found.append(
             Alternative(
@@ -48,23 +53,25 @@ def wait_policies(facts: Facts, machine: Machine) -> list[Alternative] | Untold:
                 instead_of=seen.policy,
                 seconds=seconds,
                 joules=joules if watts else None,
-                set={"LULL_WAIT": policy},
-                lines=[f"export LULL_WAIT={policy}"],
+                set={} if of_mpi else {"LULL_WAIT": policy},
+                options={"--wait": policy} if of_mpi else {},
+                lines=[f"lull attach --wait {policy} -- CMD" if of_mpi else f"export LULL_WAIT={policy}"],
                 terms=terms,
             )
         )
     return found
 
 
+def _is_of_mpi(seen: TypicalWaiting) -> bool:
+    return any(row.site or row.operation.startswith("MPI_") for row in seen.rows)
+
+
 def _obstacle(facts: Facts, seen: TypicalWaiting, known: Mapping[str, object]) -> Untold | None:
     """Why another policy cannot be priced, if so."""
     in_turn = "lull measure --interleave: the program under LULL_WAIT=poll and LULL_WAIT=interrupt in turn"
+    if _is_of_mpi(seen):
+        in_turn = "lull measure --interleave: lull attach -- CMD with --wait poll and --wait adaptive in turn"
     rows = (
-        (
-            any(row.site or row.operation.startswith("MPI_") for row in seen.rows),
-            "wake-ups of MPI's calls are not calibrated, only those of OpenSHMEM's",
-            "lull attach --wait POLICY -- CMD, for two policies in turn",
-        ),
         (not known, "the machine file has no wake-ups", "lull calibrate"),
         (
             seen.policy not in known,

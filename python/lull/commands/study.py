@@ -17,7 +17,9 @@ from lull.base.native import unknown_variables
 from lull.base.terminal import output
 from lull.measurement.state import State, take_up
 from lull.study import beside_paper
+from lull.study.choices.description import is_of_choices, read_choices
 from lull.study.description import Description, find_study, read_description
+from lull.study.kinds import read_study
 from lull.study.points import Places, Point, all_points
 from lull.study.runner import beginning, hosts_of, prepare_inputs, run_points
 from lull.study.simulated.description import is_simulated, read_simulated
@@ -61,12 +63,12 @@ def study(
 
     Repeats of all points are interleaved; every finished one is kept, so that an interrupted study continues where it
     stopped. At the end stand a table, the paper's claims beside what was found, and OUT/report.html. The points of a
-    study may be simulations: then several run at once, and what the study says is of those that are there.
+    study may be simulations: then several run at once, and what the study says is of those that are there. Or they may
+    be choices: then what Lull takes by itself stands beside every fixed choice, and beside what the model predicts.
     """
     if list_them:
         for known, path in installed.studies().items():
-            title = read_simulated(path).title if is_simulated(path) else read_description(path).title
-            click.echo(f"{known:<16} {title}")
+            click.echo(f"{known:<16} {read_study(path).title}")
         return
     if name is None:
         raise UsageError("run a study", "no name was given", "lull study --list shows them")
@@ -77,6 +79,9 @@ def study(
     for option, given in (("--grid", grids), ("--workers", workers), ("--take", take)):
         if given:
             raise UsageError(f"run the study {name}", f"{option} is for studies of simulations", "leave it out")
+    if is_of_choices(path):
+        study_choices(path, quick, resume, _folder(path, quick, out))
+        return
     whole = read_description(path)
     chosen = whole.made_quick() if quick else whole
     folder = _folder(path, quick, out)
@@ -95,6 +100,46 @@ def study(
                 with hosts_of(chosen, points):
                     run_points(chosen, points, state, interrupts)
         conclude(chosen, points, folder)
+
+
+def study_choices(path: Path, quick: bool, resume: bool | None, folder: Path) -> None:
+    """Run what is missing of a study of choices, predict every choice, and say what `auto` was worth."""
+    from lull.model.machine import HERE, kept_machine, read_machine
+    from lull.study.choices.outcome import outcome_of, show, write
+    from lull.study.choices.points import all_groups
+    from lull.study.choices.running import run_groups, write_wrong_machine
+    from lull.study.runner import prepare_inputs
+
+    whole = read_choices(path)
+    chosen = whole.made_quick() if quick else whole
+    places = Places(path.parent.resolve(), folder.resolve() / "inputs")
+    kept = kept_machine()
+    machine = read_machine(HERE) if kept is not None and kept.exists() else None
+    if machine is None:
+        print("lull: this host has not been calibrated: nothing is predicted; lull calibrate", file=sys.stderr)
+    groups = all_groups(chosen, places, wrong_machine=machine is not None)
+    points = [one.point for group in groups for one in group.members]
+    # Also those of a host that is calibrated in between: they belong to the same study, and --fresh removes them.
+    possible = [one.point for group in all_groups(chosen, places, wrong_machine=True) for one in group.members]
+    for line in unknown_variables():
+        print(f"lull: {line}", file=sys.stderr)
+    with State(folder) as state:
+        if words := take_up(state, beginning(path.stem, quick, chosen, possible, places), resume):
+            print(f"lull: {words}", file=sys.stderr)
+        if all((folder / point.name).exists() for point in points):
+            print(f"lull: the study in {folder} is complete; --fresh runs it anew", file=sys.stderr)
+        else:
+            with Interrupts() as interrupts:
+                prepare_inputs(groups[0].members[0].study, places, interrupts)
+                if machine is not None:
+                    write_wrong_machine(chosen, machine, places)
+                run_groups(chosen, groups, state, interrupts)
+        outcome = outcome_of(groups, folder, machine)
+        report = write(chosen, outcome, folder)
+    console = output()
+    show(chosen, outcome, console)
+    console.print()
+    console.print(Text(f"every figure in {folder / 'choices.json'}, report in {report}"), soft_wrap=True)
 
 
 def simulate_study(

@@ -30,6 +30,7 @@ MADE = (
     "report.html",
     "sweep.csv",
     "points.csv",
+    "choices.json",
     STATE,
 )  # what --fresh removes beside records of points; the state last
 

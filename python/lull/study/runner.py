@@ -9,9 +9,11 @@ import hashlib
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from pydantic import BaseModel
 
 from lull import record
 from lull.base.errors import LullError
@@ -42,7 +44,7 @@ TOLD_AT_THE_END = {
 }
 
 
-def beginning(name: str, quick: bool, chosen: Description, points: list[Point], places: Places) -> Begun:
+def beginning(name: str, quick: bool, chosen: BaseModel, points: Sequence[Point], places: Places) -> Begun:
     """What this study starts from, as it is kept in its folder; the inputs it makes itself are no part of that."""
     named = {Path(word) for point in points for word in point.command if word.startswith("/")}
     used = sorted(path for path in named if path.is_file() and not path.is_relative_to(places.inputs))
@@ -120,6 +122,20 @@ def run_points(study: Description, points: list[Point], state: State, interrupts
         return point in waiting if index < 0 else not state.has(point.name, index)
 
     turns = list(interleaved(points, range(-warmup, runs), study.seed, wanted=wanted))
+    run_turns(turns, lambda turn: run_once(study, turn.of, turn.number, state, interrupts), state, interrupts)
+    for point in points:
+        write_record(study, point, state)
+
+
+def run_turns(
+    turns: Sequence[Turn[Point]], run: Callable[[Turn[Point]], Measured], state: State, interrupts: Interrupts
+) -> None:
+    """Take turns, and keep each repeat as soon as it is done.
+
+    Raises:
+        InterruptedBySignal: A signal asked to stop; what was finished is kept.
+        LullError: What `run` raises.
+    """
     with RunsProgress(len(turns)) as progress:
 
         def keep(turn: Turn[Point], measured: Measured) -> None:
@@ -127,23 +143,20 @@ def run_points(study: Description, points: list[Point], state: State, interrupts
                 state.save(turn.of.name, measured.repeat, measured.samples)
             progress.ended(_words(turn), measured.repeat.wall_s)
 
-        take_turns(
-            turns,
-            lambda turn: _run_once(study, turn.of, turn.number, state, interrupts),
-            interrupts,
-            "study",
-            begins=lambda turn: progress.begins(_words(turn)),
-            ended=keep,
-        )
-    for point in points:
-        _write_record(study, point, state)
+        take_turns(turns, run, interrupts, "study", begins=lambda turn: progress.begins(_words(turn)), ended=keep)
 
 
 def _words(turn: Turn[Point]) -> str:
     return f"{turn.of.name} {f'repeat {turn.number + 1}' if turn.number >= 0 else 'warm-up'}"
 
 
-def _run_once(study: Description, point: Point, index: int, state: State, interrupts: Interrupts) -> Measured:
+def run_once(study: Description, point: Point, index: int, state: State, interrupts: Interrupts) -> Measured:
+    """Run a point once, and see to it that it reports what the study counts.
+
+    Raises:
+        InterruptedBySignal: A signal asked to stop.
+        LullError: It failed, or reported something else.
+    """
     asked = f"run {point.name}"
     log = state.log(point.name, index)
     with environment(point.env), log.open("wb") as file:
@@ -175,7 +188,12 @@ def _run_once(study: Description, point: Point, index: int, state: State, interr
     return measured
 
 
-def _write_record(study: Description, point: Point, state: State) -> None:
+def write_record(study: Description, point: Point, state: State) -> None:
+    """Write the record of a point whose repeats are all there, unless it is there.
+
+    Raises:
+        LullError: A repeat is damaged, or the record cannot be written.
+    """
     folder = state.out / point.name
     if folder.exists():
         return

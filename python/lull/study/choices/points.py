@@ -1,0 +1,112 @@
+"""The points of a study of choices, and who runs at each: `auto`, every fixed choice, and what predictions need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lull.base.errors import LullError
+from lull.study.choices.description import (
+    AUTO,
+    CHOICE,
+    COUNTED,
+    OWN,
+    START,
+    WRONG,
+    WRONG_START,
+    ApplicationWithChoices,
+    StudyOfChoices,
+    as_description,
+    combinations,
+)
+from lull.study.description import Description, Value
+from lull.study.points import Places, Point, all_points, describe
+
+MACHINE_FILE = "wrong.toml"  # among the inputs
+
+
+@dataclass(frozen=True)
+class Member:
+    """One alternative at one point: how it runs, and how often."""
+
+    name: str
+    point: Point
+    study: Description
+    runs: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """A point of the study: its members run in turn."""
+
+    application: ApplicationWithChoices
+    factors: dict[str, Value]
+    members: list[Member]
+
+    @property
+    def title(self) -> str:
+        """The point in words."""
+        return f"{self.application.name}: {describe(self.factors)}"
+
+    @property
+    def fixed(self) -> list[Member]:
+        """The fixed choices."""
+        return [one for one in self.members if one.name != AUTO and one.name not in OWN]
+
+    def member(self, name: str) -> Member | None:
+        """The one of that name; None where it does not run here."""
+        return next((one for one in self.members if one.name == name), None)
+
+
+def all_groups(study: StudyOfChoices, places: Places, *, wrong_machine: bool) -> list[Group]:
+    """The points in the order of their applications and values.
+
+    Args:
+        study: What is studied.
+        places: Where placeholders point.
+        wrong_machine: Whether there is a machine file that could be wrong; else nothing runs by one.
+
+    Raises:
+        LullError: A program is not there, or a point has nothing to choose from.
+    """
+    found: list[Group] = []
+    for application in study.applications:
+        whole = _members(study, application, places)
+        if application.begin:
+            begins = application.model_copy(update={"parameters": {**application.parameters, **application.begin}})
+            whole |= {
+                name: one for name, one in _members(study, begins, places).items() if one.name in (START, WRONG_START)
+            }
+        own = {COUNTED, WRONG, START, WRONG_START} if wrong_machine else {COUNTED}
+        for factors in combinations(application):
+            members = [
+                one
+                for one in whole.values()
+                if factors.items() <= one.point.factors.items() and (one.name not in OWN or one.name in own)
+            ]
+            group = Group(application, factors, members)
+            if group.member(AUTO) is None:
+                continue
+            if not group.fixed:
+                raise LullError("lay out the study", f"{group.title}: it has no fixed choice", "exclude fewer")
+            found.append(group)
+    if not found:
+        raise LullError("lay out the study", "it has no point: all are excluded", "exclude fewer")
+    return found
+
+
+def _members(study: StudyOfChoices, application: ApplicationWithChoices, places: Places) -> dict[str, Member]:
+    """All of an application, by the names of their records."""
+    described = as_description(study, application)
+    members = {}
+    for point in all_points(described, places):
+        name = str(point.factors[CHOICE])
+        believed = {"LULL_MACHINE": str(machine_file(places))} if name in (WRONG, WRONG_START) else {}
+        runs = study.measure.counted if name == COUNTED else study.measure.rounds
+        members[point.name] = Member(name, replace(point, env={**point.env, **believed}), described, runs)
+    return members
+
+
+def machine_file(places: Places) -> Path:
+    """Where the wrong machine file lies."""
+    return places.inputs / MACHINE_FILE

@@ -1,0 +1,119 @@
+"""What the model predicts of every alternative of a point, as `lull advise` does, from runs of `auto`.
+
+The counts are of runs with LULL_STATS; the time and energy that they change are those of `auto` itself, which is never
+scored. An alternative of which the model cannot tell is not told; nothing is made up for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+
+from lull.advice import outputs, puts, waits
+from lull.advice.account import Advice, Alternative, Band, Objective
+from lull.advice.advise import advise
+from lull.advice.at_run_time import AGGREGATION, RDMA, without_effect
+from lull.advice.facts import facts_of
+from lull.model.machine import Machine
+from lull.record import Run
+from lull.study.choices.description import ApplicationWithChoices
+from lull.study.choices.points import Group
+
+CHOICES = (  # by what their settings begin with
+    ("LULL_WAIT", waits.CHOICE),
+    ("LULL_AGGREGATE", AGGREGATION),
+    ("LULL_TRANSFORM", puts.CHOICE),
+    ("LULL_RDMA", RDMA),
+)
+NO_MODEL = "the model has no such choice"
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Time and energy of one run, or per unit of work; medians over runs."""
+
+    seconds: float
+    joules: float | None
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What the model says of one alternative."""
+
+    seconds: Band
+    joules: Band | None
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Of all fixed choices of a point."""
+
+    told: dict[str, Predicted]
+    untold: dict[str, str]  # and why
+    same: list[str]  # as what `auto` has: there is nothing to predict
+
+
+def predictions(group: Group, counted: Run, auto: Costs, machine: Machine | None) -> Predictions:
+    """Predict every fixed choice of a point.
+
+    Args:
+        group: The point.
+        counted: Runs of `auto` whose waits were counted.
+        auto: What `auto` costs, in the units of the study.
+        machine: This machine as it was calibrated; None: it was not.
+    """
+    names = [one.name for one in group.fixed]
+    if machine is None:
+        return Predictions({}, dict.fromkeys(names, "this host has not been calibrated: lull calibrate"), [])
+    facts = facts_of(counted)
+    advice = advise(facts, machine, Objective(of="time"))
+    scale = 1.0 if group.application.region is None else auto.seconds / seconds_of_job(counted)
+    told: dict[str, Predicted] = {}
+    untold: dict[str, str] = {}
+    same = []
+    policies, approaches = (
+        {one.instead_of for one in advice.alternatives if one.choice == choice}
+        for choice in (waits.CHOICE, outputs.CHOICE)
+    )
+    waits_by = [{"LULL_WAIT": policy} for policy in policies]
+    for name in names:
+        settings = group.application.alternatives[name].env
+        found = _alternative(name, settings, advice)
+        if found is not None:
+            told[name] = _predicted(found, auto, scale)
+        elif settings in waits_by or name in approaches or without_effect(facts, settings):
+            same.append(name)
+        else:
+            untold[name] = _why(group.application, settings, advice)
+    return Predictions(told, untold, same)
+
+
+def seconds_of_job(run: Run) -> float:
+    """From the begin of its communication to its end, which is what waits were counted in; else the whole run."""
+    return median(
+        max((job.wall_s for job in repeat.waiting if job.wall_s > 0), default=repeat.wall_s) for repeat in run.repeats
+    )
+
+
+def _alternative(name: str, settings: Mapping[str, str], advice: Advice) -> Alternative | None:
+    """What is advised about this alternative of the study: it sets the same, or, without settings, is called so."""
+    return next(
+        (one for one in advice.alternatives if (one.set == settings if settings else one.name == name)),
+        None,
+    )
+
+
+def _predicted(one: Alternative, auto: Costs, scale: float) -> Predicted:
+    def after(present: float, change: Band) -> Band:
+        low, mid, high = (max(0.0, present + scale * part) for part in change)
+        return low, mid, high
+
+    joules = None if one.joules is None or auto.joules is None else after(auto.joules, one.joules)
+    return Predicted(after(auto.seconds, one.seconds), joules)
+
+
+def _why(application: ApplicationWithChoices, settings: Mapping[str, str], advice: Advice) -> str:
+    chosen = [choice for name in settings for begin, choice in CHOICES if name.startswith(begin)]
+    of = chosen[0] if chosen else application.chooses
+    return next((one.why for one in advice.untold if one.choice == of), NO_MODEL)

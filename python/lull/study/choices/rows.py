@@ -1,0 +1,158 @@
+"""What a study of choices found at each point, from the records: costs, regret, and predictions beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from lull import record
+from lull.advice.at_run_time import AccountOfChoice
+from lull.advice.facts import facts_of
+from lull.base.errors import LullError
+from lull.comparison.quantity import quantity
+from lull.model.machine import Machine
+from lull.record import Run
+from lull.statistics.bootstrap import Interval
+from lull.study.choices.description import AUTO, COUNTED, START, WRONG, WRONG_START, ApplicationWithChoices
+from lull.study.choices.points import Group
+from lull.study.choices.predicting import Costs, Predicted, Predictions, predictions
+from lull.study.choices.regret import Regret, ratio, regret
+
+SHOWN = ("route", "direct", "coalesce", "rdma-put")  # of what was chosen at run time, in the table
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a member took, round by round: seconds and joules of a run, or per unit of work."""
+
+    seconds: list[float]
+    joules: list[float] | None  # None: they say nothing of what is studied
+
+    @property
+    def costs(self) -> Costs:
+        """The medians."""
+        return Costs(median(self.seconds), None if self.joules is None else median(self.joules))
+
+    @property
+    def products(self) -> list[float] | None:
+        """Energy times time."""
+        return None if self.joules is None else [s * j for s, j in zip(self.seconds, self.joules, strict=True)]
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What believing a wrong machine file costs `auto`, in shares."""
+
+    start: Interval  # of the first tenth of a run, over the same with the right file
+    rest: Regret  # of the other nine tenths, against the best fixed choice
+
+
+@dataclass(frozen=True)
+class Row:
+    """A point."""
+
+    group: Group
+    taken: dict[str, Taken]  # by alternative, `auto` first
+    took: str  # what `auto` had, in words
+    time: Regret
+    product: Regret | None  # of energy times time
+    predicted: Predictions
+    wrong: Wrong | None
+
+    def relative(self, name: str) -> Interval:
+        """Time of a fixed choice over that of `auto`."""
+        return ratio(self.taken[name].seconds, self.taken[AUTO].seconds)
+
+    def errors(self) -> list[tuple[str, float, float | None]]:
+        """Of each alternative that was told: how far the prediction of its time and its energy is off, in shares."""
+        return [(name, *_errors(told, self.taken[name].costs)) for name, told in self.predicted.told.items()]
+
+
+def rows_of(groups: Sequence[Group], folder: Path, machine: Machine | None) -> list[Row]:
+    """Read the records of all points.
+
+    Raises:
+        LullError: A record is damaged, or lacks what the study looks at.
+    """
+    return [_row(group, folder, machine) for group in groups]
+
+
+def _row(group: Group, folder: Path, machine: Machine | None) -> Row:
+    runs = {one.name: record.read(folder / one.point.name) for one in group.members}
+    taken = {name: _taken(group.application, run) for name, run in runs.items() if name != COUNTED}
+    fixed = {one.name: taken[one.name] for one in group.fixed}
+    auto = taken[AUTO]
+    return Row(
+        group=group,
+        taken={AUTO: auto, **fixed},
+        took=_took(runs[COUNTED]),
+        time=regret(auto.seconds, {name: one.seconds for name, one in fixed.items()}),
+        product=_of_products(auto, fixed),
+        predicted=predictions(group, runs[COUNTED], auto.costs, machine),
+        wrong=_wrong(taken, fixed),
+    )
+
+
+def _wrong(taken: Mapping[str, Taken], fixed: Mapping[str, Taken]) -> Wrong | None:
+    if WRONG not in taken:
+        return None
+    rest = after_a_tenth(taken[WRONG].seconds, taken[WRONG_START].seconds)
+    return Wrong(
+        ratio(taken[WRONG_START].seconds, taken[START].seconds),
+        regret(rest, {name: one.seconds for name, one in fixed.items()}),
+    )
+
+
+def after_a_tenth(whole: Sequence[float], tenth: Sequence[float]) -> list[float]:
+    """Time per unit of work after the first tenth of runs, from those of whole runs and of runs of a tenth."""
+    return [
+        0.9 / max(1 / of_whole - 0.1 / of_tenth, 0.1 / of_whole)
+        for of_whole, of_tenth in zip(whole, tenth, strict=True)
+    ]
+
+
+def _of_products(auto: Taken, fixed: Mapping[str, Taken]) -> Regret | None:
+    products = {name: one.products for name, one in fixed.items()}
+    told = {name: one for name, one in products.items() if one is not None}
+    return None if auto.products is None or len(told) < len(fixed) else regret(auto.products, told)
+
+
+def _taken(application: ApplicationWithChoices, run: Run) -> Taken:
+    if application.seconds is not None:
+        return Taken([repeat.metrics[application.seconds].value for repeat in run.repeats], None)
+    found = quantity(run, region=application.region, per=application.per)
+    if len(found.rows) < len(run.repeats):
+        raise LullError(f"compare {run.label}", "some of its runs failed", "start --fresh")
+    return Taken([time for time, _ in found.rows], [energy for _, energy in found.rows])
+
+
+def _took(run: Run) -> str:
+    """What the record of `auto` says that it had."""
+    last = run.repeats[-1]
+    policies = [f"waits by {job.policy}" for job in last.waiting]
+    approaches = [f"output by {job.approach}" for job in last.output]
+    chosen = [f"{choice} {name}" for choice, name in most_taken(facts_of(run).choices).items() if choice in SHOWN]
+    return "; ".join(dict.fromkeys([*policies, *approaches, *chosen]))
+
+
+def most_taken(choices: Sequence[AccountOfChoice]) -> dict[str, str]:
+    """Of each choice made at run time, the alternative that most operations took."""
+    operations: dict[str, dict[str, int]] = {}
+    for one in choices:
+        counts = operations.setdefault(one.choice, {})
+        for other in one.alternatives:
+            counts[other.name] = counts.get(other.name, 0) + other.operations
+    return {
+        choice: max(counts, key=lambda name: counts[name])
+        for choice, counts in operations.items()
+        if any(counts.values())
+    }
+
+
+def _errors(told: Predicted, seen: Costs) -> tuple[float, float | None]:
+    energy = None
+    if told.joules is not None and seen.joules:
+        energy = abs(told.joules[1] / seen.joules - 1)
+    return abs(told.seconds[1] / seen.seconds - 1), energy
