@@ -53,8 +53,8 @@ int main(int count, char** words) {
     return slack && sleep_pays(*slack, 50'000) ? 1 : 0;
   });
   time("coalesce", "again", decisions_again, rounds, [&](int i) {
-    return largest_coalesced(1 + i % 64, {.ns_per_message = 3000.0 + i % 100, .ns_per_copied_byte = 0.2}, 61'440,
-                             i % 2 == 0);
+    return largest_coalesced(1 + i % 64, {.ns_per_message = 3000.0 + i % 100, .ns_per_copied_byte = 0.2},
+                             {.bytes = 61'440, .beside_each = 8}, i % 2 == 0);
   });
   time("copy-source", "again", decisions_again, rounds, [&](int i) {
     const auto bytes = static_cast<std::size_t>(64 + i % 65'536);

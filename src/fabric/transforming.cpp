@@ -49,10 +49,10 @@ void put_transformer::end_run(peer& p) {
     p.run = 0;
   }
   const bool coalesced = p.largest != 0;
-  p.largest = p.abstains != 0
-                  ? 0
-                  : std::min(model::largest_coalesced(p.mean_run, costs(), message_bytes_, coalesced, costs_),
-                             coalesced_put::most_bytes);
+  const model::message_room room{.bytes = message_bytes_, .beside_each = coalesced_put::room_for(0)};
+  p.largest = p.abstains != 0 ? 0
+                              : std::min(model::largest_coalesced(p.mean_run, costs(), room, coalesced, costs_),
+                                         coalesced_put::most_bytes);
   if ((p.largest != 0) != coalesced) ++alone_.switches;
 }
 

@@ -7,33 +7,44 @@ namespace lull::model {
 namespace {
 
 constexpr put_costs tcp{.ns_per_message = 3000, .ns_per_copied_byte = 0.2};
+constexpr message_room messages{.bytes = 16384, .beside_each = 8};
 
 TEST(model_transforming, puts_that_come_alone_are_not_coalesced) {
-  EXPECT_EQ(largest_coalesced(1, tcp, 16384, false), 0U);
-  EXPECT_EQ(largest_coalesced(1, tcp, 16384, true), 0U);
+  EXPECT_EQ(largest_coalesced(1, tcp, messages, false), 0U);
+  EXPECT_EQ(largest_coalesced(1, tcp, messages, true), 0U);
 }
 
 TEST(model_transforming, it_takes_a_longer_run_to_begin_than_to_go_on) {
-  EXPECT_EQ(largest_coalesced(3, tcp, 16384, false), 0U);
-  EXPECT_GT(largest_coalesced(3, tcp, 16384, true), 0U);
-  EXPECT_GT(largest_coalesced(4, tcp, 16384, false), 0U);
+  EXPECT_EQ(largest_coalesced(3, tcp, messages, false), 0U);
+  EXPECT_GT(largest_coalesced(3, tcp, messages, true), 0U);
+  EXPECT_GT(largest_coalesced(4, tcp, messages, false), 0U);
 }
 
 TEST(model_transforming, the_largest_is_where_the_copy_costs_what_the_message_would) {
-  const std::size_t bytes = largest_coalesced(64, tcp, 16384, true);
+  const message_room wide{.bytes = std::size_t{1} << 30U, .beside_each = 8};
   const double spared = 3000 * (1 - 1.0 / 64) - transforming_costs{}.ns_per_coalesced_put;
-  EXPECT_NEAR(static_cast<double>(bytes) * (0.2 + 3000.0 / 16384), spared, 1);
+  EXPECT_NEAR(static_cast<double>(largest_coalesced(64, tcp, wide, true)) * 0.2, spared, 1);
+}
+
+// Two of 7350 bytes leave in one message: each spares half of one. Larger ones spare too little, and three do not fit.
+TEST(model_transforming, only_whole_puts_share_a_message) {
+  EXPECT_EQ(largest_coalesced(64, tcp, messages, true), 7350U);
+}
+
+TEST(model_transforming, what_leaves_no_room_for_another_is_not_coalesced) {
+  constexpr put_costs quick_copies{.ns_per_message = 5000, .ns_per_copied_byte = 0};
+  EXPECT_EQ(largest_coalesced(64, quick_copies, {.bytes = 61'440, .beside_each = 8}, true), 61'440U / 2 - 8);
 }
 
 TEST(model_transforming, cheap_messages_and_slow_copies_leave_less_to_coalesce) {
-  const std::size_t usual = largest_coalesced(64, tcp, 16384, true);
-  EXPECT_LT(largest_coalesced(64, {.ns_per_message = 300, .ns_per_copied_byte = 0.2}, 16384, true), usual);
-  EXPECT_LT(largest_coalesced(64, {.ns_per_message = 3000, .ns_per_copied_byte = 2}, 16384, true), usual);
-  EXPECT_EQ(largest_coalesced(64, {.ns_per_message = 20, .ns_per_copied_byte = 0.2}, 16384, true), 0U);
+  const std::size_t usual = largest_coalesced(64, tcp, messages, true);
+  EXPECT_LT(largest_coalesced(64, {.ns_per_message = 300, .ns_per_copied_byte = 0.2}, messages, true), usual);
+  EXPECT_LT(largest_coalesced(64, {.ns_per_message = 3000, .ns_per_copied_byte = 2}, messages, true), usual);
+  EXPECT_EQ(largest_coalesced(64, {.ns_per_message = 20, .ns_per_copied_byte = 0.2}, messages, true), 0U);
 }
 
 TEST(model_transforming, nothing_is_coalesced_into_messages_of_no_size) {
-  EXPECT_EQ(largest_coalesced(64, tcp, 0, true), 0U);
+  EXPECT_EQ(largest_coalesced(64, tcp, {}, true), 0U);
 }
 
 TEST(model_transforming, a_put_in_a_message_of_many_has_its_share_of_it) {
