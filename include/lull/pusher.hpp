@@ -18,7 +18,7 @@
 //
 // Both are used and destroyed by the thread that made them. They keep items in chunks, one for each buffer into which
 // the thread has pushed, and give a chunk to the buffer when it is full. What stays on the PE goes from thread to thread
-// in blocks of 8 KiB, for each part of the PE. The destructor gives what they still hold, and returns when what of it
+// in blocks of 32 KiB, for each part of the PE. The destructor gives what they still hold, and returns when what of it
 // stays on the PE has been handled; it may wait for room.
 #pragma once
 #include <lull/aggregate.hpp>
@@ -96,10 +96,8 @@ class entry_of {
  public:
   entry_of(const Handler& handler, const thread_channels& to) : handler_(handler), last_part_(to.parts() - 1) {}
   int operator()(const Item& item, int pe) const {
-    // No branch: where items go cannot be predicted.
     const int inside = pes_ + static_cast<int>(static_cast<std::size_t>(handler_.part(item)) & last_part_);
-    const int stays = -static_cast<int>(pe == me_);
-    return (pe & ~stays) | (inside & stays);
+    return __builtin_expect_with_probability(pe == me_, 1, 0.5) ? inside : pe;  // no branch: it cannot be predicted
   }
 
  private:

@@ -9,7 +9,7 @@ namespace lull::aggregate {
 namespace {
 
 constexpr std::size_t most_parts = 64;
-constexpr std::size_t usual_block = 8192;
+constexpr std::size_t usual_block = 32768;
 
 std::size_t parts_for(thread_exchange::handling how, std::size_t cores) {
   return how == thread_exchange::handling::by_parts ? std::min(std::bit_ceil(cores), most_parts) : 1;
