@@ -14,6 +14,7 @@ import pytest
 from conftest import TIMEOUT_S, Lull, cpu_s, processes_with, wait_until
 from lull import record
 from lull.record import Domain, Repeat, Run
+from records import output
 
 MPIRUN = ["mpirun", "--oversubscribe", "-n"]
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -345,6 +346,15 @@ def test_accounts_of_other_hosts_are_left_out_and_said_once(job: Lull) -> None:
     done = job.run("measure", "--runs", "2", "--out", "r", "sh", "-c", script)
     assert done.stderr.count("PEs ran on elsewhere too") == 1
     assert recorded(job).repeats[0].regions == []
+
+
+def test_what_output_cost_comes_from_the_rank_that_tells_it(job: Lull) -> None:
+    cost = output()
+    text = json.dumps({"schema": 1, **cost.model_dump(mode="json")})
+    told = ("sh", "-c", f"echo '{text}' > $LULL_RECORD/output-n1-7.json")
+    codes, said = end(rank(job, 0, 2), rank(job, 1, 2, *told))
+    assert codes == [0, 0], said
+    assert recorded(job).repeats[0].output == [cost]
 
 
 def abstract_sockets() -> dict[str, str]:

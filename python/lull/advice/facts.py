@@ -57,7 +57,7 @@ def facts_of(run: Run) -> Facts:
         waiting=typical_waiting(run.repeats),
         rewritten=next((job.rewritten for job in last.waiting if job.rewritten is not None), None),
         output=last.output,
-        choices=getattr(last, "choices", ()),  # records of versions without them have none
+        choices=last.choices,
     )
 
 

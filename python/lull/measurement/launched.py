@@ -120,6 +120,7 @@ def _run(place: Place, command: Sequence[str], node: str, interrupts: Interrupts
         ending=ending,
         accounts=accounts,
         waiting=found.waiting,
+        output=found.output,
         choices=found.choices,
         warnings=found.warnings,
     )
