@@ -18,7 +18,7 @@ namespace {
 class machine_tree {
  public:
   template <class Describe>
-  explicit machine_tree(Describe&& describe) {
+  explicit machine_tree(const Describe& describe) {
     if (hwloc_topology_init(&tree_) != 0) return;
     // Not less: which cores a NUMA node has follows from the objects between them.
     hwloc_topology_set_all_types_filter(tree_, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);

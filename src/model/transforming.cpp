@@ -12,8 +12,9 @@ std::size_t largest_coalesced(double puts_in_a_run, const put_costs& seen, const
   for (std::size_t count = 2; room.bytes / count > room.beside_each + best; ++count) {
     const double in_one = std::min(puts_in_a_run, static_cast<double>(count));
     const double spared = seen.ns_per_message * (1 - 1 / in_one) - costs.ns_per_coalesced_put;
-    const auto fits = static_cast<double>(room.bytes / count - room.beside_each);
-    if (spared > 0) best = std::max(best, static_cast<std::size_t>(std::min(spared / seen.ns_per_copied_byte, fits)));
+    const std::size_t fits = room.bytes / count - room.beside_each;
+    const double pays = std::min(spared / seen.ns_per_copied_byte, static_cast<double>(fits));
+    if (spared > 0) best = std::max(best, static_cast<std::size_t>(pays));
     if (static_cast<double>(count) >= puts_in_a_run) break;  // more in a message there are not
   }
   return best;
