@@ -141,7 +141,9 @@ def test_on_a_full_disk_the_program_goes_on_and_what_was_recorded_stays(tracing:
     assert done.returncode == 1
     assert len(done.stdout.split()) == 3  # the program's own figures
     ours = [line for line in done.stderr.splitlines() if line.startswith("lull: ")]
-    assert ours and ("No space left on device" if room == 1000 else "make room on that disk") in ours[0]
+    # Where most of it finds room, the disk is full while events are written, or only when definitions are.
+    last = "make room on that disk" in ours[0] if ours else False
+    assert ours and ("No space left on device" in ours[0] or (room == 4000 and last))
     assert not (tracing.folder / "t" / "traces.otf2").exists()
     assert tracing.run("trace", "convert", "t").returncode == 0
     printed(tracing.folder / "t")
