@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "model/aggregation.hpp"
 #include "model/choice.hpp"
+#include "model/correction.hpp"
 #include "model/handing_over.hpp"
 #include "model/output.hpp"
 #include "model/rdma.hpp"
@@ -56,9 +57,11 @@ int main(int count, char** words) {
     return largest_coalesced(1 + i % 64, {.ns_per_message = 3000.0 + i % 100, .ns_per_copied_byte = 0.2},
                              {.bytes = 61'440, .beside_each = 8}, i % 2 == 0);
   });
+  corrected_term waited_ns(0);
+  steady_choice source;
   time("copy-source", "again", decisions_again, rounds, [&](int i) {
-    const auto bytes = static_cast<std::size_t>(64 + i % 65'536);
-    return copying_pays(1000 + i % 5000, bytes, {.ns_per_message = 3000, .ns_per_copied_byte = 0.2}, i % 2 == 0);
+    waited_ns.saw(1000.0 + i % 5000);
+    return source.look(std::array{waited_ns.value(), 0.2 * (64 + i % 65'536)});
   });
   time("rdma", "again", decisions_again, rounds, [&](int i) {
     const put_costs seen{.ns_per_message = 3000.0 + i % 100, .ns_per_copied_byte = 0.2};
