@@ -20,6 +20,7 @@ from lull.report import plots, tables
 from lull.report.choices import choice_rows, choices_of, choices_plot
 from lull.report.output import output_rows
 from lull.report.quadrant import MOST_NAMES, gps_up
+from lull.report.rendering import rendered
 from lull.report.scaling import scaling, scaling_plot
 from lull.report.svg import Plot
 from lull.report.waiting import waiting_tables
@@ -28,7 +29,6 @@ from lull.statistics import bootstrap, formatting, gpsup
 if TYPE_CHECKING:
     from lull.report.tabled_plot import TabledPlot
 
-TEMPLATES = Path(__file__).parent / "templates"
 MOST_DRAWN = 40  # records; of more than these only comparisons, curves and tables are shown
 OPEN_POWER = 2  # plots of power over time that stand open at once; the rest unfold
 
@@ -112,8 +112,6 @@ def render_page(
     allow_mixed: bool,
 ) -> Page:
     """The report on the records in `folders`; see `lull.report.write.write_report` for the arguments."""
-    import jinja2
-
     runs = distinct(folders, [record.read(folder) for folder in folders])
     quantities = [(run.label, quantity(run, region=region, per=per)) for run in runs]
     refused: list[str] = []
@@ -131,15 +129,9 @@ def render_page(
     drawn = Drawn()
     choices = choices_of(quantities)
     of_choices = choices_plot(choices)
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
     days = sorted({f"{run.created:%Y-%m-%d}" for run in runs})
-    text = environment.get_template("report.html.j2").render(
+    text = rendered(
+        "report.html.j2",
         title=title or ("Time and energy of " + ", ".join(run.label for run in runs[:4]) + (" …" * (len(runs) > 4))),
         version=__version__,
         days=days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}",

@@ -10,7 +10,7 @@ from typing import Any
 
 from lull import __version__, record
 from lull.record.labels import distinct
-from lull.report.page import TEMPLATES
+from lull.report.rendering import rendered
 from lull.simulation import plots
 from lull.simulation.account import RepeatAccount, SimulationFile, read_simulation
 from lull.statistics import formatting
@@ -63,22 +63,14 @@ TIME_COLUMNS = (
 
 def render_simulations(folders: list[Path], *, title: str | None, baseline: int) -> str:
     """The report on simulated records as HTML text; the record number `baseline` comes first."""
-    import jinja2
-
     order = [folders[baseline], *(folder for place, folder in enumerate(folders) if place != baseline)]
     runs = distinct(order, [record.read(folder) for folder in order])
     named = [(run.label, read_simulation(folder)) for run, folder in zip(runs, order, strict=True)]
     drawn = named[:MOST_IN_A_PLOT]
     differing, settings, alike = _settings(named)
     latency = plots.latency_distribution(drawn)
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    return environment.get_template("simulation.html.j2").render(
+    return rendered(
+        "simulation.html.j2",
         title=title or ("Simulation of " + ", ".join(name for name, _ in named[:4]) + (" …" * (len(named) > 4))),
         version=__version__,
         records=len(named),

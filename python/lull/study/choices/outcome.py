@@ -17,7 +17,7 @@ from lull.base.whole_file import write_whole
 from lull.comparison.quantity import quantity
 from lull.model.machine import Machine
 from lull.record import EnergyKind, weakest
-from lull.report.page import TEMPLATES
+from lull.report.rendering import rendered
 from lull.report.tabled_plot import TabledPlot
 from lull.report.write import PlotFiles, write_page, write_plots
 from lull.statistics.formatting import count, percent
@@ -132,20 +132,12 @@ def write(study: StudyOfChoices, outcome: Outcome, folder: Path) -> Path:
     Raises:
         LullError: A file cannot be written.
     """
-    import jinja2
-
     content = {"summary": outcome.summary.model_dump(), "points": [as_data(row) for row in outcome.rows]}
     write_whole(folder / FILE, (json.dumps(content, indent=1) + "\n").encode(), "figures", "--out")
     for form in ("svg", "pdf") if outcome.drawings else ():
         write_plots({one.name: one.plot for one in outcome.drawings}, PlotFiles(folder / "plots", form))
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    text = environment.get_template("study_of_choices.html.j2").render(
+    text = rendered(
+        "study_of_choices.html.j2",
         title=study.title,
         question=study.question,
         note=study.note,

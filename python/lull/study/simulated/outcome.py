@@ -13,7 +13,7 @@ from rich.text import Text
 
 from lull import __version__
 from lull.measurement.state import State
-from lull.report.page import TEMPLATES
+from lull.report.rendering import rendered
 from lull.report.tabled_plot import TabledPlot
 from lull.report.write import PlotFiles, write_page, write_plots
 from lull.statistics import formatting
@@ -82,19 +82,11 @@ def write(study: SimulatedStudy, outcome: Outcome, state: State) -> Path:
     Raises:
         LullError: A file cannot be written.
     """
-    import jinja2
-
     state.write(state.out / "points.csv", csv_text(outcome.rows).encode())
     for form in ("svg", "pdf") if outcome.drawings else ():
         write_plots({one.name: one.plot for one in outcome.drawings}, PlotFiles(state.out / "plots", form))
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    text = environment.get_template("simulated_study.html.j2").render(
+    text = rendered(
+        "simulated_study.html.j2",
         title=study.title,
         question=study.question,
         note=study.note,
