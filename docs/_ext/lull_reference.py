@@ -34,6 +34,9 @@ from lull.simulation import account
 from lull.statistics import bootstrap, formatting
 from lull.study import description
 from lull.study.choices import description as choices
+from lull.study.published import description as publications
+from lull.study.published import screen as publications_screen
+from lull.study.published import told as publications_told
 from lull.study.simulated import description as simulated
 from openshmem import Interface
 
@@ -221,6 +224,34 @@ def simulated_study_toml() -> str:
 def choices_study_toml() -> str:
     """The tables of a file of a study of choices."""
     return models_in(choices.StudyOfChoices, description.Part)
+
+
+def publications_study_toml() -> str:
+    """The tables of a file of a study of publications."""
+    return models_in(publications.StudyOfPublications, description.Part)
+
+
+def published_machines() -> str:
+    """What `lull study published-machines` prints: papers' statements beside what the model makes of machine files."""
+    study = publications.read_publications(description.find_study("published-machines"))
+    papers = publications_told.tell(study)
+    parts = []
+    for paper, statements in papers:
+        rows = [
+            (
+                f"{one.statement.says} *({one.statement.where})*",
+                one.paper_in_words,
+                one.model_in_words,
+                f"*{one.verdict}*" if not one.page else f"[{one.verdict}]({one.page}.md)",
+                f"`{one.statement.machine}`",
+                one.why if not one.page else one.statement.why,
+            )
+            for one in statements
+        ]
+        heads = ["the paper says", "paper", "model", "verdict", "machine", "why"]
+        parts += [f"### {paper.citation}", paper.note, table(heads, rows)]
+    counts = publications_screen.summary(one for _, statements in papers for one in statements)
+    return "\n\n".join([f"{study.note} In all: {counts}.", *parts])
 
 
 def comparison_json() -> str:
@@ -421,6 +452,8 @@ GENERATED: dict[str, Callable[[], str]] = {
     "study-toml": study_toml,
     "simulated-study-toml": simulated_study_toml,
     "choices-study-toml": choices_study_toml,
+    "publications-study-toml": publications_study_toml,
+    "published-machines": published_machines,
     "comparison-json": comparison_json,
     "simulate-toml": simulate_toml,
     "power-presets": power_presets,

@@ -50,6 +50,15 @@ std::array<double, 8> values_of(const transfer_terms& t) {
           t.ns_per_byte, t.alone_ns_per_byte, t.send_ns_per_byte, t.receive_ns_per_byte};
 }
 
+transfer_pieces as_pieces(const std::vector<std::pair<double, std::array<double, 8>>>& from) {
+  if (from.empty()) throw usage_error("say what a message costs", "its transport has no piece", "give one");
+  transfer_pieces pieces;
+  pieces.reserve(from.size());
+  for (const auto& [from_bytes, t] : from)
+    pieces.push_back({from_bytes, {t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7]}});
+  return pieces;
+}
+
 output_costs storage_of(const std::vector<std::pair<int, double>>& seen) {
   std::vector<seen_rate> rates;
   rates.reserve(seen.size());
@@ -123,6 +132,12 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("low", [](const fitted_piece& one) { return values_of(one.low); })
       .def_prop_ro("high", [](const fitted_piece& one) { return values_of(one.high); });
   m.def("fit_transfer", fitted, "rounds"_a);
+  m.def(
+      "stream_ns",
+      [](const std::vector<std::pair<double, std::array<double, 8>>>& pieces, double bytes, double messages) {
+        return stream_ns(as_pieces(pieces), bytes, messages);
+      },
+      "pieces"_a, "bytes"_a, "messages"_a);
   nb::class_<output_costs>(m, "StorageRates", "What a storage gives to those who write.")
       .def_ro("bytes_per_s", &output_costs::storage_bytes_per_s)
       .def_ro("writer_bytes_per_s", &output_costs::writer_bytes_per_s)

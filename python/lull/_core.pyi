@@ -395,6 +395,18 @@ class FittedPiece:
 def fit_transfer(rounds: Sequence[Sequence[tuple[float, ...]]]) -> list[FittedPiece]:
     """What messages cost, by pieces of size, from rounds of (bytes, one way, send, receive, gap), sizes ascending."""
 
+def stream_ns(pieces: Sequence[tuple[float, Sequence[float]]], bytes: float, messages: float) -> float:
+    """How long messages of one size take, one after the other, until the receiver knows of the last; one: alone.
+
+    Args:
+        pieces: (from bytes, terms as in `FittedPiece`), ascending.
+        bytes: Of each message.
+        messages: How many, 1 at least.
+
+    Raises:
+        CoreUsageError: There is no piece.
+    """
+
 class StorageRates:
     """What a storage gives to those who write."""
 

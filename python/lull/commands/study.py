@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -21,6 +22,7 @@ from lull.study.choices.description import is_of_choices, read_choices
 from lull.study.description import Description, find_study, read_description
 from lull.study.kinds import read_study
 from lull.study.points import Places, Point, all_points
+from lull.study.published.description import is_of_publications
 from lull.study.runner import beginning, hosts_of, prepare_inputs, run_points
 from lull.study.simulated.description import is_simulated, read_simulated
 
@@ -64,7 +66,8 @@ def study(
     Repeats of all points are interleaved; every finished one is kept, so that an interrupted study continues where it
     stopped. At the end stand a table, the paper's claims beside what was found, and OUT/report.html. The points of a
     study may be simulations: then several run at once, and what the study says is of those that are there. Or they may
-    be choices: then what Lull takes by itself stands beside every fixed choice, and beside what the model predicts.
+    be choices: then what Lull takes by itself stands beside every fixed choice, and beside what the model predicts. A
+    study of publications runs nothing: it prints what they say beside what the model makes of their machines.
     """
     if list_them:
         for known, path in installed.studies().items():
@@ -73,12 +76,16 @@ def study(
     if name is None:
         raise UsageError("run a study", "no name was given", "lull study --list shows them")
     path = find_study(name)
+    of_simulations = {"--grid": grids, "--workers": workers, "--take": take}
+    if is_of_publications(path):
+        of_runs = {"--quick": quick, "--resume": resume is True, "--fresh": resume is False, "--out": out}
+        _refuse(name, {**of_runs, **of_simulations}, "that run something")
+        tell_publications(path)
+        return
     if is_simulated(path):
         simulate_study(path, quick, resume, _folder(path, quick, out), grids, workers, take)
         return
-    for option, given in (("--grid", grids), ("--workers", workers), ("--take", take)):
-        if given:
-            raise UsageError(f"run the study {name}", f"{option} is for studies of simulations", "leave it out")
+    _refuse(name, of_simulations, "of simulations")
     if is_of_choices(path):
         study_choices(path, quick, resume, _folder(path, quick, out))
         return
@@ -100,6 +107,23 @@ def study(
                 with hosts_of(chosen, points):
                     run_points(chosen, points, state, interrupts)
         conclude(chosen, points, folder)
+
+
+def _refuse(name: str, options: Mapping[str, object], kind: str) -> None:
+    """Say of the first option that was given that it is for studies of another kind."""
+    for option, given in options.items():
+        if given:
+            raise UsageError(f"run the study {name}", f"{option} is for studies {kind}", "leave it out")
+
+
+def tell_publications(path: Path) -> None:
+    """Print what publications say, beside what the model makes of the machine files."""
+    from lull.study.published.description import read_publications
+    from lull.study.published.screen import show
+    from lull.study.published.told import tell
+
+    whole = read_publications(path)
+    show(whole, tell(whole), output())
 
 
 def study_choices(path: Path, quick: bool, resume: bool | None, folder: Path) -> None:

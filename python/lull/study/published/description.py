@@ -1,0 +1,96 @@
+"""What a study of publications is: one TOML file, known by its [[papers]]. Nothing runs: the model is asked.
+
+title, question        what is asked; `note` as in studies of measured runs
+[machines.NAME]        a machine of the study's own, as a machine file has it; others come with Lull, or are TOML files
+[[papers]]             a publication
+[[papers.statements]]  what it says and where; the machine, what of the model stands beside it, and the paper's figure
+
+A statement has one of `figure` (a function of the machine, see predicted.py), `needs` (what the model would need to
+tell it) and `see` (the page that tells it).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from lull.model.machine import Machine
+from lull.study.description import Paper, Part, nearest, read_toml, validated
+from lull.study.published.predicted import FIGURES, Parameter
+
+Relation = Literal["about", "at least", "at most", "least", "most"]
+FOLDER_OF_PAGES: Final = "docs/explanation"
+
+
+class PublishedStatement(Part):
+    """One thing a paper says, and what of the model stands beside it."""
+
+    says: str
+    where: str = Field(min_length=1)  # the table, figure or section of the paper
+    machine: str = Field(min_length=1)  # one of the study's own, one that comes with Lull, or a TOML file
+    figure: str = ""  # what of the model stands beside it: a function of predicted.py
+    given: dict[str, Parameter] = Field(default={})  # its parameters
+    paper: float | None = None  # the paper's figure, in `unit`
+    unit: str = ""  # of the paper's figure and of the model's
+    relation: Relation = "about"  # how the model's figure lies to the paper's; least, most: it is only a bound
+    taken: bool = False  # a term of the machine was taken from this very statement: it is no evidence
+    needs: list[str] = Field(default=[])  # keys of a machine file without which the model cannot tell it
+    see: str = ""  # the page of docs/explanation that tells it
+    why: str = ""  # why it is so; no figure of the model
+
+    @model_validator(mode="after")
+    def _is_of_one_kind(self) -> Self:
+        if sum(map(bool, (self.figure, self.needs, self.see))) != 1:
+            raise ValueError("a statement has one of figure, needs and see")
+        if self.figure and self.figure not in FIGURES:
+            raise ValueError(f"no figure {self.figure!r}, {nearest(self.figure, list(FIGURES))}")
+        if self.figure and self.paper is None:
+            raise ValueError("a figure stands beside the paper's, which is missing: paper")
+        return self
+
+
+class PublishedPaper(Paper):
+    """A publication and what it says."""
+
+    note: str = ""  # what a reader must know of it
+    statements: list[PublishedStatement] = Field(min_length=1)
+
+
+class StudyOfPublications(Part):
+    """A whole study of publications."""
+
+    title: str
+    question: str
+    note: str = ""
+    machines: dict[str, dict[str, Any]] = Field(default={})  # tables of a machine file
+    papers: list[PublishedPaper] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _has_machines(self) -> Self:
+        for name, content in self.machines.items():
+            try:
+                Machine.model_validate(content)
+            except ValueError as error:
+                raise ValueError(f"machines.{name}: {error}") from error
+        return self
+
+
+def is_of_publications(path: Path) -> bool:
+    """Whether the file describes a study of publications.
+
+    Raises:
+        LullError: It is not there, or is not TOML.
+    """
+    return "papers" in read_toml(path, f"read the study {path}")
+
+
+def read_publications(path: Path) -> StudyOfPublications:
+    """Read a study of publications.
+
+    Raises:
+        LullError: The file is not there, is not TOML, or does not describe a study; the line says where and why.
+    """
+    asked = f"read the study {path}"
+    return validated(StudyOfPublications, read_toml(path, asked), asked)
