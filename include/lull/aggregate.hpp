@@ -113,6 +113,7 @@ using take_notes = void (*)(void* handler, const std::byte* noted, std::size_t c
 
 // The part that does not depend on the item's type: routes, buffers, termination. See src/aggregate/aggregation.hpp.
 class aggregation;
+struct history;
 struct aggregation_request {
   std::size_t item_bytes;  // 0: any size
   apply_batch plain;       // for batches of items as they are
@@ -130,9 +131,21 @@ struct aggregation_request {
   // the order in which that PE will handle them. Only for items of one size that are not passed on.
   std::size_t note_bytes = 0;
   take_notes notes = nullptr;
+  // Whose buffers and hops leave the choice of a route; those of `options` are what it is now. Null: it is not to change.
+  const aggregate_options* chosen_from = nullptr;
+  history* past = nullptr;  // of the aggregation whose place this one takes; taken over unless an exception is thrown
 };
 LULL_API aggregation* open_aggregation(const aggregation_request& wanted);
 LULL_API void close_aggregation(aggregation* a) noexcept;
+// Between two phases: another route would be worth the change; the same on all PEs.
+LULL_API bool wants_other_route(const aggregation* a) noexcept;
+struct other_route {
+  aggregate_options wanted, taken;  // `options` but for buffers and hops
+};
+LULL_API other_route other_route_of(const aggregation* a, const aggregate_options& options);
+LULL_API history* close_for_another(aggregation* a) noexcept;  // what it has been, for the next
+LULL_API void stays_as_it_is(history* past) noexcept;          // its route is not to change again
+LULL_API void forget(history* past) noexcept;
 LULL_API cursor* const* cursors_of(aggregation* a) noexcept;              // by PE
 LULL_API bool is_addressed(const aggregation* a) noexcept;                // items begin with the number of their PE
 LULL_API void turn_over(aggregation* a, int pe, std::size_t item_bytes);  // makes room; std::length_error
@@ -147,17 +160,51 @@ LULL_API aggregate_statistics statistics_of(const aggregation* a) noexcept;
 class channels : public item_writer<aggregation> {
  public:
   explicit channels(const aggregation_request& wanted) : channels(open_aggregation(wanted)) {}
-  ~channels() { close_aggregation(aggregation_); }
+  ~channels() {
+    if (aggregation_) close_aggregation(aggregation_);
+    forget(past_);
+  }
   channels(const channels&) = delete;
   channels& operator=(const channels&) = delete;
 
   [[nodiscard]] detail::aggregation* aggregation() const { return aggregation_; }
+
+  // Between two phases, all PEs together; nothing else may be called between the two. After an exception it may be opened again.
+  void close() {
+    past_ = close_for_another(aggregation_);
+    aggregation_ = nullptr;
+  }
+  void open(aggregation_request wanted) {
+    wanted.past = past_;
+    detail::aggregation* const made = open_aggregation(wanted);
+    past_ = nullptr;
+    aggregation_ = made;
+    item_writer::operator=(item_writer(made, cursors_of(made), is_addressed(made)));
+  }
+  [[nodiscard]] bool is_open() const { return aggregation_ != nullptr; }
+  void stay_as_before() { stays_as_it_is(past_); }
+
+  // At the end of a phase: makes it anew by request(options), where another route is worth it.
+  template <class Request>
+  void keep_to_best_route(const aggregate_options& chosen_from, Request&& request) {
+    if (!wants_other_route(aggregation_)) [[likely]]
+      return;
+    const other_route options = other_route_of(aggregation_, chosen_from);
+    close();
+    try {
+      open(request(options.wanted));
+    } catch (const std::bad_alloc&) {  // the program has filled the symmetric heap meanwhile
+      stay_as_before();
+      open(request(options.taken));
+    }
+  }
 
  private:
   explicit channels(detail::aggregation* made)
       : item_writer(made, cursors_of(made), is_addressed(made)), aggregation_(made) {}
 
   detail::aggregation* aggregation_;
+  history* past_ = nullptr;  // between close() and open()
 };
 
 // Requests of threads: with whose they are and where the answer belongs, or with a note of the latter.
@@ -213,15 +260,7 @@ class aggregator {
 
  public:
   aggregator(items_of<Item>, Handler handler, const aggregate_options& options = {})
-      : handler_(std::move(handler)),
-        channels_({.item_bytes = sizeof(Item),
-                   .plain = &apply<false>,
-                   .addressed = &apply<true>,
-                   .handler = this,
-                   .options = &options,
-                   .answers = nullptr,
-                   .has_direct = has_direct,
-                   .has_parts = detail::has_parts<Item, Handler>}) {
+      : handler_(std::move(handler)), options_(options), channels_(request(options_)) {
     begin_phase();
   }
   aggregator(const aggregator&) = delete;
@@ -267,6 +306,7 @@ class aggregator {
     else
       detail::finish(channels_.aggregation());
     if constexpr (has_finish) handler_.finish();
+    channels_.keep_to_best_route(options_, [this](const aggregate_options& by) { return request(by); });
     begin_phase();
   }
 
@@ -274,6 +314,17 @@ class aggregator {
   [[nodiscard]] Handler& handler() { return handler_; }
 
  private:
+  [[nodiscard]] detail::aggregation_request request(const aggregate_options& by) {
+    return {.item_bytes = sizeof(Item),
+            .plain = &apply<false>,
+            .addressed = &apply<true>,
+            .handler = this,
+            .options = &by,
+            .answers = nullptr,
+            .has_direct = has_direct,
+            .has_parts = detail::has_parts<Item, Handler>,
+            .chosen_from = &options_};
+  }
   void begin_phase() {
     if constexpr (has_direct) {
       direct_limit_ = direct_left_ = detail::direct_items(channels_.aggregation());
@@ -294,6 +345,7 @@ class aggregator {
   Handler handler_;
   std::uint64_t direct_left_ = 0, direct_limit_ = 0;
   bool began_direct_ = false;
+  aggregate_options options_;
   detail::channels channels_;
 };
 
@@ -303,15 +355,7 @@ class aggregator<bytes_of_any_size, Handler> {
 
  public:
   aggregator(items_of<bytes_of_any_size>, Handler handler, const aggregate_options& options = {})
-      : handler_(std::move(handler)),
-        channels_({.item_bytes = 0,
-                   .plain = &apply<false>,
-                   .addressed = &apply<true>,
-                   .handler = &handler_,
-                   .options = &options,
-                   .answers = nullptr,
-                   .has_direct = false,
-                   .has_parts = detail::has_parts<std::span<const std::byte>, Handler>}) {}
+      : handler_(std::move(handler)), options_(options), channels_(request(options_)) {}
   aggregator(const aggregator&) = delete;
   aggregator& operator=(const aggregator&) = delete;
 
@@ -327,6 +371,7 @@ class aggregator<bytes_of_any_size, Handler> {
   void done() {
     detail::finish(channels_.aggregation());
     if constexpr (has_finish) handler_.finish();
+    channels_.keep_to_best_route(options_, [this](const aggregate_options& by) { return request(by); });
   }
   [[nodiscard]] aggregate_statistics statistics() const {
     aggregate_statistics now = detail::statistics_of(channels_.aggregation());
@@ -339,12 +384,24 @@ class aggregator<bytes_of_any_size, Handler> {
   [[nodiscard]] Handler& handler() { return handler_; }
 
  private:
+  [[nodiscard]] detail::aggregation_request request(const aggregate_options& by) {
+    return {.item_bytes = 0,
+            .plain = &apply<false>,
+            .addressed = &apply<true>,
+            .handler = &handler_,
+            .options = &by,
+            .answers = nullptr,
+            .has_direct = false,
+            .has_parts = detail::has_parts<std::span<const std::byte>, Handler>,
+            .chosen_from = &options_};
+  }
   template <bool Addressed>
   static void apply(void* handler, const detail::batch& batch) {
     detail::item_codec<Addressed>::each_of_any_size(batch, *static_cast<Handler*>(handler));
   }
 
   Handler handler_;
+  aggregate_options options_;
   detail::channels channels_;
   std::uint64_t pushed_ = 0;
   std::atomic<std::uint64_t> pushed_by_threads_{0};

@@ -6,6 +6,7 @@
 #include <lull/aggregate.hpp>
 
 #include <bit>
+#include <memory>
 
 namespace lull {
 
@@ -46,36 +47,14 @@ class exchange {
 
   // `answer_bytes`: of a usual answer, for the choice of the route.
   exchange(Handler handler, Receive receive, const aggregate_options& options, std::size_t answer_bytes = sizeof(value))
-      : exchange(std::move(handler), std::move(receive),
-                 of_either_way(options, {sizeof(Request), answer_bytes, least_answer})) {}
-  exchange(Handler handler, Receive receive, const answered_route& way)
       : handler_(std::move(handler)),
         receive_(std::move(receive)),
-        options_(way.options),
-        ordered_(way.ordered),
-        answers_({of_any_size ? 0
-                  : ordered_  ? sizeof(value)
-                              : sizeof(tagged_answer),
-                  &receive_batch<false>, &receive_batch<true>, this, &options_, nullptr, false}),
-        requests_({.item_bytes = ordered_ ? sizeof(Request) : sizeof(request),
-                   .plain = &answer_batch<false>,
-                   .addressed = &answer_batch<true>,
-                   .handler = this,
-                   .options = &options_,
-                   .answers = answers_.aggregation(),
-                   .has_direct = has_direct,
-                   .plain_here = &answer_here<false>,
-                   .addressed_here = &answer_here<true>,
-                   .note_bytes = ordered_ ? sizeof(noted_request<Request>) - sizeof(Request) : 0,
-                   .notes = &keep_notes}) {
-    if (ordered_) {
-      // Of answers of any size bytes are under way.
-      const std::size_t answers = items_under_way(answers_.aggregation()) / (of_any_size ? least_answer : 1);
-      const std::size_t capacity = std::bit_ceil(items_under_way(requests_.aggregation()) + answers);
-      mask_ = static_cast<std::uint32_t>(capacity - 1);
-      expected_.resize(static_cast<std::size_t>(shmem_n_pes()));
-      for (pending& of_pe : expected_) of_pe.where.resize(capacity);
-    }
+        answer_bytes_(answer_bytes),
+        chosen_from_(options),
+        way_(way_by(options)),
+        answers_(for_answers()),
+        requests_(for_requests()) {
+    expect_answers();
     begin_phase();
   }
   exchange(const exchange&) = delete;
@@ -88,7 +67,7 @@ class exchange {
         if (--direct_left_ == 0) leave_direct(requests_.aggregation());
         return;
       }
-    if (ordered_) {
+    if (way_.ordered) {
       requests_.template push_as<false>(asked, pe);  // before `where` is noted: it may wait, and others be answered
       pending& of_pe = expected_[static_cast<std::size_t>(pe)];
       of_pe.where[of_pe.asked++ & mask_] = where;
@@ -100,8 +79,8 @@ class exchange {
   template <class Make>
   void get_each(std::size_t count, std::uint32_t first, Make& make) {
     std::size_t done = 0;
-    if (!ordered_ || began_direct_)
-      for (; done < count && (!ordered_ || direct_left_ != 0); ++done) {
+    if (!way_.ordered || began_direct_)
+      for (; done < count && (!way_.ordered || direct_left_ != 0); ++done) {
         const auto& [asked, pe] = make(done);
         get(asked, static_cast<int>(pe), first + static_cast<std::uint32_t>(done));
       }
@@ -120,6 +99,8 @@ class exchange {
       finish_direct(requests_.aggregation(), direct_limit_ - direct_left_);
     else
       finish(requests_.aggregation());
+    if (wants_other_route(requests_.aggregation())) [[unlikely]]
+      change_route();
     begin_phase();
   }
   [[nodiscard]] Handler& handler() { return handler_; }
@@ -136,23 +117,84 @@ class exchange {
     now.remote_buffers += back.remote_buffers;
     now.remote_bytes += back.remote_bytes;
     now.memory_bytes += back.memory_bytes;
-    for (const pending& of_pe : expected_) now.memory_bytes += of_pe.where.size() * sizeof(std::uint32_t);
+    now.memory_bytes += expected_.size() * (std::size_t{mask_} + 1) * sizeof(std::uint32_t);
     return now;
   }
   [[nodiscard]] requests_of_threads for_threads() const {
-    if (!options_.getters)
+    if (!way_.options.getters)
       throw std::logic_error(
           "lull::gatherer::getter(): this gatherer was made for one thread; make it with aggregate_options::getters");
-    return {requests_.aggregation(), ordered_};
+    return {requests_.aggregation(), way_.ordered};
   }
   // Of answers of any size: what fits a buffer, and the bytes that travel with each and its request.
-  [[nodiscard]] std::size_t largest_answer() const { return largest_item(answers_.aggregation()) - (ordered_ ? 0 : 4); }
+  [[nodiscard]] std::size_t largest_answer() const {
+    return largest_item(answers_.aggregation()) - (way_.ordered ? 0 : 4);
+  }
   [[nodiscard]] std::size_t bytes_beside_answer() const {
-    return ordered_ ? sizeof(Request) + sizeof(std::uint32_t)
-                    : sizeof(request) + 2 * address_bytes + 2 * sizeof(std::uint32_t);
+    return way_.ordered ? sizeof(Request) + sizeof(std::uint32_t)
+                        : sizeof(request) + 2 * address_bytes + 2 * sizeof(std::uint32_t);
   }
 
  private:
+  [[nodiscard]] answered_route way_by(const aggregate_options& options) const {
+    return of_either_way(options, {sizeof(Request), answer_bytes_, least_answer});
+  }
+  [[nodiscard]] aggregation_request for_answers() {
+    return {of_any_size    ? 0
+            : way_.ordered ? sizeof(value)
+                           : sizeof(tagged_answer),
+            &receive_batch<false>,
+            &receive_batch<true>,
+            this,
+            &way_.options,
+            nullptr,
+            false};
+  }
+  [[nodiscard]] aggregation_request for_requests() {
+    return {.item_bytes = way_.ordered ? sizeof(Request) : sizeof(request),
+            .plain = &answer_batch<false>,
+            .addressed = &answer_batch<true>,
+            .handler = this,
+            .options = &way_.options,
+            .answers = answers_.aggregation(),
+            .has_direct = has_direct,
+            .plain_here = &answer_here<false>,
+            .addressed_here = &answer_here<true>,
+            .note_bytes = way_.ordered ? sizeof(noted_request<Request>) - sizeof(Request) : 0,
+            .notes = &keep_notes,
+            .chosen_from = &chosen_from_};
+  }
+  // Where the answers to what will be asked go: as many as can be under way.
+  void expect_answers() {
+    expected_.clear();
+    if (!way_.ordered) return;
+    // Of answers of any size bytes are under way.
+    const std::size_t answers = items_under_way(answers_.aggregation()) / (of_any_size ? least_answer : 1);
+    const std::size_t capacity = std::bit_ceil(items_under_way(requests_.aggregation()) + answers);
+    mask_ = static_cast<std::uint32_t>(capacity - 1);
+    expected_.resize(static_cast<std::size_t>(shmem_n_pes()));
+    for (pending& of_pe : expected_) of_pe.where = std::make_unique_for_overwrite<std::uint32_t[]>(capacity);
+  }
+  // As channels::keep_to_best_route(), of both.
+  void change_route() {
+    const other_route options = other_route_of(requests_.aggregation(), chosen_from_);
+    requests_.close();
+    answers_.close();
+    const auto open_by = [&](const aggregate_options& by) {
+      way_ = way_by(by);
+      answers_.open(for_answers());
+      requests_.open(for_requests());
+    };
+    try {
+      open_by(options.wanted);
+    } catch (const std::bad_alloc&) {
+      if (answers_.is_open()) answers_.close();
+      requests_.stay_as_before();
+      open_by(options.taken);
+    }
+    expect_answers();
+  }
+
   using request = tagged_request<Request>;
   struct __attribute__((packed)) tagged_answer {
     std::uint32_t where;
@@ -160,7 +202,7 @@ class exchange {
   };
   // Written by whoever asks, and by whoever handles answers: with getters two threads, by atomic operations.
   struct pending {
-    std::vector<std::uint32_t> where;  // of what was asked and is not answered, a ring
+    std::unique_ptr<std::uint32_t[]> where;  // of what was asked and is not answered, a ring of mask_ + 1
     std::uint32_t asked = 0, answered = 0;
   };
   // The answers of a batch take the places of `of_pe` that come next.
@@ -168,10 +210,10 @@ class exchange {
    public:
     places(exchange& of, pending& of_pe)
         : of_pe_(of_pe),
-          where_(of_pe.where.data()),
+          where_(of_pe.where.get()),
           mask_(of.mask_),
           next_(of_pe.answered),
-          shared_(of.options_.getters) {
+          shared_(of.way_.options.getters) {
       if (shared_) (void)std::atomic_ref(of_pe.asked).load(std::memory_order_acquire);  // they have been noted
     }
     ~places() {
@@ -201,7 +243,7 @@ class exchange {
   template <bool Addressed>
   void answer_all(const batch& asked) {
     using codec = item_codec<Addressed>;
-    if (!ordered_) {
+    if (!way_.ordered) {
       codec::template each<request>(asked, [&](const request& one) {
         const Request wanted = one.asked;
         if constexpr (of_any_size)
@@ -219,7 +261,7 @@ class exchange {
     }
   }
   void answer_bytes(std::span<const std::byte> given, std::uint32_t where, int pe) {
-    const std::size_t head = ordered_ ? 0 : sizeof where;
+    const std::size_t head = way_.ordered ? 0 : sizeof where;
     answers_.push_bytes(head + given.size(), pe, [&](std::byte* to) {
       if (head != 0) write(to, where);
       if (!given.empty()) std::memcpy(to + head, given.data(), given.size());
@@ -228,7 +270,7 @@ class exchange {
   template <bool Addressed>
   void receive_all(const batch& given) {
     using codec = item_codec<Addressed>;
-    if (ordered_) {
+    if (way_.ordered) {
       places to(*this, expected_[static_cast<std::size_t>(given.from)]);
       if constexpr (of_any_size)
         codec::each_of_any_size(given, [&](std::span<const std::byte> bytes) { receive_(to.next(), bytes); });
@@ -253,7 +295,7 @@ class exchange {
       const Request wanted = one.asked;
       me.receive_(one.where, me.handler_(wanted));
     };
-    if (me.ordered_)
+    if (me.way_.ordered)
       item_codec<Addressed>::template each<noted_request<Request>>(asked, answer);
     else
       item_codec<Addressed>::template each<request>(asked, answer);
@@ -284,8 +326,9 @@ class exchange {
   Receive receive_;
   std::uint64_t direct_left_ = 0, direct_limit_ = 0;
   bool began_direct_ = false;
-  aggregate_options options_;
-  bool ordered_;
+  std::size_t answer_bytes_;
+  aggregate_options chosen_from_;
+  answered_route way_;
   std::uint32_t mask_ = 0;
   std::vector<pending> expected_;  // by PE
   channels answers_, requests_;    // in this order: requests wake answers

@@ -5,15 +5,17 @@
 #include <stdexcept>
 #include <string>
 
+#include "aggregate/agreed.hpp"
 #include "aggregate/producer.hpp"
 #include "base/clock.hpp"
+#include "model/machine_file.hpp"
 #include "shmem.h"
 
 namespace lull::detail {
 namespace {
 
 aggregate::plan plan_of(fabric::world& world, const aggregation_request& wanted) {
-  aggregate::plan how = aggregate::make_plan(world, *wanted.options, wanted.item_bytes);
+  aggregate::plan how = aggregate::make_plan(world, *wanted.options, wanted.item_bytes, wanted.chosen_from);
   how.sizes.reserved = wanted.offer ? 1 : 0;
   return how;
 }
@@ -36,6 +38,9 @@ std::unique_ptr<aggregate::thread_exchange> exchange_for(fabric::world& world, c
 }  // namespace
 
 aggregation::aggregation(fabric::world& world, const aggregation_request& wanted)
+    : aggregation(world, wanted, now_ns()) {}
+
+aggregation::aggregation(fabric::world& world, const aggregation_request& wanted, std::int64_t begun_ns)
     : world_(world),
       plan_(plan_of(world, wanted)),
       delivery_{plan_.addressed() ? wanted.addressed : wanted.plain, wanted.handler},
@@ -49,22 +54,52 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
       clock_(world, wanted.offer && aggregate::has_threads()),
       phases_(world, pipeline_, clock_, answers_ ? &answers_->phases_ : nullptr),
       chunks_(plan_.chunk_memory, static_cast<std::size_t>(world.cores_of_pe())),
-      threads_(exchange_for(world, wanted, plan_, items_of_threads_, chunks_)) {
+      threads_(exchange_for(world, wanted, plan_, items_of_threads_, chunks_)),
+      history_(std::make_unique<history>()) {
   pipeline_.include(threads_.get());
   // Answers to one PE are then pushed by one thread at a time, if they go to it at once.
   if (threads_ && wanted.options->concurrent_handlers && !wanted.has_parts && !(answers_ && plan_.addressed()))
     pipeline_.let_threads_help();
-  if (!plan_.direct || !wanted.has_direct) return;
-  phases_.allow_direct_path(plan_.ns_per_item, [this] { finish(); });
+  const int ways = answers_ ? 2 : 1;  // of an item
+  const bool direct = plan_.direct && wanted.has_direct;
+  const model::correction_rules& rules = model::this_machine().correction;
+  const bool measures = !rules.off && (direct || !plan_.routes.empty());
+  const double empty_ns = measures ? phases_.ns_of_empty([this] { finish(); }) : ways * plan_.ns_per_phase;
+  if (direct) {
+    const auto least = std::ranges::min_element(plan_.routes, {}, [](const auto& r) { return r.found.ns_per_phase; });
+    phases_.allow_direct_path(
+        {.gets = answers_ != nullptr,
+         .ns_per_item = ways * plan_.ns_per_item,
+         .ns_per_phase = ways * plan_.ns_per_phase,
+         .measured_ns_per_phase = empty_ns,
+         .share_of_phase = plan_.routes.empty() ? 1 : least->found.ns_per_phase / plan_.ns_per_phase},
+        wanted.past ? wanted.past->direct : std::nullopt);
+  }
   clock_.clear();
+  if (plan_.routes.empty()) return;
+  const auto found = aggregate::as_first_finds(
+      world_, aggregate::route_choice::measured{static_cast<double>(ways * (now_ns() - begun_ns)), empty_ns});
+  if (wanted.past) {  // from here on nothing is thrown
+    history_.reset(wanted.past);
+    history_->route->changed(plan_, found);
+  } else {
+    history_->route.emplace(plan_, found, rules, wanted.item_bytes == 0 ? aggregate::usual_bytes_of_any_size : 1,
+                            answers_ != nullptr);
+  }
 }
 
 aggregation::~aggregation() {
-  if (plan_.routes.empty()) return;
+  if (history_) leave_accounts();
+}
+
+void aggregation::leave_accounts() const {
+  if (!world_.wait().has_table()) return;
   auto all = phases_.accounts();
-  const aggregate_statistics seen = statistics();
-  if (const auto route = aggregate::account_of_route(plan_, seen.items - seen.direct_items, seen.cpu_ns_per_item))
-    all.push_back(*route);
+  const std::uint64_t pushed = pipeline_.pushed();
+  if (history_->route && pushed != 0)
+    if (const auto route = history_->route->account(plan_, phases_.seen().all - phases_.seen().direct, pushed,
+                                                    static_cast<double>(clock_.cpu_ns()) / static_cast<double>(pushed)))
+      all.push_back(*route);
   model::book_of_this_process().keep(all);
 }
 
@@ -150,10 +185,37 @@ void aggregation::finish() {
     world_.wait().until({.what = wait::operation::aggregate, .by_messages_only = alone},
                         [&] { return pipeline_.anything_arrived() || can_go_on(); });
   phases_.meet_before_direct_phase();
+  if (history_ && history_->route) learn_from_phase();
+}
+
+void aggregation::learn_from_phase() {
+  aggregate::route_choice& choice = *history_->route;
+  const std::int64_t now = now_ns();
+  choice.phase_over(phases_.most_of_the_last(), now - std::exchange(history_->last_phase_ended_ns, now));
+  if (const auto mine = choice.compares()) choice.judge(aggregate::as_first_finds(world_, *mine));
+}
+
+std::optional<aggregate::scheme> aggregation::wanted_route() const {
+  return history_->route ? history_->route->wanted() : std::nullopt;
+}
+
+std::unique_ptr<history> aggregation::give_history() {
+  leave_accounts();
+  history_->direct = phases_.direct_costs();
+  const aggregate::phases::counts& seen = phases_.seen();
+  history_->sent += pipeline_.counts();
+  history_->phases += seen;
+  history_->pushed += pipeline_.pushed();
+  history_->cpu_ns += clock_.cpu_ns();
+  history_->asleep_ns += clock_.asleep_ns();
+  return std::move(history_);
 }
 
 void aggregation::finish_direct(std::uint64_t items) {
-  if (!phases_.finish_direct(items)) finish();
+  if (!phases_.finish_direct(items))
+    finish();
+  else if (history_->route)
+    history_->last_phase_ended_ns = now_ns();
 }
 
 void aggregation::begin_timing() {
@@ -200,9 +262,12 @@ void aggregation::producer_goes(producer& its) {
 
 aggregate_statistics aggregation::statistics() const {
   const std::lock_guard hold(pipeline_.filling());
-  const aggregate::hop_counts sent = pipeline_.counts();
-  const aggregate::phases::counts& seen = phases_.seen();
-  const std::uint64_t items = pipeline_.pushed() + seen.direct_items;
+  aggregate::hop_counts sent = history_->sent;
+  sent += pipeline_.counts();
+  aggregate::phases::counts seen = history_->phases;
+  seen += phases_.seen();
+  const std::uint64_t items = history_->pushed + pipeline_.pushed() + seen.direct_items;
+  const std::int64_t cpu_ns = history_->cpu_ns + clock_.cpu_ns(), asleep_ns = history_->asleep_ns + clock_.asleep_ns();
   return {.items = items,
           .direct_items = seen.direct_items,
           .hops = sent.items,
@@ -213,8 +278,8 @@ aggregate_statistics aggregation::statistics() const {
           .fill = sent.room == 0 ? 0 : static_cast<double>(sent.filled) / static_cast<double>(sent.room),
           .phases = seen.all,
           .direct_phases = seen.direct,
-          .cpu_ns_per_item = items == 0 ? 0 : static_cast<double>(clock_.cpu_ns()) / static_cast<double>(items),
-          .seconds_asleep = static_cast<double>(clock_.asleep_ns()) * 1e-9,
+          .cpu_ns_per_item = items == 0 ? 0 : static_cast<double>(cpu_ns) / static_cast<double>(items),
+          .seconds_asleep = static_cast<double>(asleep_ns) * 1e-9,
           .memory_bytes = plan_.memory_bytes + chunks_.taken(),
           .route_hops = plan_.how.hops,
           .per_node = plan_.per_node,

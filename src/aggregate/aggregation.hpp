@@ -2,7 +2,8 @@
 //
 // Made, finished and destroyed by all PEs together. pipeline.hpp says who may call what at the same time, phases.hpp
 // how a phase goes; here is what the thread that pushes does besides: it handles what has arrived once for each buffer
-// that it sends, and keeps the deadline of those that are not full.
+// that it sends, and keeps the deadline of those that are not full. Its route stays; where another becomes worth it, all PEs
+// destroy it together and make the next, which takes over its history.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "aggregate/chunk_budget.hpp"
+#include "aggregate/history.hpp"
 #include "aggregate/phase_clock.hpp"
 #include "aggregate/phases.hpp"
 #include "aggregate/pipeline.hpp"
@@ -51,11 +53,20 @@ class aggregation {
   [[nodiscard]] aggregate::chunk_budget& chunks() { return chunks_; }
   [[nodiscard]] std::int64_t flush_ns() const { return plan_.flush_ns; }
 
-  [[nodiscard]] aggregate_statistics statistics() const;
+  [[nodiscard]] aggregate_statistics statistics() const;  // its history included
+
+  [[nodiscard]] bool wants_other_route() const { return wanted_route().has_value(); }
+  [[nodiscard]] std::optional<aggregate::scheme> wanted_route() const;
+  [[nodiscard]] const aggregate::scheme& route() const { return plan_.how; }
+  // For the next; this one is to be destroyed.
+  [[nodiscard]] std::unique_ptr<history> give_history();
 
  private:
+  aggregation(fabric::world& world, const aggregation_request& wanted, std::int64_t begun_ns);
   static std::size_t deliver(void* self, const batch& items);  // what the last hop hands items to
 
+  void learn_from_phase();
+  void leave_accounts() const;
   void begin_timing();
   void flush();
   void flush_if_due();
@@ -74,6 +85,7 @@ class aggregation {
   std::unique_ptr<aggregate::thread_exchange> threads_;  // null in a program that has none
   std::vector<std::unique_ptr<producer>> producers_;     // under filling()
   std::atomic<std::int64_t> last_flush_ns_{0};           // by the thread on duty
+  std::unique_ptr<history> history_;
 };
 
 }  // namespace lull::detail

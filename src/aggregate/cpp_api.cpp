@@ -13,6 +13,26 @@ aggregation* open_aggregation(const aggregation_request& wanted) {
   return std::make_unique<aggregation>(shmem::here("lull::aggregator"), wanted).release();
 }
 void close_aggregation(aggregation* a) noexcept { delete a; }  // NOLINT(cppcoreguidelines-owning-memory)
+bool wants_other_route(const aggregation* a) noexcept { return a->wants_other_route(); }
+other_route other_route_of(const aggregation* a, const aggregate_options& options) {
+  const auto by = [&](const aggregate::scheme& how) {
+    aggregate_options fixed = options;
+    fixed.hops = how.hops;
+    fixed.buffers =
+        how.buffers == aggregate::buffering::per_node ? aggregate_buffers::per_node : aggregate_buffers::per_pe;
+    return fixed;
+  };
+  return {by(a->wanted_route().value_or(a->route())), by(a->route())};
+}
+history* close_for_another(aggregation* a) noexcept {
+  auto past = a->give_history();
+  close_aggregation(a);
+  return past.release();
+}
+void stays_as_it_is(history* past) noexcept {
+  if (past->route) past->route->stay();
+}
+void forget(history* past) noexcept { delete past; }  // NOLINT(cppcoreguidelines-owning-memory)
 cursor* const* cursors_of(aggregation* a) noexcept { return a->pipeline().cursors(); }
 bool is_addressed(const aggregation* a) noexcept { return a->pipeline().items().addressed; }
 void turn_over(aggregation* a, int pe, std::size_t item_bytes) { a->turn_over(pe, item_bytes); }

@@ -37,8 +37,8 @@ direct_path::~direct_path() {
   world_.memory().release(mine_);
 }
 
-// What model::break_even_items() asks for, but the turns.
-model::direct_path_costs direct_path::measured(bool gets, const std::function<void()>& empty_phase) {
+// What model::break_even_items() asks for, but the phase and the turns.
+model::direct_path_costs direct_path::measured(bool gets) {
   constexpr int repeats = 15, words = 32;
   const auto sorted_ns = [&](auto&& act) {
     std::array<std::int64_t, repeats> took{};
@@ -55,7 +55,6 @@ model::direct_path_costs direct_path::measured(bool gets, const std::function<vo
   const auto median_ns = [&](auto&& act) { return static_cast<double>(sorted_ns(act)[repeats / 2]); };
   // Of what PEs do by themselves the least counts: in all others a PE may have lost its core.
   const double barrier = median_ns([&] { world_.everybody().sync(); });
-  const double phase = median_ns(empty_phase);
   const double direct =
       static_cast<double>(sorted_ns([&] {
         for (int i = 1; i <= words; ++i) {
@@ -69,21 +68,24 @@ model::direct_path_costs direct_path::measured(bool gets, const std::function<vo
         world_.transfers().quiet(traffic_);
       })[0]) /
       words;
-  return {.empty_phase_ns = phase, .barrier_ns = barrier, .ns_per_direct_item = direct};
+  return {.empty_phase_ns = 0, .barrier_ns = barrier, .ns_per_direct_item = direct};
 }
 
 // What PE 0 finds holds for all.
-std::uint64_t direct_path::limit(bool gets, double aggregated_ns, const std::function<void()>& empty_phase) {
+std::uint64_t direct_path::limit(const buffered& other, const std::optional<model::direct_path_costs>& known) {
   model::machine here = model::this_machine();
   here.link = here.network;
-  aggregated_ns_ = aggregated_ns;
-  predicted_ = model::predicted_direct_path(here, world_.pes(), static_cast<int>(pes_here_), gets);
-  known_ = here.correction.off ? predicted_ : measured(gets, empty_phase);
+  buffered_ns_ = other.ns_per_item;
+  predicted_ =
+      model::predicted_direct_path(here, world_.pes(), static_cast<int>(pes_here_), other.gets, other.ns_per_phase);
+  known_ = here.correction.off ? predicted_ : known ? *known : measured(other.gets);
+  if (!here.correction.off) known_.empty_phase_ns = other.measured_ns_per_phase;
   // Where PEs outnumber cores they issue their items in turn, as they meet.
-  predicted_.pes_per_core = known_.pes_per_core =
-      std::max(1.0, static_cast<double>(pes_here_) / world_.cores_of_host());
+  predicted_.pes_per_core = known_.pes_per_core = world_.pes_per_core();
+  predicted_.empty_phase_ns *= other.share_of_phase;
+  known_.empty_phase_ns *= other.share_of_phase;
   // Only PE 0 writes: what it sends may arrive before the others have come as far.
-  if (world_.me().index() == 0) mine_->limit = model::break_even_items(known_, aggregated_ns);
+  if (world_.me().index() == 0) mine_->limit = model::break_even_items(known_, buffered_ns_);
   fabric::broadcast(world_.everybody(), &mine_->limit, &mine_->limit, sizeof mine_->limit, 0);
   return mine_->limit;
 }
@@ -102,8 +104,8 @@ std::vector<model::choice_account> direct_path::accounts(const phases_seen& dire
                                      .corrected_ns = model::ns_of_direct_phase(known_, items),
                                      .operations = directly ? seen.phases : 0},
                                     {.name = "buffers",
-                                     .predicted_ns = model::ns_of_buffered_phase(predicted_, items, aggregated_ns_),
-                                     .corrected_ns = model::ns_of_buffered_phase(known_, items, aggregated_ns_),
+                                     .predicted_ns = model::ns_of_buffered_phase(predicted_, items, buffered_ns_),
+                                     .corrected_ns = model::ns_of_buffered_phase(known_, items, buffered_ns_),
                                      .operations = directly ? 0 : seen.phases}}});
   }
   return all;

@@ -4,7 +4,7 @@
 // arrives at the meeting; those that wait there already see that somebody left.
 #pragma once
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <vector>
 
 #include "fabric/world.hpp"
@@ -22,9 +22,17 @@ class direct_path {
   direct_path& operator=(const direct_path&) = delete;
 
   // How many items of a PE cost as much directly as the buffers of a phase do; 0: not even one does. `gets`: an item is
-  // a get, else an atomic; `aggregated_ns`: what it costs in a buffer. The machine's constants say it, corrected by what is
+  // a get, else an atomic; what it and its phase cost in buffers is predicted. The machine's constants say it, corrected by what is
   // measured here (LULL_CHOOSE=auto). Collective; the same everywhere, so it stays.
-  [[nodiscard]] std::uint64_t limit(bool gets, double aggregated_ns, const std::function<void()>& empty_phase);
+  struct buffered {
+    bool gets;
+    double ns_per_item, ns_per_phase;
+    double measured_ns_per_phase;
+    double share_of_phase = 1;  // what the route that costs least in short phases takes of either
+  };
+  // `known`: as they were found before, for another route.
+  [[nodiscard]] std::uint64_t limit(const buffered& other, const std::optional<model::direct_path_costs>& known);
+  [[nodiscard]] const model::direct_path_costs& costs() const { return known_; }
 
   // Phases of one kind, with so many items of this PE in all of them.
   struct phases_seen {
@@ -41,7 +49,7 @@ class direct_path {
 
  private:
   struct shared_words;
-  [[nodiscard]] model::direct_path_costs measured(bool gets, const std::function<void()>& empty_phase);
+  [[nodiscard]] model::direct_path_costs measured(bool gets);
   void arrive();
   [[nodiscard]] bool all_arrived() const;
 
@@ -52,7 +60,7 @@ class direct_path {
   shared_words* at_node_;       // that of the node's leader
   std::uint64_t meetings_ = 0;  // begun by this PE
   model::direct_path_costs predicted_{}, known_{};
-  double aggregated_ns_ = 0;
+  double buffered_ns_ = 0;  // an item
 };
 
 }  // namespace lull::aggregate

@@ -53,6 +53,16 @@ struct hop_counts {
   std::uint64_t room = 0;                // bytes of items that these buffers could have held
   std::uint64_t inter_node_buffers = 0;  // of these, to other nodes
   std::uint64_t inter_node_bytes = 0;
+  hop_counts& operator+=(const hop_counts& other) {
+    items += other.items;
+    buffers += other.buffers;
+    bytes += other.bytes;
+    filled += other.filled;
+    room += other.room;
+    inter_node_buffers += other.inter_node_buffers;
+    inter_node_bytes += other.inter_node_bytes;
+    return *this;
+  }
 };
 
 // Buffers of a channel.

@@ -60,7 +60,7 @@ pe_hop::pe_hop(fabric::world& world, progress_of_later_hops& later, const route&
   const auto targets = way.targets(number, me);
   std::size_t inter_node = 0;
   for (const pe_id target : targets) inter_node += layout.shares_memory(target) ? 0 : 1;
-  staging_.resize(inter_node * inter_node_ring);
+  staging_ = std::make_unique_for_overwrite<std::byte[]>(inter_node * inter_node_ring);  // touched when it is needed
   cursors_.resize(targets.size());
   std::size_t staged = 0;
   const auto counters = way.indices_of_targets(number, me, targets);
@@ -74,7 +74,7 @@ pe_hop::pe_hop(fabric::world& world, progress_of_later_hops& later, const route&
       out.published = static_cast<line*>(world.memory().direct(&published_[index], target));
     } else {
       out.buffer_bytes = sizes.inter_node_bytes;
-      out.buffers = staging_.data() + staged++ * inter_node_ring;
+      out.buffers = staging_.get() + staged++ * inter_node_ring;
       out.buffers_there = ring_at(index);
       out.published = &published_[index];
     }

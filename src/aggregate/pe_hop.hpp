@@ -79,7 +79,7 @@ class pe_hop final : public hop {
   std::byte* rings_ = nullptr;  // symmetric: intra-node rings, then inter-node ones, by index among the sources
   line* published_ = nullptr;   // symmetric, likewise
   line* consumed_ = nullptr;    // symmetric, by index among the targets
-  std::vector<std::byte> staging_;
+  std::unique_ptr<std::byte[]> staging_;
   std::vector<outgoing> out_;
   std::vector<incoming> in_;
   channel_claims claims_;                   // of these

@@ -24,15 +24,25 @@ class phases {
  public:
   struct counts {  // that are over
     std::uint64_t all = 0, direct = 0, direct_items = 0;
+    counts& operator+=(const counts& other) {
+      all += other.all;
+      direct += other.direct;
+      direct_items += other.direct_items;
+      return *this;
+    }
   };
 
   // `answers`: the phases of what handlers push into, or null; they end with these.
   phases(fabric::world& world, pipeline& through, phase_clock& clock, phases* answers)
       : world_(world), pipeline_(through), clock_(clock), answers_(answers) {}
 
-  // Finds out how few items take the direct path, from what a buffered one costs; finish() is that of the aggregation.
-  // Collective, before the first phase.
-  void allow_direct_path(double ns_per_buffered_item, const std::function<void()>& finish);
+  // Finds out how few items take the direct path, from what others cost in buffers, and from what is `known` of it. Collective,
+  // before the first phase.
+  void allow_direct_path(const direct_path::buffered& other, const std::optional<model::direct_path_costs>& known);
+
+  // Of some phases without items, the median; finish() is that of the aggregation. Collective, before the first phase: these
+  // do not count.
+  [[nodiscard]] double ns_of_empty(const std::function<void()>& finish);
 
   // A step that does not wait; true: the phase is over.
   bool try_finish();
@@ -46,7 +56,12 @@ class phases {
   bool finish_direct(std::uint64_t items);  // false: somebody left, so it is to be finished as any
 
   [[nodiscard]] const counts& seen() const { return seen_; }
-  // Of the direct path, if there is one: what this choice has come to.
+  // Of the last phase that went through buffers, the same on all PEs: the most that one of them pushed.
+  [[nodiscard]] std::uint64_t most_of_the_last() const { return most_of_the_last_; }
+  // Of the direct path, if there is one: what it costs, and what this choice has come to.
+  [[nodiscard]] std::optional<model::direct_path_costs> direct_costs() const {
+    return direct_ ? std::optional(direct_->costs()) : std::nullopt;
+  }
   [[nodiscard]] std::vector<model::choice_account> accounts() const;
 
  private:
@@ -60,7 +75,8 @@ class phases {
   std::size_t closed_ = 0;           // hops
   std::uint64_t pushed_before_ = 0;  // this phase
   std::uint64_t most_pushed_ = 0;    // by a PE in this phase, as far as known
-  std::uint64_t direct_here_ = 0;    // items of this phase that went directly
+  std::uint64_t most_of_the_last_ = 0;
+  std::uint64_t direct_here_ = 0;  // items of this phase that went directly
   bool direct_now_ = false, left_direct_ = false;
   std::uint64_t direct_limit_ = 0;       // with fewer items of each PE a phase is direct; 0: never
   std::unique_ptr<direct_path> direct_;  // null when no phase is ever direct

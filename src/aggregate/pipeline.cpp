@@ -245,16 +245,7 @@ std::uint64_t pipeline::pushed() const {
 
 hop_counts pipeline::counts() const {
   hop_counts all = threads_ ? threads_->counts() : hop_counts{};
-  for (const auto& h : hops_) {
-    const hop_counts& c = h->counts();
-    all.items += c.items;
-    all.buffers += c.buffers;
-    all.bytes += c.bytes;
-    all.filled += c.filled;
-    all.room += c.room;
-    all.inter_node_buffers += c.inter_node_buffers;
-    all.inter_node_bytes += c.inter_node_bytes;
-  }
+  for (const auto& h : hops_) all += h->counts();
   return all;
 }
 

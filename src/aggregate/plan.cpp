@@ -7,13 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "aggregate/agreed.hpp"
 #include "aggregate/node_hop.hpp"
 #include "aggregate/pe_hop.hpp"
 #include "base/clock.hpp"
-#include "base/counted.hpp"
 #include "base/settings.hpp"
 #include "base/topology.hpp"
-#include "fabric/collectives.hpp"
 #include "fabric/team.hpp"
 #include "model/correction.hpp"
 #include "model/machine_file.hpp"
@@ -26,6 +25,7 @@ namespace {
 // finds.
 struct known_link {
   model::link_costs predicted, corrected;
+  double pes_per_core;
 };
 
 // Of some messages of either size, in turn. Collective.
@@ -59,29 +59,19 @@ known_link find_out(fabric::world& world) {
   constexpr std::size_t most = 32768;
   const model::machine& here = model::this_machine();
   auto* const target = static_cast<std::byte*>(world.memory().allocate(most));
-  auto* const result = static_cast<known_link*>(world.memory().allocate(sizeof(known_link)));
-  if (!target || !result) {
-    if (target) world.memory().release(target);
-    if (result) world.memory().release(result);
-    throw std::bad_alloc();  // nor would there be room for buffers
-  }
-  known_link mine{here.network, here.network};
+  if (!target) throw std::bad_alloc();  // nor would there be room for buffers
+  known_link mine{here.network, here.network, world.pes_per_core()};
   world.everybody().sync();
   if (!here.correction.off && world.places().leader(world.places().my_node()) == world.me())
     mine.corrected = measured(world, here, target, most);
-  // Only PE 0 writes: what it sends may arrive before the others have come as far.
-  if (world.me().index() == 0) *result = mine;
-  fabric::broadcast(world.everybody(), result, result, sizeof *result, 0);
-  mine = *result;
   world.everybody().sync();
-  world.memory().release(result);
   world.memory().release(target);
-  return mine;
+  return as_first_finds(world, mine);
 }
 
 // Found out for the first aggregation of a job; the links stay the same.
 known_link link_between_nodes(fabric::world& world) {
-  if (world.places().nodes() == 1) return {};
+  if (world.places().nodes() == 1) return {{}, {}, 1};
   static std::optional<known_link> known;
   if (!known) known = find_out(world);
   return *known;
@@ -101,26 +91,60 @@ model::buffer_demand demand_of(const route& way) {
   return all;
 }
 
-// What an item costs by each route that `wanted` leaves, with the link as predicted and as it is known in `here`.
-void note_routes(plan& made, fabric::world& world, const model::machine& here, const model::link_costs& predicted,
-                 const wanted_route& wanted, const model::buffer_limits& limits) {
-  model::machine by_constants = here;
-  by_constants.link = predicted;
+// Messages to other nodes that end a phase, of the core that has most. Who closes a channel between nodes last sends for its node,
+// and each node has one such at a time.
+double last_messages_of(const route& way, int nodes, int pes, double pes_per_core) {
+  const double nodes_per_core = std::max(1.0, pes_per_core * nodes / pes);
+  double all = 0;
+  for (int hop = 0; hop < way.hops(); ++hop) {
+    const channel_counts most = way.most_channels(hop);
+    all += way.between_nodes(hop) ? nodes_per_core * static_cast<double>(most.of_node)
+                                  : pes_per_core * static_cast<double>(most.inter_node_targets);
+  }
+  return all;
+}
+
+// Each route that `wanted` leaves.
+std::vector<candidate> candidates(fabric::world& world, const model::machine& on, const wanted_route& wanted,
+                                  const model::buffer_limits& limits) {
+  std::vector<candidate> all;
   for (const buffering kind : {buffering::per_pe, buffering::per_node})
     for (int hops = 1; hops <= 3; ++hops) {
       const auto buffers = kind == buffering::per_node ? aggregate_buffers::per_node : aggregate_buffers::per_pe;
       if ((wanted.hops != 0 && wanted.hops != hops) ||
           (wanted.buffers != aggregate_buffers::by_setting && wanted.buffers != buffers))
         continue;
-      const wanted_route one{.item_bytes = wanted.item_bytes, .buffers = buffers, .hops = hops};
-      const auto cost = choose_route(world.places(), world.pes(), here, one, limits);
-      const auto before = choose_route(world.places(), world.pes(), by_constants, one, limits);
-      if (!cost || !before) continue;
-      if (made.how == scheme{kind, hops}) made.taken = made.routes.size();
-      made.routes.push_back({.name = (kind == buffering::per_node ? "per-node, " : "per-pe, ") + counted(hops, "hop"),
-                             .predicted_ns = before->found.ns_per_item,
-                             .corrected_ns = cost->found.ns_per_item});
+      wanted_route one = wanted;
+      one.buffers = buffers;
+      one.hops = hops;
+      if (const auto cost = choose_route(world.places(), world.pes(), on, one, limits)) all.push_back(*cost);
     }
+  return all;
+}
+
+wanted_route left_by(const aggregate_options& options) {
+  wanted_route wanted{.item_bytes = 0, .buffers = options.buffers, .hops = options.hops};
+  if (const std::string set = setting_text("LULL_AGGREGATE");
+      wanted.buffers == aggregate_buffers::by_setting && set != "auto")
+    wanted.buffers = set == "per-node" ? aggregate_buffers::per_node : aggregate_buffers::per_pe;
+  if (wanted.hops == 0) wanted.hops = static_cast<int>(setting_integer("LULL_AGGREGATE_HOPS"));
+  return wanted;
+}
+
+// Between nodes, where several PEs of one can share what they send.
+void note_routes(plan& made, fabric::world& world, const model::machine& here, const model::link_costs& predicted,
+                 const wanted_route& wanted, const model::buffer_limits& limits) {
+  if (world.places().nodes() == 1 || world.places().nodes() == world.pes()) return;
+  made.routes = candidates(world, here, wanted, limits);
+  model::machine by_constants = here;
+  by_constants.link = predicted;
+  made.predicted = candidates(world, by_constants, wanted, limits);
+  const auto at = std::ranges::find(made.routes, made.how, &candidate::how);
+  made.taken = static_cast<std::size_t>(at - made.routes.begin());
+  if (at == made.routes.end() || made.routes.size() < 2 || made.predicted.size() != made.routes.size()) {
+    made.routes.clear();
+    made.predicted.clear();
+  }
 }
 
 }  // namespace
@@ -131,10 +155,9 @@ bool has_threads() {
   return level == SHMEM_THREAD_MULTIPLE;
 }
 
-std::optional<cheapest_route> choose_route(const job::layout& layout, int pes, const model::machine& on,
-                                           const wanted_route& wanted, model::buffer_limits limits) {
-  constexpr std::size_t usual_bytes = 60;  // of items of any size
-  const std::size_t item_bytes = wanted.item_bytes == 0 ? usual_bytes : wanted.item_bytes;
+std::optional<candidate> choose_route(const job::layout& layout, int pes, const model::machine& on,
+                                      const wanted_route& wanted, model::buffer_limits limits) {
+  const std::size_t item_bytes = wanted.item_bytes == 0 ? usual_bytes_of_any_size : wanted.item_bytes;
   limits.least_bytes = sizeof(buffer_header) + item_bytes + detail::address_bytes;
   limits.any_size = wanted.item_bytes == 0;
   std::vector<scheme> schemes;
@@ -152,31 +175,31 @@ std::optional<cheapest_route> choose_route(const job::layout& layout, int pes, c
                                            : kind == buffering::per_node ? hops
                                                                          : 1,
                         .item_bytes = item_bytes + (way.is_direct() ? 0 : detail::address_bytes),
-                        .demand = demand_of(way)});
+                        .demand = demand_of(way),
+                        .last_messages = last_messages_of(way, layout.nodes(), pes, wanted.pes_per_core)});
     }
   const auto found = model::choose(on, routes, limits);
   if (!found) return std::nullopt;
-  return cheapest_route{schemes[found->route], *found};
+  return candidate{schemes[found->route], *found};
 }
 
 std::size_t memory_allowed(const aggregate_options& options) {
   return set_or(options.memory_bytes, "LULL_AGGREGATE_MEMORY");
 }
 
-plan make_plan(fabric::world& world, const aggregate_options& options, std::size_t item_bytes) {
+plan make_plan(fabric::world& world, const aggregate_options& options, std::size_t item_bytes,
+               const aggregate_options* chosen_from) {
   if (options.hops < 0 || options.hops > 3)
     throw std::invalid_argument("an aggregator of " + std::to_string(options.hops) + " hops; there may be 1, 2 or 3");
   const known_link link = link_between_nodes(world);
   model::machine here = model::this_machine();
   here.link = link.corrected;
-  here.aggregation.l2_bytes = this_topology().l2_bytes;
+  static const std::size_t l2_bytes = this_topology().l2_bytes;  // milliseconds to find out
+  here.aggregation.l2_bytes = l2_bytes;
 
-  wanted_route wanted{.item_bytes = item_bytes, .buffers = options.buffers, .hops = options.hops};
-  if (const std::string set = setting_text("LULL_AGGREGATE");
-      wanted.buffers == aggregate_buffers::by_setting && set != "auto")
-    wanted.buffers = set == "per-node" ? aggregate_buffers::per_node : aggregate_buffers::per_pe;
-  if (wanted.hops == 0) wanted.hops = static_cast<int>(setting_integer("LULL_AGGREGATE_HOPS"));
-
+  wanted_route wanted = left_by(options);
+  wanted.item_bytes = item_bytes;
+  wanted.pes_per_core = link.pes_per_core;
   const std::size_t allowed = memory_allowed(options);
   const std::size_t chunk_memory = has_threads() ? allowed / 4 : 0;
   const model::buffer_limits limits{.memory_bytes = allowed - chunk_memory,
@@ -199,6 +222,7 @@ plan make_plan(fabric::world& world, const aggregate_options& options, std::size
   plan made{.how = best->how,
             .sizes = {best->found.sizes},
             .ns_per_item = best->found.ns_per_item,
+            .ns_per_phase = best->found.ns_per_phase,
             .memory_bytes = best->found.memory_bytes,
             .chunk_memory = chunk_memory,
             .compress = options.compress >= 0 ? options.compress != 0 : setting_integer("LULL_AGGREGATE_COMPRESS") != 0,
@@ -206,21 +230,12 @@ plan make_plan(fabric::world& world, const aggregate_options& options, std::size
             .flush_ns = 1000 * (options.flush_us >= 0 ? options.flush_us : setting_integer("LULL_AGGREGATE_FLUSH_US")),
             .per_node = per_node,
             .one_node = world.places().nodes() == 1};
-  if (world.wait().has_table()) note_routes(made, world, here, link.predicted, wanted, limits);
+  if (!chosen_from) return made;
+  wanted_route others = left_by(*chosen_from);
+  others.item_bytes = item_bytes;
+  others.pes_per_core = link.pes_per_core;
+  note_routes(made, world, here, link.predicted, others, limits);
   return made;
-}
-
-std::optional<model::choice_account> account_of_route(const plan& how, std::uint64_t items, double cpu_ns_per_item) {
-  if (how.routes.size() < 2 || items == 0) return std::nullopt;
-  model::choice_account account{.choice = "route", .per = "item", .alternatives = how.routes};
-  const double beside = cpu_ns_per_item - how.ns_per_item;  // what an item takes besides its route is the same on each
-  for (model::alternative_account& other : account.alternatives)
-    *other.corrected_ns = std::max(0.0, *other.corrected_ns + beside);
-  model::alternative_account& taken = account.alternatives[how.taken];
-  taken.corrected_ns = how.ns_per_item;
-  taken.observed_ns = cpu_ns_per_item;
-  taken.operations = items;
-  return account;
 }
 
 }  // namespace lull::aggregate

@@ -16,19 +16,26 @@
 
 namespace lull::aggregate {
 
+// A route with its buffers, and what it costs.
+struct candidate {
+  scheme how;
+  model::buffered_route found;
+};
+
 struct plan {
   scheme how;
   buffer_sizes sizes{};
-  double ns_per_item = 0;        // as predicted
-  std::size_t memory_bytes = 0;  // on the PE that needs most
-  std::size_t chunk_memory = 0;  // besides, for the chunks of all threads of a PE
+  double ns_per_item = 0, ns_per_phase = 0;  // as predicted
+  std::size_t memory_bytes = 0;              // on the PE that needs most
+  std::size_t chunk_memory = 0;              // besides, for the chunks of all threads of a PE
   bool compress = false;
   bool direct = false;        // phases of few items go without buffers
   std::int64_t flush_ns = 0;  // 0: no deadline
   bool per_node = false;      // buffers are those of nodes, also where each has one PE
   bool one_node = false;      // there is no other
-  // What an item costs by each of the routes that it was chosen from; empty without statistics (LULL_STATS).
-  std::vector<model::alternative_account> routes{};
+  // What it was chosen from, itself among them, and the same as the machine's constants alone have it; empty where there was
+  // no choice.
+  std::vector<candidate> routes{}, predicted{};
   std::size_t taken = 0;  // of these
 
   // Whether items carry the number of their PE: not where each channel of the only hop that moves them ends at it.
@@ -39,26 +46,25 @@ struct plan {
 
 bool has_threads();  // whether several threads of this PE may call at the same time
 
-// In a program with threads a quarter of the memory is kept for their chunks.
+// In a program with threads a quarter of the memory is kept for their chunks. `chosen_from`: whose buffers and hops leave the choice,
+// where those of `options` are what was chosen; null: nobody asks.
 //
 // Collective. `item_bytes` without address; 0: any size. std::invalid_argument for what cannot be.
-plan make_plan(fabric::world& world, const aggregate_options& options, std::size_t item_bytes);
-// `route`: of an aggregation whose items each took so long, by the clock of the CPU.
-std::optional<model::choice_account> account_of_route(const plan& how, std::uint64_t items, double cpu_ns_per_item);
+plan make_plan(fabric::world& world, const aggregate_options& options, std::size_t item_bytes,
+               const aggregate_options* chosen_from = nullptr);
 std::size_t memory_allowed(const aggregate_options& options);
+
+inline constexpr std::size_t usual_bytes_of_any_size = 60;  // an item that has any is taken to have so many
 
 // Which routes may be chosen from, and for which items.
 struct wanted_route {
   std::size_t item_bytes;                                     // without address; 0: any size
   aggregate_buffers buffers = aggregate_buffers::by_setting;  // by_setting: either
   int hops = 0;                                               // 0: any
+  double pes_per_core = 1;                                    // that take turns
 };
-struct cheapest_route {
-  scheme how;
-  model::buffered_route found;
-};
-// A pure function, the same on every PE: nothing when no buffers fit into the memory.
-std::optional<cheapest_route> choose_route(const job::layout& layout, int pes, const model::machine& on,
-                                           const wanted_route& wanted, model::buffer_limits limits);
+// For phases of many items. A pure function, the same on every PE: nothing when no buffers fit into the memory.
+std::optional<candidate> choose_route(const job::layout& layout, int pes, const model::machine& on,
+                                      const wanted_route& wanted, model::buffer_limits limits);
 
 }  // namespace lull::aggregate

@@ -9,7 +9,7 @@ namespace lull::settings_of {
 inline constexpr std::array aggregate{
     setting{"LULL_AGGREGATE", setting_type::choice, "auto", "auto|per-pe|per-node",
             "Whose aggregation buffers are: each PE's own, or shared by the PEs and threads of a node; auto takes what "
-            "costs least."},
+            "costs least, and may change between phases (LULL_CHOOSE)."},
     setting{
         "LULL_AGGREGATE_HOPS", setting_type::integer, "0", "0..3",
         "Hops in which an aggregated item comes to its PE, with buffers per node those between nodes; more need fewer "

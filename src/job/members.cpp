@@ -72,7 +72,6 @@ std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte>
   std::vector<std::vector<std::byte>> told;
   std::vector<place> places;
   core_set cores_here;
-  int processes_here = 0;
   for (int process = 0; process < boot_.size(); ++process) {
     auto theirs = boot_.size() == 1 ? blob : boot_.lookup(key, pe_id{process});
     introduction other{};
@@ -82,7 +81,7 @@ std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte>
     std::memcpy(cores.data(), theirs.data() + sizeof other, cores_end - sizeof other);
     places.push_back(other.where);
     if (other.where.host == me.where.host) {
-      ++processes_here;
+      ++processes_here_;
       cores_here.resize(std::max(cores_here.size(), cores.size()));
       for (std::size_t word = 0; word < cores.size(); ++word) cores_here[word] |= cores[word];
     }
@@ -91,8 +90,7 @@ std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte>
   }
   layout_.emplace(places, boot_.rank());
   cores_of_host_ = cores_in(cores_here);
-  oversubscribed_ = processes_here > cores_of_host_;
-  cores_of_process_ = std::max(1, std::min(cores_of_host_ / processes_here, cores_in(my_cores)));
+  cores_of_process_ = std::max(1, std::min(cores_of_host_ / processes_here_, cores_in(my_cores)));
   return told;
 }
 

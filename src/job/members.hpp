@@ -29,16 +29,19 @@ class members {
 
   // After that:
   [[nodiscard]] const layout& places() const { return *layout_; }
-  [[nodiscard]] int cores_of_host() const { return cores_of_host_; }  // that its processes may use, taken together
-  [[nodiscard]] int cores_of_process() const { return cores_of_process_; }  // its share of these; at least one
-  [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }     // more processes than these
+  // Its share of those of this host that its processes may use, taken together; at least one.
+  [[nodiscard]] int cores_of_process() const { return cores_of_process_; }
+  [[nodiscard]] bool oversubscribed() const { return processes_here_ > cores_of_host_; }  // more processes than cores
+  // That take turns on a core of this host, emulated nodes together; at least 1.
+  [[nodiscard]] double processes_per_core() const {
+    return oversubscribed() ? static_cast<double>(processes_here_) / cores_of_host_ : 1;
+  }
 
  private:
   bootstrap& boot_;
   int emulated_nodes_;
   std::optional<layout> layout_;
-  int cores_of_host_ = 1, cores_of_process_ = 1;
-  bool oversubscribed_ = false;
+  int cores_of_host_ = 1, cores_of_process_ = 1, processes_here_ = 0;
 };
 
 }  // namespace lull::job

@@ -56,6 +56,11 @@ double ns_per_item(const machine& on, const item_route& way, std::size_t inter_n
              (on.link.ns_per_byte + on.link.ns_per_message / static_cast<double>(inter_node_buffer_bytes));
 }
 
+double ns_per_phase(const machine& on, const item_route& way) {
+  constexpr double messages_of_one = 4;  // the buffer and the notice that it was handled, each sent and received
+  return way.hops * on.aggregation.ns_per_empty_phase + messages_of_one * way.last_messages * on.link.ns_per_message;
+}
+
 std::optional<buffered_route> choose(const machine& on, std::span<const item_route> candidates,
                                      const buffer_limits& limits) {
   const std::size_t least = whole_lines(std::max(on.aggregation.smallest_buffer_bytes, limits.least_bytes));
@@ -66,16 +71,17 @@ std::optional<buffered_route> choose(const machine& on, std::span<const item_rou
     const auto sizes = fitting(way.demand, wanted, limits.memory_bytes, least);
     if (!sizes) continue;
     const double cost = ns_per_item(on, way, sizes->inter_node_bytes);
-    if (!best || cost < best->ns_per_item) best = buffered_route{i, *sizes, cost, way.demand.memory(*sizes)};
+    if (!best || cost < best->ns_per_item)
+      best = buffered_route{i, *sizes, cost, ns_per_phase(on, way), way.demand.memory(*sizes)};
   }
   return best;
 }
 
-direct_path_costs predicted_direct_path(const machine& on, int pes, int pes_of_node, bool gets) {
+direct_path_costs predicted_direct_path(const machine& on, int pes, int pes_of_node, bool gets, double empty_phase_ns) {
   const aggregation_costs& here = on.aggregation;
   const double elsewhere = static_cast<double>(pes - pes_of_node) / pes;  // of the items
   const double message = elsewhere > 0 ? on.link.ns_per_message : 0;
-  return {.empty_phase_ns = here.ns_per_empty_phase + 4 * message,
+  return {.empty_phase_ns = empty_phase_ns,
           .barrier_ns = here.ns_per_barrier + 2 * message,
           .ns_per_direct_item = (1 - elsewhere) * here.ns_per_direct_item + elsewhere * (gets ? 2 : 1) * message};
 }

@@ -4,6 +4,10 @@
 //   s · ns_per_item_and_hop + h · b · (ns_per_byte + ns_per_message / B)
 // B is what the memory allows for the channels that the route needs. With few nodes one hop costs least; with so many
 // that its buffers would become small, more hops do.
+//
+// A phase costs, besides its items, what ends it: hop after hop is closed, and each channel between nodes sends a last buffer,
+//   hops · ns_per_empty_phase + 4 · m · ns_per_message
+// for m such messages that a core has to do with. In short phases the route with the fewest channels costs least.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -35,10 +39,12 @@ struct item_route {
   int hops, inter_node_hops;
   std::size_t item_bytes;  // as an item travels
   buffer_demand demand;
+  double last_messages = 0;  // to other nodes, for each core, that end a phase
 };
 
-// The cost above, in ns.
+// The costs above, in ns.
 [[nodiscard]] double ns_per_item(const machine& on, const item_route& way, std::size_t inter_node_buffer_bytes);
+[[nodiscard]] double ns_per_phase(const machine& on, const item_route& way);
 
 struct buffer_limits {
   std::size_t memory_bytes;     // of all buffers of a PE
@@ -52,12 +58,14 @@ struct buffer_limits {
 struct buffered_route {
   std::size_t route;  // among the candidates
   buffer_sizes sizes;
-  double ns_per_item;
+  double ns_per_item, ns_per_phase;
   std::size_t memory_bytes;
+  // A phase in which the PE that has most has so many.
+  [[nodiscard]] double ns_of(double items) const { return ns_per_phase + items * ns_per_item; }
 };
 
-// The candidate that costs least, the first of equals, with its buffers as large as they are worth and memory allows;
-// nothing when none of them fits into the memory.
+// The candidate that costs least in phases of many items, the first of equals, with its buffers as large as they are worth and
+// memory allows; nothing when none of them fits into the memory.
 [[nodiscard]] std::optional<buffered_route> choose(const machine& on, std::span<const item_route> candidates,
                                                    const buffer_limits& limits);
 
@@ -68,8 +76,9 @@ struct direct_path_costs {
   double pes_per_core = 1;  // at least 1: PEs that outnumber cores issue theirs in turn
 };
 // As the machine's constants have it, for so many PEs of which so many share this node; `gets`: an item is a get. Messages between nodes
-// cost what the link says: one is on the way of an operation, two of a get and of a barrier, four of a phase.
-[[nodiscard]] direct_path_costs predicted_direct_path(const machine& on, int pes, int pes_of_node, bool gets);
+// cost what the link says: one is on the way of an operation, two of a get and of a barrier. `empty_phase_ns`: of the route.
+[[nodiscard]] direct_path_costs predicted_direct_path(const machine& on, int pes, int pes_of_node, bool gets,
+                                                      double empty_phase_ns);
 // A phase of so many items of a PE.
 [[nodiscard]] double ns_of_direct_phase(const direct_path_costs& costs, double items);
 [[nodiscard]] double ns_of_buffered_phase(const direct_path_costs& costs, double items, double ns_per_buffered_item);

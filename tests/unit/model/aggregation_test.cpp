@@ -30,6 +30,13 @@ TEST(model_aggregation, a_message_costs_its_share_of_each_item_in_it) {
   EXPECT_DOUBLE_EQ(ns_per_item(tcp, one_hop, 8000) - ns_per_item(tcp, one_hop, 16'000), 10'000 * 8 / 16'000.0);
 }
 
+TEST(model_aggregation, a_phase_ends_with_a_last_message_on_each_channel_and_a_notice_of_each) {
+  item_route way = one_hop;
+  way.last_messages = 3;
+  EXPECT_DOUBLE_EQ(ns_per_phase(tcp, way), tcp.aggregation.ns_per_empty_phase + 4 * 3 * 10'000);
+  EXPECT_DOUBLE_EQ(ns_per_phase(tcp, three_hops), 3 * tcp.aggregation.ns_per_empty_phase);
+}
+
 constexpr buffer_limits roomy{.memory_bytes = std::size_t{1} << 30U, .least_bytes = 40, .per_channel = 8};
 
 TEST(model_aggregation, a_buffer_between_nodes_is_large_enough_when_its_message_costs_little_of_it) {

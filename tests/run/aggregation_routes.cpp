@@ -1,0 +1,146 @@
+// Phases that are short, then long, then short again change the route of an aggregator, where several PEs of several nodes leave
+// a choice; and whatever the route, each item is handled once, answers are right, and statistics go on.
+#include <lull/aggregate.hpp>
+#include <lull/aggregate_cache.hpp>
+
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "check.hpp"
+
+namespace {
+
+constexpr std::uint64_t short_phase = 60, long_phase = 100'000;
+
+struct route_seen {
+  int hops;
+  bool per_node;
+  bool operator==(const route_seen&) const = default;
+};
+template <class Aggregator>
+route_seen route_of(const Aggregator& a) {
+  const lull::aggregate_statistics now = a.statistics();
+  return {now.route_hops, now.per_node};
+}
+
+// one_phase(items) for each phase; whether the route was another after one of them.
+template <class Aggregator, class Phase>
+bool changes(const Aggregator& a, Phase&& one_phase) {
+  const route_seen first = route_of(a);
+  bool changed = false;
+  std::uint64_t phases = 0, items = 0;
+  const auto run = [&](int count, std::uint64_t of_phase) {
+    for (int i = 0; i < count; ++i, ++phases, items += of_phase) {
+      one_phase(of_phase);
+      changed |= route_of(a) != first;
+    }
+  };
+  run(600, short_phase);
+  run(3, long_phase);
+  run(200, short_phase);
+  run(1, 0);
+  const lull::aggregate_statistics all = a.statistics();
+  CHECK(all.items == items);
+  CHECK(all.phases == phases);
+  return changed;
+}
+
+bool of_items(const lull::aggregate_options& options) {
+  const int pes = shmem_n_pes();
+  std::uint64_t sum = 0, count = 0, expected = 0;
+  lull::aggregator items{lull::items<std::uint64_t>, [&](std::uint64_t value) { sum += value, ++count; }, options};
+  return changes(items, [&](std::uint64_t of_phase) {
+    sum = count = expected = 0;
+    for (std::uint64_t i = 0; i < of_phase; ++i) items.push(i, static_cast<int>(i % static_cast<std::uint64_t>(pes)));
+    items.done();
+    std::uint64_t own = 0;
+    for (auto i = static_cast<std::uint64_t>(shmem_my_pe()); i < of_phase; i += static_cast<std::uint64_t>(pes)) {
+      expected += i;
+      ++own;
+    }
+    CHECK(count == own * static_cast<std::uint64_t>(pes));
+    CHECK(sum == expected * static_cast<std::uint64_t>(pes));
+  });
+}
+
+bool of_any_size(const lull::aggregate_options& options) {
+  const int pes = shmem_n_pes();
+  std::uint64_t bytes = 0;
+  lull::aggregator items{lull::bytes,
+                         [&](std::span<const std::byte> got) {
+                           for (const std::byte b : got) CHECK(b == static_cast<std::byte>(got.size()));
+                           bytes += got.size();
+                         },
+                         options};
+  const std::vector<std::vector<std::byte>> sources = [] {
+    std::vector<std::vector<std::byte>> made;
+    for (std::size_t size = 0; size < 50; ++size) made.emplace_back(size, static_cast<std::byte>(size));
+    return made;
+  }();
+  return changes(items, [&](std::uint64_t of_phase) {
+    bytes = 0;
+    std::uint64_t expected = 0;
+    for (std::uint64_t i = 0; i < of_phase; ++i) {
+      const auto to = static_cast<int>(i % static_cast<std::uint64_t>(pes));
+      if (to == shmem_my_pe()) expected += sources[i % 50].size();
+      items.push(sources[i % 50], to);
+    }
+    items.done();
+    CHECK(bytes == expected * static_cast<std::uint64_t>(pes));
+  });
+}
+
+bool of_answers(const lull::aggregate_options& options) {
+  const auto pes = static_cast<std::uint64_t>(shmem_n_pes());
+  const auto me = static_cast<std::uint64_t>(shmem_my_pe());
+  lull::gatherer squares{lull::items<std::uint64_t>, [&](std::uint64_t of) { return of * of + me; }, options};
+  std::vector<std::uint64_t> values(long_phase);
+  return changes(squares, [&](std::uint64_t of_phase) {
+    squares.into({values.data(), of_phase});
+    for (std::uint64_t i = 0; i < of_phase; ++i) squares.get(i, static_cast<int>((i + me) % pes));
+    squares.done();
+    for (std::uint64_t i = 0; i < of_phase; ++i) CHECK(values[i] == i * i + (i + me) % pes);
+  });
+}
+
+void of_table() {
+  constexpr std::size_t words = 512;
+  const auto pes = static_cast<std::uint64_t>(shmem_n_pes());
+  auto* const table = symmetric<std::uint64_t>(words);
+  for (std::size_t i = 0; i < words; ++i) table[i] = 1000 * static_cast<std::uint64_t>(shmem_my_pe()) + i;
+  shmem_barrier_all();
+  {
+    lull::table_reader reader{static_cast<const std::uint64_t*>(table), words};
+    std::vector<std::uint64_t> values(long_phase);
+    for (int phase = 0; phase < 400; ++phase) {
+      const std::uint64_t of_phase = phase == 300 ? long_phase : short_phase;
+      reader.into({values.data(), of_phase});
+      for (std::uint64_t i = 0; i < of_phase; ++i) reader.get(i * 7 % words, static_cast<int>(i % pes));
+      reader.done();
+      for (std::uint64_t i = 0; i < of_phase; ++i) CHECK(values[i] == 1000 * (i % pes) + i * 7 % words);
+    }
+  }
+  shmem_barrier_all();
+  shmem_free(table);
+}
+
+}  // namespace
+
+int main() {
+  shmem_init();
+  const int pes = shmem_n_pes(), of_node = shmem_team_n_pes(SHMEM_TEAM_SHARED);
+  const bool alike = pes % 2 == 0;  // nodes
+  const auto as_told = [&](bool changed) { return !alike || changed == (of_node > 1 && of_node < pes); };
+  lull::aggregate_options fixed;
+  fixed.hops = 1;
+  fixed.buffers = lull::aggregate_buffers::per_pe;
+  CHECK(!of_items(fixed));
+  CHECK(!of_answers(fixed));
+  CHECK(as_told(of_items({})));
+  CHECK(as_told(of_any_size({})));
+  CHECK(as_told(of_answers({})));
+  of_table();
+  finish();
+  return 0;
+}
