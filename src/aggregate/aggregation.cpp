@@ -64,7 +64,8 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
   const bool direct = plan_.direct && wanted.has_direct;
   const model::correction_rules& rules = model::this_machine().correction;
   const bool measures = !rules.off && (direct || !plan_.routes.empty());
-  const double empty_ns = measures ? phases_.ns_of_empty([this] { finish(); }) : ways * plan_.ns_per_phase;
+  const double empty_ns =
+      measures ? phases_.ns_of_empty([this] { finish(); }, plan_.sizes.per_channel) : ways * plan_.ns_per_phase;
   if (direct) {
     const auto least = std::ranges::min_element(plan_.routes, {}, [](const auto& r) { return r.found.ns_per_phase; });
     phases_.allow_direct_path(

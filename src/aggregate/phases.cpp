@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/clock.hpp"
+#include "fabric/team.hpp"
 
 namespace lull::aggregate {
 
@@ -14,10 +15,11 @@ void phases::allow_direct_path(const direct_path::buffered& other,
   direct_now_ = direct_limit_ != 0;
 }
 
-double phases::ns_of_empty(const std::function<void()>& finish) {
-  std::array<std::int64_t, 9> took{};
-  finish();  // the first is slower
+double phases::ns_of_empty(const std::function<void()>& finish, std::size_t warm_up) {
+  std::array<std::int64_t, 7> took{};
+  for (std::size_t i = 0; i < warm_up; ++i) finish();
   for (std::int64_t& t : took) {
+    world_.everybody().sync();
     const std::int64_t begin = now_ns();
     finish();
     t = now_ns() - begin;
