@@ -6,21 +6,15 @@
 #include <thread>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/thread_sanitizer.hpp"
 #include "fabric/late_payload.hpp"
+#include "fabric/sending.hpp"
 #include "model/machine_file.hpp"
 
 namespace lull::fabric {
 namespace {
 
-constexpr unsigned messages_per_sample = 16;                  // one of so many small ones is timed
 constexpr std::size_t kept_payload = std::size_t{64} << 10U;  // a message keeps its memory for the next one up to this
-
-// A transfer that this processor carries out holds the lock for no more than so much at a time.
-constexpr std::size_t most_under_lock = std::size_t{1} << 20U;
-
-std::uint64_t token_of(const reply& answer) { return reinterpret_cast<std::uint64_t>(&answer); }
 
 // OpenSHMEM has no error to return, and no exception may cross its C interface: the PE ends, and with it the job.
 // Nearly always the other PE has died; then the launcher is about to end this one and to say which died, so this PE
@@ -29,24 +23,6 @@ std::uint64_t token_of(const reply& answer) { return reinterpret_cast<std::uint6
   std::this_thread::sleep_for(std::chrono::seconds(2));
   std::fprintf(stderr, "lull: PE %d: cannot %s another node: %s\n", me.index(), what, why);
   std::_Exit(1);
-}
-
-put_header with_signal(const envelope& sent, std::size_t offset, const signal_amo* signal, std::uint64_t token = 0) {
-  put_header header{.sent = sent,
-                    .has_signal = 0,
-                    .signal_how = amo_op::set,
-                    .signal_whole_node = 0,
-                    .offset = offset,
-                    .signal_offset = 0,
-                    .signal_value = 0,
-                    .token = token};
-  if (!signal) return header;
-  header.has_signal = 1;
-  header.signal_how = signal->how;
-  header.signal_whole_node = signal->whole_node ? 1 : 0;
-  header.signal_offset = signal->offset;
-  header.signal_value = signal->value;
-  return header;
 }
 
 }  // namespace
@@ -143,22 +119,6 @@ reply& protocol::new_reply(outstanding& of, void* destination, std::size_t bytes
   answer.of = &of;
   completion_.expect_reply(of);
   return answer;
-}
-
-template <class Header>
-void protocol::send(pe_id pe, message_kind kind, message& m, const Header& header, const void* data, std::size_t bytes,
-                    transport::order wanted) {
-  const std::size_t header_bytes = m.set(header);
-  const auto give = [&] {
-    transport_->send(pe.index(), static_cast<unsigned>(kind), m, {m.header, header_bytes}, data, bytes, wanted);
-  };
-  constexpr std::size_t small = 512;  // and not the first one, which connects
-  if (bytes > small || ++messages_seen_ % messages_per_sample != 0 || !transformer_.measures()) return give();
-  const std::int64_t begin = now_ns();
-  give();
-  const std::int64_t took = now_ns() - begin;
-  const std::lock_guard quickly(quick_);
-  transformer_.message_took(took);
 }
 
 // `free_bytes`: of its payload, when that is sent with order::free.
@@ -381,83 +341,11 @@ transforming_counts protocol::transformed() const {
   return transformer_.counts();
 }
 
-// ---- What is no message
-
-bool protocol::put_by_rdma(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
-                           const signal_amo* signal, std::atomic<bool>* sent) {
-  const auto costs = this->costs();
-  const auto* from = static_cast<const std::byte*>(source);
-  std::unique_lock hold(lock_);
-  if (!rdma_->takes_put(pe, offset, bytes, costs)) return false;
-  while (bytes > most_under_lock && rdma_->by_processor(pe)) {
-    rdma_->put(of, pe, offset, from, most_under_lock, nullptr, nullptr);
-    send_due();
-    offset += most_under_lock;
-    from += most_under_lock;
-    bytes -= most_under_lock;
-    hold.unlock();
-    hold.lock();
-  }
-  rdma_->put(of, pe, offset, from, bytes, signal, sent);
-  send_due();
-  return true;
-}
-
-bool protocol::get_by_rdma(outstanding* of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes,
-                           reply* answer) {
-  const auto costs = this->costs();
-  auto* to = static_cast<std::byte*>(destination);
-  std::unique_lock hold(lock_);
-  if (!rdma_->takes_get(pe, offset, bytes, costs)) return false;
-  while (bytes > most_under_lock && rdma_->by_processor(pe)) {
-    rdma_->get(nullptr, pe, offset, to, most_under_lock, nullptr);
-    offset += most_under_lock;
-    to += most_under_lock;
-    bytes -= most_under_lock;
-    hold.unlock();
-    hold.lock();
-  }
-  rdma_->get(of, pe, offset, to, bytes, answer);
-  return true;
-}
-
-bool protocol::fetch_by_rdma(outstanding* of, pe_id pe, const amo& u, void* old_value, reply* answer) {
-  const auto costs = this->costs();
-  const std::lock_guard hold(lock_);
-  if (!rdma_->takes_fetch(pe, u, costs)) return false;
-  rdma_->fetch(of, pe, u, old_value, answer);
-  send_due();
-  return true;
-}
-
-void protocol::send_due() {
-  if (!rdma_->any_due()) return;
-  for (const auto& due : rdma_->take_due()) {
-    if (!due.signal) {
-      send(due.to, message_kind::ring, new_message(), ring_header{to(due.to)});
-      continue;
-    }
-    send_before_other(due.to);
-    std::uint64_t token = 0;
-    if (due.counted)  // some quiet may wait already: for a reply, then, of which it need not have known
-      token = token_of(new_reply(*due.of, nullptr, 0));
-    else
-      issue(*due.of, due.to);
-    send(due.to, message_kind::put, new_message(), with_signal(to(due.to), 0, &*due.signal, token));
-    if (due.counted) completion_.replied(*due.of);
-  }
-}
-
 void protocol::fenced(const outstanding& of) {
   transformer_.fenced();
   if (!rdma_) return;
   const std::lock_guard hold(lock_);
   rdma_->fenced(of);
-}
-
-model::put_costs protocol::costs() const {
-  const std::lock_guard quickly(quick_);
-  return transformer_.costs();
 }
 
 std::vector<model::choice_account> protocol::choices(bool rewriting) const {
@@ -466,11 +354,6 @@ std::vector<model::choice_account> protocol::choices(bool rewriting) const {
   auto all = rewriting ? transformer_.accounts() : std::vector<model::choice_account>{};
   if (rdma_) model::add(all, rdma_->accounts(transformer_.predicted_costs(), transformer_.costs()));
   return all;
-}
-
-rdma_counts protocol::by_rdma() const {
-  const std::lock_guard hold(lock_);
-  return rdma_ ? rdma_->counts() : rdma_counts{};
 }
 
 // ---- Progress
@@ -506,7 +389,7 @@ bool protocol::progress_locked() {
   }
   const bool traffic = rounds > 0 || !server_.answers().empty() || acks_.any();
   send_answers();
-  if (rdma_) send_due();
+  if (rdma_ && rdma_->any_due()) send_due();
   acks_.send_all([this](pe_id pe, std::uint32_t messages) {
     send(pe, message_kind::acknowledge, new_message(), acknowledge_header{to(pe), messages});
   });

@@ -150,7 +150,7 @@ class protocol final : transport::receiver {
   void on_acknowledge(std::span<const std::byte> header);
   void answered(reply& answer);
 
-  // False: it is not to be, and nothing has happened.
+  // In protocol_rdma.cpp. False: it is not to be, and nothing has happened.
   bool put_by_rdma(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,
                    const signal_amo* signal, std::atomic<bool>* sent);
   bool get_by_rdma(outstanding* of, pe_id pe, std::size_t offset, void* destination, std::size_t bytes, reply* answer);

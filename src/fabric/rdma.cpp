@@ -252,39 +252,37 @@ std::vector<model::choice_account> rdma::accounts(const model::put_costs& predic
   std::vector<model::choice_account> all;
   if (!decides()) return all;
   const double operation = ns_per_operation_.value(), predicted_operation = ns_per_operation_.predicted();
-  const auto each = [&](const transfers_by_size& sizes, auto&& account_of) {
+  // `rung`: the share of these that woke their target by a message. Of puts, the prediction is that all do.
+  const auto add = [&](const char* choice, const char* per, const transfers_by_size& sizes, auto by_message,
+                       auto by_network, double rung) {
     for (unsigned width = 0; width < sizes.size(); ++width) {
       const transfers_of_size& these = sizes[width];
       const std::uint64_t count = these.by_message + these.by_rdma;
       if (count == 0) continue;
-      model::choice_account& one = all.emplace_back();
-      one.where = model::up_to(width);
-      one.alternatives = {{.name = "message", .operations = these.by_message},
-                          {.name = "rdma", .observed_ns = these.call_ns.mean_seen(), .operations = these.by_rdma}};
-      account_of(one, static_cast<double>(these.bytes) / static_cast<double>(count));
+      const double bytes = static_cast<double>(these.bytes) / static_cast<double>(count);
+      std::optional<double> observed = these.call_ns.mean_seen();
+      if (observed) *observed += rung * known.ns_per_message;
+      all.push_back({.choice = choice,
+                     .where = model::up_to(width),
+                     .per = per,
+                     .alternatives = {{.name = "message",
+                                       .predicted_ns = by_message(bytes, predicted),
+                                       .corrected_ns = by_message(bytes, known),
+                                       .operations = these.by_message},
+                                      {.name = "rdma",
+                                       .predicted_ns = by_network(bytes, predicted_operation, predicted, 1),
+                                       .corrected_ns = by_network(bytes, operation, known, rung),
+                                       .observed_ns = observed,
+                                       .operations = these.by_rdma}}});
     }
   };
   const std::uint64_t changes = counts_.puts + counts_.atomics;
   const double rung = changes == 0 ? 0 : static_cast<double>(counts_.rings) / static_cast<double>(changes);
-  each(puts_, [&](model::choice_account& one, double bytes) {
-    one.choice = "rdma-put";
-    one.per = "put";
-    model::alternative_account &message = one.alternatives[0], &by_network = one.alternatives[1];
-    message.predicted_ns = model::ns_of_put_by_message(bytes, predicted);
-    message.corrected_ns = model::ns_of_put_by_message(bytes, known);
-    by_network.predicted_ns = model::ns_of_put_by_rdma(bytes, predicted_operation, predicted);
-    by_network.corrected_ns = model::ns_of_put_by_rdma(bytes, operation, known, rung);
-    if (by_network.observed_ns) *by_network.observed_ns += rung * known.ns_per_message;
-  });
-  each(gets_, [&](model::choice_account& one, double bytes) {
-    one.choice = "rdma-get";
-    one.per = "get";
-    model::alternative_account &message = one.alternatives[0], &by_network = one.alternatives[1];
-    message.predicted_ns = model::ns_of_get_by_message(bytes, predicted);
-    message.corrected_ns = model::ns_of_get_by_message(bytes, known);
-    by_network.predicted_ns = model::ns_of_get_by_rdma(bytes, predicted_operation, predicted);
-    by_network.corrected_ns = model::ns_of_get_by_rdma(bytes, operation, known);
-  });
+  add("rdma-put", "put", puts_, model::ns_of_put_by_message, model::ns_of_put_by_rdma, rung);
+  const auto get_by_network = [](double bytes, double ns_per_operation, const model::put_costs& costs, double) {
+    return model::ns_of_get_by_rdma(bytes, ns_per_operation, costs);
+  };
+  add("rdma-get", "get", gets_, model::ns_of_get_by_message, get_by_network, 0);
   return all;
 }
 
