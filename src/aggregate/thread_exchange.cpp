@@ -9,7 +9,6 @@ namespace lull::aggregate {
 namespace {
 
 constexpr std::size_t most_parts = 64;
-constexpr std::size_t usual_block = 32768;
 
 std::size_t parts_for(thread_exchange::handling how, std::size_t cores) {
   return how == thread_exchange::handling::by_parts ? std::min(std::bit_ceil(cores), most_parts) : 1;
@@ -23,12 +22,13 @@ void add(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
 }  // namespace
 
 thread_exchange::thread_exchange(fabric::world& world, const item_format& items, const delivery& to, handling how,
-                                 std::size_t cores_of_pe, chunk_budget& memory)
+                                 std::size_t cores_of_pe, std::size_t most_block_bytes, chunk_budget& memory)
     : world_(world),
       items_(items),
       to_(to),
       how_(how),
       parts_(parts_for(how, std::max<std::size_t>(1, cores_of_pe))),
+      most_block_bytes_(most_block_bytes),
       memory_(memory) {
   for (std::size_t i = 0; i < parts_; ++i) locks_.push_back(std::make_unique<part>(world));
 }
@@ -55,7 +55,7 @@ thread_exchange::rings& thread_exchange::make_rings() {
 
 void thread_exchange::come(rings& mine) {
   const std::size_t blocks = how_ == handling::at_once ? 1 : parts_ * blocks_of_ring;
-  mine.block_bytes_ = memory_.bytes_of_each(usual_block, 2 * blocks);  // as much again is for the other channels
+  mine.block_bytes_ = memory_.bytes_of_each(most_block_bytes_, 2 * blocks);  // as much again is for the other channels
 }
 
 void thread_exchange::go(rings& mine) {

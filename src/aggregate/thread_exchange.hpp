@@ -62,8 +62,9 @@ class thread_exchange {
     void* handler;
   };
 
+  // `most_block_bytes`: less where `memory` is short.
   thread_exchange(fabric::world& world, const item_format& items, const delivery& to, handling how,
-                  std::size_t cores_of_pe, chunk_budget& memory);
+                  std::size_t cores_of_pe, std::size_t most_block_bytes, chunk_budget& memory);
   thread_exchange(const thread_exchange&) = delete;
   thread_exchange& operator=(const thread_exchange&) = delete;
   ~thread_exchange();
@@ -128,7 +129,7 @@ class thread_exchange {
   item_format items_;
   delivery to_;
   handling how_;
-  std::size_t parts_;
+  std::size_t parts_, most_block_bytes_;
   chunk_budget& memory_;
   std::vector<std::unique_ptr<part>> locks_;
   std::unique_ptr<rings> owner_;         // of all, each of the one made before it
