@@ -63,7 +63,7 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
   const int ways = answers_ ? 2 : 1;  // of an item
   const bool direct = plan_.direct && wanted.has_direct;
   const model::correction_rules& rules = model::this_machine().correction;
-  const bool measures = !rules.off && (direct || !plan_.routes.empty());
+  const bool measures = !rules.off && (direct || plan_.may_change);
   const double empty_ns =
       measures ? phases_.ns_of_empty([this] { finish(); }, plan_.sizes.per_channel) : ways * plan_.ns_per_phase;
   if (direct) {
@@ -73,13 +73,13 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
          .ns_per_item = ways * plan_.ns_per_item,
          .ns_per_phase = ways * plan_.ns_per_phase,
          .measured_ns_per_phase = empty_ns,
-         .share_of_phase = plan_.routes.empty() ? 1 : least->found.ns_per_phase / plan_.ns_per_phase},
+         .share_of_phase = !plan_.may_change ? 1 : least->found.ns_per_phase / plan_.ns_per_phase},
         wanted.past ? wanted.past->direct : std::nullopt);
   }
   clock_.clear();
   if (plan_.routes.empty()) return;
-  const auto found = aggregate::as_first_finds(
-      world_, aggregate::route_choice::measured{static_cast<double>(ways * (now_ns() - begun_ns)), empty_ns});
+  aggregate::route_choice::measured found{static_cast<double>(ways * (now_ns() - begun_ns)), empty_ns};
+  if (plan_.may_change) found = aggregate::as_first_finds(world_, found);
   if (wanted.past) {  // from here on nothing is thrown
     history_.reset(wanted.past);
     history_->route->changed(plan_, found);
@@ -87,6 +87,7 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
     history_->route.emplace(plan_, found, rules, wanted.item_bytes == 0 ? aggregate::usual_bytes_of_any_size : 1,
                             answers_ != nullptr);
   }
+  if (!plan_.may_change) history_->route->stay();
 }
 
 aggregation::~aggregation() {

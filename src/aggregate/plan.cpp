@@ -131,10 +131,11 @@ wanted_route left_by(const aggregate_options& options) {
   return wanted;
 }
 
-// Between nodes, where several PEs of one can share what they send.
 void note_routes(plan& made, fabric::world& world, const model::machine& here, const model::link_costs& predicted,
                  const wanted_route& wanted, const model::buffer_limits& limits) {
-  if (world.places().nodes() == 1 || world.places().nodes() == world.pes()) return;
+  // Between nodes, where several PEs of one can share what they send.
+  made.may_change = world.places().nodes() > 1 && world.places().nodes() < world.pes() && !here.correction.off;
+  if (!made.may_change && !world.wait().has_table()) return;
   made.routes = candidates(world, here, wanted, limits);
   model::machine by_constants = here;
   by_constants.link = predicted;
@@ -144,6 +145,7 @@ void note_routes(plan& made, fabric::world& world, const model::machine& here, c
   if (at == made.routes.end() || made.routes.size() < 2 || made.predicted.size() != made.routes.size()) {
     made.routes.clear();
     made.predicted.clear();
+    made.may_change = false;
   }
 }
 

@@ -37,7 +37,8 @@ struct plan {
   // What it was chosen from, itself among them, and the same as the machine's constants alone have it; empty where there was
   // no choice.
   std::vector<candidate> routes{}, predicted{};
-  std::size_t taken = 0;  // of these
+  std::size_t taken = 0;    // of these
+  bool may_change = false;  // it may be worth another route in other phases; else these are for statistics only
 
   // Whether items carry the number of their PE: not where each channel of the only hop that moves them ends at it.
   [[nodiscard]] bool addressed() const {
