@@ -28,6 +28,7 @@ TEST(plan, chooses_the_recorded_route_and_buffers) {
   for (const recorded& r : records) {
     std::vector<job::place> places;
     const int pes = r.nodes * r.pes_of_node;
+    places.reserve(static_cast<std::size_t>(pes));
     for (int pe = 0; pe < pes; ++pe) places.push_back({pe / r.pes_of_node, 0});
     model::machine on;
     on.link = r.link;
