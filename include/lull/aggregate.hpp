@@ -17,7 +17,8 @@
 // the PE it was sent to. Handlers run inside push(), get(), advance() and done() of that PE, one at a time; a handler
 // must not use the aggregator that called it. After done() a new phase may begin, whose items are handled only in calls
 // made after done() has returned. Items from one PE to another arrive in the order of their pushes where the route has
-// one hop. Memory is bounded by LULL_AGGREGATE_MEMORY for each PE, most of it taken from the symmetric heap; a PE that
+// one hop. A route that nothing sets may change at the end of done(), which then gives its memory back and takes other
+// (LULL_CHOOSE). Memory is bounded by LULL_AGGREGATE_MEMORY for each PE, most of it taken from the symmetric heap; a PE that
 // finds buffers full handles what has arrived, and sleeps.
 //
 // A handler may also say how the same is done without aggregation: direct(item, pe), which must be atomic with respect

@@ -194,7 +194,13 @@ void aggregation::learn_from_phase() {
   aggregate::route_choice& choice = *history_->route;
   const std::int64_t now = now_ns();
   choice.phase_over(phases_.most_of_the_last(), now - std::exchange(history_->last_phase_ended_ns, now));
-  if (const auto mine = choice.compares()) choice.judge(aggregate::as_first_finds(world_, *mine));
+  const auto mine = choice.compares();
+  if (!mine) return;
+  try {
+    choice.judge(aggregate::as_first_finds(world_, *mine));
+  } catch (const std::bad_alloc&) {  // the program has filled the symmetric heap
+    choice.stay();
+  }
 }
 
 std::optional<aggregate::scheme> aggregation::wanted_route() const {

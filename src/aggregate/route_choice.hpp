@@ -5,9 +5,10 @@
 //   phase_over(), phase by phase → wanted(): another route → all is made anew with it → compares(): what phases take on it,
 //   beside those before → judge(): its items cost as much as that says; if it is slower, wanted() is the former route
 //
-// Of each other route it sums up what phases would have cost less on it, beyond a share that is not worth a change, and forgets what
-// they would have cost more; when the sum comes to the price of a change, the change is worth it. So what is lost by waiting is no more than what a change costs, and
-// phases that are now short, now long, change little. It is told nothing but what is the same on all PEs, so all come to the same.
+// Of each other route it sums up what phases would have cost less on it, beyond a share that is not worth a change, and
+// forgets what they would have cost more; when the sum comes to the price of a change, the change is worth it. So what is
+// lost by waiting is no more than what a change costs, and phases that are now short, now long, change little. It is told
+// nothing but what is the same on all PEs, so all come to the same.
 // With LULL_CHOOSE=off the first route stays.
 #pragma once
 #include <cstdint>
@@ -34,7 +35,10 @@ class route_choice {
   [[nodiscard]] std::optional<scheme> wanted() const;
   // By that route it is now.
   void changed(const plan& how, const measured& found);
-  void stay() { stays_ = true; }  // whatever comes
+  void stay() {  // whatever comes
+    stays_ = true;
+    former_.reset();
+  }
 
   // After a change, phases enough to tell: what one of so many items took here before, and takes since.
   struct comparison {
