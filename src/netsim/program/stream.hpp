@@ -6,8 +6,11 @@
 //     co_yield does::wait(0);
 //   }
 //
-// A stream is taken from one end to the other once, by one thread. An exception inside it comes out of next().
-// Arguments that are references must live as long as the stream.
+// One stream as a part of another: co_yield ring(rank, size). Only the innermost is resumed then, however deep it stands.
+// (Not as co_yield a ? b() : c(): GCC 12 destroys the one that was not made.)
+//
+// A stream is taken from one end to the other once, by one thread, or co_yielded before anything was taken. An exception
+// inside it comes out of next(), or out of the co_yield. Arguments that are references must live as long as the stream.
 #pragma once
 #include <coroutine>
 #include <exception>
@@ -19,20 +22,7 @@ namespace lull::netsim {
 
 class stream {
  public:
-  struct promise_type {
-    const operation* current = nullptr;  // of the coroutine, which stands where it yields it
-    std::exception_ptr failed;
-
-    stream get_return_object() { return stream(std::coroutine_handle<promise_type>::from_promise(*this)); }
-    static std::suspend_always initial_suspend() noexcept { return {}; }
-    static std::suspend_always final_suspend() noexcept { return {}; }
-    std::suspend_always yield_value(const operation& o) noexcept {
-      current = &o;
-      return {};
-    }
-    void return_void() noexcept {}
-    void unhandled_exception() noexcept { failed = std::current_exception(); }
-  };
+  struct promise_type;
 
   stream() = default;
   stream(stream&& other) noexcept : at_(std::exchange(other.at_, nullptr)) {}
@@ -47,18 +37,84 @@ class stream {
   }
 
   // The next operation, valid until the one after it; nullptr: it is over.
-  [[nodiscard]] const operation* next() {
-    if (!at_ || at_.done()) return nullptr;
-    at_.resume();
-    if (!at_.done()) [[likely]]
-      return at_.promise().current;
-    if (at_.promise().failed) std::rethrow_exception(std::exchange(at_.promise().failed, nullptr));
-    return nullptr;
+  [[nodiscard]] const operation* next();
+
+ private:
+  using handle = std::coroutine_handle<promise_type>;
+  class part;
+  struct end_of_part;
+  explicit stream(handle at) : at_(at) {}
+  handle at_;
+};
+
+struct stream::promise_type {
+  // Of the outermost stream.
+  const operation* current = nullptr;  // of the innermost, where it stands as that yields it
+  handle innermost;
+
+  promise_type* outermost = this;
+  handle goes_on;  // when this one is over
+  std::exception_ptr failed;
+
+  stream get_return_object() {
+    innermost = handle::from_promise(*this);
+    return stream(innermost);
+  }
+  static std::suspend_always initial_suspend() noexcept { return {}; }
+  static end_of_part final_suspend() noexcept;
+  std::suspend_always yield_value(const operation& o) noexcept {
+    outermost->current = &o;
+    return {};
+  }
+  static part yield_value(stream&& inner) noexcept;
+  void return_void() noexcept {}
+  void unhandled_exception() noexcept { failed = std::current_exception(); }
+};
+
+// Waits for all of another stream.
+class stream::part {
+ public:
+  explicit part(stream&& inner) noexcept : inner_(std::move(inner)) {}
+
+  [[nodiscard]] bool await_ready() const noexcept { return !inner_.at_; }
+  [[nodiscard]] handle await_suspend(handle outer) const noexcept {
+    promise_type& own = inner_.at_.promise();
+    own.outermost = outer.promise().outermost;
+    own.goes_on = outer;
+    own.outermost->innermost = inner_.at_;
+    return inner_.at_;
+  }
+  void await_resume() const {
+    if (inner_.at_ && inner_.at_.promise().failed) std::rethrow_exception(inner_.at_.promise().failed);
   }
 
  private:
-  explicit stream(std::coroutine_handle<promise_type> at) : at_(at) {}
-  std::coroutine_handle<promise_type> at_;
+  stream inner_;
 };
+
+struct stream::end_of_part {
+  static bool await_ready() noexcept { return false; }
+  static std::coroutine_handle<> await_suspend(handle over) noexcept {
+    const promise_type& own = over.promise();
+    if (!own.goes_on) return std::noop_coroutine();
+    own.outermost->innermost = own.goes_on;
+    return own.goes_on;
+  }
+  static void await_resume() noexcept {}
+};
+
+inline stream::end_of_part stream::promise_type::final_suspend() noexcept { return {}; }
+
+inline stream::part stream::promise_type::yield_value(stream&& inner) noexcept { return part(std::move(inner)); }
+
+inline const operation* stream::next() {
+  if (!at_ || at_.done()) return nullptr;
+  promise_type& own = at_.promise();
+  own.innermost.resume();
+  if (!at_.done()) [[likely]]
+    return own.current;
+  if (own.failed) std::rethrow_exception(std::exchange(own.failed, nullptr));
+  return nullptr;
+}
 
 }  // namespace lull::netsim

@@ -169,7 +169,7 @@ stream amg::set_up(const surroundings& with, const work& takes) {
       for (partner& p : partners) p.sent = p.received = m.bytes;
       for (std::uint32_t i = 0; i < m.times; ++i, ++now) {
         co_yield does::compute(share_of(takes.setup, part));
-        for (stream s = exchange_with(partners, 0); const operation* o = s.next();) co_yield *o;
+        co_yield exchange_with(partners, 0);
         if (is_due(setup_reductions, now)) co_yield does::all_of(collective::allreduce, 8);
         if (is_due(setup_scans, now)) co_yield does::all_of(collective::scan, 8);
         if (is_due(setup_broadcasts, now)) co_yield does::all_of(collective::broadcast, 8);
@@ -197,7 +197,7 @@ stream amg::cycle(const surroundings& with, const work& takes) const {
   for (const stage& now : stages)
     for (std::uint32_t i = 0; i < now.times; ++i) {
       const std::vector<partner>& partners = now.transfers ? with.transfers[now.level] : with.products[now.level];
-      for (stream s = exchange_with(partners, 1); const operation* o = s.next();) co_yield *o;
+      co_yield exchange_with(partners, 1);
       co_yield does::compute(now.transfers ? takes.transfer[now.level] : takes.product[now.level]);
     }
 }
@@ -210,11 +210,11 @@ stream amg::of(std::uint32_t rank, const completions& /*done*/) const {
     with.transfers[level] = drawn(of_transfers[level], rank, 8 + level);
   const work takes = work_of_each();
   for (std::uint32_t step = 0; step < steps_; ++step) {
-    for (stream s = set_up(with, takes); const operation* o = s.next();) co_yield *o;
+    co_yield set_up(with, takes);
     for (const std::uint32_t iterations : solves_) {
       for (int i = 0; i < 3; ++i) co_yield does::all_of(collective::allreduce, 8);
       for (std::uint32_t i = 1; i <= iterations + 1; ++i) {
-        for (stream s = cycle(with, takes); const operation* o = s.next();) co_yield *o;
+        co_yield cycle(with, takes);
         const std::uint32_t products = i <= iterations ? i + 1 : 0;  // of Gram and Schmidt, and a norm
         for (std::uint32_t j = 0; j < products; ++j) co_yield does::all_of(collective::allreduce, 8);
       }

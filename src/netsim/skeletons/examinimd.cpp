@@ -121,11 +121,11 @@ stream examinimd::of(std::uint32_t rank, const completions& /*done*/) const {
   const picoseconds lists = share_of(step_, in_lists * steps_of_exchange);
   for (std::uint32_t step = 1; step <= steps_; ++step) {
     if (step % steps_of_exchange == 0) {
-      for (stream s = phases(rank, leave, true); const operation* o = s.next();) co_yield *o;
-      for (stream s = phases(rank, atoms, true); const operation* o = s.next();) co_yield *o;
+      co_yield phases(rank, leave, true);
+      co_yield phases(rank, atoms, true);
       co_yield does::compute(lists);
     } else {
-      for (stream s = phases(rank, positions, false); const operation* o = s.next();) co_yield *o;
+      co_yield phases(rank, positions, false);
     }
     co_yield does::compute(share_of(step_, 1 - in_lists));
     if (step % steps_of_output == 0)

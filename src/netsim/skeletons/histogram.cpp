@@ -1,6 +1,8 @@
 // histogram: every process adds one to bins that lie on all processes (apps/histogram).
 //
 // An item is the number of a bin, 8 bytes; without buffers each is an atomic that nobody waits for.
+#include <utility>
+
 #include "netsim/skeletons/small_items.hpp"
 
 namespace lull::netsim {
@@ -15,7 +17,7 @@ class bins final : public program {
     for (std::uint32_t step = 0; step < steps_; ++step) {
       stream pass = updates_.aggregated() ? updates_.pass(rank, step, done)
                                           : updates_.pass_directly(rank, step, increment, false);
-      while (const operation* o = pass.next()) co_yield *o;
+      co_yield std::move(pass);
       co_yield does::iteration();
     }
   }

@@ -2,6 +2,8 @@
 //
 // A request says who asks, where the answer belongs, and which word, 16 bytes; an answer where it belongs and the word,
 // 12. Without buffers each is a get that is waited for.
+#include <utility>
+
 #include "netsim/skeletons/small_items.hpp"
 
 namespace lull::netsim {
@@ -17,7 +19,7 @@ class index_gather final : public program {
     for (std::uint32_t step = 0; step < steps_; ++step) {
       stream pass =
           requests_.aggregated() ? requests_.pass(rank, step, done) : requests_.pass_directly(rank, step, read, true);
-      while (const operation* o = pass.next()) co_yield *o;
+      co_yield std::move(pass);
       co_yield does::iteration();
     }
   }

@@ -81,9 +81,9 @@ stream laghos::solve(const shares& with, picoseconds iteration) const {
   for (std::uint32_t round = 0; round < iterations_ + 3; ++round) {
     const bool iterates = round >= 2 && round < iterations_ + 2;
     if (round == 2) co_yield does::all_of(collective::allreduce, 8);
-    for (stream s = exchange_with(with.values, 0); const operation* o = s.next();) co_yield *o;
+    co_yield exchange_with(with.values, 0);
     if (iterates) co_yield does::compute(before);
-    for (stream s = exchange_with(with.sums, 1); const operation* o = s.next();) co_yield *o;
+    co_yield exchange_with(with.sums, 1);
     if (!iterates) continue;
     co_yield does::all_of(collective::allreduce, 8);
     co_yield does::compute(iteration - before);
@@ -99,7 +99,7 @@ stream laghos::of(std::uint32_t rank, const completions& /*done*/) const {
   for (std::uint32_t step = 1; step <= steps_; ++step) {
     for (std::uint32_t stage = 0; stage < stages; ++stage) {
       co_yield does::compute(share_of(all, (1 - in_solver) / stages));
-      for (stream s = solve(with, iteration); const operation* o = s.next();) co_yield *o;
+      co_yield solve(with, iteration);
     }
     co_yield does::all_of(collective::allreduce, 8);  // the next step's length
     if (step % 5 == 0) {

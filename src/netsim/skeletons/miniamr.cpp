@@ -67,8 +67,7 @@ stream miniamr::look(const std::array<std::vector<partner>, 3>& partners) const 
   std::vector<partner> all;
   for (const auto& along : partners)
     for (const partner& p : along) all.push_back({p.rank, 4, 4});
-  for (std::uint32_t i = 0; i < looks; ++i)
-    for (stream s = exchange_with(all, 3); const operation* o = s.next();) co_yield *o;
+  for (std::uint32_t i = 0; i < looks; ++i) co_yield exchange_with(all, 3);
   for (std::uint32_t i = 0; i < small_reductions; ++i) co_yield does::all_of(collective::allreduce, 8);
   const std::uint64_t of_all = std::uint64_t{4} * grid_.sides()[0] * grid_.sides()[1] * grid_.sides()[2];
   for (std::uint32_t i = 0; i < wide_reductions; ++i) co_yield does::all_of(collective::allreduce, of_all);
@@ -80,8 +79,7 @@ stream miniamr::of(std::uint32_t rank, const completions& /*done*/) const {
   std::uint64_t stages = 0;  // of all steps
   for (std::uint32_t step = 1; step <= steps_; ++step) {
     for (std::uint32_t stage = 0; stage < stages_; ++stage, ++stages) {
-      for (std::uint32_t d = 0; d < 3; ++d)
-        for (stream s = exchange_with(partners[d], d); const operation* o = s.next();) co_yield *o;
+      for (std::uint32_t d = 0; d < 3; ++d) co_yield exchange_with(partners[d], d);
       if (stages % stages_of_checksum_ != 0) {
         co_yield does::compute(stage_);
         continue;
@@ -91,8 +89,7 @@ stream miniamr::of(std::uint32_t rank, const completions& /*done*/) const {
         co_yield does::all_of(collective::allreduce, 8);
       }
     }
-    if (step % steps_of_refinement_ == 0)
-      for (stream s = look(partners); const operation* o = s.next();) co_yield *o;
+    if (step % steps_of_refinement_ == 0) co_yield look(partners);
     co_yield does::iteration();
   }
 }

@@ -139,12 +139,12 @@ stream minife::of(std::uint32_t rank, const completions& /*done*/) const {
   double elements = 1;
   for (const auto& side : elements_of(rank)) elements *= static_cast<double>(side[1] - side[0]);
   const picoseconds all = share_of(step_time_, elements / usual_elements);
-  for (stream s = externals(neighbours); const operation* o = s.next();) co_yield *o;
+  co_yield externals(neighbours);
   for (std::uint32_t step = 0; step < steps_; ++step) {
     co_yield does::compute(share_of(all, in_dots / 2));
     co_yield does::all_of(collective::allreduce, 8);
     co_yield does::compute(share_of(all, (1 - in_product - in_dots) / 2));
-    for (stream s = externals(neighbours); const operation* o = s.next();) co_yield *o;
+    co_yield externals(neighbours);
     co_yield does::compute(share_of(all, in_product + in_dots / 2));
     co_yield does::all_of(collective::allreduce, 8);
     co_yield does::compute(share_of(all, (1 - in_product - in_dots) / 2));

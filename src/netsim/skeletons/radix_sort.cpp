@@ -5,6 +5,8 @@
 // buffers as a put. Keys are random, so elements go to all processes alike.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "netsim/skeletons/small_items.hpp"
 
 namespace lull::netsim {
@@ -34,7 +36,7 @@ class radix_sort final : public program {
       co_yield does::all_of(collective::alltoall, part);
       stream moves =
           elements_.aggregated() ? elements_.pass(rank, pass, done) : elements_.pass_directly(rank, pass, move, false);
-      while (const operation* o = moves.next()) co_yield *o;
+      co_yield std::move(moves);
       if ((pass + 1) % passes_ == 0) co_yield does::iteration();
     }
   }

@@ -93,7 +93,7 @@ stream sw4lite::of(std::uint32_t rank, const completions& /*done*/) const {
   for (std::uint32_t step = 0; step < steps_; ++step) {
     for (const double part : parts) {
       co_yield does::compute(share_of(step_, part));
-      for (stream s = halo(rank); const operation* o = s.next();) co_yield *o;
+      co_yield halo(rank);
     }
     co_yield does::iteration();
   }

@@ -35,7 +35,7 @@ stream bruck(collective_call c) {
 
 stream recursive_doubling(collective_call c) {
   if (!std::has_single_bit(c.size)) {
-    LULL_PLAY(bruck(c));
+    co_yield bruck(c);
     co_return;
   }
   for (std::uint32_t bit = 1; bit < c.size; bit *= 2) {
@@ -47,7 +47,7 @@ stream recursive_doubling(collective_call c) {
 
 stream neighbor_exchange(collective_call c) {
   if (c.size % 2 != 0) {
-    LULL_PLAY(ring(c));
+    co_yield ring(c);
     co_return;
   }
   const std::uint32_t after = (c.rank + 1) % c.size;

@@ -76,14 +76,14 @@ stream rabenseifner(collective_call c) {
 
 stream binary_tree(collective_call c) {
   c.root = 0;
-  LULL_PLAY(tree_reduce(c));
-  LULL_PLAY(tree_broadcast(c));
+  co_yield tree_reduce(c);
+  co_yield tree_broadcast(c);
 }
 
 stream non_overlapping(collective_call c) {
   c.root = 0;
-  LULL_PLAY(schedule_by_rules(collective::reduce, c));
-  LULL_PLAY_APART(schedule_by_rules(collective::broadcast, c));
+  co_yield schedule_by_rules(collective::reduce, c);
+  co_yield with_tags_apart(schedule_by_rules(collective::broadcast, c));
 }
 
 }  // namespace

@@ -42,8 +42,8 @@ stream recursive_doubling(collective_call c) {
 
 stream tree(collective_call c) {
   c.bytes = c.root = 0;
-  LULL_PLAY(tree_reduce(c));
-  LULL_PLAY(tree_broadcast(c));
+  co_yield tree_reduce(c);
+  co_yield tree_broadcast(c);
 }
 
 stream linear(collective_call c) {

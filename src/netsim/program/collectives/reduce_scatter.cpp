@@ -55,10 +55,10 @@ stream ring(collective_call c) {
 
 stream non_overlapping(collective_call c) {
   c.root = 0;
-  LULL_PLAY(schedule_by_rules(collective::reduce, c));
+  co_yield schedule_by_rules(collective::reduce, c);
   // The pieces of a scattering are as long as the mean of these.
   c.bytes = (c.bytes + c.size - 1) / c.size;
-  LULL_PLAY_APART(schedule_by_rules(collective::scatter, c));
+  co_yield with_tags_apart(schedule_by_rules(collective::scatter, c));
 }
 
 }  // namespace

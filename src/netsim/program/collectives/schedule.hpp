@@ -1,4 +1,4 @@
-// What schedules of collectives share: the pieces of a vector, the tree of a power of two, one schedule inside another.
+// What schedules of collectives share: the pieces of a vector, the tree of a power of two, tags apart.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -9,16 +9,8 @@
 
 namespace lull::netsim {
 
-// One schedule as a part of another: `LULL_PLAY(binomial(c))` co_yields all of it. As a second part that may send the
-// same way as the first: with tags apart from those.
-#define LULL_PLAY(...) \
-  for (stream part = __VA_ARGS__; const operation* next = part.next();) co_yield *next
-#define LULL_PLAY_APART(...) \
-  for (stream part = __VA_ARGS__; const operation* next = part.next();) co_yield with_tag_apart(*next)
-[[nodiscard]] inline operation with_tag_apart(operation o) {
-  o.tag |= 1U << 31;
-  return o;
-}
+// A schedule as a second part of another that may send the same way as the first: with tags apart from those.
+[[nodiscard]] stream with_tags_apart(stream schedule);
 
 // Bytes of the pieces first..last (not included) of a vector that is cut into `count` as equal as can be.
 [[nodiscard]] constexpr std::uint64_t pieces(std::uint64_t bytes, std::uint32_t count, std::uint32_t first,

@@ -1,0 +1,70 @@
+// Streams inside streams: what comes out is what they would yield one behind the other, however deep they stand.
+#include "netsim/program/stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <vector>
+
+namespace lull::netsim {
+namespace {
+
+stream nothing() { co_return; }
+
+stream one(std::uint32_t request) { co_yield does::wait(request); }
+
+stream tree(std::uint32_t depth, std::uint32_t number) {
+  if (depth == 0) co_return;
+  co_yield tree(depth - 1, 2 * number);
+  co_yield does::wait(number);
+  co_yield nothing();
+  co_yield tree(depth - 1, 2 * number + 1);
+}
+
+stream breaks(std::uint32_t after) {
+  for (std::uint32_t i = 0; i < after; ++i) co_yield one(i);
+  throw std::runtime_error("here");
+}
+
+stream mends(std::uint32_t after) {
+  bool failed = false;
+  try {
+    co_yield breaks(after);
+  } catch (const std::runtime_error&) {
+    failed = true;
+  }
+  if (failed) co_yield does::wait(100);
+}
+
+std::vector<std::uint32_t> requests_of(stream s) {
+  std::vector<std::uint32_t> found;
+  while (const operation* o = s.next()) found.push_back(o->request);
+  EXPECT_EQ(s.next(), nullptr);
+  return found;
+}
+
+TEST(Stream, OneInsideAnotherComesInItsPlace) {
+  EXPECT_EQ(requests_of(tree(3, 1)), (std::vector<std::uint32_t>{4, 2, 5, 1, 6, 3, 7}));
+  EXPECT_TRUE(requests_of(nothing()).empty());
+  EXPECT_TRUE(requests_of(stream()).empty());
+}
+
+TEST(Stream, WhatFailsInsideComesOutOfNext) {
+  stream s = breaks(2);
+  EXPECT_EQ(s.next()->request, 0U);
+  EXPECT_EQ(s.next()->request, 1U);
+  EXPECT_THROW((void)s.next(), std::runtime_error);
+  EXPECT_EQ(s.next(), nullptr);
+}
+
+TEST(Stream, WhatFailsInsideMayBeCaughtAround) {
+  EXPECT_EQ(requests_of(mends(2)), (std::vector<std::uint32_t>{0, 1, 100}));
+}
+
+TEST(Stream, MayBeLeftHalfway) {
+  stream s = tree(20, 1);
+  for (int i = 0; i < 1000; ++i) ASSERT_NE(s.next(), nullptr);
+}
+
+}  // namespace
+}  // namespace lull::netsim
