@@ -267,6 +267,18 @@ def test_a_small_study_runs_resumes_and_tells(lull: Lull) -> None:
     assert again.stdout == whole.stdout
 
 
+def test_only_the_points_of_a_pattern_and_what_they_are_held_against_are_simulated(lull: Lull) -> None:
+    (lull.folder / "small.toml").write_text(SMALL)
+    done = lull.run("study", "./small.toml", "--quick", "--only", "multi.*.deep-sleep*")
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((lull.folder / "results" / "study-small-quick" / "points.csv").open()))
+    assert {row["grid"] for row in rows} == {"multi"}
+    assert {row["mode"] for row in rows} == {"active", "deep-sleep"}
+    wrong = lull.run("study", "./small.toml", "--quick", "--grid", "single", "--only", "multi.*")
+    assert wrong.returncode == 2
+    assert "no point of it is called 'multi.*'; one is called single." in wrong.stderr
+
+
 def test_an_interrupted_study_tells_what_is_there(lull: Lull) -> None:
     (lull.folder / "small.toml").write_text(SMALL.replace("stages_per_ts = 5", "stages_per_ts = 200"))
     out = lull.folder / "results" / "study-small"

@@ -41,6 +41,13 @@ from lull.study.simulated.description import is_simulated, read_simulated
     "--grid", "grids", metavar="GRID", multiple=True, help="Simulate this grid only, of a study of simulations."
 )
 @click.option(
+    "--only",
+    metavar="PATTERN",
+    multiple=True,
+    help="Simulate the points with such names only, as in points.csv, and those with active links beside them: "
+    "'multi.*.workload-17.*'.",
+)
+@click.option(
     "--workers",
     type=click.IntRange(min=1),
     help="Simulations at a time, of a study of simulations.  [default: one per core]",
@@ -58,6 +65,7 @@ def study(
     out: Path | None,
     list_them: bool,
     grids: tuple[str, ...],
+    only: tuple[str, ...],
     workers: int | None,
     take: Path | None,
 ) -> None:
@@ -76,14 +84,14 @@ def study(
     if name is None:
         raise UsageError("run a study", "no name was given", "lull study --list shows them")
     path = find_study(name)
-    of_simulations = {"--grid": grids, "--workers": workers, "--take": take}
+    of_simulations = {"--grid": grids, "--only": only, "--workers": workers, "--take": take}
     if is_of_publications(path):
         of_runs = {"--quick": quick, "--resume": resume is True, "--fresh": resume is False, "--out": out}
         _refuse(name, {**of_runs, **of_simulations}, "that run something")
         tell_publications(path)
         return
     if is_simulated(path):
-        simulate_study(path, quick, resume, _folder(path, quick, out), grids, workers, take)
+        simulate_study(path, quick, resume, _folder(path, quick, out), (grids, only), workers, take)
         return
     _refuse(name, of_simulations, "of simulations")
     if is_of_choices(path):
@@ -171,31 +179,30 @@ def simulate_study(
     quick: bool,
     resume: bool | None,
     folder: Path,
-    grids: tuple[str, ...],
+    wanted: tuple[tuple[str, ...], tuple[str, ...]],
     workers: int | None,
     take: Path | None,
 ) -> None:
-    """Simulate what is missing of a study of simulations, and say what it has found so far."""
-    from lull.study.description import nearest
+    """Simulate what is missing of a study of simulations, and say what it has found so far.
+
+    `wanted`: of these grids, and with names of these patterns; of all where there are none.
+    """
     from lull.study.simulated import running
-    from lull.study.simulated.grids import all_points
+    from lull.study.simulated.grids import all_points, selected
     from lull.study.simulated.outcome import outcome_of, show, write
     from lull.study.simulated.rows import rows_of
     from lull.study.simulated.taken import check_probes, probes, read_taken
 
     whole = read_simulated(path)
     chosen = whole.made_quick() if quick else whole
-    known = [grid.name for grid in chosen.grids]
-    for grid in grids:
-        if grid not in known:
-            raise UsageError(f"run the study {path.stem}", f"it has no grid {grid!r}", nearest(grid, known))
     points = all_points(chosen)
+    names = selected(points, *wanted, asked=f"run the study {path.stem}")
     taken = read_taken(take, points) if take else {}
     with State(folder) as state:
         if words := take_up(state, running.beginning(path.stem, quick, points), resume):
             print(f"lull: {words}", file=sys.stderr)
         missing = running.points_left(points, state)
-        left = [point for point in missing if point.name not in taken and (not grids or point.grid in grids)]
+        left = [point for point in missing if point.name not in taken and point.name in names]
         again = [point for point in probes(taken, points) if point in missing]
         with Interrupts() as interrupts:
             at_once = workers or len(os.sched_getaffinity(0))

@@ -13,14 +13,15 @@ import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from lull import _core
-from lull.base.errors import LullError
+from lull.base.errors import LullError, UsageError
 from lull.simulation.description import read_description
 from lull.simulation.engine import number_of_nodes
 from lull.simulation.mapping import place
-from lull.study.description import Value
+from lull.study.description import Value, nearest
 from lull.study.simulated.description import Grid, Power, SimulatedStudy
 
 ACTIVE = "active"
@@ -68,6 +69,27 @@ def all_points(study: SimulatedStudy) -> list[Point]:
             for topology, mapping in itertools.product(study.topologies, study.mappings):
                 points += _points(study, grid, topology, mapping, number, jobs)
     return points
+
+
+def selected(points: Sequence[Point], grids: Sequence[str], patterns: Sequence[str], asked: str) -> set[str]:
+    """The names of the points of `grids` that match one of `patterns` as file names do, and of those with active links
+    that slowdowns are against. No grids, no patterns: all.
+
+    Raises:
+        UsageError: There is no such grid, or no point of such a name.
+    """
+    known = list(dict.fromkeys(point.grid for point in points))
+    for grid in grids:
+        if grid not in known:
+            raise UsageError(asked, f"it has no grid {grid!r}", nearest(grid, known))
+    of_grids = [point for point in points if not grids or point.grid in grids]
+    for pattern in patterns:
+        if not any(fnmatchcase(point.name, pattern) for point in of_grids):
+            raise UsageError(asked, f"no point of it is called {pattern!r}", f"one is called {of_grids[0].name}")
+    chosen = [
+        point for point in of_grids if not patterns or any(fnmatchcase(point.name, pattern) for pattern in patterns)
+    ]
+    return {name for point in chosen for name in (point.name, point.active)}
 
 
 def workloads_of(study: SimulatedStudy, grid: Grid) -> Iterable[tuple[int, tuple[Job, ...]]]:
