@@ -5,10 +5,14 @@
 #include <mutex>
 #include <utility>
 
+#include "base/clock.hpp"
+#include "wait/relax.hpp"
+
 namespace lull::aggregate {
 namespace {
 
 constexpr std::size_t most_parts = 64;
+constexpr std::int64_t patience_ns = 20'000;  // with a thread that has not come to its own part
 
 std::size_t parts_for(thread_exchange::handling how, std::size_t cores) {
   return how == thread_exchange::handling::by_parts ? std::min(std::bit_ceil(cores), most_parts) : 1;
@@ -61,9 +65,10 @@ void thread_exchange::come(rings& mine) {
 void thread_exchange::go(rings& mine) {
   give(mine);
   if (how_ == handling::at_once) return;
+  leave_others_to_theirs(mine);
   for (std::size_t i = 0; i < parts_; ++i) {
     const std::size_t part = (mine.number_ + i) % parts_;  // its own first
-    handle_until(part, [&] { return empty(mine.of_part_[part]); });
+    handle_until(mine, part, [&] { return empty(mine.of_part_[part]); });
   }
 }
 
@@ -84,7 +89,7 @@ void thread_exchange::turn_over(rings& mine, std::size_t part, std::size_t item_
   publish(mine, r);
   if (how_ != handling::at_once) {
     tend(mine);
-    if (!room(r)) handle_until(part, [&] { return room(r); });
+    if (!room(r)) handle_until(mine, part, [&] { return room(r); });
   }
   open(mine, r, item_bytes);
 }
@@ -102,6 +107,7 @@ bool thread_exchange::tend(rings& mine) {
 }
 
 void thread_exchange::expect_crowd(bool crowded) {
+  crowded_.store(crowded, std::memory_order_relaxed);
   for (auto& each : locks_) each->holder.expect_crowd(crowded);
 }
 
@@ -168,17 +174,33 @@ bool thread_exchange::try_handle(std::size_t part) {
   return hold && handle(part);
 }
 
-bool thread_exchange::help() {
+// Until its own items are handled, or no longer than threads of a PE that share its work are apart.
+void thread_exchange::leave_others_to_theirs(rings& mine) {
+  const auto done = [&] {
+    for (std::size_t i = 0; i < parts_; ++i)
+      if (!empty(mine.of_part_[i])) return false;
+    return true;
+  };
+  if (crowded_.load(std::memory_order_relaxed)) return;
+  for (std::int64_t begin = now_ns(); !done() && now_ns() - begin < patience_ns;) {
+    if (tend(mine))
+      begin = now_ns();
+    else
+      wait::plain_pause();
+  }
+}
+
+bool thread_exchange::help(const rings& mine) {
   bool any = false;
-  for (std::size_t i = 0; i < parts_; ++i) any |= try_handle(i);
+  for (std::size_t i = 0; i < parts_; ++i) any |= try_handle((mine.number_ + i) % parts_);  // its own first
   return any;
 }
 
 // Returns when ready() holds, which comes of handling that part.
 template <class Ready>
-void thread_exchange::handle_until(std::size_t part, Ready&& ready) {
+void thread_exchange::handle_until(const rings& mine, std::size_t part, Ready&& ready) {
   while (!ready()) {
-    if (help()) continue;
+    if (help(mine)) continue;
     if (!locks_[part]->holder.lock_unless(ready)) return;
     const std::lock_guard hold(locks_[part]->holder, std::adopt_lock);
     handle(part);

@@ -4,7 +4,8 @@
 // whoever holds the part; those of different parts at the same time. Each thread that pushes has a ring of blocks for
 // each part, which it alone fills; whoever holds the part empties it, in order. So an item takes no lock and no atomic
 // operation, and no cache line that two threads write; a block takes two counters and one lock, which mostly nobody else
-// wants: parts are divided among the threads, and a thread takes those of others only where it has nothing else to do.
+// wants: parts are divided among the threads, and a thread takes those of others only where it has nothing else to do, and
+// their own thread has not come to them for some time: that one's core has what the items are about.
 //
 // Without parts, where handlers may run in any number of threads at once, a thread handles its own blocks itself.
 //
@@ -121,9 +122,10 @@ class thread_exchange {
   [[nodiscard]] bool anything_for(std::size_t part) const;
   bool handle(std::size_t part);      // holding it
   bool try_handle(std::size_t part);  // unless another does
-  bool help();                        // with any part
+  void leave_others_to_theirs(rings& mine);
+  bool help(const rings& mine);  // with any part
   template <class Ready>
-  void handle_until(std::size_t part, Ready&& ready);
+  void handle_until(const rings& mine, std::size_t part, Ready&& ready);
 
   fabric::world& world_;
   item_format items_;
@@ -132,6 +134,7 @@ class thread_exchange {
   std::size_t parts_, most_block_bytes_;
   chunk_budget& memory_;
   std::vector<std::unique_ptr<part>> locks_;
+  std::atomic<bool> crowded_{false};
   std::unique_ptr<rings> owner_;         // of all, each of the one made before it
   std::atomic<rings*> newest_{nullptr};  // owner_, for those that read
 };
