@@ -58,12 +58,14 @@ thread_exchange::rings& thread_exchange::make_rings() {
 }
 
 void thread_exchange::come(rings& mine) {
+  pushing_.fetch_add(1, std::memory_order_relaxed);
   const std::size_t blocks = how_ == handling::at_once ? 1 : parts_ * blocks_of_ring;
   mine.block_bytes_ = memory_.bytes_of_each(most_block_bytes_, 2 * blocks);  // as much again is for the other channels
 }
 
 void thread_exchange::go(rings& mine) {
   give(mine);
+  pushing_.fetch_sub(1, std::memory_order_release);  // after its last block
   if (how_ == handling::at_once) return;
   leave_others_to_theirs(mine);
   for (std::size_t i = 0; i < parts_; ++i) {
@@ -174,17 +176,21 @@ bool thread_exchange::try_handle(std::size_t part) {
   return hold && handle(part);
 }
 
-// Until its own items are handled, or no longer than threads of a PE that share its work are apart.
+// Until its own items are handled and the others have ended, too, for whom it handles its parts meanwhile; or no longer
+// than threads of a PE that share its work are apart.
 void thread_exchange::leave_others_to_theirs(rings& mine) {
   const auto done = [&] {
+    if (pushing_.load(std::memory_order_acquire) != 0) return false;
     for (std::size_t i = 0; i < parts_; ++i)
       if (!empty(mine.of_part_[i])) return false;
     return true;
   };
   if (crowded_.load(std::memory_order_relaxed)) return;
-  for (std::int64_t begin = now_ns(); !done() && now_ns() - begin < patience_ns;) {
+  for (std::int64_t begin = now_ns(); now_ns() - begin < patience_ns;) {
     if (tend(mine))
       begin = now_ns();
+    else if (done())
+      return;
     else
       wait::plain_pause();
   }

@@ -73,9 +73,10 @@ class thread_exchange {
   // A power of two; rings have so many.
   [[nodiscard]] std::size_t parts() const { return parts_; }
 
-  rings& make_rings();            // one caller at a time
-  void come(rings& mine);         // before its first turn_over()
-  void go(rings& mine);           // returns when what it has pushed has been handled
+  rings& make_rings();     // one caller at a time
+  void come(rings& mine);  // before its first turn_over()
+  // Returns when what it has pushed has been handled; it stays some microseconds for the others' ends, with its parts.
+  void go(rings& mine);
   void give_memory(rings& mine);  // of blocks, after go()
 
   // Makes room for an item; handles what there is for the thread's own parts.
@@ -134,6 +135,7 @@ class thread_exchange {
   std::size_t parts_, most_block_bytes_;
   chunk_budget& memory_;
   std::vector<std::unique_ptr<part>> locks_;
+  std::atomic<int> pushing_{0};  // threads between come() and go()
   std::atomic<bool> crowded_{false};
   std::unique_ptr<rings> owner_;         // of all, each of the one made before it
   std::atomic<rings*> newest_{nullptr};  // owner_, for those that read
