@@ -28,6 +28,9 @@ class node_grid {
   }
 
   [[nodiscard]] int width() const { return width_; }  // nodes along each dimension of a complete grid
+  [[nodiscard]] bool has_idle_hop() const {
+    return hops_ > 1 && weight_of(0) >= nodes_;
+  }  // one hop less is the same grid
 
   // Where an item for `to` goes from `at`; `at` when this hop does not move it.
   [[nodiscard]] int towards(int hop, int at, int to) const {

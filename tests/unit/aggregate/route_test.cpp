@@ -62,6 +62,34 @@ INSTANTIATE_TEST_SUITE_P(layouts, routes,
                                          std::vector{2, 3}, std::vector{3, 1, 2}, std::vector{2, 2, 2, 2, 2},
                                          std::vector{1, 1, 1, 1, 1, 1, 1}, std::vector{4, 4, 4, 4, 4, 4, 4, 4, 4, 4}));
 
+// The nodes to which a hop leads from `at`.
+std::vector<int> targets_of(const node_grid& grid, int hop, int at) {
+  std::vector<int> found;
+  grid.visit_targets(hop, at, [&](node_range r) {
+    for (int node = r.begin; node < r.end; ++node) found.push_back(node);
+    return true;
+  });
+  std::ranges::sort(found);
+  return found;
+}
+
+TEST(route, an_idle_hop_leads_nowhere_and_the_others_are_those_of_one_hop_less) {
+  int idle = 0;
+  for (int nodes = 2; nodes <= 30; ++nodes)
+    for (int hops = 1; hops <= 3; ++hops) {
+      const node_grid grid(nodes, hops);
+      if (!grid.has_idle_hop()) continue;
+      ++idle;
+      const node_grid fewer(nodes, hops - 1);
+      for (int at = 0; at < nodes; ++at) {
+        EXPECT_EQ(targets_of(grid, 0, at), std::vector{at}) << nodes << " nodes, " << hops << " hops";
+        for (int hop = 1; hop < hops; ++hop) EXPECT_EQ(targets_of(grid, hop, at), targets_of(fewer, hop - 1, at));
+      }
+    }
+  EXPECT_EQ(idle, 5) << "2 hops between 2 nodes; 3 hops between 2, 3, 4 and 9";
+  EXPECT_FALSE(node_grid(2, 1).has_idle_hop());
+}
+
 TEST(route, one_hop_between_pes_needs_no_address) {
   const job::layout places = nodes_of({2, 2});
   EXPECT_TRUE(route(places, 4, {buffering::per_pe, 1}).is_direct());
