@@ -16,7 +16,7 @@ void phases::allow_direct_path(const direct_path::buffered& other,
 }
 
 double phases::ns_of_empty(const std::function<void()>& finish, std::size_t warm_up) {
-  std::array<std::int64_t, 7> took{};
+  std::array<std::int64_t, measured_ones> took{};
   for (std::size_t i = 0; i < warm_up; ++i) finish();
   for (std::int64_t& t : took) {
     world_.everybody().sync();

@@ -114,6 +114,8 @@ std::vector<candidate> candidates(fabric::world& world, const model::machine& on
       if ((wanted.hops != 0 && wanted.hops != hops) ||
           (wanted.buffers != aggregate_buffers::by_setting && wanted.buffers != buffers))
         continue;
+      if (wanted.hops == 0 && kind == buffering::per_node && node_grid(world.places().nodes(), hops).has_idle_hop())
+        continue;
       wanted_route one = wanted;
       one.buffers = buffers;
       one.hops = hops;
@@ -178,11 +180,17 @@ std::optional<candidate> choose_route(const job::layout& layout, int pes, const 
                                                                          : 1,
                         .item_bytes = item_bytes + (way.is_direct() ? 0 : detail::address_bytes),
                         .demand = demand_of(way),
-                        .last_messages = last_messages_of(way, layout.nodes(), pes, wanted.pes_per_core)});
+                        .last_messages = last_messages_of(way, layout.nodes(), pes, wanted.pes_per_core),
+                        .shared_hops = kind == buffering::per_node && layout.nodes() > 1 ? hops : 0});
     }
   const auto found = model::choose(on, routes, limits);
   if (!found) return std::nullopt;
   return candidate{schemes[found->route], *found};
+}
+
+std::int64_t begin_plan(fabric::world& world) {
+  link_between_nodes(world);
+  return now_ns();
 }
 
 std::size_t memory_allowed(const aggregate_options& options) {

@@ -54,6 +54,8 @@ bool has_threads();  // whether several threads of this PE may call at the same 
 // Collective. `item_bytes` without address; 0: any size. std::invalid_argument for what cannot be.
 plan make_plan(fabric::world& world, const aggregate_options& options, std::size_t item_bytes,
                const aggregate_options* chosen_from = nullptr);
+// When it began, after what is found out for the first one of a job alone. Collective.
+std::int64_t begin_plan(fabric::world& world);
 std::size_t memory_allowed(const aggregate_options& options);
 
 inline constexpr std::size_t usual_bytes_of_any_size = 60;  // an item that has any is taken to have so many

@@ -8,7 +8,7 @@ namespace lull::aggregate {
 
 route_choice::route_choice(const plan& how, const measured& found, const model::correction_rules& rules,
                            double items_in_one, bool both_ways)
-    : items_in_one_(items_in_one), ways_(both_ways ? 2 : 1), least_gain_(rules.least_gain), stays_(rules.off) {
+    : rules_(rules), items_in_one_(items_in_one), ways_(both_ways ? 2 : 1), stays_(rules.off) {
   for (const candidate& one : how.routes)
     routes_.push_back({one.how, ways_ * one.found.ns_per_item, ways_ * one.found.ns_per_phase, false, 0});
   take(how, found);
@@ -19,13 +19,14 @@ void route_choice::take(const plan& how, const measured& found) {
   if (at == routes_.end()) return;
   taken_ = static_cast<std::size_t>(at - routes_.begin());
   price_ns_ = found.making_ns;
-  const double factor = found.empty_phase_ns / at->ns_per_phase;
+  const bool first = std::ranges::none_of(routes_, &alternative::taken_before);
+  const double factor = first ? found.empty_phase_ns / at->ns_per_phase : 1;  // what later ones are off by is their own
   for (alternative& one : routes_) {
-    if (!one.phase_measured) one.ns_per_phase *= factor;
+    if (!one.taken_before) one.ns_per_phase *= factor;
     one.lost_ns = 0;
   }
   at->ns_per_phase = found.empty_phase_ns;
-  at->phase_measured = true;
+  at->taken_before = true;
 }
 
 void route_choice::phase_over(std::uint64_t most_pushed, std::int64_t ns) {
@@ -34,14 +35,27 @@ void route_choice::phase_over(std::uint64_t most_pushed, std::int64_t ns) {
   if (now_.size() == most_seen) now_.erase(now_.begin());
   now_.push_back({items, ns});
   if (stays_) return;
-  const double worth_changing = (1 - least_gain_) * routes_[taken_].ns_of(items);
+  const double cost = routes_[taken_].ns_of(items), worth_changing = (1 - rules_.least_gain) * cost;
+  since_change_ns_ += cost;
   for (alternative& one : routes_) one.lost_ns = std::max(0.0, one.lost_ns + worth_changing - one.ns_of(items));
 }
 
 std::optional<scheme> route_choice::wanted() const {
   if (stays_) return std::nullopt;
   const auto most = std::ranges::max_element(routes_, {}, &alternative::lost_ns);
-  return most->lost_ns < price_ns_ ? std::nullopt : std::optional(most->how);
+  return most->lost_ns < price_ns_ ? worth_a_trial() : std::optional(most->how);
+}
+
+std::optional<scheme> route_choice::worth_a_trial() const {
+  if (former_ || phases_ < phases_to_tell) return std::nullopt;
+  const double items = now_.back().items, cost = routes_[taken_].ns_of(items);
+  const alternative* likeliest = nullptr;
+  for (const alternative& one : routes_)
+    if (!one.taken_before && (!likeliest || one.ns_of(items) < likeliest->ns_of(items))) likeliest = &one;
+  if (!likeliest || (1 - rules_.doubt) * likeliest->ns_of(items) >= (1 - rules_.least_gain) * cost) return std::nullopt;
+  const double more = phases_to_tell * std::max(0.0, likeliest->ns_of(items) - cost);
+  return 2 * price_ns_ + more > rules_.share_of_trials * since_change_ns_ ? std::nullopt
+                                                                          : std::optional(likeliest->how);
 }
 
 void route_choice::changed(const plan& how, const measured& found) {
@@ -49,6 +63,7 @@ void route_choice::changed(const plan& how, const measured& found) {
   take(how, found);
   before_ = std::exchange(now_, {});
   phases_ = 0;
+  since_change_ns_ = 0;
   ++switches_;
 }
 
@@ -64,7 +79,7 @@ std::optional<double> route_choice::median_of_like(const std::vector<seen>& phas
 }
 
 std::optional<route_choice::comparison> route_choice::compares() const {
-  if (!former_ || phases_ < new_to_memory + most_seen) return std::nullopt;
+  if (!former_ || phases_ < phases_to_tell) return std::nullopt;
   const double items = now_.back().items;
   const auto before = median_of_like(before_, items), since = median_of_like(now_, items);
   if (!before || !since) return std::nullopt;

@@ -51,14 +51,17 @@ std::optional<buffer_sizes> fitting(const buffer_demand& demand, buffer_sizes si
 }  // namespace
 
 double ns_per_item(const machine& on, const item_route& way, std::size_t inter_node_buffer_bytes) {
-  return way.hops * on.aggregation.ns_per_item_and_hop +
+  return on.aggregation.ns_per_item + (way.hops - 1) * on.aggregation.ns_per_item_passed_on +
+         way.shared_hops * on.aggregation.ns_per_item_of_shared_buffer +
          way.inter_node_hops * static_cast<double>(way.item_bytes) *
              (on.link.ns_per_byte + on.link.ns_per_message / static_cast<double>(inter_node_buffer_bytes));
 }
 
 double ns_per_phase(const machine& on, const item_route& way) {
   constexpr double messages_of_one = 4;  // the buffer and the notice that it was handled, each sent and received
-  return way.hops * on.aggregation.ns_per_empty_phase + messages_of_one * way.last_messages * on.link.ns_per_message;
+  const double waited_for = way.last_messages > 0 ? 1 : 0;
+  return way.hops * on.aggregation.ns_per_empty_phase +
+         messages_of_one * (way.last_messages + waited_for) * on.link.ns_per_message;
 }
 
 std::optional<buffered_route> choose(const machine& on, std::span<const item_route> candidates,

@@ -18,9 +18,10 @@ struct link_costs {
 
 // Items of message aggregation, and the buffers in which they travel.
 struct aggregation_costs {
-  // What each hop adds to an item. Measured: histogram with 2 PEs on one node takes 9.5 ns of CPU time for an item of
-  // one hop, 15 to 16 ns of two.
-  double ns_per_item_and_hop = 6;
+  // An item by one hop; each further hop; and more where PEs of a node fill a buffer together. Measured: histogram of 200,000 items
+  // takes of CPU time for an item, with 4 PEs on 2 nodes, 6.1 ns by one hop, 7.7 by two, 16.5 by buffers of nodes, which are two
+  // hops as well; with 2 PEs on one node 2.4 and 3.7 (docs/explanation/aggregation-speed.md, "Short phases between nodes").
+  double ns_per_item = 6, ns_per_item_passed_on = 2, ns_per_item_of_shared_buffer = 9;
 
   // A buffer between nodes is large enough when its message costs this share of what its bytes cost. Chosen.
   double message_share = 0.05;
@@ -105,6 +106,8 @@ struct correction_rules {
   // Another alternative must promise at least this share, in so many looks one after the other.
   double least_gain = 0.2;
   std::uint32_t looks_to_switch = 3;
+  // What was never taken may cost less than predicted by this share, and is tried for at most such a share of the time. Chosen.
+  double doubt = 0.5, share_of_trials = 0.1;
 };
 
 // What the runtime rewrites in a program's puts to other nodes (transforming.hpp).

@@ -45,7 +45,7 @@ std::vector<key> small_item_keys() {
           {.name = "item_time",
            .meaning = "of a core for an item and hop, half of it where the item arrives",
            .of = kind::time,
-           .by_default = fmt::format("{} ns", model::aggregation_costs{}.ns_per_item_and_hop),
+           .by_default = fmt::format("{} ns", model::aggregation_costs{}.ns_per_item),
            .most = longest_time}};
 }
 

@@ -73,7 +73,7 @@ TEST(route_choice, what_is_lost_in_one_phase_and_won_in_the_next_changes_nothing
 }
 
 TEST(route_choice, a_small_gain_is_not_worth_a_change) {
-  route_choice choice(taking(alone), {1, 50'000}, {.least_gain = 0.55}, 1, false);
+  route_choice choice(taking(alone), {1, 50'000}, {.least_gain = 0.55, .doubt = 0}, 1, false);
   EXPECT_EQ(phases_until_change(choice, 100, 50), 50) << "23,000 of 51,000";
   EXPECT_EQ(phases_until_change(choice, 10, 50), 1) << "20,400 of 50,100";
 }
@@ -121,6 +121,51 @@ TEST(route_choice, phases_of_other_sizes_tell_nothing) {
   choice.changed(taking(shared), {270'000, 20'000});
   for (int i = 0; i < phases_to_tell; ++i) choice.phase_over(500, 5000);
   EXPECT_FALSE(choice.compares());
+}
+
+// With a third route, whose phases lie between: of 100 items 32,000, where the others take 51,000 and 24,000.
+constexpr scheme between{buffering::per_pe, 2};
+plan of_three(const scheme& how) {
+  plan made = taking(how);
+  made.routes.push_back(
+      {between, {.route = 0, .sizes = {}, .ns_per_item = 20, .ns_per_phase = 30'000, .memory_bytes = 0}});
+  made.predicted = made.routes;
+  if (how == between) made.taken = 2;
+  return made;
+}
+
+TEST(route_choice, a_route_that_may_be_better_than_predicted_is_tried_when_that_costs_little) {
+  route_choice choice = choice_of(of_three(shared), 10'000);
+  EXPECT_EQ(phases_until_change(choice, 100, 1000), 115) << "2 · 10,000 + 32 · 8,000 is a tenth of 115 · 24,000";
+  EXPECT_EQ(choice.wanted(), between) << "half of 51,000 would not be better";
+}
+
+TEST(route_choice, a_trial_that_is_quicker_stays) {
+  route_choice choice = choice_of(of_three(shared), 10'000);
+  phases_until_change(choice, 100, 1000, 24'000);
+  choice.changed(of_three(between), {10'000, 12'000});
+  for (int i = 0; i < phases_to_tell; ++i) choice.phase_over(100, 14'000);
+  choice.judge(*choice.compares());
+  EXPECT_EQ(phases_until_change(choice, 100, 10'000), 10'000);
+}
+
+TEST(route_choice, a_trial_that_is_slower_is_over_and_not_made_again) {
+  route_choice choice = choice_of(of_three(shared), 10'000);
+  phases_until_change(choice, 100, 1000, 24'000);
+  choice.changed(of_three(between), {10'000, 30'000});
+  for (int i = 0; i < phases_to_tell; ++i) choice.phase_over(100, 32'000);
+  choice.judge(*choice.compares());
+  EXPECT_EQ(choice.wanted(), shared);
+  choice.changed(of_three(shared), {10'000, 20'000});
+  for (int i = 0; i < phases_to_tell; ++i) choice.phase_over(100, 24'000);
+  choice.judge(*choice.compares());
+  EXPECT_EQ(phases_until_change(choice, 100, 10'000), 10'000);
+}
+
+TEST(route_choice, without_doubt_nothing_is_tried) {
+  const plan how = of_three(shared);
+  route_choice choice(how, {10'000, 20'000}, {.least_gain = 0, .doubt = 0}, 1, false);
+  EXPECT_EQ(phases_until_change(choice, 100, 10'000), 10'000);
 }
 
 TEST(route_choice, the_account_says_what_an_item_costs_with_its_share_of_the_phase) {

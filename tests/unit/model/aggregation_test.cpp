@@ -30,10 +30,17 @@ TEST(model_aggregation, a_message_costs_its_share_of_each_item_in_it) {
   EXPECT_DOUBLE_EQ(ns_per_item(tcp, one_hop, 8000) - ns_per_item(tcp, one_hop, 16'000), 10'000 * 8 / 16'000.0);
 }
 
-TEST(model_aggregation, a_phase_ends_with_a_last_message_on_each_channel_and_a_notice_of_each) {
+TEST(model_aggregation, a_buffer_that_pes_of_a_node_fill_together_costs_each_item_more) {
+  item_route shared = one_hop;
+  shared.shared_hops = 1;
+  EXPECT_DOUBLE_EQ(ns_per_item(tcp, shared, 8000) - ns_per_item(tcp, one_hop, 8000),
+                   tcp.aggregation.ns_per_item_of_shared_buffer);
+}
+
+TEST(model_aggregation, a_phase_ends_with_a_last_message_on_each_channel_a_notice_of_each_and_the_wait_for_anothers) {
   item_route way = one_hop;
   way.last_messages = 3;
-  EXPECT_DOUBLE_EQ(ns_per_phase(tcp, way), tcp.aggregation.ns_per_empty_phase + 4 * 3 * 10'000);
+  EXPECT_DOUBLE_EQ(ns_per_phase(tcp, way), tcp.aggregation.ns_per_empty_phase + 4 * (3 + 1) * 10'000);
   EXPECT_DOUBLE_EQ(ns_per_phase(tcp, three_hops), 3 * tcp.aggregation.ns_per_empty_phase);
 }
 
