@@ -140,25 +140,26 @@ TEST(route_choice, a_route_that_may_be_better_than_predicted_is_tried_when_that_
   EXPECT_EQ(choice.wanted(), between) << "half of 51,000 would not be better";
 }
 
+// It changes, sees enough phases of 100 items, and compares.
+void change_and_compare(route_choice& choice, const plan& how, double empty_ns, std::int64_t phase_ns) {
+  choice.changed(how, {10'000, empty_ns});
+  for (int i = 0; i < phases_to_tell; ++i) choice.phase_over(100, phase_ns);
+  choice.judge(*choice.compares());
+}
+
 TEST(route_choice, a_trial_that_is_quicker_stays) {
   route_choice choice = choice_of(of_three(shared), 10'000);
   phases_until_change(choice, 100, 1000, 24'000);
-  choice.changed(of_three(between), {10'000, 12'000});
-  for (int i = 0; i < phases_to_tell; ++i) choice.phase_over(100, 14'000);
-  choice.judge(*choice.compares());
+  change_and_compare(choice, of_three(between), 12'000, 14'000);
   EXPECT_EQ(phases_until_change(choice, 100, 10'000), 10'000);
 }
 
 TEST(route_choice, a_trial_that_is_slower_is_over_and_not_made_again) {
   route_choice choice = choice_of(of_three(shared), 10'000);
   phases_until_change(choice, 100, 1000, 24'000);
-  choice.changed(of_three(between), {10'000, 30'000});
-  for (int i = 0; i < phases_to_tell; ++i) choice.phase_over(100, 32'000);
-  choice.judge(*choice.compares());
+  change_and_compare(choice, of_three(between), 30'000, 32'000);
   EXPECT_EQ(choice.wanted(), shared);
-  choice.changed(of_three(shared), {10'000, 20'000});
-  for (int i = 0; i < phases_to_tell; ++i) choice.phase_over(100, 24'000);
-  choice.judge(*choice.compares());
+  change_and_compare(choice, of_three(shared), 20'000, 24'000);
   EXPECT_EQ(phases_until_change(choice, 100, 10'000), 10'000);
 }
 
