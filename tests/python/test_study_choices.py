@@ -16,7 +16,7 @@ from lull.base.errors import LullError
 from lull.model.machine import Machine, Transport
 from lull.study.choices.description import StudyOfChoices, WrongMachine, is_of_choices, read_choices
 from lull.study.choices.points import all_groups
-from lull.study.choices.regret import ratio, regret
+from lull.study.choices.regret import better, ratio, regret
 from lull.study.choices.rows import after_a_tenth
 from lull.study.choices.wrong_machine import made_wrong
 from lull.study.points import Places
@@ -38,6 +38,7 @@ question = "Is quick quick?"
 [measure]
 rounds = 3
 counted = 2
+confirming = 2
 [[applications]]
 name = "thing"
 chooses = "way"
@@ -137,6 +138,20 @@ def test_of_few_rounds_the_interval_is_from_the_least_to_the_most() -> None:
     assert (found.value, found.low, found.high) == pytest.approx((1.1, 1.0, 1.2))
 
 
+def test_a_regret_is_that_of_the_rounds_after_those_that_told_it() -> None:
+    auto = [1.0, 1.1, 1.2, *[2.0, 2.2, 2.1]]
+    lucky = [0.5, 0.5, 0.5, *[1.9, 2.3, 2.1]]
+    real = [0.8, 0.8, 0.8, *[1.6, 1.6, 1.6]]
+    worse = [2.0, 2.0, 2.0]
+    assert better(auto[:3], {"lucky": lucky[:3], "real": real[:3], "worse": worse}) == {"lucky", "real"}
+    first = regret(auto[:3], {"lucky": lucky[:3], "real": real[:3], "worse": worse}, 3)
+    assert first.best == "lucky" and not first.confirmed
+    found = regret(auto, {"lucky": lucky, "real": real, "worse": worse}, 3)
+    assert found.best == "real" and found.confirmed
+    assert found.told == pytest.approx(2.1 / 1.6 - 1)
+    assert regret(auto, {"lucky": lucky, "worse": worse}, 3).told == 0
+
+
 def test_what_comes_after_the_first_tenth_is_told_apart() -> None:
     # ten seconds: in the first an item takes a second, in the others half of one: 1 + 18 items
     (rest,) = after_a_tenth([10 / 19], [1.0])
@@ -203,8 +218,9 @@ def test_each_point_says_what_auto_was_worth(study: Lull) -> None:
     assert "2 points: regret 100 % in the mean" in done.stdout
     report = (study.folder / "results" / "study-small" / "report.html").read_text()
     assert "Regret: what auto takes more" in report
-    # three rounds of each alternative, two runs that are counted
-    assert len(runs(study)) == 3 * 5 + 2 * 2 and sum(line.startswith("1 ") for line in runs(study)) == 4
+    assert small["regret"]["confirmed"]
+    # three rounds of each alternative, two runs that are counted, two rounds more of auto and quick
+    assert len(runs(study)) == 3 * 5 + 2 * 2 + 2 * 2 * 2 and sum(line.startswith("1 ") for line in runs(study)) == 4
 
 
 def test_it_continues_where_it_stopped_and_is_told_again_without_running(study: Lull) -> None:

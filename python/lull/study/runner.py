@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow as pa
 from pydantic import BaseModel
 
 from lull import record
@@ -195,15 +196,23 @@ def write_record(study: Description, point: Point, state: State) -> None:
         LullError: A repeat is damaged, or the record cannot be written.
     """
     folder = state.out / point.name
-    if folder.exists():
-        return
+    if not folder.exists():
+        record.write(folder, *run_of(study, point, state))
+
+
+def run_of(study: Description, point: Point, state: State) -> tuple[record.Run, pa.Table]:
+    """What the record of a point holds, from its repeats that are there.
+
+    Raises:
+        LullError: A repeat is damaged.
+    """
     repeats, samples = state.load(point.name, study.measure.runs)
     with environment(point.env):
         settings = checked_settings()
         rate = study.measure.hz or float(settings["LULL_METER_HZ"])
         meter = Meter(record.this_host().node, rate)
         run = compose_run(point.name, point.command, meter, rate, settings, repeats, point.factors)
-    record.write(folder, run, samples)
+    return run, samples
 
 
 @contextmanager

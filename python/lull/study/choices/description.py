@@ -45,6 +45,7 @@ class MeasureInTurns(Part):
 
     rounds: int = Field(default=6, ge=1)  # each alternative of a point runs once in each
     counted: int = Field(default=2, ge=1)  # runs with their waits counted, by which alternatives are predicted
+    confirming: int = Field(default=6, ge=0)  # further rounds of `auto` and what seemed better in the first
     warmup: int = Field(default=0, ge=0)  # rounds before the first
     hz: float = Field(default=50, ge=0.1, le=100)  # readings of energy in a second
 

@@ -18,7 +18,7 @@ from lull.statistics.bootstrap import Interval
 from lull.study.choices.description import AUTO, COUNTED, START, WRONG, WRONG_START, ApplicationWithChoices
 from lull.study.choices.points import Group
 from lull.study.choices.predicting import Costs, Predicted, Predictions, predictions
-from lull.study.choices.regret import Regret, ratio, regret
+from lull.study.choices.regret import Regret, better, ratio, regret
 
 SHOWN = ("route", "direct", "coalesce", "rdma-put")  # of what was chosen at run time, in the table
 
@@ -29,6 +29,10 @@ class Taken:
 
     seconds: list[float]
     joules: list[float] | None  # None: they say nothing of what is studied
+
+    def until(self, rounds: int) -> Taken:
+        """In the first rounds."""
+        return Taken(self.seconds[:rounds], None if self.joules is None else self.joules[:rounds])
 
     @property
     def costs(self) -> Costs:
@@ -81,18 +85,43 @@ def rows_of(groups: Sequence[Group], folder: Path, machine: Machine | None) -> l
 
 def _row(group: Group, folder: Path, machine: Machine | None) -> Row:
     runs = {one.name: record.read(folder / one.point.name) for one in group.members}
-    taken = {name: _taken(group.application, run) for name, run in runs.items() if name != COUNTED}
-    fixed = {one.name: taken[one.name] for one in group.fixed}
-    auto = taken[AUTO]
+    taken = {name: taken_by(group.application, run) for name, run in runs.items() if name != COUNTED}
+    of_time, of_product = regrets_of(group, taken)
+    first = {one.name: taken[one.name].until(one.runs) for one in group.members if one.name != COUNTED}
     return Row(
         group=group,
-        taken={AUTO: auto, **fixed},
+        taken={name: first[name] for name in (AUTO, *(one.name for one in group.fixed))},
         took=_took(runs[COUNTED]),
-        time=regret(auto.seconds, {name: one.seconds for name, one in fixed.items()}),
-        product=_of_products(auto, fixed),
-        predicted=predictions(group, runs[COUNTED], auto.costs, machine),
-        wrong=_wrong(taken, fixed),
+        time=of_time,
+        product=of_product,
+        predicted=predictions(group, runs[COUNTED], first[AUTO].costs, machine),
+        wrong=_wrong(first, {one.name: first[one.name] for one in group.fixed}),
     )
+
+
+def regrets_of(group: Group, taken: Mapping[str, Taken]) -> tuple[Regret, Regret | None]:
+    """The regret of time, and that of energy times time where all alternatives have an energy."""
+    auto, rounds = taken[AUTO], group.fixed[0].runs
+    fixed = {one.name: taken[one.name] for one in group.fixed}
+    products = _products(fixed)
+    return (
+        regret(auto.seconds, {name: one.seconds for name, one in fixed.items()}, rounds),
+        None if auto.products is None or products is None else regret(auto.products, products, rounds),
+    )
+
+
+def seem_better(group: Group, taken: Mapping[str, Taken]) -> set[str]:
+    """The fixed choices that are told to be better than `auto`, by time or by energy times time."""
+    auto = taken[AUTO]
+    fixed = {one.name: taken[one.name] for one in group.fixed}
+    products = _products(fixed)
+    by_product = set() if auto.products is None or products is None else better(auto.products, products)
+    return better(auto.seconds, {name: one.seconds for name, one in fixed.items()}) | by_product
+
+
+def _products(fixed: Mapping[str, Taken]) -> dict[str, list[float]] | None:
+    told = {name: found for name, one in fixed.items() if (found := one.products) is not None}
+    return told if len(told) == len(fixed) else None
 
 
 def _wrong(taken: Mapping[str, Taken], fixed: Mapping[str, Taken]) -> Wrong | None:
@@ -113,13 +142,12 @@ def after_a_tenth(whole: Sequence[float], tenth: Sequence[float]) -> list[float]
     ]
 
 
-def _of_products(auto: Taken, fixed: Mapping[str, Taken]) -> Regret | None:
-    products = {name: one.products for name, one in fixed.items()}
-    told = {name: one for name, one in products.items() if one is not None}
-    return None if auto.products is None or len(told) < len(fixed) else regret(auto.products, told)
+def taken_by(application: ApplicationWithChoices, run: Run) -> Taken:
+    """What the runs of an alternative took.
 
-
-def _taken(application: ApplicationWithChoices, run: Run) -> Taken:
+    Raises:
+        LullError: Some of its runs failed.
+    """
     if application.seconds is not None:
         return Taken([repeat.metrics[application.seconds].value for repeat in run.repeats], None)
     found = quantity(run, region=application.region, per=application.per)

@@ -2,11 +2,13 @@
 
 They follow one another within seconds, so that a drift of the machine falls on all alike; the order within a point is
 drawn anew for each round, as `lull.measurement.interleave` says. Each run is kept as soon as it is done.
+
+Where these rounds tell a regret, `auto` and what seems better run in further rounds, which say how much of it is luck.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lull.base.interrupts import Interrupts
 from lull.base.whole_file import write_whole
@@ -14,11 +16,13 @@ from lull.measurement.interleave import Turn, order
 from lull.measurement.state import State
 from lull.model.machine import Machine
 from lull.model.machine_text import machine_text
-from lull.study.choices.description import OWN, StudyOfChoices
-from lull.study.choices.points import Group, machine_file
+from lull.study.choices.description import AUTO, OWN, StudyOfChoices
+from lull.study.choices.points import Group, Member, machine_file
+from lull.study.choices.rows import seem_better, taken_by
 from lull.study.choices.wrong_machine import made_wrong
+from lull.study.description import Description
 from lull.study.points import Places, Point
-from lull.study.runner import run_once, run_turns, write_record
+from lull.study.runner import run_of, run_once, run_turns, write_record
 
 HEADING = "This machine as lull calibrate measured it, made wrong on purpose for a study of choices."
 
@@ -43,16 +47,43 @@ def run_groups(study: StudyOfChoices, groups: Sequence[Group], state: State, int
         LullError: A run failed, or did not report what the study counts.
     """
     described = {one.point.name: one.study for group in groups for one in group.members}
-    run_turns(
-        list(_turns(study, groups, state)),
-        lambda turn: run_once(described[turn.of.name], turn.of, turn.number, state, interrupts),
-        state,
-        interrupts,
-    )
+
+    def take(turns: Iterable[Turn[Point]]) -> None:
+        run_turns(
+            list(turns),
+            lambda turn: run_once(described[turn.of.name], turn.of, turn.number, state, interrupts),
+            state,
+            interrupts,
+        )
+
+    take(_turns(study, groups, state))
+    doubtful = {number: doubted for number, group in enumerate(groups) if (doubted := _doubtful(group, state))}
+    take(_confirming(study, doubtful, state))
+    further = {one.point.name for members in doubtful.values() for one in members}
     for group in groups:
         for one in group.members:
-            runs = one.study.model_copy(update={"measure": one.study.measure.model_copy(update={"runs": one.runs})})
-            write_record(runs, one.point, state)
+            runs = one.runs + study.measure.confirming * (one.point.name in further)
+            write_record(_with_runs(one, runs), one.point, state)
+
+
+def _with_runs(one: Member, runs: int) -> Description:
+    return one.study.model_copy(update={"measure": one.study.measure.model_copy(update={"runs": runs})})
+
+
+def _doubtful(group: Group, state: State) -> list[Member]:
+    """`auto` and what seems better by the rounds of all; nobody where nothing does."""
+    chosen_from = [one for one in group.members if one.name == AUTO or one in group.fixed]
+    runs = {one.name: run_of(_with_runs(one, one.runs), one.point, state)[0] for one in chosen_from}
+    better = seem_better(group, {name: taken_by(group.application, run) for name, run in runs.items()})
+    return [one for one in chosen_from if better and one.name in {AUTO, *better}]
+
+
+def _confirming(study: StudyOfChoices, doubtful: Mapping[int, list[Member]], state: State) -> Iterator[Turn[Point]]:
+    for number in range(study.measure.rounds, study.measure.rounds + study.measure.confirming):
+        for place, members in order(list(doubtful.items()), number, study.seed):
+            for one in order(members, number, study.seed + place):
+                if not state.has(one.point.name, number):
+                    yield Turn(one.point, number)
 
 
 def _turns(study: StudyOfChoices, groups: Sequence[Group], state: State) -> Iterator[Turn[Point]]:
