@@ -16,7 +16,7 @@ inline constexpr std::array wait{
         "adaptive sleeps until shortly before the end that it predicts."},
     setting{"LULL_WAIT_THRESHOLD", setting_type::size, "16K", "",
             "Bytes from which a transfer's wait may be taken to be long: below, adaptive waits like interrupt, +dvfs "
-            "leaves the frequency alone, and traffic begins interrupt's spin anew."},
+            "leaves the frequency alone, and traffic begins interrupt's spin anew also after a sleep."},
     setting{"LULL_WAIT_SPIN_US", setting_type::integer, "50", "0..1000000",
             "Microseconds that interrupt spins before it sleeps, while PEs do not outnumber cores."},
     setting{"LULL_WAIT_YIELDS", setting_type::integer, "20", "0..1000000",

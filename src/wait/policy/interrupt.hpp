@@ -1,7 +1,8 @@
-// Spins about the price of a wake-up and then sleeps. Traffic begins the spin anew: what is awaited may be next. Not so
-// when the awaited transfer is a large one, whose own pieces are the traffic. When PEs outnumber cores it does not spin
-// at all (a spin there keeps the awaited PE off the core) but yields a few times and then sleeps; a yield that took long
-// gave the core to somebody with work to do, so it sleeps at once.
+// Spins about the price of a wake-up and then sleeps. Traffic begins the spin anew: what is awaited may be next. When the
+// awaited transfer is a large one, its own pieces are the traffic: they do so until one has been so long in coming that
+// it slept, then no more. When PEs outnumber cores it does not spin at all (a spin there keeps the awaited PE off the
+// core) but yields a few times and then sleeps; a yield that took long gave the core to somebody with work to do, so it
+// sleeps at once.
 #pragma once
 #include "wait/policy/policy.hpp"
 
@@ -11,14 +12,17 @@ class interrupt_policy {
  public:
   explicit interrupt_policy(const wait_case& c)
       : limits_(c.limits),
-        spin_anew_(!is_large_transfer(c.what, c.limits)),
+        of_pieces_(is_large_transfer(c.what, c.limits)),
         yields_left_(c.limits.oversubscribed ? c.limits.yields : 0) {
     if (!limits_.oversubscribed) begin_spin();
   }
   step next(bool traffic) {
     if (limits_.oversubscribed) return yield_or_sleep();
     if (traffic && spin_anew_) begin_spin();
-    if (spin_until_ == 0) return step::sleep;
+    if (spin_until_ == 0) {
+      spin_anew_ = !of_pieces_;
+      return step::sleep;
+    }
     if (++spins_ % 16 == 0 && limits_.now() >= spin_until_) spin_until_ = 0;  // the clock costs more than a spin
     return step::spin;
   }
@@ -44,7 +48,7 @@ class interrupt_policy {
   }
 
   const wait_limits& limits_;
-  bool spin_anew_;
+  bool of_pieces_, spin_anew_ = true;
   int yields_left_;
   unsigned spins_ = 0;
   std::int64_t spin_until_ = 0;
