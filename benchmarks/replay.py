@@ -6,7 +6,8 @@ both together, and what the process needs in memory beside what it had. An excha
 program and as a traffic pattern that makes the same packets, in turn. The packet-hops are those of the study `links`:
 its seven applications at 256 processes on the dragonfly, each of the twelve settings of links; a rate is all
 packet-hops over all CPU seconds of the event loop. How long both grids of the paper take is estimated from a sample of
-their points, drawn from each application, size and workload alike, at this run's speed, two at a time.
+their points, drawn from each application, size and workload alike, at this run's speed, two at a time; with --take, of
+applications and sizes that were simulated before, from what those took then.
 Prints one line of JSON: medians, and in `spread` the least and the most of the rounds; figures.toml says what they are.
 """
 
@@ -32,6 +33,7 @@ from lull.simulation.engine import number_of_nodes
 from lull.simulation.mapping import place
 from lull.study.simulated.description import read_simulated
 from lull.study.simulated.grids import ACTIVE, Point, all_points
+from lull.study.simulated.taken import Taken, read_taken
 from lull.trace.convert import convert
 
 TOP = Path(__file__).resolve().parent.parent
@@ -42,6 +44,7 @@ ALL_TO_ALL_BYTES = 16384
 ALL_TO_ALL_ROUNDS = 2
 CORES = 2
 DAY_S = 86400.0
+ENOUGH_KEPT = 24  # points of one application and size, of 72
 OPENMPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
@@ -131,19 +134,25 @@ def rates(points: Sequence[Point]) -> dict[str, float]:
     return {name: hops[name] / seconds[name] for name in hops}
 
 
-def grids_s(points: Sequence[Point], drawn: random.Random, each: int) -> tuple[float, float]:
-    """CPU seconds of all points, estimated from `each` of every stratum; and the standard error of that."""
+def grids_s(points: Sequence[Point], kept: Taken, drawn: random.Random, each: int) -> tuple[float, float]:
+    """CPU seconds of all points, estimated from those of each stratum that are kept, or else from `each` of it; and the
+    standard error of that."""
     strata: dict[tuple[Any, ...], list[Point]] = defaultdict(list)
     for point in points:
         first = point.jobs[0]
         alone = (first.application, first.processes) if point.grid == "single" else ()
         strata[(point.grid, *alone)].append(point)
     total, variance = 0.0, 0.0
-    for own in strata.values():
-        chosen = drawn.sample(own, min(len(own), each * (1 if own[0].grid == "single" else 4)))
-        times = [simulate_once(point.content)["process_cpu_s"] for point in chosen]
+    for number, own in enumerate(strata.values(), 1):
+        known = [kept[point.name][0].simulator_cpu_s for point in own if point.name in kept]
+        if own[0].grid == "single" and len(known) >= ENOUGH_KEPT:
+            times = known
+        else:
+            chosen = drawn.sample(own, min(len(own), each * (1 if own[0].grid == "single" else 4)))
+            times = [simulate_once(point.content)["process_cpu_s"] for point in chosen]
         total += len(own) * statistics.fmean(times)
-        variance += len(own) ** 2 * statistics.variance(times) / len(times)
+        variance += len(own) * (len(own) - len(times)) * statistics.variance(times) / len(times)
+        print(f"sample {number}/{len(strata)}: {total:.0f} s", file=sys.stderr)
     return total, variance**0.5
 
 
@@ -155,6 +164,7 @@ def main() -> None:
     )
     parser.add_argument("--sample", type=int, default=2, help="points of a stratum, at least 2 (default: %(default)s)")
     parser.add_argument("--no-sample", action="store_true", help="leave out grid_day_fraction")
+    parser.add_argument("--take", type=Path, help="a points.csv of the study, of points that need not be drawn")
     given = parser.parse_args()
     points = [point for point in all_points(read_simulated(installed.studies()["links"])) if point.grid != "open"]
     rounds: dict[str, list[float]] = defaultdict(list)
@@ -174,7 +184,8 @@ def main() -> None:
     result: dict[str, Any] = {name: round(statistics.median(values), 3) for name, values in rounds.items()}
     spread = {name: [round(min(values), 3), round(max(values), 3)] for name, values in rounds.items()}
     if not given.no_sample:
-        seconds, error = grids_s(points, random.Random(1), max(2, given.sample))
+        kept = read_taken(given.take, points) if given.take else {}
+        seconds, error = grids_s(points, kept, random.Random(1), max(2, given.sample))
         result["grid_day_fraction"] = round(seconds / CORES / DAY_S, 3)
         spread["grid_day_fraction"] = [round((seconds + d * error) / CORES / DAY_S, 3) for d in (-1, 1)]
     print(json.dumps({**result, "spread": spread, "details": details}))
