@@ -96,8 +96,12 @@ class entry_of {
  public:
   entry_of(const Handler& handler, const thread_channels& to) : handler_(handler), last_part_(to.parts() - 1) {}
   int operator()(const Item& item, int pe) const {
-    const int inside = pes_ + static_cast<int>(static_cast<std::size_t>(handler_.part(item)) & last_part_);
-    return __builtin_expect_with_probability(pe == me_, 1, 0.5) ? inside : pe;  // no branch: it cannot be predicted
+    const int part = inside(item);
+    return __builtin_expect_with_probability(pe == me_, 1, 0.5) ? part : pe;  // no branch: it cannot be predicted
+  }
+  bool alone() const { return pes_ == 1; }  // then all items stay here
+  int inside(const Item& item) const {
+    return pes_ + static_cast<int>(static_cast<std::size_t>(handler_.part(item)) & last_part_);
   }
 
  private:
@@ -122,11 +126,16 @@ class pusher {
   template <class Make>
   void push_each(std::size_t count, Make&& make) {
     const detail::entry_of<Item, Handler> entry = entry_;  // not looked up again for each
-    const auto placed = [&](std::size_t i) {
-      const auto& [item, pe] = make(i);
-      return std::pair<Item, int>(item, entry(item, static_cast<int>(pe)));
+    const auto push_to = [&](auto&& way) {
+      const auto placed = [&](std::size_t i) {
+        const auto& [item, pe] = make(i);
+        return std::pair<Item, int>(item, way(item, static_cast<int>(pe)));
+      };
+      channels_.template push_each<Item>(count, placed, [](std::size_t, int) {});
     };
-    channels_.template push_each<Item>(count, placed, [](std::size_t, int) {});
+    if constexpr (detail::has_parts<Item, Handler>)
+      if (entry.alone()) return push_to([&](const Item& item, int) { return entry.inside(item); });
+    push_to(entry);
   }
   void advance() { channels_.advance(); }  // as aggregator::advance(), with these chunks
 
