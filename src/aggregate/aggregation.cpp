@@ -32,7 +32,7 @@ std::unique_ptr<aggregate::thread_exchange> exchange_for(fabric::world& world, c
       wanted.has_parts                      ? handling::by_parts
       : wanted.options->concurrent_handlers ? handling::at_once
                                             : handling::one_at_a_time,
-      static_cast<std::size_t>(world.cores_of_pe()), how.block_bytes, memory);
+      static_cast<std::size_t>(world.cores_of_pe()), how.blocks, memory);
 }
 
 }  // namespace

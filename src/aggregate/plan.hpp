@@ -28,7 +28,7 @@ struct plan {
   double ns_per_item = 0, ns_per_phase = 0;  // as predicted
   std::size_t memory_bytes = 0;              // on the PE that needs most
   std::size_t chunk_memory = 0;              // besides, for the chunks of all threads of a PE
-  std::size_t block_bytes = 0;               // at most, of a thread's blocks for its own PE
+  model::thread_block_sizes blocks{};        // of threads, for their own PE, at most
   bool compress = false;
   bool direct = false;        // phases of few items go without buffers
   std::int64_t flush_ns = 0;  // 0: no deadline

@@ -106,8 +106,7 @@ void producer::turn_over(int entry, std::size_t item_bytes) {
 void producer::turn_over_inside(std::size_t part, std::size_t item_bytes) {
   aggregation_.pipeline().must_fit(aggregation_.pipeline().ways()[static_cast<std::size_t>(aggregation_.me())],
                                    item_bytes);
-  inside_.turn_over(rings_, part, item_bytes);
-  aggregation_.keep_pace_inside();
+  if (inside_.turn_over(rings_, part, item_bytes)) aggregation_.keep_pace_inside();
 }
 
 void producer::advance() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace lull::aggregate {
 namespace {
 
 constexpr std::size_t most_parts = 64;
+constexpr std::size_t enough = 8192;          // bytes of a block: rather fewer than smaller ones
 constexpr std::int64_t patience_ns = 20'000;  // with a thread that has not come to its own part
 
 std::size_t parts_for(thread_exchange::handling how, std::size_t cores) {
@@ -26,13 +28,13 @@ void add(std::atomic<std::uint64_t>& counter, std::uint64_t more) {
 }  // namespace
 
 thread_exchange::thread_exchange(fabric::world& world, const item_format& items, const delivery& to, handling how,
-                                 std::size_t cores_of_pe, std::size_t most_block_bytes, chunk_budget& memory)
+                                 std::size_t cores_of_pe, const model::thread_block_sizes& most, chunk_budget& memory)
     : world_(world),
       items_(items),
       to_(to),
       how_(how),
       parts_(parts_for(how, std::max<std::size_t>(1, cores_of_pe))),
-      most_block_bytes_(most_block_bytes),
+      most_(most),
       memory_(memory) {
   for (std::size_t i = 0; i < parts_; ++i) locks_.push_back(std::make_unique<part>(world));
 }
@@ -51,6 +53,7 @@ thread_exchange::all_parts::~all_parts() {
 thread_exchange::rings& thread_exchange::make_rings() {
   auto made = std::make_unique<rings>(parts_);
   made->number_ = owner_ ? owner_->number_ + 1 : 0;
+  make_stages(*made);
   made->next_ = std::move(owner_);
   owner_ = std::move(made);
   newest_.store(owner_.get(), std::memory_order_release);
@@ -59,8 +62,16 @@ thread_exchange::rings& thread_exchange::make_rings() {
 
 void thread_exchange::come(rings& mine) {
   pushing_.fetch_add(1, std::memory_order_relaxed);
-  const std::size_t blocks = how_ == handling::at_once ? 1 : parts_ * blocks_of_ring;
-  mine.block_bytes_ = memory_.bytes_of_each(most_block_bytes_, 2 * blocks);  // as much again is for the other channels
+  const auto bytes_of_each = [&](std::size_t most, std::size_t blocks) {
+    return memory_.bytes_of_each(most, 2 * blocks);  // as much again is for the other channels
+  };
+  if (how_ == handling::at_once) {
+    mine.block_bytes_ = bytes_of_each(most_.own_bytes, 1);
+    return;
+  }
+  const bool short_of_memory = bytes_of_each(most_.handed_over_bytes, parts_ * most_blocks) < enough;
+  mine.depth_ = short_of_memory ? most_blocks / 2 : most_blocks;
+  mine.block_bytes_ = bytes_of_each(most_.handed_over_bytes, parts_ * mine.depth_);
 }
 
 void thread_exchange::go(rings& mine) {
@@ -86,14 +97,21 @@ void thread_exchange::give_memory(rings& mine) {
   memory_.give(bytes);
 }
 
-void thread_exchange::turn_over(rings& mine, std::size_t part, std::size_t item_bytes) {
+bool thread_exchange::turn_over(rings& mine, std::size_t part, std::size_t item_bytes) {
   ring& r = mine.of_part_[part];
+  settle(mine, r);
+  if (block& open = open_block(mine, r);
+      !r.stage.empty() && r.at.next && open.memory.size() - open.bytes >= items_.stride) {
+    place_cursor(r, open);
+    return false;
+  }
   publish(mine, r);
   if (how_ != handling::at_once) {
     tend(mine);
-    if (!room(r)) handle_until(mine, part, [&] { return room(r); });
+    if (!room(mine, r)) handle_until(mine, part, [&] { return room(mine, r); });
   }
   open(mine, r, item_bytes);
+  return true;
 }
 
 void thread_exchange::give(rings& mine) {
@@ -113,8 +131,21 @@ void thread_exchange::expect_crowd(bool crowded) {
   for (auto& each : locks_) each->holder.expect_crowd(crowded);
 }
 
+// That of a part is some lines and items at least, or there is none, and no more than gains anything.
+void thread_exchange::make_stages(rings& mine) {
+  if (how_ == handling::at_once || items_.stride == 0) return;
+  constexpr std::size_t least = 4 * line, most = 4096;
+  const std::size_t usual = std::clamp(most_.stages_bytes / parts_, least, most);
+  const std::size_t bytes = std::bit_floor(memory_.bytes_of_each(usual, 8 * parts_));  // the rest is for the blocks
+  if (bytes < std::max(least, 4 * items_.stride) || !memory_.try_take(parts_ * bytes)) return;
+  mine.stages_.resize(parts_ * bytes);
+  for (std::size_t i = 0; i < parts_; ++i)
+    mine.of_part_[i].stage = std::span(mine.stages_).subspan(i * bytes, bytes / items_.stride * items_.stride);
+}
+
 void thread_exchange::open(rings& mine, ring& r, std::size_t item_bytes) {
-  std::vector<std::byte>& memory = r.blocks[r.published.load(std::memory_order_relaxed) % blocks_of_ring].memory;
+  block& opened = open_block(mine, r);
+  lines& memory = opened.memory;
   const std::size_t unit = std::max<std::size_t>(1, items_.stride);
   const std::size_t least = items_.stride == 0 ? item_bytes : items_.stride;
   for (std::size_t wanted = std::max(mine.block_bytes_ / unit * unit, least); wanted > memory.size();
@@ -126,14 +157,36 @@ void thread_exchange::open(rings& mine, ring& r, std::size_t item_bytes) {
     }
     memory.resize(wanted);
   }
-  r.at = {memory.data(), memory.data() + memory.size()};
+  opened.bytes = 0;
+  place_cursor(r, opened);
+}
+
+// What was written since, if there is an open block, belongs to it.
+void thread_exchange::settle(const rings& mine, ring& r) {
+  if (!r.at.next) return;
+  block& open = open_block(mine, r);
+  if (r.stage.empty()) {
+    open.bytes = static_cast<std::size_t>(r.at.next - open.memory.data());
+    return;
+  }
+  const auto staged = static_cast<std::size_t>(r.at.next - r.stage.data());
+  std::memcpy(open.memory.data() + open.bytes, r.stage.data(), staged);
+  open.bytes += staged;
+  r.at.next = r.stage.data();
+}
+
+// Where the next items of the open block are written.
+void thread_exchange::place_cursor(ring& r, block& open) {
+  const std::size_t room = open.memory.size() - open.bytes;
+  const std::span<std::byte> free =
+      r.stage.empty() ? std::span(open.memory).subspan(open.bytes) : r.stage.first(std::min(r.stage.size(), room));
+  r.at = {free.data(), free.data() + free.size()};
 }
 
 void thread_exchange::publish(rings& mine, ring& r) {
-  const std::uint64_t number = r.published.load(std::memory_order_relaxed);
-  block& filled = r.blocks[number % blocks_of_ring];
-  if (!r.at.next || r.at.next == filled.memory.data()) return;
-  filled.bytes = static_cast<std::size_t>(r.at.next - filled.memory.data());
+  settle(mine, r);
+  block& filled = open_block(mine, r);
+  if (!r.at.next || filled.bytes == 0) return;
   add(mine.items_, items_.count(filled.bytes));
   add(mine.blocks_, 1);
   add(mine.bytes_, filled.bytes);
@@ -142,7 +195,7 @@ void thread_exchange::publish(rings& mine, ring& r) {
     apply(filled);
     r.at.next = filled.memory.data();
   } else {
-    r.published.store(number + 1, std::memory_order_release);
+    r.published.store(r.published.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     r.at = {};
   }
 }
@@ -163,7 +216,7 @@ bool thread_exchange::handle(std::size_t part) {
     ring& r = each->of_part_[part];
     const std::uint64_t published = r.published.load(std::memory_order_acquire);
     for (std::uint64_t number = r.consumed.load(std::memory_order_relaxed); number != published; any = true) {
-      apply(r.blocks[number % blocks_of_ring]);
+      apply(r.blocks[number % each->depth_]);
       r.consumed.store(++number, std::memory_order_release);
     }
   }

@@ -4,7 +4,9 @@
 // whoever holds the part; those of different parts at the same time. Each thread that pushes has a ring of blocks for
 // each part, which it alone fills; whoever holds the part empties it, in order. So an item takes no lock and no atomic
 // operation, and no cache line that two threads write; a block takes two counters and one lock, which mostly nobody else
-// wants: parts are divided among the threads, and a thread takes those of others only where it has nothing else to do, and
+// wants. Items of one size are written to a *stage* first, a few KiB that stay in the nearest cache, and move to the block
+// together, by whole lines: a line of a block was read by another core last, and to get it back takes as long for an
+// item as for a line (docs/explanation/aggregation-speed.md, "Threads of a PE"). Parts are divided among the threads, and a thread takes those of others only where it has nothing else to do, and
 // their own thread has not come to them for some time: that one's core has what the items are about.
 //
 // Without parts, where handlers may run in any number of threads at once, a thread handles its own blocks itself.
@@ -15,26 +17,43 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
+#include <span>
 #include <vector>
 
 #include "aggregate/chunk_budget.hpp"
 #include "aggregate/hop.hpp"
 #include "aggregate/policy_lock.hpp"
 #include "fabric/world.hpp"
+#include "model/machine.hpp"
 
 namespace lull::aggregate {
 
 class thread_exchange {
-  static constexpr std::size_t blocks_of_ring = 4;
+  static constexpr std::size_t most_blocks = 8;  // of a ring
   static constexpr std::size_t line = 64;
 
+  // Memory that begins with a cache line.
+  template <class T>
+  struct by_lines {
+    using value_type = T;
+    by_lines() = default;
+    template <class Other>
+    explicit by_lines(const by_lines<Other>& /*other*/) {}
+    T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{line})); }
+    void deallocate(T* memory, std::size_t /*n*/) { ::operator delete (memory, std::align_val_t{line}); }
+    bool operator==(const by_lines& /*other*/) const { return true; }
+  };
+  using lines = std::vector<std::byte, by_lines<std::byte>>;
+
   struct block {
-    std::vector<std::byte> memory;
-    std::size_t bytes = 0;
+    lines memory;
+    std::size_t bytes = 0;  // of items in it
   };
   struct ring {
-    alignas(line) cursor at;  // by the thread that pushes, as are the blocks
-    alignas(line) std::array<block, blocks_of_ring> blocks;
+    alignas(line) cursor at;       // by the thread that pushes, as are the stage and the blocks; null: no block is open
+    std::span<std::byte> stage{};  // empty: items are written to the block
+    alignas(line) std::array<block, most_blocks> blocks;
     alignas(line) std::atomic<std::uint64_t> published{0};  // blocks
     alignas(line) std::atomic<std::uint64_t> consumed{0};   // by who holds the part
   };
@@ -50,7 +69,8 @@ class thread_exchange {
     friend class thread_exchange;
 
     std::unique_ptr<ring[]> of_part_;
-    std::size_t number_ = 0, block_bytes_ = 0;
+    lines stages_;
+    std::size_t number_ = 0, block_bytes_ = 0, depth_ = most_blocks;        // depth: blocks of a ring that are used
     std::atomic<std::uint64_t> items_{0}, blocks_{0}, bytes_{0}, room_{0};  // that left; written by its thread alone
     std::unique_ptr<rings> next_;
   };
@@ -63,9 +83,9 @@ class thread_exchange {
     void* handler;
   };
 
-  // `most_block_bytes`: less where `memory` is short.
+  // Blocks are smaller, and fewer, where `memory` is short.
   thread_exchange(fabric::world& world, const item_format& items, const delivery& to, handling how,
-                  std::size_t cores_of_pe, std::size_t most_block_bytes, chunk_budget& memory);
+                  std::size_t cores_of_pe, const model::thread_block_sizes& most, chunk_budget& memory);
   thread_exchange(const thread_exchange&) = delete;
   thread_exchange& operator=(const thread_exchange&) = delete;
   ~thread_exchange();
@@ -79,8 +99,9 @@ class thread_exchange {
   void go(rings& mine);
   void give_memory(rings& mine);  // of blocks, after go()
 
-  // Makes room for an item; handles what there is for the thread's own parts.
-  void turn_over(rings& mine, std::size_t part, std::size_t item_bytes);
+  // Makes room for an item; where that takes another block, handles what there is for the thread's own parts. Whether it
+  // took one.
+  bool turn_over(rings& mine, std::size_t part, std::size_t item_bytes);
   void give(rings& mine);  // what is in blocks that are not full
   bool tend(rings& mine);  // handles what there is for its own parts; whether there was anything
   void expect_crowd(bool crowded);
@@ -111,13 +132,19 @@ class thread_exchange {
     thread_exchange& of_;
   };
 
-  [[nodiscard]] static bool room(const ring& r) {
-    return r.published.load(std::memory_order_relaxed) - r.consumed.load(std::memory_order_acquire) < blocks_of_ring;
+  [[nodiscard]] static bool room(const rings& mine, const ring& r) {
+    return r.published.load(std::memory_order_relaxed) - r.consumed.load(std::memory_order_acquire) < mine.depth_;
   }
   [[nodiscard]] static bool empty(const ring& r) {
     return r.published.load(std::memory_order_acquire) == r.consumed.load(std::memory_order_acquire);
   }
+  [[nodiscard]] static block& open_block(const rings& mine, ring& r) {
+    return r.blocks[r.published.load(std::memory_order_relaxed) % mine.depth_];
+  }
+  void make_stages(rings& mine);
   void open(rings& mine, ring& r, std::size_t item_bytes);
+  static void settle(const rings& mine, ring& r);
+  static void place_cursor(ring& r, block& open);
   void publish(rings& mine, ring& r);
   void apply(const block& items);
   [[nodiscard]] bool anything_for(std::size_t part) const;
@@ -132,7 +159,8 @@ class thread_exchange {
   item_format items_;
   delivery to_;
   handling how_;
-  std::size_t parts_, most_block_bytes_;
+  std::size_t parts_;
+  model::thread_block_sizes most_;
   chunk_budget& memory_;
   std::vector<std::unique_ptr<part>> locks_;
   std::atomic<int> pushing_{0};  // threads between come() and go()

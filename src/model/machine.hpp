@@ -16,6 +16,13 @@ struct link_costs {
   double ns_per_message = 0, ns_per_byte = 0;
 };
 
+// What the threads of a PE push for that PE itself. Measured (docs/explanation/aggregation-speed.md, "Threads of a PE"): a
+// block that another thread handles gains nothing beyond this size, one that its own thread handles loses; stages, in which items
+// are collected before they move to a block, take half of a first-level cache, for all parts of the PE together.
+struct thread_block_sizes {
+  std::size_t handed_over_bytes = 65'536, own_bytes = 32'768, stages_bytes = 16'384;
+};
+
 // Items of message aggregation, and the buffers in which they travel.
 struct aggregation_costs {
   // An item by one hop; each further hop; and more where PEs of a node fill a buffer together. Measured: histogram of 200,000 items
@@ -30,9 +37,7 @@ struct aggregation_costs {
   // Measured (docs/explanation/aggregation-speed.md, "Buffers within a node"): larger ones gain nothing, smaller ones
   // pay 0.8 µs each more often.
   std::size_t largest_intra_node_buffer_bytes = 65'536;
-  // Blocks in which a thread pushes to its own PE. Measured (docs/explanation/aggregation-speed.md, "Threads of a PE"): an
-  // update of a histogram takes 4.7 ns of CPU time with 2 KiB, 3.9 with 8, 3.5 with 32; larger ones gain nothing.
-  std::size_t largest_thread_block_bytes = 32'768;
+  thread_block_sizes thread_blocks;
   std::size_t smallest_buffer_bytes = 512;       // chosen: a header and some items
   std::size_t l2_bytes = std::size_t{1} << 20U;  // of one core; base/topology.hpp knows the machine's own
 

@@ -145,6 +145,43 @@ void items_of_all_threads_arrive_once(const lull::aggregate_options& options, un
   CHECK(items.statistics().items == pushed);
 }
 
+// So many in a row that rings of blocks go round, of a size that fills neither stages nor blocks to the last byte.
+void many_items_in_a_row_arrive_once(const lull::aggregate_options& options) {
+  using part_of_thread = item<24>;
+  const auto me = static_cast<unsigned>(shmem_my_pe());
+  traffic seen;
+  std::array<std::atomic<int>, most_threads> within{};
+  receiving_parts<part_of_thread> handler{};
+  handler.seen = &seen;
+  handler.in_order = options.hops == 1;
+  handler.within = within.data();
+  lull::aggregator items{lull::items<part_of_thread>, handler, options};
+  constexpr std::uint32_t passes = 2, each = 40'008;
+  for (const unsigned threads : {1U, 2U, most_threads}) {
+    std::ranges::fill(seen.came, 0);
+    std::ranges::fill(seen.numbers, 0);
+    shmem_barrier_all();
+    for (std::uint32_t pass = 0; pass < passes; ++pass) {
+      in_threads(threads, [&](unsigned t) {
+        auto mine = items.pusher();
+        mine.push_each(each, [&](std::size_t i) {
+          const auto to = static_cast<unsigned>(i % seen.pes);
+          const auto number = pass * (each / seen.pes) + static_cast<std::uint32_t>(i / seen.pes);
+          return std::pair(make<part_of_thread>(me, t, to, number), to);
+        });
+      });
+      items.done();
+    }
+    for (unsigned from = 0; from < seen.pes; ++from)
+      for (unsigned t = 0; t < most_threads; ++t) {
+        const std::uint64_t sent = t < threads ? passes * (each / seen.pes) : 0;
+        CHECK(seen.came[seen.stream(from, t)] == sent);
+        CHECK(seen.numbers[seen.stream(from, t)] == sent * (sent - (sent != 0)) / 2);
+      }
+    shmem_barrier_all();
+  }
+}
+
 // With memory for few chunks; items are as above.
 void memory_of_all_threads_is_bounded(lull::aggregate_options options) {
   const auto pes = static_cast<unsigned>(shmem_n_pes());
@@ -483,6 +520,7 @@ int main() {
       an_advance_sends_what_stands_in_a_chunk(options);
       items_of_any_size_arrive_once({.buffers = buffers, .hops = hops});
       items_of_any_size_arrive_once(at_once);
+      if (hops == 1) many_items_in_a_row_arrive_once({.buffers = buffers, .hops = 1});
       memory_of_all_threads_is_bounded({.buffers = buffers, .hops = hops});
       an_increment_is_made_once_directly_or_not({.buffers = buffers, .hops = hops});
       values_of_all_threads_come_where_asked({.buffers = buffers, .hops = hops});
