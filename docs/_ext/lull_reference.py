@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import kept_links
 from pydantic import BaseModel, TypeAdapter
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -366,6 +367,29 @@ def aggregation_at_scale() -> str:
     return table([*heads, "network over nodes", "Speedup", "Greenup"], rows)
 
 
+# The study of links
+
+
+def links_alone() -> str:
+    """One application at a time: what links save, and by how much it becomes slower."""
+    return table(*kept_links.alone())
+
+
+def links_together() -> str:
+    """The same of several jobs at once."""
+    return table(*kept_links.together())
+
+
+def links_statements() -> str:
+    """What the paper says, beside the points that are kept."""
+    return table(*kept_links.statements())
+
+
+def links_counts() -> str:
+    """How much of the study is kept."""
+    return f"Kept are {kept_links.counts()}."
+
+
 # shmem.h
 
 
@@ -461,6 +485,10 @@ GENERATED: dict[str, Callable[[], str]] = {
     "simulation-json": simulation_json,
     "simulation-links": simulation_links,
     "aggregation-at-scale": aggregation_at_scale,
+    "links-alone": links_alone,
+    "links-together": links_together,
+    "links-statements": links_statements,
+    "links-counts": links_counts,
     "machine-toml": machine_toml,
     "machines": machines,
     "prediction-json": prediction_json,
