@@ -5,9 +5,9 @@ A trace of a ping-pong of two MPI processes is read and replayed in a process of
 both together, and what the process needs in memory beside what it had. An exchange of all with all is simulated as a
 program and as a traffic pattern that makes the same packets, in turn. The packet-hops are those of the study `links`:
 its seven applications at 256 processes on the dragonfly, each of the twelve settings of links; a rate is all
-packet-hops over all CPU seconds of the event loop. How long both grids of the paper take is estimated from a sample of
-their points, drawn from each application, size and workload alike, at this run's speed, two at a time; with --take, of
-applications and sizes that were simulated before, from what those took then.
+packet-hops over all CPU seconds of the event loop. How long both grids of the paper take is estimated from
+points of them, in strata: applications alone by size, workloads by mode of links. Where enough of a stratum is kept in
+docs/results/links, from what those took then; else from some that are drawn and simulated, at this run's speed.
 Prints one line of JSON: medians, and in `spread` the least and the most of the rounds; figures.toml says what they are.
 """
 
@@ -44,7 +44,8 @@ ALL_TO_ALL_BYTES = 16384
 ALL_TO_ALL_ROUNDS = 2
 CORES = 2
 DAY_S = 86400.0
-ENOUGH_KEPT = 24  # points of one application and size, of 72
+KEPT = TOP / "docs" / "results" / "links" / "points.csv"
+ENOUGH_KEPT = {"single": 24, "multi": 5}  # points of a stratum: of 72, and of 120 to 480
 OPENMPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
@@ -140,15 +141,15 @@ def grids_s(points: Sequence[Point], kept: Taken, drawn: random.Random, each: in
     strata: dict[tuple[Any, ...], list[Point]] = defaultdict(list)
     for point in points:
         first = point.jobs[0]
-        alone = (first.application, first.processes) if point.grid == "single" else ()
-        strata[(point.grid, *alone)].append(point)
+        alike = (first.application, first.processes) if point.grid == "single" else (point.factors["mode"],)
+        strata[(point.grid, *alike)].append(point)
     total, variance = 0.0, 0.0
     for number, own in enumerate(strata.values(), 1):
         known = [kept[point.name][0].simulator_cpu_s for point in own if point.name in kept]
-        if own[0].grid == "single" and len(known) >= ENOUGH_KEPT:
+        if len(known) >= ENOUGH_KEPT[own[0].grid]:
             times = known
         else:
-            chosen = drawn.sample(own, min(len(own), each * (1 if own[0].grid == "single" else 4)))
+            chosen = drawn.sample(own, min(len(own), each))
             times = [simulate_once(point.content)["process_cpu_s"] for point in chosen]
         total += len(own) * statistics.fmean(times)
         variance += len(own) * (len(own) - len(times)) * statistics.variance(times) / len(times)
@@ -164,7 +165,8 @@ def main() -> None:
     )
     parser.add_argument("--sample", type=int, default=2, help="points of a stratum, at least 2 (default: %(default)s)")
     parser.add_argument("--no-sample", action="store_true", help="leave out grid_day_fraction")
-    parser.add_argument("--take", type=Path, help="a points.csv of the study, of points that need not be drawn")
+    parser.add_argument("--take", type=Path, default=KEPT, help="a points.csv of the study (default: the one kept)")
+    parser.add_argument("--draw", action="store_true", help="draw from all strata, whatever is kept")
     given = parser.parse_args()
     points = [point for point in all_points(read_simulated(installed.studies()["links"])) if point.grid != "open"]
     rounds: dict[str, list[float]] = defaultdict(list)
@@ -184,7 +186,7 @@ def main() -> None:
     result: dict[str, Any] = {name: round(statistics.median(values), 3) for name, values in rounds.items()}
     spread = {name: [round(min(values), 3), round(max(values), 3)] for name, values in rounds.items()}
     if not given.no_sample:
-        kept = read_taken(given.take, points) if given.take else {}
+        kept = {} if given.draw else read_taken(given.take, points)
         seconds, error = grids_s(points, kept, random.Random(1), max(2, given.sample))
         result["grid_day_fraction"] = round(seconds / CORES / DAY_S, 3)
         spread["grid_day_fraction"] = [round((seconds + d * error) / CORES / DAY_S, 3) for d in (-1, 1)]
