@@ -10,7 +10,7 @@ from pathlib import Path
 from lull.study import description
 from lull.study.simulated import description as simulated
 from lull.study.simulated.description import SimulatedStudy
-from lull.study.simulated.grids import all_points
+from lull.study.simulated.grids import ACTIVE, all_points
 from lull.study.simulated.rows import Row
 from lull.study.simulated.taken import read_taken
 from lull.study.simulated.verdicts import judge
@@ -51,7 +51,10 @@ def together() -> tuple[list[str], list[list[str]]]:
     for row in rows:
         if row.grid == "multi":
             groups[str(row.factors["application"])].append(row)
-    made = [[application, str(len(groups[application])), *_by_mode(groups[application])] for application in groups]
+    made = []
+    for application, of_group in groups.items():
+        jobs = sum(row.factors["mode"] == ACTIVE for row in of_group)
+        made.append([application, str(jobs), *_by_mode(of_group)])
     return ["application", "jobs", *_headings()], made
 
 
