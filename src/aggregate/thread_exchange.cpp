@@ -13,7 +13,7 @@ namespace lull::aggregate {
 namespace {
 
 constexpr std::size_t most_parts = 64;
-constexpr std::size_t enough = 8192;          // bytes of a block: rather fewer than smaller ones
+constexpr std::size_t enough = 8192;          // chosen; bytes of a block: rather fewer than smaller
 constexpr std::int64_t patience_ns = 20'000;  // with a thread that has not come to its own part
 
 std::size_t parts_for(thread_exchange::handling how, std::size_t cores) {
@@ -131,7 +131,7 @@ void thread_exchange::expect_crowd(bool crowded) {
   for (auto& each : locks_) each->holder.expect_crowd(crowded);
 }
 
-// That of a part is some lines and items at least, or there is none, and no more than gains anything.
+// That of a part is some lines and items at least, or there is none, and at most as large as was tried.
 void thread_exchange::make_stages(rings& mine) {
   if (how_ == handling::at_once || items_.stride == 0) return;
   constexpr std::size_t least = 4 * line, most = 4096;

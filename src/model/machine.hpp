@@ -17,8 +17,9 @@ struct link_costs {
 };
 
 // What the threads of a PE push for that PE itself. Measured (docs/explanation/aggregation-speed.md, "Threads of a PE"): a
-// block that another thread handles gains nothing beyond this size, one that its own thread handles loses; stages, in which items
-// are collected before they move to a block, take half of a first-level cache, for all parts of the PE together.
+// block that another thread handles is better than one of half this size, one that its own thread handles worse when it is twice
+// as large. Chosen: stages, in which items are collected before they move to a block, take half of a first-level cache, for all
+// parts of the PE together.
 struct thread_block_sizes {
   std::size_t handed_over_bytes = 65'536, own_bytes = 32'768, stages_bytes = 16'384;
 };
