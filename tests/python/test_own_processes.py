@@ -50,7 +50,7 @@ def test_a_process_is_found_by_all_its_marks_and_its_name(tmp_path: Path) -> Non
     with subprocess.Popen(["sleep", "600"], env={**os.environ, "MARK": f"{tmp_path}/one"}) as sleeping:
         assert wait_until(lambda: processes_with(str(tmp_path), name="sleep") == [sleeping.pid])
         assert processes_with(f"{tmp_path}/one", "600") == [sleeping.pid]
-        assert processes_with(f"{tmp_path}/one", "700") == []
+        assert processes_with(f"{tmp_path}/one", f"{tmp_path}/two") == []
         assert processes_with(str(tmp_path), name="cat") == []
         sleeping.kill()
 
