@@ -7,12 +7,23 @@
 
 #include "aggregate/agreed.hpp"
 #include "aggregate/producer.hpp"
+#include "aggregate/route_ends.hpp"
 #include "base/clock.hpp"
 #include "model/machine_file.hpp"
 #include "shmem.h"
 
 namespace lull::detail {
 namespace {
+
+// When making it begins, after what is found out once in a job.
+std::int64_t begin(fabric::world& world, const aggregation_request& wanted) {
+  aggregate::begin_plan(world);
+  if (wanted.chosen_from && !wanted.past) {
+    const auto how = aggregate::make_plan(world, *wanted.options, wanted.item_bytes, wanted.chosen_from);
+    if (how.may_change) aggregate::measure_ends(world, how.routes, *wanted.options);
+  }
+  return now_ns();
+}
 
 aggregate::plan plan_of(fabric::world& world, const aggregation_request& wanted) {
   aggregate::plan how = aggregate::make_plan(world, *wanted.options, wanted.item_bytes, wanted.chosen_from);
@@ -38,7 +49,7 @@ std::unique_ptr<aggregate::thread_exchange> exchange_for(fabric::world& world, c
 }  // namespace
 
 aggregation::aggregation(fabric::world& world, const aggregation_request& wanted)
-    : aggregation(world, wanted, aggregate::begin_plan(world)) {}
+    : aggregation(world, wanted, begin(world, wanted)) {}
 
 aggregation::aggregation(fabric::world& world, const aggregation_request& wanted, std::int64_t begun_ns)
     : world_(world),
@@ -61,34 +72,35 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
   if (threads_ && wanted.options->concurrent_handlers && !wanted.has_parts && !(answers_ && plan_.addressed()))
     pipeline_.let_threads_help();
   const int ways = answers_ ? 2 : 1;  // of an item
-  const std::int64_t made_ns = now_ns() - begun_ns;
+  const auto made_ns = static_cast<double>(now_ns() - begun_ns);
   const bool direct = plan_.direct && wanted.has_direct;
   const model::correction_rules& rules = model::this_machine().correction;
-  const bool measures = !rules.off && (direct || plan_.may_change);
-  const std::size_t warm_up = plan_.sizes.per_channel;
-  const double empty_ns = measures ? phases_.ns_of_empty([this] { finish(); }, warm_up) : ways * plan_.ns_per_phase;
+  const double end_ns = plan_.end_of_phase_ns();
   if (direct) {
     const auto least = std::ranges::min_element(plan_.routes, {}, [](const auto& r) { return r.found.ns_per_phase; });
     phases_.allow_direct_path(
         {.gets = answers_ != nullptr,
          .ns_per_item = ways * plan_.ns_per_item,
          .ns_per_phase = ways * plan_.ns_per_phase,
-         .measured_ns_per_phase = empty_ns,
-         .share_of_phase = !plan_.may_change ? 1 : least->found.ns_per_phase / plan_.ns_per_phase},
+         .measured_ns_per_phase = plan_.may_change ? ways * end_ns
+                                  : rules.off      ? ways * plan_.ns_per_phase
+                                                   : phases_.ns_of_empty([this] { finish(); }, plan_.sizes.per_channel),
+         .share_of_phase = plan_.may_change ? least->found.ns_per_phase / end_ns : 1},
         wanted.past ? wanted.past->direct : std::nullopt);
   }
   clock_.clear();
   if (plan_.routes.empty()) return;
-  // Of another like it: the first connects its channels in the phases that are measured, and measures the direct path.
-  const double making_ns = static_cast<double>(ways * made_ns) + aggregate::phases::empty_phases(warm_up) * empty_ns;
-  aggregate::route_choice::measured found{making_ns, empty_ns};
-  if (plan_.may_change) found = aggregate::as_first_finds(world_, found);
+  const double price_ns = plan_.may_change ? aggregate::as_first_finds(world_, ways * made_ns) : 0;
   if (wanted.past) {  // from here on nothing is thrown
     history_.reset(wanted.past);
-    history_->route->changed(plan_, found);
+    history_->route->changed(plan_, price_ns);
   } else {
-    history_->route.emplace(plan_, found, rules, wanted.item_bytes == 0 ? aggregate::usual_bytes_of_any_size : 1,
-                            answers_ != nullptr);
+    history_->route.emplace(
+        plan_, price_ns, rules,
+        aggregate::route_choice::items{
+            .in_one = wanted.item_bytes == 0 ? static_cast<double>(aggregate::usual_bytes_of_any_size) : 1,
+            .both_ways = answers_ != nullptr,
+            .turns = world.pes_per_core()});
   }
   if (!plan_.may_change) history_->route->stay();
 }

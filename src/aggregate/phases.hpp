@@ -43,7 +43,6 @@ class phases {
   // Of some phases without items, the median; finish() is that of the aggregation. So many before these touch memory that is
   // new. Collective, before the first phase: none of them counts.
   [[nodiscard]] double ns_of_empty(const std::function<void()>& finish, std::size_t warm_up);
-  [[nodiscard]] static double empty_phases(std::size_t warm_up) { return static_cast<double>(warm_up + measured_ones); }
 
   // A step that does not wait; true: the phase is over.
   bool try_finish();

@@ -10,6 +10,7 @@
 #include "aggregate/agreed.hpp"
 #include "aggregate/node_hop.hpp"
 #include "aggregate/pe_hop.hpp"
+#include "aggregate/route_ends.hpp"
 #include "base/clock.hpp"
 #include "base/settings.hpp"
 #include "base/topology.hpp"
@@ -139,6 +140,7 @@ void note_routes(plan& made, fabric::world& world, const model::machine& here, c
   made.may_change = world.places().nodes() > 1 && world.places().nodes() < world.pes() && !here.correction.off;
   if (!made.may_change && !world.wait().has_table()) return;
   made.routes = candidates(world, here, wanted, limits);
+  for (candidate& one : made.routes) one.found.ns_per_phase = measured_end(one.how).value_or(one.found.ns_per_phase);
   model::machine by_constants = here;
   by_constants.link = predicted;
   made.predicted = candidates(world, by_constants, wanted, limits);

@@ -40,6 +40,8 @@ struct plan {
   std::size_t taken = 0;    // of these
   bool may_change = false;  // it may be worth another route in other phases; else these are for statistics only
 
+  // What ends a phase, measured where it may change its route.
+  [[nodiscard]] double end_of_phase_ns() const { return may_change ? routes[taken].found.ns_per_phase : ns_per_phase; }
   // Whether items carry the number of their PE: not where each channel of the only hop that moves them ends at it.
   [[nodiscard]] bool addressed() const {
     return how != scheme{buffering::per_pe, 1} && !(one_node && how.buffers == buffering::per_node);

@@ -6,27 +6,19 @@
 
 namespace lull::aggregate {
 
-route_choice::route_choice(const plan& how, const measured& found, const model::correction_rules& rules,
-                           double items_in_one, bool both_ways)
-    : rules_(rules), items_in_one_(items_in_one), ways_(both_ways ? 2 : 1), stays_(rules.off) {
+route_choice::route_choice(const plan& how, double making_ns, const model::correction_rules& rules, const items& of)
+    : rules_(rules), items_in_one_(of.in_one), ways_(of.both_ways ? 2 : 1), stays_(rules.off) {
   for (const candidate& one : how.routes)
-    routes_.push_back({one.how, ways_ * one.found.ns_per_item, ways_ * one.found.ns_per_phase, false, 0});
-  take(how, found);
+    routes_.push_back({one.how, of.turns * ways_ * one.found.ns_per_item, ways_ * one.found.ns_per_phase, 0});
+  take(how.how, making_ns);
 }
 
-void route_choice::take(const plan& how, const measured& found) {
-  const auto at = std::ranges::find(routes_, how.how, &alternative::how);
+void route_choice::take(const scheme& how, double making_ns) {
+  const auto at = std::ranges::find(routes_, how, &alternative::how);
   if (at == routes_.end()) return;
   taken_ = static_cast<std::size_t>(at - routes_.begin());
-  price_ns_ = found.making_ns;
-  const bool first = std::ranges::none_of(routes_, &alternative::taken_before);
-  const double factor = first ? found.empty_phase_ns / at->ns_per_phase : 1;  // what later ones are off by is their own
-  for (alternative& one : routes_) {
-    if (!one.taken_before) one.ns_per_phase *= factor;
-    one.lost_ns = 0;
-  }
-  at->ns_per_phase = found.empty_phase_ns;
-  at->taken_before = true;
+  price_ns_ = making_ns;
+  for (alternative& one : routes_) one.lost_ns = 0;
 }
 
 void route_choice::phase_over(std::uint64_t most_pushed, std::int64_t ns) {
@@ -35,35 +27,21 @@ void route_choice::phase_over(std::uint64_t most_pushed, std::int64_t ns) {
   if (now_.size() == most_seen) now_.erase(now_.begin());
   now_.push_back({items, ns});
   if (stays_) return;
-  const double cost = routes_[taken_].ns_of(items), worth_changing = (1 - rules_.least_gain) * cost;
-  since_change_ns_ += cost;
+  const double cost = routes_[taken_].ns_of(items), worth_changing = (1 - rules_.least_gain_of_a_route) * cost;
   for (alternative& one : routes_) one.lost_ns = std::max(0.0, one.lost_ns + worth_changing - one.ns_of(items));
 }
 
 std::optional<scheme> route_choice::wanted() const {
   if (stays_) return std::nullopt;
   const auto most = std::ranges::max_element(routes_, {}, &alternative::lost_ns);
-  return most->lost_ns < price_ns_ ? worth_a_trial() : std::optional(most->how);
+  return most->lost_ns < price_ns_ ? std::nullopt : std::optional(most->how);
 }
 
-std::optional<scheme> route_choice::worth_a_trial() const {
-  if (former_ || phases_ < phases_to_tell) return std::nullopt;
-  const double items = now_.back().items, cost = routes_[taken_].ns_of(items);
-  const alternative* likeliest = nullptr;
-  for (const alternative& one : routes_)
-    if (!one.taken_before && (!likeliest || one.ns_of(items) < likeliest->ns_of(items))) likeliest = &one;
-  if (!likeliest || (1 - rules_.doubt) * likeliest->ns_of(items) >= (1 - rules_.least_gain) * cost) return std::nullopt;
-  const double more = phases_to_tell * std::max(0.0, likeliest->ns_of(items) - cost);
-  return 2 * price_ns_ + more > rules_.share_of_trials * since_change_ns_ ? std::nullopt
-                                                                          : std::optional(likeliest->how);
-}
-
-void route_choice::changed(const plan& how, const measured& found) {
+void route_choice::changed(const plan& how, double making_ns) {
   former_ = taken_;
-  take(how, found);
+  take(how.how, making_ns);
   before_ = std::exchange(now_, {});
-  phases_ = 0;
-  since_change_ns_ = 0;
+  phases_before_ = std::exchange(phases_, 0);
   ++switches_;
 }
 
@@ -83,16 +61,17 @@ std::optional<route_choice::comparison> route_choice::compares() const {
   const double items = now_.back().items;
   const auto before = median_of_like(before_, items), since = median_of_like(now_, items);
   if (!before || !since) return std::nullopt;
-  return comparison{items, *before, *since};
+  return comparison{items, *before, *since, phases_before_ >= new_to_memory + fewest_seen};
 }
 
-// What ends a phase has been measured on both, so that the rest is its items'.
+// What ends a phase has been measured on both, so that the rest is its items'. Where the phases before were slow because memory was new
+// to them, they say too little: then all that a phase takes now is taken for its route's.
 void route_choice::judge(const comparison& of_all) {
   alternative &now = routes_[taken_], &before = routes_[*former_];
   const double slower = of_all.since_ns - of_all.before_ns;
   if (of_all.items > 0) {
-    const double expected = before.ns_of(of_all.items) + slower;
-    now.ns_per_item = std::max(0.0, (expected - now.ns_per_phase) / of_all.items);
+    const double takes = of_all.like ? before.ns_of(of_all.items) + slower : of_all.since_ns;
+    now.ns_per_item = std::max(0.0, (takes - now.ns_per_phase) / of_all.items);
   }
   for (alternative& one : routes_) one.lost_ns = 0;
   if (slower > 0) before.lost_ns = price_ns_;

@@ -112,8 +112,8 @@ struct correction_rules {
   // Another alternative must promise at least this share, in so many looks one after the other.
   double least_gain = 0.2;
   std::uint32_t looks_to_switch = 3;
-  // What was never taken may cost less than predicted by this share, and is tried for at most such a share of the time. Chosen.
-  double doubt = 0.5, share_of_trials = 0.1;
+  // And another route of items, whose change is priced: what it saves below this share is not counted. Chosen.
+  double least_gain_of_a_route = 0.1;
 };
 
 // What the runtime rewrites in a program's puts to other nodes (transforming.hpp).
