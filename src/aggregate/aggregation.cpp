@@ -84,7 +84,7 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
          .ns_per_phase = ways * plan_.ns_per_phase,
          .measured_ns_per_phase = plan_.may_change ? ways * end_ns
                                   : rules.off      ? ways * plan_.ns_per_phase
-                                                   : phases_.ns_of_empty([this] { finish(); }, plan_.sizes.per_channel),
+                                              : phases_.ns_of_empty([this] { finish(); }, plan_.sizes.per_channel, 7),
          .share_of_phase = plan_.may_change ? least->found.ns_per_phase / end_ns : 1},
         wanted.past ? wanted.past->direct : std::nullopt);
   }

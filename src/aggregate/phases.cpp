@@ -1,7 +1,6 @@
 #include "aggregate/phases.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/clock.hpp"
 #include "fabric/team.hpp"
@@ -15,8 +14,8 @@ void phases::allow_direct_path(const direct_path::buffered& other,
   direct_now_ = direct_limit_ != 0;
 }
 
-double phases::ns_of_empty(const std::function<void()>& finish, std::size_t warm_up) {
-  std::array<std::int64_t, measured_ones> took{};
+double phases::ns_of_empty(const std::function<void()>& finish, std::size_t warm_up, std::size_t measured) {
+  std::vector<std::int64_t> took(measured);
   for (std::size_t i = 0; i < warm_up; ++i) finish();
   for (std::int64_t& t : took) {
     world_.everybody().sync();

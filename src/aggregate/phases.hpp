@@ -40,9 +40,9 @@ class phases {
   // before the first phase.
   void allow_direct_path(const direct_path::buffered& other, const std::optional<model::direct_path_costs>& known);
 
-  // Of some phases without items, the median; finish() is that of the aggregation. So many before these touch memory that is
+  // Of so many phases without items, the median; finish() is that of the aggregation. So many before these touch memory that is
   // new. Collective, before the first phase: none of them counts.
-  [[nodiscard]] double ns_of_empty(const std::function<void()>& finish, std::size_t warm_up);
+  [[nodiscard]] double ns_of_empty(const std::function<void()>& finish, std::size_t warm_up, std::size_t measured);
 
   // A step that does not wait; true: the phase is over.
   bool try_finish();
@@ -65,8 +65,6 @@ class phases {
   [[nodiscard]] std::vector<model::choice_account> accounts() const;
 
  private:
-  static constexpr std::size_t measured_ones = 7;
-
   void over(std::uint64_t most_pushed);
 
   fabric::world& world_;
