@@ -8,8 +8,11 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lull.report import svg
 from lull.report.tabled_plot import TabledPlot
+from lull.statistics import bootstrap
 from lull.study.simulated.description import Figure
 from lull.study.simulated.grids import ACTIVE
 from lull.study.simulated.rows import Row
@@ -156,13 +159,11 @@ def _distributions(title: str, rows: list[Row], number: int) -> list[TabledPlot]
             if not values:
                 continue
             colour = _look(setting, settings)["color"]
-            if len(set(values)) > 1:
-                parts: Any = panel.violinplot([values], positions=[place], widths=0.85, showextrema=False)
-                for body in parts["bodies"]:
-                    body.set_facecolor(colour)
-                    body.set_alpha(0.45)
+            _violin(panel, place, values, quantity, colour)
             panel.plot([place, place], [min(values), max(values)], color=colour, linewidth=0.8)
             panel.plot([place], [median(values)], color=colour, marker="_", markersize=9, markeredgewidth=2)
+            text = shown(median(values) / 100).removesuffix(" %")
+            panel.annotate(text, (place, median(values)), (0, 3), textcoords="offset points", ha="center", fontsize=6)
         panel.set_xticks(range(len(settings)), [_short(setting) for setting in settings], rotation=90)
 
     with svg.drawing():
@@ -178,6 +179,22 @@ def _distributions(title: str, rows: list[Row], number: int) -> list[TabledPlot]
     return [
         TabledPlot(f"figure-{number}", title, plot, headings, cells, texts=(0, 1), aside=": median (least to most)")
     ]
+
+
+def _violin(panel: Axes, place: int, values: Sequence[float], quantity: str, colour: str) -> None:
+    """The density as the axis shows it: on its scale, not on that of the values."""
+    from matplotlib.scale import SymmetricalLogTransform
+    from matplotlib.transforms import IdentityTransform
+
+    scale = SymmetricalLogTransform(10, LINEAR_PERCENT, 1) if quantity == "slowdown" else IdentityTransform()
+    shape = bootstrap.density(scale.transform(np.array(values)))
+    if shape is None:
+        return
+    at, height = shape
+    wide = 0.42 * height / height.max()
+    panel.fill_betweenx(
+        scale.inverted().transform(at), place - wide, place + wide, color=colour, alpha=0.45, linewidth=0
+    )
 
 
 def _spread(values: Sequence[float]) -> str:
