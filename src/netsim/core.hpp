@@ -14,9 +14,11 @@
 #pragma once
 #include <time.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,9 +38,9 @@
 
 namespace lull::netsim {
 
-// Self has: has_channels; look(n), route(n) for the n-th logical process of the window; arrive(in, packet),
-// handle(timer); may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at) for
-// nodes' links; and report_deadlock().
+// Self has: has_channels; look(arrivals, timers), route(arrivals, timers); arrive(in, packet), handle(timer);
+// may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at) for nodes' links; and
+// report_deadlock().
 template <class Self, topology_shape T>
 class core {
  public:
@@ -64,6 +66,29 @@ class core {
     route_state path{};
     std::uint32_t message = nowhere;
     std::uint32_t unsent = 0;
+  };
+
+  // The events of a kind in the open window, and how far the first two steps have come with them.
+  class cursor {
+   public:
+    explicit cursor(std::span<const event> all) : all_(all) {}
+    // Those to take next so that all before `end` have been; where there are any, at least `together`, so that it is
+    // mostly as many.
+    std::span<const event> to_look_at(std::uint32_t end, std::uint32_t together) {
+      return upto(looked_, end, together);
+    }
+    std::span<const event> to_route(std::uint32_t end, std::uint32_t together) { return upto(routed_, end, together); }
+
+   private:
+    std::span<const event> upto(std::uint32_t& done, std::uint32_t end, std::uint32_t together) const {
+      const auto all = static_cast<std::uint32_t>(all_.size());
+      if (done >= std::min(end, all)) return {};
+      const std::uint32_t from = done;
+      done = std::min(std::max(end, from + together), all);
+      return all_.subspan(from, done - from);
+    }
+    std::span<const event> all_;
+    std::uint32_t looked_ = 0, routed_ = 0;
   };
 
   Self& self() { return static_cast<Self&>(*this); }
@@ -103,9 +128,8 @@ class core {
   std::uint64_t events_ = 0;
 };
 
-// While one logical process acts, the records of the next are fetched. Where traffic is sparse most have one event, and
-// that would come too late: then those of as many more as have so many events, and at least one more is looked at than
-// has been routed.
+// While one logical process acts, the records of the next are fetched. Where traffic is sparse most have few events, and
+// that would come too late: then those of so many more events are.
 template <class Self, topology_shape T>
 void core<Self, T>::act_by_lp() {
   // In events; docs/explanation/network-simulator.md says how they were found.
@@ -114,16 +138,21 @@ void core<Self, T>::act_by_lp() {
   constexpr std::uint32_t route_ahead = 4;
   const std::size_t lps = queue_.lps();
   const bool far = queue_.count() < sparse * lps;
-  std::size_t looked = 0;
-  std::size_t routed = 0;
+  cursor arriving(queue_.events(windows::packets));
+  cursor timing(queue_.events(windows::timers));
   for (std::size_t n = 0; n < lps; ++n) {
-    while (looked < lps && looked <= n + 1) self().look(looked++);
+    const std::uint32_t packets = queue_.end_of(windows::packets, n);
+    const std::uint32_t timers = queue_.end_of(windows::timers, n);
     if (far) {
-      const std::uint32_t acted = queue_.events_before(n + 1);
-      while (looked < lps && queue_.events_before(looked + 1) <= acted + look_ahead) self().look(looked++);
-      while (routed + 1 < looked && queue_.events_before(routed + 1) <= acted + route_ahead) self().route(routed++);
+      self().look(arriving.to_look_at(packets + look_ahead, look_ahead),
+                  timing.to_look_at(timers + look_ahead, look_ahead));
+      self().route(arriving.to_route(packets + 1, route_ahead), timing.to_route(timers + 1, route_ahead));
+    } else {
+      const std::size_t next = std::min(n + 1, lps - 1);
+      self().look(arriving.to_look_at(queue_.end_of(windows::packets, next), 0),
+                  timing.to_look_at(queue_.end_of(windows::timers, next), 0));
+      self().route(arriving.to_route(packets, 0), timing.to_route(timers, 0));
     }
-    if (routed <= n) self().route(routed++);
     here_ = queue_.lp(n);
     act(n);
   }

@@ -35,8 +35,8 @@ class eager_queues : public core<eager_queues<T>, T> {
   using base::choose_path, base::prefetch_timer, base::serve_node, base::end_computation;
   using base::service;
 
-  void look(std::size_t n) const;
-  void route(std::size_t n);
+  void look(std::span<const event> arriving, std::span<const event> timing) const;
+  void route(std::span<const event> arriving, std::span<const event> timing);
   void handle(const event& timer);
   void arrive(link_id in, std::uint32_t index);
   [[nodiscard]] static bool may_send(link_id /*out*/, unsigned /*channel*/, std::int32_t /*bytes*/) { return true; }
@@ -78,18 +78,20 @@ std::string eager_queues<T>::why_not_exact() const {
 
 // Inlined always: GCC takes a function that only prefetches for one without effect, and drops the call.
 template <topology_shape T>
-[[gnu::always_inline]] inline void eager_queues<T>::look(std::size_t n) const {
-  links_.prefetch_free_at(queue_.lp(n));
-  for (const event& e : queue_.events(windows::packets, n)) packets_.prefetch(e.b);
-  for (const event& e : queue_.events(windows::timers, n)) prefetch_timer(e);
+[[gnu::always_inline]] inline void eager_queues<T>::look(std::span<const event> arriving,
+                                                         std::span<const event> timing) const {
+  for (const event& e : arriving) {
+    links_.prefetch_free_at(e.lp);
+    packets_.prefetch(e.b);
+  }
+  for (const event& e : timing) prefetch_timer(e);
 }
 
 template <topology_shape T>
-void eager_queues<T>::route(std::size_t n) {
-  const std::uint32_t at = queue_.lp(n);
-  for (const event& e : queue_.events(windows::packets, n)) {
+void eager_queues<T>::route(std::span<const event> arriving, std::span<const event> /*timing*/) {
+  for (const event& e : arriving) {
     now_ = queue_.time_of(e);
-    choose_path(at, packets_[e.b]);
+    choose_path(e.lp, packets_[e.b]);
   }
 }
 

@@ -38,8 +38,8 @@ class explicit_queues : public core<explicit_queues<T>, T> {
   using base::schedule_service, base::choose_path, base::prefetch_timer, base::serve_node, base::end_computation;
   using base::service, base::credit;
 
-  void look(std::size_t n) const;
-  void route(std::size_t n);
+  void look(std::span<const event> arriving, std::span<const event> timing) const;
+  void route(std::span<const event> arriving, std::span<const event> timing);
   void handle(const event& timer);
   void arrive(link_id in, std::uint32_t index);
   void release(const packet& p);
@@ -65,30 +65,30 @@ class explicit_queues : public core<explicit_queues<T>, T> {
 
 // Inlined always: GCC takes a function that only prefetches for one without effect, and drops the call.
 template <topology_shape T>
-[[gnu::always_inline]] inline void explicit_queues<T>::look(std::size_t n) const {
-  links_.prefetch_free_at(queue_.lp(n));
-  for (const event& e : queue_.events(windows::packets, n)) {
+[[gnu::always_inline]] inline void explicit_queues<T>::look(std::span<const event> arriving,
+                                                            std::span<const event> timing) const {
+  for (const event& e : arriving) {
+    links_.prefetch_free_at(e.lp);
     packets_.prefetch(e.b);
     links_.prefetch_input(e.a);
   }
-  for (const event& e : queue_.events(windows::timers, n)) prefetch_timer(e);
+  for (const event& e : timing) prefetch_timer(e);
 }
 
 template <topology_shape T>
-void explicit_queues<T>::route(std::size_t n) {
-  const std::uint32_t at = queue_.lp(n);
-  for (const event& e : queue_.events(windows::timers, n)) {
+void explicit_queues<T>::route(std::span<const event> arriving, std::span<const event> timing) {
+  for (const event& e : timing) {
     if (windows::what(e) != service || links_.from_node(e.a)) continue;
     for (unsigned left = links_.port_of(e.a).occupied; left != 0; left &= left - 1)
       packets_.prefetch(links_.channel_of(e.a, static_cast<unsigned>(std::countr_zero(left))).head);
   }
-  for (const event& e : queue_.events(windows::packets, n)) {
+  for (const event& e : arriving) {
     now_ = queue_.time_of(e);
     const input_port& in = links_.input_of(e.a);
     // A full input port will hand its credits over; whether it is full cannot be predicted, so something is fetched
     // anyway.
     __builtin_prefetch(in.count == input_port::most ? static_cast<const void*>(&links_.channel_of(in.sender, 0)) : &in);
-    choose_path(at, packets_[e.b]);
+    choose_path(e.lp, packets_[e.b]);
   }
 }
 

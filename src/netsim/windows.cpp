@@ -1,5 +1,6 @@
 #include "netsim/windows.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 #include <utility>
@@ -7,16 +8,20 @@
 namespace lull::netsim {
 namespace {
 
-bool before(const event& x, const event& y) { return (x.when >> 2U) < (y.when >> 2U); }
-bool later(const event& x, const event& y) { return before(y, x); }
+bool later(const event& x, const event& y) { return (y.when >> 2U) < (x.when >> 2U); }
+
+// Orders events by logical process, then by time.
+std::uint64_t rank_of(const event& e) { return (std::uint64_t{e.lp} << 32U | e.when) >> 2U; }
 
 }  // namespace
 
-windows::windows(std::uint32_t lps, unsigned window_bits) : bits_(window_bits), has_events_((lps + 63) / 64) {
-  for (stream& s : streams_) {
-    s.slots.resize(slot_count);
-    s.counts.resize(lps);
-  }
+windows::windows(std::uint32_t lps, unsigned window_bits)
+    : bits_(window_bits),
+      time_mask_((std::uint32_t{1} << window_bits) - 1),
+      places_(lps + std::size_t{1}),
+      counts_(lps),
+      has_events_((lps + 63) / 64) {
+  for (auto& slots : slots_) slots.resize(slot_count);
 }
 
 void windows::schedule_elsewhere(kind k, std::int64_t window, const event& e) {
@@ -30,12 +35,10 @@ void windows::schedule_elsewhere(kind k, std::int64_t window, const event& e) {
   }
 }
 
-bool windows::take(event& e) {
-  if (now_.empty()) return false;
+void windows::take_first(event& e) {
   std::ranges::pop_heap(now_, later);
   e = now_.back();
   now_.pop_back();
-  return true;
 }
 
 void windows::add_chunk(slot& s, unsigned window) {
@@ -82,95 +85,135 @@ bool windows::open() {
   const unsigned slot = static_cast<unsigned>(current_) % slot_count;
   for (; !far_.empty() && far_.top().window == current_; far_.pop()) append(far_.top().k, slot, far_.top().what);
   sort(slot);
-  for (stream& s : streams_) release_chunks(s.slots[slot]);
+  for (auto& slots : slots_) release_chunks(slots[slot]);
   occupied_[slot / 64] &= ~(std::uint64_t{1} << slot % 64);
   return true;
 }
 
 // By counting: logical processes are visited in order of number, and only those with events.
 void windows::sort(unsigned window) {
-  for (stream& s : streams_) {
-    std::uint32_t* const counts = s.counts.data();
-    const slot& due = s.slots[window];
+  const auto each = [&](kind k, auto&& with) {
+    const slot& due = slots_[k][window];
     for (const chunk* c = due.first; c != nullptr; c = c->next)
-      for (const event& e : due.events_in(*c)) {
-        ++counts[e.lp];
-        has_events_[e.lp / 64] |= std::uint64_t{1} << e.lp % 64;
-      }
+      for (const event& e : due.events_in(*c)) with(e);
+  };
+  for (const kind k : {packets, timers})
+    each(k, [&](const event& e) {
+      ++counts_[e.lp][k];
+      has_events_[e.lp / 64] |= std::uint64_t{1} << e.lp % 64;
+    });
+  const of_each_kind most = find_places();
+  for (const kind k : {packets, timers}) {
+    const std::uint32_t all = places_[lps_].first[k];
+    if (sorted_[k].size() < all) sorted_[k].resize(2 * std::size_t{all});
+    event* const sorted = sorted_[k].data();
+    each(k, [&](const event& e) { sorted[counts_[e.lp][k]++] = e; });
+    if (most[k] <= 1) continue;
+    constexpr std::uint32_t few = 32;  // at one, so that to move them one by one takes not too long
+    if (most[k] <= few && all < 4 * lps_)
+      order_few({sorted, all});
+    else
+      order_each(k);
   }
-  active_.clear();
+  for (std::size_t n = 0; n < lps_; ++n) counts_[places_[n].lp] = {};
+}
+
+// Makes of each count where its events go; answers how many there are at most at one logical process.
+windows::of_each_kind windows::find_places() {
+  place* to = places_.data();
+  of_each_kind sum{};
+  of_each_kind most{};
   for (std::uint32_t word = 0; word < has_events_.size(); ++word)
-    for (std::uint64_t left = std::exchange(has_events_[word], 0); left != 0; left &= left - 1)
-      active_.push_back(word * 64 + static_cast<std::uint32_t>(std::countr_zero(left)));
-  for (const kind k : {packets, timers}) sort(k, streams_[k].slots[window]);
+    for (std::uint64_t left = std::exchange(has_events_[word], 0); left != 0; left &= left - 1) {
+      const std::uint32_t lp = word * 64 + static_cast<std::uint32_t>(std::countr_zero(left));
+      const of_each_kind its = std::exchange(counts_[lp], sum);
+      *to++ = {lp, sum};
+      for (const kind k : {packets, timers}) {
+        sum[k] += its[k];
+        most[k] = std::max(most[k], its[k]);
+      }
+    }
+  lps_ = static_cast<std::size_t>(to - places_.data());
+  *to = {0, sum};
+  return most;
 }
 
-void windows::sort(kind k, const slot& due) {
-  stream& s = streams_[k];
-  std::uint32_t* const counts = s.counts.data();
-  std::uint32_t sum = 0;
-  for (const std::uint32_t lp : active_) sum += std::exchange(counts[lp], sum);
-  by_lp_.resize(sum);
-  s.sorted.resize(sum);
-  event* const by_lp = by_lp_.data();
-  for (const chunk* c = due.first; c != nullptr; c = c->next)
-    for (const event& e : due.events_in(*c)) by_lp[counts[e.lp]++] = e;
-  s.bounds.assign(1, 0);
-  for (const std::uint32_t lp : active_) {
-    const std::uint32_t end = std::exchange(counts[lp], 0);
-    const std::uint32_t begin = s.bounds.back();
-    sort_by_time({by_lp + begin, by_lp + end}, s.sorted.data() + begin);
-    s.bounds.push_back(end);
+// Where traffic is sparse: few events are out of order, and those of one logical process end where the next begin.
+void windows::order_few(std::span<event> events) {
+  std::uint64_t last = rank_of(events[0]);
+  for (std::size_t i = 1; i < events.size(); ++i) {
+    const std::uint64_t rank = rank_of(events[i]);
+    if (rank >= last) {
+      last = rank;
+      continue;
+    }
+    const event moved = events[i];
+    std::size_t to = i;
+    do {
+      events[to] = events[to - 1];
+      --to;
+    } while (to > 0 && rank_of(events[to - 1]) > rank);
+    events[to] = moved;
   }
 }
 
-void windows::sort_by_time(std::span<const event> events, event* sorted) {
+void windows::order_each(kind k) {
+  for (std::size_t n = 0; n < lps_; ++n)
+    order({sorted_[k].data() + places_[n].first[k], sorted_[k].data() + places_[n + 1].first[k]});
+}
+
+// Those of one logical process.
+void windows::order(std::span<event> events) {
   constexpr std::size_t few = 32;
   const std::size_t n = events.size();
-  if (n <= 2) {  // as most are where traffic is sparse
-    if (n == 0) return;
-    const std::size_t swapped = n == 2 && before(events[1], events[0]) ? 1 : 0;
-    sorted[swapped] = events[0];
-    if (n == 2) sorted[1 - swapped] = events[1];
+  if (n <= 2) {
+    if (n == 2 && later(events[0], events[1])) std::swap(events[0], events[1]);
     return;
   }
-  if (n > few) {
-    times_.resize(n);  // time, then position
-    for (std::size_t i = 0; i < n; ++i) times_[i] = std::uint64_t{events[i].when >> 2U} << 32U | i;
-    std::ranges::sort(times_);
-    for (std::size_t i = 0; i < n; ++i) sorted[i] = events[static_cast<std::uint32_t>(times_[i])];
-    return;
-  }
+  if (n > few) return order_many(events);
+  std::array<event, few> unordered;
   std::array<std::int32_t, few> keys;  // time, then position
-  for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<std::int32_t>((events[i].when >> 2U) << 5U | i);
+  for (std::size_t i = 0; i < n; ++i) {
+    unordered[i] = events[i];
+    keys[i] = static_cast<std::int32_t>((events[i].when >> 2U) << 5U | i);
+  }
   const std::size_t padded = (n + 3) / 4 * 4;
   for (std::size_t i = n; i < padded; ++i) keys[i] = std::numeric_limits<std::int32_t>::max();
   for (std::size_t i = 0; i < n; ++i) {
     std::int32_t rank = 0;
     for (std::size_t j = 0; j < padded; ++j) rank += keys[j] < keys[i] ? 1 : 0;
-    sorted[rank] = events[i];
+    events[static_cast<std::size_t>(rank)] = unordered[i];
   }
+}
+
+// By counting how many lie in each of some equal parts of the window, so many that few share one.
+void windows::order_many(std::span<event> events) {
+  const unsigned parts_bits = std::min(static_cast<unsigned>(std::bit_width(events.size())), bits_);
+  const unsigned shift = 2 + bits_ - parts_bits;
+  parts_.assign(std::size_t{1} << parts_bits, 0);
+  for (const event& e : events) ++parts_[e.when >> shift];
+  std::uint32_t sum = 0;
+  for (std::uint32_t& part : parts_) sum += std::exchange(part, sum);
+  unordered_.assign(events.begin(), events.end());
+  for (const event& e : unordered_) events[parts_[e.when >> shift]++] = e;
+  order_few(events);
 }
 
 void windows::cut_off(picoseconds end) {
   std::size_t lps = 0;
-  std::array<std::uint32_t, 2> seen{};  // of sorted
-  std::array<std::uint32_t, 2> kept{};
-  for (std::size_t n = 0; n < active_.size(); ++n) {
-    bool any = false;
-    for (const kind k : {packets, timers}) {
-      stream& s = streams_[k];
-      for (std::uint32_t i = std::exchange(seen[k], s.bounds[n + 1]); i < seen[k]; ++i) {
-        if (time_of(s.sorted[i]) > end) break;
-        s.sorted[kept[k]++] = s.sorted[i];
-        any = true;
+  of_each_kind seen{};  // of sorted_
+  of_each_kind kept{};
+  for (std::size_t n = 0; n < lps_; ++n) {
+    const of_each_kind begins = kept;
+    for (const kind k : {packets, timers})
+      for (std::uint32_t i = std::exchange(seen[k], places_[n + 1].first[k]); i < seen[k]; ++i) {
+        if (time_of(sorted_[k][i]) > end) break;
+        sorted_[k][kept[k]++] = sorted_[k][i];
       }
-      s.bounds[lps + 1] = kept[k];
-    }
-    if (any) active_[lps++] = active_[n];
+    if (kept != begins) places_[lps++] = {places_[n].lp, begins};
   }
-  active_.resize(lps);
-  for (const kind k : {packets, timers}) streams_[k].sorted.resize(kept[k]);
+  lps_ = lps;
+  places_[lps] = {0, kept};
 }
 
 }  // namespace lull::netsim

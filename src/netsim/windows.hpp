@@ -25,8 +25,8 @@
 namespace lull::netsim {
 
 struct event {
-  std::uint32_t lp;
   std::uint32_t when;  // picoseconds into the window << 2 | the caller's own two bits
+  std::uint32_t lp;
   std::uint32_t a;
   std::uint32_t b;
 };
@@ -47,7 +47,7 @@ class windows {
   template <kind k>
   void schedule(picoseconds at, std::uint32_t lp, unsigned what, std::uint32_t a, std::uint32_t b) {
     const std::int64_t window = at >> bits_;
-    const event e{lp, (static_cast<std::uint32_t>(at & (length() - 1))) << 2U | what, a, b};
+    const event e{(static_cast<std::uint32_t>(at) & time_mask_) << 2U | what, lp, a, b};
     if (static_cast<std::uint64_t>(window - current_ - 1) < slot_count - 1) [[likely]]
       append(k, static_cast<unsigned>(window) % slot_count, e);
     else
@@ -59,17 +59,17 @@ class windows {
 
   // The open window's events at the n-th logical process that has any, in order of time. Timers scheduled meanwhile for
   // the logical process in turn come by `sooner`.
-  [[nodiscard]] std::size_t lps() const { return active_.size(); }
-  [[nodiscard]] std::uint32_t lp(std::size_t n) const { return active_[n]; }
-  // Events of the open window at the logical processes before the n-th.
-  [[nodiscard]] std::uint32_t events_before(std::size_t n) const {
-    return streams_[packets].bounds[n] + streams_[timers].bounds[n];
-  }
+  [[nodiscard]] std::size_t lps() const { return lps_; }
+  [[nodiscard]] std::uint32_t lp(std::size_t n) const { return places_[n].lp; }
   [[nodiscard]] std::span<const event> events(kind k, std::size_t n) const {
-    const stream& s = streams_[k];
-    return {s.sorted.data() + s.bounds[n], s.sorted.data() + s.bounds[n + 1]};
+    return {sorted_[k].data() + places_[n].first[k], sorted_[k].data() + places_[n + 1].first[k]};
   }
-  [[nodiscard]] std::size_t count() const { return streams_[packets].sorted.size() + streams_[timers].sorted.size(); }
+  // The same events as one row, and where in it those of the n-th logical process end.
+  [[nodiscard]] std::span<const event> events(kind k) const { return {sorted_[k].data(), places_[lps_].first[k]}; }
+  [[nodiscard]] std::uint32_t end_of(kind k, std::size_t n) const { return places_[n + 1].first[k]; }
+  [[nodiscard]] std::size_t count() const {
+    return std::size_t{places_[lps_].first[packets]} + places_[lps_].first[timers];
+  }
   // Forgets events of the open window after `end`.
   void cut_off(picoseconds end);
 
@@ -79,7 +79,12 @@ class windows {
       return false;
     return take(e);
   }
-  bool take(event& e);
+  bool take(event& e) {
+    if (now_.empty()) [[likely]]
+      return false;
+    take_first(e);
+    return true;
+  }
 
  private:
   static constexpr unsigned slot_count = 512;
@@ -108,15 +113,15 @@ class windows {
       return {c.events.data(), &c == last ? at : c.events.data() + chunk::room};
     }
   };
-  struct stream {
-    std::vector<slot> slots;            // of windows to come, unordered
-    std::vector<event> sorted;          // of the open window
-    std::vector<std::uint32_t> bounds;  // in sorted: where the events of each active logical process begin, and the end
-    std::vector<std::uint32_t> counts;  // by logical process; zero but while sorting
+  using of_each_kind = std::array<std::uint32_t, 2>;
+  // A logical process that has events in the open window, and where in `sorted_` they begin.
+  struct place {
+    std::uint32_t lp = 0;
+    of_each_kind first{};
   };
 
   void append(kind k, unsigned window, const event& e) {
-    slot& s = streams_[k].slots[window];
+    slot& s = slots_[k][window];
     if (s.at == s.end) [[unlikely]]
       add_chunk(s, window);
     *s.at++ = e;
@@ -125,21 +130,29 @@ class windows {
   void release_chunks(slot& s);
   void schedule_elsewhere(kind k, std::int64_t window, const event& e);
   [[nodiscard]] std::int64_t next_occupied() const;
+  void take_first(event& e);
   void sort(unsigned window);
-  void sort(kind k, const slot& due);
-  void sort_by_time(std::span<const event> events, event* sorted);
+  [[nodiscard]] of_each_kind find_places();
+  static void order_few(std::span<event> events);
+  void order_each(kind k);
+  void order(std::span<event> events);
+  void order_many(std::span<event> events);
 
   unsigned bits_;
+  std::uint32_t time_mask_;  // of a time, what lies within a window
   std::int64_t current_ = -1;
   picoseconds begin_ = 0;
-  std::array<stream, 2> streams_;
+  std::array<std::vector<slot>, 2> slots_;       // of windows to come, unordered
+  std::array<std::vector<event>, 2> sorted_;     // of the open window; what it does not need is left over
+  std::vector<place> places_;                    // behind the last, where all end
+  std::size_t lps_ = 0;                          // of `places_`
   std::vector<std::unique_ptr<chunk[]>> owned_;  // NOLINT(modernize-avoid-c-arrays)
   chunk* free_ = nullptr;
   std::array<std::uint64_t, slot_count / 64> occupied_{};
-  std::vector<std::uint64_t> has_events_;  // logical processes, a bit each
-  std::vector<std::uint32_t> active_;      // logical processes with events in the open window
-  std::vector<event> by_lp_;               // while sorting
-  std::vector<std::uint64_t> times_;       // the same
+  std::vector<of_each_kind> counts_;       // by logical process; zero but while sorting
+  std::vector<std::uint64_t> has_events_;  // logical processes, a bit each; the same
+  std::vector<std::uint32_t> parts_;       // while sorting
+  std::vector<event> unordered_;           // the same
   std::vector<event> now_;                 // heap
   std::priority_queue<far_event> far_;
   std::uint64_t far_order_ = 0;
