@@ -244,6 +244,18 @@ def test_figures_are_drawn_of_what_is_there(tmp_path: Path) -> None:
     assert "<svg" in found[0].plot.svg("x")
 
 
+def test_settings_are_drawn_by_mode_and_hold_whichever_come_first(tmp_path: Path) -> None:
+    known = [("deep-sleep", "1 Ts"), ("fast-wake", "1 Ts"), ("deep-sleep", "10 Ts"), ("fast-wake", "0 Ts")]
+    rows = [row("a", mode, saved=0.5, slowdown=0.1) for mode, _ in [*known, ("deep-sleep", "2 Ts")]]
+    for one, hold in zip(rows, [hold for _, hold in known] + ["2 Ts"], strict=True):
+        one.factors["hold"] = hold
+    (found,) = drawings(described(tmp_path).figures, rows)
+    assert [cells[1] for cells in found.rows] == [
+        *(f"deep-sleep, hold {hold} Ts" for hold in (1, 2, 10)),
+        *(f"fast-wake, hold {hold} Ts" for hold in (0, 1)),
+    ]
+
+
 def test_a_small_study_runs_resumes_and_tells(lull: Lull) -> None:
     (lull.folder / "small.toml").write_text(SMALL)
     first = lull.run("study", "./small.toml", "--quick", "--grid", "single", "--workers", "2")

@@ -59,7 +59,16 @@ def _mappings(rows: Sequence[Row]) -> list[str]:
 
 
 def _settings(rows: Sequence[Row]) -> list[str]:
-    return list(dict.fromkeys(setting_of(row) for row in rows))
+    """Modes as they first come, the holds of each in order, also where a study's first points have not all holds."""
+    found = list(dict.fromkeys(setting_of(row) for row in rows))
+    modes = list(dict.fromkeys(setting.partition(", hold ")[0] for setting in found))
+
+    def place(setting: str) -> tuple[int, float]:
+        mode, _, hold = setting.partition(", hold ")
+        number = hold.partition(" ")[0]
+        return modes.index(mode), float(number) if number.isdigit() else 0.0
+
+    return sorted(found, key=place)
 
 
 def _at(rows: Sequence[Row], mapping: str, setting: str) -> list[Row]:
