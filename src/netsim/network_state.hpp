@@ -105,25 +105,24 @@ template <class R>
 class pool {
  public:
   std::uint32_t take() {
-    if (free_count_ == 0) [[unlikely]] {
+    if (free_.empty()) {
       records_.emplace_back();
-      free_.emplace_back();
       return static_cast<std::uint32_t>(records_.size() - 1);
     }
-    const std::uint32_t index = free_[--free_count_];
+    const std::uint32_t index = free_.back();
+    free_.pop_back();
     records_[index] = R{};
     return index;
   }
-  void put_back(std::uint32_t index) { free_[free_count_++] = index; }
+  void put_back(std::uint32_t index) { free_.push_back(index); }
   void prefetch(std::uint32_t index) const { __builtin_prefetch(&records_[index]); }
   R& operator[](std::uint32_t index) { return records_[index]; }
   const R& operator[](std::uint32_t index) const { return records_[index]; }
-  [[nodiscard]] std::size_t used() const { return records_.size() - free_count_; }
+  [[nodiscard]] std::size_t used() const { return records_.size() - free_.size(); }
 
  private:
   large_vector<R> records_;
-  std::vector<std::uint32_t> free_;  // as long as `records_`
-  std::size_t free_count_ = 0;       // of it
+  std::vector<std::uint32_t> free_;
 };
 
 // Packets in input buffers whose output buffer is full, served round robin over the inputs. A room exists only while a

@@ -109,7 +109,6 @@ void windows::sort(unsigned window) {
     event* const sorted = sorted_[k].data();
     each(k, [&](const event& e) { sorted[counts_[e.lp][k]++] = e; });
     if (most[k] <= 1) continue;
-    constexpr std::uint32_t few = 32;  // at one, so that to move them one by one takes not too long
     if (most[k] <= few && all < 4 * lps_)
       order_few({sorted, all});
     else
@@ -164,7 +163,6 @@ void windows::order_each(kind k) {
 
 // Those of one logical process.
 void windows::order(std::span<event> events) {
-  constexpr std::size_t few = 32;
   const std::size_t n = events.size();
   if (n <= 2) {
     if (n == 2 && later(events[0], events[1])) std::swap(events[0], events[1]);
@@ -192,6 +190,10 @@ void windows::order_many(std::span<event> events) {
   const unsigned shift = 2 + bits_ - parts_bits;
   parts_.assign(std::size_t{1} << parts_bits, 0);
   for (const event& e : events) ++parts_[e.when >> shift];
+  if (std::ranges::max(parts_) > few) {  // they crowd
+    std::ranges::stable_sort(events, {}, rank_of);
+    return;
+  }
   std::uint32_t sum = 0;
   for (std::uint32_t& part : parts_) sum += std::exchange(part, sum);
   unordered_.assign(events.begin(), events.end());

@@ -88,6 +88,7 @@ class windows {
 
  private:
   static constexpr unsigned slot_count = 512;
+  static constexpr std::uint32_t few = 32;  // events that are put in order one by one
   struct far_event {
     std::int64_t window;
     std::uint64_t order;

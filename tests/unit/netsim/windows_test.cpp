@@ -162,6 +162,14 @@ TEST(windows, give_back_every_event_once_and_in_order_whatever_their_length_and_
     for (const std::uint32_t lps : {1U, 63U, 64U, 65U, 700U}) run_at_random({lps, bits, 10'000, 100, 600}, seed++);
 }
 
+TEST(windows, put_many_events_in_order_that_crowd_in_a_part_of_a_window) {
+  twins both(2, 17);
+  generator random(1);
+  for (unsigned i = 0; i < 5000; ++i) both.schedule(both.queue.length() + 40'000 + random.below(3), 1, i % 2 == 0);
+  ASSERT_TRUE(both.open());
+  EXPECT_EQ(both.handled, 5000U);
+}
+
 TEST(windows, come_in_turn_far_beyond_the_ring) {
   twins both(10, 12);
   const picoseconds length = both.queue.length();
