@@ -18,7 +18,7 @@ namespace {
 // When making it begins, after what is found out once in a job.
 std::int64_t begin(fabric::world& world, const aggregation_request& wanted) {
   aggregate::begin_plan(world);
-  if (wanted.chosen_from && !wanted.past) {
+  if (wanted.chosen_from && !wanted.past && world.places().nodes() > 1 && !aggregate::ends_are_measured()) {
     const auto how = aggregate::make_plan(world, *wanted.options, wanted.item_bytes, wanted.chosen_from);
     if (how.may_change) aggregate::measure_ends(world, how.routes, *wanted.options);
   }
@@ -89,10 +89,13 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
         wanted.past ? wanted.past->direct : std::nullopt);
   }
   clock_.clear();
-  if (plan_.routes.empty()) return;
   const double price_ns = plan_.may_change ? aggregate::as_first_finds(world_, ways * made_ns) : 0;
-  if (wanted.past) {  // from here on nothing is thrown
-    history_.reset(wanted.past);
+  if (wanted.past) history_.reset(wanted.past);  // from here on nothing is thrown
+  if (plan_.routes.empty()) {
+    history_->route.reset();
+    return;
+  }
+  if (history_->route) {
     history_->route->changed(plan_, price_ns);
   } else {
     history_->route.emplace(

@@ -66,9 +66,11 @@ double median(looks of) {
 
 }  // namespace
 
+bool ends_are_measured() { return known().has_value(); }
+
 // What else runs on the machine comes and goes, and slows a whole look or a part of it: so of each look a route's share counts.
 void measure_ends(fabric::world& world, std::span<const candidate> routes, const aggregate_options& options) {
-  if (known()) return;
+  if (ends_are_measured()) return;
   std::vector<looks> shares(routes.size());
   looks of_all{};
   for (std::size_t look = 0; look < of_all.size(); ++look) {

@@ -9,6 +9,8 @@
 
 namespace lull::aggregate {
 
+[[nodiscard]] bool ends_are_measured();
+
 // Of all of them, unless that was done before. Collective; what PE 0 finds holds for all. `options`: of the aggregator that they are
 // for.
 void measure_ends(fabric::world& world, std::span<const candidate> routes, const aggregate_options& options);
