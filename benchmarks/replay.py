@@ -8,6 +8,7 @@ its seven applications at 256 processes on the dragonfly, each of the twelve set
 packet-hops over all CPU seconds of the event loop. How long both grids of the paper take is estimated from
 points of them, in strata: applications alone by size, workloads by mode of links. Where enough of a stratum is kept in
 docs/results/links, from what those took then; else from some that are drawn and simulated, at this run's speed.
+Workloads are not alike: the time of one that is not known is by the packet-hops that its jobs have alone.
 Prints one line of JSON: medians, and in `spread` the least and the most of the rounds; figures.toml says what they are.
 """
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import statistics
@@ -22,9 +24,11 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from lull.base import installed
 from lull.mpi.preload import preloaded
@@ -45,7 +49,7 @@ ALL_TO_ALL_ROUNDS = 2
 CORES = 2
 DAY_S = 86400.0
 KEPT = TOP / "docs" / "results" / "links" / "points.csv"
-ENOUGH_KEPT = {"single": 24, "multi": 5}  # points of a stratum: of 72, and of 120 to 480
+ENOUGH_KEPT = {"single": 24, "multi": 4}  # of a stratum: of 72 points, and of 20 workloads
 OPENMPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
@@ -136,25 +140,75 @@ def rates(points: Sequence[Point]) -> dict[str, float]:
 
 
 def grids_s(points: Sequence[Point], kept: Taken, drawn: random.Random, each: int) -> tuple[float, float]:
-    """CPU seconds of all points, estimated from those of each stratum that are kept, or else from `each` of it; and the
-    standard error of that."""
+    """CPU seconds of all points, and the standard error of that."""
     strata: dict[tuple[Any, ...], list[Point]] = defaultdict(list)
     for point in points:
         first = point.jobs[0]
         alike = (first.application, first.processes) if point.grid == "single" else (point.factors["mode"],)
         strata[(point.grid, *alike)].append(point)
+    packet_hops = hops_alone(points, kept)
     total, variance = 0.0, 0.0
     for number, own in enumerate(strata.values(), 1):
-        known = [kept[point.name][0].simulator_cpu_s for point in own if point.name in kept]
-        if len(known) >= ENOUGH_KEPT[own[0].grid]:
-            times = known
-        else:
+        known = {point.name: kept[point.name][0].simulator_cpu_s for point in own if point.name in kept}
+        whole = not known.keys() ^ {point.name for point in own}
+        sizes = {point.name: size_of(point, packet_hops) for point in own}
+        alone = own[0].grid == "single" or None in sizes.values()
+        size = {name: 1.0 if alone or its is None else its for name, its in sizes.items()}
+        if len(groups_of(own, known)) < ENOUGH_KEPT[own[0].grid] and not whole:
             chosen = drawn.sample(own, min(len(own), each))
-            times = [simulate_once(point.content)["process_cpu_s"] for point in chosen]
-        total += len(own) * statistics.fmean(times)
-        variance += len(own) * (len(own) - len(times)) * statistics.variance(times) / len(times)
+            known = {point.name: simulate_once(point.content)["process_cpu_s"] for point in chosen}
+        seconds, error = estimated(own, known, size)
+        total += seconds
+        variance += error**2
         print(f"sample {number}/{len(strata)}: {total:.0f} s", file=sys.stderr)
     return total, variance**0.5
+
+
+def hops_alone(points: Sequence[Point], kept: Taken) -> dict[tuple[Any, ...], dict[int, float]]:
+    """Packet-hops of the applications alone with active links, by processes, as far as they are kept."""
+    found: dict[tuple[Any, ...], dict[int, float]] = defaultdict(dict)
+    for point in points:
+        if point.grid == "single" and point.factors["mode"] == ACTIVE and point.name in kept:
+            job = point.jobs[0]
+            where = (point.factors["topology"], point.factors["mapping"], job.application)
+            found[where][job.processes] = float(kept[point.name][0].packet_hops)
+    return found
+
+
+def size_of(point: Point, packet_hops: dict[tuple[Any, ...], dict[int, float]]) -> float | None:
+    """Packet-hops that a workload has by those of its jobs alone; between two numbers of processes by a power law. None
+    where those of a job are not known."""
+    total = 0.0
+    for job in point.jobs:
+        known = packet_hops.get((point.factors["topology"], point.factors["mapping"], job.application))
+        if not known:
+            return None
+        processes = sorted(known)
+        alone = np.interp(math.log(job.processes), np.log(processes), np.log([known[number] for number in processes]))
+        total += job.repeats * math.exp(alone)
+    return total
+
+
+def groups_of(points: Sequence[Point], known: Mapping[str, float]) -> dict[Any, list[Point]]:
+    """Those that are known, together where they are of one workload: their times are alike."""
+    groups: dict[Any, list[Point]] = defaultdict(list)
+    for point in points:
+        if point.name in known:
+            groups[point.factors["workload"] if point.grid == "multi" else point.name].append(point)
+    return groups
+
+
+def estimated(points: Sequence[Point], known: Mapping[str, float], size: Mapping[str, float]) -> tuple[float, float]:
+    """Seconds of all points of a stratum by those that are known, and the standard error: a ratio estimate, as large
+    points take longer; groups of points count alike, so that one does not stand for all because it has more points."""
+    left = sum(size[point.name] for point in points if point.name not in known)
+    groups = groups_of(points, known).values()
+    times = [statistics.fmean(known[point.name] for point in group) for group in groups]
+    sizes = [statistics.fmean(size[point.name] for point in group) for group in groups]
+    ratio = sum(times) / sum(sizes)
+    off = [time - ratio * its for time, its in zip(times, sizes, strict=True)]
+    error = statistics.stdev(off) / len(off) ** 0.5 / statistics.fmean(sizes) if len(off) > 1 else ratio
+    return sum(known.values()) + left * ratio, left * error
 
 
 def main() -> None:

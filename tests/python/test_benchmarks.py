@@ -10,17 +10,23 @@ from types import ModuleType
 
 import pytest
 
+from lull.study.simulated.grids import Job, Point
+
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
-@pytest.fixture(scope="module")
-def run() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("benchmarks_run", BENCHMARKS / "run.py")
+def module_of(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"benchmarks_{name}", BENCHMARKS / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def run() -> ModuleType:
+    return module_of("run")
 
 
 def test_each_benchmark_has_its_figures(run: ModuleType) -> None:
@@ -64,6 +70,26 @@ def test_what_a_benchmark_does_not_print_is_no_result(run: ModuleType, tmp_path:
     (tmp_path / "benchmarks" / "quick.py").write_text("raise SystemExit(3)\n")
     with pytest.raises(SystemExit, match="exit code 3"):
         run.run(sys.executable, tmp_path, "quick", show=False)
+
+
+def test_how_long_a_grid_takes_is_by_the_sizes_of_its_workloads() -> None:
+    replay = module_of("replay")
+
+    def point(workload: int, setting: int, *jobs: Job) -> Point:
+        factors = {"topology": "net", "mapping": "linear", "workload": workload, "mode": "deep-sleep"}
+        return Point(f"{workload}.{setting}", "multi", factors, jobs, {}, "")
+
+    small, large = Job("app", 256, 2), Job("app", 512)
+    points = [point(1, setting, small) for setting in range(10)] + [point(2, 0, large), point(3, 0, small, large)]
+    packet_hops = {("net", "linear", "app"): {256: 100.0, 1024: 400.0}}
+    assert replay.size_of(points[-1], packet_hops) == pytest.approx(400)  # 512 processes: between those that are known
+    assert replay.size_of(points[-1], {}) is None
+    size = dict.fromkeys((p.name for p in points), 200.0) | {"3.0": 400.0}
+    known = dict.fromkeys((p.name for p in points[:9]), 2.0) | {"2.0": 4.0}
+    seconds, error = replay.estimated(points, known, size)
+    assert seconds == pytest.approx(9 * 2 + 4 + 600 * 0.015)  # workloads weigh alike, whatever of them is known
+    assert error == pytest.approx(3)  # each is 1 off by the ratio
+    assert replay.estimated(points[:1], {points[0].name: 2.0}, size) == (2.0, 0.0)
 
 
 @pytest.mark.parametrize(
