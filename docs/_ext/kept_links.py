@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from statistics import median
 
 from lull.study import description
+from lull.study.description import Value
 from lull.study.simulated import description as simulated
-from lull.study.simulated.description import SimulatedStudy
+from lull.study.simulated.description import Only, SimulatedStudy
 from lull.study.simulated.grids import ACTIVE, all_points
 from lull.study.simulated.rows import Row
 from lull.study.simulated.taken import read_taken
 from lull.study.simulated.verdicts import judge
 
 KEPT = Path(__file__).resolve().parents[1] / "results" / "links" / "points.csv"
+BESIDE = ("deep-sleep", "1 Ts")  # of what the paper left open, which the other ways are held against
 MODES = ("deep-sleep", "hybrid", "fast-wake")
 
 
@@ -40,7 +44,7 @@ def alone() -> tuple[list[str], list[list[str]]]:
             groups[int(row.factors["processes"]), str(row.factors["application"])].append(row)
     made = []
     for (processes, application), of_group in sorted(groups.items(), key=lambda item: item[0][0]):
-        made.append([f"{processes:,}", application, str(len(of_group)), *_by_mode(of_group)])
+        made.append([f"{processes:,}", application, str(len(of_group)), *_by_mode(of_group, _range)])
     return ["processes", "application", "points", *_headings()], made
 
 
@@ -54,8 +58,60 @@ def together() -> tuple[list[str], list[list[str]]]:
     made = []
     for application, of_group in groups.items():
         jobs = sum(row.factors["mode"] == ACTIVE for row in of_group)
-        made.append([application, str(jobs), *_by_mode(of_group)])
+        made.append([application, str(jobs), *_by_mode(of_group, _range)])
     return ["application", "jobs", *_headings()], made
+
+
+def by_network() -> tuple[list[str], list[list[str]]]:
+    """The same for each network and mapping, of the workloads that are kept whole; medians, and from least to most."""
+    study, rows, of_grid = kept()
+    points: dict[Value, set[str]] = defaultdict(set)
+    for row in rows:
+        if row.grid == "multi":
+            points[row.factors["workload"]].add(row.point)
+    settings = of_grid["multi"] // next(grid.workloads for grid in study.grids if grid.name == "multi")
+    whole = [workload for workload, names in points.items() if len(names) == settings]
+    made = []
+    for topology, mapping in itertools.product(study.topologies, study.mappings):
+        at: Only = {"topology": [topology], "mapping": [mapping], "workload": whole}
+        its = [row for row in rows if row.grid == "multi" and row.is_at(at)]
+        made.append([topology, mapping, *_by_mode(its, _median)])
+    return ["network", "mapping", *_headings()], made
+
+
+def left_open() -> tuple[list[str], list[list[str]]]:
+    """Headings and rows: other ways of letting links sleep, each beside deep sleep, over all points that are kept."""
+    made = []
+    ways = _ways()
+    beside = {_where(row): row for row in ways[BESIDE]}
+    for (mode, hold), rows in ways.items():
+        pairs = [(row, beside[_where(row)]) for row in rows if _where(row) in beside]
+        more = [100 * (row.saved - other.saved) for row, other in pairs]
+        slower = [100 * (_slowdown(row) - _slowdown(other)) for row, other in pairs]
+        better = sum(a >= 0 and b <= 0 for a, b in zip(more, slower, strict=True))
+        compared = [_points(more), _points(slower), f"{better} of {len(pairs)}"]
+        if (mode, hold) == BESIDE:
+            compared = ["", "", ""]
+        made.append([_name(mode, hold), _median(row.saved for row in rows), _median(map(_slowdown, rows)), *compared])
+    heads = ["links", "save", "make slower by", "save more, points", "make slower, points", "no worse in both"]
+    return heads, made
+
+
+def left_open_by_application() -> tuple[list[str], list[list[str]]]:
+    """Headings and rows: what each way saves of an application, and by how much it makes it slower: medians, %."""
+    ways = _ways()
+    cells: dict[tuple[int, str], dict[tuple[str, str], list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for way, rows in ways.items():
+        for row in rows:
+            cells[int(row.factors["processes"]), str(row.factors["application"])][way].append(row)
+    made = []
+    for (processes, application), by_way in sorted(cells.items(), key=lambda item: item[0][0]):
+        words = [
+            f"{_percent(median(row.saved for row in by_way[way]))}; {_percent(median(map(_slowdown, by_way[way])))}"
+            for way in ways
+        ]
+        made.append([f"{processes:,}", application, *words])
+    return ["processes", "application", *(_name(*way) for way in ways)], made
 
 
 def statements() -> tuple[list[str], list[list[str]]]:
@@ -76,15 +132,43 @@ def counts() -> str:
     return "; ".join(parts)
 
 
+def _ways() -> dict[tuple[str, str], list[Row]]:
+    """The rows of what the paper left open by mode and hold, those with active links left out."""
+    _, rows, _ = kept()
+    ways: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        if row.grid == "open" and row.factors["mode"] != ACTIVE:
+            ways[str(row.factors["mode"]), str(row.factors["hold"])].append(row)
+    return ways
+
+
+def _where(row: Row) -> tuple[Value, ...]:
+    return tuple(row.factors[name] for name in ("topology", "mapping", "application", "processes"))
+
+
+def _slowdown(row: Row) -> float:
+    assert row.slowdown is not None, f"{row.point} without active links beside it"
+    return row.slowdown
+
+
+def _name(mode: str, hold: str) -> str:
+    return f"{mode}, held {hold}" if hold else mode
+
+
+def _points(values: Iterable[float]) -> str:
+    found = median(values)
+    return f"{round(found, 1 if abs(found) >= 1 else 2) + 0.0:+}".replace("-", "−")
+
+
 def _headings() -> list[str]:
     return [heading for mode in MODES for heading in (f"{mode} saves", "makes slower by")]
 
 
-def _by_mode(rows: Sequence[Row]) -> list[str]:
+def _by_mode(rows: Sequence[Row], words: Callable[[Iterable[float]], str]) -> list[str]:
     cells = []
     for mode in MODES:
         there = [row for row in rows if row.factors["mode"] == mode]
-        cells += [_range(row.saved for row in there), _range(row.slowdown for row in there if row.slowdown is not None)]
+        cells += [words(row.saved for row in there), words(row.slowdown for row in there if row.slowdown is not None)]
     return cells
 
 
@@ -94,6 +178,14 @@ def _range(values: Iterable[float]) -> str:
         return ""
     low, high = _percent(found[0]), _percent(found[-1])
     return f"{low} %" if low == high else f"{low} to {high} %"
+
+
+def _median(values: Iterable[float]) -> str:
+    found = sorted(values)
+    if not found:
+        return ""
+    low, high = _percent(found[0]), _percent(found[-1])
+    return f"{low} %" if low == high else f"{_percent(median(found))} % ({low} to {high})"
 
 
 def _percent(share: float) -> str:

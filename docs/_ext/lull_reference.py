@@ -380,6 +380,21 @@ def links_together() -> str:
     return table(*kept_links.together())
 
 
+def links_networks() -> str:
+    """Several jobs at once, on each network."""
+    return table(*kept_links.by_network())
+
+
+def links_left_open() -> str:
+    """Other ways of letting links sleep than the paper's."""
+    return table(*kept_links.left_open())
+
+
+def links_left_open_by_application() -> str:
+    """The same for each application."""
+    return table(*kept_links.left_open_by_application())
+
+
 def links_statements() -> str:
     """What the paper says, beside the points that are kept."""
     return table(*kept_links.statements())
@@ -487,6 +502,9 @@ GENERATED: dict[str, Callable[[], str]] = {
     "aggregation-at-scale": aggregation_at_scale,
     "links-alone": links_alone,
     "links-together": links_together,
+    "links-networks": links_networks,
+    "links-left-open": links_left_open,
+    "links-left-open-by-application": links_left_open_by_application,
     "links-statements": links_statements,
     "links-counts": links_counts,
     "machine-toml": machine_toml,

@@ -256,6 +256,24 @@ def test_settings_are_drawn_by_mode_and_hold_whichever_come_first(tmp_path: Path
     ]
 
 
+def test_power_is_drawn_against_slowdown_for_each_number_of_processes(tmp_path: Path) -> None:
+    figures = [one.model_copy(update={"kind": "trade-off"}) for one in described(tmp_path).figures]
+    rows = [
+        row(application, mode, processes=processes, saved=saved, slowdown=0.1 * saved)
+        for processes in (16, 8)
+        for application in ("a", "b")
+        for mode, saved in (("deep-sleep", 0.9), ("hybrid", 0.8), ("active", 0.0))
+    ]
+    found = drawings(figures, [*rows, row("c", "hybrid", processes=8, saved=0.5, slowdown=None)])
+    assert [(one.name, one.title) for one in found] == [
+        ("figure-1", "Savings, t: 8 processes"),
+        ("figure-2", "Savings, t: 16 processes"),
+    ]
+    assert found[0].headings == ["application", "mapping", "deep-sleep, hold 1 Ts", "hybrid, hold 1 Ts"]
+    assert found[0].rows == [[name, "linear", "90 %; 9.0 %", "80 %; 8.0 %"] for name in ("a", "b")]
+    assert "a, hybrid, hold 1 Ts: draws 20 %, slower by 8 %" in found[0].plot.svg("x")
+
+
 def test_a_small_study_runs_resumes_and_tells(lull: Lull) -> None:
     (lull.folder / "small.toml").write_text(SMALL)
     first = lull.run("study", "./small.toml", "--quick", "--grid", "single", "--workers", "2")

@@ -78,7 +78,7 @@ class Figure(Part):
 
     name: str
     grid: Name
-    kind: Literal["by-processes", "distribution"]
+    kind: Literal["by-processes", "distribution", "trade-off"]
     only: Only = Field(default={})  # leave out other values of factors
 
 

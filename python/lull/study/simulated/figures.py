@@ -1,5 +1,5 @@
 """Drawings of a grid of simulations, for each topology: power saved and slowdown against the number of processes, or
-their distributions for each power setting. Each as a table too.
+their distributions for each power setting, or one against the other (trade_off.py). Each as a table too.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from lull.statistics import bootstrap
 from lull.study.simulated.description import Figure
 from lull.study.simulated.grids import ACTIVE
 from lull.study.simulated.rows import Row
+from lull.study.simulated.settings import mappings_of, rows_at, settings_of, short, values_of
+from lull.study.simulated.trade_off import trade_offs
 from lull.study.simulated.verdicts import shown
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ LINEAR_PERCENT = 1.0  # of a slowdown: below, the axis is linear
 
 def drawings(figures: Sequence[Figure], rows: Sequence[Row]) -> list[TabledPlot]:
     """All figures of a study whose rows are there."""
-    made = {"by-processes": _by_processes, "distribution": _distributions}
+    made = {"by-processes": _by_processes, "distribution": _distributions, "trade-off": trade_offs}
     found: list[TabledPlot] = []
     for figure in figures:
         chosen = [
@@ -41,43 +43,9 @@ def drawings(figures: Sequence[Figure], rows: Sequence[Row]) -> list[TabledPlot]
     return found
 
 
-def setting_of(row: Row) -> str:
-    """Mode and hold in words."""
-    hold = str(row.factors["hold"])
-    return f"{row.factors['mode']}, hold {hold}" if hold else str(row.factors["mode"])
-
-
-def _values(rows: Sequence[Row], name: str) -> list[float]:
-    """In percent; of power, one for each point."""
-    if name == "saved":
-        return [100 * value for value in {row.point: row.saved for row in rows}.values()]
-    return [100 * row.slowdown for row in rows if row.slowdown is not None]
-
-
-def _mappings(rows: Sequence[Row]) -> list[str]:
-    return list(dict.fromkeys(str(row.factors["mapping"]) for row in rows))
-
-
-def _settings(rows: Sequence[Row]) -> list[str]:
-    """Modes as they first come, the holds of each in order, also where a study's first points have not all holds."""
-    found = list(dict.fromkeys(setting_of(row) for row in rows))
-    modes = list(dict.fromkeys(setting.partition(", hold ")[0] for setting in found))
-
-    def place(setting: str) -> tuple[int, float]:
-        mode, _, hold = setting.partition(", hold ")
-        number = hold.partition(" ")[0]
-        return modes.index(mode), float(number) if number.isdigit() else 0.0
-
-    return sorted(found, key=place)
-
-
-def _at(rows: Sequence[Row], mapping: str, setting: str) -> list[Row]:
-    return [row for row in rows if row.factors["mapping"] == mapping and setting_of(row) == setting]
-
-
 def _panels(rows: Sequence[Row], draw: Callable[[Axes, str, str], None]) -> Any:
     """A row of panels: for each quantity one for each mapping, with one scale."""
-    mappings = _mappings(rows)
+    mappings = mappings_of(rows)
     figure, axes = svg.panels(len(QUANTITIES) * len(mappings), 3.0)
     for place, panel in enumerate(axes):
         (name, label), mapping = QUANTITIES[place // len(mappings)], mappings[place % len(mappings)]
@@ -86,7 +54,7 @@ def _panels(rows: Sequence[Row], draw: Callable[[Axes, str, str], None]) -> Any:
         panel.grid(alpha=0.25, linewidth=0.5)
         if name == "slowdown":
             panel.set_yscale("symlog", linthresh=LINEAR_PERCENT)
-            panel.set_ylim(bottom=min([0.0, *_values(rows, name)]))
+            panel.set_ylim(bottom=min([0.0, *values_of(rows, name)]))
             panel.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         if place % len(mappings) == 0:
             panel.set_ylabel(label)
@@ -110,18 +78,18 @@ def _by_processes(title: str, rows: list[Row], number: int) -> list[TabledPlot]:
 
 
 def _of_application(title: str, rows: list[Row], name: str) -> TabledPlot:
-    settings = _settings(rows)
+    settings = settings_of(rows)
     sizes = sorted({int(row.factors["processes"]) for row in rows})
 
     def draw(panel: Axes, quantity: str, mapping: str) -> None:
         for setting in settings:
             points = [
                 (int(row.factors["processes"]), value)
-                for row in _at(rows, mapping, setting)
-                for value in _values([row], quantity)
+                for row in rows_at(rows, mapping, setting)
+                for value in values_of([row], quantity)
             ]
             if points:
-                panel.plot(*zip(*sorted(points), strict=True), label=_short(setting), **_look(setting, settings))
+                panel.plot(*zip(*sorted(points), strict=True), label=short(setting), **_look(setting, settings))
         panel.set_xscale("log", base=2)
         panel.set_xticks(sizes, [str(size) for size in sizes], rotation=45)
         panel.minorticks_off()
@@ -130,7 +98,7 @@ def _of_application(title: str, rows: list[Row], name: str) -> TabledPlot:
     with svg.drawing():
         figure, axes = _panels(rows, draw)
         svg.legend_below(figure, axes[0])
-        cells = [_row_of_table(rows, mapping, setting, sizes) for mapping in _mappings(rows) for setting in settings]
+        cells = [_row_of_table(rows, mapping, setting, sizes) for mapping in mappings_of(rows) for setting in settings]
         words = "; ".join(f"{row[0]}, {row[1]}: {', '.join(row[2:])}" for row in cells)
         plot = svg.Plot(figure, f"{title}. Power saved and slowdown by processes. {words}")
     headings = ["mapping", "power", *(f"saved, {size}" for size in sizes), *(f"slowdown, {size}" for size in sizes)]
@@ -138,7 +106,7 @@ def _of_application(title: str, rows: list[Row], name: str) -> TabledPlot:
 
 
 def _row_of_table(rows: Sequence[Row], mapping: str, setting: str, sizes: Sequence[int]) -> list[str]:
-    of_size = {int(row.factors["processes"]): row for row in _at(rows, mapping, setting)}
+    of_size = {int(row.factors["processes"]): row for row in rows_at(rows, mapping, setting)}
     cells = [mapping, setting]
     for quantity, _ in QUANTITIES:
         for size in sizes:
@@ -160,11 +128,11 @@ def _look(setting: str, settings: Sequence[str]) -> dict[str, Any]:
 
 def _distributions(title: str, rows: list[Row], number: int) -> list[TabledPlot]:
     """Violins for each power setting: of power saved over workloads, of slowdown over jobs."""
-    settings = _settings(rows)
+    settings = settings_of(rows)
 
     def draw(panel: Axes, quantity: str, mapping: str) -> None:
         for place, setting in enumerate(settings):
-            values = _values(_at(rows, mapping, setting), quantity)
+            values = values_of(rows_at(rows, mapping, setting), quantity)
             if not values:
                 continue
             colour = _look(setting, settings)["color"]
@@ -173,13 +141,13 @@ def _distributions(title: str, rows: list[Row], number: int) -> list[TabledPlot]
             panel.plot([place], [median(values)], color=colour, marker="_", markersize=9, markeredgewidth=2)
             text = shown(median(values) / 100).removesuffix(" %")
             panel.annotate(text, (place, median(values)), (0, 3), textcoords="offset points", ha="center", fontsize=6)
-        panel.set_xticks(range(len(settings)), [_short(setting) for setting in settings], rotation=90)
+        panel.set_xticks(range(len(settings)), [short(setting) for setting in settings], rotation=90)
 
     with svg.drawing():
         figure, _ = _panels(rows, draw)
         cells = [
-            [mapping, setting, *(_spread(_values(_at(rows, mapping, setting), name)) for name, _ in QUANTITIES)]
-            for mapping in _mappings(rows)
+            [mapping, setting, *(_spread(values_of(rows_at(rows, mapping, setting), name)) for name, _ in QUANTITIES)]
+            for mapping in mappings_of(rows)
             for setting in settings
         ]
         words = "; ".join(f"{row[0]}, {row[1]}: saved {row[2]}, slowdown {row[3]}" for row in cells)
@@ -211,10 +179,3 @@ def _spread(values: Sequence[float]) -> str:
         return "–"
     middle, least, most = (shown(value / 100) for value in (median(values), min(values), max(values)))
     return f"{middle} ({least} to {most})"
-
-
-def _short(setting: str) -> str:
-    """`DS 1 Ts` for `deep-sleep, hold 1 Ts`."""
-    mode, _, hold = setting.partition(", hold ")
-    initials = "".join(word[0] for word in mode.split("-")).upper() if "-" in mode and " " not in mode else mode
-    return f"{initials} {hold}".strip()

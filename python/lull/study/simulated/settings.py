@@ -1,0 +1,50 @@
+"""The settings of links that points differ in: their names, their order, and what rows say at each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lull.study.simulated.rows import Row
+
+
+def setting_of(row: Row) -> str:
+    """Mode and hold in words."""
+    hold = str(row.factors["hold"])
+    return f"{row.factors['mode']}, hold {hold}" if hold else str(row.factors["mode"])
+
+
+def values_of(rows: Sequence[Row], name: str) -> list[float]:
+    """In percent; of power, one for each point."""
+    if name == "saved":
+        return [100 * value for value in {row.point: row.saved for row in rows}.values()]
+    return [100 * row.slowdown for row in rows if row.slowdown is not None]
+
+
+def mappings_of(rows: Sequence[Row]) -> list[str]:
+    """As they first come."""
+    return list(dict.fromkeys(str(row.factors["mapping"]) for row in rows))
+
+
+def settings_of(rows: Sequence[Row]) -> list[str]:
+    """Modes as they first come, the holds of each in order, also where a study's first points have not all holds."""
+    found = list(dict.fromkeys(setting_of(row) for row in rows))
+    modes = list(dict.fromkeys(setting.partition(", hold ")[0] for setting in found))
+
+    def place(setting: str) -> tuple[int, float]:
+        mode, _, hold = setting.partition(", hold ")
+        number = hold.partition(" ")[0]
+        return modes.index(mode), float(number) if number.isdigit() else 0.0
+
+    return sorted(found, key=place)
+
+
+def rows_at(rows: Sequence[Row], mapping: str, setting: str) -> list[Row]:
+    """Those with that mapping and setting."""
+    return [row for row in rows if row.factors["mapping"] == mapping and setting_of(row) == setting]
+
+
+def short(setting: str) -> str:
+    """`DS 1 Ts` for `deep-sleep, hold 1 Ts`."""
+    mode, _, hold = setting.partition(", hold ")
+    initials = "".join(word[0] for word in mode.split("-")).upper() if "-" in mode and " " not in mode else mode
+    return f"{initials} {hold}".strip()
