@@ -133,14 +133,18 @@ def test_an_unknown_machine_is_answered_with_those_that_there_are() -> None:
 # Modes of links, and which is chosen
 
 
-def test_all_modes_are_the_twelve_of_the_published_grid_with_active_first() -> None:
+def test_all_modes_are_those_of_the_published_grid_and_longer_ones_with_active_first() -> None:
     names = [one.name for one in modes_named(["all"])]
-    assert names[0] == "active" and len(names) == 12
+    assert names[0] == "active" and len(names) == 12 + 2
+    assert names[-1] == "hybrid, hold 1 Ts, 1 ms in fast wake"
+    (_, longer) = modes_named(["hybrid:2 Ts:50 us"])
+    assert longer.keys == {"mode": "hybrid", "hold": "2 Ts", "hybrid_hold": "50 us"}
+    assert longer.folder == "hybrid-2Ts-50usinfastwake"
     assert [one.name for one in modes_named(["deep-sleep:2 Ts", "active"])] == ["active", "deep-sleep, hold 2 Ts"]
-    assert len({one.folder for one in modes_named(["all", "adaptive-rate"])}) == 13
+    assert len({one.folder for one in modes_named(["all", "adaptive-rate"])}) == 12 + 2 + 1
 
 
-@pytest.mark.parametrize("word", ["asleep", "active:1Ts", "deep-sleep:"])
+@pytest.mark.parametrize("word", ["asleep", "active:1Ts", "deep-sleep:", "deep-sleep:1Ts:1ms", "hybrid::1ms"])
 def test_an_unknown_mode_is_refused(word: str) -> None:
     with pytest.raises(UsageError, match="there is no such mode; name all, active"):
         modes_named([word])

@@ -35,8 +35,8 @@ def _machines() -> list[str]:
     "--power",
     metavar="MODE",
     multiple=True,
-    help="Of links: all, active, deep-sleep, fast-wake, hybrid, adaptive-rate, or with a hold, deep-sleep:2Ts.  "
-    "[default: all]",
+    help="Of links: all, active, deep-sleep, fast-wake, hybrid, adaptive-rate, or with a hold, deep-sleep:2Ts, and "
+    "with a time in fast wake, hybrid:1Ts:1ms.  [default: all]",
 )
 @click.option(
     "--slowdown",
