@@ -210,6 +210,14 @@ def test_a_check_may_be_of_a_difference() -> None:
     assert verdict(less.model_copy(update={"than": 0.2})) == NOT_REPRODUCED
 
 
+def test_a_difference_is_of_rows_that_are_on_both_sides() -> None:
+    both = [row("a", "deep-sleep", saved=0.9), row("a", "hybrid", saved=0.1)]
+    told = [check(at={"mode": ["deep-sleep"]}, minus={"mode": ["hybrid"]}, than=0.7)]
+    for alone in ([], [row("b", "deep-sleep", saved=0.1)], [row("b", "hybrid", saved=0.9)]):
+        assert judge(Statement(says="s", checks=told), [*both, *alone]).verdict == REPRODUCED
+    assert judge(Statement(says="s", checks=told), [both[0], row("b", "hybrid")]).verdict == CANNOT_TELL
+
+
 def test_what_was_not_simulated_cannot_be_told() -> None:
     assert verdict(check(at={"mode": ["fast-wake"]})) == CANNOT_TELL
     assert verdict(check(minus={"mode": ["fast-wake"]})) == CANNOT_TELL

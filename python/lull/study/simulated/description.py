@@ -86,7 +86,8 @@ class Bound(Part):
     """What would have to be seen here for a statement to hold.
 
     The `of` of `quantity` over all rows at `at`, less the same at `minus` where that is given, is on one side of
-    `than`; for each combination of the values of `for_each` by itself.
+    `than`; for each combination of the values of `for_each` by itself. Of a difference, rows without a partner on the
+    other side do not count.
     """
 
     grid: Name

@@ -14,7 +14,7 @@ from statistics import median
 from lull.statistics import formatting
 from lull.study.description import Value
 from lull.study.points import describe
-from lull.study.simulated.description import Bound, Only, Statement
+from lull.study.simulated.description import FACTORS, Bound, Only, Statement
 from lull.study.simulated.rows import Row
 
 REPRODUCED, NOT_REPRODUCED, CANNOT_TELL = "reproduced", "not reproduced", "cannot be told"
@@ -69,14 +69,17 @@ def judge(statement: Statement, rows: Sequence[Row]) -> Verdict:
 
 def look(check: Bound, rows: Sequence[Row]) -> list[Seen]:
     """The figure of a check at each combination of the factors it is made for each of."""
-    of_grid = [row for row in rows if row.grid == check.grid and row.is_at(check.at)]
-    combinations = _combinations(check.for_each, of_grid)
+    compares = bool(check.minus) or check.minus_grid is not None
+    whole = [row for row in rows if row.grid == check.grid and row.is_at(check.at)]
+    others = [row for row in rows if row.grid == (check.minus_grid or check.grid) and row.is_at(check.minus)]
     seen = []
-    for fixed in combinations:
+    for fixed in _combinations(check.for_each, whole):
         there = {name: [value] for name, value in fixed.items()}
-        value = _figure(check, check.grid, {**check.at, **there}, rows)
-        if check.minus or check.minus_grid:
-            taken = _figure(check, check.minus_grid or check.grid, {**check.minus, **there}, rows)
+        of_both = [row for row in whole if row.is_at(there)], [row for row in others if row.is_at(there)]
+        own, taken_away = _with_partners(check, *of_both) if compares else of_both
+        value = _figure(check, own)
+        if compares:
+            taken = _figure(check, taken_away)
             value = None if value is None or taken is None else value - taken
         holds = value is not None and (value > check.than if check.relation == "above" else value < check.than)
         seen.append(Seen(value, describe(fixed), holds))
@@ -90,12 +93,25 @@ def _combinations(names: Sequence[str], rows: Sequence[Row]) -> list[dict[str, V
     return [dict(zip(names, one, strict=True)) for one in itertools.product(*values) if one in there]
 
 
-def _figure(check: Bound, grid: str, at: Only, rows: Sequence[Row]) -> float | None:
+def _with_partners(check: Bound, own: list[Row], others: list[Row]) -> tuple[list[Row], list[Row]]:
+    """Those that have one in the other list at the same factors, but for those that the check compares: so what is not
+    simulated yet on one side does not count on the other."""
+    compared = {name for name, values in check.minus.items() if check.at.get(name) != values}
+    compared |= {"workload"} if check.minus_grid else set()
+
+    def place(row: Row) -> tuple[Value, ...]:
+        return tuple(row.factors[name] for name in FACTORS if name not in compared)
+
+    both = {place(row) for row in own} & {place(row) for row in others}
+    return [row for row in own if place(row) in both], [row for row in others if place(row) in both]
+
+
+def _figure(check: Bound, rows: Sequence[Row]) -> float | None:
     # Power is that of a point, of which there is a row for each job.
     of_point = check.quantity != "slowdown"
     found: dict[str, float] = {}
     for number, row in enumerate(rows):
-        if row.grid == grid and row.is_at(at) and (value := row.quantity(check.quantity)) is not None:
+        if (value := row.quantity(check.quantity)) is not None:
             found[row.point if of_point else str(number)] = value
     return STATISTICS[check.of](found.values()) if found else None
 
