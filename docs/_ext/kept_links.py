@@ -88,12 +88,13 @@ def left_open() -> tuple[list[str], list[list[str]]]:
         pairs = [(row, beside[_where(row)]) for row in rows if _where(row) in beside]
         more = [100 * (row.saved - other.saved) for row, other in pairs]
         slower = [100 * (_slowdown(row) - _slowdown(other)) for row, other in pairs]
-        better = sum(a >= 0 and b <= 0 for a, b in zip(more, slower, strict=True))
+        better = sum(a >= -1 and b <= 0 for a, b in zip(more, slower, strict=True))
         compared = [_points(more), _points(slower), f"{better} of {len(pairs)}"]
         if (mode, hold) == BESIDE:
             compared = ["", "", ""]
         made.append([_name(mode, hold), _median(row.saved for row in rows), _median(map(_slowdown, rows)), *compared])
-    heads = ["links", "save", "make slower by", "save more, points", "make slower, points", "no worse in both"]
+    beside_it = ["save more, points", "make slower, points", "no slower, and save at most a point less"]
+    heads = ["links", "save", "make slower by", *beside_it]
     return heads, made
 
 
@@ -106,11 +107,7 @@ def left_open_by_application() -> tuple[list[str], list[list[str]]]:
             cells[int(row.factors["processes"]), str(row.factors["application"])][way].append(row)
     made = []
     for (processes, application), by_way in sorted(cells.items(), key=lambda item: item[0][0]):
-        words = [
-            f"{_percent(median(row.saved for row in by_way[way]))}; {_percent(median(map(_slowdown, by_way[way])))}"
-            for way in ways
-        ]
-        made.append([f"{processes:,}", application, *words])
+        made.append([f"{processes:,}", application, *(_saved_and_slower(by_way[way]) for way in ways)])
     return ["processes", "application", *(_name(*way) for way in ways)], made
 
 
@@ -149,6 +146,12 @@ def _where(row: Row) -> tuple[Value, ...]:
 def _slowdown(row: Row) -> float:
     assert row.slowdown is not None, f"{row.point} without active links beside it"
     return row.slowdown
+
+
+def _saved_and_slower(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    return f"{_percent(median(row.saved for row in rows))}; {_percent(median(map(_slowdown, rows)))}"
 
 
 def _name(mode: str, hold: str) -> str:
