@@ -150,14 +150,10 @@ def grids_s(points: Sequence[Point], kept: Taken, drawn: random.Random, each: in
     total, variance = 0.0, 0.0
     for number, own in enumerate(strata.values(), 1):
         known = {point.name: kept[point.name][0].simulator_cpu_s for point in own if point.name in kept}
-        whole = not known.keys() ^ {point.name for point in own}
-        sizes = {point.name: size_of(point, packet_hops) for point in own}
-        alone = own[0].grid == "single" or None in sizes.values()
-        size = {name: 1.0 if alone or its is None else its for name, its in sizes.items()}
-        if len(groups_of(own, known)) < ENOUGH_KEPT[own[0].grid] and not whole:
+        if len(groups_of(own, known)) < ENOUGH_KEPT[own[0].grid] and len(known) < len(own):
             chosen = drawn.sample(own, min(len(own), each))
             known = {point.name: simulate_once(point.content)["process_cpu_s"] for point in chosen}
-        seconds, error = estimated(own, known, size)
+        seconds, error = estimated(own, known, sizes_of(own, packet_hops))
         total += seconds
         variance += error**2
         print(f"sample {number}/{len(strata)}: {total:.0f} s", file=sys.stderr)
@@ -173,6 +169,13 @@ def hops_alone(points: Sequence[Point], kept: Taken) -> dict[tuple[Any, ...], di
             where = (point.factors["topology"], point.factors["mapping"], job.application)
             found[where][job.processes] = float(kept[point.name][0].packet_hops)
     return found
+
+
+def sizes_of(points: Sequence[Point], packet_hops: dict[tuple[Any, ...], dict[int, float]]) -> dict[str, float]:
+    """Of points of one stratum; all alike where they are of one job, or the size of one is not known."""
+    sizes = {point.name: size_of(point, packet_hops) for point in points if point.grid != "single"}
+    known = {name: size for name, size in sizes.items() if size is not None}
+    return known if len(known) == len(points) else {point.name: 1.0 for point in points}
 
 
 def size_of(point: Point, packet_hops: dict[tuple[Any, ...], dict[int, float]]) -> float | None:

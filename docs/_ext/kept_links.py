@@ -184,11 +184,9 @@ def _range(values: Iterable[float]) -> str:
 
 
 def _median(values: Iterable[float]) -> str:
-    found = sorted(values)
-    if not found:
-        return ""
-    low, high = _percent(found[0]), _percent(found[-1])
-    return f"{low} %" if low == high else f"{_percent(median(found))} % ({low} to {high})"
+    found = list(values)
+    ends = _range(found)
+    return f"{_percent(median(found))} % ({ends.removesuffix(' %')})" if " to " in ends else ends
 
 
 def _percent(share: float) -> str:

@@ -264,6 +264,17 @@ def test_settings_are_drawn_by_mode_and_hold_whichever_come_first(tmp_path: Path
     ]
 
 
+def test_settings_are_drawn_of_the_same_workloads(tmp_path: Path) -> None:
+    figures = [one.model_copy(update={"kind": "distribution"}) for one in described(tmp_path).figures]
+    rows = [row("a", mode, saved=0.5, slowdown=0.1) for mode in ("hybrid", "deep-sleep")]
+    lacking = row("a", "hybrid", saved=0.1, slowdown=0.9)
+    lacking.factors["workload"] = 1
+    (found,) = drawings(figures, [*rows, lacking])
+    assert {tuple(cells[2:]) for cells in found.rows} == {("50 % (50 % to 50 %)", "10 % (10 % to 10 %)")}
+    (alone,) = drawings(figures, [lacking, row("b", "deep-sleep", saved=0.1, slowdown=0.9)])
+    assert all(cells[2] == "10 % (10 % to 10 %)" for cells in alone.rows)
+
+
 def test_power_is_drawn_against_slowdown_for_each_number_of_processes(tmp_path: Path) -> None:
     figures = [one.model_copy(update={"kind": "trade-off"}) for one in described(tmp_path).figures]
     rows = [

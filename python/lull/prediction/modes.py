@@ -54,8 +54,8 @@ def _named(word: str) -> list[Mode]:
         return [Mode(name, {"mode": name})]
     if name not in HOLDS or len(holds) > (2 if name == "hybrid" else 1) or not all(holds):
         there = ", ".join(["all", *WITHOUT_HOLD, *HOLDS])
-        found = f"name {there}, or deep-sleep:2Ts, or hybrid:1Ts:1ms"
-        raise UsageError(f"predict with links in {word}", "there is no such mode", found)
+        fix = f"name {there}, or deep-sleep:2Ts, or hybrid:1Ts:1ms"
+        raise UsageError(f"predict with links in {word}", "there is no such mode", fix)
     return [_with_hold(name, *holds)] if holds else _all_of(name)
 
 

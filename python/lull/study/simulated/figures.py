@@ -4,6 +4,7 @@ their distributions for each power setting, or one against the other (trade_off.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,12 @@ import numpy as np
 from lull.report import svg
 from lull.report.tabled_plot import TabledPlot
 from lull.statistics import bootstrap
+from lull.study.description import Value
 from lull.study.simulated.description import Figure
 from lull.study.simulated.grids import ACTIVE
 from lull.study.simulated.rows import Row
-from lull.study.simulated.settings import mappings_of, rows_at, settings_of, short, values_of
-from lull.study.simulated.trade_off import trade_offs
+from lull.study.simulated.settings import mappings_of, rows_at, setting_of, settings_of, short, values_of
+from lull.study.simulated.trade_off import LINEAR_PERCENT, trade_offs
 from lull.study.simulated.verdicts import shown
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 QUANTITIES = (("saved", "power saved, %"), ("slowdown", "slowdown, %"))
 COLOURS = {"deep-sleep": svg.PALETTE[0], "fast-wake": svg.PALETTE[1], "hybrid": svg.PALETTE[2]}
 MARKERS = ("o", "s", "^", "D", "v", "P")  # by hold
-LINEAR_PERCENT = 1.0  # of a slowdown: below, the axis is linear
 
 
 def drawings(figures: Sequence[Figure], rows: Sequence[Row]) -> list[TabledPlot]:
@@ -128,7 +129,7 @@ def _look(setting: str, settings: Sequence[str]) -> dict[str, Any]:
 
 def _distributions(title: str, rows: list[Row], number: int) -> list[TabledPlot]:
     """Violins for each power setting: of power saved over workloads, of slowdown over jobs."""
-    settings = settings_of(rows)
+    rows, settings = _with_all_settings(rows), settings_of(rows)
 
     def draw(panel: Axes, quantity: str, mapping: str) -> None:
         for place, setting in enumerate(settings):
@@ -156,6 +157,17 @@ def _distributions(title: str, rows: list[Row], number: int) -> list[TabledPlot]
     return [
         TabledPlot(f"figure-{number}", title, plot, headings, cells, texts=(0, 1), aside=": median (least to most)")
     ]
+
+
+def _with_all_settings(rows: list[Row]) -> list[Row]:
+    """Rows of workloads that have all settings with their mapping, so that settings are of the same jobs; all rows as
+    long as there is no such workload."""
+    found: dict[tuple[Value, Value], set[str]] = defaultdict(set)
+    for row in rows:
+        found[row.factors["workload"], row.factors["mapping"]].add(setting_of(row))
+    all_of_them = set(settings_of(rows))
+    whole = [row for row in rows if found[row.factors["workload"], row.factors["mapping"]] == all_of_them]
+    return whole or rows
 
 
 def _violin(panel: Axes, place: int, values: Sequence[float], quantity: str, colour: str) -> None:

@@ -73,8 +73,12 @@ def _draw(panel: Axes, rows: list[Row], settings: Sequence[str], applications: S
 
 
 def _place(row: Row) -> tuple[float, float]:
-    assert row.slowdown is not None
-    return 100 * row.slowdown, 100 * (1 - row.saved)
+    return 100 * _slowdown(row), 100 * (1 - row.saved)
+
+
+def _slowdown(row: Row) -> float:
+    assert row.slowdown is not None, "trade_offs leaves out those without one"
+    return row.slowdown
 
 
 def _share_scale(axes: Sequence[Axes]) -> None:
@@ -106,5 +110,5 @@ def _row_of_table(rows: Sequence[Row], application: str, mapping: str, settings:
     cells = [application, mapping]
     for setting in settings:
         there = [row for row in rows_at(rows, mapping, setting) if row.factors["application"] == application]
-        cells.append("; ".join(shown(row.saved) + "; " + shown(row.slowdown or 0.0) for row in there) or "–")
+        cells.append("; ".join(shown(value) for row in there for value in (row.saved, _slowdown(row))) or "–")
     return cells
