@@ -139,9 +139,7 @@ void aggregation::turn_over(int pe, std::size_t item_bytes) {
   if (!clock_.runs()) begin_timing();
   const aggregate::first_channel& way = pipeline_.ways()[static_cast<std::size_t>(pe)];
   pipeline_.must_fit(way, item_bytes);
-  const bool was_open = way.at->next != nullptr;
-  pipeline_.turn_over(way);
-  if (was_open || plan_.flush_ns != 0) keep_pace();
+  if (pipeline_.turn_over(way) || plan_.flush_ns != 0) keep_pace();
   if (!way.fits(item_bytes)) pipeline_.turn_over(way);  // what was passed on filled this one
 }
 

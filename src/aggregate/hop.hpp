@@ -72,6 +72,9 @@ struct buffer_sizes : model::buffer_sizes {
     return (per_channel + 2) * std::max(intra_node_bytes, inter_node_bytes);
   }
 
+  // Where small items for another PE of this node are written first, by channel; 0: there is no such place.
+  std::size_t stage_bytes = 0;
+
   // Of these buffers, kept for the last one of a phase: with one close() never waits.
   std::size_t reserved = 0;
 };
@@ -87,8 +90,9 @@ class hop {
 
   [[nodiscard]] cursor* cursors() { return cursors_.data(); }  // by channel
   [[nodiscard]] std::size_t channels() const { return cursors_.size(); }
-  // Makes room at the cursor: sends what is there when it is full. Other threads may have used it up meanwhile.
-  virtual void turn_over(std::size_t channel) = 0;
+  // Makes room at the cursor: sends what is there when it is full. Other threads may have used it up meanwhile. Whether
+  // anything has left, so that it is time to look at what has arrived.
+  virtual bool turn_over(std::size_t channel) = 0;
   // The same without waiting. False: there is no room now.
   virtual bool try_turn_over(std::size_t channel) = 0;
   virtual bool try_flush() = 0;

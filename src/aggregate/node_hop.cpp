@@ -229,7 +229,11 @@ void node_hop::send(outgoing& out, std::uint64_t buffer) {
                                 out.receiver, false);
 }
 
-void node_hop::turn_over(std::size_t channel) { append_chunk(channel); }
+bool node_hop::turn_over(std::size_t channel) {
+  const bool any = bytes_in_chunk(channel) != 0;
+  append_chunk(channel);
+  return any;
+}
 
 void node_hop::flush() {
   for (std::size_t channel = 0; channel < out_.size(); ++channel) {

@@ -25,7 +25,7 @@ class node_hop final : public hop {
   // Symmetric memory and chunks.
   static model::buffer_demand demand(const channel_counts& most);
 
-  void turn_over(std::size_t channel) override;
+  bool turn_over(std::size_t channel) override;
   bool try_turn_over(std::size_t channel) override;
   bool try_flush() override;
   [[nodiscard]] bool holds_back() const override;

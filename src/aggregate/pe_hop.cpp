@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
+#include <utility>
 
 namespace lull::aggregate {
 namespace {
@@ -80,6 +81,7 @@ pe_hop::pe_hop(fabric::world& world, progress_of_later_hops& later, const route&
     }
     out_.push_back(out);
   }
+  make_stages();
   const auto sources = way.sources(number, me);
   const auto counters_there = way.indices_at_sources(number, sources, me);
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -136,19 +138,60 @@ void pe_hop::wait_for_buffer(std::size_t channel) {
         &what);
 }
 
+void pe_hop::make_stages() {
+  if (sizes_.stage_bytes == 0 || items_.stride == 0) return;
+  const auto has_one = [&](const outgoing& out) { return out.intra_node && out.to != world_.me(); };
+  const auto lines_of_each = sizes_.stage_bytes / sizeof(line);
+  stages_.resize(static_cast<std::size_t>(std::ranges::count_if(out_, has_one)) * lines_of_each);
+  line* next = stages_.data();
+  for (outgoing& out : out_)
+    if (has_one(out))
+      out.stage = std::as_writable_bytes(std::span(std::exchange(next, next + lines_of_each), lines_of_each))
+                      .first(sizes_.stage_bytes / items_.stride * items_.stride);
+}
+
 void pe_hop::open_buffer(std::size_t channel) {
   outgoing& out = out_[channel];
-  std::byte* const items = buffer_of(out) + sizeof(buffer_header);
-  const std::size_t space = out.buffer_bytes - sizeof(buffer_header);
-  cursors_[channel] = {items, items + (items_.stride == 0 ? space : space / items_.stride * items_.stride)};
+  out.filled = 0;
   out.open = true;
+  place_cursor(channel);
+}
+
+void pe_hop::place_cursor(std::size_t channel) {
+  const outgoing& out = out_[channel];
+  std::size_t room = space(out) - out.filled;
+  if (items_.stride != 0) room = room / items_.stride * items_.stride;
+  if (out.stage.empty())
+    cursors_[channel] = {place_in(out), place_in(out) + room};
+  else
+    cursors_[channel] = {out.stage.data(), out.stage.data() + std::min(room, out.stage.size())};
+}
+
+std::size_t pe_hop::written(std::size_t channel) const {
+  const outgoing& out = out_[channel];
+  return static_cast<std::size_t>(cursors_[channel].next - (out.stage.empty() ? place_in(out) : out.stage.data()));
+}
+
+void pe_hop::settle(std::size_t channel) {
+  outgoing& out = out_[channel];
+  const std::size_t bytes = written(channel);
+  if (!out.stage.empty()) std::memcpy(place_in(out), out.stage.data(), bytes);
+  out.filled += bytes;
+}
+
+bool pe_hop::go_on_in_buffer(std::size_t channel) {
+  if (!out_[channel].open || out_[channel].stage.empty()) return false;
+  settle(channel);
+  place_cursor(channel);
+  return cursors_[channel].next != cursors_[channel].end;
 }
 
 void pe_hop::send_buffer(std::size_t channel, const std::uint64_t* pushed) {
   outgoing& out = out_[channel];
   std::byte* const buffer = buffer_of(out);
   std::byte* const items = buffer + sizeof(buffer_header);
-  const auto bytes = static_cast<std::size_t>(cursors_[channel].next - items);
+  settle(channel);
+  const std::size_t bytes = out.filled;
   const std::size_t count = items_.count(bytes);
   packed left{bytes, keeps_all};
   if (!out.intra_node && items_.compressed) left = pack(items, count, items_.stride);
@@ -181,29 +224,34 @@ void pe_hop::send_buffer(std::size_t channel, const std::uint64_t* pushed) {
   cursors_[channel] = {};
 }
 
-void pe_hop::turn_over(std::size_t channel) {
-  if (out_[channel].open) send_buffer(channel, nullptr);
+bool pe_hop::turn_over(std::size_t channel) {
+  if (go_on_in_buffer(channel)) return false;
+  const bool any = out_[channel].open;
+  if (any) send_buffer(channel, nullptr);
   wait_for_buffer(channel);
   if (!out_[channel].open) open_buffer(channel);
+  return any;
 }
 
 std::size_t pe_hop::append(std::size_t channel, std::span<const std::byte> items) {
-  cursor& at = cursors_[channel];
+  outgoing& out = out_[channel];
   for (;;) {
-    if (!out_[channel].open) {
-      if (!room(out_[channel])) return 0;
+    if (!out.open) {
+      if (!room(out)) return 0;
       open_buffer(channel);
     }
-    if (const std::size_t bytes = items_.fitting(items, static_cast<std::size_t>(at.end - at.next)); bytes != 0) {
-      std::memcpy(at.next, items.data(), bytes);
-      at.next += bytes;
-      return bytes;
-    }
+    settle(channel);
+    const std::size_t bytes = items_.fitting(items, space(out) - out.filled);
+    std::memcpy(place_in(out), items.data(), bytes);
+    out.filled += bytes;
+    place_cursor(channel);
+    if (bytes != 0) return bytes;
     send_buffer(channel, nullptr);
   }
 }
 
 bool pe_hop::try_turn_over(std::size_t channel) {
+  if (go_on_in_buffer(channel)) return true;
   if (out_[channel].open) send_buffer(channel, nullptr);
   if (!room(out_[channel])) return false;
   open_buffer(channel);
@@ -213,8 +261,7 @@ bool pe_hop::try_turn_over(std::size_t channel) {
 void pe_hop::flush() {
   for (std::size_t channel = 0; channel < out_.size(); ++channel) {
     if (filled_under_ && !filled_under_->try_take(channel)) continue;  // who fills it has not come to its end
-    if (out_[channel].open && cursors_[channel].next != buffer_of(out_[channel]) + sizeof(buffer_header))
-      send_buffer(channel, nullptr);
+    if (out_[channel].open && out_[channel].filled + written(channel) != 0) send_buffer(channel, nullptr);
     if (filled_under_) filled_under_->give_back(channel);
   }
 }
@@ -276,9 +323,7 @@ void pe_hop::reopen() {
 std::uint64_t pe_hop::waiting_items() const {
   std::uint64_t items = 0;
   for (std::size_t channel = 0; channel < out_.size(); ++channel)
-    if (out_[channel].open)
-      items += items_.count(
-          static_cast<std::size_t>(cursors_[channel].next - (buffer_of(out_[channel]) + sizeof(buffer_header))));
+    if (out_[channel].open) items += items_.count(out_[channel].filled + written(channel));
   return items;
 }
 

@@ -1,7 +1,10 @@
 // Channels between PEs: one single-producer ring of buffers for each, in the symmetric heap of the PE that reads it.
 //
-// When that PE shares memory with the writer, items are written in place; else into a staging ring of the writer, and
-// each buffer goes over by one put-with-signal. Two counters, each alone in its cache line, run a ring:
+// When that PE shares memory with the writer, items are written in place, or, where they are small, to a *stage* first,
+// which stays in the nearest caches and moves to the buffer as a whole: a line of the buffer was read by another core
+// last, and to get it back takes as long for an item as for a line (docs/explanation/aggregation-speed.md, "Stages").
+// Else they are written into a staging ring of the writer, and each buffer goes over by one put-with-signal. Two
+// counters, each alone in its cache line, run a ring:
 //   published, beside the ring: buffers that were filled      consumed, in the writer's heap: buffers that were emptied
 // so the writer may fill buffer k while k < consumed + buffers, and the reader may read it while k < published.
 #pragma once
@@ -20,7 +23,7 @@ class pe_hop final : public hop {
   // Symmetric memory and staging rings.
   static model::buffer_demand demand(const channel_counts& most);
 
-  void turn_over(std::size_t channel) override;
+  bool turn_over(std::size_t channel) override;
   bool try_turn_over(std::size_t channel) override;
   bool try_flush() override;
   std::size_t append(std::size_t channel, std::span<const std::byte> items) override;
@@ -48,6 +51,8 @@ class pe_hop final : public hop {
     line* published = nullptr;           // the target's counter; its symmetric address on another node
     const line* consumed = nullptr;      // here
     std::size_t buffer_bytes = 0;
+    std::size_t filled = 0;        // bytes of items in the open buffer, without what the cursor has written since
+    std::span<std::byte> stage{};  // empty: the cursor writes to the buffer
     std::uint64_t sent = 0;
     bool intra_node = false, open = false;
   };
@@ -64,11 +69,20 @@ class pe_hop final : public hop {
   [[nodiscard]] std::byte* buffer_of(const outgoing& out) const {
     return out.buffers + out.sent % sizes_.per_channel * out.buffer_bytes;
   }
+  [[nodiscard]] static std::size_t space(const outgoing& out) { return out.buffer_bytes - sizeof(buffer_header); }
+  [[nodiscard]] std::byte* place_in(const outgoing& out) const {  // of the next item
+    return buffer_of(out) + sizeof(buffer_header) + out.filled;
+  }
+  [[nodiscard]] std::size_t written(std::size_t channel) const;  // by the cursor, since it was placed
   [[nodiscard]] bool room(const outgoing& out) const;
   [[nodiscard]] bool arrived(const incoming& in) const;
   bool consume(incoming& in);
   void wait_for_buffer(std::size_t channel);
-  void open_buffer(std::size_t channel);                               // there must be room
+  void make_stages();
+  void open_buffer(std::size_t channel);  // there must be room
+  void place_cursor(std::size_t channel);
+  void settle(std::size_t channel);  // what the cursor has written belongs to the buffer; it must be placed anew
+  bool go_on_in_buffer(std::size_t channel);  // with the next stage; false: there are none, or no room for an item
   void send_buffer(std::size_t channel, const std::uint64_t* pushed);  // pushed: this is the last
 
   fabric::world& world_;
@@ -80,6 +94,7 @@ class pe_hop final : public hop {
   line* published_ = nullptr;   // symmetric, likewise
   line* consumed_ = nullptr;    // symmetric, by index among the targets
   std::unique_ptr<std::byte[]> staging_;
+  std::vector<line> stages_;
   std::vector<outgoing> out_;
   std::vector<incoming> in_;
   channel_claims claims_;                   // of these

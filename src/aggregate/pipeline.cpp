@@ -94,9 +94,9 @@ void pipeline::must_fit(const first_channel& way, std::size_t item_bytes) const 
                             " bytes; raise LULL_AGGREGATE_BUFFER_BYTES");
 }
 
-void pipeline::turn_over(const first_channel& way) {
+bool pipeline::turn_over(const first_channel& way) {
   const std::lock_guard hold(filling_);
-  hops_[way.hop]->turn_over(way.channel);
+  return hops_[way.hop]->turn_over(way.channel);
 }
 
 void pipeline::try_turn_over(const first_channel& way) {

@@ -65,7 +65,7 @@ class pipeline final : public progress_of_later_hops {
   void must_fit(const first_channel& way, std::size_t item_bytes) const;  // std::length_error
 
   // Fills. All but append() only make room, which what is passed on may use up meanwhile.
-  void turn_over(const first_channel& way);
+  bool turn_over(const first_channel& way);                                 // whether anything has left
   void try_turn_over(const first_channel& way);                             // does not wait
   bool append(const first_channel& way, std::span<const std::byte> items);  // all of them; whether a buffer was sent
   // The same, on a way that ends at `pe`.

@@ -243,6 +243,11 @@ plan make_plan(fabric::world& world, const aggregate_options& options, std::size
             .flush_ns = 1000 * (options.flush_us >= 0 ? options.flush_us : setting_integer("LULL_AGGREGATE_FLUSH_US")),
             .per_node = per_node,
             .one_node = world.places().nodes() == 1};
+  if (const std::string asked = setting_text("LULL_AGGREGATE_STAGES");
+      asked == "on" || (asked == "auto" && world.pes_per_core() <= 1)) {
+    made.sizes.stage_bytes = model::stage_bytes(here, limits, best->found, item_bytes);
+    made.memory_bytes += limits.pes_of_node * made.sizes.stage_bytes;
+  }
   if (!chosen_from) return made;
   wanted_route others = left_by(*chosen_from);
   others.item_bytes = item_bytes;

@@ -19,6 +19,10 @@ inline constexpr std::array aggregate{
     setting{"LULL_AGGREGATE_BUFFERS", setting_type::integer, "8", "2..4096",
             "Aggregation buffers of one channel: from one PE to another, or from one node to another."},
     setting{
+        "LULL_AGGREGATE_STAGES", setting_type::choice, "auto", "auto|on|off",
+        "Whether small items for other PEs of the node are written to the core's own cache first, and from there to "
+        "the buffer by whole lines; auto where no PE shares its core."},
+    setting{
         "LULL_AGGREGATE_MEMORY", setting_type::size, "64M", "",
         "Most bytes of one aggregator or gatherer on each PE, chunks of threads included; buffers become smaller, or "
         "hops more, to keep to it."},

@@ -80,6 +80,16 @@ std::optional<buffered_route> choose(const machine& on, std::span<const item_rou
   return best;
 }
 
+std::size_t stage_bytes(const machine& on, const buffer_limits& limits, const buffered_route& found,
+                        std::size_t item_bytes) {
+  const aggregation_costs& costs = on.aggregation;
+  if (item_bytes == 0 || item_bytes >= line) return 0;
+  const std::size_t all = std::min(costs.l2_bytes / 8, limits.memory_bytes - found.memory_bytes);
+  const std::size_t bytes =
+      std::bit_floor(std::min({costs.usual_stage_bytes, all / limits.pes_of_node, found.sizes.intra_node_bytes / 8}));
+  return bytes < costs.smallest_stage_bytes ? 0 : bytes;
+}
+
 direct_path_costs predicted_direct_path(const machine& on, int pes, int pes_of_node, bool gets, double empty_phase_ns) {
   const aggregation_costs& here = on.aggregation;
   const double elsewhere = static_cast<double>(pes - pes_of_node) / pes;  // of the items
