@@ -335,6 +335,20 @@ def test_a_command_is_traced_and_predicted(lull: Lull, mpi: MpiLibrary, machine:
     assert {one["what"] for one in found["uncertainty"]} >= {"placement", "recording"}
 
 
+@pytest.mark.parametrize(
+    ("power", "says"),
+    [
+        ("hybrid:1Ts:soon", "power.hybrid_hold is 'soon'; it must be a time"),
+        ("deep-sleep:-1us", "power.hold is '-1us'; it must be 0 or more"),
+    ],
+)
+def test_wrong_links_are_refused_before_anything_runs(lull: Lull, power: str, says: str) -> None:
+    refused = lull.run("predict", "--power", power, "--out", "out", "--", "touch", "it_ran")
+    assert refused.returncode == 2
+    assert says in refused.stderr and refused.stderr.count("\n") == 1
+    assert not (lull.folder / "it_ran").exists() and not (lull.folder / "out").exists()
+
+
 @needs_otf2
 def test_a_command_that_fails_or_has_no_mpi_is_a_line(lull: Lull) -> None:
     failed = lull.run("predict", "--out", "failed", "--", "false")

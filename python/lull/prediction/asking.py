@@ -15,7 +15,7 @@ from lull.base.native import checked_settings
 from lull.model.machine import read_machine
 from lull.prediction.account import Prediction
 from lull.prediction.modes import modes_named
-from lull.prediction.predict import Question, predict
+from lull.prediction.predict import Question, check_links, predict
 from lull.prediction.program import (
     TRACES,
     Program,
@@ -65,6 +65,7 @@ def answer(asked: Asked) -> tuple[Prediction, Path]:
         fix = "add [topology] and [network] to it, or name another with --on"
         raise UsageError(f"predict on {asked.on}", "its file says nothing of the machine's network", fix)
     modes = modes_named(asked.power)
+    check_links(machine, modes)
     settings = checked_settings()
     name = asked.label or _label(asked.what)
     folder = asked.out or default_folder(f"predict-{name}", datetime.now())

@@ -139,14 +139,26 @@ def predict(program: Program, question: Question, interrupts: Interrupts) -> Pre
 
 def content_of(program: Program, question: Question, mode: Mode) -> dict[str, Any]:
     """The description of its simulation with one mode of links."""
-    machine = question.machine
+    job = {"name": program.name, **question.machine.job, **program.job, "processes": program.processes}
+    return changed({**_network_of(question.machine, mode), "jobs": [job]}, question.assignments)
+
+
+def check_links(machine: Machine, modes: Sequence[Mode]) -> None:
+    """Find out what is wrong with the network and its links before a program is traced for it.
+
+    Raises:
+        UsageError: The first mistake.
+    """
+    for mode in modes:
+        read_description({**_network_of(machine, mode), "end": "1 us", "jobs": [{"pattern": "uniform"}]}, "predict")
+
+
+def _network_of(machine: Machine, mode: Mode) -> dict[str, Any]:
     power = dict(mode.keys) if mode.keys["mode"] in ("active", "adaptive-rate") else {**machine.power, **mode.keys}
     if machine.watts.link is not None and machine.watts.link.value > 0:
         power["link_watts"] = machine.watts.link.value
-    job = {"name": program.name, **machine.job, **program.job, "processes": program.processes}
-    tables = {"topology": machine.topology, "network": machine.network, "routing": machine.routing}
-    content = {name: dict(table) for name, table in tables.items() if table}
-    return changed({**content, "power": power, "jobs": [job]}, question.assignments)
+    tables = {"topology": machine.topology, "network": machine.network, "routing": machine.routing, "power": power}
+    return {name: dict(table) for name, table in tables.items() if table}
 
 
 def choose(modes: Sequence[ModeAccount], most_slowdown: float) -> tuple[str, str]:
