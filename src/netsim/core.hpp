@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -105,7 +104,7 @@ class core {
   void prefetch_timer(const event& timer) const;
   void schedule_service(link_id out, picoseconds at);
   void schedule_node(std::uint32_t node);
-  void schedule_computed(std::uint32_t node, std::optional<picoseconds> at);
+  void schedule_computed(std::uint32_t node, picoseconds at);
   void begin();
   // Nothing happens any more, and processes wait: says which, for what.
   [[noreturn]] void report_waiting() const;
@@ -196,8 +195,8 @@ void core<Self, T>::schedule_node(std::uint32_t node) {
   const port& o = links_.port_of(out);
   const injector& i = injectors_[node];
   if (i.unsent > 0) return schedule_service(out, std::max(o.busy_until, now_));
-  if (const auto created = traffic_.next_at(node))
-    schedule_service(out, std::max({o.busy_until, *created + asked_.network.nic_delay, now_}));
+  if (const picoseconds created = traffic_.next_at(node); created != never)
+    schedule_service(out, std::max({o.busy_until, created + asked_.network.nic_delay, now_}));
 }
 
 // A node sends a message at one go, as far as its credits reach: nothing else uses its link meanwhile.
@@ -208,8 +207,8 @@ void core<Self, T>::serve_node(link_id out) {
   injector& i = injectors_[node];
   if (o.busy_until > now_) return schedule_node(node);
   if (i.unsent == 0) {
-    const auto created = traffic_.next_at(node);
-    if (!created || *created + asked_.network.nic_delay > now_) return schedule_node(node);
+    const picoseconds created = traffic_.next_at(node);
+    if (created == never || created + asked_.network.nic_delay > now_) return schedule_node(node);
     i.message = messages_.take();
     message& m = messages_[i.message] = traffic_.take(node);
     const endpoint to = topology_.attach_point(m.to);
@@ -314,9 +313,9 @@ void core<Self, T>::deliver(std::uint32_t index, picoseconds at) {
 }
 
 template <class Self, topology_shape T>
-void core<Self, T>::schedule_computed(std::uint32_t node, std::optional<picoseconds> at) {
-  if (at)
-    queue_.template schedule<windows::timers>(*at, links_.port_of(links_.node_link(node)).far_lp, computed, node, 0);
+void core<Self, T>::schedule_computed(std::uint32_t node, picoseconds at) {
+  if (at != never)
+    queue_.template schedule<windows::timers>(at, links_.port_of(links_.node_link(node)).far_lp, computed, node, 0);
 }
 
 template <class Self, topology_shape T>

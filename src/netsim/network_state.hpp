@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <vector>
 
 #include <fmt/format.h>
@@ -111,7 +112,7 @@ class pool {
     }
     const std::uint32_t index = free_.back();
     free_.pop_back();
-    records_[index] = R{};
+    ::new (&records_[index]) R;  // in place: a copy of a fresh one would wait for the parts of it
     return index;
   }
   void put_back(std::uint32_t index) { free_.push_back(index); }

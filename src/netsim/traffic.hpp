@@ -3,7 +3,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +27,7 @@ class traffic {
   void prefetch(std::uint32_t node) const { __builtin_prefetch(processes_[node]); }
 
   // As of class process.
-  [[nodiscard]] std::optional<picoseconds> next_at(std::uint32_t node) const { return processes_[node]->next_at(); }
+  [[nodiscard]] picoseconds next_at(std::uint32_t node) const { return processes_[node]->next_at(); }
   [[nodiscard]] message take(std::uint32_t node) {
     ++created_;
     return processes_[node]->take();
@@ -36,16 +35,10 @@ class traffic {
   [[nodiscard]] std::int64_t waiting_bytes(std::uint32_t node, picoseconds now, std::int64_t enough) const {
     return processes_[node]->waiting_bytes(now, enough);
   }
-  [[nodiscard]] std::optional<picoseconds> first_computed(std::uint32_t node) const {
-    return processes_[node]->first_computed();
-  }
-  [[nodiscard]] std::optional<picoseconds> computed(std::uint32_t node, picoseconds now) {
-    return processes_[node]->computed(now);
-  }
-  [[nodiscard]] std::optional<picoseconds> sent(std::uint32_t node, picoseconds now) {
-    return processes_[node]->sent(now);
-  }
-  [[nodiscard]] std::optional<picoseconds> arrived(const message& m, picoseconds now) {
+  [[nodiscard]] picoseconds first_computed(std::uint32_t node) const { return processes_[node]->first_computed(); }
+  [[nodiscard]] picoseconds computed(std::uint32_t node, picoseconds now) { return processes_[node]->computed(now); }
+  [[nodiscard]] picoseconds sent(std::uint32_t node, picoseconds now) { return processes_[node]->sent(now); }
+  [[nodiscard]] picoseconds arrived(const message& m, picoseconds now) {
     return processes_[m.to]->arrived(m.label, now);
   }
 

@@ -8,7 +8,7 @@
 namespace lull::netsim {
 namespace {
 
-bool later(const event& x, const event& y) { return (y.when >> 2U) < (x.when >> 2U); }
+constexpr auto later = [](const event& x, const event& y) { return (y.when >> 2U) < (x.when >> 2U); };
 
 // Orders events by logical process, then by time.
 std::uint64_t rank_of(const event& e) { return (std::uint64_t{e.lp} << 32U | e.when) >> 2U; }
@@ -24,15 +24,20 @@ windows::windows(std::uint32_t lps, unsigned window_bits)
   for (auto& slots : slots_) slots.resize(slot_count);
 }
 
-void windows::schedule_elsewhere(kind k, std::int64_t window, const event& e) {
-  if (window == current_) {
-    assert(k == timers);
-    now_.push_back(e);
-    std::ranges::push_heap(now_, later);
-  } else {
-    assert(window > current_);
-    far_.push({window, far_order_++, k, e});
-  }
+void windows::schedule_now(std::uint32_t when, std::uint32_t lp, std::uint32_t a, std::uint32_t b) {
+  now_.emplace_back();
+  std::size_t at = now_.size() - 1;
+  for (; at > 0 && when >> 2U < now_[(at - 1) / 2].when >> 2U; at = (at - 1) / 2) now_[at] = now_[(at - 1) / 2];
+  event& e = now_[at];
+  e.when = when;
+  e.lp = lp;
+  e.a = a;
+  e.b = b;
+}
+
+void windows::schedule_far(kind k, std::int64_t window, const event& e) {
+  assert(window > current_);
+  far_.push({window, far_order_++, k, e});
 }
 
 void windows::take_first(event& e) {

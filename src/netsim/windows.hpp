@@ -47,11 +47,13 @@ class windows {
   template <kind k>
   void schedule(picoseconds at, std::uint32_t lp, unsigned what, std::uint32_t a, std::uint32_t b) {
     const std::int64_t window = at >> bits_;
-    const event e{(static_cast<std::uint32_t>(at) & time_mask_) << 2U | what, lp, a, b};
+    const std::uint32_t when = (static_cast<std::uint32_t>(at) & time_mask_) << 2U | what;
     if (static_cast<std::uint64_t>(window - current_ - 1) < slot_count - 1) [[likely]]
-      append(k, static_cast<unsigned>(window) % slot_count, e);
+      append(k, static_cast<unsigned>(window) % slot_count, {when, lp, a, b});
+    else if (window == current_)
+      schedule_now(when, lp, a, b);
     else
-      schedule_elsewhere(k, window, e);
+      schedule_far(k, window, {when, lp, a, b});
   }
 
   // Opens the next window that has events; false when there is none.
@@ -129,7 +131,9 @@ class windows {
   }
   void add_chunk(slot& s, unsigned window);
   void release_chunks(slot& s);
-  void schedule_elsewhere(kind k, std::int64_t window, const event& e);
+  // Of the open window. In words, not as an event: to read one as a whole that was just written by parts takes long.
+  void schedule_now(std::uint32_t when, std::uint32_t lp, std::uint32_t a, std::uint32_t b);
+  void schedule_far(kind k, std::int64_t window, const event& e);
   [[nodiscard]] std::int64_t next_occupied() const;
   void take_first(event& e);
   void sort(unsigned window);

@@ -42,8 +42,8 @@ void executor::will_complete(std::uint32_t number, std::uint32_t slot, picosecon
 
 // The event of what was foretold, if it was, for somebody waits for it.
 void executor::schedule_completion(std::uint32_t number, std::uint32_t slot) {
-  if (const auto at = activities_[number]->pending.claim(slot))
-    run_.messages().host_of(rank_).note_completion({.rank = rank_, .activity = number, .slot = slot}, *at);
+  if (const picoseconds at = activities_[number]->pending.claim(slot); at != never)
+    run_.messages().host_of(rank_).note_completion({.rank = rank_, .activity = number, .slot = slot}, at);
 }
 
 void executor::completed(std::uint32_t number, std::uint32_t slot, picoseconds now) {

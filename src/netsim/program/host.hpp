@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "netsim/workload/workload.hpp"
@@ -60,20 +59,19 @@ class host final : public process {
     note({at, 0, {rank, activity, 0}, kind::resumed});
   }
 
-  [[nodiscard]] std::optional<picoseconds> next_at() const override {
-    if (first_ready_ == ready_.size()) return std::nullopt;
-    return ready_[first_ready_].created;
+  [[nodiscard]] picoseconds next_at() const override {
+    return first_ready_ == ready_.size() ? never : ready_[first_ready_].created;
   }
   [[nodiscard]] message take() override;
   [[nodiscard]] std::int64_t waiting_bytes(picoseconds now, std::int64_t enough) const override;
-  [[nodiscard]] std::optional<picoseconds> first_computed() const override { return wake_; }
-  [[nodiscard]] std::optional<picoseconds> computed(picoseconds now) override;
-  [[nodiscard]] std::optional<picoseconds> sent(picoseconds now) override {
+  [[nodiscard]] picoseconds first_computed() const override { return wake_; }
+  [[nodiscard]] picoseconds computed(picoseconds now) override;
+  [[nodiscard]] picoseconds sent(picoseconds now) override {
     latest_.at = never;
     tells_->will_have_sent(taken_, now);
     return wake_for_latest();
   }
-  [[nodiscard]] std::optional<picoseconds> arrived(std::uint32_t label, picoseconds now) override {
+  [[nodiscard]] picoseconds arrived(std::uint32_t label, picoseconds now) override {
     latest_.at = never;
     tells_->will_have_arrived(label, now);
     return wake_for_latest();
@@ -101,16 +99,16 @@ class host final : public process {
     return d.what != kind::arrived || tells_->wants_arrival(d.of.rank);
   }
   // When computed() must be called for what was noted just now, unless it will be called by then anyway.
-  [[nodiscard]] std::optional<picoseconds> wake_for_latest() {
-    if (latest_.at >= wake_ || !is_wanted(latest_)) return std::nullopt;
+  [[nodiscard]] picoseconds wake_for_latest() {
+    if (latest_.at >= wake_ || !is_wanted(latest_)) return never;
     return wake_ = latest_.at;
   }
   // The same for all that is due.
-  [[nodiscard]] std::optional<picoseconds> next_wake() {
+  [[nodiscard]] picoseconds next_wake() {
     picoseconds first = wake_;
     for (const due& d : due_)
       if (d.at < first && is_wanted(d)) first = d.at;
-    if (first == wake_) return std::nullopt;
+    if (first == wake_) return never;
     return wake_ = first;
   }
 
@@ -144,7 +142,7 @@ inline std::int64_t host::waiting_bytes(picoseconds now, std::int64_t enough) co
   return bytes;
 }
 
-inline std::optional<picoseconds> host::computed(picoseconds now) {
+inline picoseconds host::computed(picoseconds now) {
   if (now >= wake_) wake_ = never;
   while (!due_.empty() && due_.front().at <= now) {
     const due d = due_.front();

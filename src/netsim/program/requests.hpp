@@ -5,7 +5,6 @@
 // complete when somebody looks at it after that time; where somebody waits for it, by an event.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "netsim/program/operation.hpp"
@@ -51,10 +50,10 @@ class requests {
     slots_[slot].foretold = at;
     if (slot > 0 && slot <= first_) complete(slot);
   }
-  // When it will be complete, if that is known and there is no event for it; there is one from now on.
-  std::optional<picoseconds> claim(std::uint32_t slot) {
+  // When it will be complete, if that is known and there is no event for it, which there is from now on; else `never`.
+  picoseconds claim(std::uint32_t slot) {
     request& r = slots_[slot];
-    if (r.is != state::active || r.by_event || r.foretold == never) return std::nullopt;
+    if (r.is != state::active || r.by_event || r.foretold == never) return never;
     r.by_event = true;
     return r.foretold;
   }

@@ -28,23 +28,18 @@ class closed_loop final : public workload {
   class member final : public process {
    public:
     member(closed_loop& of, std::uint32_t rank) : of_(of), rank_(rank) {}
-    [[nodiscard]] std::optional<picoseconds> next_at() const override {
-      if (to_.empty()) return std::nullopt;
-      return ready_;
-    }
+    [[nodiscard]] picoseconds next_at() const override { return to_.empty() ? never : ready_; }
     [[nodiscard]] message take() override;
     [[nodiscard]] std::int64_t waiting_bytes(picoseconds /*now*/, std::int64_t /*enough*/) const override {
       return static_cast<std::int64_t>(to_.size()) * of_.job_.message;
     }
-    [[nodiscard]] std::optional<picoseconds> first_computed() const override {
-      return of_.job_.start + of_.job_.compute;
-    }
-    [[nodiscard]] std::optional<picoseconds> computed(picoseconds now) override;
-    [[nodiscard]] std::optional<picoseconds> sent(picoseconds now) override;
-    [[nodiscard]] std::optional<picoseconds> arrived(std::uint32_t label, picoseconds now) override;
+    [[nodiscard]] picoseconds first_computed() const override { return of_.job_.start + of_.job_.compute; }
+    [[nodiscard]] picoseconds computed(picoseconds now) override;
+    [[nodiscard]] picoseconds sent(picoseconds now) override;
+    [[nodiscard]] picoseconds arrived(std::uint32_t label, picoseconds now) override;
 
    private:
-    [[nodiscard]] std::optional<picoseconds> end_iteration();
+    [[nodiscard]] picoseconds end_iteration();
 
     closed_loop& of_;
     std::uint32_t rank_;
@@ -95,7 +90,7 @@ message closed_loop<P>::member::take() {
 }
 
 template <class P>
-std::optional<picoseconds> closed_loop<P>::member::computed(picoseconds now) {
+picoseconds closed_loop<P>::member::computed(picoseconds now) {
   computing_ = false;
   ready_ = now;
   to_ = of_.pattern_.partners(rank_, iteration_);
@@ -106,14 +101,14 @@ std::optional<picoseconds> closed_loop<P>::member::computed(picoseconds now) {
 }
 
 template <class P>
-std::optional<picoseconds> closed_loop<P>::member::sent(picoseconds now) {
+picoseconds closed_loop<P>::member::sent(picoseconds now) {
   --unsent_;
   latest_ = std::max(latest_, now);
   return end_iteration();
 }
 
 template <class P>
-std::optional<picoseconds> closed_loop<P>::member::arrived(std::uint32_t label, picoseconds now) {
+picoseconds closed_loop<P>::member::arrived(std::uint32_t label, picoseconds now) {
   const std::size_t ahead = label - iteration_;  // a sender may be ahead, never behind
   if (early_.size() <= ahead) early_.resize(ahead + 1);
   ++early_[ahead];
@@ -122,8 +117,8 @@ std::optional<picoseconds> closed_loop<P>::member::arrived(std::uint32_t label, 
 }
 
 template <class P>
-std::optional<picoseconds> closed_loop<P>::member::end_iteration() {
-  if (computing_ || unsent_ > 0 || early_.front() < expected_) return std::nullopt;
+picoseconds closed_loop<P>::member::end_iteration() {
+  if (computing_ || unsent_ > 0 || early_.front() < expected_) return never;
   of_.ends_[iteration_] = std::max(of_.ends_[iteration_], latest_);
   --of_.still_in_[iteration_];
   ++iteration_;
@@ -132,7 +127,7 @@ std::optional<picoseconds> closed_loop<P>::member::end_iteration() {
   computing_ = true;
   if (iteration_ == of_.ends_.size()) {
     --of_.unfinished_;
-    return std::nullopt;
+    return never;
   }
   return latest_ + of_.job_.compute;
 }

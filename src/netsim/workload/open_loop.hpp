@@ -65,10 +65,7 @@ class open_loop final : public workload {
   class alignas(64) sender final : public process {
    public:
     sender(const open_loop& of, const drawing& d) : of_(of), d_(d) {}
-    [[nodiscard]] std::optional<picoseconds> next_at() const override {
-      if (d_.left == 0) return std::nullopt;
-      return d_.next;
-    }
+    [[nodiscard]] picoseconds next_at() const override { return d_.left == 0 ? never : d_.next; }
     [[nodiscard]] message take() override;
     [[nodiscard]] std::int64_t waiting_bytes(picoseconds now, std::int64_t enough) const override;
 

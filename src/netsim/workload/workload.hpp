@@ -40,21 +40,19 @@ class process {
   process& operator=(const process&) = default;
   virtual ~process() = default;
 
-  // When the next message is created, if that is known.
-  [[nodiscard]] virtual std::optional<picoseconds> next_at() const { return std::nullopt; }
+  // When the next message is created; `never`: that is not known.
+  [[nodiscard]] virtual picoseconds next_at() const { return never; }
   // That message. Only after next_at() has answered a time.
   [[nodiscard]] virtual message take() { return {}; }
   // Bytes of messages created by `now` that nobody has taken yet; counted up to `enough`.
   [[nodiscard]] virtual std::int64_t waiting_bytes(picoseconds /*now*/, std::int64_t /*enough*/) const { return 0; }
 
-  // When its first computation ends, for the caller to tell `computed` then.
-  [[nodiscard]] virtual std::optional<picoseconds> first_computed() const { return std::nullopt; }
-  // What happened, and when. Each answers when the next computation ends, if this was what it waited for.
-  [[nodiscard]] virtual std::optional<picoseconds> computed(picoseconds /*now*/) { return std::nullopt; }
-  [[nodiscard]] virtual std::optional<picoseconds> sent(picoseconds /*now*/) { return std::nullopt; }
-  [[nodiscard]] virtual std::optional<picoseconds> arrived(std::uint32_t /*label*/, picoseconds /*now*/) {
-    return std::nullopt;
-  }
+  // When its first computation ends, for the caller to tell `computed` then; `never`: there is none.
+  [[nodiscard]] virtual picoseconds first_computed() const { return never; }
+  // What happened, and when. Each answers when the next computation ends, if this was what it waited for; else `never`.
+  [[nodiscard]] virtual picoseconds computed(picoseconds /*now*/) { return never; }
+  [[nodiscard]] virtual picoseconds sent(picoseconds /*now*/) { return never; }
+  [[nodiscard]] virtual picoseconds arrived(std::uint32_t /*label*/, picoseconds /*now*/) { return never; }
 };
 
 // A job: its processes, and what is known of all of them together.

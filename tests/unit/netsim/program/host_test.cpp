@@ -48,7 +48,7 @@ TEST(a_host, begins_when_its_processes_do) {
   t.here.begin(50, 3);
   t.here.begin(50, 4);
   EXPECT_EQ(t.here.first_computed(), 50);
-  EXPECT_EQ(t.here.computed(50), std::nullopt);
+  EXPECT_EQ(t.here.computed(50), never);
   EXPECT_THAT(t.log, ElementsAre("resume 3 0 at 50", "resume 4 0 at 50"));
   EXPECT_TRUE(t.here.idle());
 }
@@ -57,29 +57,29 @@ TEST(a_host, does_in_order_of_time_what_it_hears_of_out_of_order) {
   told t;
   EXPECT_EQ(t.here.arrived(1, 300), 300);
   EXPECT_EQ(t.here.arrived(2, 100), 100);
-  EXPECT_EQ(t.here.arrived(3, 200), std::nullopt);
-  EXPECT_EQ(t.here.arrived(4, 100), std::nullopt);
-  EXPECT_EQ(t.here.computed(50), std::nullopt);  // nothing is due
+  EXPECT_EQ(t.here.arrived(3, 200), never);
+  EXPECT_EQ(t.here.arrived(4, 100), never);
+  EXPECT_EQ(t.here.computed(50), never);  // nothing is due
   EXPECT_THAT(t.log, ElementsAre());
   EXPECT_EQ(t.here.computed(100), 200);
   EXPECT_EQ(t.here.computed(200), 300);
-  EXPECT_EQ(t.here.computed(300), std::nullopt);
-  EXPECT_EQ(t.here.computed(300), std::nullopt);  // the call that was asked for first
+  EXPECT_EQ(t.here.computed(300), never);
+  EXPECT_EQ(t.here.computed(300), never);  // the call that was asked for first
   EXPECT_THAT(t.log, ElementsAre("arrived 2 at 100", "arrived 4 at 100", "arrived 3 at 200", "arrived 1 at 300"));
 }
 
 TEST(a_host, asks_to_be_called_only_for_what_is_waited_for_and_does_the_rest_then_in_its_turn) {
   told t;
   t.waits = false;
-  EXPECT_EQ(t.here.arrived(1, 100), std::nullopt);
-  EXPECT_EQ(t.here.arrived(2, 50), std::nullopt);
+  EXPECT_EQ(t.here.arrived(1, 100), never);
+  EXPECT_EQ(t.here.arrived(2, 50), never);
   EXPECT_TRUE(t.here.idle());
   t.waits = true;
   EXPECT_FALSE(t.here.idle());
   EXPECT_EQ(t.here.arrived(3, 200), 200);
-  EXPECT_EQ(t.here.arrived(told::first_part, 20), std::nullopt);
+  EXPECT_EQ(t.here.arrived(told::first_part, 20), never);
   t.waits = false;
-  EXPECT_EQ(t.here.computed(200), std::nullopt);
+  EXPECT_EQ(t.here.computed(200), never);
   EXPECT_THAT(t.log, ElementsAre("arrived 2 at 50", "arrived 1 at 100", "arrived 3 at 200"));
 }
 
@@ -87,7 +87,7 @@ TEST(a_host, asks_to_be_called_when_what_has_come_begins_to_be_waited_for) {
   told t;
   t.waits = false;
   t.here.begin(10, 3);
-  EXPECT_EQ(t.here.arrived(1, 100), std::nullopt);
+  EXPECT_EQ(t.here.arrived(1, 100), never);
   t.waits = true;  // as if by the process that is resumed
   EXPECT_EQ(t.here.computed(10), 100);
 }
@@ -96,13 +96,13 @@ TEST(a_host, does_at_once_what_becomes_due_at_once) {
   told t;
   (void)t.here.arrived(told::resuming, 10);
   (void)t.here.arrived(5, 10);
-  EXPECT_EQ(t.here.computed(10), std::nullopt);
+  EXPECT_EQ(t.here.computed(10), never);
   EXPECT_THAT(t.log, ElementsAre("arrived 100 at 10", "arrived 5 at 10", "resume 7 1 at 10"));
 }
 
 TEST(a_host, offers_messages_in_order_and_knows_which_was_sent) {
   told t;
-  EXPECT_EQ(t.here.next_at(), std::nullopt);
+  EXPECT_EQ(t.here.next_at(), never);
   for (std::uint32_t i = 0; i < 200; ++i)
     t.here.offer({.created = 10 * i, .to = 1, .bytes = 8, .left = 8, .label = i, .job = 0});
   EXPECT_EQ(t.here.waiting_bytes(45, 1000), 40);
@@ -110,9 +110,9 @@ TEST(a_host, offers_messages_in_order_and_knows_which_was_sent) {
   for (std::uint32_t i = 0; i < 200; ++i) {
     EXPECT_EQ(t.here.next_at(), 10 * i);
     EXPECT_EQ(t.here.take().label, i);
-    EXPECT_EQ(t.here.sent(10'000 + i), i == 0 ? std::optional<picoseconds>(10'000) : std::nullopt);
+    EXPECT_EQ(t.here.sent(10'000 + i), i == 0 ? 10'000 : never);
   }
-  EXPECT_EQ(t.here.next_at(), std::nullopt);
+  EXPECT_EQ(t.here.next_at(), never);
   (void)t.here.computed(10'001);
   EXPECT_THAT(t.log, ElementsAre("completed 1 2 0 at 10000", "completed 1 2 1 at 10001"));
 }

@@ -89,7 +89,7 @@ TEST(requests_of_a_stream, are_complete_when_it_was_foretold_unless_an_event_was
   EXPECT_FALSE(r.done(first, 99));
   EXPECT_TRUE(r.done(first, 100));
   EXPECT_EQ(r.claim(second), 50);
-  EXPECT_EQ(r.claim(second), std::nullopt);
+  EXPECT_EQ(r.claim(second), never);
   EXPECT_FALSE(r.done(second, 60));
   r.complete(second);
   EXPECT_TRUE(r.done(second, 60));
