@@ -245,8 +245,9 @@ plan make_plan(fabric::world& world, const aggregate_options& options, std::size
             .one_node = world.places().nodes() == 1};
   if (const std::string asked = setting_text("LULL_AGGREGATE_STAGES");
       asked == "on" || (asked == "auto" && world.pes_per_core() <= 1)) {
-    made.sizes.stage_bytes = model::stage_bytes(here, limits, best->found, item_bytes);
-    made.memory_bytes += limits.pes_of_node * made.sizes.stage_bytes;
+    const std::size_t channels = demand_of(route(world.places(), world.pes(), best->how)).intra_node_channels;
+    made.sizes.stage_bytes = model::stage_bytes(here, limits, best->found, channels, item_bytes);
+    made.memory_bytes += channels * made.sizes.stage_bytes;
   }
   if (!chosen_from) return made;
   wanted_route others = left_by(*chosen_from);

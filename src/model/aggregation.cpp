@@ -81,12 +81,12 @@ std::optional<buffered_route> choose(const machine& on, std::span<const item_rou
 }
 
 std::size_t stage_bytes(const machine& on, const buffer_limits& limits, const buffered_route& found,
-                        std::size_t item_bytes) {
+                        std::size_t channels, std::size_t item_bytes) {
   const aggregation_costs& costs = on.aggregation;
-  if (item_bytes == 0 || item_bytes >= line) return 0;
+  if (channels == 0 || item_bytes == 0 || item_bytes >= line) return 0;
   const std::size_t all = std::min(costs.l2_bytes / 8, limits.memory_bytes - found.memory_bytes);
   const std::size_t bytes =
-      std::bit_floor(std::min({costs.usual_stage_bytes, all / limits.pes_of_node, found.sizes.intra_node_bytes / 8}));
+      std::bit_floor(std::min({costs.usual_stage_bytes, all / channels, found.sizes.intra_node_bytes / 8}));
   return bytes < costs.smallest_stage_bytes ? 0 : bytes;
 }
 

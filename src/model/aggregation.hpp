@@ -72,10 +72,10 @@ struct buffered_route {
 [[nodiscard]] std::optional<buffered_route> choose(const machine& on, std::span<const item_route> candidates,
                                                    const buffer_limits& limits);
 
-// For each PE of the node, of items on their way to its buffers; 0: that is not worth it, for there is no room, or items have a
-// cache line or more each, or any size (0).
+// For each of so many channels within the node, of items on their way to its buffers; 0: that is not worth it, for there is no
+// room, or items have a cache line or more each, or any size (0).
 [[nodiscard]] std::size_t stage_bytes(const machine& on, const buffer_limits& limits, const buffered_route& found,
-                                      std::size_t item_bytes);
+                                      std::size_t channels, std::size_t item_bytes);
 
 // The direct path: phases of so few items that each is better made without a buffer.
 struct direct_path_costs {

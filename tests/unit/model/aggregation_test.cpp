@@ -97,20 +97,17 @@ TEST(model_aggregation, stages_of_small_items_are_as_large_as_an_eighth_of_the_c
   const aggregation_costs& costs = tcp.aggregation;
   const buffered_route found{
       .route = 0, .sizes = {65'536, 65'536, 8}, .ns_per_item = 6, .ns_per_phase = 0, .memory_bytes = 1'000'000};
-  buffer_limits limits = roomy;
-  limits.pes_of_node = 8;
-  EXPECT_EQ(stage_bytes(tcp, limits, found, 8), costs.usual_stage_bytes);
-  EXPECT_EQ(stage_bytes(tcp, limits, found, 0), 0U) << "of any size";
-  EXPECT_EQ(stage_bytes(tcp, limits, found, 64), 0U) << "a line each";
-  limits.pes_of_node = 200;
-  EXPECT_EQ(stage_bytes(tcp, limits, found, 8), 512U) << "655 bytes of the cache for each";
-  limits.pes_of_node = 300;
-  EXPECT_EQ(stage_bytes(tcp, limits, found, 8), 0U);
-  limits = {.memory_bytes = 1'009'000, .least_bytes = 40, .per_channel = 8, .pes_of_node = 8};
-  EXPECT_EQ(stage_bytes(tcp, limits, found, 8), 1024U);
+  EXPECT_EQ(stage_bytes(tcp, roomy, found, 8, 8), costs.usual_stage_bytes);
+  EXPECT_EQ(stage_bytes(tcp, roomy, found, 0, 8), 0U) << "alone on its node";
+  EXPECT_EQ(stage_bytes(tcp, roomy, found, 8, 0), 0U) << "of any size";
+  EXPECT_EQ(stage_bytes(tcp, roomy, found, 8, 64), 0U) << "a line each";
+  EXPECT_EQ(stage_bytes(tcp, roomy, found, 200, 8), 512U) << "655 bytes of the cache for each";
+  EXPECT_EQ(stage_bytes(tcp, roomy, found, 300, 8), 0U);
+  const buffer_limits tight{.memory_bytes = 1'009'000, .least_bytes = 40, .per_channel = 8};
+  EXPECT_EQ(stage_bytes(tcp, tight, found, 8, 8), 1024U);
   buffered_route small = found;
   small.sizes.intra_node_bytes = 1024;
-  EXPECT_EQ(stage_bytes(tcp, roomy, small, 8), 0U) << "an eighth of the buffer would be less than a stage is worth";
+  EXPECT_EQ(stage_bytes(tcp, roomy, small, 8, 8), 0U) << "an eighth of the buffer would be less than a stage is worth";
 }
 
 TEST(model_aggregation, direct_items_pay_until_they_cost_what_the_end_of_a_buffered_phase_does) {
