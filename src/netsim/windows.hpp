@@ -49,11 +49,10 @@ class windows {
     const std::int64_t window = at >> bits_;
     const std::uint32_t when = (static_cast<std::uint32_t>(at) & time_mask_) << 2U | what;
     if (static_cast<std::uint64_t>(window - current_ - 1) < slot_count - 1) [[likely]]
-      append(k, static_cast<unsigned>(window) % slot_count, {when, lp, a, b});
-    else if (window == current_)
-      schedule_now(when, lp, a, b);
-    else
-      schedule_far(k, window, {when, lp, a, b});
+      return append(k, static_cast<unsigned>(window) % slot_count, {when, lp, a, b});
+    if (window != current_) return schedule_far(k, window, {when, lp, a, b});
+    assert(k == timers);
+    schedule_now(when, lp, a, b);
   }
 
   // Opens the next window that has events; false when there is none.
