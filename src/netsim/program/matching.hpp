@@ -78,44 +78,50 @@ class matching {
   std::vector<arrival> arrived_;
 };
 
-// How many messages a process has sent to each other and has let in from each, so that those of one sender are let in
-// in the order in which they were sent, whichever way each took through the network. A table by the number of the other
-// process: most have few neighbours, some have all.
-class message_order {
- public:
-  struct counts {
-    std::uint32_t other = nowhere;
-    std::uint32_t sent = 0;
-    std::uint32_t let_in = 0;
-    std::uint32_t due = 0;  // messages that will be let in when they arrive
-    picoseconds last = 0;   // when the last will have been let in of those of which that was known ahead
-  };
+// The messages of one process to another, so that they are let in in the order in which they were sent, whichever way
+// each took through the network.
+struct message_order {
+  std::uint32_t sent = 0;
+  std::uint32_t let_in = 0;
+  std::uint32_t due = 0;  // that will be let in when they arrive
+  picoseconds last = 0;   // when the last will have been let in of those of which that was known ahead
+};
 
-  [[nodiscard]] counts& with(std::uint32_t other) {
+// To whom a process has sent, and a number for each: a table by the number of the other process. Most have few
+// neighbours, some have all.
+class receivers {
+ public:
+  // The number of `other`; `fresh` is its number if it has none.
+  [[nodiscard]] std::uint32_t number_of(std::uint32_t other, std::uint32_t fresh) {
     if (4 * (used_ + 1) > 3 * table_.size()) grow();
-    counts& found = place(other);
+    entry& found = place(other);
     if (found.other == nowhere) {
-      found.other = other;
+      found = {.other = other, .number = fresh};
       ++used_;
     }
-    return found;
+    return found.number;
   }
 
  private:
-  [[nodiscard]] counts& place(std::uint32_t other) {
+  struct entry {
+    std::uint32_t other = nowhere;
+    std::uint32_t number = 0;
+  };
+
+  [[nodiscard]] entry& place(std::uint32_t other) {
     for (std::size_t at = mixed(other);; ++at) {
-      counts& c = table_[at & (table_.size() - 1)];
-      if (c.other == other || c.other == nowhere) return c;
+      entry& e = table_[at & (table_.size() - 1)];
+      if (e.other == other || e.other == nowhere) return e;
     }
   }
   void grow() {
-    std::vector<counts> old(std::max<std::size_t>(8, 2 * table_.size()));
+    std::vector<entry> old(std::max<std::size_t>(8, 2 * table_.size()));
     old.swap(table_);
-    for (const counts& c : old)
-      if (c.other != nowhere) place(c.other) = c;
+    for (const entry& e : old)
+      if (e.other != nowhere) place(e.other) = e;
   }
 
-  std::vector<counts> table_;  // a power of two long
+  std::vector<entry> table_;  // a power of two long
   std::size_t used_ = 0;
 };
 

@@ -35,9 +35,18 @@ void protocol::send(const operation& o, std::uint32_t to, std::uint64_t context,
   t.begun_by = by;
   t.to = to;
   t.tag = o.tag;
-  if (own(context)) t.order = ends_[by.rank].order.with(to).sent++;
+  if (own(context)) {
+    t.pair = pair_of(by.rank, to);
+    t.order = pairs_[t.pair].sent++;
+  }
   const bool asks = o.what == operation::kind::synchronous_send || o.bytes > options_.eager;
   carry(label, asks ? stage::ask : stage::eager, asks ? 0 : o.bytes, now);
+}
+
+std::uint32_t protocol::pair_of(std::uint32_t from, std::uint32_t to) {
+  const std::uint32_t pair = ends_[from].sends_to.number_of(to, static_cast<std::uint32_t>(pairs_.size()));
+  if (pair == pairs_.size()) pairs_.emplace_back();
+  return pair;
 }
 
 bool protocol::receive(const operation& o, std::uint32_t from, std::uint64_t context, const completion& by,
@@ -116,7 +125,7 @@ void protocol::will_have_arrived(std::uint32_t label, picoseconds at) {
     case stage::ask: {
       if (t.is == stage::eager && let_in_early(label, at)) return;
       if (!own(t.context)) return host_of(t.to).note_arrival(label, at);
-      message_order::counts& pair = ends_[t.to].order.with(t.begun_by.rank);
+      message_order& pair = pairs_[t.pair];
       ++pair.due;
       return host_of(t.to).note_arrival(label, std::max(at, pair.last));
     }
@@ -140,9 +149,9 @@ void protocol::will_have_arrived(std::uint32_t label, picoseconds at) {
 bool protocol::let_in_early(std::uint32_t label, picoseconds at) {
   const transfer& t = transfers_[label];
   end_of_process& end = ends_[t.to];
-  message_order::counts* pair = nullptr;
+  message_order* pair = nullptr;
   if (own(t.context)) {
-    pair = &end.order.with(t.begun_by.rank);
+    pair = &pairs_[t.pair];
     if (t.order != pair->let_in || pair->due > 0 || !end.early.empty()) return false;
   }
   const auto receive =
@@ -184,24 +193,24 @@ void protocol::change_memory(std::uint32_t rank, std::uint64_t by, picoseconds n
 void protocol::let_in(std::uint32_t label, picoseconds now) {
   const transfer& t = transfers_[label];
   if (!own(t.context)) return match(label, now);
-  const std::uint32_t from = t.begun_by.rank;
-  const std::uint32_t to = t.to;
-  std::vector<std::uint32_t>& early = ends_[to].early;
-  --ends_[to].order.with(from).due;
-  if (t.order != ends_[to].order.with(from).let_in) {
+  const std::uint32_t number = t.pair;
+  std::vector<std::uint32_t>& early = ends_[t.to].early;
+  message_order& pair = pairs_[number];
+  --pair.due;
+  if (t.order != pair.let_in) {
     early.push_back(label);
     return;
   }
-  ++ends_[to].order.with(from).let_in;
+  ++pair.let_in;
   match(label, now);
   while (true) {
     const auto next = std::ranges::find_if(early, [&](std::uint32_t other) {
-      return transfers_[other].begun_by.rank == from && transfers_[other].order == ends_[to].order.with(from).let_in;
+      return transfers_[other].pair == number && transfers_[other].order == pairs_[number].let_in;
     });
     if (next == early.end()) return;
     const std::uint32_t its_turn = *next;
     early.erase(next);
-    ++ends_[to].order.with(from).let_in;
+    ++pairs_[number].let_in;
     match(its_turn, now);
   }
 }

@@ -101,6 +101,7 @@ class protocol {
     completion begun_by;   // the sender; of a get, who gets
     std::uint32_t to = 0;  // the other process
     std::uint32_t tag = 0;
+    std::uint32_t pair = 0;      // in `pairs_`, where the program itself sends it
     std::uint32_t order = 0;     // among the messages of the pair; of put, get and atomic the run of the program
     std::uint32_t activity = 0;  // of the receiver
     std::uint32_t slot = 0;      // the same
@@ -112,13 +113,14 @@ class protocol {
   };
   struct end_of_process {
     matching matched;
-    message_order order;
     std::vector<std::uint32_t> early;                          // transfers that have overtaken others
+    receivers sends_to;                                        // as numbers in `pairs_`
     std::unordered_map<std::uint64_t, std::uint64_t> changes;  // by change_key()
   };
 
   // One process may be some runs ahead of another.
   static std::uint64_t change_key(std::uint32_t by, std::uint32_t run) { return std::uint64_t{run} << 32U | by; }
+  [[nodiscard]] std::uint32_t pair_of(std::uint32_t from, std::uint32_t to);
   static bool own(std::uint64_t context) { return static_cast<std::uint32_t>(context) == 0; }
   void carry(std::uint32_t label, stage is, std::uint64_t bytes, picoseconds now);
   [[nodiscard]] bool let_in_early(std::uint32_t label, picoseconds at);
@@ -135,6 +137,7 @@ class protocol {
   listener& tells_;
   pool<transfer> transfers_;
   std::vector<end_of_process> ends_;  // by rank
+  std::vector<message_order> pairs_;  // of processes of which one has sent to the other
   std::uint64_t under_way_ = 0;
   std::uint64_t memory_messages_ = 0;
   std::uint64_t memory_bytes_ = 0;
