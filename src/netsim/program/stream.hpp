@@ -7,6 +7,7 @@
 //   }
 //
 // One stream as a part of another: co_yield ring(rank, size). Only the innermost is resumed then, however deep it stands.
+// An exchange (exchange.hpp) may be a part, too: no coroutine is resumed until it is over.
 // (Not as co_yield a ? b() : c(): GCC 12 destroys the one that was not made.)
 //
 // A stream is taken from one end to the other once, by one thread, or co_yielded before anything was taken. An exception
@@ -16,6 +17,7 @@
 #include <exception>
 #include <utility>
 
+#include "netsim/program/exchange.hpp"
 #include "netsim/program/operation.hpp"
 
 namespace lull::netsim {
@@ -42,6 +44,7 @@ class stream {
  private:
   using handle = std::coroutine_handle<promise_type>;
   class part;
+  struct exchange_part;
   struct end_of_part;
   explicit stream(handle at) : at_(at) {}
   handle at_;
@@ -50,6 +53,7 @@ class stream {
 struct stream::promise_type {
   // Of the outermost stream.
   const operation* current = nullptr;  // of the innermost, where it stands as that yields it
+  exchange* in_turn = nullptr;         // the part of the innermost, if it is one and not over
   handle innermost;
 
   promise_type* outermost = this;
@@ -67,6 +71,7 @@ struct stream::promise_type {
     return {};
   }
   static part yield_value(stream&& inner) noexcept;
+  exchange_part yield_value(exchange&& inner) noexcept;  // NOLINT(*-rvalue-reference-param-not-moved): it stays there
   void return_void() noexcept {}
   void unhandled_exception() noexcept { failed = std::current_exception(); }
 };
@@ -92,6 +97,14 @@ class stream::part {
   stream inner_;
 };
 
+// Waits for all of an exchange, which stands in the coroutine meanwhile.
+struct stream::exchange_part {
+  bool nothing;
+  [[nodiscard]] bool await_ready() const noexcept { return nothing; }
+  static void await_suspend(handle /*outer*/) noexcept {}
+  static void await_resume() noexcept {}
+};
+
 struct stream::end_of_part {
   static bool await_ready() noexcept { return false; }
   static std::coroutine_handle<> await_suspend(handle over) noexcept {
@@ -107,9 +120,20 @@ inline stream::end_of_part stream::promise_type::final_suspend() noexcept { retu
 
 inline stream::part stream::promise_type::yield_value(stream&& inner) noexcept { return part(std::move(inner)); }
 
+inline stream::exchange_part stream::promise_type::yield_value(exchange&& inner) noexcept {
+  outermost->current = inner.next();
+  if (outermost->current == nullptr) return {.nothing = true};
+  outermost->in_turn = &inner;
+  return {.nothing = false};
+}
+
 inline const operation* stream::next() {
   if (!at_ || at_.done()) return nullptr;
   promise_type& own = at_.promise();
+  if (own.in_turn != nullptr) {
+    if (const operation* o = own.in_turn->next()) return o;
+    own.in_turn = nullptr;
+  }
   own.innermost.resume();
   if (!at_.done()) [[likely]]
     return own.current;

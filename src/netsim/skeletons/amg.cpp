@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-#include "netsim/skeletons/exchange.hpp"
+#include "netsim/program/exchange.hpp"
 #include "netsim/skeletons/skeleton.hpp"
 
 namespace lull::netsim {
@@ -169,7 +169,7 @@ stream amg::set_up(const surroundings& with, const work& takes) {
       for (partner& p : partners) p.sent = p.received = m.bytes;
       for (std::uint32_t i = 0; i < m.times; ++i, ++now) {
         co_yield does::compute(share_of(takes.setup, part));
-        co_yield exchange_with(partners, 0);
+        co_yield exchange(partners, 0);
         if (is_due(setup_reductions, now)) co_yield does::all_of(collective::allreduce, 8);
         if (is_due(setup_scans, now)) co_yield does::all_of(collective::scan, 8);
         if (is_due(setup_broadcasts, now)) co_yield does::all_of(collective::broadcast, 8);
@@ -197,7 +197,7 @@ stream amg::cycle(const surroundings& with, const work& takes) const {
   for (const stage& now : stages)
     for (std::uint32_t i = 0; i < now.times; ++i) {
       const std::vector<partner>& partners = now.transfers ? with.transfers[now.level] : with.products[now.level];
-      co_yield exchange_with(partners, 1);
+      co_yield exchange(partners, 1);
       co_yield does::compute(now.transfers ? takes.transfer[now.level] : takes.product[now.level]);
     }
 }

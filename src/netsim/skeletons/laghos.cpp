@@ -10,7 +10,7 @@
 // processes, as published, is computing.
 #include <fmt/format.h>
 
-#include "netsim/skeletons/exchange.hpp"
+#include "netsim/program/exchange.hpp"
 #include "netsim/skeletons/skeleton.hpp"
 
 namespace lull::netsim {
@@ -81,9 +81,9 @@ stream laghos::solve(const shares& with, picoseconds iteration) const {
   for (std::uint32_t round = 0; round < iterations_ + 3; ++round) {
     const bool iterates = round >= 2 && round < iterations_ + 2;
     if (round == 2) co_yield does::all_of(collective::allreduce, 8);
-    co_yield exchange_with(with.values, 0);
+    co_yield exchange(with.values, 0);
     if (iterates) co_yield does::compute(before);
-    co_yield exchange_with(with.sums, 1);
+    co_yield exchange(with.sums, 1);
     if (!iterates) continue;
     co_yield does::all_of(collective::allreduce, 8);
     co_yield does::compute(iteration - before);

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "netsim/skeletons/exchange.hpp"
+#include "netsim/program/exchange.hpp"
 #include "netsim/skeletons/skeleton.hpp"
 
 namespace lull::netsim {
@@ -67,7 +67,7 @@ stream miniamr::look(const std::array<std::vector<partner>, 3>& partners) const 
   std::vector<partner> all;
   for (const auto& along : partners)
     for (const partner& p : along) all.push_back({p.rank, 4, 4});
-  for (std::uint32_t i = 0; i < looks; ++i) co_yield exchange_with(all, 3);
+  for (std::uint32_t i = 0; i < looks; ++i) co_yield exchange(all, 3);
   for (std::uint32_t i = 0; i < small_reductions; ++i) co_yield does::all_of(collective::allreduce, 8);
   const std::uint64_t of_all = std::uint64_t{4} * grid_.sides()[0] * grid_.sides()[1] * grid_.sides()[2];
   for (std::uint32_t i = 0; i < wide_reductions; ++i) co_yield does::all_of(collective::allreduce, of_all);
@@ -79,7 +79,7 @@ stream miniamr::of(std::uint32_t rank, const completions& /*done*/) const {
   std::uint64_t stages = 0;  // of all steps
   for (std::uint32_t step = 1; step <= steps_; ++step) {
     for (std::uint32_t stage = 0; stage < stages_; ++stage, ++stages) {
-      for (std::uint32_t d = 0; d < 3; ++d) co_yield exchange_with(partners[d], d);
+      for (std::uint32_t d = 0; d < 3; ++d) co_yield exchange(partners[d], d);
       if (stages % stages_of_checksum_ != 0) {
         co_yield does::compute(stage_);
         continue;

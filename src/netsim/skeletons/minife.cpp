@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "netsim/program/exchange.hpp"
 #include "netsim/skeletons/skeleton.hpp"
 
 namespace lull::netsim {
@@ -32,11 +33,6 @@ std::int64_t near(const box& one, const box& other) {
     nodes *= std::max<std::int64_t>(0, std::min(one[d][1], other[d][1] + 1) - std::max(one[d][0], other[d][0] - 1));
   return nodes;
 }
-
-struct neighbour {
-  std::uint32_t rank;
-  std::uint64_t sent, received;
-};
 
 class minife final : public program {
  public:
@@ -88,8 +84,7 @@ class minife final : public program {
     return elements;
   }
   [[nodiscard]] box elements_of(std::uint32_t rank) const;
-  [[nodiscard]] std::vector<neighbour> neighbours_of(std::uint32_t rank) const;
-  [[nodiscard]] static stream externals(const std::vector<neighbour>& of);
+  [[nodiscard]] std::vector<partner> neighbours_of(std::uint32_t rank) const;
 
   std::uint32_t processes_;
   triple elements_{};
@@ -112,9 +107,9 @@ box minife::elements_of(std::uint32_t rank) const {
   return at.elements;
 }
 
-std::vector<neighbour> minife::neighbours_of(std::uint32_t rank) const {
+std::vector<partner> minife::neighbours_of(std::uint32_t rank) const {
   const box own = nodes_of(elements_of(rank));
-  std::vector<neighbour> result;
+  std::vector<partner> result;
   visit(
       all(), [&](const box& elements) { return near(own, nodes_of(elements)) > 0; },
       [&](std::uint32_t other, const box& elements) {
@@ -126,19 +121,13 @@ std::vector<neighbour> minife::neighbours_of(std::uint32_t rank) const {
   return result;
 }
 
-// Sends block, in the order of neighbours; then receives are waited for in that order.
-stream minife::externals(const std::vector<neighbour>& of) {
-  std::uint32_t request = 0;
-  for (const neighbour& n : of) co_yield does::receive(n.rank, n.received, 0, request++);
-  for (const neighbour& n : of) co_yield does::send(n.rank, n.sent, 0);
-  for (request = 0; request < of.size(); ++request) co_yield does::wait(request);
-}
-
 stream minife::of(std::uint32_t rank, const completions& /*done*/) const {
-  const std::vector<neighbour> neighbours = neighbours_of(rank);
+  const std::vector<partner> neighbours = neighbours_of(rank);
   double elements = 1;
   for (const auto& side : elements_of(rank)) elements *= static_cast<double>(side[1] - side[0]);
   const picoseconds all = share_of(step_time_, elements / usual_elements);
+  // Sends block, in the order of neighbours; then receives are waited for in that order.
+  constexpr auto externals = [](const std::vector<partner>& of) { return exchange(of, 0, exchange::sends::blocking); };
   co_yield externals(neighbours);
   for (std::uint32_t step = 0; step < steps_; ++step) {
     co_yield does::compute(share_of(all, in_dots / 2));

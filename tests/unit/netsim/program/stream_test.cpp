@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 namespace lull::netsim {
@@ -59,6 +60,46 @@ TEST(Stream, WhatFailsInsideComesOutOfNext) {
 
 TEST(Stream, WhatFailsInsideMayBeCaughtAround) {
   EXPECT_EQ(requests_of(mends(2)), (std::vector<std::uint32_t>{0, 1, 100}));
+}
+
+const std::vector<partner> one_way_each{{7, 10, 0}, {8, 0, 20}, {9, 30, 40}};
+
+stream exchanges(bool inside) {
+  co_yield does::wait(50);
+  co_yield exchange({}, 0);
+  if (inside) co_yield exchanges(false);
+  co_yield exchange(one_way_each, 1);
+  co_yield exchange(one_way_each, 2, exchange::sends::blocking);
+}
+
+TEST(Stream, AnExchangeIsAPart) {
+  const std::vector<std::uint32_t> once{50, 1, 2, 3, 5, 1, 2, 3, 5, 1, 2, no_request, no_request, 1, 2};
+  EXPECT_EQ(requests_of(exchanges(false)), once);
+  std::vector<std::uint32_t> twice = once;
+  twice.insert(twice.begin() + 1, once.begin(), once.end());
+  EXPECT_EQ(requests_of(exchanges(true)), twice);
+}
+
+TEST(Stream, AnExchangeReceivesThenSendsThenWaits) {
+  exchange all(one_way_each, 3);
+  for (const auto& [what, peer, bytes] : {std::tuple{operation::kind::receive, 8U, 20U},
+                                          {operation::kind::receive, 9U, 40U},
+                                          {operation::kind::send, 7U, 10U},
+                                          {operation::kind::send, 9U, 30U}}) {
+    const operation* o = all.next();
+    ASSERT_NE(o, nullptr);
+    EXPECT_EQ(o->what, what);
+    EXPECT_EQ(o->peer, peer);
+    EXPECT_EQ(o->bytes, bytes);
+    EXPECT_EQ(o->tag, 3U);
+    EXPECT_EQ(o->group, everybody);
+  }
+  for (int i = 0; i < 4; ++i) {
+    const operation* o = all.next();
+    ASSERT_NE(o, nullptr);
+    EXPECT_EQ(o->what, operation::kind::wait);
+  }
+  EXPECT_EQ(all.next(), nullptr);
 }
 
 TEST(Stream, MayBeLeftHalfway) {

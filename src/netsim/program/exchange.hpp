@@ -1,0 +1,78 @@
+// An exchange of messages with partners, as applications make it: all receives are posted, then all is sent, then all is
+// waited for. It is a part of a stream that needs no coroutine: co_yield exchange(partners, tag).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "netsim/program/operation.hpp"
+
+namespace lull::netsim {
+
+// Bytes to it and from it; 0: no message.
+struct partner {
+  std::uint32_t rank;
+  std::uint64_t sent;
+  std::uint64_t received;
+};
+
+class exchange {
+ public:
+  enum class sends : std::uint8_t { not_blocking, blocking };  // the latter need not be waited for
+
+  // Uses requests from 0 on. `partners` must live as long as it.
+  exchange(const std::vector<partner>& partners, std::uint32_t tag, sends how = sends::not_blocking)
+      : with_(partners), others_(static_cast<std::uint32_t>(partners.size())), how_(how) {
+    now_.tag = tag;
+  }
+
+  // As of stream.
+  [[nodiscard]] const operation* next() {
+    while (true) {
+      if (i_ == others_) {
+        if (step_ == step::wait_to_send || (step_ == step::wait_to_receive && how_ == sends::blocking)) return nullptr;
+        step_ = static_cast<step>(static_cast<unsigned>(step_) + 1);
+        i_ = 0;
+        continue;
+      }
+      const partner& other = with_[i_];
+      const std::uint32_t request = i_++;
+      const std::uint64_t bytes =
+          step_ == step::receive || step_ == step::wait_to_receive ? other.received : other.sent;
+      if (bytes == 0) continue;
+      now_.peer = other.rank;
+      now_.bytes = bytes;
+      switch (step_) {
+        case step::receive:
+          now_.what = operation::kind::receive;
+          now_.request = request;
+          break;
+        case step::send:
+          now_.what = operation::kind::send;
+          now_.request = how_ == sends::blocking ? no_request : others_ + request;
+          break;
+        case step::wait_to_receive:
+          now_.what = operation::kind::wait;
+          now_.request = request;
+          break;
+        case step::wait_to_send:
+          now_.what = operation::kind::wait;
+          now_.request = others_ + request;
+          break;
+      }
+      return &now_;
+    }
+  }
+
+ private:
+  enum class step : std::uint8_t { receive, send, wait_to_receive, wait_to_send };
+
+  const std::vector<partner>& with_;
+  operation now_;
+  std::uint32_t others_;
+  std::uint32_t i_ = 0;
+  sends how_;
+  step step_ = step::receive;
+};
+
+}  // namespace lull::netsim
