@@ -101,29 +101,44 @@ struct large {
 template <class R>
 using large_vector = std::vector<R, large<R>>;
 
-// Records of one kind, named by number; numbers are used again.
+// Records of one kind, named by number; numbers are used again. Those taken one after the other lie side by side mostly.
 template <class R>
 class pool {
  public:
   std::uint32_t take() {
-    if (free_.empty()) {
-      records_.emplace_back();
-      return static_cast<std::uint32_t>(records_.size() - 1);
-    }
-    const std::uint32_t index = free_.back();
-    free_.pop_back();
+    if (free_count_ == 0) [[unlikely]]
+      return add();
+    const std::uint32_t index = free_[--free_count_];
     ::new (&records_[index]) R;  // in place: a copy of a fresh one would wait for the parts of it
     return index;
   }
-  void put_back(std::uint32_t index) { free_.push_back(index); }
+  void put_back(std::uint32_t index) {
+    free_[free_count_++] = index;
+    ++put_back_;
+    if (free_count_ == records_.size() && put_back_ >= free_count_) [[unlikely]]
+      put_in_order();
+  }
   void prefetch(std::uint32_t index) const { __builtin_prefetch(&records_[index]); }
   R& operator[](std::uint32_t index) { return records_[index]; }
   const R& operator[](std::uint32_t index) const { return records_[index]; }
-  [[nodiscard]] std::size_t used() const { return records_.size() - free_.size(); }
+  [[nodiscard]] std::size_t used() const { return records_.size() - free_count_; }
 
  private:
+  [[gnu::noinline]] std::uint32_t add() {
+    records_.emplace_back();
+    free_.resize(records_.capacity());
+    return static_cast<std::uint32_t>(records_.size() - 1);
+  }
+  // All are free: the lowest number is the next one.
+  [[gnu::noinline]] void put_in_order() {
+    put_back_ = 0;
+    for (std::size_t i = 0; i < free_count_; ++i) free_[i] = static_cast<std::uint32_t>(free_count_ - 1 - i);
+  }
+
   large_vector<R> records_;
-  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> free_;  // the last is the next one; has room for all
+  std::size_t free_count_ = 0;
+  std::size_t put_back_ = 0;  // since they were put in order
 };
 
 // Packets in input buffers whose output buffer is full, served round robin over the inputs. A room exists only while a

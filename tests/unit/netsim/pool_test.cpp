@@ -1,0 +1,33 @@
+// Records that are named by number and used again.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "netsim/network_state.hpp"
+
+namespace lull::netsim {
+namespace {
+
+TEST(Pool, RecordsAreFreshWhenTakenAgain) {
+  pool<packet> packets;
+  const std::uint32_t first = packets.take();
+  packets[first].bytes = 7;
+  packets.put_back(first);
+  EXPECT_EQ(packets.used(), 0U);
+  const std::uint32_t again = packets.take();
+  EXPECT_EQ(packets[again].bytes, 0);
+  EXPECT_NE(packets.take(), again);
+  EXPECT_EQ(packets.used(), 2U);
+}
+
+TEST(Pool, WhenAllWereFreeThoseTakenInARowLieSideBySide) {
+  pool<packet> packets;
+  std::vector<std::uint32_t> taken;
+  for (int i = 0; i < 100; ++i) taken.push_back(packets.take());
+  for (std::uint32_t i = 0; i < 100; ++i) packets.put_back(taken[i * 37 % 100]);
+  for (std::uint32_t i = 0; i < 100; ++i) EXPECT_EQ(packets.take(), i);
+  EXPECT_EQ(packets.take(), 100U);
+}
+
+}  // namespace
+}  // namespace lull::netsim
