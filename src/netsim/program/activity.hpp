@@ -21,16 +21,17 @@ struct activity {
     ended,
   };
 
+  // First what is looked at when a request will be complete.
   stream todo;
+  state is = state::runs;
+  collective which = collective::barrier;  // of a collective
+  std::uint32_t awaited = 0;               // slot
   requests pending;
   const operation* in_hand = nullptr;
   std::uint64_t context = 0;               // of its messages
   std::span<const std::uint32_t> members;  // of the group whose ranks it names; none: ranks of the job
   picoseconds since = 0;                   // when its state began, of those that take time
-  std::uint32_t awaited = 0;               // slot
   std::uint32_t reports_to = 0;            // of a collective: the slot of the program's request for it
-  collective which = collective::barrier;  // of a collective
-  state is = state::runs;
 };
 
 }  // namespace lull::netsim

@@ -20,34 +20,32 @@ bool is_send(op of) { return of == op::send || of == op::synchronous_send || of 
 }  // namespace
 
 executor::executor(program_run& of, std::uint32_t rank, picoseconds start) : run_(of), rank_(rank) {
-  activities_.push_back(std::make_unique<activity>());
-  activity& a = *activities_.front();
-  a.todo = run_.what().of(rank, *this);
-  a.is = state::computes;  // until it begins
-  a.since = start;
+  program_.todo = run_.what().of(rank, *this);
+  program_.is = state::computes;  // until it begins
+  program_.since = start;
 }
 
 void executor::resume(std::uint32_t number, picoseconds now) {
-  const state was = activities_[number]->is;
+  const state was = of(number).is;
   wake(number, now);
   if (was == state::hands_over && !issue(number, now)) return;
   advance(number, now);
 }
 
 void executor::will_complete(std::uint32_t number, std::uint32_t slot, picoseconds at) {
-  activity& a = *activities_[number];
+  activity& a = of(number);
   a.pending.foretell(slot, at);
   if (a.is == state::awaits_any || (a.is == state::awaits && a.awaited == slot)) schedule_completion(number, slot);
 }
 
 // The event of what was foretold, if it was, for somebody waits for it.
 void executor::schedule_completion(std::uint32_t number, std::uint32_t slot) {
-  if (const picoseconds at = activities_[number]->pending.claim(slot); at != never)
+  if (const picoseconds at = of(number).pending.claim(slot); at != never)
     run_.messages().host_of(rank_).note_completion({.rank = rank_, .activity = number, .slot = slot}, at);
 }
 
 void executor::completed(std::uint32_t number, std::uint32_t slot, picoseconds now) {
-  activity& a = *activities_[number];
+  activity& a = of(number);
   a.pending.complete(slot);
   if (a.is == state::awaits && a.awaited == slot) {
     wake(number, now);
@@ -59,16 +57,16 @@ void executor::completed(std::uint32_t number, std::uint32_t slot, picoseconds n
 }
 
 bool executor::wants_message(std::uint32_t from) const {
-  return ended() || std::ranges::any_of(activities_, [&](const auto& one) {
-           if (one == nullptr || (one->is != state::awaits && one->is != state::awaits_any)) return false;
-           if (one->is == state::awaits_any) return true;
-           const requests::request& awaited = one->pending.at(one->awaited);
-           return awaited.of == op::receive && (awaited.peer == any || rank_in_job(*one, awaited.peer) == from);
-         });
+  const auto wants = [&](const activity& one) {
+    if (one.is != state::awaits) return one.is == state::awaits_any;
+    const requests::request& awaited = one.pending.at(one.awaited);
+    return awaited.of == op::receive && (awaited.peer == any || rank_in_job(one, awaited.peer) == from);
+  };
+  return ended() || wants(program_) || std::ranges::any_of(collectives_, [&](const auto& one) { return wants(*one); });
 }
 
 void executor::memory_changed(picoseconds now) {
-  const activity& a = *activities_.front();
+  const activity& a = program_;
   if (a.is != state::awaits_put || !put_is_here(*a.in_hand)) return;
   wake(0, now);
   advance(0, now);
@@ -79,13 +77,13 @@ bool executor::put_is_here(const operation& o) const {
 }
 
 bool executor::complete(std::uint32_t request) const {
-  const requests& pending = activities_.front()->pending;
+  const requests& pending = program_.pending;
   return pending.done(pending.slot_of(request), now_);
 }
 
 void executor::advance(std::uint32_t number, picoseconds now) {
   while (true) {
-    activity& a = *activities_[number];
+    activity& a = of(number);
     now_ = now;
     a.in_hand = a.todo.next();
     if (a.in_hand == nullptr ? !end(number, now) : !perform(number, now)) return;
@@ -95,7 +93,7 @@ void executor::advance(std::uint32_t number, picoseconds now) {
 // These answer whether the next operation can follow at once.
 
 bool executor::perform(std::uint32_t number, picoseconds now) {
-  activity& a = *activities_[number];
+  activity& a = of(number);
   const operation& o = *a.in_hand;
   switch (o.what) {
     case op::compute:
@@ -127,7 +125,7 @@ bool executor::perform(std::uint32_t number, picoseconds now) {
 }
 
 bool executor::issue(std::uint32_t number, picoseconds now) {
-  activity& a = *activities_[number];
+  activity& a = of(number);
   const operation& o = *a.in_hand;
   if (a.pending.at(a.pending.slot_of(o.request)).is != requests::state::unused)
     mistake(fmt::format("uses request {} again and has not waited for it", o.request), "wait for it first");
@@ -155,7 +153,7 @@ bool executor::issue(std::uint32_t number, picoseconds now) {
 }
 
 bool executor::await(std::uint32_t number, std::uint32_t slot, picoseconds now) {
-  activity& a = *activities_[number];
+  activity& a = of(number);
   if (a.pending.done(slot, now)) return take(number, slot, now);
   a.is = state::awaits;
   a.awaited = slot;
@@ -165,7 +163,7 @@ bool executor::await(std::uint32_t number, std::uint32_t slot, picoseconds now) 
 }
 
 bool executor::await_any(std::uint32_t number, picoseconds now) {
-  activity& a = *activities_[number];
+  activity& a = of(number);
   const std::uint32_t slots = a.pending.ripen(now);
   if (a.pending.any_done()) return true;
   a.is = state::awaits_any;
@@ -176,13 +174,13 @@ bool executor::await_any(std::uint32_t number, picoseconds now) {
 
 // The request is complete, and the process knows it.
 bool executor::take(std::uint32_t number, std::uint32_t slot, picoseconds now) {
-  const bool received = activities_[number]->pending.take(slot, now) == op::receive;
+  const bool received = of(number).pending.take(slot, now) == op::receive;
   return sleep(number, state::takes_over, now, received ? run_.options().overhead : 0);
 }
 
 bool executor::sleep(std::uint32_t number, state as, picoseconds now, picoseconds lasts) {
   if (lasts <= 0) return true;
-  activity& a = *activities_[number];
+  activity& a = of(number);
   a.is = as;
   a.since = now;
   run_.messages().host_of(rank_).note_resume(rank_, number, now + lasts);
@@ -190,7 +188,7 @@ bool executor::sleep(std::uint32_t number, state as, picoseconds now, picosecond
 }
 
 void executor::wake(std::uint32_t number, picoseconds now) {
-  activity& a = *activities_[number];
+  activity& a = of(number);
   if (number == 0) add(spent_, a, now);
   a.is = state::runs;
 }
@@ -198,28 +196,29 @@ void executor::wake(std::uint32_t number, picoseconds now) {
 // Takes part in a collective, beside what the process does otherwise.
 void executor::join(const operation& o, std::uint32_t slot, picoseconds now) {
   membership& as = member_of(o.group);
-  auto joined = std::make_unique<activity>();
-  joined->todo = run_.join(rank_, as, o, *joined);
-  joined->which = o.which;
-  joined->reports_to = slot;
-  const auto free = std::ranges::find_if(activities_, [](const auto& a) { return a == nullptr; });
-  const auto number = static_cast<std::uint32_t>(free - activities_.begin());
-  if (free == activities_.end())
-    activities_.push_back(std::move(joined));
-  else
-    *free = std::move(joined);
+  auto free = std::ranges::find(collectives_, state::ended, [](const auto& one) { return one->is; });
+  if (free == collectives_.end()) free = collectives_.insert(free, std::make_unique<activity>());
+  const auto number = static_cast<std::uint32_t>(free - collectives_.begin() + 1);
+  activity& joined = **free;
+  joined.is = state::runs;
+  joined.members = {};
+  joined.todo = run_.join(rank_, as, o, joined);
+  joined.which = o.which;
+  joined.reports_to = slot;
   advance(number, now);
 }
 
 // A stream is over; another may begin.
 bool executor::end(std::uint32_t number, picoseconds now) {
   if (number > 0) {
-    const std::uint32_t slot = activities_[number]->reports_to;
-    activities_[number].reset();
-    completed(0, slot, now);
+    activity& over = of(number);
+    over.is = state::ended;
+    over.todo = {};
+    over.pending.forget();
+    completed(0, over.reports_to, now);
     return false;
   }
-  activity& a = *activities_.front();
+  activity& a = program_;
   if (!told_iterations_) run_.iteration_ended(iterations_++, now);
   told_iterations_ = false;
   if (++runs_ < run_.options().repeats) {
@@ -261,7 +260,7 @@ std::uint32_t executor::rank_in_job(const activity& a, std::uint32_t peer) const
 
 time_spent executor::spent(picoseconds end) const {
   time_spent all = spent_;
-  if (end != never) add(all, *activities_.front(), end);
+  if (end != never) add(all, program_, end);
   return all;
 }
 
@@ -288,7 +287,7 @@ void executor::add(time_spent& to, const activity& a, picoseconds until) const {
   }
 }
 
-process_wait executor::waits_for() const { return ended() ? process_wait{} : wait_of(*activities_.front()); }
+process_wait executor::waits_for() const { return ended() ? process_wait{} : wait_of(program_); }
 
 process_wait executor::wait_of(const activity& a) const {
   if (a.is == state::awaits_any) return {any, fmt::format("any of {}", counted(a.pending.active(), "request"))};
@@ -306,8 +305,8 @@ process_wait executor::wait_of(const activity& a) const {
     case op::synchronous_send:
       return {peer, fmt::format("{} to receive ({})", who, tag)};
     case op::collective:
-      for (const auto& part : activities_)
-        if (part != nullptr && part != activities_.front() && part->reports_to == a.awaited) {
+      for (const auto& part : collectives_)
+        if (part->is != state::ended && part->reports_to == a.awaited) {
           const process_wait inner = wait_of(*part);
           return {inner.on, inner.on == any ? fmt::format("a {}", trace::name_of(part->which))
                                             : fmt::format("rank {} in a {}", inner.on, trace::name_of(part->which))};

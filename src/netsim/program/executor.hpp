@@ -33,7 +33,7 @@ struct time_spent {
   picoseconds waiting = 0;  // for messages, answers and collectives
 };
 
-class executor final : public completions {
+class alignas(64) executor final : public completions {
  public:
   executor(program_run& of, std::uint32_t rank, picoseconds start);
 
@@ -50,7 +50,7 @@ class executor final : public completions {
   // left.
   [[nodiscard]] bool wants_message(std::uint32_t from) const;
 
-  [[nodiscard]] bool ended() const { return activities_.front()->is == activity::state::ended; }
+  [[nodiscard]] bool ended() const { return program_.is == activity::state::ended; }
   // Until `end`, which is not before the last that happened.
   [[nodiscard]] time_spent spent(picoseconds end) const;
 
@@ -75,9 +75,13 @@ class executor final : public completions {
   void add(time_spent& to, const activity& a, picoseconds until) const;
   [[noreturn]] void mistake(const std::string& found, const std::string& fix) const;
 
+  // By number: the program is 0.
+  [[nodiscard]] activity& of(std::uint32_t number) { return number == 0 ? program_ : *collectives_[number - 1]; }
+
+  activity program_;
+  std::vector<std::unique_ptr<activity>> collectives_;  // those that have ended are used again
   program_run& run_;
   std::uint32_t rank_;
-  std::vector<std::unique_ptr<activity>> activities_;  // the program is the first; ended ones are null
   std::vector<membership> groups_;
   time_spent spent_;
   std::uint32_t runs_ = 0;        // that have ended

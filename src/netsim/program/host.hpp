@@ -22,7 +22,7 @@ struct completion {
   std::uint32_t slot = 0;
 };
 
-class host final : public process {
+class alignas(64) host final : public process {
  public:
   class listener {
    public:

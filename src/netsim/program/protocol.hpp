@@ -111,7 +111,7 @@ class protocol {
     bool acknowledged = false;  // put
     bool changes = false;       // memory: it is not a get
   };
-  struct end_of_process {
+  struct alignas(64) end_of_process {
     matching matched;
     std::vector<std::uint32_t> early;                          // transfers that have overtaken others
     receivers sends_to;                                        // as numbers in `pairs_`

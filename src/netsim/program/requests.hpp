@@ -82,6 +82,11 @@ class requests {
     complete_ -= slot > 0 ? 1 : 0;
     return slots_[slot].of;
   }
+  // The stream is over, and all it began; another may begin.
+  void forget() {
+    slots_.clear();
+    first_ = active_ = complete_ = earlier_ = 0;
+  }
   // Another run of the same stream begins: it does not know those that are still under way.
   void begin_again() {
     (void)ripen(never - 1);
