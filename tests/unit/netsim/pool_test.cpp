@@ -22,8 +22,8 @@ TEST(Pool, RecordsAreFreshWhenTakenAgain) {
 
 TEST(Pool, WhenAllWereFreeThoseTakenInARowLieSideBySide) {
   pool<packet> packets;
-  std::vector<std::uint32_t> taken;
-  for (int i = 0; i < 100; ++i) taken.push_back(packets.take());
+  std::vector<std::uint32_t> taken(100);
+  for (std::uint32_t& number : taken) number = packets.take();
   for (std::uint32_t i = 0; i < 100; ++i) packets.put_back(taken[i * 37 % 100]);
   for (std::uint32_t i = 0; i < 100; ++i) EXPECT_EQ(packets.take(), i);
   EXPECT_EQ(packets.take(), 100U);
