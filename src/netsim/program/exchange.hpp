@@ -35,31 +35,15 @@ class exchange {
         i_ = 0;
         continue;
       }
-      const partner& other = with_[i_];
-      const std::uint32_t request = i_++;
-      const std::uint64_t bytes =
-          step_ == step::receive || step_ == step::wait_to_receive ? other.received : other.sent;
-      if (bytes == 0) continue;
+      const bool receives = step_ == step::receive || step_ == step::wait_to_receive;
+      const bool waits = step_ >= step::wait_to_receive;
+      const std::uint32_t number = i_++;
+      const partner& other = with_[number];
+      now_.bytes = receives ? other.received : other.sent;
+      if (now_.bytes == 0) continue;
+      now_.what = waits ? operation::kind::wait : receives ? operation::kind::receive : operation::kind::send;
       now_.peer = other.rank;
-      now_.bytes = bytes;
-      switch (step_) {
-        case step::receive:
-          now_.what = operation::kind::receive;
-          now_.request = request;
-          break;
-        case step::send:
-          now_.what = operation::kind::send;
-          now_.request = how_ == sends::blocking ? no_request : others_ + request;
-          break;
-        case step::wait_to_receive:
-          now_.what = operation::kind::wait;
-          now_.request = request;
-          break;
-        case step::wait_to_send:
-          now_.what = operation::kind::wait;
-          now_.request = others_ + request;
-          break;
-      }
+      now_.request = receives ? number : how_ == sends::blocking ? no_request : others_ + number;
       return &now_;
     }
   }
