@@ -101,7 +101,8 @@ struct large {
 template <class R>
 using large_vector = std::vector<R, large<R>>;
 
-// Records of one kind, named by number; numbers are used again. Those taken one after the other lie side by side mostly.
+// Records of one kind, named by number; numbers are used again. After all were free, those taken in a row lie side by
+// side.
 template <class R>
 class pool {
  public:

@@ -71,7 +71,7 @@ struct stream::promise_type {
     return {};
   }
   static part yield_value(stream&& inner) noexcept;
-  exchange_part yield_value(exchange&& inner) noexcept;  // NOLINT(*-rvalue-reference-param-not-moved): it stays there
+  exchange_part yield_value(exchange&& inner) noexcept;  // it stays where it is
   void return_void() noexcept {}
   void unhandled_exception() noexcept { failed = std::current_exception(); }
 };
