@@ -14,7 +14,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import records
-from conftest import Lull, wait_until
+from conftest import TIMEOUT_S, Lull, wait_until
 from lull import record
 from lull.base.errors import UsageError
 from lull.live.prometheus import parsed_address
@@ -31,7 +31,7 @@ def values(text: str) -> dict[str, list[tuple[dict[str, str], float]]]:
 
 
 def scrape(url: str) -> dict[str, list[tuple[dict[str, str], float]]]:
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
         return values(answer.read().decode())
 
 
@@ -44,7 +44,7 @@ def test_metrics_are_served_and_counters_grow(lull: Lull) -> None:
     time.sleep(1.0)
     second = scrape(match[0])
     process.send_signal(signal.SIGTERM)
-    _, left = process.communicate(timeout=20)
+    _, left = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, left) == (0, "")
     assert first["lull_up"][0][1] == 1
     labels, joules = first["lull_energy_joules_total"][-1]
@@ -93,7 +93,7 @@ def test_a_textfile_is_whole_at_any_time_and_gone_in_the_end(lull: Lull) -> None
         assert "lull_energy_joules_total" in values(out.read_text())
         time.sleep(0.03)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 0
     assert list(lull.folder.iterdir()) == []
 
@@ -107,10 +107,10 @@ def test_a_measurement_in_progress_is_exported_until_it_ends(lull: Lull) -> None
     match = re.search(r"http://\S+", process.stderr.readline())
     assert match is not None
     during = scrape(match[0])
-    running.communicate(timeout=30)
+    running.communicate(timeout=TIMEOUT_S)
     after = scrape(match[0])
     process.terminate()
-    process.communicate(timeout=20)
+    process.communicate(timeout=TIMEOUT_S)
     assert [labels["label"] for labels, _ in during["lull_measurement_run"]] == ["app"]
     assert during["lull_energy_joules_total"]
     assert after["lull_up"][0][1] == 0

@@ -70,11 +70,11 @@ def test_wires_the_user_names_stay_and_those_of_outer_hosts_do_not(lull: Lull) -
 
 
 def test_the_exit_code_is_the_commands_and_nothing_remains(lull: Lull) -> None:
-    done = lull.run("hosts", "-n", "2", "--", "sh", "-c", "echo $LULL_HOSTS; exit 7", timeout=30)
+    done = lull.run("hosts", "-n", "2", "--", "sh", "-c", "echo $LULL_HOSTS; exit 7")
     assert done.returncode == 7
     for host in json.loads(done.stdout):
         assert not Path(f"/proc/{host['anchor']}/ns/net").exists()
-    assert lull.run("hosts", "-n", "2", "--", "not-there", timeout=30).returncode == 127
+    assert lull.run("hosts", "-n", "2", "--", "not-there").returncode == 127
 
 
 def test_more_hosts_than_there_are_and_a_rate_of_their_own_are_refused(lull: Lull) -> None:
@@ -82,7 +82,7 @@ def test_more_hosts_than_there_are_and_a_rate_of_their_own_are_refused(lull: Lul
         (["--hosts", "3"], "there are 2"),
         (["--hosts", "2", "--rate", "1gbit"], "have a rate already"),
     ):
-        done = lull.run("hosts", "-n", "2", "--", *LULL, "run", *options, "-n", "4", "hostname", timeout=30)
+        done = lull.run("hosts", "-n", "2", "--", *LULL, "run", *options, "-n", "4", "hostname")
         assert done.returncode == 2
         [line] = done.stderr.splitlines()
         assert says in line

@@ -147,7 +147,9 @@ def test_pes_that_have_left_in_order_end_by_themselves_whatever_another_returns(
 
 def test_who_has_left_in_order_has_a_bounded_time_to_end(job: Lull, last_words: str) -> None:
     launcher = [str(executable("lull-launch")), "-n", "2", "--leaving-s", "1", "--", last_words, "stays"]
-    done = subprocess.run(launcher, env=job.environment(), capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(
+        launcher, env=job.environment(), capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
     assert (done.returncode, done.stdout) == (3, "")
     assert re.fullmatch(r"gone\nlull: PE 0 \(process \d+\) runs 1 s after .*; it is ended\n", done.stderr)
 
@@ -157,7 +159,7 @@ def test_a_signal_ends_those_too_that_have_left_in_order(job: Lull, last_words: 
     assert running.stderr is not None
     assert running.stderr.readline() == "gone\n"
     running.terminate()
-    running.communicate(timeout=20)
+    running.communicate(timeout=TIMEOUT_S)
     assert running.returncode == 3
 
 

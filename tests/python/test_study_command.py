@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pytest
 
-from conftest import Lull, gone, processes_with, wait_until
+from conftest import TIMEOUT_S, Lull, gone, processes_with, wait_until
 from lull import record
 
 PROGRAM = """
@@ -150,15 +150,17 @@ def test_killed_at_any_moment_it_leaves_no_child_and_goes_on_where_it_was(study:
     mark = f"MARK={study.folder}/x"
     study.env["MARK"] = f"{study.folder}/x"
     out = study.folder / "results" / "study-small"
-    for _ in range(6):
+    for finished in range(6):
         process = study.start("study", "./small.toml")
-        time.sleep(chance.uniform(0.4, 1.6))
+        assert wait_until(lambda least=finished: len(list((out / ".state").glob("*/*.json"))) >= least)
+        time.sleep(chance.uniform(0, 0.4))
         process.kill()
         process.communicate()
         assert gone(mark), processes_with(mark)
         for name in points(out) if out.exists() else []:
             assert len(record.read(out / name).repeats) == 3
     kept = {path: path.read_bytes() for path in (out / ".state").glob("*/*.json")}
+    assert len(kept) >= 5
     done = study.run("study", "./small.toml", "--resume")
     assert done.returncode == 0, done.stderr
     assert all(path.read_bytes() == content for path, content in kept.items())
@@ -170,7 +172,7 @@ def test_an_interrupt_keeps_what_is_finished_and_exits_130(study: Lull) -> None:
     state = study.folder / "results" / "study-small" / ".state"
     assert wait_until(lambda: list(state.glob("*/000.json")))
     process.send_signal(2)
-    _, stderr = process.communicate(timeout=20)
+    _, stderr = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 130
     assert "interrupted by SIGINT" in stderr
     assert study.run("study", "./small.toml").returncode == 0
