@@ -42,6 +42,10 @@ class alignas(64) executor final : public completions {
   // A request of an activity will be complete at that time, or is.
   void will_complete(std::uint32_t number, std::uint32_t slot, picoseconds at);
   void completed(std::uint32_t number, std::uint32_t slot, picoseconds now);
+  // Fetches what these touch.
+  void fetch(std::uint32_t number, std::uint32_t slot) const {
+    (number == 0 ? program_ : *collectives_[number - 1]).pending.fetch(slot);
+  }
   // A put or an atomic of another has come to the memory of this process.
   void memory_changed(picoseconds now);
   [[nodiscard]] bool complete(std::uint32_t request) const override;

@@ -29,6 +29,8 @@ class alignas(64) host final : public process {
     // Ahead of time: all of a message will have left, or will be here, by `at`. It notes what is due then.
     virtual void will_have_sent(std::uint32_t label, picoseconds at) = 0;
     virtual void will_have_arrived(std::uint32_t label, picoseconds at) = 0;
+    // The network takes a message to send, and will take another `next`: the time to fetch what that will touch.
+    virtual void takes(std::uint32_t label, std::uint32_t next) const = 0;
     // Whether a process waits for that now, or anything happens when it is done.
     [[nodiscard]] virtual bool wants_arrival(std::uint32_t label) const = 0;
     // What is due, in order of time.
@@ -125,7 +127,10 @@ class alignas(64) host final : public process {
 inline message host::take() {
   const message m = ready_[first_ready_++];
   taken_ = m.label;
-  if (first_ready_ == ready_.size()) {
+  __builtin_prefetch(ready_.data() + first_ready_ + 3);  // a line of memory or two on
+  const bool last = first_ready_ == ready_.size();
+  tells_->takes(taken_, last ? taken_ : ready_[first_ready_].label);
+  if (last) {
     ready_.clear();
     first_ready_ = 0;
   } else if (first_ready_ >= 64 && 2 * first_ready_ >= ready_.size()) {

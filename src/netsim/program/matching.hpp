@@ -80,7 +80,9 @@ class matching {
 
 // The messages of one process to another, so that they are let in in the order in which they were sent, whichever way
 // each took through the network.
-struct message_order {
+struct alignas(32) message_order {
+  std::uint32_t to = nowhere;    // rank
+  std::uint32_t then = nowhere;  // the number of the one to whom the sender sent after it last time
   std::uint32_t sent = 0;
   std::uint32_t let_in = 0;
   std::uint32_t due = 0;  // that will be let in when they arrive

@@ -34,9 +34,9 @@ struct operation {
   };
   kind what = kind::compute;
   collective which = collective::barrier;
-  std::uint32_t peer = 0;
-  std::uint32_t tag = 0;
+  std::uint32_t peer = 0;  // not beside `tag`: read as one, they would wait until both are written
   std::uint32_t group = everybody;
+  std::uint32_t tag = 0;
   std::uint32_t request = no_request;
   std::uint64_t bytes =
       0;  // of a collective: gather, scatter, allgather, alltoall: of one process for one other; else all

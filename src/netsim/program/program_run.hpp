@@ -52,6 +52,11 @@ class program_run final : public workload, private host::listener, private proto
 
   void will_have_sent(std::uint32_t label, picoseconds at) override { messages_.will_have_sent(label, at); }
   void will_have_arrived(std::uint32_t label, picoseconds at) override { messages_.will_have_arrived(label, at); }
+  void takes(std::uint32_t label, std::uint32_t next) const override {
+    messages_.fetch(next);
+    const completion& of = messages_.begun_by(label);
+    executors_[of.rank].fetch(of.activity, of.slot);
+  }
   [[nodiscard]] bool wants_arrival(std::uint32_t label) const override {
     const auto plain = messages_.is_plain(label);
     return !plain || executors_[plain->to].wants_message(plain->from);

@@ -43,10 +43,18 @@ void protocol::send(const operation& o, std::uint32_t to, std::uint64_t context,
   carry(label, asks ? stage::ask : stage::eager, asks ? 0 : o.bytes, now);
 }
 
+// Most send to the same ones in the same order again and again.
 std::uint32_t protocol::pair_of(std::uint32_t from, std::uint32_t to) {
-  const std::uint32_t pair = ends_[from].sends_to.number_of(to, static_cast<std::uint32_t>(pairs_.size()));
-  if (pair == pairs_.size()) pairs_.emplace_back();
-  return pair;
+  end_of_process& end = ends_[from];
+  const std::uint32_t before = end.sent_last;
+  std::uint32_t pair = before == nowhere ? nowhere : pairs_[before].then;
+  if (pair == nowhere || pairs_[pair].to != to) {
+    pair = end.sends_to.number_of(to, static_cast<std::uint32_t>(pairs_.size()));
+    if (pair == pairs_.size()) pairs_.push_back({.to = to});
+    if (before != nowhere) pairs_[before].then = pair;
+  }
+  if (const std::uint32_t next = pairs_[pair].then; next != nowhere) __builtin_prefetch(&pairs_[next]);
+  return end.sent_last = pair;
 }
 
 bool protocol::receive(const operation& o, std::uint32_t from, std::uint64_t context, const completion& by,

@@ -62,6 +62,10 @@ class protocol {
   void will_have_sent(std::uint32_t label, picoseconds at);
   void will_have_arrived(std::uint32_t label, picoseconds at);
   void has_arrived(std::uint32_t label, picoseconds now);
+  // Fetches what is known of the message of that label.
+  void fetch(std::uint32_t label) const { transfers_.prefetch(label); }
+  // Whose request it is sent for.
+  [[nodiscard]] const completion& begun_by(std::uint32_t label) const { return transfers_[label].begun_by; }
   // Where an arrival does nothing but wait for a receive: for whose, and of whom. It may also let those in that have
   // overtaken it, which are of the same sender.
   struct plain_arrival {
@@ -115,6 +119,7 @@ class protocol {
     matching matched;
     std::vector<std::uint32_t> early;                          // transfers that have overtaken others
     receivers sends_to;                                        // as numbers in `pairs_`
+    std::uint32_t sent_last = nowhere;                         // the same: to whom
     std::unordered_map<std::uint64_t, std::uint64_t> changes;  // by change_key()
   };
 

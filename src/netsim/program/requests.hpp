@@ -46,6 +46,8 @@ class requests {
     active_ += slot > 0 ? 1 : 0;
     return slot;
   }
+  // Its record, from memory.
+  void fetch(std::uint32_t slot) const { __builtin_prefetch(slots_.data() + slot); }
   void foretell(std::uint32_t slot, picoseconds at) {
     slots_[slot].foretold = at;
     if (slot > 0 && slot <= first_) complete(slot);

@@ -275,8 +275,8 @@ class operation_decoder {
     else
       o = {.what = static_cast<operation::kind>(c.is - gap_content::an_operation),
            .peer = c.peer,
-           .tag = c.tag,
            .group = c.group,
+           .tag = c.tag,
            .bytes = c.bytes_or_shared};
     o.request = request;
     return true;
@@ -293,7 +293,7 @@ class operation_decoder {
       p.group = small();
     }
     if ((head & same_bytes) == 0) p.bytes = number();
-    o = {.what = p.what, .peer = p.peer, .tag = p.tag, .group = p.group, .bytes = p.bytes};
+    o = {.what = p.what, .peer = p.peer, .group = p.group, .tag = p.tag, .bytes = p.bytes};
     known_[encoded_operations::place_of(o)] = p;
     if ((head & has_request) != 0) o.request = small();
   }

@@ -224,7 +224,7 @@ std::optional<operation> traced_process::message(const event& e, operation::kind
     return std::nullopt;
   }
   return operation{
-      .what = what, .peer = peer, .tag = e.tag, .group = in_.ranks.group_of(e.communicator), .bytes = e.bytes};
+      .what = what, .peer = peer, .group = in_.ranks.group_of(e.communicator), .tag = e.tag, .bytes = e.bytes};
 }
 
 void traced_process::send(const event& e, const call_rule& rule, bool both_ways) {

@@ -18,7 +18,8 @@ using testing::ElementsAre;
 class told final : public host::listener {
  public:
   std::vector<std::string> log;
-  bool waits = true;  // for whatever comes
+  mutable std::vector<std::string> taken;  // and which is next
+  bool waits = true;                       // for whatever comes
   host here{*this};
 
   void will_have_sent(std::uint32_t label, picoseconds at) override {
@@ -26,6 +27,9 @@ class told final : public host::listener {
   }
   void will_have_arrived(std::uint32_t label, picoseconds at) override {
     if (label != first_part) here.note_arrival(label, at);
+  }
+  void takes(std::uint32_t label, std::uint32_t next) const override {
+    taken.push_back(fmt::format("{} {}", label, next));
   }
   [[nodiscard]] bool wants_arrival(std::uint32_t /*label*/) const override { return waits; }
   void completed(const completion& what, picoseconds now) override {
@@ -115,6 +119,15 @@ TEST(a_host, offers_messages_in_order_and_knows_which_was_sent) {
   EXPECT_EQ(t.here.next_at(), never);
   (void)t.here.computed(10'001);
   EXPECT_THAT(t.log, ElementsAre("completed 1 2 0 at 10000", "completed 1 2 1 at 10001"));
+}
+
+TEST(a_host, says_which_message_is_taken_and_which_comes_next) {
+  told t;
+  for (const std::uint32_t label : {7U, 9U})
+    t.here.offer({.created = 0, .to = 1, .bytes = 8, .left = 8, .label = label, .job = 0});
+  (void)t.here.take();
+  (void)t.here.take();
+  EXPECT_THAT(t.taken, ElementsAre("7 9", "9 9"));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TEST(encoded_operations, are_read_as_they_were_written) {
       does::send(3, 64, 5, 7),
       does::send(3, 1ULL << 40, 5),
       does::receive(2, 0, 0, 300),
-      {.what = kind::synchronous_send, .peer = 70'000, .tag = 0xffff'fffe, .group = 9, .bytes = 1},
+      {.what = kind::synchronous_send, .peer = 70'000, .group = 9, .tag = 0xffff'fffe, .bytes = 1},
       does::wait(300),
       does::wait_any(),
       does::all_of(collective::broadcast, 1000, 4, 2),
