@@ -239,7 +239,8 @@ def main() -> None:
             details["settings"].append(by_setting)
             rounds["packet_hops_per_cpu_s"].append(by_setting[ACTIVE])
             rounds["packet_hops_per_cpu_s_worst_power"].append(min(by_setting.values()))
-            print(f"round {number + 1}/{given.rounds}", file=sys.stderr)
+            found = ", ".join(f"{name} {values[-1]:.4g}" for name, values in rounds.items())
+            print(f"round {number + 1}/{given.rounds}: {found}", file=sys.stderr)
     result: dict[str, Any] = {name: round(statistics.median(values), 3) for name, values in rounds.items()}
     spread = {name: [round(min(values), 3), round(max(values), 3)] for name, values in rounds.items()}
     if not given.no_sample:
