@@ -9,6 +9,7 @@
 #include "stage/exchange.hpp"
 #include "stage/figures.hpp"
 #include "stage/plan.hpp"
+#include "stage/progress.hpp"
 #include "stage/roles.hpp"
 #include "stage/storage_limit.hpp"
 #include "stage/uplink.hpp"
@@ -19,6 +20,8 @@ namespace lull::stage {
 struct joined {
   std::unique_ptr<uplink> up = nullptr;  // null: it has no server
   std::size_t most_outstanding = 0;      // files
+  std::shared_ptr<progress> how_far = nullptr;
+  std::size_t place = 0;  // this client's in it
 };
 
 // What a server has done: of its clients, those that have left in order; of itself what its writer knows.

@@ -1,8 +1,10 @@
 #include "stage/client.hpp"
 
 #include <sys/random.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cstdio>
 #include <map>
@@ -81,6 +83,12 @@ class turns {
   std::map<int, beginning> beginnings_;  // of files that are open, by descriptor
 };
 
+// Of the descriptors that this process may have: a file in memory costs one more than a plain one.
+bool has_few_left(int latest) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_NOFILE, &limit) != 0 || static_cast<rlim_t>(latest) >= limit.rlim_cur / 2;
+}
+
 std::string random_mark() {
   std::uint64_t number = 0;
   if (getrandom(&number, sizeof number, 0) != sizeof number) number = static_cast<std::uint64_t>(now_ns());
@@ -99,15 +107,31 @@ class client::state {
         sync_(wanted.sync),
         share_(share),
         server_(std::move(server)),
+        served_(server_.up != nullptr),
         rank_(rank) {}
 
   std::optional<staged_file> begin_file(const std::string& path, bool exclusive);
-  void hand_over(staged_file&& finished);
+  std::uint32_t hand_over(staged_file&& finished);
+  bool may_grow(staged_file& open, std::size_t by);
+  bool flush(staged_file& open);
+  void give_to_program(staged_file& open);
+  void drop(staged_file&& begun);
+  void see_to_files();
   bool hand_over_as_it_is(staged_file&& finished);
   bool written(const std::string& path, bool wait);
   std::vector<std::string> failures();
   void wrote_itself(std::int64_t nanoseconds, std::uint64_t bytes);
   void leave();
+
+  [[nodiscard]] const std::atomic<std::uint32_t>* busy() const noexcept {
+    return server_.how_far ? &server_.how_far->busy() : nullptr;
+  }
+  [[nodiscard]] std::uint32_t latest() const noexcept { return handed_over_; }
+  [[nodiscard]] std::uint32_t failed() const noexcept { return server_.how_far ? mine().failed.load() : 0; }
+  [[nodiscard]] bool is_written(std::uint32_t count) const noexcept {
+    return !server_.how_far || static_cast<std::int32_t>(mine().ended - count) >= 0;
+  }
+  [[nodiscard]] bool wait_for(std::uint32_t count) const noexcept;
 
   std::mutex mutex;
   client_figures figures;
@@ -117,7 +141,10 @@ class client::state {
   enum class turn { hand_over, write_here, drop };
   using outstanding_files = std::map<std::uint64_t, staged_file>;
 
-  [[nodiscard]] bool served() const { return server_.up != nullptr; }
+  [[nodiscard]] bool served() const { return served_; }
+  [[nodiscard]] client_progress& mine() const { return server_.how_far->of(server_.place); }
+  void ended(const staged_file& file, bool failed);
+  void keep_no_longer(staged_file& open);
   [[nodiscard]] bool is_outstanding(const std::string& final_path, std::uint64_t from, std::uint64_t before) const;
   [[nodiscard]] bool full_for(std::size_t bytes) const;
   [[nodiscard]] destination where(std::uint64_t number, const staged_file& file) const;
@@ -129,7 +156,7 @@ class client::state {
   void handle(const answer& got);
   void wait_for(const std::string& final_path, std::uint64_t before = ~std::uint64_t{0});
   void recover();
-  void write_here(const staged_file& file, const destination& place);
+  bool write_here(const staged_file& file, const destination& place);
   void forget(outstanding_files::iterator file);
   void note_failure(std::string why);
 
@@ -137,9 +164,14 @@ class client::state {
   bool sync_;
   std::size_t share_;  // bytes of the server's buffer
   joined server_;
+  std::atomic<bool> served_;  // the server lives; what it shares with this process stays
   int rank_;
   std::string mark_ = random_mark();
-  std::uint64_t next_ = 0, own_ = 0;  // numbers of what is handed over, and written here
+  std::uint64_t next_ = 0, own_ = 0;            // numbers of what is handed over, and written here
+  std::atomic<std::uint32_t> handed_over_ = 0;  // whole files, to the server
+  std::atomic<std::uint32_t> returned_ = 0;     // of these, that this process has written
+  std::uint64_t next_kept_ = 0;
+  std::size_t growing_bytes_ = 0;  // of files that are open in memory
   outstanding_files outstanding_;
   std::size_t outstanding_bytes_ = 0;
   expected_sizes expected_;
@@ -161,7 +193,7 @@ bool client::state::full_for(std::size_t bytes) const {
 }
 
 destination client::state::where(std::uint64_t number, const staged_file& file) const {
-  return {file.final_path(), file.exclusive(), mark_ + "-" + std::to_string(number)};
+  return {file.final_path(), false, mark_ + "-" + std::to_string(number)};
 }
 
 // What becomes of output of this size; waits for room where that is the policy.
@@ -180,28 +212,95 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
   take_answers();
   ++figures.wrote_itself.files;  // unless it is handed over
   if (!served()) return std::nullopt;
-  const auto place = final_path_of(path);
-  if (!place) return std::nullopt;
-  // What is still on its way to this name must not come after what the program writes itself.
-  if (exclusive || !may_be_written(*place, exclusive)) {
-    wait_for(*place);
-    if (!may_be_written(*place, exclusive)) return std::nullopt;
-  }
-  const std::size_t bytes = expected_.of(*place);
+  const auto name = final_path_of(path);
+  if (!name) return std::nullopt;
+  wait_for(*name);  // it becomes another file when it is written
+  const std::size_t bytes = expected_.of(*name);
   const bool had_room = !full_for(bytes);
   const turn next = turn_for(bytes, had_room);
-  const bool here = next == turn::write_here;
-  if (here) wait_for(*place);
-  if (here || !served()) return std::nullopt;
-  try {
-    staged_file begun(*place, exclusive, next == turn::drop);
-    --figures.wrote_itself.files;
-    turns_.begun(begun, begin_ns, had_room);
-    return begun;
-  } catch (const error&) {  // no descriptor is left
-    wait_for(*place);
+  if (next == turn::write_here || !served()) return std::nullopt;
+  std::optional<claim> place = take_claim(*name, exclusive);
+  if (!place || has_few_left(place->file.get())) {
+    if (place) withdraw(*place, *name);
     return std::nullopt;
   }
+  try {
+    staged_file begun(*name, std::move(*place), next == turn::drop);
+    --figures.wrote_itself.files;
+    turns_.begun(begun, begin_ns, had_room);
+    server_.how_far->begin(server_.place);
+    const std::uint64_t number = next_kept_++;
+    if (server_.up->keep(number, begun, mark_ + "-kept-" + std::to_string(number))) begun.kept = number;
+    return begun;
+  } catch (const error&) {  // no descriptor is left
+    withdraw(*place, *name);
+    return std::nullopt;
+  }
+}
+
+bool client::state::may_grow(staged_file& open, std::size_t by) {
+  const auto fits = [&] { return outstanding_bytes_ + growing_bytes_ + by <= share_; };
+  take_answers();
+  if (!fits() && growing_bytes_ + by <= share_ && policy_ == when_full::wait) make_room(growing_bytes_ + by);
+  if (!served() || !fits()) return false;
+  growing_bytes_ += by;
+  open.reserved += by;
+  return true;
+}
+
+bool client::state::flush(staged_file& open) {
+  take_answers();
+  if (!served()) return false;
+  open.flushed = open.flushed || (open.kept && server_.up->flushed(*open.kept));
+  return open.flushed;
+}
+
+void client::state::keep_no_longer(staged_file& open) {
+  if (open.kept) server_.up->release(*open.kept);
+  open.kept.reset();
+}
+
+void client::state::give_to_program(staged_file& open) {
+  const std::int64_t begin = now_ns();
+  const std::size_t bytes = open.bytes();
+  storage.pass(bytes);
+  open.become_its_place();
+  keep_no_longer(open);
+  growing_bytes_ -= std::exchange(open.reserved, 0);
+  expected_.learn(open.final_path(), std::max(bytes, share_ + 1));  // the next of this name need not be begun
+  if (bytes > share_ / 2) ++figures.too_large;
+  figures.wrote_itself.add(bytes);
+  figures.writing_ns += now_ns() - begin;
+}
+
+void client::state::drop(staged_file&& begun) {
+  staged_file gone = std::move(begun);
+  growing_bytes_ -= gone.reserved;
+  keep_no_longer(gone);
+  if (gone.place() != nullptr) withdraw(*gone.place(), gone.final_path());
+  if (server_.how_far) server_.how_far->end(server_.place);
+}
+
+// Free of locks and memory, so that it needs the server alone.
+bool client::state::wait_for(std::uint32_t count) const noexcept {
+  while (!is_written(count)) {
+    const std::uint32_t seen = mine().ended;
+    if (is_written(count)) break;
+    if (!served_ || mine().returned != returned_ || server_.up->is_gone()) return false;
+    sleep_until_ended(mine(), seen);
+  }
+  return true;
+}
+
+void client::state::see_to_files() {
+  take_answers();
+  const std::uint32_t count = handed_over_;
+  while (!is_written(count) && !outstanding_.empty() && take_answer(true)) continue;
+}
+
+// A whole file has ended by this process, where the server has not said so.
+void client::state::ended(const staged_file& file, bool failed) {
+  if (file.in_form() == form::whole && server_.how_far) server_.how_far->end_whole(server_.place, failed);
 }
 
 void client::state::make_room(std::size_t bytes) {
@@ -228,31 +327,42 @@ bool client::state::hand_over_as_it_is(staged_file&& finished) {
   if (next == turn::drop) return figures.dropped.add(bytes), false;
   if (next == turn::hand_over && served()) {
     turns_.begun(finished, begin_ns, had_room);
-    return hand_over(std::move(finished)), true;
+    return (void)hand_over(std::move(finished)), true;
   }
   wait_for(finished.final_path());
   const std::int64_t write_ns = now_ns();
-  write_here(finished, {finished.final_path(), finished.exclusive(), mark_ + "-own-" + std::to_string(own_++)});
+  (void)write_here(finished, {finished.final_path(), false, mark_ + "-own-" + std::to_string(own_++)});
   turns_.wrote_itself(now_ns() - write_ns, bytes);
   return true;
 }
 
-void client::state::hand_over(staged_file&& finished) {
+std::uint32_t client::state::hand_over(staged_file&& finished) {
   const std::size_t bytes = finished.bytes();
-  if (finished.dropped()) return figures.dropped.add(bytes);
+  if (finished.dropped()) return figures.dropped.add(bytes), drop(std::move(finished)), 0;
   take_answers();
   expected_.learn(finished.final_path(), bytes);
   const std::uint64_t number = next_++;
   const int descriptor = finished.descriptor();
-  if (!served()) return write_here(finished, where(number, finished));
+  const bool whole = finished.in_form() == form::whole;
+  growing_bytes_ -= std::exchange(finished.reserved, 0);
+  if (!served()) {
+    (void)write_here(finished, where(number, finished));
+    keep_no_longer(finished);
+    if (whole && server_.how_far) server_.how_far->end(server_.place);
+    return 0;
+  }
+  if (finished.place() != nullptr) mark_under_way(finished.place()->file.get());
   outstanding_bytes_ += bytes;
   figures.handed_over.add(bytes);
   const auto place = outstanding_.emplace(number, std::move(finished)).first;
+  if (whole) ++handed_over_;
   if (!server_.up->hand_over(number, place->second, where(number, place->second).mark))
     handle({number, answer::outcome::not_taken, {}});
   else
     turns_.handed_over(descriptor, bytes);
+  const std::uint32_t so_many = handed_over_;
   take_answers();
+  return whole ? so_many : 0;
 }
 
 void client::state::wrote_itself(std::int64_t nanoseconds, std::uint64_t bytes) {
@@ -302,7 +412,11 @@ void client::state::handle(const answer& got) {
     const std::string& path = found->second.final_path();
     wait_for(path, got.number);
     if (!outstanding_.contains(got.number)) return;  // meanwhile the server died: it is written
-    if (!is_outstanding(path, got.number + 1, next_)) write_here(found->second, where(got.number, found->second));
+    const bool is_last = !is_outstanding(path, got.number + 1, next_);
+    const bool well = !is_last || write_here(found->second, where(got.number, found->second));
+    keep_no_longer(found->second);
+    returned_ = server_.how_far ? mine().returned.load() : 0;
+    ended(found->second, !well);
   }
   forget(found);
 }
@@ -314,22 +428,27 @@ void client::state::forget(outstanding_files::iterator file) {
 
 // The server has died: what it had not written, and perhaps what it had written and not said.
 void client::state::recover() {
-  server_.up.reset();
+  served_ = false;
   std::fprintf(stderr, "lull stage: process %d has lost its server; it writes its output itself from now on\n", rank_);
+  // Of the whole files that are outstanding, the server may have ended some.
+  std::uint32_t not_ended = server_.how_far ? handed_over_ - mine().ended : 0;
   while (!outstanding_.empty()) {
-    const auto& [number, file] = *outstanding_.begin();
-    destination place = where(number, file);
-    place.exclusive = false;  // the server may have written it already
+    auto& [number, file] = *outstanding_.begin();
+    const destination place = where(number, file);
     remove_leftover(place);
-    write_here(file, place);
+    const bool well = write_here(file, place);
+    keep_no_longer(file);
+    if (file.place() != nullptr) lift_mark(file.place()->file.get());
+    if (file.in_form() == form::whole && not_ended > 0) ended(file, !well), --not_ended;
     forget(outstanding_.begin());
   }
 }
 
-void client::state::write_here(const staged_file& file, const destination& place) {
+bool client::state::write_here(const staged_file& file, const destination& place) {
   const std::int64_t begin = now_ns();
+  bool well = true;
   try {
-    const handed_over what{file.descriptor(), place};
+    const handed_over what{file.descriptor(), place, file.place()};
     const bool as_it_is = file.in_form() == form::whole;  // else the files have another size
     if (as_it_is) storage.pass(file.bytes());
     const amount written = write_together(file.in_form(), {&what, 1}, sync_);
@@ -337,8 +456,10 @@ void client::state::write_here(const staged_file& file, const destination& place
     figures.wrote_itself.add(file.bytes());
   } catch (const error& why) {
     note_failure(why.what());
+    well = false;
   }
   figures.writing_ns += now_ns() - begin;
+  return well;
 }
 
 void client::state::note_failure(std::string why) {
@@ -357,7 +478,7 @@ void client::state::leave() {
   figures.cpu_ns = process_cpu_ns() - begin_cpu_ns_;
   if (policy_ == when_full::cheapest) figures.turns = turns_.taken();
   if (served()) server_.up->leave(figures);
-  server_.up.reset();
+  served_ = false;
   if (failed_ > 0)
     throw error("write all output",
                 counted(failed_, "file") + " of process " + std::to_string(rank_) + " could not be written",
@@ -403,10 +524,41 @@ std::optional<staged_file> client::begin_file(const std::string& final_path, boo
   return state_->begin_file(final_path, exclusive);
 }
 
-void client::hand_over(staged_file&& finished) {
+std::uint32_t client::hand_over(staged_file&& finished) {
   const stall here(state_->mutex, state_->figures);
-  state_->hand_over(std::move(finished));
+  return state_->hand_over(std::move(finished));
 }
+
+bool client::may_grow(staged_file& open, std::size_t by) {
+  const stall here(state_->mutex, state_->figures);
+  return state_->may_grow(open, by);
+}
+
+bool client::flush(staged_file& open) {
+  const stall here(state_->mutex, state_->figures);
+  return state_->flush(open);
+}
+
+void client::give_to_program(staged_file& open) {
+  const stall here(state_->mutex, state_->figures);
+  state_->give_to_program(open);
+}
+
+void client::drop(staged_file&& begun) {
+  const stall here(state_->mutex, state_->figures);
+  state_->drop(std::move(begun));
+}
+
+void client::see_to_files() {
+  const stall here(state_->mutex, state_->figures);
+  state_->see_to_files();
+}
+
+const std::atomic<std::uint32_t>* client::busy() const noexcept { return state_->busy(); }
+std::uint32_t client::latest() const noexcept { return state_->latest(); }
+std::uint32_t client::failed() const noexcept { return state_->failed(); }
+bool client::is_written(std::uint32_t count) const noexcept { return state_->is_written(count); }
+bool client::wait_for(std::uint32_t count) const noexcept { return state_->wait_for(count); }
 
 bool client::hand_over_as_it_is(staged_file&& finished) {
   const stall here(state_->mutex, state_->figures);

@@ -10,10 +10,11 @@
 //
 // The client keeps what it has handed over until its server has written it. When the server dies, the next call writes
 // the outstanding files, in their order, and from then on begin_file() gives nothing. When the client dies, its server writes
-// what it was handed. A file has its final name only when it is whole.
+// what it was handed. A file has its name from begin_file() on, as in a plain run, and its content when that is whole.
 //
 // Calls from several threads wait for each other.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,9 +36,32 @@ class client {
   client(const client&) = delete;
   client& operator=(const client&) = delete;
 
-  // `exclusive`: an existing file must not be replaced. May wait for room in the buffer.
+  // `exclusive`: an existing file must not be replaced. May wait for room in the buffer. The file has its name from now on.
   [[nodiscard]] std::optional<staged_file> begin_file(const std::string& final_path, bool exclusive);
-  void hand_over(staged_file&& finished);
+  // What latest() is then, for wait_for(); 0: it is written already.
+  std::uint32_t hand_over(staged_file&& finished);
+  // The file grows in memory by so many bytes; may wait for room in the buffer. False: there is no room, and the program
+  // should go on with it by itself.
+  [[nodiscard]] bool may_grow(staged_file& open, std::size_t by);
+  // From now on the file is written even if this process is killed. False: that cannot be promised.
+  [[nodiscard]] bool flush(staged_file& open);
+  // What the file holds goes to its place, and its descriptor becomes that of the place: the program writes there by itself.
+  // Throws lull::error where it cannot be written; then the file is as before.
+  void give_to_program(staged_file& open);
+  // Of a file that is not handed over: the program has closed it, or it has never been written.
+  void drop(staged_file&& begun);
+
+  // How far the files are, without lock and memory, for signal handlers too.
+  [[nodiscard]] const std::atomic<std::uint32_t>* busy()
+      const noexcept;                                   // files begun and not written; null: none ever
+  [[nodiscard]] std::uint32_t latest() const noexcept;  // whole files handed over by now
+  [[nodiscard]] std::uint32_t failed() const noexcept;  // of these
+  [[nodiscard]] bool is_written(std::uint32_t count) const noexcept;
+  // Waits until so many are written. False: the server is gone or has given some back, and see_to_files() has to be called.
+  [[nodiscard]] bool wait_for(std::uint32_t count) const noexcept;
+  // With locks and memory: does what wait_for() could not.
+  void see_to_files();
+
   // The same for output that is in memory already, in whatever form: what is done when the buffer is full is done now. False: it
   // was dropped.
   [[nodiscard]] bool hand_over_as_it_is(staged_file&& finished);

@@ -17,6 +17,7 @@
 #include "base/error.hpp"
 #include "job/layout.hpp"
 #include "stage/approach.hpp"
+#include "stage/kept_files.hpp"
 #include "stage/messages.hpp"
 #include "stage/node_socket.hpp"
 #include "stage/writer.hpp"
@@ -59,7 +60,32 @@ class node_uplink final : public uplink {
   }
 
   bool hand_over(std::uint64_t number, const staged_file& file, const std::string& mark) override {
-    return send(file_message(number, file, mark), file.descriptor());
+    if (!send_file(message::file, number, file, mark)) return false;
+    if (file.kept) release(*file.kept);
+    return true;
+  }
+
+  bool keep(std::uint64_t number, const staged_file& file, const std::string& mark) override {
+    return send_file(message::keep, number, file, mark);
+  }
+
+  bool flushed(std::uint64_t number) override { return send(kept_message(message::flushed, number)); }
+  void release(std::uint64_t number) override { (void)send(kept_message(message::release, number)); }
+
+  // The server's first message. Without one it is gone, which is seen later.
+  void be_welcomed(joined& into) {
+    std::array<std::byte, largest_message> buffer;
+    socket_message got = receive_message(socket_, buffer, true);
+    if (got.state != transfer::done || !got.passed[0]) return;
+    packet_reader reader(got.bytes);
+    (void)reader.take<message>();
+    into.place = reader.take<std::uint64_t>();
+    into.how_far = std::make_shared<progress>(std::move(got.passed[0]), reader.take<std::uint64_t>());
+  }
+
+  bool is_gone() const noexcept override {
+    pollfd end{socket_.get(), 0, 0};
+    return poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
   }
 
   void say(remark what, std::uint64_t after) override { (void)send(remark_message(what, after)); }
@@ -77,7 +103,13 @@ class node_uplink final : public uplink {
   void leave(const client_figures& mine) override { (void)send(leave_message(mine)); }
 
  private:
-  bool send(const packet& what, int passed = -1) {
+  bool send_file(message what, std::uint64_t number, const staged_file& file, const std::string& mark) {
+    const claim* const place = file.place();
+    const std::array passed{file.descriptor(), place != nullptr ? place->file.get() : -1};
+    return send(file_message(what, number, file, mark), std::span(passed).first(place != nullptr ? 2 : 1));
+  }
+
+  bool send(const packet& what, std::span<const int> passed = {}) {
     return send_message(socket_, what.bytes(), passed, true) == transfer::done;
   }
 
@@ -87,33 +119,37 @@ class node_uplink final : public uplink {
 joined join(const plan&, const roles& all, exchange& others) {
   const auto told = others.all({});
   joined made;
+  node_uplink* up = nullptr;
   if (const int server = all.server_of(others.rank()); server != no_server) {
     packet_reader reader(told[static_cast<std::size_t>(server)]);
     const auto invited = reader.take<invitation>();
     made.most_outstanding = invited.most_outstanding;
-    made.up = std::make_unique<node_uplink>(invited, reader.take_text(), others.rank());
+    auto connected = std::make_unique<node_uplink>(invited, reader.take_text(), others.rank());
+    up = connected.get();
+    made.up = std::move(connected);
   }
   (void)others.all({});  // the server need not wait for clients: those that live have connected
+  if (up != nullptr) up->be_welcomed(made);
   return made;
 }
 
 // ---- server --------------------------------------------------------------------------------------------------------------
 
-// Each outstanding file is a descriptor here. As many as the system permits, less some for all else.
+// Each outstanding file is two descriptors here, its content and its place. As many as the system permits, less some for all else.
 std::size_t permitted_descriptors() {
   constexpr rlim_t kept = 64, enough = rlim_t{1} << 16U;
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kept;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kept / 2;
   limit.rlim_cur = std::min(limit.rlim_max, std::max(limit.rlim_cur, enough));
   (void)setrlimit(RLIMIT_NOFILE, &limit);
   (void)getrlimit(RLIMIT_NOFILE, &limit);
-  return limit.rlim_cur > 2 * kept ? limit.rlim_cur - kept : kept;
+  return (limit.rlim_cur > 2 * kept ? limit.rlim_cur - kept : limit.rlim_cur / 2) / 2;
 }
 
 class node_server {
  public:
   node_server(const plan& wanted, const roles& all, exchange& others, const storage_limit& storage)
-      : writer_(wanted.sync, all.clients_of(others.rank()), storage) {
+      : writer_(wanted.sync, all.clients_of(others.rank()), storage), progress_(all.clients_of(others.rank()).size()) {
     const std::size_t clients = all.clients_of(others.rank()).size();
     constexpr std::size_t most = 256;  // of one client: more does not help
     const std::size_t each = permitted_descriptors() / std::max<std::size_t>(clients, 1);
@@ -132,20 +168,31 @@ class node_server {
  private:
   struct member {
     descriptor socket;
-    int rank = no_server;  // until it has said hello
+    int rank = no_server;   // until it has said hello
+    std::size_t place = 0;  // in the progress of all
     std::deque<packet> to_send = {};
+    bool has_left = false;
+  };
+  struct under_way {
+    std::size_t place;
+    std::uint32_t files;
   };
 
   [[nodiscard]] bool done() const { return members_.empty() && writer_.idle(); }
   void sleep();
   void receive(member& from);
-  void handle(member& from, packet_reader reader, message what, descriptor passed);
+  void welcome(member& new_one);
+  void end_of(const member& gone);
+  void handle(member& from, packet_reader reader, message what, std::array<descriptor, most_passed> passed);
   void answer_finished();
   static void send_pending(member& to);
 
   writer writer_;
+  kept_files kept_;
+  progress progress_;
   invitation invitation_{};
-  std::vector<member> members_;  // connected; without a socket: to be forgotten
+  std::vector<member> members_;         // connected; without a socket: to be forgotten
+  std::map<int, under_way> under_way_;  // whole files, by client; also of those that have died
   client_figures figures_;
 };
 
@@ -158,7 +205,7 @@ served node_server::run() {
       if (one.socket) send_pending(one);
     }
     for (const member& one : members_)
-      if (!one.socket) writer_.heard(one.rank, remark::ends);
+      if (!one.socket) end_of(one);
     std::erase_if(members_, [](const member& one) { return !one.socket; });
     if (members_.empty()) writer_.all_have_ended();
   }
@@ -192,30 +239,69 @@ void node_server::receive(member& from) {
   from.socket = {};
 }
 
-void node_server::handle(member& from, packet_reader reader, message what, descriptor passed) {
+void node_server::welcome(member& new_one) {
+  new_one.place = under_way_.size();
+  under_way_[new_one.rank] = {new_one.place, 0};
+  const auto place = static_cast<std::uint64_t>(new_one.place), clients = std::uint64_t{progress_.clients()};
+  const packet text = packet().put(message::hello).put(place).put(clients);
+  const int pages = progress_.pages();
+  if (send_message(new_one.socket, text.bytes(), {&pages, 1}, true) != transfer::done) new_one.socket = {};
+}
+
+// What it has handed over is written; so is what it has asked to keep, if it has died.
+void node_server::end_of(const member& gone) {
+  writer_.heard(gone.rank, remark::ends);
+  if (!gone.has_left)
+    for (write_order& order : kept_.end_of(gone.rank)) writer_.submit(std::move(order));
+  if (const auto known = under_way_.find(gone.rank); known != under_way_.end())
+    progress_.forget(known->second.place, known->second.files);
+}
+
+void node_server::handle(member& from, packet_reader reader, message what, std::array<descriptor, most_passed> passed) {
   if (from.rank == no_server) {
     const bool knows = what == message::hello && reader.take<std::uint64_t>() == invitation_.secret;
     if (!knows) throw error("join the server of output", "it does not know the secret");
     from.rank = reader.take<int>();
-  } else if (what == message::file) {
+    if (under_way_.contains(from.rank) || under_way_.size() == progress_.clients())
+      throw error("join the server of output", "all its clients have joined");
+    welcome(from);
+  } else if (what == message::file || what == message::keep) {
     write_order order = take_order(reader);
     order.client = from.rank;
-    order.content = std::move(passed);
-    if (order.content)
+    order.content = std::move(passed[0]);
+    order.place.file = std::move(passed[1]);
+    const bool has_all = order.content && (order.place.file || order.what != form::whole);
+    if (what == message::keep) {
+      if (has_all) kept_.keep(std::move(order));
+    } else if (has_all) {
+      if (order.what == form::whole) ++under_way_.at(from.rank).files;
       writer_.submit(std::move(order));
-    else  // the system has no descriptor left
+    } else {  // the system has no descriptor left
+      if (order.what == form::whole) progress_.give_back(from.place);
       from.to_send.push_back(answer_message({order.number, answer::outcome::not_taken, {}}));
+    }
+  } else if (what == message::flushed) {
+    kept_.flushed(from.rank, reader.take<std::uint64_t>());
+  } else if (what == message::release) {
+    kept_.release(from.rank, reader.take<std::uint64_t>());
   } else if (what == message::remark) {
     const auto said = reader.take<remark>();
     writer_.heard(from.rank, said, reader.take<std::uint64_t>());
   } else if (what == message::leave) {
     figures_ += take_figures(reader);
+    from.has_left = true;
     from.socket = {};
   }
 }
 
 void node_server::answer_finished() {
-  for (const auto& [client, result] : writer_.finished()) {
+  for (const auto& [client, what, result] : writer_.finished()) {
+    if (result.number == kept_files::number) continue;  // nobody is there to hear of it
+    if (what == form::whole) {
+      under_way& of = under_way_.at(client);
+      --of.files;
+      progress_.end_whole(of.place, result.what == answer::outcome::failed);
+    }
     const auto to = std::ranges::find(members_, client, &member::rank);
     if (to == members_.end()) continue;  // it has died
     to->to_send.push_back(answer_message(result));
@@ -224,7 +310,7 @@ void node_server::answer_finished() {
 
 void node_server::send_pending(member& to) {
   while (!to.to_send.empty()) {
-    const transfer sent = send_message(to.socket, to.to_send.front().bytes(), -1, false);
+    const transfer sent = send_message(to.socket, to.to_send.front().bytes(), {}, false);
     if (sent == transfer::would_block) return;
     if (sent == transfer::gone) return to.to_send.clear();  // receive() sees its end, after what it had sent
     to.to_send.pop_front();

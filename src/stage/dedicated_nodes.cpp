@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <deque>
@@ -22,6 +24,7 @@
 #include "job/layout.hpp"
 #include "stage/approach.hpp"
 #include "stage/messages.hpp"
+#include "stage/node_socket.hpp"
 #include "stage/post.hpp"
 #include "stage/receive_buffers.hpp"
 #include "stage/writer.hpp"
@@ -60,7 +63,8 @@ packet hello() { return packet().put(message::hello); }  // makes the connection
 
 class network_uplink final : public uplink, post_handler {
  public:
-  network_uplink(int server, exchange& others) : server_(server), post_(*this, others), wake_(open_event_fd()) {
+  network_uplink(int server, descriptor keeper, exchange& others)
+      : server_(server), keeper_(std::move(keeper)), post_(*this, others), wake_(open_event_fd()) {
     if (!wake_) throw error("join the server of output", describe_errno(errno));
     sigset_t all;
     sigset_t before;
@@ -80,9 +84,24 @@ class network_uplink final : public uplink, post_handler {
   bool hand_over(std::uint64_t number, const staged_file& file, const std::string& mark) override {
     descriptor content = duplicate(file.descriptor());
     if (!content) return false;
-    tell({file_message(number, file, mark), number, std::move(content), file.bytes()});
+    {
+      const std::scoped_lock lock(mutex_);
+      if (file.place() != nullptr) places_[number] = {file.place()->file.get(), file.kept};
+    }
+    if (file.kept && !file.flushed) (void)flushed(*file.kept);  // from now on it is written, whatever happens
+    tell({file_message(message::file, number, file, mark), number, std::move(content), file.bytes()});
     return true;
   }
+
+  bool keep(std::uint64_t number, const staged_file& file, const std::string& mark) override {
+    if (!keeper_) return false;
+    const std::array passed{file.descriptor(), file.place()->file.get()};
+    return say_to_keeper(file_message(message::keep, number, file, mark), passed);
+  }
+  bool flushed(std::uint64_t number) override { return say_to_keeper(kept_message(message::flushed, number)); }
+  void release(std::uint64_t number) override { (void)say_to_keeper(kept_message(message::release, number)); }
+  bool is_gone() const noexcept override { return gone_; }
+  [[nodiscard]] const std::shared_ptr<progress>& how_far() const { return how_far_; }
 
   void say(remark what, std::uint64_t after) override { tell({remark_message(what, after), 0, {}, 0}); }
 
@@ -150,6 +169,14 @@ class network_uplink final : public uplink, post_handler {
 
   void take(answer told) {
     const std::scoped_lock lock(mutex_);
+    if (const auto place = places_.extract(told.number); !place.empty()) {
+      if (told.what != answer::outcome::not_taken) lift_mark(place.mapped().file);
+      if (told.what != answer::outcome::not_taken && place.mapped().kept) release(*place.mapped().kept);
+      if (told.what == answer::outcome::not_taken)
+        how_far_->give_back(0);
+      else
+        how_far_->end_whole(0, told.what == answer::outcome::failed);
+    }
     answers_.push_back(std::move(told));
     news_.notify_all();
   }
@@ -169,20 +196,35 @@ class network_uplink final : public uplink, post_handler {
     news_.notify_all();
   }
 
+  [[nodiscard]] bool say_to_keeper(const packet& text, std::span<const int> passed = {}) const {
+    return keeper_ && send_message(keeper_, text.bytes(), passed, true) == transfer::done;
+  }
+
   int server_;
+  descriptor keeper_;  // a socket; none: what this process has dies with it
   std::mutex mutex_;
   std::condition_variable news_;
   std::deque<answer> answers_;
-  bool connected_ = false, gone_ = false, said_farewell_ = false;
+  struct place {
+    int file;  // a descriptor
+    std::optional<std::uint64_t> kept;
+  };
+  std::map<std::uint64_t, place> places_;  // of whole files that are handed over
+  std::shared_ptr<progress> how_far_ = std::make_shared<progress>(1);
+  bool connected_ = false, said_farewell_ = false;
+  std::atomic<bool> gone_ = false;
   std::deque<task> tasks_;
   post post_;  // from the constructor to the destructor the thread's own
   descriptor wake_;
   std::jthread thread_;
 };
 
-joined join(const plan&, const roles& all, exchange& others) {
+joined join(const plan& wanted, const roles& all, exchange& others) {
   constexpr std::size_t most_outstanding = 256;  // files: more does not help
-  joined made{std::make_unique<network_uplink>(all.server_of(others.rank()), others), most_outstanding};
+  auto up = std::make_unique<network_uplink>(all.server_of(others.rank()),
+                                             wanted.start_keeper ? wanted.start_keeper() : descriptor(), others);
+  joined made{.most_outstanding = most_outstanding, .how_far = up->how_far()};
+  made.up = std::move(up);
   (void)others.all({});  // connected both ways: only from then on is the end of the other seen
   return made;
 }
@@ -336,9 +378,20 @@ void network_server::submit_in_order(int client) {
     writer_.heard(client, from.remarks.front().second, from.remarks.front().first);
 }
 
+// The file that the client has, if it still has its name. A storage gives it the same number on all nodes.
+bool find_place(write_order& order) {
+  if (order.what != form::whole) return true;
+  descriptor found(open(order.where.path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  struct stat which {};
+  if (!found || fstat(found.get(), &which) != 0 || which.st_ino != order.place.which.inode) return false;
+  order.place.which.device = which.st_dev;
+  order.place.file = std::move(found);
+  return true;
+}
+
 void network_server::submit(arriving& file) {
   write_order order = std::move(*file.order);
-  if (!file.not_taken) order.content = duplicate(file.memory.file.get());
+  if (!file.not_taken && find_place(order)) order.content = duplicate(file.memory.file.get());
   if (order.content) return writer_.submit(std::move(order));
   to_send_.emplace_back(file.client, answer_message({order.number, answer::outcome::not_taken, {}}));
   buffers_.give_back(std::exchange(file.memory, {}));
@@ -354,7 +407,7 @@ void network_server::lost(int peer) {
 }
 
 void network_server::answer_finished() {
-  for (auto& [client, result] : writer_.finished()) {
+  for (auto& [client, what, result] : writer_.finished()) {
     member& of = members_.at(client);
     const auto at = of.files.find(result.number);
     buffers_.give_back(std::move(at->second.memory));

@@ -17,7 +17,10 @@ amount write_whole_files(std::span<const handed_over> all, bool sync) {
   amount written;
   std::exception_ptr first;
   for (const handed_over& one : all) try {
-      write_whole_file(one.content, one.where, sync);
+      if (one.place != nullptr)
+        fill_claim(one.content, *one.place, one.where, sync);
+      else
+        write_whole_file(one.content, one.where, sync);
       struct stat found {};
       written.add(fstat(one.content, &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0);
     } catch (const error&) {

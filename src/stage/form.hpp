@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "stage/claim.hpp"
 #include "stage/figures.hpp"
 #include "stage/whole_file.hpp"
 
@@ -16,6 +17,7 @@ enum class form : std::uint32_t {
 struct handed_over {
   int content;  // a descriptor, which is read from its beginning
   destination where;
+  const claim* place = nullptr;  // of a whole file
 };
 
 // Writes what has been handed over to be written together, one or several; how much it was then, in the files. Throws lull::error naming

@@ -78,13 +78,13 @@ void joint_account::close(const plan& how, const job_figures& mine) {
   std::array<std::byte, 1024> buffer;
   static_assert(sizeof mine <= buffer.size());
   if (first_) {
-    (void)send_message(first_, packet().put(mine).bytes(), -1, true);
+    (void)send_message(first_, packet().put(mine).bytes(), {}, true);
     if (receive(first_, buffer)) return;  // it has them
   }
   job_figures of_node = mine;
   for (const descriptor& other : others_)
     if (auto told = receive(other, buffer)) of_node += told->take<job_figures>();
-  for (const descriptor& other : others_) (void)send_message(other, std::span(&added, 1), -1, false);
+  for (const descriptor& other : others_) (void)send_message(other, std::span(&added, 1), {}, false);
   const auto of_job = other_nodes_ ? other_nodes_->add_up(of_node) : std::optional(of_node);
   if (of_job) report(how, *of_job);
 }

@@ -28,10 +28,12 @@ mode_t creation_mask() {
 
 }  // namespace
 
-packet file_message(std::uint64_t number, const staged_file& file, const std::string& mark) {
+packet file_message(message what, std::uint64_t number, const staged_file& file, const std::string& mark) {
   packet made;
-  made.put(message::file).put(number).put(creation_mask()).put(file.exclusive()).put(mark).put(file.final_path());
+  const claim* const place = file.place();
+  made.put(what).put(number).put(creation_mask()).put(mark).put(file.final_path());
   made.put(file.in_form()).put(file.together());
+  made.put(place != nullptr ? place->which : file_identity{}).put(place != nullptr && place->created);
   return made;
 }
 
@@ -39,11 +41,12 @@ write_order take_order(packet_reader& from) {
   write_order order{};
   order.number = from.take<std::uint64_t>();
   order.creation_mask = from.take<mode_t>();
-  order.where.exclusive = from.take<bool>();
   order.where.mark = from.take_text();
   order.where.path = from.take_text();
   order.what = from.take<form>();
   order.together = from.take_text();
+  order.place.which = from.take<file_identity>();
+  order.place.created = from.take<bool>();
   return order;
 }
 
@@ -59,6 +62,12 @@ answer take_answer(packet_reader& from) {
   told.what = from.take<answer::outcome>();
   told.why = from.take_text();
   return told;
+}
+
+packet kept_message(message what, std::uint64_t number) {
+  packet made;
+  made.put(what).put(number);
+  return made;
 }
 
 packet leave_message(const client_figures& mine) {

@@ -3,6 +3,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -19,10 +21,10 @@ descriptor open_socket(int more = 0) {
   return opened;
 }
 
-// Room for one descriptor beside a message.
+// Room for the descriptors beside a message.
 union control_buffer {
   cmsghdr header;
-  char bytes[CMSG_SPACE(sizeof(int))];
+  char bytes[CMSG_SPACE(sizeof(int) * most_passed)];
 };
 
 }  // namespace
@@ -66,20 +68,21 @@ descriptor accept_from(const descriptor& listening) {
   }
 }
 
-transfer send_message(const descriptor& to, std::span<const std::byte> message, int passed, bool wait) {
+transfer send_message(const descriptor& to, std::span<const std::byte> message, std::span<const int> passed,
+                      bool wait) {
   iovec part{const_cast<std::byte*>(message.data()), message.size()};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
   control_buffer control{};
-  if (passed >= 0) {
+  if (!passed.empty()) {
     header.msg_control = control.bytes;
-    header.msg_controllen = sizeof control.bytes;
+    header.msg_controllen = CMSG_SPACE(passed.size_bytes());
     cmsghdr* const first = CMSG_FIRSTHDR(&header);
     first->cmsg_level = SOL_SOCKET;
     first->cmsg_type = SCM_RIGHTS;
-    first->cmsg_len = CMSG_LEN(sizeof passed);
-    std::memcpy(CMSG_DATA(first), &passed, sizeof passed);
+    first->cmsg_len = CMSG_LEN(passed.size_bytes());
+    std::memcpy(CMSG_DATA(first), passed.data(), passed.size_bytes());
   }
   while (sendmsg(to.get(), &header, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT)) < 0) {
     if (errno == EAGAIN || errno == EWOULDBLOCK) return transfer::would_block;
@@ -99,15 +102,15 @@ socket_message receive_message(const descriptor& from, std::span<std::byte> buff
   ssize_t bytes = 0;
   // A peer that died before it read what it was sent is told first; what it had sent is still there.
   while ((bytes = recvmsg(from.get(), &header, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT))) < 0) {
-    if (errno == EAGAIN || errno == EWOULDBLOCK) return {transfer::would_block, {}, {}};
-    if (errno != EINTR && errno != ECONNRESET) return {transfer::gone, {}, {}};
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return {transfer::would_block, {}};
+    if (errno != EINTR && errno != ECONNRESET) return {transfer::gone, {}};
   }
-  if (bytes == 0) return {transfer::gone, {}, {}};
-  socket_message got{transfer::done, buffer.first(static_cast<std::size_t>(bytes)), {}};
+  if (bytes == 0) return {transfer::gone, {}};
+  socket_message got{transfer::done, buffer.first(static_cast<std::size_t>(bytes))};
   if (const cmsghdr* const first = CMSG_FIRSTHDR(&header); first && first->cmsg_type == SCM_RIGHTS) {
-    int passed = -1;
-    std::memcpy(&passed, CMSG_DATA(first), sizeof passed);
-    got.passed = descriptor(passed);
+    std::array<int, most_passed> passed{-1, -1};
+    std::memcpy(passed.data(), CMSG_DATA(first), std::min(first->cmsg_len - CMSG_LEN(0), sizeof passed));
+    for (std::size_t i = 0; i < most_passed; ++i) got.passed[i] = descriptor(passed[i]);
   }
   return got;
 }

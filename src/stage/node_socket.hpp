@@ -1,6 +1,7 @@
 // Sockets between processes of one node that keep the bounds of messages and pass descriptors. They have names that the
 // kernel chooses and that no folder holds (abstract ones), and they talk to processes of the same user only.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -23,13 +24,16 @@ struct listening_socket {
 
 enum class transfer { done, would_block, gone };
 
-// `passed`: a descriptor that goes with it, or -1.
-[[nodiscard]] transfer send_message(const descriptor& to, std::span<const std::byte> message, int passed, bool wait);
+inline constexpr std::size_t most_passed = 2;
+
+// `passed`: descriptors that go with it. Safe in signal handlers.
+[[nodiscard]] transfer send_message(const descriptor& to, std::span<const std::byte> message,
+                                    std::span<const int> passed, bool wait);
 
 struct socket_message {
   transfer state;
-  std::span<const std::byte> bytes;  // within the buffer that was given
-  descriptor passed;
+  std::span<const std::byte> bytes;                 // within the buffer that was given
+  std::array<descriptor, most_passed> passed = {};  // fewer than were sent where the process has no more
 };
 [[nodiscard]] socket_message receive_message(const descriptor& from, std::span<std::byte> buffer, bool wait);
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 
+#include "base/descriptor.hpp"
 #include "model/output.hpp"
 
 namespace lull::stage {
@@ -35,6 +36,8 @@ struct plan {
   double storage_writers = 0;           // that get half of it together; 0: any number gets all
   bool by_model = false;  // who writes is for the model to say (choice.hpp); until then it is time partitioning
   model::output_objective objective = model::output_objective::time;  // by which the model judges
+  // A socket to a new process that keeps this one's files (kept_files.hpp), or none. Null: there is none.
+  descriptor (*start_keeper)() = nullptr;
 };
 
 // LULL_STAGE (time partitioning if unset; auto: by_model) and LULL_STAGE_...; throws usage_error.

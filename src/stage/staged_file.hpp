@@ -6,8 +6,10 @@
 #pragma once
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "stage/claim.hpp"
 #include "stage/form.hpp"
 
 namespace lull::stage {
@@ -21,27 +23,37 @@ struct kept_memory {
 
 class staged_file {
  public:
-  // An empty file. Throws lull::error when there is no memory or no descriptor left.
-  staged_file(std::string final_path, bool exclusive, bool dropped = false);
+  // An empty file, for the place that has been taken. Throws lull::error when there is no memory or no descriptor left.
+  staged_file(std::string final_path, claim place, bool dropped = false);
   // Output in another form. `together`: what is handed over under one such name, by clients of one server, is written together;
   // if empty, by itself.
   staged_file(std::string final_path, form what, kept_memory content, std::string together);
 
   // What to open, also with O_TRUNC, but not with O_EXCL; in this process only.
   [[nodiscard]] std::string path() const;
+  // Where it goes; null for other forms, which go by their name.
+  [[nodiscard]] const claim* place() const { return place_ ? &*place_ : nullptr; }
   [[nodiscard]] int descriptor() const { return content_.descriptor; }
+  // Writes what it holds to its place, of which its descriptor is one from then on, and nobody's: who has it closes it. descriptor()
+  // is another one of the memory, which is empty. Throws lull::error; then nothing has changed for who has the descriptor.
+  void become_its_place();
   // Absolute, without symbolic links.
   [[nodiscard]] const std::string& final_path() const { return final_path_; }
-  [[nodiscard]] bool exclusive() const { return exclusive_; }  // an existing file must not be replaced
-  [[nodiscard]] bool dropped() const { return dropped_; }      // the buffer was full: nobody will write it
+  [[nodiscard]] bool dropped() const { return dropped_; }  // the buffer was full: it is not written
   [[nodiscard]] form in_form() const { return form_; }
   [[nodiscard]] const std::string& together() const { return together_; }
   [[nodiscard]] std::size_t bytes() const;
 
+  // The client's, while the file is open.
+  std::size_t reserved = 0;           // bytes of the buffer
+  std::optional<std::uint64_t> kept;  // the number under which it is kept
+  bool flushed = false;
+
  private:
   std::string final_path_;
+  std::shared_ptr<class descriptor> memory_;  // of a whole file
   kept_memory content_;
-  bool exclusive_ = false;
+  std::optional<claim> place_;
   bool dropped_ = false;
   form form_ = form::whole;
   std::string together_;

@@ -41,6 +41,13 @@ class uplink {
   virtual void say(remark what, std::uint64_t after) = 0;
   // Sleeps until there is something if so asked. After server_gone always that.
   [[nodiscard]] virtual received receive(bool wait) = 0;
+  // If this process dies, what has been created for the file goes away, and what it holds is written once it has been flushed,
+  // until it is released. `number`: the file's own, staged_file::kept. False: that cannot be promised.
+  [[nodiscard]] virtual bool keep(std::uint64_t number, const staged_file& file, const std::string& mark) = 0;
+  [[nodiscard]] virtual bool flushed(std::uint64_t number) = 0;
+  virtual void release(std::uint64_t number) = 0;
+  // No answer will come any more. Safe in signal handlers.
+  [[nodiscard]] virtual bool is_gone() const noexcept = 0;
   virtual void leave(const client_figures& mine) = 0;
 };
 

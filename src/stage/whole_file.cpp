@@ -15,9 +15,9 @@
 #include "base/error.hpp"
 
 namespace lull::stage {
-namespace {
-
 namespace fs = std::filesystem;
+
+namespace {
 
 constexpr mode_t for_all = 0666;  // less the umask
 constexpr int most_links = 40;    // in a chain of symbolic links; the kernel's own limit
@@ -30,7 +30,6 @@ void check(bool well) {
   if (!well) throw failure{errno};
 }
 
-std::string folder_of(const std::string& path) { return fs::path(path).parent_path(); }
 std::string temporary_name(const destination& where) {
   return fs::path(where.path).parent_path() / (".lull-stage-" + where.mark);
 }
@@ -109,24 +108,13 @@ void writing(const std::string& path, Step&& step) {
 
 }  // namespace
 
+std::string folder_of(const std::string& path) { return fs::path(path).parent_path(); }
+
 std::optional<std::string> final_path_of(const std::string& path) {
   std::error_code status;
   const fs::path absolute = fs::absolute(path, status);
   const auto found = status ? std::nullopt : without_links(absolute);
   return found ? std::optional(found->string()) : std::nullopt;
-}
-
-bool may_be_written(const std::string& final_path, bool exclusive) {
-  const std::string folder = folder_of(final_path);
-  if (faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) return false;
-  struct stat existing {};
-  if (lstat(final_path.c_str(), &existing) != 0) return errno == ENOENT;
-  if (exclusive || !S_ISREG(existing.st_mode) || existing.st_nlink != 1) return false;
-  if (faccessat(AT_FDCWD, final_path.c_str(), W_OK, AT_EACCESS) != 0) return false;
-  struct stat holder {};
-  const uid_t me = geteuid();
-  const bool sticky = stat(folder.c_str(), &holder) == 0 && (holder.st_mode & S_ISVTX) != 0;
-  return !sticky || me == 0 || existing.st_uid == me || holder.st_uid == me;
 }
 
 nameless_file::nameless_file(destination where) : where_(std::move(where)), temporary_(temporary_name(where_)) {
@@ -184,9 +172,13 @@ void nameless_file::take_name(bool sync) {
   });
 }
 
+void copy_whole(int content, int to, const std::string& path) {
+  writing(path, [&] { copy_content(content, to); });
+}
+
 void write_whole_file(int content, const destination& where, bool sync) {
   nameless_file file(where);
-  writing(where.path, [&] { copy_content(content, file.get()); });
+  copy_whole(content, file.get(), where.path);
   file.take_name(sync);
 }
 

@@ -23,10 +23,6 @@ struct destination {
 // where there can be none: then who opens it meets the reason.
 [[nodiscard]] std::optional<std::string> final_path_of(const std::string& path);
 
-// Whether write_whole_file() may do there what opening it would: a plain file of one name that this process may create or,
-// unless exclusive, replace.
-[[nodiscard]] bool may_be_written(const std::string& final_path, bool exclusive);
-
 // A file on its way to its name, for who makes its content bit by bit: constructed → written by its descriptor → take_name().
 // Without the last nothing of it remains. A file that is replaced keeps its mode and owner. Throws lull::error naming path
 // and reason.
@@ -49,6 +45,11 @@ class nameless_file {
   descriptor file_;
   bool temporary_exists_ = false;
 };
+
+[[nodiscard]] std::string folder_of(const std::string& path);
+
+// Makes the file `to` one with the content of the descriptor `content`; holes stay holes. Throws lull::error naming `path`.
+void copy_whole(int content, int to, const std::string& path);
 
 // Writes what the descriptor `content` holds from its beginning to its end; holes stay holes. A file that is replaced keeps
 // its mode and owner. Throws lull::error naming path and reason; then nothing has changed.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/descriptor.hpp"
+#include "stage/claim.hpp"
 #include "stage/form.hpp"
 
 namespace lull::stage {
@@ -16,6 +17,7 @@ struct write_order {
   destination where;
   mode_t creation_mask;  // the client's umask
   descriptor content;
+  claim place;  // of a whole file
   form what;
   std::string together;  // orders of this name are written together; empty: by itself
 };

@@ -71,7 +71,7 @@ void writer::work(const std::stop_token& end) {
   for (;;) {
     std::unique_lock lock(mutex_);
     if (!wanted_.wait(lock, end, [this] { return !batches_.empty(); })) return;
-    const gathering::batch together = std::move(batches_.front());
+    gathering::batch together = std::move(batches_.front());
     batches_.pop_front();
     lock.unlock();
 
@@ -88,12 +88,16 @@ void writer::work(const std::stop_token& end) {
       failure = why.what();
     }
 
+    for (write_order& order : together)
+      if (order.place.file) lift_mark(order.place.file.get());
+
     lock.lock();
     figures_.writing_ns += now_ns() - begin;
     figures_.written += written;
     if (!failure.empty()) figures_.failed += together.size();
     const auto outcome = failure.empty() ? answer::outcome::written : answer::outcome::failed;
-    for (const write_order& order : together) finished_.push_back({order.client, {order.number, outcome, failure}});
+    for (const write_order& order : together)
+      finished_.push_back({order.client, order.what, {order.number, outcome, failure}});
     signal_event_fd(event_.get());
   }
 }
@@ -102,7 +106,8 @@ amount writer::write(const gathering::batch& together) {
   umask(together.front().creation_mask);  // of the whole process: nobody else in it creates files
   std::vector<handed_over> all;
   all.reserve(together.size());
-  for (const write_order& order : together) all.push_back({order.content.get(), order.where});
+  for (const write_order& order : together)
+    all.push_back({order.content.get(), order.where, order.place.file ? &order.place : nullptr});
   return write_together(together.front().what, all, sync_);
 }
 

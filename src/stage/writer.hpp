@@ -22,6 +22,7 @@ namespace lull::stage {
 
 struct written_order {
   int client;
+  form what;
   answer result;
 };
 

@@ -1,34 +1,63 @@
 #include "stage/programs/hdf5_files.hpp"
 
-#include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
-#include <vector>
 
 #include "base/clock.hpp"
+#include "stage/programs/files_under_way.hpp"
 #include "stage/programs/hdf5_front.hpp"
-#include "stage/whole_file.hpp"
+#include "stage/programs/path_front.h"
 
 namespace lull::stage {
 namespace {
 
 // Of H5Fpublic.h and H5Ppublic.h; the same since 1.10.
-constexpr unsigned truncate = 0x2, exclusive = 0x4, swmr_write = 0x20, read_write = 0x1;
+constexpr unsigned read_write = 0x1, exclusive = 0x4, swmr_write = 0x20;
 constexpr hdf5_id default_list = 0;
+
+// The functions of the front, which is in another library.
+struct path_front {
+  decltype(&lull_hdf5_use) use_hdf5 = nullptr;
+  decltype(&lull_paths_use) use_paths = nullptr;
+  decltype(&lull_paths_begin_creation) begin_creation = nullptr;
+  decltype(&lull_paths_end_creation) end_creation = nullptr;
+  decltype(&lull_paths_watch) watch = nullptr;
+  decltype(&lull_paths_enter) enter = nullptr;
+  decltype(&lull_paths_exit) exit = nullptr;
+  decltype(&lull_paths_inside) inside = nullptr;
+} front;
+
+template <class Function>
+bool find(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+  return function != nullptr;
+}
+
+bool find_front() {
+  return find(front.use_hdf5, "lull_hdf5_use") && find(front.use_paths, "lull_paths_use") &&
+         find(front.begin_creation, "lull_paths_begin_creation") &&
+         find(front.end_creation, "lull_paths_end_creation") && find(front.watch, "lull_paths_watch") &&
+         find(front.enter, "lull_paths_enter") && find(front.exit, "lull_paths_exit") &&
+         find(front.inside, "lull_paths_inside");
+}
 
 struct staged {
   staged_file file;
-  std::string given_name;  // by the program
+  std::size_t place;     // in files::under_way
+  std::size_t size = 0;  // as far as it has been written
+  bool given = false;    // to the program
 };
 
 struct plain {
@@ -41,38 +70,17 @@ struct files {
   std::mutex mutex;
   client* by = nullptr;  // null: no more files are staged
   bool stages = false;   // and not only counts
-  bool speaks = false;
-  bool forked = false;  // this is a child of the program's process: the files are its parent's
-  std::vector<staged> open;
+  bool reports = false;
+  std::map<int, staged> open;  // by the descriptor that HDF5 has
   std::map<hdf5_id, plain> written_by_program;
   std::set<std::string> handed_over;  // paths
-  std::set<std::string> said;
+  std::set<std::string> reported;
   file_counts counts;
-};
 
-// This thread is in a hook: what it renames or removes there is no business of the program's.
-thread_local bool inside = false;
-
-// The file that HDF5 is opening on this thread.
-thread_local const staged_file* opening = nullptr;
-
-template <class Open>
-hdf5_id opened(const staged_file& file, Open&& open) {
-  opening = &file;
-  const hdf5_id made = open(file.path().c_str());
-  opening = nullptr;
-  return made;
-}
-
-class hook {
- public:
-  explicit hook(files& of) : lock_(of.mutex) { inside = true; }
-  hook(const hook&) = delete;
-  hook& operator=(const hook&) = delete;
-  ~hook() { inside = false; }
-
- private:
-  std::lock_guard<std::mutex> lock_;
+  // Without the mutex.
+  files_under_way under_way;
+  std::atomic<client*> client_of_handlers = nullptr;
+  std::atomic<std::uint32_t> failures_met = 0;  // by the program, as an error of HDF5
 };
 
 files& all() {
@@ -80,19 +88,59 @@ files& all() {
   return made;
 }
 
+// This thread does what is no business of the program's, with all that is shared.
+class locked {
+ public:
+  explicit locked(files& of) : lock_(of.mutex) {}
+
+ private:
+  const not_the_program here_;  // before the lock: a signal handler of this thread must not wait for it
+  const std::lock_guard<std::mutex> lock_;
+};
+
+void report(const std::exception& problem) { fmt::print(stderr, "lull: {}\n", problem.what()); }
+
+// For signal handlers, too.
+void report_plainly(const char* line) { (void)!write(STDERR_FILENO, line, __builtin_strlen(line)); }
+
 void decline(files& of, const std::string& name, const std::string& why) {
-  if (of.speaks && of.said.insert(why).second)
+  if (of.reports && of.reported.insert(why).second)
     fmt::print(stderr, "lull: stage {}: {}; the program writes it by itself\n", name, why);
 }
+
+void report_failures(files& of) {
+  if (of.by == nullptr) return;
+  for (const std::string& line : of.by->failures()) fmt::print(stderr, "lull: {}\n", line);
+}
+
+// ---- what can be staged ----
 
 template <class Signature>
 Signature* in(const hdf5_library& library, const char* name) {
   return reinterpret_cast<Signature*>(dlsym(library.handle, name));
 }
 
-bool is_set(const char* variable) {
+const char* value_of(const char* variable) {
   const char* const value = std::getenv(variable);
-  return value != nullptr && *value != '\0';
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+// The driver of new access lists, which is HDF5's own default as long as HDF5_DRIVER names no other.
+hdf5_id default_driver(const hdf5_library& library, hdf5_id (*driver_of)(hdf5_id)) {
+  const auto* const kind = static_cast<const hdf5_id*>(dlsym(library.handle, "H5P_CLS_FILE_ACCESS_ID_g"));
+  const auto create = in<hdf5_id(hdf5_id)>(library, "H5Pcreate");
+  const auto close = in<int(hdf5_id)>(library, "H5Pclose");
+  if (kind == nullptr || create == nullptr || close == nullptr) return -1;
+  const hdf5_id fresh = create(*kind);
+  const hdf5_id driver = fresh >= 0 ? driver_of(fresh) : -1;
+  if (fresh >= 0) (void)close(fresh);
+  return driver;
+}
+
+hdf5_id mpi_driver(const hdf5_library& library) {
+  if (const auto function = in<hdf5_id()>(library, "H5FD_mpio_init")) return function();
+  const auto* const variable = static_cast<const hdf5_id*>(dlsym(library.handle, "H5FD_MPIO_id_g"));  // since 2.0
+  return variable != nullptr ? *variable : -1;
 }
 
 // Why HDF5 would not write this file as a plain one, by itself; null: it would.
@@ -102,153 +150,271 @@ const char* why_not(const hdf5_library& library, unsigned flags, hdf5_id access)
   if (version == nullptr || version(&major, &minor, &release) < 0 || (major == 1 && minor < 10))
     return "Lull stages files of HDF5 1.10 and later";
   if ((flags & swmr_write) != 0) return "others may read it while it is written (SWMR)";
-  if (is_set("HDF5_VOL_CONNECTOR")) return "HDF5_VOL_CONNECTOR names another storage";
-  if (access == default_list)
-    return is_set("HDF5_DRIVER") ? "HDF5_DRIVER names another driver than HDF5's default" : nullptr;
+  if (value_of("HDF5_VOL_CONNECTOR") != nullptr) return "HDF5_VOL_CONNECTOR names another storage";
+  const char* const named = value_of("HDF5_DRIVER");
+  if (named != nullptr && std::string_view(named) != "sec2")
+    return "HDF5_DRIVER names another driver than HDF5's default";
+  if (access == default_list) return nullptr;
   const auto driver_of = in<hdf5_id(hdf5_id)>(library, "H5Pget_driver");
-  const auto default_driver = in<hdf5_id()>(library, "H5FD_sec2_init");
-  if (driver_of == nullptr || default_driver == nullptr) return "this HDF5 does not tell its driver";
+  if (driver_of == nullptr) return "this HDF5 does not tell its driver";
   const hdf5_id driver = driver_of(access);
-  if (driver == default_driver()) return nullptr;
-  const auto parallel = in<hdf5_id()>(library, "H5FD_mpio_init");
-  return parallel != nullptr && driver == parallel() ? "it is one file of several processes (MPI-IO)"
-                                                     : "the program has chosen another driver than HDF5's default";
+  if (driver >= 0 && driver == default_driver(library, driver_of)) return nullptr;
+  return driver >= 0 && driver == mpi_driver(library) ? "it is one file of several processes (MPI-IO)"
+                                                      : "the program has chosen another driver than HDF5's default";
 }
 
-std::string path_of(const char* name) {
-  std::error_code failed;
-  const std::filesystem::path absolute = std::filesystem::absolute(name, failed);
-  if (failed) return name;
-  const std::filesystem::path path = std::filesystem::weakly_canonical(absolute, failed);
-  return failed ? absolute.string() : path.string();
+// ---- files that are open in memory ----
+
+// Nothing of it is left to this library but that HDF5 may open it once more.
+void give(files& of, staged& one) {
+  of.by->give_to_program(one.file);
+  one.given = true;
+  of.under_way.give(one.place, one.file.descriptor());
 }
 
-std::string name_of(const hdf5_library& library, hdf5_id object) {
-  char name[64] = "";  // as long as those of staged_file::path()
-  const long length = library.get_name(object, name, sizeof name);
-  return length > 0 && length < static_cast<long>(sizeof name) ? name : "";
-}
-
-// HDF5 has it open, by whatever handle.
-bool is_open(const staged_file& file) {
-  struct stat mine {
-  }, found{};
-  if (fstat(file.descriptor(), &mine) != 0) return false;
-  DIR* const folder = opendir("/proc/self/fd");
-  if (folder == nullptr) return false;
-  bool other = false;
-  while (const dirent* const entry = readdir(folder)) {
-    const int descriptor = std::atoi(entry->d_name);
-    if (entry->d_name[0] == '.' || descriptor == file.descriptor() || descriptor == dirfd(folder)) continue;
-    other = other || (fstat(descriptor, &found) == 0 && found.st_ino == mine.st_ino && found.st_dev == mine.st_dev);
-  }
-  closedir(folder);
-  return other;
-}
-
-// What HDF5 has closed goes on its way, or, when nothing is staged any more, to its place.
-void hand_over_closed(files& of) {
-  for (auto one = of.open.begin(); one != of.open.end();) {
-    if (is_open(one->file)) {
-      ++one;
-      continue;
-    }
-    if (of.by != nullptr) {
-      of.handed_over.insert(one->file.final_path());
-      of.by->hand_over(std::move(one->file));
-    } else {
-      // A name of its own, for several may end at once.
-      write_whole_file(one->file.descriptor(),
-                       {one->file.final_path(), one->file.exclusive(), fmt::format("late-{}", getpid())}, true);
-    }
-    one = of.open.erase(one);
+bool give_or_report(files& of, staged& one) {
+  try {
+    give(of, one);
+    return true;
+  } catch (const std::exception& problem) {
+    report(problem);  // it stays in memory, and is tried once more when it is closed
+    return false;
   }
 }
 
-staged* staged_as(files& of, const std::string& path) {
-  for (staged& one : of.open)
-    if (!path.empty() && one.file.path() == path) return &one;
-  return nullptr;
+int close_descriptor(int descriptor) {
+  files& of = all();
+  const locked here(of);
+  front.watch(descriptor, 0);
+  auto closed = of.open.extract(descriptor);
+  if (closed.empty() || of.by == nullptr) return 0;
+  staged& one = closed.mapped();
+  try {
+    if (one.given) {
+      of.under_way.remove(one.place);
+      of.by->drop(std::move(one.file));
+      return 0;
+    }
+    of.handed_over.insert(one.file.final_path());
+    if (const std::uint32_t count = of.by->hand_over(std::move(one.file)))
+      of.under_way.hand_over(one.place, count);
+    else
+      of.under_way.remove(one.place);
+    report_failures(of);
+  } catch (const std::exception& problem) {
+    report(problem);
+  }
+  return 1;
 }
 
-staged* staged_for(files& of, const std::string& final_path) {
-  for (staged& one : of.open)
-    if (one.file.final_path() == final_path) return &one;
-  return nullptr;
+void grow(int descriptor, off_t end) {
+  files& of = all();
+  const locked here(of);
+  const auto found = of.open.find(descriptor);
+  if (found == of.open.end() || of.by == nullptr || found->second.given) return;
+  staged& one = found->second;
+  const auto size = static_cast<std::size_t>(end);
+  if (size <= one.size) return;
+  const bool fits = of.by->may_grow(one.file, size - one.size);
+  one.size = size;
+  if (!fits) (void)give_or_report(of, one);
 }
 
-void tell_failures(files& of) {
-  for (const std::string& line : of.by->failures()) fmt::print(stderr, "lull: {}\n", line);
+// ---- path calls; no lock and no memory before it is known that a file of ours is meant ----
+
+void see_to_files(files& of) {
+  const locked here(of);
+  if (of.by == nullptr) return;
+  of.by->see_to_files();
+  report_failures(of);
+}
+
+void wait_for(files& of, std::uint32_t count) {
+  const client* const by = of.client_of_handlers;
+  if (by == nullptr || by->wait_for(count)) return;
+  see_to_files(of);
+}
+
+// Of another process, perhaps.
+void wait_for_others(int folder, const char* path, int flags) {
+  const long opened =
+      syscall(SYS_openat, folder, path,
+              O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | ((flags & AT_SYMLINK_NOFOLLOW) != 0 ? O_NOFOLLOW : 0));
+  if (opened < 0) return;
+  (void)wait_for_mark(static_cast<int>(opened));
+  syscall(SYS_close, opened);
+}
+
+int use(int folder, const char* path, int flags, const struct stat* found, lull_path_use how) {
+  files& of = all();
+  const files_under_way::found which = of.under_way.find({found->st_dev, found->st_ino});
+  switch (which.what) {
+    case files_under_way::state::absent:
+      wait_for_others(folder, path, flags);
+      return -1;
+    case files_under_way::state::handed_over:
+      wait_for(of, which.count);
+      return -1;
+    case files_under_way::state::given:
+      return how == lull_path_by_hdf5 ? which.descriptor : -1;
+    case files_under_way::state::open:
+      break;
+  }
+  if (how == lull_path_by_hdf5) return which.descriptor;
+  if (how == lull_path_look) return -1;
+  const locked here(of);
+  if (const auto open = of.open.find(which.descriptor);
+      open != of.open.end() && of.by != nullptr && !open->second.given)
+    (void)give_or_report(of, open->second);
+  return -1;
+}
+
+void describe(struct stat* found) {
+  const files_under_way::found which = all().under_way.find({found->st_dev, found->st_ino});
+  struct stat memory {};
+  if (which.what != files_under_way::state::open || fstat(which.descriptor, &memory) != 0) return;
+  found->st_size = memory.st_size;
+  found->st_blocks = memory.st_blocks;
+  found->st_mtim = memory.st_mtim;
+}
+
+// A removal must not come before what was handed over earlier is safe.
+int before_removal() {
+  files& of = all();
+  const client* const by = of.client_of_handlers;
+  if (by == nullptr) return 0;
+  wait_for(of, by->latest());
+  if (by->failed() == of.failures_met) return 0;
+  report_plainly(
+      "lull: remove or rename a file: output that the program wrote before could not be written; nothing is removed\n");
+  return EIO;
+}
+
+void before_other_programs() {
+  files& of = all();
+  if (const client* const by = of.client_of_handlers) wait_for(of, by->latest());
+}
+
+constexpr lull_path_hooks path_hooks{use, describe, before_removal, before_other_programs, close_descriptor, grow};
+
+// ---- HDF5 ----
+
+// The program has not yet met that a file could not be written.
+bool fails_now(files& of) {
+  if (of.by == nullptr) return false;
+  report_failures(of);
+  const std::uint32_t failed = of.by->failed();
+  return of.failures_met.exchange(failed) != failed;
+}
+
+std::string path_of(const char* name) { return final_path_of(name).value_or(name); }
+
+// The file that HDF5 has open under this name, as it finds out by itself.
+bool is_open(const files& of, const char* name) {
+  struct stat found {};
+  if (stat(name, &found) != 0) return false;
+  const auto what = of.under_way.find({found.st_dev, found.st_ino}).what;
+  return what == files_under_way::state::open || what == files_under_way::state::given;
 }
 
 std::optional<staged_file> begin(files& of, const hdf5_library& library, const char* name, unsigned flags,
                                  hdf5_id access) {
-  if (!of.stages || of.by == nullptr || name == nullptr) return std::nullopt;
-  if (const char* const why = why_not(library, flags, access)) {
+  const char* const why = why_not(library, flags, access);  // asks HDF5
+  const locked here(of);
+  if (of.by == nullptr || is_open(of, name)) return std::nullopt;
+  if (why != nullptr) {
+    ++of.counts.declined;
     decline(of, name, why);
     return std::nullopt;
   }
+  of.under_way.forget([&](std::uint32_t count) { return of.by->is_written(count); });
   return of.by->begin_file(name, (flags & exclusive) != 0);
+}
+
+// The descriptor that HDF5 will get, or -1.
+int offer(files& of, std::optional<staged_file>&& begun) {
+  if (!begun) return -1;
+  const int descriptor = begun->descriptor();
+  const locked here(of);
+  const auto place = descriptor < lull_paths_most ? of.under_way.add(begun->place()->which, descriptor) : std::nullopt;
+  if (!place) return of.by->drop(std::move(*begun)), -1;
+  of.open.emplace(descriptor, staged{std::move(*begun), *place});
+  front.watch(descriptor, 1);
+  return descriptor;
+}
+
+void withdraw_offer(files& of, int descriptor) {
+  const locked here(of);
+  front.watch(descriptor, 0);
+  const auto offered = of.open.extract(descriptor);
+  if (offered.empty() || of.by == nullptr) return;
+  of.under_way.remove(offered.mapped().place);
+  of.by->drop(std::move(offered.mapped().file));
 }
 
 hdf5_id create(const hdf5_library& library, const char* name, unsigned flags, hdf5_id creation, hdf5_id access) {
   files& of = all();
-  const hook here(of);
   const std::int64_t begin_ns = now_ns();
-  ++of.counts.created;
+  int offered = -1;
   try {
-    hand_over_closed(of);
-    // HDF5 refuses to create a file that it has open; it knows this one by its memory.
-    if (const staged* const same = name != nullptr ? staged_for(of, path_of(name)) : nullptr)
-      return opened(same->file,
-                    [&](const char* path) { return library.create(path, flags & ~exclusive, creation, access); });
-    if (std::optional<staged_file> file = begin(of, library, name, flags, access)) {
-      const hdf5_id made = opened(*file, [&](const char* path) {
-        return library.create(path, (flags & ~exclusive) | truncate, creation, access);
-      });
-      if (made >= 0) of.open.push_back({std::move(*file), name});
-      return made;
+    bool stages = false;
+    {
+      const locked here(of);
+      ++of.counts.created;
+      if (fails_now(of)) return -1;
+      stages = of.stages && of.by != nullptr && name != nullptr;
     }
-    if (of.by != nullptr && name != nullptr) of.by->written(path_of(name), true);
+    if (stages) offered = offer(of, begin(of, library, name, flags, access));
   } catch (const std::exception& problem) {
+    const locked here(of);
     decline(of, name, problem.what());
   }
+  if (offered >= 0) {
+    front.begin_creation(name, offered);
+    const hdf5_id made = library.create(name, flags, creation, access);
+    if (front.end_creation() == 0) withdraw_offer(of, offered);
+    return made;
+  }
   const hdf5_id made = library.create(name, flags, creation, access);
+  const locked here(of);
   if (made >= 0 && of.by != nullptr) of.written_by_program[made] = {name, begin_ns};
   return made;
 }
 
-void wait_until_written(files& of, const char* name) {
-  if (of.by == nullptr || name == nullptr) return;
-  hand_over_closed(of);
-  if (!of.handed_over.empty() && of.handed_over.contains(path_of(name))) {
-    of.by->written(path_of(name), true);
-    tell_failures(of);
-  }
+void about_to_read(const char* name) {
+  files& of = all();
+  struct stat found {};
+  if (name == nullptr || !of.stages || of.client_of_handlers == nullptr || front.inside() != 0) return;
+  const int before = errno;
+  if (syscall(SYS_newfstatat, AT_FDCWD, name, &found, 0) == 0 && S_ISREG(found.st_mode) &&
+      of.under_way.find({found.st_dev, found.st_ino}).what == files_under_way::state::absent)
+    wait_for_others(AT_FDCWD, name, 0);
+  errno = before;
 }
 
 hdf5_id open(const hdf5_library& library, const char* name, unsigned flags, hdf5_id access) {
   files& of = all();
-  const hook here(of);
+  about_to_read(name);
   try {
-    if (name != nullptr)
-      if (const staged* const same = staged_for(of, path_of(name)))
-        return opened(same->file, [&](const char* path) { return library.open(path, flags, access); });
-    wait_until_written(of, name);
-    if ((flags & read_write) != 0 && name != nullptr && of.handed_over.contains(path_of(name)) && of.speaks &&
-        of.said.insert("reopened").second)
-      fmt::print(stderr, "lull: stage {}: it is opened again to be changed; the program changes it by itself\n", name);
+    const locked here(of);
+    if (fails_now(of)) return -1;
+    if ((flags & read_write) != 0 && name != nullptr && of.by != nullptr && of.handed_over.contains(path_of(name))) {
+      ++of.counts.appended;
+      if (of.reports && of.reported.insert("reopened").second)
+        fmt::print(stderr, "lull: stage {}: it is opened again to be changed; the program changes it by itself\n",
+                   name);
+    }
   } catch (const std::exception& problem) {
-    fmt::print(stderr, "lull: {}\n", problem.what());
+    report(problem);
   }
   return library.open(name, flags, access);
 }
 
 int close(const hdf5_library& library, hdf5_id file) {
   files& of = all();
-  const hook here(of);
   const int result = library.close(file);
   try {
+    const locked here(of);
     if (const auto written = of.written_by_program.extract(file)) {
       struct stat found {};
       const bool is_there = stat(written.mapped().name.c_str(), &found) == 0;
@@ -258,85 +424,100 @@ int close(const hdf5_library& library, hdf5_id file) {
       const std::int64_t begin_ns = written.mapped().begin_ns;
       of.counts.nanoseconds += of.by != nullptr ? of.by->wrote_itself(begin_ns, bytes) : now_ns() - begin_ns;
     }
-    hand_over_closed(of);
-    if (of.by != nullptr) tell_failures(of);
+    if (fails_now(of)) return -1;
   } catch (const std::exception& problem) {
-    fmt::print(stderr, "lull: {}\n", problem.what());
+    report(problem);
   }
   return result;
 }
 
-long get_name(const hdf5_library& library, hdf5_id object, char* name, std::size_t size) {
+int flush(const hdf5_library& library, hdf5_id object, int scope) {
   files& of = all();
-  {
-    const hook here(of);
-    if (!of.open.empty())
-      if (const staged* const one = staged_as(of, name_of(library, object))) {
-        if (name != nullptr && size > 0) std::snprintf(name, size, "%s", one->given_name.c_str());
-        return static_cast<long>(one->given_name.size());
-      }
-  }
-  return library.get_name(object, name, size);
-}
-
-void about_to_use(const char* name) {
-  if (inside) return;
-  files& of = all();
-  const hook here(of);
+  const int result = library.flush(object, scope);
   try {
-    wait_until_written(of, name);
+    const locked here(of);
+    if (fails_now(of)) return -1;
+    if (of.by != nullptr)
+      for (auto& [descriptor, one] : of.open)
+        if (!one.given && !of.by->flush(one.file)) (void)give_or_report(of, one);
   } catch (const std::exception& problem) {
-    fmt::print(stderr, "lull: {}\n", problem.what());
+    report(problem);
   }
+  return result;
 }
 
-const char* real_path(const char* name) {
-  return opening != nullptr && opening->path() == name ? opening->final_path().c_str() : nullptr;
-}
+constexpr hdf5_hooks hooks{create, open, close, flush, about_to_read};
 
-constexpr hdf5_hooks hooks{create, open, close, get_name, about_to_use, real_path};
-
-decltype(&lull_hdf5_use) use_hooks = nullptr;  // of the front
-
-// When HDF5 has closed what was open at the exit.
-[[gnu::destructor]] void write_the_rest() {
+void stop() {
   files& of = all();
-  if (of.forked || of.open.empty()) return;
-  const hook here(of);
+  of.client_of_handlers = nullptr;
+  front.use_paths(nullptr, nullptr);
+}
+
+// A program that exits without ending MPI: what was handed over is written all the same.
+[[gnu::destructor]] void wait_for_the_rest() {
+  files& of = all();
+  if (of.client_of_handlers == nullptr) return;
   try {
-    hand_over_closed(of);
+    const locked here(of);
+    for (auto& [descriptor, one] : of.open)
+      if (!one.given) (void)give_or_report(of, one);
+    const std::uint32_t latest = of.by->latest();
+    if (!of.by->wait_for(latest)) of.by->see_to_files();
+    report_failures(of);
+    if (of.by->failed() == 0) return;
   } catch (const std::exception& problem) {
-    fmt::print(stderr, "lull: {}\n", problem.what());
-    std::fflush(nullptr);
-    _exit(EXIT_FAILURE);
+    report(problem);
   }
+  std::fflush(nullptr);
+  _exit(EXIT_FAILURE);
 }
 
 }  // namespace
 
-not_the_program::not_the_program() { inside = true; }
-not_the_program::~not_the_program() { inside = false; }
+not_the_program::not_the_program() {
+  if (front.enter != nullptr) front.enter();
+}
+not_the_program::~not_the_program() {
+  if (front.exit != nullptr) front.exit();
+}
 
-bool stage_hdf5_files(client& by, bool stages, bool speaks) {
-  use_hooks = reinterpret_cast<decltype(&lull_hdf5_use)>(dlsym(RTLD_DEFAULT, "lull_hdf5_use"));
-  if (use_hooks == nullptr) return false;
+bool stage_hdf5_files(client& by, bool stages, bool reports) {
+  if (!find_front()) return false;
   files& of = all();
   of.by = &by;
   of.stages = stages;
-  of.speaks = speaks;
-  use_hooks(&hooks);
-  pthread_atfork(nullptr, nullptr, [] {
-    all().forked = true;
-    use_hooks(nullptr);
-  });
+  of.reports = reports;
+  front.use_hdf5(&hooks);
+  if (stages && by.busy() != nullptr) {
+    static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
+    of.client_of_handlers = &by;
+    front.use_paths(&path_hooks, reinterpret_cast<const std::uint32_t*>(by.busy()));
+  }
+  // A child of the program's process sees the files as they are now, and has none of its own.
+  pthread_atfork(
+      [] {
+        if (all().client_of_handlers != nullptr && front.inside() == 0) before_other_programs();
+      },
+      nullptr,
+      [] {
+        front.use_hdf5(nullptr);
+        stop();
+      });
   return true;
 }
 
 file_counts end_staging_hdf5_files() {
   files& of = all();
-  const hook here(of);
-  hand_over_closed(of);
-  for (const staged& one : of.open) decline(of, one.given_name, "it is open when MPI ends");
+  const locked here(of);
+  for (auto& [descriptor, one] : of.open) {
+    front.watch(descriptor, 0);
+    if (one.given || !give_or_report(of, one)) continue;
+    ++of.counts.late;
+    decline(of, one.file.final_path(), "it is open when MPI ends");
+  }
+  if (of.by != nullptr && of.failures_met != of.by->failed()) of.failures_met = of.by->failed();
+  stop();
   of.by = nullptr;
   return of.counts;
 }

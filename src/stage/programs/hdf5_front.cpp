@@ -1,17 +1,16 @@
-// The front of HDF5: liblull-hdf5.so, which LD_PRELOAD brings into every program that a command starts. It throws nothing,
-// and links no C++ library.
-//
-// Beside HDF5's functions it has some of the C library: those by which programs rename and remove files that they have just
-// closed, and realpath, which HDF5 asks for the name of each file that it opens by a link.
+// The front of HDF5: one half of liblull-hdf5.so, which LD_PRELOAD brings into every program that a command starts. It throws
+// nothing, and links no C++ library. The other half is path_front.c.
 #include "stage/programs/hdf5_front.hpp"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <limits.h>
+#include <elf.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "stage/programs/path_front.h"
 
 using lull::stage::hdf5_hooks;
 using lull::stage::hdf5_id;
@@ -23,22 +22,82 @@ const hdf5_hooks* hooks = nullptr;
 
 const hdf5_hooks* in_use() { return __atomic_load_n(&hooks, __ATOMIC_ACQUIRE); }
 
+constexpr unsigned most_libraries = 8, most_callers = 64;
+
+// Rows are filled before they are counted, and never change.
 struct {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   struct {
-    void* base = nullptr;
+    const void* base = nullptr;
+    const char* path = nullptr;
     hdf5_library library;
-  } rows[8];
-  unsigned count = 0;
+  } libraries[most_libraries];
+  struct {
+    const void* base = nullptr;
+    const hdf5_library* library = nullptr;
+  } callers[most_callers];
+  unsigned library_count = 0, caller_count = 0;
 } known;
+
+// ---- which library a caller means ----
+
+struct dynamic_section {
+  const ElfW(Sym) * symbols = nullptr;
+  const char* names = nullptr;
+  const ElfW(Half) * versions = nullptr;
+  const ElfW(Verneed) * needed = nullptr;
+  std::size_t needed_count = 0, symbol_count = 0;
+};
+
+dynamic_section section_of(const link_map* object) {
+  dynamic_section found;
+  for (const ElfW(Dyn)* entry = object->l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    // glibc has made addresses of most of them, other C libraries of none.
+    const ElfW(Addr) value = entry->d_un.d_ptr;
+    const void* const at = reinterpret_cast<const void*>(value < object->l_addr ? object->l_addr + value : value);
+    const auto* const words = static_cast<const std::uint32_t*>(at);
+    if (entry->d_tag == DT_SYMTAB) found.symbols = static_cast<const ElfW(Sym)*>(at);
+    if (entry->d_tag == DT_STRTAB) found.names = static_cast<const char*>(at);
+    if (entry->d_tag == DT_VERSYM) found.versions = static_cast<const ElfW(Half)*>(at);
+    if (entry->d_tag == DT_VERNEED) found.needed = static_cast<const ElfW(Verneed)*>(at);
+    if (entry->d_tag == DT_VERNEEDNUM) found.needed_count = entry->d_un.d_val;
+    if (entry->d_tag == DT_HASH) found.symbol_count = words[1];
+    if (entry->d_tag == DT_GNU_HASH && found.symbol_count == 0) found.symbol_count = words[1];  // those that it lacks
+  }
+  return found;
+}
+
+const char* version_of(const dynamic_section& of, unsigned index) {
+  const ElfW(Verneed)* library = of.needed;
+  for (std::size_t i = 0; i < of.needed_count; ++i) {
+    const auto* version =
+        reinterpret_cast<const ElfW(Vernaux)*>(reinterpret_cast<const char*>(library) + library->vn_aux);
+    for (unsigned k = 0; k < library->vn_cnt; ++k) {
+      if ((version->vna_other & 0x7fffU) == index) return of.names + version->vna_name;
+      version = reinterpret_cast<const ElfW(Vernaux)*>(reinterpret_cast<const char*>(version) + version->vna_next);
+    }
+    library = reinterpret_cast<const ElfW(Verneed)*>(reinterpret_cast<const char*>(library) + library->vn_next);
+  }
+  return nullptr;
+}
+
+// Debian's serial and parallel HDF5 have the same names under different versions: which one the caller was linked with.
+const char* version_wanted(const link_map* caller, const char* name) {
+  const dynamic_section of = section_of(caller);
+  if (of.symbols == nullptr || of.names == nullptr || of.versions == nullptr || of.needed == nullptr) return nullptr;
+  for (std::size_t i = 1; i < of.symbol_count; ++i)
+    if (of.symbols[i].st_shndx == SHN_UNDEF && strcmp(of.names + of.symbols[i].st_name, name) == 0)
+      return version_of(of, of.versions[i] & 0x7fffU);
+  return nullptr;
+}
 
 // As if we were not there: what all of the program sees comes first, then what the caller has for itself alone, as a
 // module of Python has.
-void* meant_by(const void* caller, const char* name) {
+void* meant_by(const Dl_info& caller, const link_map* object, const char* name) {
+  if (const char* const version = object != nullptr ? version_wanted(object, name) : nullptr)
+    if (void* const found = dlvsym(RTLD_NEXT, name, version)) return found;
   if (void* const seen_by_all = dlsym(RTLD_NEXT, name)) return seen_by_all;
-  Dl_info info;
-  if (dladdr(caller, &info) == 0) return nullptr;
-  void* const handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  void* const handle = dlopen(caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   return handle != nullptr ? dlsym(handle, name) : nullptr;
 }
 
@@ -53,137 +112,98 @@ bool fill(hdf5_library& of, const char* path) {
   take(of.create, of.handle, "H5Fcreate");
   take(of.open, of.handle, "H5Fopen");
   take(of.close, of.handle, "H5Fclose");
-  take(of.get_name, of.handle, "H5Fget_name");
+  take(of.flush, of.handle, "H5Fflush");
   take(of.is_hdf5, of.handle, "H5Fis_hdf5");
   take(of.is_accessible, of.handle, "H5Fis_accessible");
-  return of.create != nullptr;
+  return of.create != nullptr && of.open != nullptr && of.close != nullptr && of.flush != nullptr;
 }
 
-const hdf5_library& library_of(const void* caller, const char* name) {
-  Dl_info info;
-  void* const meant = meant_by(caller, name);
-  if (meant == nullptr || dladdr(meant, &info) == 0) {
-    fprintf(stderr, "lull: call %s: nothing that is loaded has such a function\n", name);
-    abort();
-  }
-  pthread_mutex_lock(&known.mutex);
+const hdf5_library* library_at(const Dl_info& info) {
   unsigned i = 0;
-  while (i < known.count && known.rows[i].base != info.dli_fbase) ++i;
-  if (i == known.count) {
-    if (i == sizeof known.rows / sizeof known.rows[0] || !fill(known.rows[i].library, info.dli_fname)) {
-      fprintf(stderr, "lull: call %s: %s is no HDF5 library that Lull can stand before\n", name, info.dli_fname);
-      abort();
-    }
-    known.rows[i].base = info.dli_fbase;
-    ++known.count;
+  while (i < known.library_count && known.libraries[i].base != info.dli_fbase) ++i;
+  if (i < known.library_count) return &known.libraries[i].library;
+  if (i == most_libraries || !fill(known.libraries[i].library, info.dli_fname)) return nullptr;
+  known.libraries[i].base = info.dli_fbase;
+  __atomic_store_n(&known.library_count, i + 1, __ATOMIC_RELEASE);
+  return &known.libraries[i].library;
+}
+
+// Null: nothing that is loaded has such a function; that is said.
+const hdf5_library* library_of(const void* code, const char* name) {
+  Dl_info caller, found;
+  link_map* object = nullptr;
+  if (dladdr1(code, &caller, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0) caller = {};
+  const unsigned callers = __atomic_load_n(&known.caller_count, __ATOMIC_ACQUIRE);
+  for (unsigned i = 0; i < callers; ++i)
+    if (known.callers[i].base == caller.dli_fbase) return known.callers[i].library;
+  pthread_mutex_lock(&known.mutex);
+  void* const meant = meant_by(caller, object, name);
+  const hdf5_library* const library = meant != nullptr && dladdr(meant, &found) != 0 ? library_at(found) : nullptr;
+  if (library != nullptr && caller.dli_fbase != nullptr && known.caller_count < most_callers) {
+    known.callers[known.caller_count] = {caller.dli_fbase, library};
+    __atomic_store_n(&known.caller_count, known.caller_count + 1, __ATOMIC_RELEASE);
   }
-  const hdf5_library& found = known.rows[i].library;
   pthread_mutex_unlock(&known.mutex);
-  return found;
+  if (library == nullptr)
+    fprintf(stderr, "lull: call %s: no HDF5 library that is loaded has it; the call fails\n", name);
+  return library;
 }
 
-// Of the C library.
-template <class Function>
-Function* next(Function*, const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
-
-void about_to_use(const char* name) {
-  const hdf5_hooks* const used = in_use();
-  if (used == nullptr || name == nullptr) return;
-  const int before = errno;
-  used->about_to_use(name);
-  errno = before;
-}
-
-bool is_in_memory(const char* name) { return name != nullptr && strncmp(name, "/proc/self/fd/", 14) == 0; }
-
-// As realpath; null where it is the C library's business.
-char* path_of_staged(const char* name, char* into) {
-  const hdf5_hooks* const used = in_use();
-  const char* const path = used != nullptr && is_in_memory(name) ? used->real_path(name) : nullptr;
-  if (path == nullptr) return nullptr;
-  if (into == nullptr) return strdup(path);
-  const size_t length = strlen(path);
-  if (length >= PATH_MAX) return nullptr;
-  return static_cast<char*>(memcpy(into, path, length + 1));
-}
+#define LIBRARY(name)                                                                \
+  const hdf5_library* const library = library_of(__builtin_return_address(0), name); \
+  if (library == nullptr) return -1
 
 }  // namespace
+
+int lull_is_hdf5(const void* code) {
+  Dl_info info;
+  const unsigned libraries = __atomic_load_n(&known.library_count, __ATOMIC_ACQUIRE);
+  if (libraries == 0 || dladdr(code, &info) == 0) return 0;
+  for (unsigned i = 0; i < libraries; ++i)
+    if (known.libraries[i].base == info.dli_fbase) return 1;
+  return 0;
+}
 
 void lull_hdf5_use(const hdf5_hooks* by) noexcept { __atomic_store_n(&hooks, by, __ATOMIC_RELEASE); }
 
 extern "C" {
 #pragma GCC visibility push(default)
-char* __realpath_chk(const char* name, char* into, std::size_t size) noexcept;
 
 hdf5_id H5Fcreate(const char* name, unsigned flags, hdf5_id creation, hdf5_id access) {
-  const hdf5_library& library = library_of(__builtin_return_address(0), "H5Fcreate");
+  LIBRARY("H5Fcreate");
   const hdf5_hooks* const used = in_use();
-  return used != nullptr ? used->create(library, name, flags, creation, access)
-                         : library.create(name, flags, creation, access);
+  return used != nullptr ? used->create(*library, name, flags, creation, access)
+                         : library->create(name, flags, creation, access);
 }
 
 hdf5_id H5Fopen(const char* name, unsigned flags, hdf5_id access) {
-  const hdf5_library& library = library_of(__builtin_return_address(0), "H5Fopen");
+  LIBRARY("H5Fopen");
   const hdf5_hooks* const used = in_use();
-  return used != nullptr ? used->open(library, name, flags, access) : library.open(name, flags, access);
+  return used != nullptr ? used->open(*library, name, flags, access) : library->open(name, flags, access);
 }
 
 int H5Fclose(hdf5_id file) {
-  const hdf5_library& library = library_of(__builtin_return_address(0), "H5Fclose");
+  LIBRARY("H5Fclose");
   const hdf5_hooks* const used = in_use();
-  return used != nullptr ? used->close(library, file) : library.close(file);
+  return used != nullptr ? used->close(*library, file) : library->close(file);
 }
 
-long H5Fget_name(hdf5_id object, char* name, std::size_t size) {
-  const hdf5_library& library = library_of(__builtin_return_address(0), "H5Fget_name");
+int H5Fflush(hdf5_id object, int scope) {
+  LIBRARY("H5Fflush");
   const hdf5_hooks* const used = in_use();
-  return used != nullptr ? used->get_name(library, object, name, size) : library.get_name(object, name, size);
+  return used != nullptr ? used->flush(*library, object, scope) : library->flush(object, scope);
 }
 
 int H5Fis_hdf5(const char* name) {
-  const hdf5_library& library = library_of(__builtin_return_address(0), "H5Fis_hdf5");
-  about_to_use(name);
-  return library.is_hdf5(name);
+  LIBRARY("H5Fis_hdf5");
+  if (const hdf5_hooks* const used = in_use()) used->about_to_read(name);
+  return library->is_hdf5 != nullptr ? library->is_hdf5(name) : -1;
 }
 
 int H5Fis_accessible(const char* name, hdf5_id access) {
-  const hdf5_library& library = library_of(__builtin_return_address(0), "H5Fis_accessible");
-  about_to_use(name);
-  return library.is_accessible(name, access);
-}
-
-int rename(const char* from, const char* to) noexcept {
-  static const auto real = next(&::rename, "rename");
-  about_to_use(from);
-  about_to_use(to);
-  return real(from, to);
-}
-
-int remove(const char* name) noexcept {
-  static const auto real = next(&::remove, "remove");
-  about_to_use(name);
-  return real(name);
-}
-
-int unlink(const char* name) noexcept {
-  static const auto real = next(&::unlink, "unlink");
-  about_to_use(name);
-  return real(name);
-}
-
-char* realpath(const char* name, char* into) noexcept {
-  static const auto real = next(&::realpath, "realpath");
-  char* const path = path_of_staged(name, into);
-  return path != nullptr ? path : real(name, into);
-}
-
-// The same where it is compiled with -D_FORTIFY_SOURCE.
-char* __realpath_chk(const char* name, char* into, std::size_t size) noexcept {
-  static const auto real = next(&::__realpath_chk, "__realpath_chk");
-  char* const path = path_of_staged(name, into);
-  return path != nullptr ? path : real(name, into, size);
+  LIBRARY("H5Fis_accessible");
+  if (const hdf5_hooks* const used = in_use()) used->about_to_read(name);
+  return library->is_accessible != nullptr ? library->is_accessible(name, access) : -1;
 }
 
 #pragma GCC visibility pop

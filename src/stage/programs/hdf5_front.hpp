@@ -1,4 +1,4 @@
-// What the front of HDF5, liblull-hdf5.so, and whoever stages a program's files say to each other.
+// What the front of HDF5, in liblull-hdf5.so, and whoever stages a program's files say to each other.
 //
 // The front is preloaded into every program of a command. It has those functions of HDF5 by which files begin and end, and
 // knows no HDF5: the library that a call is meant for it finds at the call, whichever of 1.10 and later that is, linked,
@@ -16,22 +16,21 @@ struct hdf5_library {
   hdf5_id (*create)(const char* name, unsigned flags, hdf5_id creation, hdf5_id access) = nullptr;
   hdf5_id (*open)(const char* name, unsigned flags, hdf5_id access) = nullptr;
   int (*close)(hdf5_id file) = nullptr;
-  long (*get_name)(hdf5_id object, char* name, std::size_t size) = nullptr;
+  int (*flush)(hdf5_id object, int scope) = nullptr;
   int (*is_hdf5)(const char* name) = nullptr;
   int (*is_accessible)(const char* name, hdf5_id access) = nullptr;
   void* handle = nullptr;  // for dlsym
 };
 
-// What stands before HDF5's functions, with the library that the call is meant for. They call it.
+// What stands before HDF5's functions, with the library that the call is meant for. They call it, and hold no lock meanwhile:
+// HDF5 calls functions of the program, which may call HDF5.
 struct hdf5_hooks {
   hdf5_id (*create)(const hdf5_library&, const char* name, unsigned flags, hdf5_id creation, hdf5_id access);
   hdf5_id (*open)(const hdf5_library&, const char* name, unsigned flags, hdf5_id access);
   int (*close)(const hdf5_library&, hdf5_id file);
-  long (*get_name)(const hdf5_library&, hdf5_id object, char* name, std::size_t size);
-  // The program asks for a file by its name, by HDF5 or by the C library: it may be on its way.
-  void (*about_to_use)(const char* name);
-  // HDF5 follows the name of a file in memory, which leads nowhere: the program's own, or null for any other name.
-  const char* (*real_path)(const char* name);
+  int (*flush)(const hdf5_library&, hdf5_id object, int scope);
+  // A file is about to be read: it may be on its way, from this process or another.
+  void (*about_to_read)(const char* name);
 };
 
 }  // namespace lull::stage

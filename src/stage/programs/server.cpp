@@ -1,22 +1,26 @@
 // lull-stage-server: a server of a program's output, started by a rank that is set aside, with which it talks by
-// descriptor 3 (server_process.hpp).
+// descriptor 3 (server_process.hpp). `lull-stage-server keep`: a keeper of a rank's files (kept_files.hpp).
 #include <fmt/core.h>
 #include <signal.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <string_view>
 
 #include "stage/choice.hpp"
+#include "stage/kept_files.hpp"
 #include "stage/programs/relay.hpp"
 #include "stage/programs/staging.hpp"
 #include "stage/server.hpp"
 
-int main() {
+int main(int count, char** arguments) {
   using namespace lull::stage;
   constexpr int socket = 3;
   int code = cannot_serve;
   signal(SIGPIPE, SIG_IGN);  // stderr may be gone before it is
+  if (count > 1 && std::string_view(arguments[1]) == "keep")
+    return keep_files(lull::descriptor(socket), plan_of_settings().sync) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
   try {
     relayed_exchange all(socket);
     const plan wanted = chosen(plan_of_settings(), all.nodes_by_rank());

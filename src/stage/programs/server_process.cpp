@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -40,7 +42,7 @@ std::vector<char*> environment() {
   return kept;
 }
 
-void start(const std::string& path, int socket) {
+void start(const std::string& path, int socket, std::string role) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&files);
@@ -54,7 +56,7 @@ void start(const std::string& path, int socket) {
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
   std::string name = "lull-stage-server";
-  char* const arguments[] = {name.data(), nullptr};
+  char* const arguments[] = {name.data(), role.empty() ? nullptr : role.data(), nullptr};
   pid_t child = 0;
   const int failed = posix_spawn(&child, path.c_str(), &files, &attributes, arguments, environment().data());
   posix_spawn_file_actions_destroy(&files);
@@ -68,7 +70,7 @@ int serve_in_own_process(exchange& all, std::span<const std::string> nodes_by_ra
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) fail("connect to it", errno);
   try {
-    start(program(), sockets[1]);
+    start(program(), sockets[1], {});
   } catch (...) {
     close(sockets[0]);
     close(sockets[1]);
@@ -78,6 +80,18 @@ int serve_in_own_process(exchange& all, std::span<const std::string> nodes_by_ra
   const std::optional<int> code = relay(sockets[0], all, nodes_by_rank);
   close(sockets[0]);
   return code.value_or(0);
+}
+
+descriptor start_keeper() noexcept try {
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) fail("connect to a keeper", errno);
+  descriptor mine(sockets[0]);
+  const descriptor its(sockets[1]);
+  start(program(), its.get(), "keep");
+  return mine;
+} catch (const std::exception& problem) {
+  std::fprintf(stderr, "lull: %s; output that is flushed is written by the program itself\n", problem.what());
+  return {};
 }
 
 }  // namespace lull::stage

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "base/descriptor.hpp"
 #include "stage/exchange.hpp"
 
 namespace lull::stage {
@@ -14,5 +15,8 @@ namespace lull::stage {
 // Collective as serve(), whose result it gives; 0 where the server has been killed: its clients write for themselves then,
 // and say what they cannot; or cannot_serve (staging.hpp). Throws lull::error, before anything was exchanged, when it cannot be started.
 [[nodiscard]] int serve_in_own_process(exchange& all, std::span<const std::string> nodes_by_rank);
+
+// A process of the same program that keeps the files of this one (kept_files.hpp): a socket to it, or none, after a line.
+[[nodiscard]] descriptor start_keeper() noexcept;
 
 }  // namespace lull::stage

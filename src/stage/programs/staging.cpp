@@ -93,6 +93,7 @@ class staging_of_program final : public staging {
         plan_(chosen(plan_of_settings(), nodes_)),
         roles_(plan_, nodes_),
         rank_(all.rank()) {
+    plan_.start_keeper = start_keeper;
     const std::vector<int> clients = roles_.clients();
     sets_aside_ = static_cast<int>(clients.size()) < roles_.processes();
     speaks_ = clients.front() == rank_;

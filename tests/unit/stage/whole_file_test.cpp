@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -19,7 +20,6 @@
 
 #include "base/error.hpp"
 #include "stage/files.hpp"
-#include "stage/staged_file.hpp"
 #include "surroundings.hpp"
 
 namespace lull::stage {
@@ -33,9 +33,9 @@ class whole_file : public testing::Test {
   [[nodiscard]] const fs::path& folder() const { return folder_.path(); }
   [[nodiscard]] std::ptrdiff_t entries() const { return stage::entries(folder()); }
   static void write(const std::string& text, const destination& where) {
-    const staged_file content(where.path, where.exclusive);
-    EXPECT_EQ(pwrite(content.descriptor(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
-    write_whole_file(content.descriptor(), where, false);
+    const descriptor content(memfd_create("content", MFD_CLOEXEC));
+    EXPECT_EQ(pwrite(content.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+    write_whole_file(content.get(), where, false);
   }
 
  private:
@@ -70,16 +70,16 @@ TEST_F(whole_file, does_not_replace_one_if_exclusive) {
 }
 
 TEST_F(whole_file, is_on_the_disk_if_so_wanted) {
-  const staged_file content(at("a"), false);
-  write_whole_file(content.descriptor(), {.path = at("a"), .mark = "1"}, true);
+  const descriptor content(memfd_create("content", MFD_CLOEXEC));
+  write_whole_file(content.get(), {.path = at("a"), .mark = "1"}, true);
   EXPECT_TRUE(fs::exists(at("a")));
 }
 
 TEST_F(whole_file, keeps_holes) {
-  const staged_file content(at("a"), false);
+  const descriptor content(memfd_create("content", MFD_CLOEXEC));
   constexpr off_t far = off_t{64} << 20U;
-  ASSERT_EQ(pwrite(content.descriptor(), "end", 3, far), 3);
-  write_whole_file(content.descriptor(), {.path = at("a"), .mark = "1"}, false);
+  ASSERT_EQ(pwrite(content.get(), "end", 3, far), 3);
+  write_whole_file(content.get(), {.path = at("a"), .mark = "1"}, false);
   struct stat found {};
   ASSERT_EQ(stat(at("a").c_str(), &found), 0);
   EXPECT_EQ(found.st_size, far + 3);
@@ -149,17 +149,6 @@ TEST_F(whole_file, goes_where_links_lead) {
   EXPECT_EQ(final_path_of(at("loop")), std::nullopt);
   EXPECT_EQ(final_path_of(folder().string() + "/"), std::nullopt);
   EXPECT_EQ(final_path_of(at("missing") / "a"), std::nullopt);
-}
-
-TEST_F(whole_file, is_written_only_where_a_plain_file_may_be) {
-  EXPECT_FALSE(may_be_written("/dev/null", false));
-  EXPECT_FALSE(may_be_written(folder(), false));
-  EXPECT_TRUE(may_be_written(at("a"), true));
-  std::ofstream(at("a")) << "old";
-  EXPECT_TRUE(may_be_written(at("a"), false));
-  EXPECT_FALSE(may_be_written(at("a"), true));
-  fs::create_hard_link(at("a"), at("b"));
-  EXPECT_FALSE(may_be_written(at("a"), false));
 }
 
 }  // namespace
