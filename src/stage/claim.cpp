@@ -107,8 +107,9 @@ void fill_claim(int content, const claim& place, const destination& where, bool 
   std::optional<nameless_file> whole;
   try {
     whole.emplace(destination{*name, false, where.mark});
-  } catch (const error&) {  // no other file may be made in this folder
-    if (faccessat(AT_FDCWD, folder_of(*name).c_str(), W_OK | X_OK, AT_EACCESS) == 0) throw;
+  } catch (const error&) {  // no other file may be made in this folder, or by this process
+    const bool may_make = faccessat(AT_FDCWD, folder_of(*name).c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+    if (may_make && descriptor(fcntl(content, F_DUPFD_CLOEXEC, 0))) throw;
     return fill_in_place(content, place.file.get(), where.path, sync);
   }
   copy_whole(content, whole->get(), where.path);

@@ -341,12 +341,12 @@ std::uint32_t client::state::hand_over(staged_file&& finished) {
   if (finished.dropped()) return figures.dropped.add(bytes), drop(std::move(finished)), 0;
   take_answers();
   expected_.learn(finished.final_path(), bytes);
-  const std::uint64_t number = next_++;
+  const std::uint64_t number = next_;  // a server takes them without a gap
   const int descriptor = finished.descriptor();
   const bool whole = finished.in_form() == form::whole;
   growing_bytes_ -= std::exchange(finished.reserved, 0);
   if (!served()) {
-    (void)write_here(finished, where(number, finished));
+    (void)write_here(finished, where(next_++, finished));
     keep_no_longer(finished);
     if (whole && server_.how_far) server_.how_far->end(server_.place);
     return 0;
@@ -356,10 +356,12 @@ std::uint32_t client::state::hand_over(staged_file&& finished) {
   figures.handed_over.add(bytes);
   const auto place = outstanding_.emplace(number, std::move(finished)).first;
   if (whole) ++handed_over_;
-  if (!server_.up->hand_over(number, place->second, where(number, place->second).mark))
-    handle({number, answer::outcome::not_taken, {}});
-  else
+  if (server_.up->hand_over(number, place->second, where(number, place->second).mark)) {
+    ++next_;
     turns_.handed_over(descriptor, bytes);
+  } else {
+    handle({number, answer::outcome::not_taken, {}});
+  }
   const std::uint32_t so_many = handed_over_;
   take_answers();
   return whole ? so_many : 0;
@@ -412,7 +414,7 @@ void client::state::handle(const answer& got) {
     const std::string& path = found->second.final_path();
     wait_for(path, got.number);
     if (!outstanding_.contains(got.number)) return;  // meanwhile the server died: it is written
-    const bool is_last = !is_outstanding(path, got.number + 1, next_);
+    const bool is_last = !is_outstanding(path, got.number + 1, ~std::uint64_t{0});
     const bool well = !is_last || write_here(found->second, where(got.number, found->second));
     keep_no_longer(found->second);
     returned_ = server_.how_far ? mine().returned.load() : 0;

@@ -5,7 +5,6 @@
 // sees the socket's end.
 #include <poll.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +16,7 @@
 #include "base/error.hpp"
 #include "job/layout.hpp"
 #include "stage/approach.hpp"
+#include "stage/descriptor_limit.hpp"
 #include "stage/kept_files.hpp"
 #include "stage/messages.hpp"
 #include "stage/node_socket.hpp"
@@ -135,27 +135,15 @@ joined join(const plan&, const roles& all, exchange& others) {
 
 // ---- server --------------------------------------------------------------------------------------------------------------
 
-// Each outstanding file is two descriptors here, its content and its place. As many as the system permits, less some for all else.
-std::size_t permitted_descriptors() {
-  constexpr rlim_t kept = 64, enough = rlim_t{1} << 16U;
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kept / 2;
-  limit.rlim_cur = std::min(limit.rlim_max, std::max(limit.rlim_cur, enough));
-  (void)setrlimit(RLIMIT_NOFILE, &limit);
-  (void)getrlimit(RLIMIT_NOFILE, &limit);
-  return (limit.rlim_cur > 2 * kept ? limit.rlim_cur - kept : limit.rlim_cur / 2) / 2;
-}
-
 class node_server {
  public:
   node_server(const plan& wanted, const roles& all, exchange& others, const storage_limit& storage)
       : writer_(wanted.sync, all.clients_of(others.rank()), storage), progress_(all.clients_of(others.rank()).size()) {
     const std::size_t clients = all.clients_of(others.rank()).size();
-    constexpr std::size_t most = 256;  // of one client: more does not help
-    const std::size_t each = permitted_descriptors() / std::max<std::size_t>(clients, 1);
     if (getrandom(&invitation_.secret, sizeof invitation_.secret, 0) != sizeof invitation_.secret)
       throw error("serve output", describe_errno(errno));
-    invitation_.most_outstanding = std::clamp<std::size_t>(each, 1, most);
+    constexpr std::size_t descriptors = 4;  // of a file that is outstanding: its content and its place, and once more while it is open
+    invitation_.most_outstanding = most_outstanding_files(clients, descriptors);
     const listening_socket listening = listen_on_node(static_cast<int>(clients));
     (void)others.all(packet().put(invitation_).put(listening.name).bytes());
     others.one_more();

@@ -23,6 +23,7 @@
 #include "base/event_fd.hpp"
 #include "job/layout.hpp"
 #include "stage/approach.hpp"
+#include "stage/descriptor_limit.hpp"
 #include "stage/messages.hpp"
 #include "stage/node_socket.hpp"
 #include "stage/post.hpp"
@@ -57,7 +58,10 @@ std::vector<int> assign(int count, std::span<const std::string> nodes) {
 
 descriptor duplicate(int fd) { return descriptor(fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
 
-packet hello() { return packet().put(message::hello); }  // makes the connection, so that its end is seen
+// Makes the connection, so that its end is seen. A server says how many files its clients may have outstanding.
+packet hello(std::size_t most_outstanding = 0) {
+  return packet().put(message::hello).put(std::uint64_t{most_outstanding});
+}
 
 // ---- client --------------------------------------------------------------------------------------------------------------
 
@@ -82,14 +86,18 @@ class network_uplink final : public uplink, post_handler {
   }
 
   bool hand_over(std::uint64_t number, const staged_file& file, const std::string& mark) override {
-    descriptor content = duplicate(file.descriptor());
-    if (!content) return false;
+    job::mapping content;
+    try {
+      if (file.bytes() > 0) content = job::mapping(file.descriptor(), file.bytes());
+    } catch (const error&) {  // there is no room to map it
+      return false;
+    }
     {
       const std::scoped_lock lock(mutex_);
       if (file.place() != nullptr) places_[number] = {file.place()->file.get(), file.kept};
     }
     if (file.kept && !file.flushed) (void)flushed(*file.kept);  // from now on it is written, whatever happens
-    tell({file_message(message::file, number, file, mark), number, std::move(content), file.bytes()});
+    tell({file_message(message::file, number, file, mark), number, std::move(content), true});
     return true;
   }
 
@@ -102,8 +110,9 @@ class network_uplink final : public uplink, post_handler {
   void release(std::uint64_t number) override { (void)say_to_keeper(kept_message(message::release, number)); }
   bool is_gone() const noexcept override { return gone_; }
   [[nodiscard]] const std::shared_ptr<progress>& how_far() const { return how_far_; }
+  [[nodiscard]] std::size_t most_outstanding() const { return most_outstanding_; }  // known since the constructor
 
-  void say(remark what, std::uint64_t after) override { tell({remark_message(what, after), 0, {}, 0}); }
+  void say(remark what, std::uint64_t after) override { tell({remark_message(what, after)}); }
 
   received receive(bool wait) override {
     std::unique_lock lock(mutex_);
@@ -115,7 +124,7 @@ class network_uplink final : public uplink, post_handler {
   }
 
   void leave(const client_figures& mine) override {
-    tell({leave_message(mine), 0, {}, 0});
+    tell({leave_message(mine)});
     std::unique_lock lock(mutex_);
     news_.wait(lock, [this] { return gone_ || said_farewell_; });
   }
@@ -123,9 +132,9 @@ class network_uplink final : public uplink, post_handler {
  private:
   struct task {
     packet text;
-    std::uint64_t number;
-    descriptor content;  // of a file
-    std::size_t bytes;
+    std::uint64_t number = 0;
+    job::mapping content = {};
+    bool is_file = false;
   };
 
   void tell(task what) {
@@ -158,13 +167,10 @@ class network_uplink final : public uplink, post_handler {
   }
 
   void send(task what) {
-    try {
-      job::mapping content = what.bytes > 0 ? job::mapping(what.content.get(), what.bytes) : job::mapping();
-      post_.send(server_, std::move(what.text));
-      if (what.content) post_.send(server_, what.number, std::move(content), what.bytes);
-    } catch (const error&) {  // there is no room to map it
-      take({what.number, answer::outcome::not_taken, {}});
-    }
+    post_.send(server_, std::move(what.text));
+    if (!what.is_file) return;
+    const std::size_t bytes = what.content.size();
+    post_.send(server_, what.number, std::move(what.content), bytes);
   }
 
   void take(answer told) {
@@ -185,7 +191,10 @@ class network_uplink final : public uplink, post_handler {
     const auto what = text.take<message>();
     if (what == message::answer) take(take_answer(text));
     const std::scoped_lock lock(mutex_);
-    connected_ = connected_ || what == message::hello;
+    if (what == message::hello) {
+      most_outstanding_ = text.take<std::uint64_t>();
+      connected_ = true;
+    }
     said_farewell_ = said_farewell_ || what == message::farewell;
     news_.notify_all();
   }
@@ -211,6 +220,7 @@ class network_uplink final : public uplink, post_handler {
   };
   std::map<std::uint64_t, place> places_;  // of whole files that are handed over
   std::shared_ptr<progress> how_far_ = std::make_shared<progress>(1);
+  std::size_t most_outstanding_ = 1;
   bool connected_ = false, said_farewell_ = false;
   std::atomic<bool> gone_ = false;
   std::deque<task> tasks_;
@@ -220,10 +230,9 @@ class network_uplink final : public uplink, post_handler {
 };
 
 joined join(const plan& wanted, const roles& all, exchange& others) {
-  constexpr std::size_t most_outstanding = 256;  // files: more does not help
   auto up = std::make_unique<network_uplink>(all.server_of(others.rank()),
                                              wanted.start_keeper ? wanted.start_keeper() : descriptor(), others);
-  joined made{.most_outstanding = most_outstanding, .how_far = up->how_far()};
+  joined made{.most_outstanding = up->most_outstanding(), .how_far = up->how_far()};
   made.up = std::move(up);
   (void)others.all({});  // connected both ways: only from then on is the end of the other seen
   return made;
@@ -302,7 +311,9 @@ served network_server::run() {
 
 // Until all clients have been heard of.
 void network_server::connect() {
-  for (const auto& [client, state] : members_) post_.send(client, hello());
+  constexpr std::size_t descriptors = 4;  // of a file: its content, twice, its place, and what it is written into
+  const std::size_t most = most_outstanding_files(members_.size(), descriptors);
+  for (const auto& [client, state] : members_) post_.send(client, hello(most));
   for (;;) {
     while (post_.progress()) continue;
     if (std::ranges::all_of(members_, [](const auto& one) { return one.second.connected || one.second.ended; })) return;

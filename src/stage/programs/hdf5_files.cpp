@@ -125,15 +125,17 @@ const char* value_of(const char* variable) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-// The driver of new access lists, which is HDF5's own default as long as HDF5_DRIVER names no other.
-hdf5_id default_driver(const hdf5_library& library, hdf5_id (*driver_of)(hdf5_id)) {
-  const auto* const kind = static_cast<const hdf5_id*>(dlsym(library.handle, "H5P_CLS_FILE_ACCESS_ID_g"));
+// The driver of a new list of the same class, which is HDF5's own default as long as HDF5_DRIVER names no other.
+hdf5_id default_driver(const hdf5_library& library, hdf5_id access, hdf5_id (*driver_of)(hdf5_id)) {
+  const auto class_of = in<hdf5_id(hdf5_id)>(library, "H5Pget_class");
   const auto create = in<hdf5_id(hdf5_id)>(library, "H5Pcreate");
-  const auto close = in<int(hdf5_id)>(library, "H5Pclose");
-  if (kind == nullptr || create == nullptr || close == nullptr) return -1;
-  const hdf5_id fresh = create(*kind);
+  const auto close = in<int(hdf5_id)>(library, "H5Pclose"), close_class = in<int(hdf5_id)>(library, "H5Pclose_class");
+  if (class_of == nullptr || create == nullptr || close == nullptr || close_class == nullptr) return -1;
+  const hdf5_id kind = class_of(access);
+  const hdf5_id fresh = kind >= 0 ? create(kind) : -1;
   const hdf5_id driver = fresh >= 0 ? driver_of(fresh) : -1;
   if (fresh >= 0) (void)close(fresh);
+  if (kind >= 0) (void)close_class(kind);
   return driver;
 }
 
@@ -158,7 +160,7 @@ const char* why_not(const hdf5_library& library, unsigned flags, hdf5_id access)
   const auto driver_of = in<hdf5_id(hdf5_id)>(library, "H5Pget_driver");
   if (driver_of == nullptr) return "this HDF5 does not tell its driver";
   const hdf5_id driver = driver_of(access);
-  if (driver >= 0 && driver == default_driver(library, driver_of)) return nullptr;
+  if (driver >= 0 && driver == default_driver(library, access, driver_of)) return nullptr;
   return driver >= 0 && driver == mpi_driver(library) ? "it is one file of several processes (MPI-IO)"
                                                       : "the program has chosen another driver than HDF5's default";
 }
