@@ -142,7 +142,8 @@ class node_server {
     const std::size_t clients = all.clients_of(others.rank()).size();
     if (getrandom(&invitation_.secret, sizeof invitation_.secret, 0) != sizeof invitation_.secret)
       throw error("serve output", describe_errno(errno));
-    constexpr std::size_t descriptors = 4;  // of a file that is outstanding: its content and its place, and once more while it is open
+    constexpr std::size_t descriptors =
+        4;  // of a file that is outstanding: its content and its place, and once more while it is open
     invitation_.most_outstanding = most_outstanding_files(clients, descriptors);
     const listening_socket listening = listen_on_node(static_cast<int>(clients));
     (void)others.all(packet().put(invitation_).put(listening.name).bytes());

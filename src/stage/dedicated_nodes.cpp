@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -65,17 +66,30 @@ packet hello(std::size_t most_outstanding = 0) {
 
 // ---- client --------------------------------------------------------------------------------------------------------------
 
+// Threads that begin meanwhile, ours and the transport's, take no signal: the program's handlers run in its own threads.
+class no_signals {
+ public:
+  no_signals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~no_signals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  no_signals(const no_signals&) = delete;
+  no_signals& operator=(const no_signals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// The program may wait for the network's thread in a signal handler that has interrupted malloc(). So this thread frees no memory that
+// the program's threads have allocated: it is done with tasks and places when it has put them where those free them.
 class network_uplink final : public uplink, post_handler {
  public:
   network_uplink(int server, descriptor keeper, exchange& others)
       : server_(server), keeper_(std::move(keeper)), post_(*this, others), wake_(open_event_fd()) {
     if (!wake_) throw error("join the server of output", describe_errno(errno));
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's handlers run in its own threads
     thread_ = std::jthread([this](const std::stop_token& end) { serve_network(end); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     std::unique_lock lock(mutex_);
     news_.wait(lock, [this] { return connected_ || gone_; });
   }
@@ -139,6 +153,8 @@ class network_uplink final : public uplink, post_handler {
 
   void tell(task what) {
     const std::scoped_lock lock(mutex_);
+    done_tasks_.clear();
+    done_places_.clear();
     tasks_.push_back(std::move(what));
     signal_event_fd(wake_.get());
   }
@@ -158,16 +174,17 @@ class network_uplink final : public uplink, post_handler {
   void send_tasks() {
     std::unique_lock lock(mutex_);
     while (!tasks_.empty()) {
-      task next = std::move(tasks_.front());
-      tasks_.pop_front();
+      std::list<task> next;
+      next.splice(next.begin(), tasks_, tasks_.begin());
       lock.unlock();
-      send(std::move(next));
+      send(next.front());
       lock.lock();
+      done_tasks_.splice(done_tasks_.begin(), next);
     }
   }
 
-  void send(task what) {
-    post_.send(server_, std::move(what.text));
+  void send(task& what) {
+    post_.send(server_, packet(what.text));
     if (!what.is_file) return;
     const std::size_t bytes = what.content.size();
     post_.send(server_, what.number, std::move(what.content), bytes);
@@ -175,13 +192,14 @@ class network_uplink final : public uplink, post_handler {
 
   void take(answer told) {
     const std::scoped_lock lock(mutex_);
-    if (const auto place = places_.extract(told.number); !place.empty()) {
+    if (auto place = places_.extract(told.number); !place.empty()) {
       if (told.what != answer::outcome::not_taken) lift_mark(place.mapped().file);
       if (told.what != answer::outcome::not_taken && place.mapped().kept) release(*place.mapped().kept);
       if (told.what == answer::outcome::not_taken)
         how_far_->give_back(0);
       else
         how_far_->end_whole(0, told.what == answer::outcome::failed);
+      done_places_.insert(std::move(place));
     }
     answers_.push_back(std::move(told));
     news_.notify_all();
@@ -218,13 +236,13 @@ class network_uplink final : public uplink, post_handler {
     int file;  // a descriptor
     std::optional<std::uint64_t> kept;
   };
-  std::map<std::uint64_t, place> places_;  // of whole files that are handed over
+  std::map<std::uint64_t, place> places_, done_places_;  // of whole files that are handed over; to be freed
   std::shared_ptr<progress> how_far_ = std::make_shared<progress>(1);
   std::size_t most_outstanding_ = 1;
   bool connected_ = false, said_farewell_ = false;
   std::atomic<bool> gone_ = false;
-  std::deque<task> tasks_;
-  post post_;  // from the constructor to the destructor the thread's own
+  std::list<task> tasks_, done_tasks_;  // to be sent; to be freed
+  post post_;                           // from the constructor to the destructor the thread's own
   descriptor wake_;
   std::jthread thread_;
 };

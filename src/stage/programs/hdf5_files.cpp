@@ -280,6 +280,10 @@ void describe(struct stat* found) {
   found->st_mtim = memory.st_mtim;
 }
 
+int is_ours(const struct stat* found) {
+  return all().under_way.find({found->st_dev, found->st_ino}).what != files_under_way::state::absent;
+}
+
 // A removal must not come before what was handed over earlier is safe.
 int before_removal() {
   files& of = all();
@@ -297,7 +301,8 @@ void before_other_programs() {
   if (const client* const by = of.client_of_handlers) wait_for(of, by->latest());
 }
 
-constexpr lull_path_hooks path_hooks{use, describe, before_removal, before_other_programs, close_descriptor, grow};
+constexpr lull_path_hooks path_hooks{use, describe, is_ours, before_removal, before_other_programs, close_descriptor,
+                                     grow};
 
 // ---- HDF5 ----
 

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
+#include <ftw.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -109,10 +111,16 @@ static int use(int folder, const char* path, int flags, enum lull_path_use how, 
 #define USE(folder, path, flags) (void)use(folder, path, flags, lull_path_content, NULL)
 #define LOOK(folder, path, flags) (void)use(folder, path, flags, lull_path_look, NULL)
 
-static int refused(void) {
+/* Nothing is lost with a name that leads nowhere, or to an empty file, such as a lock. */
+static int refused(int folder, const char* path) {
   const struct lull_path_hooks* const by = asked();
   if (by == NULL) return 0;
-  const int before = errno, error = by->remove();
+  const int before = errno;
+  struct stat found;
+  int error = 0;
+  if (status_of(folder, path, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(found.st_mode) &&
+      (found.st_size > 0 || by->is_ours(&found)))
+    error = by->remove();
   errno = error != 0 ? error : before;
   return error != 0;
 }
@@ -373,26 +381,26 @@ EXPORT int linkat(int from_folder, const char* from, int to_folder, const char* 
 
 #define REMOVE(name)           \
   NEXT(int, name, const char*) \
-  EXPORT int name(const char* path) { return refused() ? -1 : real_##name()(path); }
+  EXPORT int name(const char* path) { return refused(AT_FDCWD, path) ? -1 : real_##name()(path); }
 REMOVE(unlink)
 REMOVE(remove)
 
 NEXT(int, unlinkat, int, const char*, int)
 EXPORT int unlinkat(int folder, const char* path, int flags) {
-  return refused() ? -1 : real_unlinkat()(folder, path, flags);
+  return refused(folder, path) ? -1 : real_unlinkat()(folder, path, flags);
 }
 
 NEXT(int, rename, const char*, const char*)
-EXPORT int rename(const char* from, const char* to) { return refused() ? -1 : real_rename()(from, to); }
+EXPORT int rename(const char* from, const char* to) { return refused(AT_FDCWD, to) ? -1 : real_rename()(from, to); }
 
 NEXT(int, renameat, int, const char*, int, const char*)
 EXPORT int renameat(int from_folder, const char* from, int to_folder, const char* to) {
-  return refused() ? -1 : real_renameat()(from_folder, from, to_folder, to);
+  return refused(to_folder, to) ? -1 : real_renameat()(from_folder, from, to_folder, to);
 }
 
 NEXT(int, renameat2, int, const char*, int, const char*, unsigned)
 EXPORT int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
-  return refused() ? -1 : real_renameat2()(from_folder, from, to_folder, to, flags);
+  return refused(to_folder, to) ? -1 : real_renameat2()(from_folder, from, to_folder, to, flags);
 }
 
 /* ---- other programs ---- */
@@ -437,6 +445,35 @@ EXPORT FILE* popen(const char* command, const char* how) {
   leave();
   return real_popen()(command, how);
 }
+
+/* ---- walks, which look at files without these calls ---- */
+
+#define WALK(name, visitor)                                           \
+  NEXT(int, name, const char*, visitor, int)                          \
+  EXPORT int name(const char* path, visitor visit, int descriptors) { \
+    leave();                                                          \
+    return real_##name()(path, visit, descriptors);                   \
+  }
+WALK(ftw, __ftw_func_t)
+WALK(ftw64, __ftw64_func_t)
+
+#define WALK_FLAGS(name, visitor)                                                \
+  NEXT(int, name, const char*, visitor, int, int)                                \
+  EXPORT int name(const char* path, visitor visit, int descriptors, int flags) { \
+    leave();                                                                     \
+    return real_##name()(path, visit, descriptors, flags);                       \
+  }
+WALK_FLAGS(nftw, __nftw_func_t)
+WALK_FLAGS(nftw64, __nftw64_func_t)
+
+#define TREE(name, type, compared)                                                                         \
+  NEXT(type*, name, char* const*, int, int (*)(const compared**, const compared**))                        \
+  EXPORT type* name(char* const* paths, int options, int (*compare)(const compared**, const compared**)) { \
+    leave();                                                                                               \
+    return real_##name()(paths, options, compare);                                                         \
+  }
+TREE(fts_open, FTS, FTSENT)
+TREE(fts64_open, FTS64, FTSENT64)
 
 /* ---- by descriptors ---- */
 

@@ -5,8 +5,9 @@
  *
  *   open, stat, truncate, link, chmod, utime and their kin   wait until that file is written; of one that this process has
  *                                                            open, its HDF5 gets the same file, all others what is in it
- *   unlink, remove, rename                                   wait for all that was handed over, as the removal would overtake
- *                                                            it; refused after a failure that the program has not met yet
+ *   unlink, remove, rename                                   of a file that holds something, or replacing one: wait for all that
+ *                                                            was handed over, as the removal would overtake it; refused after
+ *                                                            a failure that the program has not met yet
  *   exec, spawn, system, popen                               wait for all that was handed over
  *   close, write                                             of the descriptors that HDF5 got are noticed
  *
@@ -32,7 +33,8 @@ struct lull_path_hooks {
   int (*use)(int folder, const char* path, int flags, const struct stat* found, enum lull_path_use how);
   /* A file that HDF5 has open is as large as it is in memory. */
   void (*describe)(struct stat* of);
-  int (*remove)(void);          /* an error number: refuse */
+  int (*is_ours)(const struct stat* found); /* it may hold more than it seems */
+  int (*remove)(void);                      /* an error number: refuse */
   void (*leave)(void);          /* another program may look at the files */
   int (*close)(int descriptor); /* 1: closed by this */
   void (*grow)(int descriptor, off_t end);
