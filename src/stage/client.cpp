@@ -585,6 +585,11 @@ std::int64_t client::wrote_itself(std::int64_t begin_ns, std::uint64_t bytes) {
   return took;
 }
 
+void client::count(const other_files& others) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->figures.others += others;
+}
+
 void client::leave() {
   const std::scoped_lock lock(state_->mutex);
   state_->leave();

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "stage/exchange.hpp"
+#include "stage/figures.hpp"
 #include "stage/plan.hpp"
 #include "stage/roles.hpp"
 #include "stage/staged_file.hpp"
@@ -72,6 +73,8 @@ class client {
   // The program has written a file by itself, since `begin_ns`: what the table at the end of the run cannot know otherwise.
   // Waits for a storage that is limited. How long it took, in ns.
   std::int64_t wrote_itself(std::int64_t begin_ns, std::uint64_t bytes);
+  // What the table at the end says beside what the client knows.
+  void count(const other_files& others);
   // Waits until all that was handed over is written. Throws lull::error when anything was not: the process should end
   // with an exit code other than 0.
   void leave();

@@ -62,6 +62,13 @@ amount& amount::operator+=(const amount& other) {
   return *this;
 }
 
+other_files& other_files::operator+=(const other_files& other) {
+  declined += other.declined;
+  late += other.late;
+  appended += other.appended;
+  return *this;
+}
+
 client_figures& client_figures::operator+=(const client_figures& other) {
   processes += other.processes;
   wall_ns += other.wall_ns;
@@ -72,6 +79,7 @@ client_figures& client_figures::operator+=(const client_figures& other) {
   wrote_itself += other.wrote_itself;
   dropped += other.dropped;
   too_large += other.too_large;
+  others += other.others;
   turns += other.turns;
   return *this;
 }
@@ -101,6 +109,10 @@ std::string table_of(const plan& how, const job_figures& all) {
           fmt::format(", {} of them larger than a client's share of the buffer (LULL_STAGE_BUFFER)", clients.too_large);
     text += '\n';
   }
+  const other_files& others = clients.others;
+  if (others.declined + others.late + others.appended > 0)
+    text += fmt::format("  {} of kinds that are not staged, {} open when MPI ended, {} opened again to be changed\n",
+                        counted(others.declined, "file"), others.late, others.appended);
   if (clients.dropped.files > 0)
     text += fmt::format("  {} dropped, {:.1f} MB: the buffer was full\n", counted(clients.dropped.files, "file"),
                         static_cast<double>(clients.dropped.bytes) * 1e-6);
@@ -127,7 +139,10 @@ std::string json_of(const plan& how, const job_figures& all) {
                                   {"handed_over", output(clients.handed_over)},
                                   {"wrote_itself", output(clients.wrote_itself)},
                                   {"dropped", output(clients.dropped)},
-                                  {"too_large", clients.too_large}}},
+                                  {"too_large", clients.too_large},
+                                  {"declined", clients.others.declined},
+                                  {"late", clients.others.late},
+                                  {"appended", clients.others.appended}}},
                                 {"servers",
                                  {{"processes", servers.processes},
                                   {"wall_s", seconds(servers.wall_ns)},

@@ -3,7 +3,8 @@
 //
 //   {"schema": 1, "approach": "dedicated-cores=1", "nodes": 1, "outputs": 20,
 //    "clients": {"processes": 3, "wall_s":, "compute_s":, "stall_s":, "write_s":, "cpu_s":,
-//                "handed_over": {"files":, "bytes":}, "wrote_itself": {…}, "dropped": {…}, "too_large":},
+//                "handed_over": {"files":, "bytes":}, "wrote_itself": {…}, "dropped": {…}, "too_large":,
+//                "declined":, "late":, "appended":},
 //    "servers": {"processes": 1, "wall_s":, "idle_s":, "write_s":, "cpu_s":, "written": {…}, "failed":}}
 //
 // Seconds are sums over the processes of a role; outputs are files of a client. Without servers "servers" has 0 processes.
@@ -25,6 +26,14 @@ struct amount {
   amount& operator+=(const amount& other);
 };
 
+// Files of an unmodified program that are not staged as a whole.
+struct other_files {
+  std::uint64_t declined = 0;  // of kinds that are not staged
+  std::uint64_t late = 0;      // open when MPI ended
+  std::uint64_t appended = 0;  // opened again to be changed
+  other_files& operator+=(const other_files& other);
+};
+
 // Of one client, or of several together.
 struct client_figures {
   int processes = 0;
@@ -36,6 +45,7 @@ struct client_figures {
   amount wrote_itself;  // files for which begin_file() gave nothing, or that their server did not write
   amount dropped;
   std::uint64_t too_large = 0;        // files among those it wrote itself: larger than its share of the buffer
+  other_files others;                 // among those it wrote itself
   model::output_turns_by_room turns;  // where these were its choice (when_full::cheapest)
   client_figures& operator+=(const client_figures& other);
   [[nodiscard]] std::int64_t computing_ns() const { return wall_ns - stalled_ns - writing_ns; }

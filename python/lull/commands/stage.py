@@ -25,7 +25,7 @@ from lull.stage.selection import selected
     required=True,
     metavar="APPROACH",
     help="Who writes: time-partitioning, dedicated-cores=N (of each node), dedicated-nodes=N, or auto: as the model "
-    "says, by earlier runs of COMMAND (LULL_STAGE).",
+    "says, by earlier runs of COMMAND; it may change how many ranks the program sees (LULL_STAGE).",
 )
 @click.option(
     "--buffer",

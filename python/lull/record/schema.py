@@ -261,6 +261,9 @@ class OutputClients(Model):
     wrote_itself: OutputAmount
     dropped: OutputAmount  # the buffer was full
     too_large: int = Field(ge=0)  # files among those it wrote itself: larger than its share of the buffer
+    declined: int = Field(ge=0, default=0)  # files of kinds that are not staged
+    late: int = Field(ge=0, default=0)  # files that were open when MPI ended
+    appended: int = Field(ge=0, default=0)  # files that were opened again to be changed
 
 
 class OutputServers(Model):

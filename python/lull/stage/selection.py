@@ -163,7 +163,8 @@ def selected(wish: Wish, command: Sequence[str], environment: Mapping[str, str])
         if found is not None:
             when_full = environment.get("LULL_STAGE_WHEN_FULL") or "cheapest"
             wish = replace(wish, approach=found.approach, when_full=when_full)
-            line = f"auto takes {found.approach}, by the figures of earlier runs: {found.why}"
+            fewer = "; the program sees fewer ranks than are started" if "=" in found.approach else ""
+            line = f"auto takes {found.approach}, by the figures of earlier runs: {found.why}{fewer}"
     if (kept := memory.file()) is not None:
         named = [Path(path) for path in environment.get("LULL_STAGE_FIGURES", "").split(":") if path]
         wish = replace(wish, figures=(*named, kept))

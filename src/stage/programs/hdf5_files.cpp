@@ -330,7 +330,7 @@ std::optional<staged_file> begin(files& of, const hdf5_library& library, const c
   const locked here(of);
   if (of.by == nullptr || is_open(of, name)) return std::nullopt;
   if (why != nullptr) {
-    ++of.counts.declined;
+    ++of.counts.others.declined;
     decline(of, name, why);
     return std::nullopt;
   }
@@ -406,7 +406,7 @@ hdf5_id open(const hdf5_library& library, const char* name, unsigned flags, hdf5
     const locked here(of);
     if (fails_now(of)) return -1;
     if ((flags & read_write) != 0 && name != nullptr && of.by != nullptr && of.handed_over.contains(path_of(name))) {
-      ++of.counts.appended;
+      ++of.counts.others.appended;
       if (of.reports && of.reported.insert("reopened").second)
         fmt::print(stderr, "lull: stage {}: it is opened again to be changed; the program changes it by itself\n",
                    name);
@@ -520,11 +520,12 @@ file_counts end_staging_hdf5_files() {
   for (auto& [descriptor, one] : of.open) {
     front.watch(descriptor, 0);
     if (one.given || !give_or_report(of, one)) continue;
-    ++of.counts.late;
+    ++of.counts.others.late;
     decline(of, one.file.final_path(), "it is open when MPI ends");
   }
   if (of.by != nullptr && of.failures_met != of.by->failed()) of.failures_met = of.by->failed();
   stop();
+  if (of.by != nullptr) of.by->count(of.counts.others);
   of.by = nullptr;
   return of.counts;
 }

@@ -24,9 +24,7 @@ struct file_counts {
   std::uint64_t written_by_program = 0;  // and closed
   std::uint64_t bytes = 0;               // of these
   std::int64_t nanoseconds = 0;          // of these, from the begin of H5Fcreate to the end of H5Fclose
-  std::uint64_t declined = 0;            // files of kinds that are not staged
-  std::uint64_t late = 0;                // open when MPI ends
-  std::uint64_t appended = 0;            // opened again to be changed
+  other_files others;
 };
 
 // As long as one lives, path calls of this thread are our own business.

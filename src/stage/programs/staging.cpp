@@ -98,8 +98,10 @@ class staging_of_program final : public staging {
     sets_aside_ = static_cast<int>(clients.size()) < roles_.processes();
     speaks_ = clients.front() == rank_;
     if (plan_.by_model && speaks_)
-      say(fmt::format("stage the program's output: auto takes {}, by the model, without figures of an earlier run",
-                      name_of(plan_)));
+      say(fmt::format("stage the program's output: auto takes {}, by the model, without figures of an earlier run{}",
+                      name_of(plan_),
+                      sets_aside_ ? fmt::format("; the program sees {} of {} ranks", clients.size(), roles_.processes())
+                                  : std::string()));
   }
 
   [[nodiscard]] bool sets_aside() const override { return sets_aside_; }
@@ -147,6 +149,7 @@ class staging_of_program final : public staging {
     mine.figures.cpu_ns = process_cpu_ns() - joined_cpu_ns_;
     mine.figures.wrote_itself = {files.written_by_program, files.bytes};
     mine.figures.wrote_itself += outlet_->handed_over;
+    mine.figures.others = files.others;
     mine.created = files.created + static_cast<std::int64_t>(outlet_->handed_over.files);
     const counts sum = sum_of(clients.all(std::as_bytes(std::span(&mine, 1))));
     if (speaks_) report(sum);

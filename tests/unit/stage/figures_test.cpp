@@ -38,9 +38,18 @@ TEST(figures, as_json_have_what_the_table_has) {
     "schema": 1, "approach": "dedicated-cores=1", "nodes": 3, "outputs": 5,
     "clients": {"processes": 2, "wall_s": 20, "compute_s": 16, "stall_s": 1, "write_s": 3, "cpu_s": 0,
                 "handed_over": {"files": 9, "bytes": 900}, "wrote_itself": {"files": 1, "bytes": 100},
-                "dropped": {"files": 0, "bytes": 0}, "too_large": 0},
+                "dropped": {"files": 0, "bytes": 0}, "too_large": 0,
+                "declined": 0, "late": 0, "appended": 0},
     "servers": {"processes": 1, "wall_s": 10, "idle_s": 6, "write_s": 4, "cpu_s": 0,
                 "written": {"files": 9, "bytes": 900}, "failed": 0}})"));
+}
+
+TEST(figures, say_which_files_are_not_staged) {
+  EXPECT_THAT(table_of(dc, some()), testing::Not(HasSubstr("not staged")));
+  job_figures with = some();
+  with.clients.others = {.declined = 1, .late = 2, .appended = 3};
+  EXPECT_THAT(table_of(dc, with), HasSubstr("\n  1 file of kinds that are not staged, 2 open when MPI ended, 3 opened "
+                                            "again to be changed"));
 }
 
 TEST(figures, without_servers_the_table_has_no_row_of_them) {
