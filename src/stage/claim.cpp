@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -26,21 +27,93 @@ struct flock mark(short type) {
   return made;
 }
 
-bool is_named(const std::string& path, const file_identity& which) {
-  struct stat found {};
-  return lstat(path.c_str(), &found) == 0 && file_identity{found.st_dev, found.st_ino} == which;
+file_identity identity_of(const struct stat& of) { return {of.st_dev, of.st_ino}; }
+
+[[noreturn]] void fail(const std::string& path) { throw error("write " + path, describe_errno(errno)); }
+
+// Where a file is found: calls by the folder's descriptor stay right if the folder is renamed.
+struct location {
+  descriptor folder;
+  std::string name;
+};
+
+std::optional<location> at(const std::string& path, const file_identity& which) {
+  location found{descriptor(open(folder_of(path).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)),
+                 path.substr(path.rfind('/') + 1)};
+  struct stat there {};
+  if (!found.folder || fstatat(found.folder.get(), found.name.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0 ||
+      identity_of(there) != which)
+    return std::nullopt;
+  return found;
 }
 
-// The file's present name: it, or its folder, may have been renamed.
-std::optional<std::string> name_of(const claim& place, const std::string& path) {
-  if (is_named(path, place.which)) return path;
-  std::array<char, 4096> found{};
+// By its present name: it, or its folder, may have been renamed.
+std::optional<location> locate(const claim& place, const std::string& path) {
+  if (auto found = at(path, place.which)) return found;
+  std::array<char, 4096> name{};
   const std::string self = "/proc/self/fd/" + std::to_string(place.file.get());
-  const ssize_t length = readlink(self.c_str(), found.data(), found.size());
-  if (length <= 0 || static_cast<std::size_t>(length) == found.size()) return std::nullopt;
-  std::string name(found.data(), static_cast<std::size_t>(length));
-  return is_named(name, place.which) ? std::optional(std::move(name)) : std::nullopt;
+  const ssize_t length = readlink(self.c_str(), name.data(), name.size());
+  if (length <= 0 || static_cast<std::size_t>(length) == name.size()) return std::nullopt;
+  return at(std::string(name.data(), static_cast<std::size_t>(length)), place.which);
 }
+
+// A file that has no name yet, or a temporary one, and then takes that of another.
+class replacement {
+ public:
+  replacement(const location& where, const std::string& mark) : where_(where), temporary_(".lull-stage-" + mark) {
+    file_ = descriptor(openat(where_.folder.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, for_all));
+    if (file_ || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT)) return;
+    file_ = descriptor(openat(where_.folder.get(), temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, for_all));
+    is_named_ = static_cast<bool>(file_);
+  }
+  ~replacement() {
+    if (is_named_) unlinkat(where_.folder.get(), temporary_.c_str(), 0);
+  }
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+
+  [[nodiscard]] explicit operator bool() const { return static_cast<bool>(file_); }
+  [[nodiscard]] int get() const { return file_.get(); }
+
+  enum class outcome { done, moved, impossible };
+  // Of the file which that is. Moved: it is no longer there; nothing has changed. Impossible: this storage cannot do it.
+  [[nodiscard]] outcome take_name_of(const file_identity& which) {
+    const int folder = where_.folder.get();
+    if (!is_named_) {
+      const std::string self = "/proc/self/fd/" + std::to_string(file_.get());
+      is_named_ = linkat(AT_FDCWD, self.c_str(), folder, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    }
+    if (!is_named_) return outcome::impossible;
+    if (exchange()) {
+      if (is_temporary(which)) return outcome::done;  // the old one, which goes away now
+      (void)exchange();
+      return outcome::moved;
+    }
+    if (errno == ENOENT) return outcome::moved;
+    struct stat there {};
+    if (fstatat(folder, where_.name.c_str(), &there, AT_SYMLINK_NOFOLLOW) != 0 || identity_of(there) != which)
+      return outcome::moved;
+    if (renameat(folder, temporary_.c_str(), folder, where_.name.c_str()) != 0) return outcome::impossible;
+    is_named_ = false;
+    return outcome::done;
+  }
+
+ private:
+  [[nodiscard]] bool exchange() const {
+    const int folder = where_.folder.get();
+    return renameat2(folder, temporary_.c_str(), folder, where_.name.c_str(), RENAME_EXCHANGE) == 0;
+  }
+  [[nodiscard]] bool is_temporary(const file_identity& which) const {
+    struct stat there {};
+    return fstatat(where_.folder.get(), temporary_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           identity_of(there) == which;
+  }
+
+  const location& where_;
+  std::string temporary_;
+  descriptor file_;
+  bool is_named_ = false;
+};
 
 // Another file in its place would lack what belongs to this one: its other names, its attributes, its stripes. A label of
 // SELinux comes by itself.
@@ -58,9 +131,14 @@ bool has_more_than_content(int file, const struct stat& of) {
 }
 
 void fill_in_place(int content, int file, const std::string& path, bool sync) {
-  if (ftruncate(file, 0) != 0) throw error("write " + path, describe_errno(errno));
+  if (ftruncate(file, 0) != 0) fail(path);
   copy_whole(content, file, path);
-  if (sync && fsync(file) != 0) throw error("write " + path, describe_errno(errno));
+  if (sync && fsync(file) != 0) fail(path);
+}
+
+void sync_folder(const location& where) {
+  const descriptor folder(openat(where.folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder) (void)fsync(folder.get());
 }
 
 }  // namespace
@@ -75,7 +153,7 @@ std::optional<claim> take_claim(const std::string& path, bool exclusive) {
   if (!created && !exclusive) file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   claim made{descriptor(file), {}, created};
   if (!made.file || fstat(made.file.get(), &found) != 0 || !S_ISREG(found.st_mode)) return std::nullopt;
-  made.which = {found.st_dev, found.st_ino};
+  made.which = identity_of(found);
   return made;
 }
 
@@ -99,21 +177,28 @@ bool wait_for_mark(int opened) noexcept {
 }
 
 void fill_claim(int content, const claim& place, const destination& where, bool sync) try {
-  struct stat now {};
-  if (fstat(place.file.get(), &now) != 0) throw error("write " + where.path, describe_errno(errno));
-  if (now.st_nlink == 0) return;  // the program has removed or replaced it
-  const auto name = has_more_than_content(place.file.get(), now) ? std::nullopt : name_of(place, where.path);
-  if (!name) return fill_in_place(content, place.file.get(), where.path, sync);
-  std::optional<nameless_file> whole;
-  try {
-    whole.emplace(destination{*name, false, where.mark});
-  } catch (const error&) {  // no other file may be made in this folder, or by this process
-    const bool may_make = faccessat(AT_FDCWD, folder_of(*name).c_str(), W_OK | X_OK, AT_EACCESS) == 0;
-    if (may_make && descriptor(fcntl(content, F_DUPFD_CLOEXEC, 0))) throw;
-    return fill_in_place(content, place.file.get(), where.path, sync);
+  constexpr int most_tries = 8;  // others may rename it meanwhile
+  for (int tried = 0; tried < most_tries; ++tried) {
+    struct stat now {};
+    if (fstat(place.file.get(), &now) != 0) fail(where.path);
+    if (now.st_nlink == 0) return;  // the program has removed or replaced it
+    if (has_more_than_content(place.file.get(), now)) break;
+    const auto found = locate(place, where.path);
+    if (!found) break;
+    replacement whole(*found, where.mark);
+    if (!whole) break;  // no other file may be made in this folder, or by this process
+    if (now.st_uid != geteuid() || now.st_gid != getegid())
+      (void)!fchown(whole.get(), now.st_uid, now.st_gid);  // only root may give files away
+    if (fchmod(whole.get(), now.st_mode & 07777U) != 0) fail(where.path);
+    copy_whole(content, whole.get(), where.path);
+    if (sync && fsync(whole.get()) != 0) fail(where.path);
+    const auto outcome = whole.take_name_of(place.which);
+    if (outcome == replacement::outcome::impossible) break;
+    if (outcome == replacement::outcome::moved) continue;
+    if (sync) sync_folder(*found);
+    return;
   }
-  copy_whole(content, whole->get(), where.path);
-  whole->take_name(sync);
+  fill_in_place(content, place.file.get(), where.path, sync);
 } catch (const error&) {
   withdraw(place, where.path);
   throw;
@@ -122,7 +207,7 @@ void fill_claim(int content, const claim& place, const destination& where, bool 
 void withdraw(const claim& place, const std::string& path) noexcept try {
   struct stat now {};
   if (!place.created || fstat(place.file.get(), &now) != 0 || now.st_nlink != 1) return;
-  if (const auto name = name_of(place, path)) unlink(name->c_str());
+  if (const auto found = locate(place, path)) unlinkat(found->folder.get(), found->name.c_str(), 0);
 } catch (const std::exception&) {  // no memory: an empty file stays
 }
 

@@ -434,7 +434,10 @@ def fail(iteration):
 LIBRARY = """
 #include <lull/stage_plugin.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+int crash(const struct lull_stage_iteration* iteration) { return *(volatile int*)(iteration->number * 8); }
+int leave(const struct lull_stage_iteration* iteration) { exit(iteration->number > 0 ? 3 : 0); }
 int look(const struct lull_stage_iteration* iteration) {
   char path[4096];
   double sum = 0;
@@ -467,6 +470,14 @@ options = { variable = "temperature" }
 
 [[plugins]]
 library = "./look.so"
+function = "crash"
+
+[[plugins]]
+library = "./look.so"
+function = "leave"
+
+[[plugins]]
+library = "./look.so"
 function = "look"
 every = 20
 options = { a = 1, b = "x" }
@@ -494,6 +505,8 @@ options = { variable = "temperature", low = 0.0, high = 2120.0 }
     assert (out / "c.0").read_text() == f'{CELLS.sum()} {{"a":1,"b":"x"}}'
     failures = [line for line in done.stderr.splitlines() if "look.py:fail" in line]
     assert len(failures) == 1 and "ValueError: not today" in failures[0]
+    assert done.stderr.count("look.so:crash with iteration 0: run the plug-in: its process was ended by signal 11") == 1
+    assert done.stderr.count("look.so:leave with iteration 0: run the plug-in: it has ended its process") == 1
 
 
 def test_a_plug_in_runs_where_there_are_no_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

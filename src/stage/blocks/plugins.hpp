@@ -1,7 +1,7 @@
-// What is called with an iteration that has been written: functions of shared libraries (lull/stage_plugin.h), and of Python, in a
+// What is called with an iteration that has been written: functions of shared libraries (lull/stage_plugin.h) and of Python, each in a
 // process of its own, which maps the blocks.
 //
-// A plug-in that fails is said in a line, once, and never costs output.
+// A plug-in that fails, crashes or exits is reported in a line, once, and never costs output.
 #pragma once
 #include <span>
 

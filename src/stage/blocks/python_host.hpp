@@ -4,19 +4,13 @@
 #pragma once
 #include <sys/types.h>
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "lull/stage_plugin.h"
+#include "stage/blocks/iteration.hpp"
 
 namespace lull::stage::blocks {
-
-struct block_in_file {
-  int descriptor;  // of a block file
-  std::uint64_t position;
-};
 
 class python_host {
  public:

@@ -390,16 +390,35 @@ EXPORT int unlinkat(int folder, const char* path, int flags) {
   return refused(folder, path) ? -1 : real_unlinkat()(folder, path, flags);
 }
 
+/* A file is written under its new name; other ranks and servers need not meet it in between. */
+static void before_rename(int folder, const char* path) {
+  const struct lull_path_hooks* const by = asked();
+  if (by == NULL) return;
+  const int before = errno;
+  struct stat found;
+  if (status_of(folder, path, &found, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (S_ISREG(found.st_mode) && by->is_ours(&found))
+      (void)by->use(folder, path, AT_SYMLINK_NOFOLLOW, &found, lull_path_look);
+    if (S_ISDIR(found.st_mode)) by->leave();
+  }
+  errno = before;
+}
+
 NEXT(int, rename, const char*, const char*)
-EXPORT int rename(const char* from, const char* to) { return refused(AT_FDCWD, to) ? -1 : real_rename()(from, to); }
+EXPORT int rename(const char* from, const char* to) {
+  before_rename(AT_FDCWD, from);
+  return refused(AT_FDCWD, to) ? -1 : real_rename()(from, to);
+}
 
 NEXT(int, renameat, int, const char*, int, const char*)
 EXPORT int renameat(int from_folder, const char* from, int to_folder, const char* to) {
+  before_rename(from_folder, from);
   return refused(to_folder, to) ? -1 : real_renameat()(from_folder, from, to_folder, to);
 }
 
 NEXT(int, renameat2, int, const char*, int, const char*, unsigned)
 EXPORT int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
+  before_rename(from_folder, from);
   return refused(to_folder, to) ? -1 : real_renameat2()(from_folder, from, to_folder, to, flags);
 }
 

@@ -1,0 +1,140 @@
+#include "stage/blocks/library_host.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "stage/node_socket.hpp"
+#include "stage/packet.hpp"
+
+namespace lull::stage::blocks {
+namespace {
+
+constexpr const char* asked = "run the plug-in";
+
+// ---- the child: what it is told comes in packets ----
+//
+//   {number of files, path}, then each file with its descriptor, then the plug-in's options → {"" or why not}
+
+lull_stage_plugin function_of(const plugin& which) {
+  void* const library = dlopen(which.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw error("open the plug-in", dlerror());
+  const auto function = reinterpret_cast<lull_stage_plugin>(dlsym(library, which.function.c_str()));
+  if (function == nullptr) throw error("open the plug-in", "the library has no function " + which.function);
+  return function;
+}
+
+std::string call_once(const descriptor& socket, lull_stage_plugin function, packet_reader told) {
+  std::vector<descriptor> files(told.take<std::uint64_t>());
+  const std::string path = told.take_text();
+  plugin with;
+  with.options = told.take_text();
+  std::vector<int> numbers;
+  std::array<std::byte, largest_message> buffer;
+  for (descriptor& one : files) {
+    socket_message got = receive_message(socket, buffer, true);
+    if (got.state != transfer::done || !got.passed[0]) return "a block did not arrive";
+    one = std::move(got.passed[0]);
+    numbers.push_back(one.get());
+  }
+  const iteration all(numbers, path);
+  const lull_stage_iteration seen = all.for_plugin(with);
+  const int code = function(&seen);
+  return code == 0 ? "" : "it gave " + std::to_string(code);
+}
+
+std::string why(const std::exception& problem) { return problem.what(); }
+
+[[noreturn]] void be_host(const descriptor& socket, const plugin& which) {
+  // What the program has to do when it exits or crashes is not for this process.
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  std::atexit([] { _exit(EXIT_FAILURE); });
+  lull_stage_plugin function = nullptr;
+  std::string failure;
+  try {
+    function = function_of(which);
+  } catch (const std::exception& problem) {
+    failure = why(problem);
+  }
+  std::array<std::byte, largest_message> buffer;
+  for (;;) {
+    if (send_message(socket, packet().put(failure).bytes(), {}, true) != transfer::done) _exit(EXIT_SUCCESS);
+    const socket_message got = receive_message(socket, buffer, true);
+    if (got.state != transfer::done) _exit(EXIT_SUCCESS);
+    try {
+      failure = call_once(socket, function, packet_reader(got.bytes));
+    } catch (const std::exception& problem) {
+      failure = why(problem);
+    }
+  }
+}
+
+void close_all_but(int kept) {
+  if (kept > STDERR_FILENO + 1) close_range(STDERR_FILENO + 1, static_cast<unsigned>(kept) - 1, 0);
+  close_range(static_cast<unsigned>(kept) + 1, ~0U, 0);
+}
+
+}  // namespace
+
+library_host::library_host(const plugin& which) {
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) throw error(asked, describe_errno(errno));
+  socket_ = descriptor(sockets[0]);
+  descriptor its(sockets[1]);
+  process_ = fork();
+  if (process_ < 0) throw error(asked, describe_errno(errno));
+  if (process_ == 0) {
+    (void)socket_.release();
+    close_all_but(its.get());
+    be_host(its, which);
+  }
+  its = {};
+  hear_answer();
+}
+
+library_host::~library_host() {
+  socket_ = {};
+  if (process_ > 0) waitpid(process_, nullptr, 0);
+}
+
+void library_host::has_ended() {
+  int status = 0;
+  socket_ = {};
+  while (waitpid(process_, &status, 0) < 0 && errno == EINTR) continue;
+  process_ = -1;
+  throw error(asked, WIFSIGNALED(status) ? fmt::format("its process was ended by signal {}", WTERMSIG(status))
+                                         : std::string("it has ended its process"));
+}
+
+void library_host::hear_answer() {
+  std::array<std::byte, largest_message> buffer;
+  const socket_message got = receive_message(socket_, buffer, true);
+  if (got.state != transfer::done) has_ended();
+  const std::string failure = packet_reader(got.bytes).take_text();
+  if (!failure.empty()) throw error(asked, failure);
+}
+
+void library_host::call(const plugin& which, const iteration& with) {
+  const auto files = std::uint64_t{with.descriptors().size()};
+  const packet about = packet().put(files).put(with.path()).put(which.options);
+  if (send_message(socket_, about.bytes(), {}, true) != transfer::done) has_ended();
+  for (const int one : with.descriptors())
+    if (send_message(socket_, packet().put(one).bytes(), {&one, 1}, true) != transfer::done) has_ended();
+  hear_answer();
+}
+
+}  // namespace lull::stage::blocks
