@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cctype>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -212,7 +213,7 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
   take_answers();
   ++figures.wrote_itself.files;  // unless it is handed over
   if (!served()) return std::nullopt;
-  const auto name = final_path_of(path);
+  const auto name = std::filesystem::is_symlink(path) ? std::nullopt : final_path_of(path);
   if (!name) return std::nullopt;
   wait_for(*name);  // it becomes another file when it is written
   const std::size_t bytes = expected_.of(*name);

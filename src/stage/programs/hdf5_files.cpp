@@ -326,9 +326,11 @@ bool is_open(const files& of, const char* name) {
 
 std::optional<staged_file> begin(files& of, const hdf5_library& library, const char* name, unsigned flags,
                                  hdf5_id access) {
-  const char* const why = why_not(library, flags, access);  // asks HDF5
+  const char* why = why_not(library, flags, access);  // asks HDF5
   const locked here(of);
   if (of.by == nullptr || is_open(of, name)) return std::nullopt;
+  struct stat found {};
+  if (why == nullptr && lstat(name, &found) == 0 && S_ISLNK(found.st_mode)) why = "its name is a symbolic link";
   if (why != nullptr) {
     ++of.counts.others.declined;
     decline(of, name, why);
