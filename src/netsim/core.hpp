@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -42,6 +43,8 @@ namespace lull::netsim {
 // report_deadlock().
 template <class Self, topology_shape T>
 class core {
+  static_assert(T::most_links <= std::numeric_limits<decltype(packet::hops)>::max(), "a packet counts its links");
+
  public:
   core(const T& topology, const simulation& asked)
       : topology_(topology),
@@ -252,7 +255,10 @@ void core<Self, T>::choose_path(std::uint32_t at, packet& p) {
   } else {
     const chooser ports(at, asked_.routing.algorithm, links_.free_at(first), now_, power_.awake_for(), reluctance_,
                         asked_.routing.bias, random_);
-    if (p.hops == 1) topology_.start(at, p.path, ports);
+    if (!p.started) {
+      p.started = true;
+      topology_.start(at, p.path, ports);
+    }
     const hop h = topology_.route(at, p.path, ports);
     number = h.port;
     channel += h.channel * links_.lanes();

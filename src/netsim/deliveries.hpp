@@ -1,6 +1,7 @@
 // What a run has delivered so far: counts and latencies, of the whole and of each job.
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace lull::netsim {
 
 class deliveries {
  public:
-  explicit deliveries(const simulation& asked) : asked_(asked), hops_(256), jobs_(asked.jobs.size()) {}
+  explicit deliveries(const simulation& asked) : asked_(asked), jobs_(asked.jobs.size()) {}
 
   picoseconds last = 0;  // when the last thing happened to a message
 
@@ -30,6 +31,8 @@ class deliveries {
       return m.left == 0;
     ++delivered_;
     delivered_bytes_ += static_cast<std::uint64_t>(p.bytes);
+    if (p.hops >= hops_.size()) [[unlikely]]
+      hops_.resize(p.hops + std::size_t{1});
     ++hops_[p.hops];
     const bool counts = m.created >= asked_.warmup;
     if (counts) {
@@ -58,8 +61,7 @@ class deliveries {
     r.messages_delivered = messages_;
     r.packet_latency = packet_latency_.counted();
     r.network_latency = network_latency_.counted();
-    r.hops = hops_;
-    while (!r.hops.empty() && r.hops.back() == 0) r.hops.pop_back();
+    r.hops = hops_;  // the last entry counts at least one packet
     for (std::uint32_t i = 0; i < jobs_.size(); ++i) {
       const job& j = jobs_[i];
       r.jobs.push_back({.name = asked_.jobs[i].name,

@@ -32,12 +32,13 @@ struct alignas(64) packet {
   std::uint32_t message = 0;
   std::int32_t bytes = 0;
   link_id in = 0;             // where it arrived
+  bool started = false;       // topology.start() has chosen its path
   picoseconds tail = 0;       // when its last bit arrived there
   picoseconds first_bit = 0;  // when it left its node
   link_id out = 0;            // where it goes on
   std::uint8_t channel = 0;   // of the input port
   std::uint8_t out_channel = 0;
-  std::uint8_t hops = 0;  // links crossed
+  std::uint16_t hops = 0;  // links crossed
 };
 static_assert(sizeof(packet) == 64);
 

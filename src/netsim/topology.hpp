@@ -41,6 +41,7 @@ concept topology_shape = requires(const T& t, std::uint32_t n, unsigned port, al
   { t.peer(n, port) } -> std::same_as<endpoint>;            // of switch n
   { t.attach_point(n) } -> std::same_as<endpoint>;                  // switch and port of node n
   { t.channels(a) } -> std::same_as<unsigned>;              // classes of virtual channels the algorithm needs
+  { T::most_links } -> std::convertible_to<unsigned>;       // a constant: no path crosses more, the links of both nodes included
   { t.start(n, packet, ports) };                            // once, at the packet's first switch, unless it is the last
   { t.route(n, packet, ports) } -> std::same_as<hop>;       // at switch n, which is not packet.to_switch
 };
@@ -59,6 +60,8 @@ class shape {
   [[nodiscard]] virtual endpoint peer(std::uint32_t of_switch, unsigned port) const = 0;
   [[nodiscard]] virtual endpoint attach_point(std::uint32_t node) const = 0;
   [[nodiscard]] virtual unsigned channels(algorithm a) const = 0;
+  // A path crosses at most so many links, those of the two nodes included, whatever the parameters.
+  [[nodiscard]] virtual unsigned most_links() const = 0;
   // Links (one direction) that a cut of the nodes into two equal halves severs, at the cut the topology is known for.
   [[nodiscard]] virtual std::uint64_t bisection() const = 0;
   // The whole path of one packet: the ports taken, with their channels. `busy` says how long a packet would wait at a

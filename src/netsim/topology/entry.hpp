@@ -20,6 +20,7 @@ class shape_of final : public shape {
   [[nodiscard]] endpoint peer(std::uint32_t s, unsigned port) const override { return of_.peer(s, port); }
   [[nodiscard]] endpoint attach_point(std::uint32_t node) const override { return of_.attach_point(node); }
   [[nodiscard]] unsigned channels(algorithm a) const override { return of_.channels(a); }
+  [[nodiscard]] unsigned most_links() const override { return T::most_links; }
   [[nodiscard]] std::uint64_t bisection() const override { return of_.bisection(); }
   [[nodiscard]] std::vector<hop> path(std::uint32_t from, std::uint32_t to, algorithm a, std::uint64_t seed,
                                       const waits& busy) const override;

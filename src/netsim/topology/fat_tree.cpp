@@ -37,6 +37,8 @@ const std::vector<key> fat_tree_keys{
 
 class fat_tree {
  public:
+  static constexpr unsigned most_links = 6;  // up to a core switch and down
+
   explicit fat_tree(const parameters& given);
 
   [[nodiscard]] std::uint32_t nodes() const { return edges_ * nodes_per_edge_; }

@@ -48,6 +48,9 @@ struct bundle {
 template <class Group>
 class groups_of {
  public:
+  // Two links within each of three groups, the links between these, and those of the nodes.
+  static constexpr unsigned most_links = 3 * 2 + 2 + 2;
+
   groups_of(Group inside, const outside_parameters& outside)
       : inside_(std::move(inside)),
         groups_(outside.groups),

@@ -51,6 +51,9 @@ constexpr std::uint64_t low_bits = 0x0101010101010101U;
 
 class hyperx {
  public:
+  // One in each dimension to the switch in the middle, and one in each from there.
+  static constexpr unsigned most_links = 2 * most_dimensions + 2;
+
   explicit hyperx(const parameters& given);
 
   [[nodiscard]] std::uint32_t nodes() const { return switches() * nodes_per_switch_; }

@@ -24,6 +24,8 @@ const std::vector<key> leaf_spine_keys{
 
 class leaf_spine {
  public:
+  static constexpr unsigned most_links = 4;
+
   explicit leaf_spine(const parameters& given);
 
   [[nodiscard]] std::uint32_t nodes() const { return leaves_ * nodes_per_leaf_; }

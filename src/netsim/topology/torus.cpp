@@ -26,20 +26,24 @@
 namespace lull::netsim {
 namespace {
 
+constexpr std::size_t most_dimensions = 8;  // a byte of 64 bits each
+constexpr std::int64_t most_in_a_ring = 256;
+
 const std::vector<key> torus_keys{
     {.name = "dimensions",
      .meaning = "positions in a ring of each dimension",
      .by_default = list{16, 16, 18},
      .least = 1,
-     .most = 256,
+     .most = most_in_a_ring,
      .list = true},
     {.name = "nodes_per_switch", .meaning = "nodes at a switch", .by_default = 1, .least = 1, .most = 1024},
 };
 
-constexpr std::size_t most_dimensions = 8;  // a byte of 64 bits each
-
 class torus {
  public:
+  // Half of each ring to the switch in the middle, and half of each from there.
+  static constexpr auto most_links = static_cast<unsigned>(2 * most_dimensions * most_in_a_ring / 2 + 2);
+
   explicit torus(const parameters& given);
 
   [[nodiscard]] std::uint32_t nodes() const { return switches() * nodes_per_switch_; }

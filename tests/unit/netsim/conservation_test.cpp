@@ -240,6 +240,31 @@ TEST_P(any_simulation, repeats_to_the_bit_and_differs_with_another_seed) {
 
 INSTANTIATE_TEST_SUITE_P(netsim, any_simulation, testing::Range<std::uint64_t>(0, 15));
 
+// A Valiant path through rings of 256 and 128 crosses up to 386 links.
+TEST(a_simulation, counts_the_links_of_paths_of_any_length_and_chooses_each_path_once) {
+  simulation s;
+  s.topology = "torus";
+  s.parameters = {{"dimensions", {256, 128}}};
+  s.routing.algorithm = algorithm::valiant;
+  job j;
+  for (std::uint32_t node = 0; node < 256 * 128; node += 64) j.nodes.push_back(node);
+  j.message = 4096;
+  j.messages = 4;
+  s.jobs = {j};
+  const result r = simulate(s, {});
+  std::uint64_t packets = 0, links = 0;
+  for (std::size_t crossed = 0; crossed < r.hops.size(); ++crossed) {
+    packets += r.hops[crossed];
+    links += crossed * r.hops[crossed];
+  }
+  EXPECT_EQ(packets, r.packets);
+  EXPECT_EQ(links, r.packet_hops);
+  EXPECT_GT(r.hops.size(), 257U);
+  EXPECT_LE(r.hops.size(), 2U * (128 + 64) + 2 + 1);
+  // A quarter of each ring to the switch in the middle, a quarter of each from there, and the links of the nodes.
+  EXPECT_NEAR(static_cast<double>(links) / static_cast<double>(packets), 2 * (64 + 32) + 2, 6);
+}
+
 simulation long_run(arrivals how) {
   simulation s;
   s.topology = "torus";

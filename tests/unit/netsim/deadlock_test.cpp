@@ -14,6 +14,8 @@ namespace {
 // A ring on which packets go one way round on one channel: each link waits for the next, all around.
 class one_way_ring {
  public:
+  static constexpr unsigned most_links = 100;
+
   explicit one_way_ring(std::uint32_t size) : size_(size) {}
   [[nodiscard]] std::uint32_t nodes() const { return size_; }
   [[nodiscard]] std::uint32_t switches() const { return size_; }

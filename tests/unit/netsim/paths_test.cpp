@@ -91,6 +91,7 @@ TEST_P(all_paths, end_at_the_destination_in_their_channels_and_never_come_back) 
       ASSERT_LT(s.by.channel, network->channels(a));
       ASSERT_TRUE(used.emplace(s.at, s.by.port, s.by.channel).second) << "the same channel of a link twice";
     }
+    ASSERT_LE(path.size() + 1, network->most_links());
     ASSERT_EQ(network->peer(steps.back().at, steps.back().by.port), (endpoint{to, 0, true}));
   });
 }
