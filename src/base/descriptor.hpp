@@ -22,7 +22,7 @@ class descriptor {
 
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
-  // From now on somebody else owns it.
+  // Gives it away: the caller closes it.
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }
   // Closes it at once: 0, or errno where what was written has been lost only now, as network file systems say it.
   int close() {

@@ -5,9 +5,12 @@
 
 #include <cstdint>
 
+#include "base/descriptor.hpp"
+
 namespace lull {
 
-[[nodiscard]] inline int open_event_fd() { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }  // -1: see errno
+// None: see errno.
+[[nodiscard]] inline descriptor open_event_fd() { return descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
 
 inline void signal_event_fd(int fd) {
   const std::uint64_t one = 1;

@@ -17,10 +17,8 @@ coalescer::coalescer(int pes, std::size_t message_bytes, std::int64_t longest_ns
       longest_ns_(longest_ns),
       open_(static_cast<std::size_t>(pes)),
       deadline_fd_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
-  if (deadline_fd_ < 0) throw error("make a timer", describe_errno(errno));
+  if (!deadline_fd_) throw error("make a timer", describe_errno(errno));
 }
-
-coalescer::~coalescer() { ::close(deadline_fd_); }
 
 void coalescer::open(pe_id to, message& empty, std::size_t bytes) {
   const std::size_t room = std::max(message_bytes_, coalesced_put::room_for(bytes));
@@ -45,7 +43,7 @@ void coalescer::set_timer(std::int64_t at_ns) {
   deadline_ns_ = at_ns;
   const itimerspec at{.it_interval = {},
                       .it_value = {.tv_sec = deadline_ns_ / 1'000'000'000, .tv_nsec = deadline_ns_ % 1'000'000'000}};
-  timerfd_settime(deadline_fd_, TFD_TIMER_ABSTIME, &at, nullptr);
+  timerfd_settime(deadline_fd_.get(), TFD_TIMER_ABSTIME, &at, nullptr);
 }
 
 std::vector<coalescer::late_message> coalescer::overdue() {
@@ -53,7 +51,7 @@ std::vector<coalescer::late_message> coalescer::overdue() {
   const std::int64_t now = now_ns();
   if (now < deadline_ns_) return {};
   std::uint64_t expirations = 0;
-  (void)!read(deadline_fd_, &expirations, sizeof expirations);
+  (void)!read(deadline_fd_.get(), &expirations, sizeof expirations);
   deadline_ns_ = 0;
   std::vector<late_message> late;
   std::int64_t next = 0;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "base/units.hpp"
 #include "fabric/amo.hpp"
 #include "fabric/completion.hpp"
@@ -21,7 +22,6 @@ namespace lull::fabric {
 class coalescer {
  public:
   coalescer(int pes, std::size_t message_bytes, std::int64_t longest_ns);
-  ~coalescer();
   coalescer(const coalescer&) = delete;
   coalescer& operator=(const coalescer&) = delete;
 
@@ -69,7 +69,7 @@ class coalescer {
   // Without a lock.
   [[nodiscard]] bool any() const { return any_.load(std::memory_order_relaxed); }
 
-  [[nodiscard]] int deadline_fd() const { return deadline_fd_; }  // readable when one may have waited too long
+  [[nodiscard]] int deadline_fd() const { return deadline_fd_.get(); }  // readable when one may have waited too long
   // The messages that have waited too long, and whether they have only lain there: nothing was put into them for the
   // second half of the time. The descriptor is readable again when there is another look to take.
   struct late_message {
@@ -115,7 +115,7 @@ class coalescer {
   std::vector<pe_id> waiting_;
   std::atomic<bool> any_{false};
   std::int64_t deadline_ns_ = 0;  // of the timer; 0: not set
-  int deadline_fd_;
+  descriptor deadline_fd_;
 };
 
 }  // namespace lull::fabric

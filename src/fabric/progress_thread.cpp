@@ -2,16 +2,15 @@
 
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
 
+#include "base/blocked_signals.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/event_fd.hpp"
@@ -42,25 +41,21 @@ progress_thread::progress_thread(protocol& messages, bool oversubscribed, int co
       timeout_ns_(setting_integer("LULL_WAIT_TIMEOUT_MS") * 1'000'000),
       kick_fd_(open_event_fd()),
       epoll_fd_(epoll_create1(EPOLL_CLOEXEC)) {
-  if (kick_fd_ < 0 || epoll_fd_ < 0) throw error("start the progress thread", describe_errno(errno));
-  add_to(epoll_fd_, kick_fd_);
-  add_to(epoll_fd_, protocol_.event_fd());
-  add_to(epoll_fd_, protocol_.deadline_fd());
-  // Signals are the program's: they must reach its own threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { serve(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!kick_fd_ || !epoll_fd_) throw error("start the progress thread", describe_errno(errno));
+  add_to(epoll_fd_.get(), kick_fd_.get());
+  add_to(epoll_fd_.get(), protocol_.event_fd());
+  add_to(epoll_fd_.get(), protocol_.deadline_fd());
+  {
+    const blocked_signals in_the_thread;
+    thread_ = std::thread([this] { serve(); });
+  }
   pthread_setname_np(thread_.native_handle(), "lull-progress");
 }
 
 progress_thread::~progress_thread() {
   stopping_.store(true);
-  signal_event_fd(kick_fd_);
+  signal_event_fd(kick_fd_.get());
   thread_.join();
-  close(kick_fd_);
-  close(epoll_fd_);
 }
 
 void progress_thread::begin() {
@@ -88,20 +83,20 @@ bool progress_thread::streams() {
   if (standing_back_.load(std::memory_order_seq_cst)) return true;
   if (now - before >= costs.stream_of_waits_ns) return false;
   standing_back_.store(true, std::memory_order_seq_cst);
-  signal_event_fd(kick_fd_);
+  signal_event_fd(kick_fd_.get());
   return true;
 }
 
 void progress_thread::hand_over() {
   if (driving_.fetch_sub(1, std::memory_order_seq_cst) != 1) return;
   last_wait_ended_.store(0, std::memory_order_seq_cst);
-  if (standing_back_.load(std::memory_order_seq_cst)) return signal_event_fd(kick_fd_);
+  if (standing_back_.load(std::memory_order_seq_cst)) return signal_event_fd(kick_fd_.get());
   take_over();
 }
 
 // From here on an event must reach the progress thread: the descriptor armed, then watched.
 void progress_thread::take_over() {
-  if (!protocol_.arm()) signal_event_fd(kick_fd_);
+  if (!protocol_.arm()) signal_event_fd(kick_fd_.get());
   watch_or_not();
 }
 
@@ -116,7 +111,7 @@ void progress_thread::watch_or_not() {
   event.events = wanted ? EPOLLIN : 0U;
   event.data.fd = protocol_.event_fd();
   const int change = oversubscribed_ ? EPOLL_CTL_MOD : wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL;
-  epoll_ctl(epoll_fd_, change, protocol_.event_fd(), &event);
+  epoll_ctl(epoll_fd_.get(), change, protocol_.event_fd(), &event);
   watched_ = wanted;
 }
 
@@ -154,8 +149,8 @@ void progress_thread::stand_back_while_main_streams() {
 
 void progress_thread::nap(std::int64_t ns) {
   const timespec pause{.tv_sec = 0, .tv_nsec = ns};
-  pollfd kicked{kick_fd_, POLLIN, 0};
-  if (ppoll(&kicked, 1, &pause, nullptr) > 0) clear_event_fd(kick_fd_);
+  pollfd kicked{kick_fd_.get(), POLLIN, 0};
+  if (ppoll(&kicked, 1, &pause, nullptr) > 0) clear_event_fd(kick_fd_.get());
 }
 
 void progress_thread::serve_what_has_arrived() {
@@ -177,10 +172,10 @@ void progress_thread::serve() {
       watch_or_not();
     }
     if (stopping_.load(std::memory_order_seq_cst)) return;
-    const int count = epoll_wait(epoll_fd_, events.data(), static_cast<int>(events.size()), timeout_ms);
+    const int count = epoll_wait(epoll_fd_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
     for (int i = 0; i < count; ++i) {
       const int fd = events[static_cast<std::size_t>(i)].data.fd;
-      if (fd == kick_fd_) clear_event_fd(kick_fd_);
+      if (fd == kick_fd_.get()) clear_event_fd(kick_fd_.get());
       if (fd == protocol_.deadline_fd()) protocol_.progress();  // also while others drive: they may be asleep
     }
   }

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/descriptor.hpp"
 #include "fabric/protocol.hpp"
 #include "fabric/rooms.hpp"
 #include "fabric/transport_sleep.hpp"
@@ -62,8 +63,8 @@ class progress_thread final : public progress_source {
   bool oversubscribed_;      // PEs outnumber the cores they may use
   int cores_;
   std::int64_t timeout_ns_;
-  int kick_fd_;  // the progress thread shall look, by itself: at the transport, or at stopping_
-  int epoll_fd_;
+  descriptor kick_fd_;  // the progress thread shall look, by itself: at the transport, or at stopping_
+  descriptor epoll_fd_;
   std::atomic<bool> stopping_{false};
   std::atomic<int> driving_{0};                   // threads of the program that drive
   std::atomic<bool> standing_back_{false};        // the progress thread will look by itself, soon

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/page.hpp"
 
@@ -36,17 +37,16 @@ bool copy_to_file(int fd, std::size_t at, const std::byte* from, std::size_t byt
 // become memory.
 bool copy_touched(const static_range& where, int fd, std::size_t offset) {
   const std::size_t page = page_size();
-  const int map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  const descriptor map(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
   bool copied = true;
   for (std::size_t at = 0; at < where.bytes && copied; at += page) {
     constexpr std::uint64_t present_or_swapped = 3ULL << 62U;
     std::uint64_t entry = present_or_swapped;
     const auto place = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(where.begin + at) / page * sizeof entry);
-    if (at >= where.from_file && map >= 0 && pread(map, &entry, sizeof entry, place) != sizeof entry)
+    if (at >= where.from_file && map && pread(map.get(), &entry, sizeof entry, place) != sizeof entry)
       entry = present_or_swapped;
     if ((entry & present_or_swapped) != 0) copied = copy_to_file(fd, offset + at, where.begin + at, page);
   }
-  if (map >= 0) close(map);
   return copied;
 }
 
@@ -103,17 +103,15 @@ static_range find_static_data() {
 }
 
 void move_static_data(const static_range& where, int fd, std::size_t offset) {
-  const int kept = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (kept < 0) throw error("share the program's static variables", describe_errno(errno));
+  descriptor kept(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!kept) throw error("share the program's static variables", describe_errno(errno));
   // From here on until mmap has returned, a write by another thread of the program would be lost; OpenSHMEM programs
   // start their threads after shmem_init.
   if (!copy_touched(where, fd, offset) || mmap(where.begin, where.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                                               fd, static_cast<off_t>(offset)) == MAP_FAILED) {
-    close(kept);
+                                               fd, static_cast<off_t>(offset)) == MAP_FAILED)
     throw error("share the program's static variables", describe_errno(errno), "set LULL_STATIC_DATA=private");
-  }
   const bool first = shared_now.bytes == 0;
-  shared_now = {where.begin, where.bytes, kept, offset};
+  shared_now = {where.begin, where.bytes, kept.release(), offset};
   if (first) pthread_atfork(nullptr, nullptr, make_private_copy);
 }
 

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -13,10 +12,8 @@
 namespace lull::fabric {
 
 transport_sleep::transport_sleep(protocol& events) : protocol_(events), nudge_fd_(open_event_fd()) {
-  if (nudge_fd_ < 0) throw error("prepare to sleep on the transport", describe_errno(errno));
+  if (!nudge_fd_) throw error("prepare to sleep on the transport", describe_errno(errno));
 }
-
-transport_sleep::~transport_sleep() { close(nudge_fd_); }
 
 announcement transport_sleep::announce() {
   int nobody = 0;
@@ -29,15 +26,15 @@ announcement transport_sleep::announce() {
 
 wait::wake transport_sleep::sleep(std::int64_t timeout_ns) {
   const timespec timeout{.tv_sec = timeout_ns / 1'000'000'000, .tv_nsec = timeout_ns % 1'000'000'000};
-  std::array<pollfd, 2> wanted{pollfd{protocol_.event_fd(), POLLIN, 0}, pollfd{nudge_fd_, POLLIN, 0}};
+  std::array<pollfd, 2> wanted{pollfd{protocol_.event_fd(), POLLIN, 0}, pollfd{nudge_fd_.get(), POLLIN, 0}};
   int events = ppoll(wanted.data(), wanted.size(), &timeout, nullptr);
   // On a busy machine it may be nudged between the end of the sleep and here: that wake-up was sent.
   if (events == 0) events = poll(wanted.data(), wanted.size(), 0);
-  if (events > 0 && wanted[1].revents != 0) clear_event_fd(nudge_fd_);
+  if (events > 0 && wanted[1].revents != 0) clear_event_fd(nudge_fd_.get());
   sleeping_.store(0, std::memory_order_release);
   return events == 0 ? wait::wake::timed_out : wait::wake::rung;
 }
 
-void transport_sleep::nudge() { signal_event_fd(nudge_fd_); }
+void transport_sleep::nudge() { signal_event_fd(nudge_fd_.get()); }
 
 }  // namespace lull::fabric

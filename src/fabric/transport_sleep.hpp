@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/descriptor.hpp"
 #include "fabric/protocol.hpp"
 #include "fabric/rooms.hpp"
 #include "wait/progress_source.hpp"
@@ -18,7 +19,6 @@ namespace lull::fabric {
 class transport_sleep {
  public:
   explicit transport_sleep(protocol& events);
-  ~transport_sleep();
   transport_sleep(const transport_sleep&) = delete;
   transport_sleep& operator=(const transport_sleep&) = delete;
 
@@ -36,7 +36,7 @@ class transport_sleep {
   void nudge();
 
   protocol& protocol_;
-  int nudge_fd_;
+  descriptor nudge_fd_;
   std::atomic<int> sleeping_{0};
 };
 

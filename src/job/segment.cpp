@@ -90,13 +90,12 @@ void show_again(std::byte* pages, std::size_t bytes, std::byte* where) {
                 "set LULL_RDMA=off");
 }
 
-segment::segment() : name_{getpid(), memfd_create("lull-heap", MFD_CLOEXEC), 0} {
-  if (name_.fd < 0) throw error("create the symmetric heap", describe_errno(errno));
+segment::segment()
+    : memory_(memfd_create("lull-heap", MFD_CLOEXEC)), name_{.pid = getpid(), .fd = memory_.get(), .nonce = 0} {
+  if (!memory_) throw error("create the symmetric heap", describe_errno(errno));
   if (getrandom(&name_.nonce, sizeof name_.nonce, 0) != sizeof name_.nonce)
     throw error("create the symmetric heap", describe_errno(errno));
 }
-
-segment::~segment() { close(); }
 
 mapping segment::map_own(std::size_t bytes, std::size_t offset, std::size_t alignment) {
   if (ftruncate(name_.fd, static_cast<off_t>(bytes)) != 0)
@@ -108,21 +107,18 @@ mapping segment::map_own(std::size_t bytes, std::size_t offset, std::size_t alig
 }
 
 void segment::close() {
-  if (name_.fd >= 0) ::close(std::exchange(name_.fd, -1));
+  memory_ = {};
+  name_.fd = -1;
 }
 
 mapping map_peer(const segment_name& peer, std::size_t bytes) {
   const std::string path = "/proc/" + std::to_string(peer.pid) + "/fd/" + std::to_string(peer.fd);
   const std::string asked = "map the heap of the PE with process id " + std::to_string(peer.pid);
-  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0)
+  const descriptor fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!fd)
     throw error(asked, path + ": " + describe_errno(errno),
                 "run all PEs of a node as one user in one pid namespace, or set LULL_NODES so that they do not share");
-  struct closer {
-    int fd;
-    ~closer() { ::close(fd); }
-  } const close_at_end{fd};
-  mapping theirs(fd, bytes);
+  mapping theirs(fd.get(), bytes);
   std::uint64_t nonce = 0;
   std::memcpy(&nonce, theirs.data(), sizeof nonce);
   if (nonce != peer.nonce) throw error(asked, "another process answers to that id");

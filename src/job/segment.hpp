@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/descriptor.hpp"
+
 namespace lull::job {
 
 // An owned mmap. The page behind it is nobody's: whoever runs past its end is ended there by SIGSEGV, and does not
@@ -45,7 +47,6 @@ struct segment_name {
 class segment {
  public:
   segment();  // an empty one, open for peers
-  ~segment();
   segment(const segment&) = delete;
   segment& operator=(const segment&) = delete;
 
@@ -56,6 +57,7 @@ class segment {
   void close();  // when all peers have mapped it
 
  private:
+  descriptor memory_;
   segment_name name_;
 };
 

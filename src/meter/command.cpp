@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 
 namespace lull::meter {
@@ -23,28 +24,6 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_output = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds patience{20};  // between two looks at the stop token
-
-class descriptor {
- public:
-  descriptor() = default;
-  explicit descriptor(int number) : number_(number) {}
-  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  ~descriptor() { close(); }
-  [[nodiscard]] int number() const { return number_; }
-  void close() {
-    if (number_ >= 0) ::close(number_);
-    number_ = -1;
-  }
-
- private:
-  int number_ = -1;
-};
 
 struct pipe_ends {
   descriptor read, write;
@@ -65,8 +44,8 @@ int start(const std::string& line, const std::vector<std::string>& environment, 
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output.write.number(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, complaints.write.number(), STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output.write.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, complaints.write.get(), STDERR_FILENO);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
   std::string shell = "sh", option = "-c", text = line;
@@ -85,7 +64,7 @@ int start(const std::string& line, const std::vector<std::string>& environment, 
 // Appends what has come; false at the end of the stream.
 bool drain(descriptor& from, std::string& into) {
   std::array<char, 4096> buffer;
-  const ssize_t length = ::read(from.number(), buffer.data(), buffer.size());
+  const ssize_t length = ::read(from.get(), buffer.data(), buffer.size());
   if (length < 0) return errno == EINTR;
   if (length == 0) return false;
   into.append(buffer.data(),
@@ -113,13 +92,13 @@ command_result command::run(std::chrono::milliseconds longest, const std::stop_t
   pipe_ends output = make_pipe(), complaints = make_pipe();
   pid_t child = -1;
   if (const int status = start(line_, environment_, output, complaints, child)) return {"", describe_errno(status)};
-  output.write.close();
-  complaints.write.close();
+  output.write = {};
+  complaints.write = {};
 
   command_result result;
   std::string complaint;
   const auto over = [&] { return stop.stop_requested() || clock::now() >= deadline; };
-  std::array<pollfd, 2> watched{{{output.read.number(), POLLIN, 0}, {complaints.read.number(), POLLIN, 0}}};
+  std::array<pollfd, 2> watched{{{output.read.get(), POLLIN, 0}, {complaints.read.get(), POLLIN, 0}}};
   while (!over() && (watched[0].fd >= 0 || watched[1].fd >= 0)) {
     if (::poll(watched.data(), watched.size(), static_cast<int>(patience.count())) <= 0) continue;
     if (watched[0].revents != 0 && !drain(output.read, result.output)) watched[0].fd = -1;

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 
 namespace lull::meter {
@@ -56,25 +57,6 @@ class system_calls final : public perf_kernel {
     if (length == sizeof result.number) return result;
     return {0, length < 0 ? errno : EIO};  // 0 bytes: the event is in error, its CPU may have gone
   }
-};
-
-class held_event {
- public:
-  explicit held_event(int descriptor) : descriptor_(descriptor) {}
-  held_event(held_event&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  held_event& operator=(held_event&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  held_event(const held_event&) = delete;
-  held_event& operator=(const held_event&) = delete;
-  ~held_event() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  [[nodiscard]] int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_;
 };
 
 // "0,32" or "0-3,8": the CPUs on which the events may be opened.
@@ -168,7 +150,7 @@ availability refused(const sysroot& root, int error) {
 }
 
 struct opened {
-  std::vector<held_event> events;
+  std::vector<descriptor> events;
   availability state;
 };
 
@@ -215,14 +197,13 @@ class perf final : public source {
         events_(std::move(counters.events)) {}
 
   void read(std::span<reading> into) override {
-    for (std::size_t i = 0; i < events_.size(); ++i)
-      into[i] = stamped(kernel_->read(events_[i].descriptor()), root_.now());
+    for (std::size_t i = 0; i < events_.size(); ++i) into[i] = stamped(kernel_->read(events_[i].get()), root_.now());
   }
 
  private:
   sysroot root_;
   std::shared_ptr<const perf_kernel> kernel_;
-  std::vector<held_event> events_;
+  std::vector<descriptor> events_;
 };
 
 }  // namespace

@@ -97,30 +97,29 @@ core_frequency::attempt core_frequency::make(const std::string& root, std::span<
       file f;
       f.original = first_line(path);
       f.lowered = w.lowest_is_value ? std::string(w.lowest) : first_line(folder + std::string(w.lowest));
-      f.fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-      if (f.fd < 0) {
+      f.opened = descriptor(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+      if (!f.opened) {
         problem = describe_errno(errno);
         break;
       }
-      files.push_back(f);
       if (f.original.empty() || f.lowered.empty()) {
         problem = "it has no value to restore";
         break;
       }
       // A line each: on a copy of sysfs a shorter value must end what a longer one leaves behind.
-      files.back().original += '\n';
-      files.back().lowered += '\n';
+      f.original += '\n';
+      f.lowered += '\n';
+      files.push_back(std::move(f));
     }
     if (problem.empty()) {
       std::vector<restored_file> restored;
       restored.reserve(files.size());
-      for (const file& f : files) restored.push_back({f.fd, f.original});
+      for (const file& f : files) restored.push_back({f.opened.get(), f.original});
       const int line = start_frequency_guard(restored);
       if (line >= 0)
         return {std::unique_ptr<core_frequency>(new core_frequency(std::string(w.file), std::move(files), line)), {}};
       problem = "no guard to restore it: " + describe_errno(errno);
     }
-    for (const file& f : files) close(f.fd);
     tried += (tried.empty() ? "" : ", ") + std::string(w.file) + " (" + problem + ")";
   }
   return {nullptr, "none of the files in " + first + "/cpufreq can be used: " + tried +
@@ -137,7 +136,6 @@ core_frequency::~core_frequency() {
     settle();
   }
   dismiss_frequency_guard(guard_line_);
-  for (const file& f : files_) close(f.fd);
 }
 
 void core_frequency::lower() {
@@ -171,7 +169,7 @@ void core_frequency::settle() {
   for (const file& f : files_) {
     const std::string& value = wanted ? f.lowered : f.original;
     // Not even a failure here may disturb the wait; what cannot be written stays as it is.
-    (void)!pwrite(f.fd, value.data(), value.size(), 0);
+    (void)!pwrite(f.opened.get(), value.data(), value.size(), 0);
   }
   lowered_ = wanted;
   changes_.fetch_add(1, std::memory_order_relaxed);

@@ -24,6 +24,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptor.hpp"
+
 namespace lull::wait {
 
 class core_frequency {
@@ -47,8 +49,8 @@ class core_frequency {
   [[nodiscard]] std::int64_t ns_changing() const { return ns_changing_.load(std::memory_order_relaxed); }
 
  private:
-  struct file {  // open for writing; closed at the end
-    int fd = -1;
+  struct file {
+    descriptor opened;  // for writing
     std::string lowered, original;
   };
 
