@@ -88,6 +88,7 @@ analysed analyse(const std::string& path, std::size_t bins, const std::optional<
   const auto shown = shown_by<std::uint64_t>(progress);
   const nb::gil_scoped_release unlocked;
   trace::archive_reader archive(path);
+  archive.open();
   trace::analyser visitor(archive.all(), bins);
   archive.read(visitor, shown);
   return {archive.all(), visitor.result()};

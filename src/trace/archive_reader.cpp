@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
+#include <optional>
 #include <queue>
 #include <span>
 #include <unordered_map>
@@ -23,13 +25,15 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t at_once = 512;  // events of a location that are read ahead
 constexpr std::uint64_t beat_every = 1 << 18;
+constexpr std::uint64_t longest_lead_ns = 1'000'000'000'000'000;  // from the begin that an archive names to its events
 
 template <class T>
 using deleter = void (*)(T*);
 template <class T>
 using owned = std::unique_ptr<T, deleter<T>>;
 
-// A location: its reader, and the events that were read ahead.
+// A location: its reader, and the events that were read ahead. Their times are the archive's ticks until they are handed
+// out.
 struct stream {
   std::uint32_t location = 0;
   OTF2_EvtReader* reader = nullptr;
@@ -41,7 +45,7 @@ struct stream {
 
 event& add(void* user, OTF2_TimeStamp time, happening what) {
   auto& s = *static_cast<stream*>(user);
-  return s.events.emplace_back(event{.time_ns = s.numbers->ns(time), .location = s.location, .what = what});
+  return s.events.emplace_back(event{.time_ns = time, .location = s.location, .what = what});
 }
 std::uint32_t communicator(void* user, OTF2_CommRef c) {
   return static_cast<stream*>(user)->numbers->communicators.of(c);
@@ -237,10 +241,55 @@ struct archive_reader::state {
     return !s.events.empty();
   }
 
+  // Opens the events and reads the first of each location, which say where the trace begins.
+  void open() {
+    if (opened) return;
+    opened = true;
+    const auto& ids = numbers.location_ids;
+    allow_open_files(ids.size());
+    read_mappings(reader.get(), asked, ids);
+    check_otf2(OTF2_Reader_OpenEvtFiles(reader.get()), asked);
+    const auto callbacks = all_callbacks();
+    streams.resize(ids.size());
+    for (std::uint32_t i = 0; i < ids.size(); ++i) {
+      stream& s = streams[i];
+      s.location = i;
+      s.numbers = &numbers;
+      if (all.locations[i].events == 0) continue;
+      s.reader = OTF2_Reader_GetEvtReader(reader.get(), ids[i]);
+      if (s.reader == nullptr) failed_otf2(asked, "is it whole?");
+      check_otf2(OTF2_Reader_RegisterEvtCallbacks(reader.get(), s.reader, callbacks.get(), &s), asked);
+      (void)OTF2_EvtReader_ApplyMappingTables(s.reader, true);
+      (void)OTF2_EvtReader_ApplyClockOffsets(s.reader, true);
+      refill(s);
+    }
+    find_begin();
+  }
+
+  // An archive names a time that no event may precede. Where corrected clocks do, or where that time is no begin at all
+  // (0, and events by the clock of the day), the trace begins with its first event.
+  void find_begin() {
+    std::optional<std::int64_t> first;
+    for (const stream& s : streams)
+      if (s.at < s.events.size()) first = std::min(first.value_or(ticks(s)), ticks(s));
+    const auto ahead = static_cast<std::uint64_t>(first.value_or(0));  // modulo 2^64
+    if (!first || (*first >= 0 && numbers.ns_of_ticks(ahead) <= longest_lead_ns)) return;
+    const std::uint64_t moved_ns = numbers.ns_of_ticks(*first < 0 ? -ahead : ahead);
+    if (all.begin_ns != 0) all.begin_ns = *first < 0 ? all.begin_ns - moved_ns : all.begin_ns + moved_ns;
+    numbers.begin_ticks += ahead;
+    numbers.length_ticks = *first < 0 || numbers.length_ticks > ahead ? numbers.length_ticks - ahead : 0;
+    all.length_ns = numbers.ns_of_ticks(numbers.length_ticks);
+  }
+
+  // Of its next event, since the begin.
+  [[nodiscard]] std::int64_t ticks(const stream& s) const { return numbers.ticks_since_begin(s.events[s.at].time_ns); }
+
   const std::string asked;
   const owned<OTF2_Reader> reader;
   definitions all;
   definition_numbers numbers;
+  std::vector<stream> streams;  // by location, once open
+  bool opened = false;
 };
 
 fs::path find_anchor(const fs::path& path) {
@@ -265,46 +314,36 @@ archive_reader::~archive_reader() = default;
 
 const definitions& archive_reader::all() const { return state_->all; }
 
+void archive_reader::open() { state_->open(); }
+
 void archive_reader::read(event_visitor& to, const reading_progress& progress) {
   state& s = *state_;
+  s.open();
   OTF2_Reader* const reader = s.reader.get();
-  const auto& ids = s.numbers.location_ids;
-  allow_open_files(ids.size());
-  read_mappings(reader, s.asked, ids);
-  check_otf2(OTF2_Reader_OpenEvtFiles(reader), s.asked);
-  const auto callbacks = all_callbacks();
-  std::vector<stream> streams(ids.size());
+  std::vector<stream>& streams = s.streams;
   const auto later = [&](std::uint32_t a, std::uint32_t b) {
-    const std::uint64_t of_a = streams[a].events[streams[a].at].time_ns,
-                        of_b = streams[b].events[streams[b].at].time_ns;
+    const std::int64_t of_a = s.ticks(streams[a]), of_b = s.ticks(streams[b]);
     return of_a != of_b ? of_a > of_b : a > b;
   };
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, decltype(later)> next(later);
   std::uint64_t expected = 0, done = 0, said = 0;
-  for (std::uint32_t i = 0; i < ids.size(); ++i) {
-    streams[i].location = i;
-    streams[i].numbers = &s.numbers;
-    if (s.all.locations[i].events == 0) continue;
-    streams[i].reader = OTF2_Reader_GetEvtReader(reader, ids[i]);
-    if (streams[i].reader == nullptr) failed_otf2(s.asked, "is it whole?");
-    check_otf2(OTF2_Reader_RegisterEvtCallbacks(reader, streams[i].reader, callbacks.get(), &streams[i]), s.asked);
-    (void)OTF2_EvtReader_ApplyMappingTables(streams[i].reader, true);
-    (void)OTF2_EvtReader_ApplyClockOffsets(streams[i].reader, true);
-    expected += s.all.locations[i].events;
-    if (s.refill(streams[i])) next.push(i);
+  for (const stream& each : streams) {
+    expected += s.all.locations[each.location].events;
+    if (!each.events.empty()) next.push(each.location);
   }
   while (!next.empty()) {
     stream& first = streams[next.top()];
     next.pop();
     // As long as no other location is earlier, without a look at the queue.
-    const std::uint64_t until =
-        next.empty() ? ~std::uint64_t{0} : streams[next.top()].events[streams[next.top()].at].time_ns;
+    const std::int64_t until = next.empty() ? std::numeric_limits<std::int64_t>::max() : s.ticks(streams[next.top()]);
     bool more = true;
     do {
-      to.on(first.events[first.at++]);
+      event& e = first.events[first.at++];
+      e.time_ns = s.numbers.ns(e.time_ns);
+      to.on(e);
       ++done;
       more = first.at < first.events.size() || s.refill(first);
-    } while (more && first.events[first.at].time_ns < until);
+    } while (more && s.ticks(first) < until);
     if (more) next.push(first.location);
     if (progress && done - said >= beat_every) {
       said = done;

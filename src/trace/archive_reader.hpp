@@ -3,6 +3,7 @@
 //
 //   archive_reader archive(folder_or_anchor);
 //   archive.all();                      what is defined
+//   archive.open();                     opens the events: from here on begin and length in all() are those of the events
 //   archive.read(visitor);              every event that events.hpp has a word for
 #pragma once
 #include <cstdint>
@@ -28,7 +29,9 @@ class archive_reader {
   archive_reader& operator=(const archive_reader&) = delete;
 
   [[nodiscard]] const definitions& all() const;
-  // Once. Times are nanoseconds since all().begin_ns. Throws lull::error where the archive is damaged, or was stopped.
+  // For who needs begin and length before the events. Throws as read() does.
+  void open();
+  // Once; opens the events where open() has not. Times are nanoseconds since all().begin_ns. Throws lull::error where the archive is damaged, or was stopped.
   void read(event_visitor& to, const reading_progress& progress = {});
 
  private:

@@ -177,9 +177,10 @@ class resolver {
       : read_(read), all_(all), numbers_(numbers) {}
 
   void resolve() {
-    numbers_.ns_per_tick = 1e9 / static_cast<double>(read_.resolution);
+    numbers_.ticks_per_second = read_.resolution;
     numbers_.begin_ticks = read_.offset;
-    all_.length_ns = numbers_.ns(read_.offset + read_.length);
+    numbers_.length_ticks = read_.length;
+    all_.length_ns = numbers_.ns_of_ticks(read_.length);
     all_.begin_ns = read_.realtime == OTF2_UNDEFINED_TIMESTAMP ? 0 : read_.realtime;
     processes();
     regions();

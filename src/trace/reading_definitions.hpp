@@ -34,17 +34,36 @@ class place_of_number {
 };
 
 struct definition_numbers {
+  static constexpr std::uint64_t ns_per_second = 1'000'000'000;
+
   place_of_number regions, communicators, windows;
   std::vector<OTF2_LocationRef> location_ids;                              // by place
   std::unordered_map<OTF2_MetricRef, std::vector<std::uint32_t>> metrics;  // classes and instances
 
-  double ns_per_tick = 1;
+  std::uint64_t ticks_per_second = ns_per_second;
   std::uint64_t begin_ticks = 0;
+  std::uint64_t length_ticks = 0;
 
+  // Time stamps wrap: what a correction of a clock puts before 0 is just before the largest number. Two of them are less
+  // than 2^63 ticks apart.
+  [[nodiscard]] std::int64_t ticks_since_begin(OTF2_TimeStamp time) const {
+    return static_cast<std::int64_t>(time - begin_ticks);
+  }
   // Since the begin of the trace.
   [[nodiscard]] std::uint64_t ns(OTF2_TimeStamp time) const {
-    const std::uint64_t since = time > begin_ticks ? time - begin_ticks : 0;
-    return ns_per_tick == 1 ? since : static_cast<std::uint64_t>(static_cast<double>(since) * ns_per_tick);
+    const std::int64_t since = ticks_since_begin(time);
+    return since <= 0 ? 0 : ns_of_ticks(static_cast<std::uint64_t>(since));
+  }
+  // Exact to the nanosecond below, whatever the resolution; the largest number where the result has more than 64 bits.
+  [[nodiscard]] std::uint64_t ns_of_ticks(std::uint64_t ticks) const {
+    if (ticks_per_second == ns_per_second) return ticks;
+    const std::uint64_t seconds = ticks / ticks_per_second, rest = ticks % ticks_per_second;
+    __extension__ using product = unsigned __int128;
+    const std::uint64_t rest_ns = ticks_per_second <= ~std::uint64_t{0} / ns_per_second
+                                      ? rest * ns_per_second / ticks_per_second
+                                      : static_cast<std::uint64_t>(product{rest} * ns_per_second / ticks_per_second);
+    if (seconds > (~std::uint64_t{0} - rest_ns) / ns_per_second) return ~std::uint64_t{0};
+    return seconds * ns_per_second + rest_ns;
   }
   [[nodiscard]] const std::vector<std::uint32_t>& metrics_of(OTF2_MetricRef metric) const {
     static const std::vector<std::uint32_t> none;

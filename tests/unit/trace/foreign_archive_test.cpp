@@ -15,24 +15,38 @@ namespace {
 
 constexpr OTF2_LocationRef first = 0, second = OTF2_LocationRef{1} << 32;
 constexpr OTF2_RegionRef send_region = 40, receive_region = 70;
-constexpr std::uint64_t offset = 5'000'000;  // ticks of 10 ns
 
-void write_events(OTF2_Archive* archive) {
+// The clocks of an archive. Events are at so many ticks of `tick` after `zero`, by the clock of all; by the second location's
+// own clock they are `ahead` later.
+struct clocks {
+  std::uint64_t resolution = 100'000'000;
+  std::uint64_t tick = 1;  // in units of the resolution
+  std::uint64_t zero = 5'000'000;
+  std::uint64_t offset = zero;  // what the archive says is its begin
+  std::uint64_t first_ahead = 0, ahead = 1000;
+  std::uint64_t ns_per_tick = 10;
+  std::uint64_t length = 200 * tick + zero - offset;  // from the offset on
+  std::uint64_t begin_ns = 0;                         // from zero to the begin of the trace, as it is read
+
+  [[nodiscard]] std::uint64_t at(std::uint64_t ticks) const { return zero + ticks * tick; }
+};
+
+void write_events(OTF2_Archive* archive, const clocks& by) {
   OTF2_Archive_OpenEvtFiles(archive);
   OTF2_EvtWriter* const a = OTF2_Archive_GetEvtWriter(archive, first);
-  OTF2_EvtWriter_Enter(a, nullptr, offset + 100, 0);
-  OTF2_EvtWriter_MpiSend(a, nullptr, offset + 100, 1, 9, 3, 64);
-  OTF2_EvtWriter_Leave(a, nullptr, offset + 110, 0);
+  OTF2_EvtWriter_Enter(a, nullptr, by.at(100) + by.first_ahead, 0);
+  OTF2_EvtWriter_MpiSend(a, nullptr, by.at(100) + by.first_ahead, 1, 9, 3, 64);
+  OTF2_EvtWriter_Leave(a, nullptr, by.at(110) + by.first_ahead, 0);
   OTF2_Archive_CloseEvtWriter(archive, a);
   OTF2_EvtWriter* const b = OTF2_Archive_GetEvtWriter(archive, second);
-  OTF2_EvtWriter_Enter(b, nullptr, offset + 50 + 1000, 0);  // its clock is 1000 ticks ahead
-  OTF2_EvtWriter_MpiRecv(b, nullptr, offset + 120 + 1000, 0, 9, 3, 64);
-  OTF2_EvtWriter_Leave(b, nullptr, offset + 120 + 1000, 0);
+  OTF2_EvtWriter_Enter(b, nullptr, by.at(50) + by.ahead, 0);
+  OTF2_EvtWriter_MpiRecv(b, nullptr, by.at(120) + by.ahead, 0, 9, 3, 64);
+  OTF2_EvtWriter_Leave(b, nullptr, by.at(120) + by.ahead, 0);
   OTF2_Archive_CloseEvtWriter(archive, b);
   OTF2_Archive_CloseEvtFiles(archive);
 }
 
-void write_own_numbers(OTF2_Archive* archive) {
+void write_own_numbers(OTF2_Archive* archive, const clocks& by) {
   OTF2_Archive_OpenDefFiles(archive);
   for (const bool is_first : {true, false}) {
     OTF2_DefWriter* const local = OTF2_Archive_GetDefWriter(archive, is_first ? first : second);
@@ -40,17 +54,17 @@ void write_own_numbers(OTF2_Archive* archive) {
     OTF2_IdMap* const map = OTF2_IdMap_CreateFromUint64Array(1, &means, false);
     OTF2_DefWriter_WriteMappingTable(local, OTF2_MAPPING_REGION, map);
     OTF2_IdMap_Free(map);
-    const std::int64_t ahead = is_first ? 0 : -1000;
-    OTF2_DefWriter_WriteClockOffset(local, offset, ahead, 0);
-    OTF2_DefWriter_WriteClockOffset(local, offset + 100'000, ahead, 0);
+    const std::uint64_t ahead = is_first ? by.first_ahead : by.ahead;
+    for (const std::uint64_t ticks : {0, 1000})
+      OTF2_DefWriter_WriteClockOffset(local, by.at(ticks) + ahead, static_cast<std::int64_t>(-ahead), 0);
     OTF2_Archive_CloseDefWriter(archive, local);
   }
   OTF2_Archive_CloseDefFiles(archive);
 }
 
-void write_definitions_of_all(OTF2_Archive* archive) {
+void write_definitions_of_all(OTF2_Archive* archive, const clocks& by) {
   OTF2_GlobalDefWriter* const w = OTF2_Archive_GetGlobalDefWriter(archive);
-  OTF2_GlobalDefWriter_WriteClockProperties(w, 100'000'000, offset, 200, OTF2_UNDEFINED_TIMESTAMP);
+  OTF2_GlobalDefWriter_WriteClockProperties(w, by.resolution, by.offset, by.length, OTF2_UNDEFINED_TIMESTAMP);
   const std::array<const char*, 8> texts{"",     "cluster",  "machine",  "n7",
                                          "node", "MPI_Send", "MPI_Recv", "MPI_COMM_WORLD"};
   for (OTF2_StringRef i = 0; i < texts.size(); ++i) OTF2_GlobalDefWriter_WriteString(w, i, texts[i]);
@@ -73,8 +87,7 @@ void write_definitions_of_all(OTF2_Archive* archive) {
   OTF2_Archive_CloseGlobalDefWriter(archive, w);
 }
 
-TEST(foreign_archive, is_read_by_its_own_tables) {
-  const temporary_folder folder;
+void write_archive(const temporary_folder& folder, const clocks& by) {
   OTF2_Archive* const archive =
       OTF2_Archive_Open(folder.path().c_str(), "scorep", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_EVENTS_DEFAULT,
                         OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
@@ -83,11 +96,15 @@ TEST(foreign_archive, is_read_by_its_own_tables) {
       [](void*, OTF2_FileType, OTF2_LocationRef, void*, bool) { return OTF2_FlushType{OTF2_FLUSH}; }, nullptr};
   OTF2_Archive_SetFlushCallbacks(archive, &flushing, nullptr);
   OTF2_Archive_SetSerialCollectiveCallbacks(archive);
-  write_events(archive);
-  write_own_numbers(archive);
-  write_definitions_of_all(archive);
+  write_events(archive, by);
+  write_own_numbers(archive, by);
+  write_definitions_of_all(archive, by);
   OTF2_Archive_Close(archive);
+}
 
+TEST(foreign_archive, is_read_by_its_own_tables) {
+  const temporary_folder folder;
+  write_archive(folder, {});
   archive_reader reader(folder.path());
   const definitions& all = reader.all();
   ASSERT_EQ(all.processes.size(), 2U);
@@ -105,6 +122,38 @@ TEST(foreign_archive, is_read_by_its_own_tables) {
   const analysis a = found.result();
   EXPECT_NEAR(a.processes[1].seconds[static_cast<std::size_t>(time_state::late_sender)], 500e-9, 1e-12);
   EXPECT_EQ(a.unmatched_sends + a.unmatched_receives + a.too_early, 0U);
+}
+
+TEST(foreign_archive, may_have_clocks_of_any_resolution_and_offset) {
+  constexpr std::uint64_t day = 1'700'000'000'000'000'000;  // nanoseconds since 1970
+  const std::uint64_t at_first_event = 50;
+  const std::vector<clocks> all{
+      {.resolution = 1, .ns_per_tick = 1'000'000'000},
+      {.resolution = 1'000'000'000'000'000, .tick = 1'000'000, .zero = 1ULL << 63U, .ns_per_tick = 1},
+      {.resolution = ~std::uint64_t{0} / 2, .tick = (~std::uint64_t{0} / 2 + 999'999) / 1'000'000, .ns_per_tick = 1000},
+      {.resolution = 3, .tick = 3, .zero = ~std::uint64_t{0} - 5000, .ns_per_tick = 1'000'000'000},
+      {.resolution = 1'000'000'000, .zero = day, .ns_per_tick = 1},
+      // The begin that the archive names is none: the trace begins with its first event.
+      {.resolution = 1'000'000'000, .zero = day, .offset = 0, .ns_per_tick = 1, .begin_ns = at_first_event},
+      {.resolution = 1'000'000'000, .zero = day, .offset = day + 90, .ns_per_tick = 1, .begin_ns = at_first_event},
+      {.resolution = 1'000'000'000, .zero = 0, .offset = day, .ns_per_tick = 1, .begin_ns = at_first_event},
+      // Clocks that the corrections put before 0, and far away.
+      {.zero = ~std::uint64_t{0} - 79, .offset = 0, .first_ahead = 4000, .ahead = 1ULL << 62U, .begin_ns = 500},
+      {.zero = 77, .ahead = std::uint64_t{0} - 20},
+  };
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    SCOPED_TRACE(i);
+    const temporary_folder folder;
+    write_archive(folder, all[i]);
+    archive_reader reader(folder.path());
+    reader.open();
+    EXPECT_EQ(reader.all().length_ns, 200 * all[i].ns_per_tick - all[i].begin_ns);
+    kept_events kept;
+    reader.read(kept);
+    std::vector<std::uint64_t> ns;
+    for (const event& e : kept.events) ns.push_back((e.time_ns + all[i].begin_ns) / all[i].ns_per_tick);
+    EXPECT_THAT(ns, testing::ElementsAre(50, 100, 100, 110, 120, 120));
+  }
 }
 
 }  // namespace
