@@ -11,6 +11,7 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -77,6 +78,9 @@ struct buffer_sizes : model::buffer_sizes {
 
   // Of these buffers, kept for the last one of a phase: with one close() never waits.
   std::size_t reserved = 0;
+
+  // The number of each channel's first buffer, in hops between nodes. Tests begin where numbers outgrow 32 bits.
+  std::uint64_t first_buffer = 0;
 };
 
 class hop {

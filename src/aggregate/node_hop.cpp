@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <new>
 
+#include "aggregate/channel_word.hpp"
+
 namespace lull::aggregate {
 namespace {
 
 constexpr std::size_t line = 64;
 constexpr std::size_t chunk = 1024;
 constexpr std::size_t largest_chunk = 16384;  // for items of any size: none may be larger
-
-// A channel's word: which buffer is open, and how many bytes of it are taken.
-constexpr unsigned buffer_shift = 32;
-constexpr std::uint64_t buffer_in(std::uint64_t state) { return state >> buffer_shift; }
-constexpr std::uint64_t bytes_in(std::uint64_t state) { return state & ((std::uint64_t{1} << buffer_shift) - 1); }
-constexpr std::uint64_t state_of(std::uint64_t buffer, std::uint64_t bytes) { return buffer << buffer_shift | bytes; }
 
 // A buffer's word counts the bytes written; closing it takes off what it must become and adds this.
 constexpr std::uint64_t closed_buffer = std::uint64_t{1} << 40U;
@@ -24,8 +20,8 @@ constexpr std::size_t round_up(std::size_t bytes) { return (bytes + line - 1) / 
 }  // namespace
 
 struct node_hop::control {
-  alignas(line) std::atomic<std::uint64_t> state;
-  alignas(line) std::uint64_t consumed;  // by the receiver: buffers that it has emptied
+  alignas(line) std::atomic<std::uint64_t> state;  // channel_word.hpp
+  alignas(line) std::uint64_t consumed;            // by the receiver: buffers that it has emptied
   alignas(line) std::atomic<std::uint64_t> end_of_phase;
 };
 
@@ -61,8 +57,13 @@ node_hop::node_hop(fabric::world& world, progress_of_later_hops& later, const ro
   memory_ = static_cast<std::byte*>(world.memory().allocate(bytes));
   if (!memory_) throw std::bad_alloc();
   std::fill_n(memory_, head, std::byte{0});
-  for (std::size_t i = 0; i < largest.owned; ++i)
-    std::fill_n(memory_ + head + i * owned, sizeof(control) + words, std::byte{0});
+  for (std::size_t i = 0; i < largest.owned; ++i) {
+    std::byte* const channel = memory_ + head + i * owned;
+    std::fill_n(channel, sizeof(control) + words, std::byte{0});
+    auto* const shared = reinterpret_cast<control*>(channel);
+    shared->state.store(channel_word(sizes.first_buffer, 0), std::memory_order_relaxed);
+    shared->consumed = sizes.first_buffer;
+  }
   for (std::size_t i = 0; i < largest.received; ++i)
     std::fill_n(memory_ + head + largest.owned * owned + i * received, words, std::byte{0});
   world.everybody().sync();
@@ -98,6 +99,7 @@ node_hop::node_hop(fabric::world& world, progress_of_later_hops& later, const ro
     std::byte* const channel = received_at(way.index_at_target(number, source, here));
     in.ready = reinterpret_cast<const std::uint64_t*>(channel);
     in.buffers = channel + words;
+    in.at.read = sizes.first_buffer;
     in.consumed_there = &reinterpret_cast<control*>(owned_at(way.index_at_source(number, source, here)))->consumed;
     in_.push_back(in);
   }
@@ -113,14 +115,21 @@ node_hop::~node_hop() {
   world_.memory().release(memory_);
 }
 
+std::uint64_t node_hop::consumed(const outgoing& out) {
+  return std::atomic_ref(out.shared->consumed).load(std::memory_order_acquire);
+}
+
+std::uint64_t node_hop::open_buffer(const outgoing& out) {
+  return buffer_in(out.shared->state.load(std::memory_order_acquire), consumed(out));
+}
+
 bool node_hop::room(const outgoing& out, std::uint64_t buffer) const {
-  return buffer <
-         std::atomic_ref(out.shared->consumed).load(std::memory_order_acquire) + sizes_.per_channel - sizes_.reserved;
+  return buffer < consumed(out) + sizes_.per_channel - sizes_.reserved;
 }
 
 bool node_hop::room(std::size_t channel) const {
   const outgoing& out = out_[channel];
-  return room(out, buffer_in(out.shared->state.load(std::memory_order_acquire)));
+  return room(out, open_buffer(out));
 }
 
 void node_hop::wait_for_room(const outgoing& out, std::uint64_t buffer) {
@@ -149,14 +158,14 @@ std::size_t node_hop::append(std::size_t channel, std::span<const std::byte> ite
   const std::size_t bytes = items_.fitting(items, chunk_bytes_);
   std::uint64_t state = out.shared->state.load(std::memory_order_acquire);
   for (;;) {
-    const std::uint64_t buffer = buffer_in(state), taken = bytes_in(state);
+    const std::uint64_t buffer = buffer_in(state, consumed(out)), taken = bytes_in(state);
     if (taken + bytes > space()) {
       close_buffer(out, nullptr);  // which does not wait: there was room for what is in it
       state = out.shared->state.load(std::memory_order_acquire);
       continue;
     }
     if (!room(out, buffer)) return 0;
-    if (!out.shared->state.compare_exchange_weak(state, state_of(buffer, taken + bytes), std::memory_order_acq_rel))
+    if (!out.shared->state.compare_exchange_weak(state, channel_word(buffer, taken + bytes), std::memory_order_acq_rel))
       continue;
     std::memcpy(out.buffers + buffer % sizes_.per_channel * sizes_.inter_node_bytes + sizeof(buffer_header) + taken,
                 items.data(), bytes);
@@ -177,17 +186,17 @@ bool node_hop::try_append_chunk(std::size_t channel) {
 
 void node_hop::append_chunk(std::size_t channel) {
   const outgoing& out = out_[channel];
-  while (!try_append_chunk(channel)) wait_for_room(out, buffer_in(out.shared->state.load(std::memory_order_acquire)));
+  while (!try_append_chunk(channel)) wait_for_room(out, open_buffer(out));
 }
 
 // The open buffer as it is now, unless another has closed it meanwhile; an empty one only as the last.
 void node_hop::close_buffer(outgoing& out, const std::uint64_t* pushed) {
   std::uint64_t state = out.shared->state.load(std::memory_order_acquire);
-  const std::uint64_t buffer = buffer_in(state);
+  const std::uint64_t buffer = buffer_in(state, consumed(out));
   if (bytes_in(state) == 0 && !pushed) return;
   if (sizes_.reserved == 0) wait_for_room(out, buffer);  // what is not empty has room already
-  while (!out.shared->state.compare_exchange_weak(state, state_of(buffer + 1, 0), std::memory_order_acq_rel))
-    if (buffer_in(state) != buffer) return;
+  while (!out.shared->state.compare_exchange_weak(state, channel_word(buffer + 1, 0), std::memory_order_acq_rel))
+    if (buffer_in(state, buffer) != buffer) return;
   const std::uint64_t bytes = bytes_in(state);
   const buffer_header header{.bytes = static_cast<std::uint32_t>(bytes),
                              .count = static_cast<std::uint32_t>(items_.count(bytes)),
@@ -310,7 +319,7 @@ bool node_hop::over() const {
          std::ranges::all_of(out_, [&](const outgoing& out) {
            if (!out.owned_here) return true;
            const std::uint64_t end = out.shared->end_of_phase.load(std::memory_order_acquire);
-           return std::atomic_ref(out.shared->consumed).load(std::memory_order_acquire) >= end;
+           return consumed(out) >= end;
          });
 }
 

@@ -65,6 +65,8 @@ class node_hop final : public hop {
 
   [[nodiscard]] std::byte* chunk_of(std::size_t channel) { return chunks_.data() + channel * chunk_bytes_; }
   [[nodiscard]] std::size_t space() const { return sizes_.inter_node_bytes - sizeof(buffer_header); }
+  [[nodiscard]] static std::uint64_t consumed(const outgoing& out);  // buffers, by the receiver
+  [[nodiscard]] static std::uint64_t open_buffer(const outgoing& out);
   [[nodiscard]] bool room(const outgoing& out, std::uint64_t buffer) const;
   void wait_for_room(const outgoing& out, std::uint64_t buffer);
   [[nodiscard]] std::size_t bytes_in_chunk(std::size_t channel) const;
