@@ -288,20 +288,20 @@ void bind_topologies(nb::module_& m) {
   m.def(
       "topology_nodes",
       [](const std::string& name, const parameters& given) {
-        return netsim::find_topology(name).build(given)->nodes();
+        return netsim::build(netsim::find_topology(name), given)->nodes();
       },
       "name"_a, "parameters"_a, "The number of nodes.");
   m.def(
       "topology_metrics",
       [](const std::string& name, const parameters& given) {
         const nb::gil_scoped_release unlocked;
-        return netsim::metrics_of(*netsim::find_topology(name).build(given));
+        return netsim::metrics_of(*netsim::build(netsim::find_topology(name), given));
       },
       "name"_a, "parameters"_a, "Counts, diameter, mean links, bisection.");
   m.def(
       "topology_links",
       [](const std::string& name, const parameters& given) {
-        return cables_of(*netsim::find_topology(name).build(given));
+        return cables_of(*netsim::build(netsim::find_topology(name), given));
       },
       "name"_a, "parameters"_a, "The cables between switches, and the switch of each node.");
 }

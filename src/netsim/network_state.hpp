@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "netsim/memory.hpp"
 #include "netsim/simulation.hpp"
 #include "netsim/topology.hpp"
 
@@ -315,6 +316,10 @@ network_state::network_state(const T& topology, const simulation& asked, bool wi
   }
   first_.push_back(links);
   links += topology.nodes();
+  const std::size_t per_link = sizeof(port) + sizeof(picoseconds);
+  const std::size_t with_queues =
+      sizeof(input_port) + std::size_t{channels_per_link_} * (sizeof(channel_queue) + sizeof(std::uint32_t));
+  require_memory(links, std::uint64_t{links} * (per_link + (with_channels ? with_queues : 0)));
   ports_.resize(links);
   if (with_channels) {
     inputs_.resize(first_.back());

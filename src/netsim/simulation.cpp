@@ -1,5 +1,7 @@
 #include "netsim/simulation.hpp"
 
+#include "netsim/memory.hpp"
+
 namespace lull::netsim {
 
 link_policy policy_of(const power_parameters& given) {
@@ -8,7 +10,7 @@ link_policy policy_of(const power_parameters& given) {
 }
 
 result simulate(const simulation& asked, const progress& shown) {
-  return find_topology(asked.topology).simulate(asked, shown);
+  return within_memory("simulate the network", [&] { return find_topology(asked.topology).simulate(asked, shown); });
 }
 
 }  // namespace lull::netsim

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "netsim/memory.hpp"
 
 namespace lull::netsim {
 
@@ -43,6 +44,10 @@ const topology_entry& find_topology(const std::string& name) {
     names.emplace_back(e.name);
   }
   throw usage_error("read topology.name", fmt::format("there is no topology '{}'", name), nearest(name, names));
+}
+
+std::unique_ptr<shape> build(const topology_entry& of, const netsim::parameters& with) {
+  return within_memory(fmt::format("build the {}", of.name), [&] { return of.build(with); });
 }
 
 std::vector<unsigned> topology_reader::list(const char* name, std::size_t same) const {

@@ -106,6 +106,9 @@ struct preset_of {
 };
 [[nodiscard]] std::vector<preset_of> all_presets();
 
+// Its network without a simulation. Throws lull::error where memory does not suffice.
+[[nodiscard]] std::unique_ptr<shape> build(const topology_entry& of, const netsim::parameters& with);
+
 // Throws lull::usage_error naming the nearest known topology.
 [[nodiscard]] const topology_entry& find_topology(const std::string& name);
 

@@ -10,6 +10,7 @@
 
 #include "netsim/counted.hpp"
 #include "netsim/description/sections.hpp"
+#include "netsim/memory.hpp"
 #include "netsim/traffic.hpp"
 
 namespace lull::netsim {
@@ -294,10 +295,12 @@ description read_description(const value& content, const std::string& asked) {
 }
 
 simulation placed(const description& d, const std::vector<std::vector<std::uint32_t>>& nodes) {
-  simulation s = d.asked;
-  for (std::size_t i = 0; i < s.jobs.size(); ++i) s.jobs[i].nodes = nodes.at(i);
-  (void)traffic(s, find_topology(s.topology).build(s.parameters)->nodes());
-  return s;
+  return within_memory("place the jobs", [&] {
+    simulation s = d.asked;
+    for (std::size_t i = 0; i < s.jobs.size(); ++i) s.jobs[i].nodes = nodes.at(i);
+    (void)traffic(s, find_topology(s.topology).build(s.parameters)->nodes());
+    return s;
+  });
 }
 
 }  // namespace lull::netsim
