@@ -10,6 +10,8 @@ class error : public std::runtime_error {
   // "asked: found; fix", e.g. error("read setting LULL_NODES", "'two' is not a whole number", "set it to 1 or
   // more").
   error(const std::string& asked, const std::string& found, const std::string& fix = {});
+  // Of another process, whole.
+  explicit error(const std::string& line) : std::runtime_error(line) {}
 };
 
 // A mistake in how the program was called or configured, which every PE of a job finds alike.

@@ -20,8 +20,8 @@ std::uint64_t random_key() {
 
 admission::admission(pe_id me, int pes) : me_(me), my_key_(random_key()), keys_(static_cast<std::size_t>(pes)) {}
 
-bool admission::admits(std::span<const std::byte> header) {
-  if (header.size() >= sizeof(envelope)) [[likely]] {
+bool admission::admits(unsigned kind, std::span<const std::byte> header) {
+  if (kind < message_kinds && header.size() >= header_bytes(static_cast<message_kind>(kind))) [[likely]] {
     const auto sent = read_header<envelope>(header.data());
     if (sent.key == my_key_ && sent.from >= 0 && static_cast<std::size_t>(sent.from) < keys_.size()) [[likely]]
       return true;

@@ -17,8 +17,9 @@ class admission {
   [[nodiscard]] std::uint64_t key_of(pe_id pe) const { return keys_[static_cast<std::size_t>(pe.index())]; }
   void introduce(pe_id pe, std::uint64_t key) { keys_[static_cast<std::size_t>(pe.index())] = key; }
 
-  // Whether the message is of a PE of this job. The first that is not leaves a line on stderr.
-  [[nodiscard]] bool admits(std::span<const std::byte> header);
+  // Whether the message is of a PE of this job, and has the header of its kind. The first that is not leaves a line on
+  // stderr.
+  [[nodiscard]] bool admits(unsigned kind, std::span<const std::byte> header);
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
 
  private:

@@ -63,6 +63,30 @@ struct blocks_header {
   std::array<std::byte, 16> factor;
 };
 
+inline constexpr unsigned message_kinds = static_cast<unsigned>(message_kind::ring) + 1;
+[[nodiscard]] constexpr std::size_t header_bytes(message_kind of) {
+  switch (of) {
+    case message_kind::put:
+      return sizeof(put_header);
+    case message_kind::coalesced:
+      return sizeof(coalesced_header);
+    case message_kind::scatter:
+    case message_kind::gather:
+      return sizeof(blocks_header);
+    case message_kind::get:
+      return sizeof(get_header);
+    case message_kind::reply:
+      return sizeof(reply_header);
+    case message_kind::amo:
+      return sizeof(amo_header);
+    case message_kind::acknowledge:
+      return sizeof(acknowledge_header);
+    case message_kind::ring:
+      return sizeof(ring_header);
+  }
+  return 0;
+}
+
 // One of the puts in a coalesced message, or several beside each other: this word, then the bytes, padded to a multiple
 // of 8.
 struct coalesced_put {

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/received_bytes.hpp"
 #include "base/thread_sanitizer.hpp"
 #include "fabric/late_payload.hpp"
 #include "fabric/sending.hpp"
@@ -65,10 +66,9 @@ std::vector<std::byte> protocol::contact() const {
 
 void protocol::introduce(pe_id pe, std::span<const std::byte> contact) {
   const std::lock_guard hold(lock_);
-  std::uint64_t key = 0;
-  std::memcpy(&key, contact.data(), sizeof key);
-  admission_.introduce(pe, key);
-  transport_->introduce(pe.index(), contact.subspan(sizeof key));
+  received_bytes read(contact, "reach PE " + std::to_string(pe.index()));
+  admission_.introduce(pe, read.take<std::uint64_t>());
+  transport_->introduce(pe.index(), read.rest());
 }
 
 int protocol::connections() const {
@@ -419,7 +419,7 @@ void protocol::send_answers() {
 // ---- Receiving
 
 void protocol::received(unsigned kind, std::span<const std::byte> header, const transport::incoming& payload) {
-  if (!admission_.admits(header)) return;  // and a payload that is still to come is not fetched
+  if (!admission_.admits(kind, header)) return;  // and a payload that is still to come is not fetched
   tsan_acquire();
   switch (static_cast<message_kind>(kind)) {
     case message_kind::put:

@@ -1,8 +1,12 @@
 #include "fabric/world.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <string>
 #include <utility>
 
+#include "base/error.hpp"
+#include "base/received_bytes.hpp"
 #include "base/settings.hpp"
 #include "model/machine_file.hpp"
 #include "transport/crashes.hpp"
@@ -17,6 +21,16 @@ transport::rdma_use wanted_rdma() {
          : wanted == "on" ? transport::rdma_use::on
                           : transport::rdma_use::automatic;
 }
+
+// Builds whose processes share memory and messages have the same: it follows from the sizes of what they share.
+constexpr std::uint64_t form_of_this_build = [] {
+  std::uint64_t form = 0;
+  for (const std::size_t bytes : {sizeof(pe_header), sizeof(symmetric_memory::offer), sizeof(block_descriptor)})
+    form = form * 1'000'003 + bytes;
+  for (unsigned kind = 0; kind < message_kinds; ++kind)
+    form = form * 1'000'003 + header_bytes(static_cast<message_kind>(kind));
+  return form;
+}();
 
 }  // namespace
 
@@ -93,8 +107,9 @@ std::unique_ptr<protocol> world::make_protocol() {
 // Tells the others where this PE's memory is and how to send to it, and learns theirs.
 void world::join() {
   const symmetric_memory::offer mine = memory_.mine();
-  std::vector<std::byte> blob(sizeof mine);
-  std::memcpy(blob.data(), &mine, sizeof mine);
+  std::vector<std::byte> blob(sizeof form_of_this_build + sizeof mine);
+  std::memcpy(blob.data(), &form_of_this_build, sizeof form_of_this_build);
+  std::memcpy(blob.data() + sizeof form_of_this_build, &mine, sizeof mine);
   if (protocol_) {
     const auto contact = protocol_->contact();
     blob.insert(blob.end(), contact.begin(), contact.end());
@@ -102,8 +117,13 @@ void world::join() {
   const auto told = members_.exchange(blob);
   std::vector<symmetric_memory::offer> offers(told.size());
   for (std::size_t i = 0; i < told.size(); ++i) {
-    std::memcpy(&offers[i], told[i].data(), sizeof offers[i]);
-    if (protocol_) protocol_->introduce(pe_id{static_cast<int>(i)}, std::span(told[i]).subspan(sizeof offers[i]));
+    received_bytes read(told[i], "join the job with PE " + std::to_string(i));
+    const auto form = read.take<std::uint64_t>();
+    if (form != form_of_this_build)
+      throw error("join the job with PE " + std::to_string(i), "it runs another build of Lull than this PE",
+                  "load the same build of Lull on all nodes");
+    offers[i] = read.take<symmetric_memory::offer>();
+    if (protocol_) protocol_->introduce(pe_id{static_cast<int>(i)}, read.rest());
   }
   memory_.map(offers, places(),
               [this](pe_id pe) { return has_rdma() ? protocol_->remote_memory()->look_into(pe.index()) : nullptr; });

@@ -3,27 +3,20 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <string>
+#include <utility>
 
 #include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "base/topology.hpp"
+#include "job/introduction.hpp"
 
 namespace lull::job {
 namespace {
 
 constexpr const char* key = "lull.process";
 
-// What a process tells all others. The set of its cores follows, and then what its user has to tell.
-struct introduction {
-  place where;
-  std::uint32_t core_words;
-};
-
-// The numbers of cores, one bit each.
-using core_set = std::vector<std::uint64_t>;
 core_set set_of(std::span<const int> cores) {
   core_set found;
   for (const int core : cores) {
@@ -61,11 +54,10 @@ bool members::several_nodes() const { return boot_.spans_hosts() || emulates_nod
 
 std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte> mine) {
   const core_set my_cores = set_of(allowed_cores());
-  const introduction me{place_of(boot_, emulated_nodes_), static_cast<std::uint32_t>(my_cores.size())};
-  std::vector<std::byte> blob(sizeof me + my_cores.size() * sizeof my_cores[0]);
-  std::memcpy(blob.data(), &me, sizeof me);
-  std::memcpy(blob.data() + sizeof me, my_cores.data(), blob.size() - sizeof me);
-  blob.insert(blob.end(), mine.begin(), mine.end());
+  const introduction me{.where = place_of(boot_, emulated_nodes_),
+                        .cores = my_cores,
+                        .added = std::vector(mine.begin(), mine.end())};
+  const std::vector<std::byte> blob = to_bytes(me);
   boot_.publish(key, blob);
   boot_.fence();
 
@@ -73,20 +65,15 @@ std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte>
   std::vector<place> places;
   core_set cores_here;
   for (int process = 0; process < boot_.size(); ++process) {
-    auto theirs = boot_.size() == 1 ? blob : boot_.lookup(key, pe_id{process});
-    introduction other{};
-    std::memcpy(&other, theirs.data(), sizeof other);
-    core_set cores(other.core_words);
-    const std::size_t cores_end = sizeof other + cores.size() * sizeof cores[0];
-    std::memcpy(cores.data(), theirs.data() + sizeof other, cores_end - sizeof other);
+    const pe_id pe{process};
+    introduction other = introduction_from(boot_.size() == 1 ? blob : boot_.lookup(key, pe), pe);
     places.push_back(other.where);
     if (other.where.host == me.where.host) {
       ++processes_here_;
-      cores_here.resize(std::max(cores_here.size(), cores.size()));
-      for (std::size_t word = 0; word < cores.size(); ++word) cores_here[word] |= cores[word];
+      cores_here.resize(std::max(cores_here.size(), other.cores.size()));
+      for (std::size_t word = 0; word < other.cores.size(); ++word) cores_here[word] |= other.cores[word];
     }
-    theirs.erase(theirs.begin(), theirs.begin() + static_cast<std::ptrdiff_t>(cores_end));
-    told.push_back(std::move(theirs));
+    told.push_back(std::move(other.added));
   }
   layout_.emplace(places, boot_.rank());
   cores_of_host_ = cores_in(cores_here);

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/counted.hpp"
+#include "base/received_bytes.hpp"
 #include "base/settings.hpp"
 #include "fabric/team.hpp"
 #include "model/account.hpp"
@@ -40,14 +40,6 @@ void append(std::vector<std::byte>& bytes, const T& value) {
   static_assert(std::is_trivially_copyable_v<T>);
   const auto* const first = reinterpret_cast<const std::byte*>(&value);
   bytes.insert(bytes.end(), first, first + sizeof value);
-}
-
-template <class T>
-T take(std::span<const std::byte>& bytes) {
-  T value;
-  std::memcpy(&value, bytes.data(), sizeof value);
-  bytes = bytes.subspan(sizeof value);
-  return value;
 }
 
 struct job_sums {
@@ -163,8 +155,8 @@ void job_statistics::report() {
   std::string lines;
   const auto all = world_.tell_first_pe("lull.statistics", blob);
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
-    std::span<const std::byte> left = all[pe];
-    const auto theirs = take<told>(left);
+    received_bytes read(all[pe], "add up the statistics of PE " + std::to_string(pe));
+    const auto theirs = read.take<told>();
     sums.ns_wall = std::max(sums.ns_wall, theirs.ns);
     sums.ns_cpu += theirs.ns_cpu;
     sums.table.ns_progress_cpu += theirs.ns_progress_cpu;
@@ -174,8 +166,9 @@ void job_statistics::report() {
     sums.by_rdma += theirs.by_rdma;
     wait_counts total;
     for (std::uint32_t i = 0; i < theirs.rows; ++i) {
-      const auto row = take<told_row>(left);
-      sums.table.rows[row.what][row.size_class] += row.counts;
+      const auto row = read.take<told_row>();
+      if (row.what < sums.table.rows.size() && row.size_class < sums.table.rows[row.what].size())
+        sums.table.rows[row.what][row.size_class] += row.counts;
       total += row.counts;
     }
     lines += fmt::format(
@@ -183,6 +176,7 @@ void job_statistics::report() {
         "{} missed\n",
         pe, total.waits, in_s(total.ns_waited), in_s(total.ns_asleep), in_s(total.ns_cpu), in_s(theirs.ns_cpu),
         total.sleeps, total.timeouts, total.missed);
+    const auto left = read.rest();
     const std::span text(reinterpret_cast<const char*>(left.data()), left.size());
     model::add(choices, model::from_text({text.begin(), text.end()}));
   }

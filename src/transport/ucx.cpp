@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/received_bytes.hpp"
 #include "base/settings.hpp"
 #include "model/machine.hpp"
 #include "transport/ucx_memory.hpp"
@@ -190,11 +191,10 @@ std::vector<std::byte> ucx::address() const {
 }
 
 void ucx::introduce(int peer, std::span<const std::byte> address) {
-  std::size_t bytes = 0;
-  std::memcpy(&bytes, address.data(), sizeof bytes);
-  const auto worker = address.subspan(sizeof bytes, bytes);
+  received_bytes read(address, "reach process " + std::to_string(peer));
+  const auto worker = read.take(read.take<std::size_t>());
   peers_[static_cast<std::size_t>(peer)].address.assign(worker.begin(), worker.end());
-  if (memory_) memory_->introduce(peer, address.subspan(sizeof bytes + bytes));
+  if (memory_) memory_->introduce(peer, read.rest());
 }
 
 int ucx::connections() const {

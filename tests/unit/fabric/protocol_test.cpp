@@ -92,6 +92,15 @@ TEST_P(protocol_over, a_pe_is_connected_only_to_those_it_talks_to) {
   EXPECT_EQ(job[2].messages.connections(), 1);  // it acknowledges
 }
 
+TEST_P(protocol_over, what_another_build_says_of_itself_is_not_read_beyond_its_end) {
+  const std::vector<std::byte> whole = job[1].messages.contact();
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{7}, std::size_t{8}, std::size_t{15}}) {
+    if (GetParam().second == &in_memory && bytes >= 8) continue;  // its address is no more than a pointer
+    EXPECT_THROW(job[0].messages.introduce(pe_id{1}, std::span(whole).first(bytes)), error) << bytes;
+  }
+  job[0].messages.introduce(pe_id{1}, whole);
+}
+
 TEST_P(protocol_over, what_is_large_may_be_overtaken_and_nothing_else) {
   const std::vector<std::byte> data(2 * large, std::byte{1});
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{4096}, large - 1}) {

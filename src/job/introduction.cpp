@@ -1,0 +1,77 @@
+#include "job/introduction.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/received_bytes.hpp"
+
+namespace lull::job {
+namespace {
+
+constexpr std::array<char, 8> name{'l', 'u', 'l', 'l', '-', 'j', 'o', 'b'};
+constexpr std::uint32_t form = 2;  // of what follows the version
+constexpr const char* fix = "load the same build of Lull on all nodes";
+
+struct begin {
+  std::array<char, 8> name;
+  std::array<char, 24> version;
+  std::uint32_t form;
+};
+struct head {
+  place where;
+  std::uint32_t core_words, mistake_bytes;
+};
+
+std::array<char, 24> this_version() {
+  std::array<char, 24> text{};
+  constexpr std::string_view version = LULL_VERSION;
+  std::copy_n(version.begin(), std::min(version.size(), text.size() - 1), text.begin());
+  return text;
+}
+
+void append(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
+  const auto* const first = static_cast<const std::byte*>(from);
+  to.insert(to.end(), first, first + bytes);
+}
+
+}  // namespace
+
+std::vector<std::byte> to_bytes(const introduction& of) {
+  const begin version{name, this_version(), form};
+  const head first{of.where, static_cast<std::uint32_t>(of.cores.size()), static_cast<std::uint32_t>(of.mistake.size())};
+  std::vector<std::byte> all;
+  append(all, &version, sizeof version);
+  append(all, &first, sizeof first);
+  append(all, of.cores.data(), of.cores.size() * sizeof of.cores[0]);
+  append(all, of.mistake.data(), of.mistake.size());
+  append(all, of.added.data(), of.added.size());
+  return all;
+}
+
+introduction introduction_from(std::span<const std::byte> bytes, pe_id from) {
+  const std::string asked = "join the job with PE " + std::to_string(from.index());
+  if (bytes.size() < sizeof(begin) || std::memcmp(bytes.data(), name.data(), name.size()) != 0)
+    throw error(asked, "it runs another Lull than this PE, which is " LULL_VERSION, fix);
+  received_bytes read(bytes, asked);
+  auto version = read.take<begin>();
+  version.version.back() = '\0';
+  if (version.version != this_version())
+    throw error(asked, std::string("it runs Lull ") + version.version.data() + ", and this PE " LULL_VERSION, fix);
+  if (version.form != form)
+    throw error(asked, "it runs another build of Lull " LULL_VERSION " than this PE", fix);
+  const auto first = read.take<head>();
+  introduction of{.where = first.where};
+  const auto cores = read.take(std::size_t{first.core_words} * sizeof of.cores[0]);
+  of.cores.resize(first.core_words);
+  std::memcpy(of.cores.data(), cores.data(), cores.size());
+  const auto mistake = read.take(first.mistake_bytes);
+  if (!mistake.empty()) throw usage_error(std::string(reinterpret_cast<const char*>(mistake.data()), mistake.size()));
+  const auto added = read.rest();
+  of.added.assign(added.begin(), added.end());
+  return of;
+}
+
+}  // namespace lull::job

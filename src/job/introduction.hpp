@@ -1,0 +1,31 @@
+// What a process of a job publishes of itself for all others, as bytes: where it is, on which cores it may run, and what its
+// user adds; or, where it has found a mistake, only what that is.
+//
+// It begins with the version of Lull and of these bytes: the others may have loaded another build.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "job/layout.hpp"
+
+namespace lull::job {
+
+using core_set = std::vector<std::uint64_t>;  // the numbers of cores, one bit each
+
+struct introduction {
+  place where{};
+  core_set cores{};
+  std::vector<std::byte> added{};
+  std::string mistake{};
+};
+
+[[nodiscard]] std::vector<std::byte> to_bytes(const introduction& of);
+// Of process `from`. Throws lull::error where the bytes are of another version, or too few, and lull::usage_error with the
+// mistake that it has found.
+[[nodiscard]] introduction introduction_from(std::span<const std::byte> bytes, pe_id from);
+
+}  // namespace lull::job
