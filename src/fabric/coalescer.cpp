@@ -35,7 +35,7 @@ message* coalescer::close(pe_id to) {
   if (!o.content) return nullptr;
   std::erase(waiting_, to);
   if (waiting_.empty()) any_.store(false, std::memory_order_relaxed);
-  o.last_of = nullptr;
+  o.last_of = 0;
   return std::exchange(o.content, nullptr);
 }
 

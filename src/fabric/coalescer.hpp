@@ -32,7 +32,8 @@ class coalescer {
   // With the quick lock alone: into the open message to `to`, if `of`, whose put it is, has a share in it already.
   [[nodiscard]] bool add_another(const outstanding& of, pe_id to, std::size_t offset, const void* source,
                                  std::size_t bytes) {
-    return open_[static_cast<std::size_t>(to.index())].last_of == &of && add(of, to, offset, source, bytes, true);
+    return open_[static_cast<std::size_t>(to.index())].last_of == of.number() &&
+           add(of, to, offset, source, bytes, true);
   }
   // Into the open message to `to`; false: there is none, or it has no room. `joins`: it may become one block with the
   // put before, in which no word comes before the other.
@@ -55,7 +56,7 @@ class coalescer {
     std::memcpy(at, &block, sizeof block);
     copy_few(at + sizeof block + (offset - o.last_offset), source, bytes);
     o.content->payload_bytes = end;
-    o.last_of = &of;
+    o.last_of = of.number();
     ++o.puts;
     return true;
   }
@@ -81,7 +82,7 @@ class coalescer {
  private:
   struct open_message {
     message* content = nullptr;
-    const outstanding* last_of = nullptr;  // of the operations of a context, the last that has put into it
+    std::uint64_t last_of = 0;  // the number of the context that has put into it last; 0: none
     std::size_t room = 0;
     std::int64_t since_ns = 0;
     std::uint32_t puts = 0;

@@ -24,18 +24,20 @@ void completion::share_number(outstanding& of, pe_id to, std::uint64_t number) {
   of.any_.store(true, std::memory_order_release);
 }
 
-void completion::expect_reply(outstanding& of) {
+void completion::expect_reply(outstanding& of, pe_id by) {
+  at(by).replies_due.fetch_add(1, std::memory_order_relaxed);
   replies_due_.fetch_add(1, std::memory_order_relaxed);
   of.replies_due_.fetch_add(1, std::memory_order_relaxed);
   of.any_.store(true, std::memory_order_release);
 }
 
-void completion::expect_overtakable(outstanding& of) {
+void completion::expect_overtakable(outstanding& of, pe_id by) {
   of.overtakable_.store(true, std::memory_order_relaxed);
-  expect_reply(of);
+  expect_reply(of, by);
 }
 
-void completion::replied(outstanding& of) {
+void completion::replied(outstanding& of, pe_id by) {
+  at(by).replies_due.fetch_sub(1, std::memory_order_relaxed);
   replies_due_.fetch_sub(1, std::memory_order_release);
   of.replies_due_.fetch_sub(1, std::memory_order_release);  // the last: its owner may then be gone
 }

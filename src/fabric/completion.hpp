@@ -18,12 +18,20 @@ namespace lull::fabric {
 // The operations of one context that may be under way.
 class outstanding {
  public:
+  outstanding() = default;
+  outstanding(const outstanding&) = delete;
+  outstanding& operator=(const outstanding&) = delete;
+
+  // No other has it, or has had it: memory of a context that is gone is used again, its number is not.
+  [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] bool none() const { return !any_.load(std::memory_order_acquire); }  // without the lock
   // Whether a later message may overtake one of these. Without the lock.
   [[nodiscard]] bool overtakable() const { return overtakable_.load(std::memory_order_relaxed); }
 
  private:
   friend class completion;
+  inline static std::atomic<std::uint64_t> numbers_{0};
+  std::uint64_t number_ = numbers_.fetch_add(1, std::memory_order_relaxed) + 1;
   std::vector<std::uint64_t> last_;            // by PE: the number of the last message to it; empty before the first
   std::vector<pe_id> touched_;                 // those that may not have acknowledged all
   std::atomic<std::uint64_t> replies_due_{0};  // of gets and fetches without a reply of the caller's
@@ -48,9 +56,9 @@ class completion {
     if (of.last_.empty() || of.last_[index] != number) [[unlikely]]
       share_number(of, to, number);
   }
-  void expect_reply(outstanding& of);
-  void expect_overtakable(outstanding& of);  // the same, of what a later message may overtake
-  void replied(outstanding& of);
+  void expect_reply(outstanding& of, pe_id by);
+  void expect_overtakable(outstanding& of, pe_id by);  // the same, of what a later message may overtake
+  void replied(outstanding& of, pe_id by);
   void acknowledged(pe_id by, std::uint32_t messages);
 
   void tickets(const outstanding& of, std::vector<ticket>& result) const;
@@ -75,12 +83,19 @@ class completion {
     const peer& other = peers_[static_cast<std::size_t>(pe.index())];
     return other.issued.load(std::memory_order_relaxed) - other.acknowledged.load(std::memory_order_acquire);
   }
+  // Of all operations on this PE, those that it has neither acknowledged nor replied to.
+  [[nodiscard]] std::uint64_t under_way(pe_id pe) const {
+    const peer& other = peers_[static_cast<std::size_t>(pe.index())];
+    return unacknowledged(pe) + other.replies_due.load(std::memory_order_relaxed);
+  }
 
  private:
   struct peer {
     std::atomic<std::uint64_t> issued{0};
     std::atomic<std::uint64_t> acknowledged{0};
+    std::atomic<std::uint64_t> replies_due{0};
   };
+  peer& at(pe_id pe) { return peers_[static_cast<std::size_t>(pe.index())]; }
   std::uint64_t& last(outstanding& of, pe_id to) const;
   void share_number(outstanding& of, pe_id to, std::uint64_t number);
 

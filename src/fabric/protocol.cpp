@@ -112,12 +112,13 @@ void protocol::sent(message& m) {
   m.home->give_back(m);
 }
 
-reply& protocol::new_reply(outstanding& of, void* destination, std::size_t bytes) {
+reply& protocol::new_reply(outstanding& of, pe_id by, void* destination, std::size_t bytes) {
   reply& answer = replies_.take();
   answer.destination = destination;
   answer.bytes = bytes;
   answer.of = &of;
-  completion_.expect_reply(of);
+  answer.by = by;
+  completion_.expect_reply(of, by);
   return answer;
 }
 
@@ -292,7 +293,7 @@ void protocol::get_nbi(outstanding& of, pe_id pe, std::size_t offset, void* dest
   if (rdma_ && get_by_rdma(&of, pe, offset, destination, bytes, nullptr)) return;
   const std::lock_guard hold(lock_);
   send_before_other(pe);
-  const reply& answer = new_reply(of, destination, bytes);
+  const reply& answer = new_reply(of, pe, destination, bytes);
   send(pe, message_kind::get, new_message(), get_header{to(pe), offset, bytes, token_of(answer)});
   opportunistic_progress();
 }
@@ -317,7 +318,7 @@ void protocol::fetching_nbi(outstanding& of, pe_id pe, const amo& u, void* old_v
   if (rdma_ && fetch_by_rdma(&of, pe, u, old_value, nullptr)) return;
   const std::lock_guard hold(lock_);
   send_before_other(pe);
-  const reply& answer = new_reply(of, old_value, u.width);
+  const reply& answer = new_reply(of, pe, old_value, u.width);
   send(pe, message_kind::amo, new_message(),
        amo_header{to(pe), u.op, u.width, u.offset, u.operand, u.compare, token_of(answer)});
   opportunistic_progress();
@@ -458,8 +459,9 @@ void protocol::answered(reply& answer) {
   awaited_ = true;
   const bool others_may_wait = answer.of || server_.serves(answer.destination);
   if (outstanding* const of = answer.of) {
+    const pe_id by = answer.by;
     replies_.give_back(answer);
-    completion_.replied(*of);
+    completion_.replied(*of, by);
   } else if (answer.done.complete() && hooks_.sleeper_answered) {
     hooks_.sleeper_answered();
   }

@@ -55,7 +55,9 @@ struct reply {
   // With a block_descriptor the bytes are blocks, from the number `first` on, that are scattered from `destination`.
   const block_descriptor* blocks = nullptr;
   std::size_t first = 0, count = 0;
-  outstanding* of = nullptr;  // set by `protocol` in replies of its own, which count there and are recycled when done
+  // Set by `protocol` in replies of its own, which count there and are recycled when done.
+  outstanding* of = nullptr;
+  pe_id by{0};
 };
 
 struct coalescing {
@@ -126,7 +128,7 @@ class protocol final : transport::receiver {
   void complete(outstanding& of);
   [[nodiscard]] static bool must_complete_to_order(const outstanding& of) { return of.overtakable(); }
   [[nodiscard]] bool all_complete() const { return completion_.all(); }  // everything ever sent has been applied
-  [[nodiscard]] std::uint64_t unacknowledged(pe_id pe) const { return completion_.unacknowledged(pe); }
+  [[nodiscard]] std::uint64_t under_way(pe_id pe) const { return completion_.under_way(pe); }
 
   [[nodiscard]] transforming_counts transformed() const;
   [[nodiscard]] rdma_counts by_rdma() const;
@@ -164,7 +166,7 @@ class protocol final : transport::receiver {
   message& new_message(std::atomic<bool>* sent = nullptr);
   message& prepared(pool<message>& from, std::atomic<bool>* sent);
   void sent(message& m);
-  reply& new_reply(outstanding& of, void* destination, std::size_t bytes);
+  reply& new_reply(outstanding& of, pe_id by, void* destination, std::size_t bytes);
   [[nodiscard]] envelope to(pe_id pe) const { return {admission_.key_of(pe), me_.index()}; }
   void issue(outstanding& of, pe_id pe, std::size_t free_bytes = 0);
   void coalesce(outstanding& of, pe_id pe, std::size_t offset, const void* source, std::size_t bytes,

@@ -78,11 +78,11 @@ void protocol::send_due() {
     send_before_other(due.to);
     std::uint64_t token = 0;
     if (due.counted)  // some quiet may wait already: for a reply, then, of which it need not have known
-      token = token_of(new_reply(*due.of, nullptr, 0));
+      token = token_of(new_reply(*due.of, due.to, nullptr, 0));
     else
       issue(*due.of, due.to);
     send(due.to, message_kind::put, new_message(), with_signal(to(due.to), 0, &*due.signal, token));
-    if (due.counted) completion_.replied(*due.of);
+    if (due.counted) completion_.replied(*due.of, due.to);
   }
 }
 

@@ -128,9 +128,9 @@ void rdma::began(access& one, const bool& finished) {
   one.finished = nullptr;
   if (!one.of) return;
   if (one.changes)
-    completion_.expect_overtakable(*one.of);
+    completion_.expect_overtakable(*one.of, one.pe);
   else
-    completion_.expect_reply(*one.of);
+    completion_.expect_reply(*one.of, one.pe);
 }
 
 void rdma::began(access& one, const bool& finished, transfers_by_size& of_size, std::size_t bytes,
@@ -207,7 +207,7 @@ void rdma::finish(access& one) {
   if (one.signal)
     due_.push_back({one.pe, one.signal, one.of, one.counted});
   else if (one.counted && one.of)
-    completion_.replied(*one.of);
+    completion_.replied(*one.of, one.pe);
   if (one.counted) hooks_.changed();
   accesses_.give_back(one);
 }

@@ -102,7 +102,7 @@ void transfers::send_strided(context& c, void* target, const block_descriptor& t
     const std::size_t count = std::min(per_message, blocks - first);
     auto message = protocol::room_for_blocks(small, count * bytes);
     from.gather(message.packed(), source, first, count);
-    wait_for_room(c, pe);
+    wait_for_room(c, operation::strided, pe);
     unconfirmed_.add(count * bytes, pe);
     remote_->scatter(c.outstanding_, pe, memory_.offset_of(target), first, count, std::move(message), how);
   }

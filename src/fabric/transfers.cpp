@@ -26,9 +26,8 @@ void transfers::polled_own_memory() {
   if (++fetches % fetches_per_round == 0) drive();
 }
 
-void transfers::wait_until_there_is_room(const context& c, pe_id pe) {
-  waits_.until({operation::put, 0, pe.index(), c.policy, true},
-               [&] { return remote_->unacknowledged(pe) < most_outstanding_; });
+void transfers::wait_until_there_is_room(const context& c, operation what, pe_id pe) {
+  waits_.until({what, 0, pe.index(), c.policy, true}, [&] { return remote_->under_way(pe) < most_outstanding_; });
 }
 
 bool transfers::join(const context& c, void* target, const void* source, std::size_t bytes, pe_id pe) {
@@ -40,7 +39,7 @@ bool transfers::join(const context& c, void* target, const void* source, std::si
 
 void transfers::put_remote(context& c, void* target, const void* source, std::size_t bytes, pe_id pe,
                            const signal_amo* signal, bool blocking) {
-  wait_for_room(c, pe);
+  wait_for_room(c, operation::put, pe);
   unconfirmed_.add(bytes, pe);
   const std::size_t offset = memory_.offset_of(target);
   const transforming how = c.transform.value_or(transform_);
@@ -74,6 +73,11 @@ void transfers::wait_for(reply& answer, wait::awaited what) {
   waits_.until(what, [&] { return answer.done.done(); });
 }
 
+void transfers::get_nbi_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe) {
+  wait_for_room(c, operation::get, pe);
+  remote_->get_nbi(c.outstanding_, pe, memory_.offset_of(source), destination, bytes);
+}
+
 void transfers::get_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe) {
   reply answer{.destination = destination, .bytes = bytes};
   remote_->get(pe, memory_.offset_of(source), answer);
@@ -81,7 +85,7 @@ void transfers::get_remote(context& c, void* destination, const void* source, st
 }
 
 void transfers::non_fetching_remote(context& c, void* target, amo u, pe_id pe) {
-  wait_for_room(c, pe);
+  wait_for_room(c, operation::atomic, pe);
   u.offset = memory_.offset_of(target);
   remote_->non_fetching(c.outstanding_, pe, u);
 }
@@ -101,6 +105,7 @@ void transfers::fetching_nbi(context& c, void* old_value, void* target, amo u, p
     std::memcpy(old_value, &old, u.width);  // the low bytes come first on the machines Lull runs on
     return;
   }
+  wait_for_room(c, operation::atomic, pe);
   u.offset = memory_.offset_of(target);
   remote_->fetching_nbi(c.outstanding_, pe, u, old_value);
 }

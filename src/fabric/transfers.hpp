@@ -82,7 +82,7 @@ class transfers {
     if (const void* const there = memory_.direct(source, pe)) [[likely]]
       copy_bytes(destination, there, bytes);
     else
-      remote_->get_nbi(c.outstanding_, pe, memory_.offset_of(source), destination, bytes);
+      get_nbi_remote(c, destination, source, bytes, pe);
   }
 
   // Atomic operations on the 4- or 8-byte word at `target` of `pe`; u.offset is filled in here.
@@ -141,16 +141,18 @@ class transfers {
                   bool blocking);
   // Into a message with others, if one is open; its place among those to one PE, it has already.
   [[nodiscard]] bool join(const context& c, void* target, const void* source, std::size_t bytes, pe_id pe);
+  void get_nbi_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe);
   void get_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe);
   void non_fetching_remote(context& c, void* target, amo u, pe_id pe);
   std::uint64_t fetching_remote(context& c, void* target, amo u, pe_id pe);
   void send_strided(context& c, void* target, const block_descriptor& there, const void* source,
                     const block_descriptor& here, const axpy* how, pe_id pe);
-  void wait_for_room(const context& c, pe_id pe) {
-    if (remote_->unacknowledged(pe) >= most_outstanding_) [[unlikely]]
-      wait_until_there_is_room(c, pe);
+  // Before another operation on `pe`.
+  void wait_for_room(const context& c, operation what, pe_id pe) {
+    if (remote_->under_way(pe) >= most_outstanding_) [[unlikely]]
+      wait_until_there_is_room(c, what, pe);
   }
-  void wait_until_there_is_room(const context& c, pe_id pe);
+  void wait_until_there_is_room(const context& c, operation what, pe_id pe);
   void wait_for(reply& answer, wait::awaited what);
   void polled_own_memory();
 
@@ -161,7 +163,7 @@ class transfers {
   progress_thread* progress_;
   bool oversubscribed_;
   transforming transform_;          // of contexts that do not say otherwise
-  std::uint64_t most_outstanding_;  // messages to one PE
+  std::uint64_t most_outstanding_;  // operations on one PE
   unconfirmed_puts unconfirmed_;
   context default_;
 };

@@ -9,9 +9,14 @@
 #include <cstdlib>
 #include <deque>
 #include <functional>
+#include <optional>
 
 #include "base/error.hpp"
 #include "fabric/memory_transport.hpp"
+#include "fabric/progress_thread.hpp"
+#include "fabric/symmetric_memory.hpp"
+#include "fabric/transfers.hpp"
+#include "surroundings.hpp"
 #include "transport/ucx.hpp"
 
 namespace lull::fabric {
@@ -32,9 +37,11 @@ struct station {
   std::vector<std::byte> memory = std::vector<std::byte>(memory_bytes);
   shared_lock accumulating;
   outstanding sent;
+  std::function<void()> changed = [] {};
   protocol messages;
   station(int pe, int pes, maker over)
-      : messages(pe_id{pe}, pes, {memory, accumulating}, {.memory_changed = [] {}, .node_memory_changed = [] {}},
+      : messages(pe_id{pe}, pes, {memory, accumulating},
+                 {.memory_changed = [this] { changed(); }, .node_memory_changed = [] {}},
                  [=](transport::receiver& to) { return over(to, pes); }) {
     accumulating.open();
   }
@@ -330,7 +337,7 @@ TEST_F(overtaken_puts, nothing_sent_after_them_is_acknowledged_before) {
   std::atomic<bool> gone{false};
   job[0].messages.put(job[0].sent, pe_id{1}, 0, &flag, sizeof flag, nullptr, &gone, transforming::off);
   settle();
-  EXPECT_EQ(job[0].messages.unacknowledged(pe_id{1}), 2U);
+  EXPECT_EQ(job[0].messages.under_way(pe_id{1}), 2U);
   EXPECT_FALSE(job[0].messages.all_complete());
   transport::memory_transport::holds_back = false;
   job.complete(job[0]);
@@ -375,6 +382,58 @@ TEST_P(ucx_threshold, is_that_of_ucx) {
 }
 
 INSTANTIATE_TEST_SUITE_P(settings, ucx_threshold, testing::Values("8k", "auto", "inf"));
+
+class transfers_with_few_outstanding : public settings_by_default {
+ protected:
+  static constexpr std::uint64_t most = 4;
+  static constexpr std::size_t words = 1000;
+  const bool is_set = (set("LULL_MAX_OUTSTANDING", "4"), true);
+  job_of_three job{over_ucx};
+  symmetric_memory memory{pe_id{0}, job_of_three::pes, 0};
+  progress_thread there{job[1].messages, false, 1}, here{job[0].messages, false, 1};
+  waiting waits{memory.bell_of(pe_id{0}), &here, {.alone = true}};
+  transfers moving{pe_id{0}, memory, waits, &job[0].messages, &here, false};
+  context of;
+  std::uint64_t* const source = static_cast<std::uint64_t*>(memory.allocate(words * sizeof(std::uint64_t)));
+  std::vector<std::uint64_t> got = std::vector<std::uint64_t>(words);
+
+  transfers_with_few_outstanding() {
+    job[0].changed = [this] {
+      memory.bell_of(pe_id{0}).ring_for_store();
+      here.wake_sleeper();
+    };
+    for (std::uint64_t i = 0; i < words; ++i)
+      std::memcpy(job[1].memory.data() + memory.offset_of(source + i), &i, sizeof i);
+  }
+  void expect_all_got() {
+    moving.quiet(of);
+    for (std::uint64_t i = 0; i < words; ++i) ASSERT_EQ(got[i], i);
+  }
+};
+
+TEST_F(transfers_with_few_outstanding, a_loop_of_gets_waits_for_room) {
+  for (std::size_t i = 0; i < words; ++i) {
+    moving.get_nbi(of, &got[i], source + i, sizeof got[i], pe_id{1});
+    ASSERT_LE(job[0].messages.under_way(pe_id{1}), most);
+  }
+  expect_all_got();
+}
+
+TEST_F(transfers_with_few_outstanding, a_loop_of_fetching_atomics_waits_for_room) {
+  for (std::size_t i = 0; i < words; ++i) {
+    moving.fetching_nbi(of, &got[i], source + i, {amo_op::fetch, 8, 0, 0}, pe_id{1});
+    ASSERT_LE(job[0].messages.under_way(pe_id{1}), most);
+  }
+  expect_all_got();
+}
+
+TEST(outstanding_operations, of_a_new_context_are_not_those_of_one_that_was_at_the_same_address) {
+  std::optional<outstanding> of;
+  of.emplace();
+  const std::uint64_t before = of->number();
+  of.emplace();
+  EXPECT_NE(of->number(), before);
+}
 
 TEST(ucx_threshold_in_an_unknown_form, is_refused) {
   setenv("UCX_RNDV_THRESH", "intra:8k,inter:16k", 1);
