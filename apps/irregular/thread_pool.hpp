@@ -96,6 +96,8 @@ class thread_pool {
   static void pause() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb");
 #endif
   }
 

@@ -23,4 +23,10 @@ namespace lull {
 #endif
 }
 
+// Since `begin`; 0 where the counter is behind it, as two reads that the processor has swapped may have it.
+[[nodiscard]] inline std::uint64_t ticks_since(std::uint64_t begin) noexcept {
+  const auto passed = static_cast<std::int64_t>(ticks() - begin);
+  return passed > 0 ? static_cast<std::uint64_t>(passed) : 0;
+}
+
 }  // namespace lull

@@ -88,7 +88,7 @@ class call_record {
       : thread_(thread), region_(static_cast<std::uint16_t>(which)), begin_(ticks()) {}
 
   void returned(int result) noexcept {
-    took_ = ticks() - begin_;
+    took_ = ticks_since(begin_);
     result_ = result;
   }
   [[nodiscard]] thread_state& thread() const noexcept { return thread_; }

@@ -61,7 +61,7 @@ class recorded {
   }
 
   void returned() noexcept {
-    if (outermost_) took_ = ticks() - begin_;
+    if (outermost_) took_ = ticks_since(begin_);
   }
 
   void plain() noexcept { put(kind::call, 0, -1, 0); }

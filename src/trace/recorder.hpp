@@ -43,7 +43,7 @@ class thread_log {
   }
   // A call from `begin` to now; a duration over 32 bits takes a second record.
   void put_call(record r) noexcept {
-    const std::uint64_t took = ticks() - r.begin;
+    const std::uint64_t took = ticks_since(r.begin);
     r.duration = static_cast<std::uint32_t>(took);
     put(r);
     if (took >> 32 != 0) [[unlikely]]

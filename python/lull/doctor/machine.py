@@ -39,7 +39,7 @@ def _processor(machine: Machine) -> Finding:
             if cores == all_cores
             else f"{cores} of {all_cores} hardware threads"
         )
-    waits = [name for name in ("waitpkg", "mwaitx") if name in flags]
+    waits = [name for name in ("waitpkg", "mwaitx", "wfxt") if name in flags]
     if waits:
         words.append(f"waits in user space ({', '.join(waits)})")
     if "hypervisor" in flags:
