@@ -66,6 +66,7 @@ void shared_lock::open() {
   pthread_mutexattr_t shared;
   pthread_mutexattr_init(&shared);
   pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&shared, PTHREAD_MUTEX_ROBUST);
   pthread_mutex_init(&mutex_, &shared);
   pthread_mutexattr_destroy(&shared);
 }

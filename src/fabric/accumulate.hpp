@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,11 +24,15 @@ struct axpy {  // the kind of the elements and the factor, in the elements' own 
 // target[i] += factor · source[i] for elements that make up `bytes`. Neither needs to be aligned.
 void apply_axpy(const axpy& how, void* target, const void* source, std::size_t bytes);
 
-// A lock between processes that share memory. Its holder never waits for anything else while it holds it.
+// A lock between processes that share memory. Its holder never waits for anything else while it holds it. Where it dies
+// meanwhile, the next has the lock: the job is about to end, and must not hang.
 class shared_lock {
  public:
   void open();  // once, by the owner of the memory, before anybody uses it
-  void lock() { pthread_mutex_lock(&mutex_); }
+  void lock() {
+    if (pthread_mutex_lock(&mutex_) == EOWNERDEAD) [[unlikely]]
+      pthread_mutex_consistent(&mutex_);
+  }
   void unlock() { pthread_mutex_unlock(&mutex_); }
 
  private:

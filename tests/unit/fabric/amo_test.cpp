@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "fabric/accumulate.hpp"
 #include "fabric/amo.hpp"
 
 namespace lull::fabric {
@@ -26,6 +30,24 @@ TEST(amo, a_narrow_word_wraps_and_its_neighbour_is_untouched) {
   EXPECT_EQ(apply_amo({amo_op::add, 4, 0, 1, 0}, &words[0]), 0xffffffffU);
   EXPECT_EQ(words[0], 0U);
   EXPECT_EQ(words[1], 7U);
+}
+
+TEST(shared_lock, goes_to_the_next_where_its_holder_has_died) {
+  void* const memory = mmap(nullptr, sizeof(shared_lock), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto& lock = *static_cast<shared_lock*>(memory);
+  lock.open();
+  const pid_t holder = fork();
+  if (holder == 0) {
+    lock.lock();
+    _exit(0);
+  }
+  waitpid(holder, nullptr, 0);
+  for (int turn = 0; turn < 2; ++turn) {
+    lock.lock();
+    lock.unlock();
+  }
+  munmap(memory, sizeof(shared_lock));
 }
 
 }  // namespace
