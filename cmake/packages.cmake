@@ -45,6 +45,7 @@ set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
 set(CPACK_DEBIAN_LIBRARIES_PACKAGE_NAME liblull0)
 set(CPACK_COMPONENT_LIBRARIES_DESCRIPTION "the shared libraries")
 set(CPACK_DEBIAN_LIBRARIES_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBRARIES_PACKAGE_DEPENDS "libucx0 (>= 1.13)")  # it is loaded when it is needed, so shlibdeps does not see it
 set(CPACK_DEBIAN_LIBRARIES_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_BINARY_DIR}/triggers)
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
 

@@ -9,7 +9,6 @@
 #include "base/received_bytes.hpp"
 #include "base/settings.hpp"
 #include "model/machine_file.hpp"
-#include "transport/crashes.hpp"
 #include "transport/ucx.hpp"
 
 namespace lull::fabric {
@@ -42,7 +41,6 @@ world::world()
       team_blocks_(static_cast<std::byte*>(memory_.allocate(team::bytes_for(pes(), most_teams_)))),
       awaited_(static_cast<std::uint64_t*>(memory_.allocate(sizeof *awaited_))),
       slots_(most_teams_) {
-  transport::leave_crashes_to_the_program();
   if (members_.several_nodes()) protocol_ = make_protocol();
   join();
   if (protocol_)

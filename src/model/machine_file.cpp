@@ -117,7 +117,7 @@ bool choosers_correct() { return setting_text("LULL_CHOOSE") != "off"; }
 machine read_machine_file(const std::string& path) { return machine_file(path).over({}); }
 
 std::string machine_file_of_this_host() {
-  // NOLINTBEGIN(concurrency-mt-unsafe): nothing in Lull changes the environment
+  // NOLINTBEGIN(concurrency-mt-unsafe): Lull changes the environment only in this thread, where it loads UCX
   const char* const config = std::getenv("XDG_CONFIG_HOME");
   const char* const home = std::getenv("HOME");
   // NOLINTEND(concurrency-mt-unsafe)

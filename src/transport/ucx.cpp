@@ -9,21 +9,24 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/received_bytes.hpp"
 #include "base/settings.hpp"
 #include "model/machine.hpp"
+#include "transport/ucx_library.hpp"
 #include "transport/ucx_memory.hpp"
 
 namespace lull::transport {
 namespace {
 
-std::string answer(ucs_status_t status) { return std::string("UCX answered ") + ucs_status_string(status); }
+std::string answer(ucs_status_t status) { return std::string("UCX answered ") + library.ucs_status_string(status); }
 
 void check(ucs_status_t status, const char* asked) {
   if (status != UCS_OK) throw error(asked, answer(status));
@@ -51,10 +54,18 @@ std::string loopback_interface() {
               "ip link set lo up, or name another in UCX_NET_DEVICES");
 }
 
+// Ends an object of UCX's by this function.
+template <auto function>
+struct ended_by {
+  template <class Object>
+  void operator()(Object* object) const {
+    (library.*function)(object);
+  }
+};
+
 class ucx final : public transport {
  public:
   ucx(receiver& to, const ucx_settings& wanted);
-  ~ucx() override;
 
   [[nodiscard]] std::vector<std::byte> address() const override;
   void introduce(int peer, std::span<const std::byte> address) override;
@@ -65,8 +76,8 @@ class ucx final : public transport {
             std::size_t bytes, order wanted) override;
   void fetch(const incoming& announced, void* destination, fetching& then) override;
   [[nodiscard]] remote_memory* remote() override { return memory_.get(); }
-  bool progress() override { return ucp_worker_progress(worker_) != 0; }
-  bool arm() override { return ucp_worker_arm(worker_) == UCS_OK; }
+  bool progress() override { return library.ucp_worker_progress(worker_.get()) != 0; }
+  bool arm() override { return library.ucp_worker_arm(worker_.get()) == UCS_OK; }
   [[nodiscard]] int event_fd() const override { return event_fd_; }
 
  private:
@@ -87,11 +98,12 @@ class ucx final : public transport {
   receiver& receiver_;
   std::size_t rendezvous_from_;  // bytes of payload
   bool outlives_peers_;
-  ucp_context_h context_ = nullptr;
-  ucp_worker_h worker_ = nullptr;
   int event_fd_ = -1;
   std::vector<peer> peers_;
   std::array<listener, kinds> listeners_;
+  // They end in the other order, and before what UCX may still call.
+  std::unique_ptr<ucp_context, ended_by<&ucx_library::ucp_cleanup>> context_;
+  std::unique_ptr<ucp_worker, ended_by<&ucx_library::ucp_worker_destroy>> worker_;
   std::unique_ptr<ucx_memory> memory_;
 };
 
@@ -102,18 +114,41 @@ bool may_expose(const ucx_settings& wanted) {
   return wanted.emulated && std::getenv("UCX_TLS");  // NOLINT(concurrency-mt-unsafe): before any thread starts
 }
 
+// Whether this host has a network whose adapter reads memory that is registered with it; tcp has no use for that.
+bool has_registering_network() {
+  std::error_code none;
+  return std::ranges::any_of(
+      std::array{"/sys/class/infiniband", "/sys/class/cxi", "/sys/class/kgni"}, [&](const char* kind) {
+        return std::filesystem::directory_iterator(kind, none) != std::filesystem::directory_iterator();
+      });
+}
+
 // What UCX is to do, unless the user has said otherwise.
-void set_defaults(const ucx_settings& wanted) {
+void set_defaults(const ucx_settings& wanted, ucp_config_t* config) {
+  const auto is_open = [](const char* name) {
+    return !std::getenv(
+        (std::string("UCX_") + name).c_str());  // NOLINT(concurrency-mt-unsafe): before any thread starts
+  };
+  const auto set = [&](const char* name, const char* value, const char* asked) {
+    if (is_open(name)) check(library.ucp_config_modify(config, name, value), asked);
+  };
   // UCX would use shared memory between emulated nodes too, where it loses wake-ups and where no wire is emulated.
-  if (wanted.emulated) setenv("UCX_TLS", "tcp,self", 0);  // NOLINT(concurrency-mt-unsafe): before any thread starts
-  // UCX complains, on stdout, about settings of a network that it is not to use.
-  const char* const given = std::getenv("UCX_TLS");  // NOLINT(concurrency-mt-unsafe)
-  const std::string_view networks = given ? given : "all";
+  if (wanted.emulated) set("TLS", "tcp,self", "keep UCX to tcp between emulated nodes");
+  if (wanted.one_host && is_open("NET_DEVICES"))
+    set("NET_DEVICES", loopback_interface().c_str(), "keep UCX to the loopback");
+  // An idle connection does not show that its peer has died: look after it every so often.
+  if (wanted.outlives_peers) set("KEEPALIVE_INTERVAL", "1s", "look after UCX's connections");
+}
+
+// Larger pieces than UCX's 8 KiB save most of the system calls of a large message. It reads them from the environment alone,
+// when the worker is made; and complains, on stdout, about those of a network that it is not to use.
+ucx_environment settings_of_tcp(const ucx_settings& wanted) {
+  const char* const given = std::getenv("UCX_TLS");  // NOLINT(concurrency-mt-unsafe): before any thread starts
+  const std::string_view networks = given ? given : wanted.emulated ? "tcp,self" : "all";
   const auto may_use = [&](std::string_view name) { return networks.find(name) != std::string_view::npos; };
-  if (!networks.starts_with('^') && !may_use("tcp") && !may_use("all")) return;
-  // Larger pieces than UCX's 8 KiB save most of the system calls of a large message.
-  setenv("UCX_TCP_TX_SEG_SIZE", "64k", 0);  // NOLINT(concurrency-mt-unsafe)
-  setenv("UCX_TCP_RX_SEG_SIZE", "64k", 0);  // NOLINT(concurrency-mt-unsafe)
+  if (!networks.starts_with('^') && !may_use("tcp") && !may_use("all"))
+    return ucx_environment(std::initializer_list<ucx_environment::variable>{});
+  return ucx_environment({{"UCX_TCP_TX_SEG_SIZE", "64k"}, {"UCX_TCP_RX_SEG_SIZE", "64k"}});
 }
 
 ucx::ucx(receiver& to, const ucx_settings& wanted)
@@ -123,39 +158,34 @@ ucx::ucx(receiver& to, const ucx_settings& wanted)
       peers_(static_cast<std::size_t>(wanted.processes)),
       listeners_{} {
   const bool exposes = may_expose(wanted);
-  set_defaults(wanted);
+  load_ucx(!wanted.emulated && !wanted.one_host && has_registering_network());
+  const ucx_environment of_tcp = settings_of_tcp(wanted);
   ucp_config_t* config = nullptr;
-  check(ucp_config_read(nullptr, nullptr, &config), "read UCX's settings");
-  const std::unique_ptr<ucp_config_t, void (*)(ucp_config_t*)> release(config, ucp_config_release);
-  if (wanted.one_host && !std::getenv("UCX_NET_DEVICES"))  // NOLINT(concurrency-mt-unsafe): before any thread starts
-    check(ucp_config_modify(config, "NET_DEVICES", loopback_interface().c_str()), "keep UCX to the loopback");
-  // An idle connection does not show that its peer has died: look after it every so often.
-  if (outlives_peers_ && !std::getenv("UCX_KEEPALIVE_INTERVAL"))  // NOLINT(concurrency-mt-unsafe): the same
-    check(ucp_config_modify(config, "KEEPALIVE_INTERVAL", "1s"), "look after UCX's connections");
+  check(library.ucp_config_read(nullptr, nullptr, &config), "read UCX's settings");
+  const std::unique_ptr<ucp_config_t, void (*)(ucp_config_t*)> release(config, library.ucp_config_release);
+  set_defaults(wanted, config);
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_NAME;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
   if (exposes) params.features |= UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
   params.estimated_num_eps = peers_.size();
   params.name = "lull";
-  check(ucp_init(&params, config, &context_), "start UCX");
+  ucp_context_h context = nullptr;
+  check(library.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &context), "start UCX");
+  context_.reset(context);
   ucp_worker_params_t worker{};
   worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   worker.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  check(ucp_worker_create(context_, &worker, &worker_), "open a UCX worker");
-  check(ucp_worker_get_efd(worker_, &event_fd_),
+  ucp_worker_h made = nullptr;
+  check(library.ucp_worker_create(context, &worker, &made), "open a UCX worker");
+  worker_.reset(made);
+  check(library.ucp_worker_get_efd(made, &event_fd_),
         "get UCX's event descriptor (UCX_TLS may name a transport without one)");
   for (unsigned kind = 0; kind < kinds; ++kind) {
     listeners_[kind] = {this, kind};
     listen(listeners_[kind]);
   }
-  if (exposes) memory_ = ucx_memory::expose(context_, wanted, [this](int peer) { return connection(peer); });
-}
-
-ucx::~ucx() {
-  memory_.reset();
-  if (worker_) ucp_worker_destroy(worker_);
-  if (context_) ucp_cleanup(context_);
+  if (exposes) memory_ = ucx_memory::expose(context, wanted, [this](int peer) { return connection(peer); });
 }
 
 void ucx::listen(listener& to) {
@@ -172,17 +202,17 @@ void ucx::listen(listener& to) {
     owner->receiver_.received(kind, {static_cast<const std::byte*>(header), header_bytes}, {data, bytes, announced});
     return UCS_OK;  // UCX lets go of an announced payload that nobody has fetched
   };
-  check(ucp_worker_set_am_recv_handler(worker_, &param), "listen for messages");
+  check(library.ucp_worker_set_am_recv_handler(worker_.get(), &param), "listen for messages");
 }
 
 std::vector<std::byte> ucx::address() const {
   ucp_address_t* address = nullptr;
   std::size_t bytes = 0;
-  check(ucp_worker_get_address(worker_, &address, &bytes), "get this PE's UCX address");
+  check(library.ucp_worker_get_address(worker_.get(), &address, &bytes), "get this PE's UCX address");
   std::vector<std::byte> all(sizeof bytes + bytes);
   std::memcpy(all.data(), &bytes, sizeof bytes);
   std::memcpy(all.data() + sizeof bytes, address, bytes);
-  ucp_worker_release_address(worker_, address);
+  library.ucp_worker_release_address(worker_.get(), address);
   if (memory_) {
     const auto key = memory_->key();
     all.insert(all.end(), key.begin(), key.end());
@@ -216,7 +246,7 @@ ucs_status_t ucx::connect(peer& to) {
     };
   }
   to.owner = this;
-  return ucp_ep_create(worker_, &params, &to.endpoint);
+  return library.ucp_ep_create(worker_.get(), &params, &to.endpoint);
 }
 
 ucp_ep_h ucx::connection(int peer) {
@@ -232,11 +262,11 @@ void ucx::disconnect() {
     ucp_request_param_t param{};
     param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
     param.flags = UCP_EP_CLOSE_FLAG_FORCE;
-    void* request = ucp_ep_close_nbx(other.endpoint, &param);
+    void* request = library.ucp_ep_close_nbx(other.endpoint, &param);
     other.endpoint = nullptr;
     if (!UCS_PTR_IS_PTR(request)) continue;
-    while (ucp_request_check_status(request) == UCS_INPROGRESS) ucp_worker_progress(worker_);
-    ucp_request_free(request);
+    while (library.ucp_request_check_status(request) == UCS_INPROGRESS) library.ucp_worker_progress(worker_.get());
+    library.ucp_request_free(request);
   }
 }
 
@@ -260,9 +290,10 @@ void ucx::send(int peer, unsigned kind, outgoing& message, std::span<const std::
       static_cast<outgoing*>(user)->sent();
     else
       static_cast<outgoing*>(user)->lost(answer(status).c_str());
-    ucp_request_free(request);
+    library.ucp_request_free(request);
   };
-  void* const request = ucp_am_send_nbx(to.endpoint, kind, header.data(), header.size(), payload, bytes, &param);
+  void* const request =
+      library.ucp_am_send_nbx(to.endpoint, kind, header.data(), header.size(), payload, bytes, &param);
   if (UCS_PTR_IS_ERR(request))
     message.lost(answer(UCS_PTR_STATUS(request)).c_str());
   else if (request == nullptr)
@@ -278,9 +309,10 @@ void ucx::fetch(const incoming& announced, void* destination, fetching& then) {
       static_cast<fetching*>(user)->fetched();
     else
       static_cast<fetching*>(user)->lost();
-    ucp_request_free(request);
+    library.ucp_request_free(request);
   };
-  void* const request = ucp_am_recv_data_nbx(worker_, announced.data, destination, announced.bytes, &param);
+  void* const request =
+      library.ucp_am_recv_data_nbx(worker_.get(), announced.data, destination, announced.bytes, &param);
   if (UCS_PTR_IS_ERR(request))
     then.lost();
   else if (request == nullptr)

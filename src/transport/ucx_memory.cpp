@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/page.hpp"
+#include "transport/ucx_library.hpp"
 
 namespace lull::transport {
 namespace {
@@ -19,10 +20,10 @@ struct packed_key {
   void* bytes = nullptr;
   std::size_t size = 0;
   packed_key(ucp_context_h context, ucp_mem_h memory) {
-    if (ucp_rkey_pack(context, memory, &bytes, &size) != UCS_OK) bytes = nullptr, size = 0;
+    if (library.ucp_rkey_pack(context, memory, &bytes, &size) != UCS_OK) bytes = nullptr, size = 0;
   }
   ~packed_key() {
-    if (bytes) ucp_rkey_buffer_release(bytes);
+    if (bytes) library.ucp_rkey_buffer_release(bytes);
   }
   packed_key(const packed_key&) = delete;
   packed_key& operator=(const packed_key&) = delete;
@@ -46,12 +47,12 @@ ucp_request_param_t told(accessing& then) {
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   param.user_data = &then;
   param.cb.send = [](void* request, ucs_status_t status, void* user) {
-    ucp_request_free(request);
+    library.ucp_request_free(request);
     if (status == UCS_ERR_CANCELED) return;  // by disconnect(): nobody waits for it
     if (status == UCS_OK)
       static_cast<accessing*>(user)->done();
     else
-      static_cast<accessing*>(user)->lost(ucs_status_string(status));
+      static_cast<accessing*>(user)->lost(library.ucs_status_string(status));
   };
   return param;
 }
@@ -59,7 +60,7 @@ ucp_request_param_t told(accessing& then) {
 // An access has been begun with this result.
 void begun(void* request, accessing& then) {
   if (request == nullptr) return then.done();
-  if (UCS_PTR_IS_ERR(request)) then.lost(ucs_status_string(UCS_PTR_STATUS(request)));
+  if (UCS_PTR_IS_ERR(request)) then.lost(library.ucs_status_string(UCS_PTR_STATUS(request)));
 }
 
 // No others: over shared memory UCX 1.13.1 applies the old value to itself in and, or and xor.
@@ -104,20 +105,20 @@ bool ucx_memory::map(std::span<std::byte> given, std::size_t bytes, bool allocat
   params.address = given.data();
   params.length = bytes;
   params.flags = allocated ? UCP_MEM_MAP_ALLOCATE : 0;
-  if (ucp_mem_map(context_, &params, &handle_) != UCS_OK) {
+  if (library.ucp_mem_map(context_, &params, &handle_) != UCS_OK) {
     handle_ = nullptr;
     return false;
   }
   ucp_mem_attr_t where{};
   where.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
-  if (ucp_mem_query(handle_, &where) != UCS_OK) return false;
+  if (library.ucp_mem_query(handle_, &where) != UCS_OK) return false;
   pages_ = static_cast<std::byte*>(where.address);
   bytes_ = bytes;
   return true;
 }
 
 void ucx_memory::unmap() {
-  if (handle_) ucp_mem_unmap(context_, std::exchange(handle_, nullptr));
+  if (handle_) library.ucp_mem_unmap(context_, std::exchange(handle_, nullptr));
   pages_ = nullptr;
   bytes_ = 0;
 }
@@ -129,7 +130,7 @@ ucx_memory::~ucx_memory() {
 
 void ucx_memory::forget_peers() {
   for (peer& other : peers_)
-    if (other.key) ucp_rkey_destroy(std::exchange(other.key, nullptr));
+    if (other.key) library.ucp_rkey_destroy(std::exchange(other.key, nullptr));
 }
 
 std::vector<std::byte> ucx_memory::key() const {
@@ -154,9 +155,9 @@ void ucx_memory::ask(int which, peer& other) {
   const auto packed = std::exchange(other.packed, {});
   if (packed.empty()) return;
   other.endpoint = connection_(which);
-  if (!other.endpoint || ucp_ep_rkey_unpack(other.endpoint, packed.data(), &other.key) != UCS_OK) return;
+  if (!other.endpoint || library.ucp_ep_rkey_unpack(other.endpoint, packed.data(), &other.key) != UCS_OK) return;
   void* shown = nullptr;
-  if (ucp_rkey_ptr(other.key, other.base, &shown) == UCS_OK) {
+  if (library.ucp_rkey_ptr(other.key, other.base, &shown) == UCS_OK) {
     other.shown = static_cast<std::byte*>(shown);
     other.reached = reach::by_itself;
   } else if (emulation_too_) {
@@ -167,13 +168,13 @@ void ucx_memory::ask(int which, peer& other) {
 void ucx_memory::put(int which, std::size_t offset, const void* source, std::size_t bytes, accessing& then) {
   const peer& to = known(which);
   const ucp_request_param_t param = told(then);
-  begun(ucp_put_nbx(to.endpoint, source, bytes, to.base + offset, to.key, &param), then);
+  begun(library.ucp_put_nbx(to.endpoint, source, bytes, to.base + offset, to.key, &param), then);
 }
 
 void ucx_memory::get(int which, std::size_t offset, void* destination, std::size_t bytes, accessing& then) {
   const peer& from = known(which);
   const ucp_request_param_t param = told(then);
-  begun(ucp_get_nbx(from.endpoint, destination, bytes, from.base + offset, from.key, &param), then);
+  begun(library.ucp_get_nbx(from.endpoint, destination, bytes, from.base + offset, from.key, &param), then);
 }
 
 void ucx_memory::fetch(int which, std::size_t offset, change how, const void* operand, void* old, std::size_t width,
@@ -183,14 +184,14 @@ void ucx_memory::fetch(int which, std::size_t offset, change how, const void* op
   param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
   param.datatype = ucp_dt_make_contig(width);
   param.reply_buffer = old;
-  begun(ucp_atomic_op_nbx(at.endpoint, ucx_changes[static_cast<std::size_t>(how)], operand, 1, at.base + offset, at.key,
-                          &param),
+  begun(library.ucp_atomic_op_nbx(at.endpoint, ucx_changes[static_cast<std::size_t>(how)], operand, 1, at.base + offset,
+                                  at.key, &param),
         then);
 }
 
 void ucx_memory::flush(int which, accessing& then) {
   const ucp_request_param_t param = told(then);
-  void* const request = ucp_ep_flush_nbx(known(which).endpoint, &param);
+  void* const request = library.ucp_ep_flush_nbx(known(which).endpoint, &param);
   // What this processor itself has stored must be out before anything is loaded, too.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   begun(request, then);

@@ -22,11 +22,12 @@ def look(machine: Machine) -> list[Finding]:
     if not library.is_file():
         return []  # said among Lull's own parts
     libraries = libraries_of(machine, library)
+    ucp = _loaded("libucp.so.0")
     found = [
-        _version("UCX", libraries.get("libucp.so.0"), "ucp_get_version_string"),
+        _version("UCX", ucp, "ucp_get_version_string"),
         _version("PMIx", libraries.get("libpmix.so.2"), "PMIx_Get_version"),
     ]
-    if ucp := libraries.get("libucp.so.0"):
+    if ucp:
         found.append(_transports(machine, ucp))
     return [
         *found,
@@ -34,6 +35,17 @@ def look(machine: Machine) -> list[Finding]:
         _tried(machine, "2 PEs on a node", []),
         _tried(machine, "2 PEs on 2 nodes", ["--nodes", "2"]),
     ]
+
+
+def _loaded(name: str) -> Path | None:
+    """The file that the loader finds for a library which Lull loads only when it needs it."""
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return None
+    files = (line.split(maxsplit=5)[-1].strip() for line in Path("/proc/self/maps").read_text().splitlines())
+    stem = name.partition(".so")[0] + ".so"
+    return next((Path(file) for file in files if Path(file).name.startswith(stem)), None)
 
 
 def _version(what: str, library: Path | None, function: str) -> Finding:

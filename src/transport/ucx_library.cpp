@@ -1,0 +1,66 @@
+#include "transport/ucx_library.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace lull::transport {
+namespace {
+
+constexpr const char* file = "libucp.so.0";
+
+std::string last_failure() {
+  const char* const said = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps it for each thread
+  return said != nullptr ? said : "it cannot be loaded";
+}
+
+// The one of the program, where it has one; else found as the loader finds it, or where it was when Lull was built.
+void* opened(bool registers) {
+  if (void* const there = dlopen(file, RTLD_NOW | RTLD_NOLOAD)) return there;
+  const ucx_environment environment({{"UCX_HANDLE_ERRORS", "none"}, {"UCX_VFS_ENABLE", "no"}});
+  std::optional<ucx_environment> without_hooks;
+  if (!registers) without_hooks.emplace({ucx_environment::variable{"UCX_MEM_EVENTS", "no"}});
+  if (void* const found = dlopen(file, RTLD_NOW)) return found;
+  const std::string failure = last_failure();
+  if (void* const found = dlopen(LULL_UCX_FOLDER "/libucp.so.0", RTLD_NOW)) return found;
+  throw error("load UCX", failure, "install it (libucx0), or run all processes on one node");
+}
+
+void load(bool registers) {
+  void* const ucp = opened(registers);
+  const auto find = [&](const char* name) {
+    void* const found = dlsym(ucp, name);  // in the libraries that it needs, too
+    if (found == nullptr) throw error("load UCX", last_failure(), "install UCX 1.13 or newer");
+    return found;
+  };
+#define LULL_FIND(name) library.name = reinterpret_cast<decltype(library.name)>(find(#name));
+  LULL_UCX_FUNCTIONS(LULL_FIND)
+#undef LULL_FIND
+}
+
+}  // namespace
+
+// NOLINTBEGIN(concurrency-mt-unsafe): while a process joins a job, as PMIx does, too
+ucx_environment::ucx_environment(std::initializer_list<variable> wanted) {
+  for (const auto& [name, value] : wanted)
+    if (std::getenv(name) == nullptr && setenv(name, value, 1) == 0) set_.push_back(name);
+}
+
+ucx_environment::~ucx_environment() {
+  for (const char* const name : set_) unsetenv(name);
+}
+// NOLINTEND(concurrency-mt-unsafe)
+
+ucx_library library;
+
+void load_ucx(bool registers) {
+  static std::once_flag once;
+  std::call_once(once, load, registers);
+}
+
+}  // namespace lull::transport
