@@ -4,18 +4,22 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <set>
+#include <sstream>
+#include <utility>
 
 #include "base/clock.hpp"
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 
 namespace lull::launch {
@@ -29,21 +33,78 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return result;
 }
 
-// Parent of a process, from /proc/PID/stat: "pid (any name) state ppid ..."; 0 when it has gone.
-pid_t parent_of(pid_t pid) {
+// From /proc/PID/stat, "pid (any name) state ppid ...": its parent, 0 when it has gone; its state; and the kernel's flags.
+struct process_state {
+  pid_t parent = 0;
+  char state = 'X';
+  unsigned flags = 0;
+};
+process_state state_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
-  if (!std::getline(file, line)) return 0;
+  if (!std::getline(file, line)) return {};
   const auto name_end = line.rfind(')');
-  if (name_end == std::string::npos || line.size() < name_end + 4) return 0;
-  if (line[name_end + 2] == 'Z') return 0;  // only a zombie: nothing left to end
-  return static_cast<pid_t>(std::strtol(line.c_str() + name_end + 4, nullptr, 10));
+  if (name_end == std::string::npos || line.size() < name_end + 4) return {};
+  const char state = line[name_end + 2];
+  if (state == 'Z') return {};  // only a zombie: nothing left to end
+  process_state found{.state = state};
+  int group = 0, session = 0, terminal = 0, foreground = 0;
+  std::istringstream(line.substr(name_end + 3)) >> found.parent >> group >> session >> terminal >> foreground >>
+      found.flags;
+  return found;
 }
 
-void reap() {
-  while (waitpid(-1, nullptr, WNOHANG) > 0) {
+// To that process alone, whatever has its number meanwhile: the parent is looked up when the process can no longer be
+// mistaken for another.
+void signal_child_of(pid_t parent, pid_t pid, int number) {
+  const descriptor process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (!process) {
+    if (errno != ESRCH) kill(pid, number);  // before Linux 5.3, or no descriptor is left
+    return;
   }
+  // An orphan is a child of this process by now.
+  const pid_t now = state_of(pid).parent;
+  if (now == parent || now == getpid()) (void)syscall(SYS_pidfd_send_signal, process.get(), number, nullptr, 0);
 }
+
+// Each with its parent, parents first.
+std::vector<std::pair<pid_t, pid_t>> descendants_with_parents() {
+  std::multimap<pid_t, pid_t> children;
+  if (DIR* const proc = opendir("/proc")) {
+    while (const dirent* const entry = readdir(proc)) {  // NOLINT(concurrency-mt-unsafe): own DIR
+      const auto pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
+      if (pid > 0) children.emplace(state_of(pid).parent, pid);
+    }
+    closedir(proc);
+  }
+  std::vector<std::pair<pid_t, pid_t>> found{{0, getpid()}};
+  for (std::size_t next = 0; next < found.size(); ++next) {
+    const auto [first, last] = children.equal_range(found[next].second);
+    for (auto child = first; child != last; ++child) found.emplace_back(child->first, child->second);
+  }
+  found.erase(found.begin());
+  return found;
+}
+
+class own_processes final : public process_tree {
+ public:
+  std::vector<pid_t> descendants() override {
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    parents_.clear();
+    for (const auto& [parent, child] : descendants_with_parents()) parents_[child] = parent;
+    std::vector<pid_t> all;
+    for (const auto& [child, parent] : parents_) all.push_back(child);
+    return all;
+  }
+  void signal(pid_t to, int number) override { signal_child_of(parents_[to], to, number); }
+  bool waits_in_the_kernel(pid_t process) override { return launch::waits_in_the_kernel(process); }
+  void pause(int ms) override { usleep(static_cast<useconds_t>(ms) * 1000); }
+  std::int64_t now_ns() override { return lull::now_ns(); }
+
+ private:
+  std::map<pid_t, pid_t> parents_;  // of each descendant
+};
 
 }  // namespace
 
@@ -126,35 +187,41 @@ std::string describe_end(int wait_status) {
   return "was ended by " + (name ? "SIG" + std::string(name) : "signal " + std::to_string(WTERMSIG(wait_status)));
 }
 
-std::vector<pid_t> descendants() {
-  std::multimap<pid_t, pid_t> children;
-  if (DIR* const proc = opendir("/proc")) {
-    while (const dirent* const entry = readdir(proc)) {  // NOLINT(concurrency-mt-unsafe): own DIR
-      const auto pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
-      if (pid > 0) children.emplace(parent_of(pid), pid);
-    }
-    closedir(proc);
-  }
-  std::vector<pid_t> found{getpid()};
-  for (std::size_t next = 0; next < found.size(); ++next) {
-    const auto [first, last] = children.equal_range(found[next]);
-    for (auto child = first; child != last; ++child) found.push_back(child->second);
-  }
-  found.erase(found.begin());
-  return found;
+bool is_ending(pid_t process) {
+  constexpr unsigned exiting = 0x4;  // PF_EXITING of the kernel
+  const process_state now = state_of(process);
+  return now.state == 'X' || (now.flags & exiting) != 0;
 }
 
-void end_descendants(int grace_ms) {
-  for (const pid_t pid : descendants()) kill(pid, SIGTERM);
-  const std::int64_t patience = now_ns() + std::int64_t{grace_ms} * 1'000'000;
-  for (;;) {
-    reap();
-    const auto left = descendants();
-    if (left.empty()) break;
-    if (now_ns() > patience)
-      for (const pid_t pid : left) kill(pid, SIGKILL);
-    usleep(5000);
+bool waits_in_the_kernel(pid_t process) { return state_of(process).state == 'D'; }
+
+std::vector<pid_t> end_descendants(process_tree& tree, const ending_times& when) {
+  for (const pid_t pid : tree.descendants()) tree.signal(pid, SIGTERM);
+  const std::int64_t kill_at = tree.now_ns() + std::int64_t{when.grace_ms} * 1'000'000;
+  const std::int64_t give_up_at = kill_at + std::int64_t{when.give_up_ms} * 1'000'000;
+  constexpr int shortest_pause_ms = 5, longest_pause_ms = 100;
+  for (int pause_ms = shortest_pause_ms;; pause_ms = std::min(2 * pause_ms, longest_pause_ms)) {
+    std::vector<pid_t> left = tree.descendants();
+    if (left.empty()) return {};
+    const std::int64_t now = tree.now_ns();
+    if (now > kill_at)
+      for (const pid_t pid : left) tree.signal(pid, SIGKILL);
+    else
+      pause_ms = shortest_pause_ms;
+    if (now > give_up_at && std::ranges::all_of(left, [&](pid_t pid) { return tree.waits_in_the_kernel(pid); }))
+      return left;
+    tree.pause(pause_ms);
   }
+}
+
+void end_descendants() {
+  own_processes tree;
+  for (const pid_t pid : end_descendants(tree))
+    std::fprintf(
+        stderr,
+        "lull: process %d cannot be ended and is left behind: it waits in the kernel, as for a file server that "
+        "does not answer\n",
+        pid);
 }
 
 }  // namespace lull::launch

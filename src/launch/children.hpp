@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -48,11 +49,32 @@ void set_default(std::vector<std::string>& environment, const std::string& assig
 // "exited with code 7" or "was ended by SIGKILL".
 [[nodiscard]] std::string describe_end(int wait_status);
 
-// All living descendants of this process.
-[[nodiscard]] std::vector<pid_t> descendants();
+// Whether it is in the kernel, in a wait that no signal ends: for a file server that does not answer, say.
+[[nodiscard]] bool waits_in_the_kernel(pid_t process);
 
-// Ends every descendant: SIGTERM, then after grace_ms SIGKILL until none is left. Orphans count as descendants only if
-// this process is a subreaper.
-void end_descendants(int grace_ms);
+// Whether it has begun to end: the system takes it down, or has done so.
+[[nodiscard]] bool is_ending(pid_t process);
+
+// What ending processes needs of the system; tests have another.
+class process_tree {
+ public:
+  virtual ~process_tree() = default;
+  [[nodiscard]] virtual std::vector<pid_t> descendants() = 0;
+  virtual void signal(pid_t to, int number) = 0;
+  [[nodiscard]] virtual bool waits_in_the_kernel(pid_t process) = 0;
+  virtual void pause(int ms) = 0;
+  [[nodiscard]] virtual std::int64_t now_ns() = 0;
+};
+
+struct ending_times {
+  int grace_ms = 1000;         // from SIGTERM to SIGKILL
+  int give_up_ms = 10 * 1000;  // from then on, for what waits in the kernel all the while
+};
+
+// Ends every descendant: SIGTERM, after a while SIGKILL, until none is left but such as wait in the kernel: these it returns.
+// Orphans count as descendants only if this process is a subreaper.
+std::vector<pid_t> end_descendants(process_tree& tree, const ending_times& when = {});
+// The same for this process, with a line on stderr for each that is left.
+void end_descendants();
 
 }  // namespace lull::launch

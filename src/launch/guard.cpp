@@ -28,7 +28,6 @@ namespace {
 
 using lull::launch::exec_failure;
 
-constexpr int grace_ms = 1000;
 constexpr std::array forwarded{SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
 void report(int fd, const nlohmann::json& content) {
@@ -83,7 +82,7 @@ int guard(const std::vector<std::string>& command, int watch_fd, int report_fd) 
     if (wanted[1].revents != 0) {
       char byte = 0;
       if (read(watch_fd, &byte, 1) == 0) {
-        lull::launch::end_descendants(grace_ms);
+        lull::launch::end_descendants();
         return 137;
       }
     }
@@ -97,7 +96,7 @@ int guard(const std::vector<std::string>& command, int watch_fd, int report_fd) 
       for (pid_t ended = waitpid(-1, &status, WNOHANG); ended > 0; ended = waitpid(-1, &status, WNOHANG)) {
         if (ended != child) continue;  // an adopted orphan
         const std::int64_t end_ns = lull::now_ns();
-        if (asked_to_end) lull::launch::end_descendants(grace_ms);  // who was told to end leaves nothing behind
+        if (asked_to_end) lull::launch::end_descendants();  // who was told to end leaves nothing behind
         report(report_fd, summary(status, begin_ns, end_ns));
         return lull::launch::shell_code(status);
       }

@@ -23,6 +23,7 @@
 
 #include "base/clock.hpp"
 #include "base/counted.hpp"
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/topology.hpp"
 #include "launch/children.hpp"
@@ -33,7 +34,8 @@ namespace {
 namespace fs = std::filesystem;
 using lull::launch::exec_failure;
 
-constexpr std::int64_t grace_ns = 500'000'000;  // between asking PEs to end and ending them
+constexpr std::int64_t grace_ns = 500'000'000;       // between asking PEs to end and ending them
+constexpr std::int64_t give_up_ns = 10'000'000'000;  // from then on, for PEs that wait in the kernel all the while
 
 // A folder for sockets and an MPI's files, and one in shared memory for the files that an MPI maps; it would leave
 // these behind when it is killed. A child removes both when this process has ended, however that came about.
@@ -45,21 +47,12 @@ class temporary_folders {
     if (!made) throw lull::error("make a folder in " + wanted.string(), lull::describe_errno(errno));
     files_ = *made;
     mapped_ = make("/dev/shm/lull-XXXXXX").value_or(files_);
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw lull::error("make a pipe", lull::describe_errno(errno));
-    if (fork() == 0) {
-      close(ends[1]);
-      sigset_t all;  // no signal but SIGKILL may keep it from its one duty
-      sigfillset(&all);
-      sigprocmask(SIG_SETMASK, &all, nullptr);
-      for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(fd);
-      char byte = 0;
-      (void)!read(ends[0], &byte, 1);  // returns when the launcher has ended
-      std::error_code ignored;
-      for (const fs::path& folder : {files_, mapped_}) fs::remove_all(folder, ignored);
-      _exit(0);
+    try {
+      start_remover();
+    } catch (...) {
+      remove();
+      throw;
     }
-    close(ends[0]);  // ends[1] stays open as long as this process lives
   }
   [[nodiscard]] const fs::path& files() const { return files_; }
   [[nodiscard]] const fs::path& mapped() const { return mapped_; }
@@ -68,6 +61,33 @@ class temporary_folders {
   static std::optional<fs::path> make(const fs::path& pattern) {
     std::string name = pattern.string();
     return mkdtemp(name.data()) ? std::optional<fs::path>(name) : std::nullopt;
+  }
+
+  void remove() const {
+    std::error_code ignored;
+    for (const fs::path& folder : {files_, mapped_}) fs::remove_all(folder, ignored);
+  }
+
+  void start_remover() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw lull::error("make a pipe", lull::describe_errno(errno));
+    lull::descriptor here(ends[0]);
+    line_ = lull::descriptor(ends[1]);
+    const pid_t remover = fork();
+    if (remover < 0)
+      throw lull::error("start the process that removes the folders of the job", lull::describe_errno(errno),
+                        "raise the limit of processes (ulimit -u)");
+    if (remover == 0) {
+      close(ends[1]);
+      sigset_t all;  // no signal but SIGKILL may keep it from its one duty
+      sigfillset(&all);
+      sigprocmask(SIG_SETMASK, &all, nullptr);
+      for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(fd);
+      char byte = 0;
+      (void)!read(ends[0], &byte, 1);  // returns when the launcher has ended
+      remove();
+      _exit(0);
+    }
   }
 
   fs::path files_, mapped_;
@@ -234,12 +254,26 @@ class job {
   void end_who_is_late() {
     const std::int64_t now = lull::now_ns();
     if (now > patience_) tell_all(SIGKILL);
+    if (now > patience_ + give_up_ns) give_up_who_waits_in_the_kernel();
     if (now <= spared_until_ || std::ranges::find(spared_, true) == spared_.end()) return;
     for (std::size_t rank = 0; rank < pids_.size(); ++rank)
       if (pids_[rank] != 0 && spared_[rank])
         std::fprintf(stderr, "lull: PE %zu (process %d) runs %d s after another has failed; it is ended\n", rank,
                      pids_[rank], wanted_.leaving_s);
     stop_sparing();
+  }
+
+  // No signal ends them.
+  void give_up_who_waits_in_the_kernel() {
+    for (std::size_t rank = 0; rank < pids_.size(); ++rank) {
+      if (pids_[rank] == 0 || spared_[rank] || !lull::launch::waits_in_the_kernel(pids_[rank])) continue;
+      std::fprintf(stderr,
+                   "lull: PE %zu (process %d) cannot be ended and is left behind: it waits in the kernel, as for a file "
+                   "server that does not answer\n",
+                   rank, pids_[rank]);
+      pids_[rank] = 0;
+      --living_;
+    }
   }
 
   void tell_all(int signal) {  // but those that are spared

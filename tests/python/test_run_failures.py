@@ -1,6 +1,8 @@
 """Whatever ends a job, nothing of it remains: no process, no shared segment, no folder."""
 
+import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -296,14 +298,62 @@ def test_indices_are_read_from_raw_and_numpy_files(job: Lull) -> None:
         assert "30000 updates on" in done.stdout and "verified" in done.stdout
 
 
-def test_a_setting_that_is_wrong_is_said_once_for_all_pes(job: Lull) -> None:
-    launcher = str(executable("lull-launch"))
+def test_a_launcher_that_may_start_no_process_leaves_no_folder(tmp_path: Path) -> None:
+    nobody = 65534
+    if os.geteuid() != 0 or not path_is_open_to_all(executable("lull-launch")):
+        pytest.skip("needs root, to become a user whose processes are limited")
+    tmp_path.chmod(0o777)
+    for parent in list(tmp_path.parents)[:3]:
+        parent.chmod(parent.stat().st_mode | 0o011)
+
+    def become_nobody() -> None:
+        resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+        os.setgroups([])
+        os.setgid(nobody)
+        os.setuid(nobody)
+
     done = subprocess.run(
-        [launcher, "-n", "3", "--", HISTOGRAM],
-        env={**job.environment(), "LULL_WAIT": "pol"},
+        [str(executable("lull-launch")), "--", "/bin/true"],
+        env={"TMPDIR": str(tmp_path), "PATH": "/bin"},
+        preexec_fn=become_nobody,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert line.startswith("lull: start the process that removes the folders of the job: ")
+    assert "ulimit -u" in line
+    assert list(tmp_path.iterdir()) == []
+    assert not [path for path in Path("/dev/shm").glob("lull-*") if path.stat().st_uid == nobody]
+
+
+def path_is_open_to_all(path: Path) -> bool:
+    """Whether every user may run the program."""
+    return all(parent.stat().st_mode & 0o001 for parent in (path, *path.resolve().parents))
+
+
+WRONG = (
+    "read setting LULL_WAIT: 'pol' is not one of poll|interrupt|poll+dvfs|interrupt+dvfs|adaptive; "
+    "unset it for the default, interrupt"
+)
+
+
+@pytest.mark.parametrize("launcher", ["lull-launch", pytest.param("mpirun", marks=needs_mpirun)])
+@pytest.mark.parametrize("wrong_at", ["all", "0", "2"])
+def test_a_setting_that_is_wrong_is_said_once_whichever_pes_have_it(job: Lull, launcher: str, wrong_at: str) -> None:
+    # PE 0, which says it, comes last, so that the others would have ended the job before.
+    late = "[ $PMIX_RANK = 0 ] && sleep 1;"
+    wrong = f"[ {wrong_at} = all -o {wrong_at} = $PMIX_RANK ] && export LULL_WAIT=pol;"
+    command = [str(executable("lull-launch")) if launcher == "lull-launch" else "mpirun", "-n", "3"]
+    options = ["--"] if launcher == "lull-launch" else ["--oversubscribe"]
+    done = subprocess.run(
+        [*command, *options, "sh", "-c", f"{late} {wrong} exec {HISTOGRAM}"],
+        env=job.environment(),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
         check=False,
     )
     assert done.returncode == 2
