@@ -1,9 +1,8 @@
 #include "fabric/protocol.hpp"
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
+#include <string>
 #include <utility>
 
 #include "base/received_bytes.hpp"
@@ -17,20 +16,19 @@ namespace {
 
 constexpr std::size_t kept_payload = std::size_t{64} << 10U;  // a message keeps its memory for the next one up to this
 
-// OpenSHMEM has no error to return, and no exception may cross its C interface: the PE ends, and with it the job.
-// Nearly always the other PE has died; then the launcher is about to end this one and to say which died, so this PE
-// leaves the word to it for a while.
-[[noreturn]] void lose(pe_id me, const char* what, const char* why) {
-  std::this_thread::sleep_for(std::chrono::seconds(2));
-  std::fprintf(stderr, "lull: PE %d: cannot %s another node: %s\n", me.index(), what, why);
-  std::_Exit(1);
-}
-
 }  // namespace
 
 void message::sent() { owner->sent(*this); }
 
-void message::lost(const char* why) { lose(owner->me_, "send to", why); }
+void message::lost(const char* why) { owner->lose("send to", why); }
+
+// OpenSHMEM has no error to return, and no exception may cross its C interface: the PE ends, and with it the job.
+void protocol::lose(const char* what, const char* why) {
+  const std::string found = std::string("cannot ") + what + " another node: " + why;
+  if (hooks_.lost) hooks_.lost(found);
+  std::fprintf(stderr, "lull: PE %d: %s\n", me_.index(), found.c_str());
+  std::_Exit(1);
+}
 
 protocol::protocol(pe_id me, int pes, const served_memory& memory, protocol_hooks hooks, const make_transport& make,
                    const coalescing& small_puts, const rdma_settings& by_network)
@@ -48,7 +46,7 @@ protocol::protocol(pe_id me, int pes, const served_memory& memory, protocol_hook
   rdma_.emplace(*reached, pes, completion_,
                 rdma_hooks{.changed = hooks_.memory_changed,
                            .answered = [this](reply& answer) { answered(answer); },
-                           .lost = [this](const char* why) { lose(me_, "reach the memory of", why); }},
+                           .lost = [this](const char* why) { lose("reach the memory of", why); }},
                 by_network);
 }
 

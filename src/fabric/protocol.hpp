@@ -166,6 +166,7 @@ class protocol final : transport::receiver {
   message& new_message(std::atomic<bool>* sent = nullptr);
   message& prepared(pool<message>& from, std::atomic<bool>* sent);
   void sent(message& m);
+  [[noreturn]] void lose(const char* what, const char* why);
   reply& new_reply(outstanding& of, pe_id by, void* destination, std::size_t bytes);
   [[nodiscard]] envelope to(pe_id pe) const { return {admission_.key_of(pe), me_.index()}; }
   void issue(outstanding& of, pe_id pe, std::size_t free_bytes = 0);

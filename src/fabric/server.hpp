@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/units.hpp"
@@ -24,6 +25,8 @@ struct protocol_hooks {
   std::function<void()> memory_changed;       // this PE's memory was written, or a message of its own went or came
   std::function<void()> node_memory_changed;  // as a signal that concerns all PEs of this node
   std::function<void()> sleeper_answered{};   // what a thread waited for that sleeps on the transport
+  // Another PE cannot be reached; does not return. Without it, this process says so and exits.
+  std::function<void(const std::string& found)> lost{};
 };
 
 // The memory of this PE that others may reach, and who may accumulate there.

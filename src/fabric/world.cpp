@@ -33,8 +33,9 @@ constexpr std::uint64_t form_of_this_build = [] {
 
 }  // namespace
 
-world::world()
-    : members_(boot_),
+world::world(job::bootstrap& boot)
+    : boot_(boot),
+      members_(boot_),
       checks_(setting_integer("LULL_CHECK") != 0),
       most_teams_(static_cast<int>(setting_integer("LULL_TEAMS"))),
       memory_(me(), pes(), team::bytes_for(pes(), most_teams_) + 128),
@@ -83,7 +84,8 @@ std::unique_ptr<protocol> world::make_protocol() {
                                    memory_.ring_node();
                                    wake_sleeper();
                                  },
-                             .sleeper_answered = [this] { wake_sleeper(); }};
+                             .sleeper_answered = [this] { wake_sleeper(); },
+                             .lost = [this](const std::string& found) { boot_.abort_without_peer(found); }};
   const auto make = [this](transport::receiver& to) {
     return transport::make_ucx(to, {.processes = pes(),
                                     .one_host = !boot_.spans_hosts(),

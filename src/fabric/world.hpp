@@ -30,7 +30,8 @@ namespace lull::fabric {
 
 class world {
  public:
-  world();
+  // In the job that `boot` has joined, which must outlive it.
+  explicit world(job::bootstrap& boot);
   ~world();
   world(const world&) = delete;
   world& operator=(const world&) = delete;
@@ -68,7 +69,7 @@ class world {
   [[nodiscard]] std::unique_ptr<protocol> make_protocol();
   void wake_sleeper();
 
-  job::bootstrap boot_;
+  job::bootstrap& boot_;
   job::members members_;
   bool checks_;
   std::atomic<bool> watched_{false};

@@ -7,11 +7,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "base/error.hpp"
+#include "base/launcher.hpp"
+#include "job/introduction.hpp"
 
 namespace lull::job {
 namespace {
@@ -122,6 +127,38 @@ void bootstrap::fence() {
 void bootstrap::abort(int exit_code, const std::string& why) {
   if (launched_) PMIx_Abort(exit_code, why.c_str(), nullptr, 0);
   _exit(exit_code);
+}
+
+// mpirun of Open MPI 4 ends the job when a process exits in the middle of it, and may crash where it is asked to while others
+// are in a fence.
+void bootstrap::exit_for_all(int exit_code, const std::string& why) {
+  if (std::getenv("OMPI_COMM_WORLD_RANK")) _exit(exit_code);  // NOLINT(concurrency-mt-unsafe): nobody changes it
+  abort(exit_code, why);
+}
+
+void bootstrap::abort_without_peer(const std::string& found) {
+  const std::string line = "PE " + std::to_string(rank_.index()) + ": " + found;
+  if (launched_ && job_.starts_with(job_of_lull_launch))
+    PMIx_Abort(1, (std::string(peer_is_lost) + line).c_str(), nullptr, 0);  // which ends this process, too
+  // Another launcher says which process has died when it sees that, and ends the others: this one leaves it the time.
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  std::fprintf(stderr, "lull: %s\n", line.c_str());
+  exit_for_all(1, line);
+}
+
+// The others wait to be ended, so that process 0 has said it before anything ends. Should it have found no mistake, then their
+// first fence is also its own, and it learns of the mistake by what they have published (introduction.hpp).
+void bootstrap::abort_for_mistake(const std::string& mistake) {
+  if (rank_.index() == 0) {
+    std::fprintf(stderr, "lull: %s\n", mistake.c_str());
+    exit_for_all(2, mistake);
+  }
+  try {
+    publish(introduction_key, to_bytes({.mistake = mistake}));
+    for (;;) fence();
+  } catch (const error&) {  // the launcher is gone
+    _exit(2);
+  }
 }
 
 }  // namespace lull::job

@@ -2,7 +2,7 @@
 // `lull run` all speak. A program started by none of them is one PE alone.
 //
 // Contract: construct first, then publish() any number of keys, then fence(), then lookup() what others published.
-// The destructor leaves the job in order. Every failure throws lull::error; abort() does not return.
+// The destructor leaves the job in order. Every failure throws lull::error; those that abort do not return.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -33,8 +33,15 @@ class bootstrap {
 
   // Ends the whole job with this exit code. Does not return.
   [[noreturn]] void abort(int exit_code, const std::string& why);
+  // Ends the whole job because another process cannot be reached. Nearly always it has died: then the launcher says which, and
+  // `found` remains unsaid.
+  [[noreturn]] void abort_without_peer(const std::string& found);
+  // Ends the whole job because of a mistake of the user's, which its processes should find alike: process 0 says it, once.
+  [[noreturn]] void abort_for_mistake(const std::string& mistake);
 
  private:
+  [[noreturn]] void exit_for_all(int exit_code, const std::string& why);
+
   pe_id rank_{0};
   int size_ = 1;
   bool spans_hosts_ = false;

@@ -32,22 +32,25 @@ std::array<char, 24> this_version() {
   return text;
 }
 
-void append(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
-  const auto* const first = static_cast<const std::byte*>(from);
-  to.insert(to.end(), first, first + bytes);
+// Copies bytes to `at`; where the next belong.
+std::byte* put(std::byte* at, const void* from, std::size_t bytes) {
+  if (bytes != 0) std::memcpy(at, from, bytes);
+  return at + bytes;
 }
 
 }  // namespace
 
 std::vector<std::byte> to_bytes(const introduction& of) {
   const begin version{name, this_version(), form};
-  const head first{of.where, static_cast<std::uint32_t>(of.cores.size()), static_cast<std::uint32_t>(of.mistake.size())};
-  std::vector<std::byte> all;
-  append(all, &version, sizeof version);
-  append(all, &first, sizeof first);
-  append(all, of.cores.data(), of.cores.size() * sizeof of.cores[0]);
-  append(all, of.mistake.data(), of.mistake.size());
-  append(all, of.added.data(), of.added.size());
+  const head first{of.where, static_cast<std::uint32_t>(of.cores.size()),
+                   static_cast<std::uint32_t>(of.mistake.size())};
+  const std::size_t core_bytes = of.cores.size() * sizeof of.cores[0];
+  std::vector<std::byte> all(sizeof version + sizeof first + core_bytes + of.mistake.size() + of.added.size());
+  std::byte* at = put(all.data(), &version, sizeof version);
+  at = put(at, &first, sizeof first);
+  at = put(at, of.cores.data(), core_bytes);
+  at = put(at, of.mistake.data(), of.mistake.size());
+  put(at, of.added.data(), of.added.size());
   return all;
 }
 
@@ -60,15 +63,16 @@ introduction introduction_from(std::span<const std::byte> bytes, pe_id from) {
   version.version.back() = '\0';
   if (version.version != this_version())
     throw error(asked, std::string("it runs Lull ") + version.version.data() + ", and this PE " LULL_VERSION, fix);
-  if (version.form != form)
-    throw error(asked, "it runs another build of Lull " LULL_VERSION " than this PE", fix);
+  if (version.form != form) throw error(asked, "it runs another build of Lull " LULL_VERSION " than this PE", fix);
   const auto first = read.take<head>();
   introduction of{.where = first.where};
   const auto cores = read.take(std::size_t{first.core_words} * sizeof of.cores[0]);
   of.cores.resize(first.core_words);
   std::memcpy(of.cores.data(), cores.data(), cores.size());
   const auto mistake = read.take(first.mistake_bytes);
-  if (!mistake.empty()) throw usage_error(std::string(reinterpret_cast<const char*>(mistake.data()), mistake.size()));
+  if (!mistake.empty())
+    throw usage_error("PE " + std::to_string(from.index()) + ": " +
+                      std::string(reinterpret_cast<const char*>(mistake.data()), mistake.size()));
   const auto added = read.rest();
   of.added.assign(added.begin(), added.end());
   return of;

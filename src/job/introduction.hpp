@@ -23,6 +23,8 @@ struct introduction {
   std::string mistake{};
 };
 
+inline constexpr const char* introduction_key = "lull.process";  // under which it is published
+
 [[nodiscard]] std::vector<std::byte> to_bytes(const introduction& of);
 // Of process `from`. Throws lull::error where the bytes are of another version, or too few, and lull::usage_error with the
 // mistake that it has found.

@@ -15,8 +15,6 @@
 namespace lull::job {
 namespace {
 
-constexpr const char* key = "lull.process";
-
 core_set set_of(std::span<const int> cores) {
   core_set found;
   for (const int core : cores) {
@@ -54,11 +52,10 @@ bool members::several_nodes() const { return boot_.spans_hosts() || emulates_nod
 
 std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte> mine) {
   const core_set my_cores = set_of(allowed_cores());
-  const introduction me{.where = place_of(boot_, emulated_nodes_),
-                        .cores = my_cores,
-                        .added = std::vector(mine.begin(), mine.end())};
+  const introduction me{
+      .where = place_of(boot_, emulated_nodes_), .cores = my_cores, .added = std::vector(mine.begin(), mine.end())};
   const std::vector<std::byte> blob = to_bytes(me);
-  boot_.publish(key, blob);
+  boot_.publish(introduction_key, blob);
   boot_.fence();
 
   std::vector<std::vector<std::byte>> told;
@@ -66,7 +63,7 @@ std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte>
   core_set cores_here;
   for (int process = 0; process < boot_.size(); ++process) {
     const pe_id pe{process};
-    introduction other = introduction_from(boot_.size() == 1 ? blob : boot_.lookup(key, pe), pe);
+    introduction other = introduction_from(boot_.size() == 1 ? blob : boot_.lookup(introduction_key, pe), pe);
     places.push_back(other.where);
     if (other.where.host == me.where.host) {
       ++processes_here_;

@@ -91,6 +91,7 @@ class temporary_folders {
   }
 
   fs::path files_, mapped_;
+  lull::descriptor line_;  // open as long as this process lives
 };
 
 struct options {
@@ -113,6 +114,7 @@ class job {
       poll(events.data(), events.size(), end_code_ ? 20 : -1);
       server_.settle();
       if (const auto code = server_.abort_requested(); code && !end_code_) end_job(*code);
+      if (const auto line = server_.peer_lost(); line && !end_code_) end_if_all_live(*line);
       for (int signal = signals_.next(); signal != 0; signal = signals_.next()) {
         if (signal == SIGCHLD)
           collect();
@@ -210,6 +212,16 @@ class job {
     }
   }
 
+  // A PE cannot reach another: nearly always because that one has ended. A process closes its connections when it is about to
+  // end already, so its end is reported, here or when its signal comes; only where none ends was it the network.
+  void end_if_all_live(const std::string& line) {
+    collect();
+    if (end_code_ || std::ranges::any_of(pids_, [](pid_t pid) { return pid != 0 && lull::launch::is_ending(pid); }))
+      return;
+    std::fprintf(stderr, "lull: %s\n", line.c_str());
+    end_job(1);
+  }
+
   // PEs wait in shmem_init for all others: one that has ended without it would be waited for for ever.
   void end_if_one_is_missing() {
     if (!absent_ || end_code_ || living_ == 0) return;
@@ -267,10 +279,11 @@ class job {
   void give_up_who_waits_in_the_kernel() {
     for (std::size_t rank = 0; rank < pids_.size(); ++rank) {
       if (pids_[rank] == 0 || spared_[rank] || !lull::launch::waits_in_the_kernel(pids_[rank])) continue;
-      std::fprintf(stderr,
-                   "lull: PE %zu (process %d) cannot be ended and is left behind: it waits in the kernel, as for a file "
-                   "server that does not answer\n",
-                   rank, pids_[rank]);
+      std::fprintf(
+          stderr,
+          "lull: PE %zu (process %d) cannot be ended and is left behind: it waits in the kernel, as for a file "
+          "server that does not answer\n",
+          rank, pids_[rank]);
       pids_[rank] = 0;
       --living_;
     }

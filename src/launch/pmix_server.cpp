@@ -12,8 +12,10 @@
 #include <cstring>
 #include <future>
 #include <memory>
+#include <string_view>
 
 #include "base/error.hpp"
+#include "base/launcher.hpp"
 #include "launch/children.hpp"
 
 namespace lull::launch {
@@ -24,6 +26,8 @@ struct state {
   std::string job;
   int event_fd = -1;
   std::atomic<bool> aborted{false};
+  std::atomic<bool> peer_lost{false};
+  std::string lost_line;  // of the first who cannot reach another; set before peer_lost
   std::atomic<int> abort_code{0};
   enum class stage { outside, inside, left };    // before PMIx_Init, after it, after PMIx_Finalize
   std::unique_ptr<std::atomic<stage>[]> stages;  // by rank
@@ -75,8 +79,14 @@ pmix_status_t on_finalized(const pmix_proc_t* proc, void*, pmix_op_cbfunc_t done
   return PMIX_SUCCESS;
 }
 
-pmix_status_t on_abort(const pmix_proc_t*, void*, int code, const char*, pmix_proc_t*, std::size_t,
+pmix_status_t on_abort(const pmix_proc_t*, void*, int code, const char* why, pmix_proc_t*, std::size_t,
                        pmix_op_cbfunc_t done, void* data) {
+  if (why && std::string_view(why).starts_with(peer_is_lost)) {
+    if (!told.peer_lost) told.lost_line = why + peer_is_lost.size();
+    told.peer_lost = true;
+    told.announce();
+    return PMIX_SUCCESS;  // without an answer: the process waits for it until it is ended
+  }
   told.abort_code = code;
   told.aborted = true;
   told.announce();
@@ -179,7 +189,7 @@ void register_job(int pes, const std::filesystem::path& folder) {
 }  // namespace
 
 pmix_server::pmix_server(int pes, const std::filesystem::path& folder) {
-  told.job = "lull-" + std::to_string(getpid());
+  told.job = std::string(job_of_lull_launch) + std::to_string(getpid());
   told.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   told.stages = std::make_unique<std::atomic<state::stage>[]>(static_cast<std::size_t>(pes));
   // PMIx's shared-memory store would leave files behind a killed launcher; one job of one host does not need it.
@@ -236,6 +246,10 @@ void pmix_server::settle() {
 
 std::optional<int> pmix_server::abort_requested() const {
   return told.aborted ? std::optional{told.abort_code.load()} : std::nullopt;
+}
+
+std::optional<std::string> pmix_server::peer_lost() const {
+  return told.peer_lost ? std::optional{told.lost_line} : std::nullopt;
 }
 
 bool pmix_server::ever_joined(int rank) const {

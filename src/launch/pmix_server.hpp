@@ -27,6 +27,8 @@ class pmix_server {
   [[nodiscard]] int event_fd() const;                        // readable when a PE asked to abort the job, or joined it
   void settle();                                             // not readable any more
   [[nodiscard]] std::optional<int> abort_requested() const;  // the exit code it asked for
+  // What the first PE has said that cannot reach another. It waits to be ended.
+  [[nodiscard]] std::optional<std::string> peer_lost() const;
   [[nodiscard]] bool ever_joined(int rank) const;
   [[nodiscard]] bool left_in_order(int rank) const;  // finalized, or never joined
 

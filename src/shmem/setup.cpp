@@ -1,6 +1,4 @@
 // shmem_init, shmem_finalize and the queries.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -21,9 +19,10 @@ namespace lull::shmem {
 namespace {
 
 int thread_level = SHMEM_THREAD_SINGLE;
+job::bootstrap* current_boot = nullptr;      // of current_world
 std::unique_ptr<job_statistics> statistics;  // of current_world
 
-// Only PE 0 speaks of what all PEs find alike.
+// PE 0 alone reports what all PEs find alike.
 bool speaks_for_all() {
   const char* const rank = std::getenv("PMIX_RANK");  // NOLINT(concurrency-mt-unsafe): before any thread starts
   return !rank || std::strcmp(rank, "0") == 0;
@@ -34,6 +33,31 @@ void warn_of_misspelt_settings() {
   for (const auto& [variable, nearest] : unknown_variables())
     std::fprintf(stderr, "lull: %s is not a setting and is ignored; did you mean %s?\n", variable.c_str(),
                  nearest.c_str());
+}
+
+// Before any PE waits for this one.
+void check_settings() {
+  for (const auto& row : all_settings()) check_setting(row);
+  (void)model::this_machine();
+}
+
+// Released on purpose: a PE that exits without shmem_finalize must not look, to its launcher, as if it had left in order, so
+// nothing of it may be taken down at exit.
+void join_job() {
+  auto boot = std::make_unique<job::bootstrap>();
+  try {
+    check_settings();
+    auto world = std::make_unique<fabric::world>(*boot);
+    statistics = std::make_unique<job_statistics>(*world);
+    current_world = world.release();
+  } catch (const usage_error& mistake) {
+    boot->abort_for_mistake(mistake.what());
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "lull: %s\n", failure.what());
+    boot.reset();  // it leaves in order: it has said what was wrong, as the others will
+    std::_Exit(1);
+  }
+  current_boot = boot.release();
 }
 
 }  // namespace
@@ -48,21 +72,10 @@ int shmem_init_thread(int requested, int* provided) {
   if (!current_world) {
     try {
       warn_of_misspelt_settings();
-      for (const auto& row : lull::all_settings()) lull::check_setting(row);  // before any PE waits for this one
-      (void)lull::model::this_machine();                                      // likewise
-      // Released on purpose: a PE that exits without shmem_finalize must not look, to its launcher, as if it had left
-      // in order, so nothing of it may be taken down at exit.
-      current_world = std::make_unique<lull::fabric::world>().release();
-      statistics = std::make_unique<job_statistics>(*current_world);
+      join_job();
       thread_level = std::clamp<int>(requested, SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE);
       if (thread_level == SHMEM_THREAD_MULTIPLE) current_world->wait().expect_stores_of_threads();
       say_hello(*current_world, thread_level);
-    } catch (const lull::usage_error& mistake) {
-      if (speaks_for_all())
-        std::fprintf(stderr, "lull: %s\n", mistake.what());
-      else
-        usleep(500'000);  // the first to exit makes the launcher end the others, and PE 0 must have spoken by then
-      std::_Exit(2);
     } catch (const std::exception& failure) {
       std::fprintf(stderr, "lull: %s\n", failure.what());
       std::_Exit(1);
@@ -77,6 +90,7 @@ void shmem_init() { shmem_init_thread(SHMEM_THREAD_SINGLE, nullptr); }
 void shmem_query_thread(int* provided) { *provided = lull::shmem::thread_level; }
 
 void shmem_finalize() {
+  const std::unique_ptr<lull::job::bootstrap> boot(std::exchange(lull::shmem::current_boot, nullptr));
   const std::unique_ptr<lull::fabric::world> owner(std::exchange(current_world, nullptr));
   if (!owner) return;
   try {

@@ -11,9 +11,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-introduction some_process() {
-  return {.where = {3, 1}, .cores = {5, 1U << 7U}, .added = {std::byte{1}, std::byte{2}}};
-}
+introduction some_process() { return {.where = {3, 1}, .cores = {5, 1U << 7U}, .added = {std::byte{1}, std::byte{2}}}; }
 
 std::string refusal(std::span<const std::byte> bytes) {
   try {
@@ -57,7 +55,7 @@ TEST(introduction, with_a_mistake_is_that_mistake) {
     (void)introduction_from(to_bytes({.mistake = mistake}), pe_id{4});
     FAIL();
   } catch (const usage_error& e) {
-    EXPECT_EQ(e.what(), mistake);
+    EXPECT_EQ(e.what(), "PE 4: " + mistake);
   }
 }
 
