@@ -46,10 +46,13 @@ class core {
   static_assert(T::most_links <= std::numeric_limits<decltype(packet::hops)>::max(), "a packet counts its links");
 
  public:
-  core(const T& topology, const simulation& asked)
+  core(const T& topology, const simulation& asked, const progress& shown)
       : topology_(topology),
         asked_(asked),
-        links_(topology, asked, Self::has_channels),
+        links_(topology, asked, Self::has_channels,
+               [&shown] {
+                 if (shown) (void)shown({0, 0, 0, 0});
+               }),
         traffic_(asked, topology.nodes()),
         power_(policy_of(asked.power), links_.count()),
         reluctance_(static_cast<picoseconds>(asked.routing.reluctance * static_cast<double>(power_.wake_delay()))),

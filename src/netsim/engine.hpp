@@ -38,7 +38,7 @@ result run_engine(const T& topology, const simulation& asked, const progress& sh
     why_not = eager_queues<T>::why_not(topology, asked);
     if (why_not.empty()) {
       const double began = detail::cpu_seconds();
-      eager_queues<T> eager(topology, asked);
+      eager_queues<T> eager(topology, asked, shown);
       result r = detail::timed(eager, began, shown);
       why_not = eager.why_not_exact();
       if (why_not.empty() || r.stopped) return r;
@@ -48,7 +48,7 @@ result run_engine(const T& topology, const simulation& asked, const progress& sh
                   "enlarge the buffer, or set network.queues to explicit or auto");
   }
   const double began = detail::cpu_seconds();
-  explicit_queues<T> full(topology, asked);
+  explicit_queues<T> full(topology, asked, shown);
   result r = detail::timed(full, began, shown);
   r.why_not_fifo = why_not;
   return r;

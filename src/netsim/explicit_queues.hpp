@@ -28,7 +28,8 @@ template <topology_shape T>
 class explicit_queues : public core<explicit_queues<T>, T> {
  public:
   static constexpr bool has_channels = true;
-  explicit_queues(const T& topology, const simulation& asked) : base(topology, asked), voqs_(links_.most_ports()) {}
+  explicit_queues(const T& topology, const simulation& asked, const progress& shown)
+      : base(topology, asked, shown), voqs_(links_.most_ports()) {}
 
  private:
   using base = core<explicit_queues<T>, T>;

@@ -12,6 +12,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <new>
 #include <vector>
@@ -214,7 +215,9 @@ class virtual_output_queues {
 class network_state {
  public:
   template <topology_shape T>
-  network_state(const T& topology, const simulation& asked, bool with_channels);
+  // `still_wanted` is called now and then while a large network is set up; what it throws ends that.
+  network_state(const T& topology, const simulation& asked, bool with_channels,
+                const std::function<void()>& still_wanted);
 
   [[nodiscard]] std::size_t count() const { return ports_.size(); }
   [[nodiscard]] link_id first_port(std::uint32_t of_switch) const { return first_[of_switch]; }
@@ -263,6 +266,7 @@ class network_state {
 
  private:
   static constexpr unsigned rate_bits = 20;
+  static constexpr link_id links_between_looks = 1 << 18;
   void check(const simulation& asked, unsigned classes);
 
   std::vector<link_id> first_;  // of each switch; at the end, of the nodes
@@ -302,7 +306,8 @@ inline void network_state::check(const simulation& asked, unsigned classes) {
 }
 
 template <topology_shape T>
-network_state::network_state(const T& topology, const simulation& asked, bool with_channels) {
+network_state::network_state(const T& topology, const simulation& asked, bool with_channels,
+                             const std::function<void()>& still_wanted) {
   check(asked, topology.channels(asked.routing.algorithm));
   const auto fixed = [](double bytes_per_second) {
     return static_cast<std::uint64_t>(std::llround(1e12 / bytes_per_second * (1U << rate_bits)));
@@ -333,7 +338,12 @@ network_state::network_state(const T& topology, const simulation& asked, bool wi
       channel_of(link, c) = {.credit = static_cast<std::int32_t>(credit),
                              .space = static_cast<std::int32_t>(asked.network.output_buffer)};
   };
-  for (std::uint32_t s = 0; s < topology.switches(); ++s)
+  link_id look_at = links_between_looks;
+  for (std::uint32_t s = 0; s < topology.switches(); ++s) {
+    if (first_[s] >= look_at) {
+      look_at = first_[s] + links_between_looks;
+      still_wanted();
+    }
     for (unsigned p = 0; p < topology.ports(s); ++p) {
       const endpoint other = topology.peer(s, p);
       const link_id link = first_[s] + p;
@@ -350,6 +360,7 @@ network_state::network_state(const T& topology, const simulation& asked, bool wi
       back.node_cable = true;
       buffers(o.far, asked.network.input_buffer);
     }
+  }
 }
 
 }  // namespace lull::netsim

@@ -167,7 +167,8 @@ struct result {
 };
 
 // `shown` is called some ten times a second of wall time; when it answers false the simulation ends at once, with what
-// it has (`stopped`).
+// it has (`stopped`). What it throws ends the simulation, too, also while a large network is set up: then it is called with
+// zeros, and its answer is not looked at.
 [[nodiscard]] result simulate(const simulation& asked, const progress& shown);
 
 }  // namespace lull::netsim

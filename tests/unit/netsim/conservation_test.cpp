@@ -302,6 +302,18 @@ TEST(a_simulation, stops_when_it_is_told_and_answers_with_what_it_has) {
   }
 }
 
+TEST(a_simulation, can_be_interrupted_while_a_large_network_is_set_up) {
+  simulation s = long_run(arrivals::poisson);
+  s.parameters = {{"dimensions", {64, 64, 16}}};
+  struct interrupt {};
+  EXPECT_THROW((void)simulate(s,
+                              [](const state_of_run& state) {
+                                if (state.events == 0) throw interrupt{};
+                                return false;
+                              }),
+               interrupt);
+}
+
 TEST(a_simulation, leaves_what_came_before_the_warm_up_out_of_the_latencies_only) {
   simulation s = long_run(arrivals::poisson);
   s.end = 200'000'000;
