@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "base/blocked_signals.hpp"
@@ -47,7 +48,12 @@ progress_thread::progress_thread(protocol& messages, bool oversubscribed, int co
   add_to(epoll_fd_.get(), protocol_.deadline_fd());
   {
     const blocked_signals in_the_thread;
-    thread_ = std::thread([this] { serve(); });
+    try {
+      thread_ = std::thread([this] { serve(); });
+    } catch (const std::system_error& failure) {
+      throw error("start the progress thread", describe_errno(failure.code().value()),
+                  "raise the limit of processes and threads (ulimit -u)");
+    }
   }
   pthread_setname_np(thread_.native_handle(), "lull-progress");
 }

@@ -191,6 +191,7 @@ void register_job(int pes, const std::filesystem::path& folder) {
 pmix_server::pmix_server(int pes, const std::filesystem::path& folder) {
   told.job = std::string(job_of_lull_launch) + std::to_string(getpid());
   told.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (told.event_fd < 0) throw error("start the PMIx server", describe_errno(errno));
   told.stages = std::make_unique<std::atomic<state::stage>[]>(static_cast<std::size_t>(pes));
   // PMIx's shared-memory store would leave files behind a killed launcher; one job of one host does not need it.
   setenv("PMIX_MCA_gds", "hash", 1);  // NOLINT(concurrency-mt-unsafe): before PMIx starts its thread
