@@ -8,6 +8,32 @@ from pathlib import Path
 
 from lull.record.schema import Host
 
+# Of Arm's cores, which /proc/cpuinfo names by number alone (MIDR_EL1, in the reference manual of each core).
+_IMPLEMENTERS = {0x41: "Arm", 0x46: "Fujitsu", 0x48: "HiSilicon", 0x4E: "NVIDIA", 0x51: "Qualcomm", 0xC0: "Ampere"}
+_ARM_PARTS = {
+    0xD08: "Cortex-A72",
+    0xD0C: "Neoverse N1",
+    0xD40: "Neoverse V1",
+    0xD49: "Neoverse N2",
+    0xD4F: "Neoverse V2",
+}
+
+
+def processor_in(cpuinfo: str) -> str:
+    """The processor that the text of /proc/cpuinfo names: its model, or on Arm who made the core, and which it is."""
+    said: dict[str, str] = {}
+    for line in cpuinfo.splitlines():
+        key, _, value = line.partition(":")
+        said.setdefault(key.strip(), value.strip())
+    if model := said.get("model name"):
+        return model
+    try:
+        implementer, part = int(said["CPU implementer"], 0), int(said["CPU part"], 0)
+    except (KeyError, ValueError):
+        return "unknown"
+    maker = _IMPLEMENTERS.get(implementer, f"implementer {implementer:#x}")
+    return f"{maker} {_ARM_PARTS.get(part, f'part {part:#x}') if implementer == 0x41 else f'part {part:#x}'}"
+
 
 def this_host() -> Host:
     """The machine this process runs on, from /proc."""
@@ -18,14 +44,10 @@ def this_host() -> Host:
         except (OSError, IndexError):
             return "unknown"
 
-    processor = "unknown"
     try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                processor = line.partition(":")[2].strip()
-                break
+        processor = processor_in(Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace"))
     except OSError:
-        pass
+        processor = "unknown"
     return Host(
         node=socket.gethostname(),
         boot_id=first_line("/proc/sys/kernel/random/boot_id"),
