@@ -24,6 +24,7 @@ unsigned tools_of_process = 0;
 // What tools ask the library; the real ones of wrapped functions come with their first call.
 constexpr function asked_by_tools[] = {
     function::MPI_Cartdim_get,
+    function::MPI_Comm_get_parent,
     function::MPI_Comm_group,
     function::MPI_Comm_rank,
     function::MPI_Comm_remote_group,
@@ -89,6 +90,9 @@ void start_tools(unsigned tools) {
     trace::recorder& recorder = trace::recorder::of_process();
     recorder.define_process(rank, size, "mpi", front->library_version);
     define_world();
+    MPI_Comm parent = predefined.comm_null;
+    LULL_REAL(MPI_Comm_get_parent)(&parent);
+    made_communicator(parent);  // as its spawner does now, so that the two are found to be one
     find_shared_request();
   }
   if ((tools & waits) != 0) start_waiting(front->library, front->replace);

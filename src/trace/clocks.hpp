@@ -2,6 +2,7 @@
 // into time by the pairs of clocks that they took. Hosts are joined by their clocks of the day, and these corrected by
 // messages that went both ways: none arrives before it was sent.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -27,9 +28,10 @@ class joined_clocks {
   // Nanoseconds since 1970, as the host of the first process counts them.
   [[nodiscard]] std::int64_t ns(std::uint32_t clock, std::uint64_t ticks) const {
     const line& l = lines_[clock];
-    const std::int64_t raw =
-        l.base_ns +
-        static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(ticks - l.base_ticks)) * l.ns_per_tick);
+    const double since = static_cast<double>(static_cast<std::int64_t>(ticks - l.base_ticks)) * l.ns_per_tick;
+    // Beyond is no time of a run, but of a damaged record.
+    constexpr double centuries_ns = 4e18;
+    const std::int64_t raw = l.base_ns + static_cast<std::int64_t>(std::clamp(since, -centuries_ns, centuries_ns));
     return l.corrections.empty() ? raw : corrected(l, raw);
   }
   // Of CLOCK_MONOTONIC on a host.

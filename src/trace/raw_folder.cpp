@@ -1,6 +1,7 @@
 #include "trace/raw_folder.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,20 +10,34 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/page.hpp"
 
 namespace lull::trace {
 namespace {
 
 using nlohmann::json;
 
+// More processes than any job has. A number that damage has made large must not become memory.
+constexpr int most_ranks = 1 << 24;
+
+struct damage : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 std::vector<int> ranks_of(const json& runs) {
   std::vector<int> ranks;
-  for (const auto& run : runs)
-    for (int i = 0; i < run.at(1).get<int>(); ++i) ranks.push_back(run.at(0).get<int>() + i);
+  for (const auto& run : runs) {
+    const int first = run.at(0).get<int>(), count = run.at(1).get<int>();
+    if (first < -1 || first > most_ranks || count < 0 || count > most_ranks - static_cast<int>(ranks.size()))
+      throw damage("members that no job has");
+    for (int i = 0; i < count; ++i) ranks.push_back(first + i);
+  }
   return ranks;
 }
 
@@ -47,12 +62,20 @@ void read_line(raw_process& p, const json& line) {
     line.at("job").get_to(p.job);
     line.at("program").get_to(p.program);
   } else if (is == "clocks") {
-    p.clocks.push_back({line.at("ticks"), line.at("monotonic_ns"), line.at("realtime_ns")});
+    const clock_pair read{line.at("ticks"), line.at("monotonic_ns"), line.at("realtime_ns")};
+    constexpr std::int64_t latest = 4'000'000'000'000'000'000;
+    for (const std::int64_t ns : {read.monotonic_ns, read.realtime_ns})
+      if (ns < 0 || ns > latest) throw damage("a clock that no host has");
+    p.clocks.push_back(read);
   } else if (is == "rank") {
     line.at("rank").get_to(p.rank);
     line.at("size").get_to(p.size);
     line.at("paradigm").get_to(p.paradigm);
     line.at("library").get_to(p.library);
+    if (p.rank < 0 || p.rank >= p.size || p.size > most_ranks) {
+      const std::string found = fmt::format("rank {} of {}", std::exchange(p.rank, -1), std::exchange(p.size, 0));
+      throw damage(found);
+    }
   } else if (is == "regions") {
     auto number = line.at("first").get<std::uint16_t>();
     for (const auto& name : line.at("names")) p.regions[number++] = {line.at("paradigm"), name};
@@ -77,14 +100,23 @@ raw_process read_definitions(const std::filesystem::path& path) {
   raw_process p;
   p.name = path.stem().string();
   std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
+  std::size_t number = 1;
+  for (std::string line; std::getline(file, line); ++number) {
     const json read = json::parse(line, nullptr, false);
-    if (read.is_discarded()) break;  // the last, half written by one who was killed
+    if (read.is_discarded() && file.eof()) break;  // the last, half written by one who was killed
+    std::string found = read.is_discarded() ? "it is no JSON" : "";
     try {
-      read_line(p, read);
+      if (found.empty()) read_line(p, read);
     } catch (const json::exception& e) {
-      throw error("read " + path.string(), e.what(), "it is damaged; take it away to convert the others");
+      found = e.what();
+    } catch (const damage& e) {
+      found = e.what();
     }
+    if (found.empty()) continue;
+    // What comes behind may mean what could not be read.
+    p.damaged =
+        fmt::format("its definitions are damaged from line {} on ({}); what came before is kept", number, found);
+    break;
   }
   return p;
 }
@@ -114,6 +146,8 @@ std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder) {
   std::error_code failed;
   std::vector<std::filesystem::path> definitions, records;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+    std::error_code unknown;
+    if (!entry.is_regular_file(unknown)) continue;
     if (entry.path().extension() == ".definitions") definitions.push_back(entry.path());
     if (entry.path().extension() == ".records") records.push_back(entry.path());
   }
@@ -127,7 +161,10 @@ std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder) {
     for (const auto& log : records) {
       if (log.stem().stem().string() != next.name) continue;
       const mapped_log mapped(log);
-      if (mapped.header()) next.logs.push_back({log, mapped.header()->thread, mapped.header()->lost});
+      if (mapped.header())
+        next.logs.push_back({log, mapped.header()->thread, mapped.header()->lost});
+      else if (next.damaged.empty() && std::filesystem::file_size(log, failed) > 0)
+        next.damaged = log.filename().string() + " is damaged, or was cut; it is left out";
     }
     const auto same = std::ranges::find_if(found, [&](const raw_process& p) { return are_one(p, next); });
     if (same != found.end())
@@ -142,44 +179,64 @@ std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder) {
 }
 
 mapped_log::mapped_log(const std::filesystem::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) throw error("read " + path.string(), describe_errno(errno));
+  const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) throw error("read " + path.string(), describe_errno(errno));
   struct stat status {};
   log_header header{};
-  const bool whole = ::fstat(file, &status) == 0 && ::pread(file, &header, sizeof header, 0) == sizeof header &&
-                     header.magic == raw_magic && header.version == raw_version &&
-                     status.st_size >= off_t{header.first_record} && header.first_record > header.window_bytes;
-  if (whole) {
-    header_ = header;
-    map(file, static_cast<std::size_t>(status.st_size));
-  }
-  ::close(file);
+  const bool whole = ::fstat(file.get(), &status) == 0 &&
+                     ::pread(file.get(), &header, sizeof header, 0) == sizeof header && header.magic == raw_magic &&
+                     header.version == raw_version && status.st_size >= off_t{header.first_record} &&
+                     header.first_record > header.window_bytes;
+  if (!whole) return;
+  header_ = header;
+  map(path, file.get(), static_cast<std::size_t>(status.st_size));
 }
 
+namespace {
+
+// Puts bytes of a file where memory is: as pages, or copied where they are none on this machine, as in the log of one
+// whose pages are smaller. 0 or errno.
+int bring(int file, std::size_t from, char* to, std::size_t bytes, bool whole_pages) {
+  if (bytes == 0) return 0;
+  if (whole_pages && from % page_size() == 0)
+    return ::mmap(to, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, static_cast<off_t>(from)) != MAP_FAILED ? 0
+                                                                                                               : errno;
+  for (std::size_t at = 0; at < bytes;) {
+    const ssize_t got = ::pread(file, to + at, bytes - at, static_cast<off_t>(from + at));
+    if (got == 0) return EIO;  // it has become shorter
+    if (got < 0 && errno != EINTR) return errno;
+    if (got > 0) at += static_cast<std::size_t>(got);
+  }
+  return 0;
+}
+
+}  // namespace
+
 // In a row: what was saved, whole windows where one is left, then the window.
-void mapped_log::map(int file, std::size_t file_bytes) {
+void mapped_log::map(const std::filesystem::path& path, int file, std::size_t file_bytes) {
   const log_header& h = *header_;
   const std::size_t behind = h.first_record;
-  const std::size_t in_window = std::min<std::size_t>(h.next - h.base, h.window_bytes);
+  const std::size_t in_window = std::min<std::size_t>(h.next - h.base, h.window_bytes) / sizeof(record);
   std::size_t saved = (file_bytes - behind) / sizeof(record);
   if (in_window > 0) saved = std::min<std::size_t>(saved, h.saved);
-  const std::size_t saved_bytes = saved * sizeof(record);
-  bytes_ = saved_bytes + (in_window > 0 ? h.window_bytes : 0);
+  const std::size_t saved_bytes = saved * sizeof(record), window_bytes = in_window * sizeof(record);
+  bytes_ = saved_bytes + window_bytes;
   if (bytes_ == 0) return;
-  mapped_ = ::mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mapped_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped_ == MAP_FAILED) {
     mapped_ = nullptr;
-    return;
+    throw error("read " + path.string(), describe_errno(errno));
   }
   auto* const at = static_cast<char*>(mapped_);
-  const bool saved_there = saved_bytes == 0 || ::mmap(at, saved_bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file,
-                                                      static_cast<off_t>(behind)) != MAP_FAILED;
-  const bool window_there =
-      in_window == 0 || ::mmap(at + saved_bytes, h.window_bytes, PROT_READ, MAP_SHARED | MAP_FIXED, file,
-                               static_cast<off_t>(behind - h.window_bytes)) != MAP_FAILED;
-  if (!saved_there || !window_there) return;
+  const bool whole_pages = saved_bytes % page_size() == 0 || window_bytes == 0;
+  int failed = bring(file, behind, at, saved_bytes, whole_pages);
+  if (failed == 0) failed = bring(file, behind - h.window_bytes, at + saved_bytes, window_bytes, whole_pages);
+  if (failed != 0) {
+    ::munmap(std::exchange(mapped_, nullptr), bytes_);
+    throw error("read " + path.string(), describe_errno(failed));
+  }
   ::madvise(mapped_, bytes_, MADV_SEQUENTIAL);
-  records_ = {static_cast<const record*>(mapped_), saved + in_window / sizeof(record)};
+  records_ = {static_cast<const record*>(mapped_), saved + in_window};
 }
 
 mapped_log::mapped_log(mapped_log&& other) noexcept

@@ -55,12 +55,13 @@ struct raw_process {
   std::vector<raw_window> windows = {};
   std::vector<raw_log> logs = {};
   ending ended = ending::killed;
+  std::string damaged = {};  // what of it cannot be read, in words; empty: nothing
 };
 
 // By host, process number. Throws lull::error where the folder is none, or of another version.
 [[nodiscard]] std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder);
 
-// The records of a thread, mapped for as long as this lives.
+// The records of a thread, mapped for as long as this lives. Throws lull::error where they cannot be read.
 class mapped_log {
  public:
   explicit mapped_log(const std::filesystem::path& path);
@@ -72,7 +73,7 @@ class mapped_log {
   [[nodiscard]] const std::optional<log_header>& header() const { return header_; }  // none: not a file of records
 
  private:
-  void map(int file, std::size_t file_bytes);
+  void map(const std::filesystem::path& path, int file, std::size_t file_bytes);
 
   void* mapped_ = nullptr;
   std::size_t bytes_ = 0;

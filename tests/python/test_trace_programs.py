@@ -149,13 +149,30 @@ def test_on_a_full_disk_the_program_goes_on_and_what_was_recorded_stays(tracing:
     printed(tracing.folder / "t")
 
 
-def test_a_program_without_mpi_leaves_a_record_and_a_line(tracing: Lull) -> None:
-    done = tracing.run("trace", "-q", "--out", "t", "sh", "-c", "exit 3")
-    assert done.returncode == 3
+def test_a_job_that_spawns_others_is_traced_with_what_they_say_to_each_other(
+    tracing: Lull, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    mpi = LIBRARIES[0]  # MPICH as Debian has it cannot spawn
+    if mpi.missing:
+        pytest.skip(mpi.missing)
+    words = mpi.start(2, mpi.compiled("mpi_spawn.c", tmp_path_factory.mktemp("spawn")), "2")
+    done = tracing.run("trace", "-q", "--out", "t", *words)
+    assert (done.returncode, done.stdout) == (0, "3 together\n"), done.stderr
+    [said] = [line for line in done.stderr.splitlines() if line.startswith("lull:")]
+    assert said.startswith("lull: trace of 4 processes")
+    content = json.loads(tracing.run("trace", "info", "--json", "t").stdout)
+    assert (content["messages"], all(value == 0 for value in content["faults"].values())) == (4, True)
+    printed(tracing.folder / "t")
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_program_without_mpi_leaves_a_record_and_a_line(tracing: Lull, code: int) -> None:
+    done = tracing.run("trace", "-q", "--out", "t", "sh", "-c", f"exit {code}")
+    assert done.returncode == code
     assert done.stderr.splitlines()[-1].startswith(
         "lull: there is no trace of sh: none of its processes has called MPI"
     )
-    assert record.read(tracing.folder / "t").repeats[0].exit_code == 3
+    assert record.read(tracing.folder / "t").repeats[0].exit_code == code
 
 
 def test_a_command_that_is_not_there_leaves_nothing(tracing: Lull) -> None:

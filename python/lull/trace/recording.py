@@ -11,7 +11,7 @@ from pathlib import Path
 from lull import record
 from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError
-from lull.base.interrupts import Interrupts
+from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.terminal import output
 from lull.measurement.command import Command
 from lull.measurement.live_line import LiveLine, is_wanted
@@ -41,7 +41,8 @@ class Recording:
 
 
 def record_trace(asked: Recording) -> int:
-    """Run the command, write its record and its archive; the exit code of the command, 1 where nothing was recorded.
+    """Run the command, write its record and its archive; the exit code of the command, 1 where that is 0 and an archive
+    could not be made of what was recorded.
 
     Raises:
         LullError: The folder is taken, the meter failed, a signal asked to stop, or the archive cannot be written.
@@ -72,8 +73,14 @@ def record_trace(asked: Recording) -> int:
             why = out_of_reach(asked.argv) or "none of its processes has called MPI"
             say(f"there is no trace of {asked.argv[0]}: {why}; the record of the run is in {asked.folder}")
             shutil.rmtree(folder / convert.RAW, ignore_errors=True)
+            return measured.repeat.exit_code
+        try:
+            make_archive(asked.folder, keep_raw=asked.keep_raw, interrupts=interrupts)
+        except InterruptedBySignal:
+            raise
+        except LullError as error:
+            say(str(error))
             return measured.repeat.exit_code or 1
-        make_archive(asked.folder, keep_raw=asked.keep_raw, interrupts=interrupts)
     return measured.repeat.exit_code
 
 

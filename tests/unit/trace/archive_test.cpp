@@ -75,8 +75,27 @@ class archive_test : public testing::Test {
     leave(b);
   }
 
+  // A communicator that reaches another job: a process knows no ranks there.
+  static nlohmann::json reaching(int number, std::uint64_t ticks, int mine, int theirs) {
+    nlohmann::json others = nlohmann::json::array();
+    for (int i = 0; i < theirs; ++i) others.push_back({-1, 1});
+    return {{"is", "communicator"},   {"ticks", ticks},   {"number", number},
+            {"members", {{0, mine}}}, {"remote", others}, {"name", ""}};
+  }
+  [[nodiscard]] analysis analysed() const {
+    archive_reader archive(folder_.path());
+    analyser visitor(archive.all(), 1);
+    archive.read(visitor);
+    return visitor.result();
+  }
+
   const temporary_folder folder_;
 };
+
+record over(int communicator, record r) {
+  r.comm = static_cast<std::uint16_t>(communicator);
+  return r;
+}
 
 TEST_F(archive_test, what_is_written_is_read_again) {
   leave_all_kinds();
@@ -213,6 +232,130 @@ TEST_F(archive_test, an_archive_that_lacks_a_file_is_an_error) {
   (void)convert();
   std::filesystem::remove(folder_.path() / "traces.def");
   EXPECT_THROW((void)read(), error);
+}
+
+TEST_F(archive_test, a_job_and_the_one_that_it_spawned_have_one_communicator) {
+  recorded_process first, second{.rank = 1}, spawned{.rank = 0, .size = 1, .job = "k", .pid = 300};
+  first.definitions = second.definitions = {reaching(1, 5000, 2, 1)};
+  spawned.definitions = {reaching(1, 4900, 1, 2)};  // whose counter is a little behind
+  second.threads[0] = {over(1, call_of(kind::send, send_f, 6000, 6100, 0, 64, 7))};
+  spawned.threads[0] = {over(1, call_of(kind::receive, receive_f, 6000, 6200, 1, 64, 7))};
+  for (const auto& p : {first, second, spawned}) leave(p);
+  EXPECT_THAT(convert().remarks, IsEmpty());
+  const archive_reader archive(folder_.path());
+  ASSERT_THAT(archive.all().communicators, SizeIs(3));  // and two worlds
+  const analysis found = analysed();
+  EXPECT_EQ(found.unmatched_sends + found.unmatched_receives, 0U);
+  ASSERT_THAT(found.pairs, SizeIs(1));
+  EXPECT_EQ(found.pairs[0].from, 1U);
+  EXPECT_EQ(found.pairs[0].to, 2U);
+  EXPECT_EQ(complaints(), "");
+}
+
+TEST_F(archive_test, groups_of_two_jobs_that_are_merged_are_one_group) {
+  recorded_process spawner{.size = 1}, spawned{.size = 1, .job = "k", .pid = 300};
+  const auto merged = [](const nlohmann::json& members) {
+    return nlohmann::json{
+        {"is", "communicator"}, {"ticks", 5000}, {"number", 1}, {"members", members}, {"name", "all"}};
+  };
+  spawner.definitions = {merged({{0, 1}, {-1, 1}})};
+  spawned.definitions = {merged({{-1, 2}})};  // ranks -1 and 0
+  spawner.threads[0] = {over(1, call_of(kind::send, send_f, 6000, 6100, 1, 64))};
+  spawned.threads[0] = {over(1, call_of(kind::receive, receive_f, 6000, 6200, 0, 64))};
+  leave(spawner);
+  leave(spawned);
+  EXPECT_THAT(convert().remarks, IsEmpty());
+  EXPECT_EQ(analysed().unmatched_sends, 0U);
+  EXPECT_THAT(analysed().pairs, SizeIs(1));
+}
+
+TEST_F(archive_test, members_that_are_not_in_the_trace_cost_their_messages_and_no_more) {
+  recorded_process p{.size = 1};
+  p.definitions = {reaching(1, 5000, 1, 3),
+                   {{"is", "window"}, {"ticks", 5500}, {"number", 2}, {"communicator", 1}, {"name", ""}}};
+  p.threads[0] = {call_of(kind::call, init, 1100, 1200), over(1, call_of(kind::send, send_f, 6000, 6100, 2, 64)),
+                  over(2, call_of(kind::put, put_f, 6200, 6300, 1, 8)),
+                  call_of(kind::collective, barrier_f, 6400, 6500)};
+  leave(p);
+  EXPECT_THAT(convert().remarks,
+              testing::ElementsAre(HasSubstr("1 communicator reaches processes that are not in the trace")));
+  const auto events = read();
+  EXPECT_EQ(std::ranges::count(events, happening::enter, &event::what), 5);
+  EXPECT_EQ(std::ranges::count(events, happening::send, &event::what), 0);
+  EXPECT_EQ(complaints(), "");
+}
+
+TEST_F(archive_test, two_that_fit_are_not_told_apart) {
+  for (int rank = 0; rank < 2; ++rank) {
+    recorded_process spawner{.rank = rank}, spawned{.rank = 0, .size = 1, .job = std::string("k") + char('0' + rank)};
+    spawner.definitions = {{{"is", "communicator"},
+                            {"ticks", 5000},
+                            {"number", 1},
+                            {"members", {{rank, 1}}},
+                            {"remote", {{-1, 1}}},
+                            {"name", ""}}};
+    spawned.definitions = {reaching(1, 5100, 1, 1)};
+    spawned.pid = 300 + rank;
+    leave(spawner);
+    leave(spawned);
+  }
+  EXPECT_THAT(convert().remarks, testing::ElementsAre(HasSubstr("4 communicators reach")));
+}
+
+TEST_F(archive_test, logs_of_a_machine_with_smaller_pages_are_read) {
+  for (const bool killed : {false, true}) {
+    recorded_process p{.size = 1, .pid = killed ? 301 : 300, .killed = killed, .page = 1024};
+    p.threads[0] = {call_of(kind::call, init, 1100, 1200), call_of(kind::call, finalize, 1300, 1400)};
+    leave(p);
+  }
+  EXPECT_EQ(convert().records, 4U);
+}
+
+TEST_F(archive_test, damaged_definitions_are_named_and_the_rest_is_there) {
+  leave_all_kinds();
+  std::ofstream(raw() / "h1-100.definitions", std::ios::app) << "{\"is\":5}\n";
+  EXPECT_THAT(convert().remarks, Contains(HasSubstr("rank 0: its definitions are damaged from line 9 on")));
+  EXPECT_EQ(analysed().unmatched_sends, 0U);
+}
+
+TEST_F(archive_test, whatever_is_damaged_an_archive_or_an_error_comes_of_it) {
+  unsigned state = 1;
+  const auto below = [&](std::size_t n) {
+    state = state * 1664525 + 1013904223;
+    return (state >> 8) % std::max<std::size_t>(n, 1);
+  };
+  int archives = 0;
+  for (int round = 0; round < 60; ++round) {
+    std::filesystem::remove_all(raw());
+    leave_all_kinds();
+    recorded_process spawned{.rank = 0, .size = 1, .job = "k", .pid = 300};
+    spawned.definitions = {reaching(1, 4900, 1, 2)};
+    leave(spawned);
+    std::ofstream(raw() / "h1.energy") << R"({"host":"h1","channels":[],"time_ns":[],"joules":[]})";
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(raw())) files.push_back(entry.path());
+    std::ranges::sort(files);
+    for (std::size_t wounds = 1 + below(3); wounds > 0; --wounds) {
+      const auto& file = files[below(files.size())];
+      const auto size = std::filesystem::file_size(file);
+      if (below(4) == 0) {
+        std::filesystem::resize_file(file, below(size));
+        continue;
+      }
+      std::fstream open(file, std::ios::in | std::ios::out | std::ios::binary);
+      // Mostly where something stands: the header, or a line.
+      open.seekp(static_cast<std::streamoff>(below(below(2) == 0 ? 72 : size)));
+      for (std::size_t bytes = 1 + below(8); bytes > 0; --bytes)
+        open.put(static_cast<char>(below(2) == 0 ? '9' : below(256)));
+    }
+    try {
+      (void)convert();
+      ++archives;
+      (void)analysed();
+    } catch (const error&) {
+    }
+  }
+  EXPECT_GT(archives, 30) << "damage to one process is no reason to lose the others";
 }
 
 TEST_F(archive_test, a_folder_without_records_is_an_error) {

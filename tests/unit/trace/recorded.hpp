@@ -42,6 +42,7 @@ struct recorded_process {
   std::int64_t clock_ns = 0;  // what its host's clock of the day is ahead
   std::uint64_t begin = 1000, end = 1'000'000;
   bool killed = false;
+  std::size_t page = 4096;   // of the machine that recorded
   std::string library = "";  // "-2" for a second one of the same process
   std::vector<std::vector<record>> threads{{}};
   std::vector<nlohmann::json> definitions = {};  // beside those that each has
@@ -80,7 +81,7 @@ struct recorded_process {
       std::ofstream file(raw / fmt::format("{}.{}.records", name, t), std::ios::binary);
       const log_header header{.magic = raw_magic,
                               .version = raw_version,
-                              .first_record = 8192,
+                              .first_record = static_cast<std::uint32_t>(page + 4096),
                               .window_bytes = 4096,
                               .unused = 0,
                               .thread = static_cast<std::uint64_t>(number) + t,
@@ -88,9 +89,9 @@ struct recorded_process {
                               .saved = 0,
                               .base = 0x1000,
                               .next = killed ? 0x1000 + threads[t].size() * sizeof(record) : 0x1000};
-      std::string page(4096, '\0');
-      std::memcpy(page.data(), &header, sizeof header);
-      file.write(page.data(), 4096);
+      std::string head(page, '\0');
+      std::memcpy(head.data(), &header, sizeof header);
+      file.write(head.data(), static_cast<std::streamsize>(page));
       // Killed, it has its records still in the window, which these tests never fill.
       std::string window(4096, 'x');
       const auto bytes = threads[t].size() * sizeof(record);
