@@ -21,6 +21,7 @@
 #include "base/error.hpp"
 #include "base/page.hpp"
 #include "base/settings.hpp"
+#include "base/shared_pages.hpp"
 
 namespace lull::trace {
 namespace {
@@ -110,19 +111,10 @@ void thread_log::open(const std::string& path) noexcept {
   const std::size_t bytes = page_size() + window_bytes;
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
   // The blocks are taken now, so that a full disk is an error here, not a signal at some store later.
-  int failed = file_ < 0 ? errno : ::posix_fallocate(file_, 0, static_cast<off_t>(bytes));
-  void* mapped = MAP_FAILED;
-  if (failed == 0) {
-    mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
-    if (mapped == MAP_FAILED) failed = errno;
-  }
-#ifdef MADV_POPULATE_WRITE
-  // EFAULT: a file system that takes blocks only when they are written to has none.
-  if (failed == 0 && ::madvise(mapped, bytes, MADV_POPULATE_WRITE) != 0 && errno == EFAULT) failed = ENOSPC;
-#endif
-  if (failed != 0) {
+  int failed = errno;
+  void* const mapped = file_ < 0 ? nullptr : map_pages(file_, bytes, failed);
+  if (mapped == nullptr) {
     owner_.complain(describe_errno(failed).c_str());
-    if (mapped != MAP_FAILED) ::munmap(mapped, bytes);
     if (file_ >= 0) ::close(std::exchange(file_, -1));
     return;
   }

@@ -139,6 +139,12 @@ def test_who_waits_long_sleeps(job: Lull, programs: Path, policy: str, how: dict
     assert max(cpu_s) < 1, "half of what looking again and again would take"
 
 
+def test_who_waits_long_for_a_window_to_be_made_sleeps(job: Lull, programs: Path) -> None:
+    said = lines(run(job, "interrupt", 2, programs / "mpi_waits", "window", 2, OMPI_MCA_osc="^rdma"))
+    cpu_s = [float(line.rpartition(" ")[2]) for line in said]
+    assert max(cpu_s) < 1, "half of what looking again and again would take"
+
+
 @pytest.mark.parametrize("policy", ["interrupt", "adaptive"])
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_threads_wake_each_other(job: Lull, programs: Path, policy: str, ranks: int) -> None:
@@ -227,6 +233,27 @@ def test_mpich_waits_as_it_does_and_a_line_says_so(job: Lull, programs: Path) ->
     assert len(lines(done)) == 2
     assert [line for line in done.stderr.splitlines() if "lull" in line] == [
         "lull: wait by LULL_WAIT=adaptive: Lull knows the idle loop of Open MPI only; "
+        "going on with the library's own waiting"
+    ]
+
+
+def test_without_shared_memory_the_library_waits_and_a_line_says_so(job: Lull, programs: Path) -> None:
+    words = job.argv(
+        "attach", "--wait", "interrupt", "--stats", "--", *mpirun(2, programs / "mpi_waits", "long", "0.1")
+    )
+    full = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=64K tmpfs /dev/shm && "$@"', "sh"]
+    done = subprocess.run(
+        [*full, *words],
+        cwd=job.folder,
+        env={**job.environment(), "OMPI_MCA_btl_vader_backing_directory": str(job.folder)},
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert len(lines(done)) == 2
+    assert done.stderr.splitlines() == [
+        "lull: wait by LULL_WAIT=interrupt: shared memory for bells: No space left on device; "
         "going on with the library's own waiting"
     ]
 

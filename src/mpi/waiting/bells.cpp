@@ -14,6 +14,8 @@
 #include <cstring>
 #include <new>
 
+#include "base/clock.hpp"
+#include "base/shared_pages.hpp"
 #include "base/topology.hpp"
 
 namespace lull::mpi {
@@ -56,14 +58,12 @@ std::unique_ptr<node_bells> node_bells::join(const std::string& name, int rank, 
   const std::size_t bytes = in_pages(sizeof(shared) + count * sizeof(bell)) + count * bytes_of_report;
   const int file = shm_open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return nullptr;
-  void* at = MAP_FAILED;
-  if (ftruncate(file, static_cast<off_t>(bytes)) == 0)
-    at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  const int problem = errno;
+  int failed = 0;
+  void* const at = map_pages(file, bytes, failed);
   close(file);
-  if (at == MAP_FAILED) {
+  if (at == nullptr) {
     shm_unlink(name.c_str());
-    errno = problem;
+    errno = failed;
     return nullptr;
   }
   auto* const memory = static_cast<shared*>(at);  // a new file is all zero, which is what all of it begins with
@@ -100,7 +100,7 @@ void node_bells::remove_name() noexcept {
 }
 
 void node_bells::will_ring() noexcept { memory_->ready.fetch_add(1); }
-int node_bells::ranks_here() const { return static_cast<int>(memory_->ready.load(std::memory_order_relaxed)); }
+int node_bells::ranks_here() const { return static_cast<int>(memory_->ready.load(std::memory_order_acquire)); }
 bool node_bells::complete() const { return ranks_here() == count_; }
 
 bool node_bells::oversubscribed() const {
@@ -153,31 +153,42 @@ bool node_bells::announce() noexcept {
   bell& mine = of(mine_);
   seen_ = mine.word.load();
   mine.state.store(announced);
-  if (!in_doubt_) memory_->somebody.fetch_add(1);
-  in_doubt_ = false;
+  if (!in_doubt_.load(std::memory_order_relaxed)) memory_->somebody.fetch_add(1);
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // only then does the sleeper look at what it waits for
   return true;
 }
 
-bool node_bells::rung() const noexcept { return of(mine_).word.load(std::memory_order_acquire) != seen_; }
+bool node_bells::rung() const noexcept { return of(mine_).word.load() != seen_; }
 
 void node_bells::awake() noexcept {
-  of(mine_).state.store(awake_now, std::memory_order_release);
-  memory_->somebody.fetch_sub(1);
+  if (!in_doubt_.load(std::memory_order_relaxed)) {
+    of(mine_).state.store(awake_now, std::memory_order_release);
+    memory_->somebody.fetch_sub(1);
+  }
   sleeping_.store(false);
 }
 
 void node_bells::awake_in_doubt() noexcept {
-  in_doubt_ = true;
+  seen_in_doubt_ = seen_;
+  in_doubt_since_ns_ = now_ns();
+  in_doubt_.store(true);
   sleeping_.store(false);
 }
 
 bool node_bells::missed() noexcept {
-  if (!in_doubt_ || sleeping_.exchange(true)) return false;
-  for (int i = 0; i < 100 && !rung(); ++i) usleep(200);
-  const bool nobody_rang = !rung();
-  in_doubt_ = false;
+  if (!in_doubt_.load(std::memory_order_relaxed) || sleeping_.exchange(true)) return false;
+  if (!in_doubt_.load()) {  // another thread has just found out
+    sleeping_.store(false);
+    return false;
+  }
+  const bool rang = of(mine_).word.load() != seen_in_doubt_;
+  if (!rang && now_ns() - in_doubt_since_ns_ < long_enough_to_ring_ns) {
+    sleeping_.store(false);
+    return false;
+  }
+  in_doubt_.store(false);
   awake();
-  return nobody_rang;
+  return !rang;
 }
 
 wait::wake node_bells::sleep(std::int64_t timeout_ns) noexcept {

@@ -39,7 +39,7 @@ namespace lull::mpi {
 class node_bells {
  public:
   // `name` is the same in all ranks of the job on this node, and in no other process. Null, with errno, when there is no
-  // memory to be had. `rank`: in MPI_COMM_WORLD.
+  // memory to be had: all of it is there before anybody uses it. `rank`: in MPI_COMM_WORLD.
   [[nodiscard]] static std::unique_ptr<node_bells> join(const std::string& name, int rank, int ranks_of_node);
   node_bells(const node_bells&) = delete;
   node_bells& operator=(const node_bells&) = delete;
@@ -74,12 +74,14 @@ class node_bells {
   // The same, on descriptors too; woken by either. `fds` are only read.
   wait::wake sleep(std::span<const pollfd> fds, std::int64_t timeout_ns) noexcept;
   void awake() noexcept;
-  // Awake by the time, with a message there that nobody has rung for yet: its sender may just have lost its core.
-  // missed(), to be asked before the next sleep, gives it some milliseconds to ring, and says, once, that it has not.
+  // Awake by the time, with a message there that nobody has rung for yet: its sender may just have lost its core. This
+  // rank stays announced until missed() has found that it was rung, or was not in `long_enough_to_ring_ns`. It answers
+  // true once, does not wait, and may be asked by any thread at any time.
   void awake_in_doubt() noexcept;
   [[nodiscard]] bool missed() noexcept;
 
   static constexpr std::int64_t long_enough_to_see_ns = 3'000;
+  static constexpr std::int64_t long_enough_to_ring_ns = 20'000'000;
 
   // A place of this rank's own in the shared memory, and the number of those who are done with theirs: the last of the
   // node reads them all.
@@ -102,8 +104,10 @@ class node_bells {
   int count_;
   std::string name_;
   std::atomic<bool> sleeping_{false};
-  std::uint32_t seen_ = 0;
-  bool in_doubt_ = false;
+  // Of the thread that has set sleeping_:
+  std::uint32_t seen_ = 0, seen_in_doubt_ = 0;
+  std::int64_t in_doubt_since_ns_ = 0;
+  std::atomic<bool> in_doubt_{false};
   int socket_ = -1;
   std::atomic<int> ringing_socket_{-1};
   std::vector<pollfd> fds_;

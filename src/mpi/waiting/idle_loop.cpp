@@ -25,8 +25,12 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 }
 std::uint64_t bits(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
 
-// Others also store into the memory of windows, of which nobody tells.
-bool told_by_messages(const call_under_way& call) { return !std::string_view(call.function).starts_with("MPI_Win_"); }
+// Others also store into the memory of windows, of which nobody tells. Before there is one they have nothing to store into.
+bool told_by_messages(const call_under_way& call) {
+  const std::string_view function = call.function;
+  return !function.starts_with("MPI_Win_") || function.starts_with("MPI_Win_create") ||
+         function.starts_with("MPI_Win_allocate");
+}
 
 // Whether it is likely that messages go to and fro before the call is over: over a network, and for large messages.
 bool is_a_handshake(const call_under_way& call) {
@@ -44,6 +48,13 @@ std::uint64_t key_of(const call_under_way& call) {
 
 }  // namespace
 
+void waiting_process::refuse_sleep() noexcept {
+  const std::int64_t now = now_ns();
+  std::int64_t never = 0;
+  first_refused_ns.compare_exchange_strong(never, now, std::memory_order_relaxed);
+  last_refused_ns.store(now, std::memory_order_relaxed);
+}
+
 void waiting_process::settle() {
   if (settled.load(std::memory_order_relaxed) || !bells->complete() || settled.exchange(true)) return;
   limits.oversubscribed = library_yields || bells->oversubscribed();
@@ -57,6 +68,9 @@ bool look(waiting_process& process, call_under_way& call) noexcept {
   call.looking = false;
   if (call.idle && !call.descriptors_ready) return false;
   ++call.came;
+#if !defined(__x86_64__)
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // fragments are given back before it is seen who sleeps
+#endif
   if (__atomic_load_n(process.somebody, __ATOMIC_RELAXED) != 0) [[unlikely]] {
     process.bells->ring_those_that_sent_to_me();
     if (process.several_threads) process.bells->ring_me();  // what came may be another thread's
@@ -191,7 +205,7 @@ bool idle_loop::sleep(call_under_way& call) {
   node_bells& bells = *process_.bells;
   if (bells.missed()) ++counts_.missed;
   if (!bells.complete()) {
-    process_.refused_sleeps.fetch_add(1, std::memory_order_relaxed);
+    process_.refuse_sleep();
   } else if (bells.announce()) {
     bool in_doubt = false;
     const bool came = look_and_sleep(call, plan, in_doubt);

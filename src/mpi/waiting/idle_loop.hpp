@@ -43,8 +43,9 @@ struct waiting_process {
   const std::uint32_t* somebody = nullptr;          // of the bells
   std::unique_ptr<wait::core_frequency> frequency;  // null: it stays
   wait::wait_history history{4096, model::waiting_costs_of_mpi};
-  wait::wait_statistics totals{false};           // of all calls
-  std::atomic<std::uint64_t> refused_sleeps{0};  // because a rank of this node would ring nobody
+  wait::wait_statistics totals{false};  // of all calls
+  // When a sleep was refused because a rank of this node would ring nobody; 0: never.
+  std::atomic<std::int64_t> first_refused_ns{0}, last_refused_ns{0};
   // Where poll() copies what the thread that looks waits for; of the one thread that is about to sleep.
   std::vector<pollfd> descriptors;
   // Looks before a wait counts as one: some microseconds, in which no clock is read.
@@ -54,6 +55,7 @@ struct waiting_process {
 
   // Finds out, once all ranks of the node are there, whether they outnumber cores.
   void settle();
+  void refuse_sleep() noexcept;
 };
 
 // Looks once. Whether anything came.

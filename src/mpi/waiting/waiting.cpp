@@ -5,13 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -42,28 +43,28 @@ constexpr std::int64_t longest_sleep_ns = 10'000'000;
 // What counts as a wait where the library's own idle loop is left alone, and nobody sees its looks.
 constexpr std::int64_t shortest_wait_ns = 5'000;
 
-// Bells of shared memory: from the endpoint of a message to the receiver's.
+// Bells of shared memory: from the endpoint of a message to the receiver's. Asked for each fragment that is sent, by any
+// thread: a load and a comparison, some nanoseconds.
 class receivers {
  public:
+  // -1: of no bell that is known yet.
   int bell_of(const void* endpoint, const node_bells& bells) noexcept {
-    const std::lock_guard hold(lock_);
-    entry& known = entries_[reinterpret_cast<std::uintptr_t>(endpoint) / 64 % entries_.size()];
-    if (known.endpoint != endpoint) {
-      const int rank = lull_openmpi_rank_of(endpoint);
-      const int bell = rank < 0 ? -1 : bells.index_of(rank);
-      if (bell < 0) return bell;
-      known = {endpoint, bell};
-    }
-    return known.bell;
+    const auto address = reinterpret_cast<std::uintptr_t>(endpoint);
+    std::atomic<std::uint64_t>& entry = entries_[address / 64 % entries_.size()];
+    const std::uint64_t known = entry.load(std::memory_order_relaxed);
+    if (known >> bits_of_bell == address) return static_cast<int>(known & most_bells);
+    const int rank = lull_openmpi_rank_of(endpoint);
+    const int bell = rank < 0 ? -1 : bells.index_of(rank);
+    // An address that does not fit beside a bell is looked for every time.
+    if (bell >= 0 && bell <= most_bells && address >> (64 - bits_of_bell) == 0)
+      entry.store(address << bits_of_bell | static_cast<std::uint64_t>(bell), std::memory_order_relaxed);
+    return bell;
   }
 
  private:
-  struct entry {
-    const void* endpoint = nullptr;
-    int bell = -1;
-  };
-  std::mutex lock_;
-  std::array<entry, 1024> entries_{};
+  static constexpr unsigned bits_of_bell = 16;
+  static constexpr int most_bells = (1 << bits_of_bell) - 1;
+  std::array<std::atomic<std::uint64_t>, 1024> entries_{};  // address and bell in one word
 };
 
 // From start_waiting() to the end of the process: threads may be in it at any time.
@@ -332,8 +333,10 @@ void end_waiting() noexcept try {
   const auto policy = wait::wait_policy_names[static_cast<std::size_t>(here->process.policy)];
   here->process.bells->remove_name();
   if (here->process.bells->missed()) here->process.totals.waited({}, {.missed = 1});
-  if (const std::uint64_t refused = here->process.refused_sleeps.load();
-      refused > 0 && !here->process.bells->complete())
+  // The others of a program that ends at once may only not have come so far.
+  constexpr std::int64_t long_enough_to_come_ns = 2'000'000'000;
+  if (here->process.last_refused_ns - here->process.first_refused_ns > long_enough_to_come_ns &&
+      !here->process.bells->complete())
     say(fmt::format("rank {} did not sleep: of {} ranks on its node {} wait by a policy; let all do so", here->rank,
                     here->process.bells->ranks_of_node(), here->process.bells->ranks_here()));
   if (here->comparison) report_comparison(*here->comparison, policy, here->rank, ticks_per_ns_now() * 1e9);

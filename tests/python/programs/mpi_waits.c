@@ -1,6 +1,7 @@
 /* Waits of which the end is known:
  *
  *   mpi_waits long SECONDS     the other ranks wait for rank 0, which sleeps; each says its CPU time meanwhile
+ *   mpi_waits window SECONDS   the same, while a window is made
  *   mpi_waits ever             all but the last wait for a message that never comes; the last computes
  *   mpi_waits abort|exit|fall  the others wait, and the last ends in this way
  *   mpi_waits threads COUNT    two threads of each rank talk to those of the next, and to each other
@@ -54,13 +55,16 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, strcmp(what, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (strcmp(what, "long") == 0) {
+  if (strcmp(what, "long") == 0 || strcmp(what, "window") == 0) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double before = cpu_s();
     if (rank == 0) usleep((unsigned)(atof(argv[2]) * 1e6));
     int number = 7;
+    MPI_Win window = MPI_WIN_NULL;
+    if (what[0] == 'w') MPI_Win_create(&number, sizeof number, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
     printf("rank %d: %.3f\n", rank, cpu_s() - before);
+    if (window != MPI_WIN_NULL) MPI_Win_free(&window);
   } else if (strcmp(what, "threads") == 0) {
     messages = atoi(argv[2]);
     pthread_t one;

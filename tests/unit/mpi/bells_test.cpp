@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -156,9 +157,50 @@ TEST(bells, a_ring_that_comes_late_is_none_that_was_missed) {
 
   ASSERT_TRUE(node.first->announce());
   node.first->awake_in_doubt();
-  EXPECT_TRUE(node.first->missed());
+  while (!node.first->missed()) std::this_thread::sleep_for(1ms);
   EXPECT_FALSE(node.first->missed()) << "it is said once";
   EXPECT_EQ(*node.second->somebody(), 0U);
+}
+
+TEST(bells, a_rank_in_doubt_sleeps_again_and_is_counted_once) {
+  two_ranks node;
+  ASSERT_TRUE(node.first->announce());
+  node.first->awake_in_doubt();
+  for (int again = 0; again < 3; ++again) {
+    ASSERT_TRUE(node.first->announce());
+    EXPECT_EQ(*node.second->somebody(), 1U);
+    node.first->awake();
+    EXPECT_EQ(*node.second->somebody(), 1U) << "nobody knows yet whether it was missed";
+  }
+  node.second->ring(node.first->mine());
+  EXPECT_FALSE(node.first->missed());
+  EXPECT_EQ(*node.second->somebody(), 0U);
+}
+
+TEST(bells, threads_that_ask_at_once_whether_a_ring_was_missed_agree) {
+  two_ranks node;
+  for (int round = 0; round < 300; ++round) {
+    ASSERT_TRUE(node.first->announce());
+    node.first->awake_in_doubt();
+    node.second->ring(node.first->mine());
+    std::thread other([&] { EXPECT_FALSE(node.first->missed()); });
+    EXPECT_FALSE(node.first->missed());
+    other.join();
+    EXPECT_FALSE(node.first->missed());
+    ASSERT_EQ(*node.second->somebody(), 0U) << "each announcement ends once";
+  }
+}
+
+TEST(bells, take_all_their_memory_before_they_are_used) {
+  const std::string name = a_name();
+  const auto only = node_bells::join(name, 0, 2);
+  const int file = shm_open(name.c_str(), O_RDONLY, 0);
+  struct stat status {};
+  ASSERT_EQ(fstat(file, &status), 0);
+  EXPECT_GE(status.st_blocks * 512, status.st_size);
+  EXPECT_GE(status.st_size, static_cast<off_t>(2 * node_bells::bytes_of_report));
+  close(file);
+  only->remove_name();
 }
 
 TEST(bells, fragments_given_back_wake_only_those_that_sent_to_there) {

@@ -1,0 +1,37 @@
+#include "base/shared_pages.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+
+namespace lull {
+
+int allocate_pages(int file, std::size_t bytes) noexcept {
+  int failed = 0;
+  do {
+    failed = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  } while (failed == EINTR);  // a program's timer
+  return failed;
+}
+
+void* map_pages(int file, std::size_t bytes, int& failed) noexcept {
+  failed = allocate_pages(file, bytes);
+  if (failed != 0) return nullptr;
+  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (mapped == MAP_FAILED) {
+    failed = errno;
+    return nullptr;
+  }
+#ifdef MADV_POPULATE_WRITE
+  // EFAULT: a file system that takes blocks only when they are written to has none. Kernels before 5.14 do not know it.
+  if (madvise(mapped, bytes, MADV_POPULATE_WRITE) != 0 && errno == EFAULT) {
+    munmap(mapped, bytes);
+    failed = ENOSPC;
+    return nullptr;
+  }
+#endif
+  return mapped;
+}
+
+}  // namespace lull
