@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "mpi/waiting/openmpi.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <mpi.h>
 #include <ompi/communicator/communicator.h>
@@ -14,6 +15,8 @@
 #include <opal_config.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static ompi_communicator_t* world;
 static void (*set_yield_when_idle)(bool);
@@ -27,11 +30,61 @@ static void (*after_send)(const void*);
 static void (*after_returning_send)(const void*);
 static void (*after_self_send)(void);
 
+/* The layouts of Open MPI's structures follow from its version and from how it was configured (--enable-debug, CUDA, ...),
+ * which no function tells. So nothing is believed before it has been compared with what the public interface says, or
+ * looks as it must; and only memory that is mapped is read. */
+
+static bool is_mapped(const void* at, size_t bytes) {
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  const uintptr_t first = (uintptr_t)at & ~(page - 1), end = (uintptr_t)at + bytes;
+  unsigned char in_core;
+  if (at == NULL || end < (uintptr_t)at) return false;
+  for (uintptr_t one = first; one < end; one += page)
+    if (mincore((void*)one, 1, &in_core) != 0) return false;
+  return true;
+}
+
+static bool is_name(const char* text, size_t most) {
+  for (size_t i = 0; i < most && is_mapped(text + i, 1); ++i) {
+    if (text[i] == '\0') return i > 0;
+    if (!isalnum((unsigned char)text[i]) && text[i] != '_') return false;
+  }
+  return false;
+}
+
+/* A function of the library that holds the component. */
+static bool is_of(const void* component, const void* function) {
+  Dl_info of_component, of_function;
+  return dladdr(component, &of_component) != 0 && dladdr(function, &of_function) != 0 &&
+         of_component.dli_fbase == of_function.dli_fbase;
+}
+
+static bool is_transport(const mca_btl_base_module_t* module) {
+  const mca_btl_base_component_t* component;
+  if (!is_mapped(module, sizeof *module)) return false;
+  component = module->btl_component;
+  return is_mapped(component, sizeof *component) &&
+         is_name(component->btl_version.mca_component_name, MCA_BASE_MAX_COMPONENT_NAME_LEN) &&
+         is_of(component, (const void*)(uintptr_t)module->btl_send) &&
+         (module->btl_sendi == NULL || is_of(component, (const void*)(uintptr_t)module->btl_sendi));
+}
+
+static bool is_the_world(void* library, int* rank, int* ranks) {
+  int (*comm_rank)(void*, int*) = (int (*)(void*, int*))dlsym(library, "PMPI_Comm_rank");
+  int (*comm_size)(void*, int*) = (int (*)(void*, int*))dlsym(library, "PMPI_Comm_size");
+  const ompi_group_t* group = world->c_local_group;
+  if (!comm_rank || !comm_size || comm_rank(world, rank) != 0 || comm_size(world, ranks) != 0) return false;
+  return is_mapped(group, sizeof *group) && world->c_my_rank == *rank && group->grp_proc_count == *ranks &&
+         is_mapped(group->grp_proc_pointers, (size_t)*ranks * sizeof *group->grp_proc_pointers);
+}
+
 /* The library's own object, not that of the same name which this file's references would mean. */
 static void* of(void* library, const char* name) { return dlsym(library, name); }
 
 const char* lull_openmpi_open(struct lull_openmpi* found, void* library) {
   static char why[160];
+  static const char strange[] = "this Open MPI was configured otherwise than the one that Lull was built for";
+  const int most_transports = 64;
   int (*version)(char*, int*) = (int (*)(char*, int*))of(library, "PMPI_Get_library_version");
   const mca_pml_base_component_t* pml = of(library, "mca_pml_base_selected_component");
   const opal_list_t* btls = of(library, "mca_btl_base_modules_initialized");
@@ -56,14 +109,20 @@ const char* lull_openmpi_open(struct lull_openmpi* found, void* library) {
              OMPI_MINOR_VERSION, said);
     return why;
   }
+  if (!is_name(pml->pmlm_version.mca_component_name, MCA_BASE_MAX_COMPONENT_NAME_LEN)) return strange;
   if (strcmp(pml->pmlm_version.mca_component_name, "ob1") != 0) {
     snprintf(why, sizeof why, "nothing tells when a message of Open MPI's pml %.40s comes; pml ob1 can",
              pml->pmlm_version.mca_component_name);
     return why;
   }
+  if (!is_the_world(library, &found->rank, &found->ranks)) return strange;
+  int transports = 0;
   const opal_list_item_t* item = (const opal_list_item_t*)btls->opal_list_sentinel.opal_list_next;
   for (; item != &btls->opal_list_sentinel; item = (const opal_list_item_t*)item->opal_list_next) {
-    mca_btl_base_module_t* module = ((const mca_btl_base_selected_module_t*)item)->btl_module;
+    const mca_btl_base_selected_module_t* selected = (const mca_btl_base_selected_module_t*)item;
+    if (++transports > most_transports || !is_mapped(selected, sizeof *selected) || !is_transport(selected->btl_module))
+      return strange;
+    mca_btl_base_module_t* module = selected->btl_module;
     const char* name = module->btl_component->btl_version.mca_component_name;
     if (strcmp(name, "vader") == 0) {
       shared_memory = module;
@@ -74,8 +133,6 @@ const char* lull_openmpi_open(struct lull_openmpi* found, void* library) {
       return why;
     }
   }
-  found->rank = ompi_comm_rank(world);
-  found->ranks = ompi_comm_size(world);
   found->ranks_of_node = process->num_local_peers + 1;
   found->shares_memory = shared_memory != NULL && found->ranks_of_node > 1;
   found->yields = *yields;
