@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -367,30 +368,154 @@ def test_a_library_that_nobody_wrapped_is_named_and_the_program_runs(
     assert f"liblull-mpi-{mpi.flavour}.so" in line
 
 
-def test_a_process_without_mpi_that_calls_it_ends_with_one_line(tmp_path: Path) -> None:
-    front = installed.package_folder().parents[2] / "liblull-mpi.so"
-    source = tmp_path / "program.c"
-    source.write_text("int MPI_Init(int*, char***);\nint main(void) { return MPI_Init(0, 0); }\n")
-    subprocess.run(["cc", "-o", tmp_path / "program", source, front, f"-Wl,-rpath,{front.parent}"], check=True)
-    done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert done.stderr.splitlines() == [
-        "lull: find the program's MPI library: none is loaded; link the program with one, or unset LD_PRELOAD"
-    ]
+@each_library
+@pytest.mark.parametrize("binding", ["lazy", "now"])
+def test_a_program_finds_the_names_that_its_library_has(
+    mpi: MpiLibrary, built: Path, tmp_path: Path, binding: str
+) -> None:
+    names = program(mpi, "mpi_names.c", built, f"-Wl,-z,{binding}", "-ldl", name=f"names_{binding}")
+    plainly = mpi.run(1, names, mpi.soname)
+    assert plainly.returncode == 0
+    for tools in ({}, {"LULL_TRACE": str(tmp_path / "trace")}):
+        done = mpi.run(1, names, mpi.soname, tools=tools)
+        assert (done.returncode, done.stdout, done.stderr) == (0, plainly.stdout, "")
+
+
+@each_library
+def test_before_a_library_is_loaded_there_are_no_names(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
+    part = program(mpi, "mpi_late_part.c", built, "-shared", "-fPIC", name="libpart.so")
+    before = tmp_path / "before"
+    subprocess.run(["cc", "-o", before, Path(__file__).parent / "programs" / "mpi_before.c", "-ldl"], check=True)
+    plainly = mpi.run(2, before, part, mpi.soname)
+    assert plainly.returncode == 0, plainly.stderr
+    done = mpi.run(2, before, part, mpi.soname, tools={"LULL_TRACE": str(tmp_path / "trace")})
+    assert (done.returncode, sorted(done.stdout.split()), done.stderr) == (0, sorted(plainly.stdout.split()), "")
+    assert [len(process.calls("MPI_Allreduce")) for process in read_raw(tmp_path / "trace")] == [1, 1]
+
+
+@each_library
+def test_calls_by_addresses_are_recorded_as_those_by_names(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
+    by_address = program(mpi, "mpi_by_address.c", built, "-ldl")
+    done = mpi.run(2, by_address, mpi.soname, tools={"LULL_TRACE": str(tmp_path / "trace")})
+    assert (done.returncode, done.stderr) == (0, "")
+    for process in read_raw(tmp_path / "trace"):
+        assert len(process.calls("MPI_Send")) == len(process.calls("MPI_Recv")) == 10
+
+
+@each_library
+def test_calls_by_addresses_see_the_same_world_when_ranks_are_set_aside(mpi: MpiLibrary, built: Path) -> None:
+    by_address = program(mpi, "mpi_by_address.c", built, "-ldl")
+    done = mpi.run(3, by_address, mpi.soname, tools={"LULL_STAGE": "dedicated-cores=1"})
+    assert sorted(done.stdout.splitlines()) == [
+        "rank 0 of 2, by address 2, heard of 1",
+        "rank 1 of 2, by address 2, heard of 0",
+    ], done.stderr
+
+
+def test_a_python_that_asks_which_library_there_is_gets_an_answer(tmp_path: Path) -> None:
+    mpi = LIBRARIES[0]
+    if mpi.missing:
+        pytest.skip(mpi.missing)
+    script = tmp_path / "asks.py"
+    script.write_text(
+        "import ctypes\n"
+        "has = [hasattr(ctypes.CDLL(None), name) for name in ('MPI_Get_version', 'PMPI_Init', 'opal_progress')]\n"
+        f"lib = ctypes.CDLL({mpi.soname!r})\n"
+        "has += [hasattr(lib, name) for name in ('MPI_Get_version', 'ompi_mpi_comm_self', 'MPI_Abi_get_version')]\n"
+        "lib.MPI_Init(None, None)\n"
+        "lib.MPI_Finalize()\n"
+        "print(*map(int, has))\n"
+    )
+    done = mpi.run(1, sys.executable, script, tools={"LULL_TRACE": str(tmp_path / "trace")})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0 0 0 1 1 0\n", "")
+    [process] = read_raw(tmp_path / "trace")
+    assert [record.function for record in process.records] == ["MPI_Init", "MPI_Finalize"]
+
+
+STUB = """
+int MPI_Init(int* c, char*** v) { return 0; }
+int MPI_Comm_size(int comm, int* size) { *size = 1; return 0; }
+int MPI_Finalize(void) { return 0; }
+"""
+USER_OF_STUB = """
+#include <stdio.h>
+int MPI_Init(int*, char***);
+int MPI_Comm_size(int, int*);
+int MPI_Finalize(void);
+int main(int argc, char** argv) {
+  int size = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_size(0, &size);
+  MPI_Finalize();
+  return 2 + size;
+}
+"""
+
+
+@pytest.mark.parametrize("tool", ["LULL_TRACE", "LULL_WAIT", "LULL_STAGE"])
+def test_a_stub_of_mpi_gets_its_calls(tmp_path: Path, tool: str) -> None:
+    (tmp_path / "stub.c").write_text(STUB)
+    (tmp_path / "user.c").write_text(USER_OF_STUB)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "libstub.so", tmp_path / "stub.c"], check=True)
+    subprocess.run(["cc", "-o", tmp_path / "user", tmp_path / "user.c", tmp_path / "libstub.so"], check=True)
+    value = {"LULL_TRACE": str(tmp_path / "trace"), "LULL_WAIT": "adaptive", "LULL_STAGE": "dedicated-cores=1"}[tool]
+    environment = preloaded(dict(os.environ), tools={tool: value})
+    done = subprocess.run([tmp_path / "user"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    [line] = done.stderr.splitlines()
+    assert line.startswith(
+        f"lull: stand between the program and MPI: {tmp_path / 'libstub.so'}; it has no second names"
+    )
 
 
 @pytest.mark.skipif(bool(LIBRARIES[0].missing), reason=LIBRARIES[0].missing)
-def test_a_function_that_this_library_lacks_is_named(tmp_path: Path) -> None:
-    source = tmp_path / "program.c"
-    source.write_text(
-        "#include <mpi.h>\nint MPI_Send_c(const void*, MPI_Count, MPI_Datatype, int, int, MPI_Comm);\n"
-        "int main(int argc, char** argv) {\n  MPI_Init(&argc, &argv);\n"
-        "  return MPI_Send_c(0, 0, MPI_INT, 0, 0, MPI_COMM_SELF);\n}\n"
+def test_a_function_that_this_library_lacks_is_missing_as_without(tmp_path: Path) -> None:
+    (tmp_path / "part.c").write_text("int MPI_Send_c(void);\nint part(void) { return MPI_Send_c(); }\n")
+    (tmp_path / "program.c").write_text(
+        "#include <mpi.h>\nint part(void);\n"
+        "int main(int argc, char** argv) {\n  MPI_Init(&argc, &argv);\n  return part();\n}\n"
     )
-    front = installed.package_folder().parents[2] / "liblull-mpi.so"
-    subprocess.run(
-        ["mpicc.openmpi", "-o", tmp_path / "program", source, front, f"-Wl,-rpath,{front.parent}"], check=True
-    )
-    done = LIBRARIES[0].run(1, tmp_path / "program")
-    assert done.returncode != 0
-    assert "lull: call MPI_Send_c: this MPI library (libmpi.so.40" in done.stderr
+    part = tmp_path / "libpart.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-Wl,-z,lazy", "-o", part, tmp_path / "part.c"], check=True)
+    linked = ["-Wl,--allow-shlib-undefined", part]
+    subprocess.run(["mpicc.openmpi", "-o", tmp_path / "program", tmp_path / "program.c", *linked], check=True)
+    done = LIBRARIES[0].run(1, tmp_path / "program", tools={"LULL_TRACE": str(tmp_path / "trace")})
+    assert done.returncode == 127
+    assert "undefined symbol: MPI_Send_c" in done.stderr
+
+
+@pytest.mark.skipif(bool(LIBRARIES[0].missing), reason=LIBRARIES[0].missing)
+def test_a_library_that_is_called_unseen_is_named(tmp_path: Path) -> None:
+    (tmp_path / "program.c").write_text(CALLS_UNSEEN)
+    subprocess.run(["mpicc.openmpi", "-o", tmp_path / "program", tmp_path / "program.c", "-ldl"], check=True)
+    done = LIBRARIES[0].run(2, tmp_path / "program", tools={"LULL_WAIT": "interrupt", "LULL_STATS": "1"})
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [
+        "lull: stand between the program and MPI: the program has called its library by addresses, not by names; "
+        "none of its calls was seen"
+    ]
+
+
+# The table of symbols of a library, as tools that bring their own loader read it.
+CALLS_UNSEEN = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+static void* in_table(struct link_map* of, const char* name) {
+  const ElfW(Sym)* symbols = 0;
+  const char* names = 0;
+  for (const ElfW(Dyn)* d = of->l_ld; d->d_tag; ++d) {
+    if (d->d_tag == DT_SYMTAB) symbols = (const void*)d->d_un.d_ptr;
+    if (d->d_tag == DT_STRTAB) names = (const void*)d->d_un.d_ptr;
+  }
+  for (const ElfW(Sym)* s = symbols; (const char*)s < names; ++s)
+    if (s->st_value && !strcmp(names + s->st_name, name)) return (void*)(of->l_addr + s->st_value);
+  return 0;
+}
+int main(int argc, char** argv) {
+  struct link_map* of = dlopen("libmpi.so.40", RTLD_NOW);
+  ((int (*)(int*, char***))in_table(of, "MPI_Init"))(&argc, &argv);
+  return ((int (*)(void))in_table(of, "MPI_Finalize"))();
+}
+"""

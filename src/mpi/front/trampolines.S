@@ -3,14 +3,22 @@
 //
 // A slot first leads to the resolver (front.cpp), which finds out at the first call where calls go from then on. Slots
 // are numbered: 2 i for MPI_X and 2 i + 1 for PMPI_X, where X is line i of functions.inc; behind these the functions
-// that are not MPI's.
+// that are not MPI's. All trampolines are of one size, and hold behind the jump what the loader calls where a name is an
+// indirect function (names.cpp knows both numbers).
 
 #if defined(__x86_64__)
 
 #define SLOT .quad
+#define STRIDE 32
+#define BINDER_BEHIND 16
   .macro jump_through slot
     endbr64
     jmp *\slot(%rip)
+  .endm
+  .macro bind number
+    endbr64
+    movl $\number, %edi
+    jmp lull_mpi_bind
   .endm
   .macro resolve number
     pushq $\number
@@ -74,11 +82,19 @@
 #elif defined(__aarch64__)
 
 #define SLOT .xword
+#define STRIDE 64
+#define BINDER_BEHIND 32
   .macro jump_through slot
     hint #34  // bti c
     adrp x16, \slot
-    ldr x16, [x16, #:lo12:\slot]
+    add x16, x16, #:lo12:\slot
+    ldar x16, [x16]  // what the function needs was stored before the slot was
     br x16
+  .endm
+  .macro bind number
+    hint #34
+    mov w0, #\number
+    b lull_mpi_bind
   .endm
   .macro resolve number
     hint #36  // bti j
@@ -128,6 +144,8 @@
 #endif
 
   .hidden lull_mpi_resolve
+  .hidden lull_mpi_bind
+  .hidden lull_mpi_dlsym
   .hidden lull_mpi_slots
   .globl lull_mpi_slots
   .data
@@ -135,14 +153,8 @@
 lull_mpi_slots:
 
   .set number, 0
-  .macro trampoline name
-    .text
-    .balign 16
-    .globl \name
-    .type \name, %function
-\name:
-    jump_through .Lslot_\name
-    .size \name, . - \name
+  .macro slot_of name
+    .section .text.lull_mpi_first, "ax", %progbits
 .Lresolve_\name:
     resolve number
     .data
@@ -150,15 +162,142 @@ lull_mpi_slots:
     SLOT .Lresolve_\name
     .set number, number + 1
   .endm
+
+  // A name of MPI, or of what belongs to it: with a hidden version (names.hpp).
+  .macro trampoline name
+    .text
+    .balign STRIDE
+    .globl \name
+    .type \name, %function
+    .symver \name, \name@LULL_MPI
+\name:
+    jump_through .Lslot_\name
+    .size \name, . - \name
+    .balign BINDER_BEHIND
+    bind number
+    slot_of \name
+  .endm
   .macro function name
     trampoline \name
     trampoline P\name
   .endm
 
+  // A function of the C library.
+  .macro trampoline_of_libc name
+    .text
+    .balign STRIDE
+    .globl \name
+    .type \name, %function
+\name:
+    jump_through .Lslot_\name
+    .size \name, . - \name
+    slot_of \name
+  .endm
+
+  .hidden lull_mpi_trampolines
+  .globl lull_mpi_trampolines
+  .hidden lull_mpi_trampolines_end
+  .globl lull_mpi_trampolines_end
+  .text
+  .balign STRIDE
+lull_mpi_trampolines:
 #define LULL_MPI_FUNCTION(name) function name
 #include "functions.inc"
   trampoline opal_progress
-  trampoline sched_yield
-  trampoline poll
+  .text
+  .balign STRIDE
+lull_mpi_trampolines_end:
+
+  trampoline_of_libc sched_yield
+  trampoline_of_libc poll
+
+  // void* dlsym(void* handle, const char* name): MPI_... and PMPI_... are asked for in the front, which answers null where
+  // the C library is to answer. That is jumped to, for it looks at the return address.
+  .text
+  .balign STRIDE
+  .globl dlsym
+  .type dlsym, %function
+dlsym:
+#if defined(__x86_64__)
+  endbr64
+  testq %rsi, %rsi
+  je 2f
+  movq %rsi, %rax
+  cmpb $'P', (%rax)
+  jne 1f
+  incq %rax
+1:cmpb $'M', (%rax)
+  jne 2f
+  cmpb $'P', 1(%rax)
+  jne 2f
+  cmpb $'I', 2(%rax)
+  jne 2f
+  cmpb $'_', 3(%rax)
+  jne 2f
+  .cfi_startproc
+  pushq %rdi
+  .cfi_adjust_cfa_offset 8
+  pushq %rsi
+  .cfi_adjust_cfa_offset 8
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  movq 24(%rsp), %rdx
+  call lull_mpi_dlsym
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  popq %rsi
+  .cfi_adjust_cfa_offset -8
+  popq %rdi
+  .cfi_adjust_cfa_offset -8
+  testq %rax, %rax
+  je 2f
+  ret
+  .cfi_endproc
+2:jmp *.Lslot_dlsym(%rip)
+#else
+  hint #34
+  cbz x1, 2f
+  mov x9, x1
+  ldrb w10, [x9]
+  cmp w10, #'P'
+  cinc x9, x9, eq
+  ldrb w10, [x9]
+  cmp w10, #'M'
+  b.ne 2f
+  ldrb w10, [x9, #1]
+  cmp w10, #'P'
+  b.ne 2f
+  ldrb w10, [x9, #2]
+  cmp w10, #'I'
+  b.ne 2f
+  ldrb w10, [x9, #3]
+  cmp w10, #'_'
+  b.ne 2f
+  .cfi_startproc
+  stp x29, x30, [sp, #-32]!
+  .cfi_def_cfa_offset 32
+  .cfi_offset 29, -32
+  .cfi_offset 30, -24
+  mov x29, sp
+  stp x0, x1, [sp, #16]
+  mov x2, x30
+  bl lull_mpi_dlsym
+  mov x9, x0
+  ldp x0, x1, [sp, #16]
+  ldp x29, x30, [sp], #32
+  .cfi_def_cfa_offset 0
+  .cfi_restore 29
+  .cfi_restore 30
+  cbz x9, 2f
+  mov x0, x9
+  ret
+  .cfi_endproc
+2:adrp x16, .Lslot_dlsym
+  add x16, x16, #:lo12:.Lslot_dlsym
+  ldar x16, [x16]
+  br x16
+#endif
+  .size dlsym, . - dlsym
+  slot_of dlsym
 
   .section .note.GNU-stack, "", %progbits

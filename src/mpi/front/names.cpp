@@ -1,0 +1,196 @@
+#include "mpi/front/names.hpp"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "mpi/front/loaded_object.hpp"
+#include "mpi/functions.hpp"
+
+extern "C" {
+[[gnu::visibility("hidden")]] extern const char lull_mpi_trampolines[];
+[[gnu::visibility("hidden")]] extern const char lull_mpi_trampolines_end[];
+// The loader calls it when it binds an object to a name while that is an indirect function.
+[[gnu::visibility("hidden")]] lull::mpi::any_function lull_mpi_bind(unsigned slot) noexcept;
+}
+
+namespace lull::mpi {
+namespace {
+
+// As trampolines.S lays them out: one for each slot, and in each the code that calls lull_mpi_bind().
+#if defined(__x86_64__)
+constexpr uintptr_t stride = 32, binder_behind = 16;
+#else
+constexpr uintptr_t stride = 64, binder_behind = 32;
+#endif
+constexpr unsigned named_slots = 2 * function_count + 1;  // the last: opal_progress
+constexpr unsigned most_libraries = 8;
+
+struct {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  bool settled = false;  // by a library that is there
+  bool missing[named_slots] = {};
+} names;
+
+bool is_front(const loaded_object& object) { return object.contains(lull_mpi_trampolines); }
+bool is_mpi(const loaded_object& object) {
+  return !is_front(object) && (object.defines("PMPI_Init") || object.defines("MPI_Init"));
+}
+
+// What may have a name that the front has.
+struct libraries {
+  loaded_object front;
+  loaded_object all[most_libraries];
+  unsigned count = 0;
+  bool mpi = false;
+
+  libraries() {
+    each_loaded([this](const loaded_object& object) {
+      if (is_front(object)) {
+        front = object;
+        return false;
+      }
+      const bool with_mpi = is_mpi(object);
+      mpi = mpi || with_mpi;
+      if ((with_mpi || object.defines("opal_progress")) && count < most_libraries) all[count++] = object;
+      return false;
+    });
+  }
+  [[nodiscard]] bool have(const char* name) const {
+    const uint32_t hash = gnu_hash(name);
+    for (unsigned i = 0; i < count; ++i)
+      if (all[i].defines(name, hash)) return true;
+    return false;
+  }
+};
+
+uintptr_t address_of(unsigned slot) { return reinterpret_cast<uintptr_t>(lull_mpi_trampolines) + slot * stride; }
+
+// The slot of a trampoline; named_slots: it is none.
+unsigned slot_of(uintptr_t address) {
+  if (address < address_of(0) || address >= reinterpret_cast<uintptr_t>(lull_mpi_trampolines_end)) return named_slots;
+  return (address - address_of(0)) % stride == 0 ? static_cast<unsigned>((address - address_of(0)) / stride)
+                                                 : named_slots;
+}
+
+// Whether the pages from the one address to the other can be made what they are to be.
+bool let_write(const void* first, const void* last, bool write) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(first) & ~(page - 1);
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(last) & ~(page - 1)) + page;
+  return mprotect(reinterpret_cast<void*>(begin), end - begin, write ? PROT_READ | PROT_WRITE : PROT_READ) == 0;
+}
+
+enum class meaning { indirect, trampoline, nothing };
+
+// Another thread may be looking names up: it finds the one or the other, or for a moment nothing.
+void let_mean(ElfW(Sym) & symbol, uintptr_t base, unsigned slot, meaning what) {
+  __atomic_store_n(&symbol.st_value, 0, __ATOMIC_SEQ_CST);
+  if (what == meaning::nothing) return;
+  const int type = what == meaning::indirect ? STT_GNU_IFUNC : STT_FUNC;
+  __atomic_store_n(&symbol.st_info, static_cast<unsigned char>(ELF64_ST_INFO(STB_GLOBAL, type)), __ATOMIC_SEQ_CST);
+  const uintptr_t value = address_of(slot) + (what == meaning::indirect ? binder_behind : 0) - base;
+  __atomic_store_n(&symbol.st_value, value, __ATOMIC_SEQ_CST);
+}
+
+void change_table(const libraries& loaded) {
+  const ElfW(Sym)* first = nullptr, *last = nullptr;
+  loaded.front.each_definition([&](const ElfW(Sym) & symbol, const char*) {
+    if (first == nullptr || &symbol < first) first = &symbol;
+    if (last == nullptr || &symbol > last) last = &symbol;
+  });
+  if (first == nullptr || !let_write(first, last + 1, true)) return;  // all names stay
+  const uintptr_t base = loaded.front.base();
+  loaded.front.each_definition([&](const ElfW(Sym) & symbol, const char* name) {
+    const bool is_indirect = ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC;
+    const unsigned slot = slot_of(base + symbol.st_value - (is_indirect ? binder_behind : 0));
+    if (slot == named_slots) return;
+    names.missing[slot] = !loaded.have(name);
+    const meaning what = !names.missing[slot] ? meaning::trampoline : loaded.mpi ? meaning::nothing : meaning::indirect;
+    if (what != (is_indirect ? meaning::indirect : meaning::trampoline))
+      let_mean(const_cast<ElfW(Sym)&>(symbol), base, slot, what);
+  });
+  let_write(first, last + 1, false);
+}
+
+void make_null_where_missing() {
+  each_loaded([](const loaded_object& object) {
+    if (is_front(object)) return false;
+    object.each_reference([&](const ElfW(Sym) & symbol, const char*, uintptr_t* place) {
+      if (ELF64_ST_BIND(symbol.st_info) != STB_WEAK) return;
+      const unsigned slot = slot_of(*place);
+      if (slot == named_slots || !names.missing[slot]) return;
+      const bool is_protected = object.is_protected(place);
+      if (is_protected && !let_write(place, place, true)) return;
+      __atomic_store_n(place, 0, __ATOMIC_RELAXED);
+      if (is_protected) let_write(place, place, false);
+    });
+    return false;
+  });
+}
+
+const char* name_of(unsigned slot, char (&room)[96]) {
+  if (slot == named_slots - 1) return "opal_progress";
+  snprintf(room, sizeof room, "%s%s", slot % 2 != 0 ? "P" : "", function_names[slot / 2]);
+  return room;
+}
+
+}  // namespace
+
+void settle_names() noexcept {
+  pthread_mutex_lock(&names.mutex);
+  if (!names.settled) {
+    const libraries loaded;
+    change_table(loaded);
+    make_null_where_missing();
+    names.settled = loaded.mpi;
+  }
+  pthread_mutex_unlock(&names.mutex);
+}
+
+bool find_mpi_object(const void* preferred, mpi_object& found) noexcept {
+  bool any = false;
+  each_loaded([&](const loaded_object& object) {
+    if (!is_mpi(object)) return false;
+    const bool is_stub = !object.defines("PMPI_Init");
+    const bool is_preferred = preferred != nullptr && object.contains(preferred);
+    if (any && !is_preferred && (is_stub || !found.is_stub)) return false;
+    any = true;
+    found.base = reinterpret_cast<const void*>(object.base());
+    found.is_stub = is_stub;
+    snprintf(found.path, sizeof found.path, "%s", object.path());
+    snprintf(found.soname, sizeof found.soname, "%s", object.soname());
+    return is_preferred;
+  });
+  return any;
+}
+
+bool is_of_an_mpi_library(const void* address) noexcept {
+  return each_loaded([address](const loaded_object& object) { return object.contains(address) && is_mpi(object); });
+}
+
+bool comes_before_the_front(const void* address) noexcept {
+  bool found = false;
+  each_loaded([&](const loaded_object& object) {
+    found = object.contains(address) && !is_front(object);
+    return found || is_front(object);
+  });
+  return found;
+}
+
+any_function trampoline_of(unsigned slot) noexcept { return reinterpret_cast<any_function>(address_of(slot)); }
+
+}  // namespace lull::mpi
+
+lull::mpi::any_function lull_mpi_bind(unsigned slot) noexcept {
+  using namespace lull::mpi;
+  settle_names();
+  if (!names.missing[slot]) return trampoline_of(slot);
+  // Nothing, as a weak reference finds without the front. Who needs the function is told, when it calls it, that it is
+  // not there.
+  char room[96];
+  const char* const name = name_of(slot, room);
+  const bool is_needed = each_loaded([name](const loaded_object& object) { return object.needs(name); });
+  return is_needed ? trampoline_of(slot) : nullptr;
+}
