@@ -89,6 +89,7 @@ void start_tools(unsigned tools) {
     LULL_REAL(MPI_Comm_size)(predefined.comm_world, &size);
     trace::recorder& recorder = trace::recorder::of_process();
     recorder.define_process(rank, size, "mpi", front->library_version);
+    most_between_vain_calls = static_cast<std::uint64_t>(most_between_vain_calls_ns * recorder.ticks_per_ns());
     define_world();
     MPI_Comm parent = predefined.comm_null;
     LULL_REAL(MPI_Comm_get_parent)(&parent);

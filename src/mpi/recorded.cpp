@@ -1,5 +1,7 @@
 #include "mpi/recorded.hpp"
 
+#include <algorithm>
+
 namespace lull::mpi {
 
 void call_record::put_longer(trace::thread_log& log, std::uint64_t took) noexcept {
@@ -7,20 +9,33 @@ void call_record::put_longer(trace::thread_log& log, std::uint64_t took) noexcep
 }
 
 void call_record::in_vain(std::uintptr_t request) {
-  vain_call& last = thread_.asked_in_vain;
+  vain_calls& last = thread_.asked_in_vain;
   trace::thread_log& log = *thread_.log;
   const std::uint64_t now = begin_ + took_;
-  if (last.record != nullptr && log.next() == last.behind && last.record->begin == last.begin &&
-      last.record->region == region_ && begin_ - (last.begin + last.record->duration) <= took_ &&
-      now - last.begin <= UINT32_MAX) {
-    last.record->duration = static_cast<std::uint32_t>(now - last.begin);
-    last.record->bytes = (last.record->bytes + 1) & low_56_bits;
-    return;
+  if (last.count > 0 && log.next() == last.behind) {
+    trace::record& end = *last.records[last.count - 1];
+    const std::uint64_t ended = end.begin + end.duration;
+    if (begin_ - ended <= std::max(took_, most_between_vain_calls) && now - end.begin <= UINT32_MAX) {
+      for (std::size_t i = 0; i < last.count; ++i) {
+        if (last.records[i]->region != region_) continue;
+        // The last record takes the time, whichever function it is of: records do not overlap.
+        end.duration = static_cast<std::uint32_t>(now - end.begin);
+        last.records[i]->bytes = (last.records[i]->bytes + 1) & low_56_bits;
+        return;
+      }
+    } else {
+      last.count = 0;
+    }
+  } else {
+    last.count = 0;
   }
   plain();
   trace::record* const made = log.next() != nullptr ? log.next() - 1 : nullptr;
   about_request(trace::kind::tested, request);
-  last = {made != nullptr && made->begin == begin_ ? made : nullptr, log.next(), begin_};
+  if (last.count == vain_calls::most) last.count = 0;
+  if (made == nullptr || made->begin != begin_ || made->what != trace::kind::call) return;  // nothing is kept any more
+  last.records[last.count++] = made;
+  last.behind = log.next();
 }
 
 void call_record::also_received(MPI_Comm comm, const MPI_Status& status) {

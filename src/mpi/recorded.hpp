@@ -96,7 +96,7 @@ class call_record {
 
   [[gnu::always_inline]] void plain() { put(trace::kind::call, 0, -1, -1, 0); }
   // A test or probe that found nothing. A program may make millions of them in a second: those that follow each other at
-  // once, with no longer between them than one takes, are one record.
+  // once are one record for each function.
   void in_vain(std::uintptr_t request = bits_of(predefined.request_null));
   [[nodiscard]] int failed() {
     plain();

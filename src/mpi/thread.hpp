@@ -1,6 +1,7 @@
 // What is kept for each thread that calls MPI, and which of its calls a tool sees: the outermost. Calls that the library
 // makes inside itself, by its Fortran bindings' or files' way, or callbacks of the program, pass.
 #pragma once
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -62,18 +63,25 @@ class handle_cache {
 
 inline constinit std::atomic<std::uint32_t> forgotten{0};
 
-// The last call that asked in vain whether something is complete or has come, and what is behind it in the log.
-struct vain_call {
-  trace::record* record = nullptr;
+// The last calls that asked in vain whether something is complete or has come: a record for each function, and what is
+// behind the last of them in the log.
+struct vain_calls {
+  static constexpr std::size_t most = 4;
+  std::array<trace::record*, most> records{};
+  std::size_t count = 0;
   const trace::record* behind = nullptr;
-  std::uint64_t begin = 0;
 };
+
+// Between two such calls that follow each other at once there is no more than this, or than one of them takes. Set when
+// recording begins; Open MPI's own take 20 ns, and what a program does in such a loop some tens more.
+constexpr double most_between_vain_calls_ns = 250;
+inline constinit std::uint64_t most_between_vain_calls{0};  // in ticks
 
 struct thread_state {
   bool inside = false;  // a call is under way
   std::uint32_t forgotten_seen = 0;
   trace::thread_log* log = nullptr;
-  vain_call asked_in_vain;
+  vain_calls asked_in_vain;
   handle_cache<MPI_Comm, communicator> communicators;
   handle_cache<MPI_Win, window> windows;
   handle_cache<MPI_Datatype, std::uint64_t> type_sizes;

@@ -2,6 +2,8 @@
 //
 //   start_waiting(library, front);     after MPI_Init has returned, where LULL_WAIT is set
 //   wait_scope waits("MPI_Recv", __builtin_return_address(0), comm, source, count);   around each call that may block
+//   poll_scope poll("MPI_Test", __builtin_return_address(0));                         before each that only asks, and
+//   poll.over(found_nothing);                                                         when it has been answered
 //   end_waiting();                     before MPI_Finalize is called
 //
 // The library's own algorithms stay. A scope says which call is under way on this thread; what acts on it replaces the
@@ -12,6 +14,8 @@
 // Scopes of one thread do not overlap. Any number of threads may have one.
 #pragma once
 #include <cstdint>
+
+#include "base/ticks.hpp"
 
 namespace lull::mpi {
 
@@ -73,6 +77,30 @@ class wait_scope {
   static void end_waited(call_under_way& call) noexcept;
 
   call_under_way* call_ = nullptr;
+};
+
+// A call that does not wait, but asks whether something is there: where a program asks again and again, that is its own
+// way to wait, which no policy changes, but whose place and time are counted.
+class poll_scope {
+ public:
+  poll_scope(const char* function, const void* site) noexcept {
+    if (duty_of_scopes != scope_duty::mark_and_count) [[likely]]
+      return;
+    function_ = function;
+    site_ = site;
+    begin_ = ticks();
+  }
+  void over(bool found_nothing) const noexcept {
+    if (function_ != nullptr) [[unlikely]]
+      count(found_nothing);
+  }
+
+ private:
+  void count(bool found_nothing) const noexcept;
+
+  const char* function_ = nullptr;
+  const void* site_ = nullptr;
+  std::uint64_t begin_ = 0;
 };
 
 // The slots of the front: how a function that the library calls by name is replaced.

@@ -24,6 +24,20 @@ class waiting<tools, true> : wait_scope {
   using wait_scope::wait_scope;
 };
 
+// Around a call that asks whether something is there.
+template <unsigned tools, bool = (tools & waits) != 0>
+class polling {
+ public:
+  polling(const char*, const void*) noexcept {}
+  void over(bool) const noexcept {}
+};
+template <unsigned tools>
+class polling<tools, true> : poll_scope {
+ public:
+  using poll_scope::over;
+  using poll_scope::poll_scope;
+};
+
 struct wrapper_row {
   any_function of_tools[4] = {};  // by the set of tools
 };

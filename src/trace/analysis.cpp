@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "trace/functions.hpp"
 #include "trace/time_account.hpp"
 
 namespace lull::trace {
@@ -106,6 +107,7 @@ struct open_region {
 struct location_state {
   std::vector<open_region> open;
   std::size_t call_depth = 0;  // of `open` where the call begins; 0: in none
+  bool found = false;          // something is complete, or has come, in this call
   call_pool::handle call = call_pool::none;
   std::uint64_t since = 0;  // when the code of the program went on
   std::uint64_t last = 0;
@@ -118,6 +120,12 @@ struct process_state {
   std::unordered_map<std::uint64_t, pending_collective> collectives;
   std::uint64_t last_sent = 0;
 };
+
+// Whether a test or probe has something to say.
+constexpr bool finds(happening what) {
+  return what == happening::isend_complete || what == happening::receive || what == happening::irecv ||
+         what == happening::icollective_complete || what == happening::request_cancelled;
+}
 
 constexpr std::uint64_t pair_key(std::uint32_t a, std::uint32_t b) { return std::uint64_t{a} << 32 | b; }
 
@@ -138,6 +146,7 @@ class analyser::worker {
     made_.message_bytes_in_bins.resize(bins_);
     made_.collective_bytes_in_bins.resize(bins_);
     made_.functions.resize(all.regions.size());
+    for (const definitions::region& r : all.regions) polls_.push_back(is_polling(r.paradigm, r.name));
     made_.metrics_in_bins.assign(all.metrics.size(),
                                  std::vector<double>(bins_, std::numeric_limits<double>::quiet_NaN()));
   }
@@ -154,6 +163,7 @@ class analyser::worker {
       l.since = e.time_ns;
     }
     l.last = e.time_ns;
+    l.found = l.found || finds(e.what);
     switch (e.what) {
       case happening::enter:
         enter(l, p, e);
@@ -240,6 +250,7 @@ class analyser::worker {
     time_.add(p, time_state::compute, l.since, e.time_ns);
     l.call = calls_.begin(p, e.time_ns, what(e.region), e.region);
     l.call_depth = l.open.size();
+    l.found = false;
   }
 
   void leave(location_state& l, std::uint32_t, const event& e) {
@@ -251,6 +262,8 @@ class analyser::worker {
       f.seconds += static_cast<double>(e.time_ns - ended.begin) * 1e-9;
     }
     if (l.call != call_pool::none && l.call_depth == l.open.size()) {
+      if (ended.region < polls_.size() && polls_[ended.region] && !l.found)
+        calls_.waited(l.call, e.time_ns, time_state::polling);
       calls_.end(l.call, e.time_ns);
       l.call = call_pool::none;
       l.since = e.time_ns;
@@ -473,6 +486,7 @@ class analyser::worker {
   std::unordered_map<std::uint64_t, traffic, pair_hash> pairs_;
   std::unordered_map<std::uint64_t, collectives_of_communicator> collectives_;
   std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> finished_;
+  std::vector<bool> polls_;  // by region
   analysis made_;
 };
 

@@ -1,11 +1,12 @@
 // What a trace says of a program: who sent how much to whom, and on what time went, of each process and over the run.
 //
-// Time in communication is split after Scalasca's patterns. All waits are at the begin of a call:
+// Time in communication is split after Scalasca's patterns. All waits but the last are at the begin of a call:
 //   late sender     a receive that is there before its message was sent waits until it is
 //   late receiver   a send that returns only after its receive was posted waits until it is; one that returns before
 //                   (eager) does not wait
 //   imbalance       of a collective: all wait for the last where all depend on all, for the root where they depend on it,
 //                   the root for the last where it depends on all
+//   polling         a test or probe in which nothing was found to be complete or to have come
 //   transfer        the rest
 // Memory grows with processes, bins and messages under way, not with the length of the trace.
 #pragma once
@@ -19,8 +20,17 @@
 
 namespace lull::trace {
 
-enum class time_state : std::uint8_t { compute, late_sender, late_receiver, imbalance, transfer, files, setup };
-inline constexpr std::size_t time_states = 7;
+enum class time_state : std::uint8_t {
+  compute,
+  late_sender,
+  late_receiver,
+  imbalance,
+  polling,
+  transfer,
+  files,
+  setup
+};
+inline constexpr std::size_t time_states = 8;
 
 struct traffic {
   std::uint32_t from, to;                            // processes

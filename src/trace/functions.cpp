@@ -195,6 +195,12 @@ role role_of_function(std::string_view paradigm, std::string_view name) {
   return role::code;
 }
 
+bool is_polling(std::string_view paradigm, std::string_view name) {
+  constexpr std::array<std::string_view, 9> asking{
+      "test", "testall", "testany", "testsome", "iprobe", "improbe", "win_test", "request_get_status", "parrived"};
+  return paradigm == "mpi" && std::ranges::count(asking, bare_name(name)) > 0;
+}
+
 std::uint32_t definitions::peer_of(std::uint32_t communicator, std::uint32_t mine, std::int32_t rank) const {
   if (communicator >= communicators.size() || rank < 0) return no_one;
   const auto& c = communicators[communicator];

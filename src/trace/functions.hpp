@@ -11,6 +11,8 @@ namespace lull::trace {
 // "MPI_Send" and "PMPI_SEND" are "send", "shmem_quiet" is "quiet".
 [[nodiscard]] std::string bare_name(std::string_view function);
 [[nodiscard]] role role_of_function(std::string_view paradigm, std::string_view name);
+// A function that asks whether something is complete or has come, and does not wait for it.
+[[nodiscard]] bool is_polling(std::string_view paradigm, std::string_view name);
 // Of a function that all of a communicator or window call; non-blocking and persistent ones are as the blocking one.
 [[nodiscard]] std::optional<collective> collective_of_function(std::string_view name);
 

@@ -316,6 +316,13 @@ void recorder::withdraw() noexcept {
   ::unlink((path_ + ".definitions").c_str());
 }
 
+double recorder::ticks_per_ns() const noexcept {
+  constexpr std::int64_t long_enough_ns = 1'000'000;
+  std::int64_t now = now_ns();
+  while (now - began_ns_ < long_enough_ns) now = now_ns();
+  return static_cast<double>(ticks() - began_ticks_) / static_cast<double>(now - began_ns_);
+}
+
 // Nothing thrown reaches the program: a definition that finds no memory is one that is not there.
 void recorder::take_clocks() noexcept {
   try {

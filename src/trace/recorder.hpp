@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/ticks.hpp"
 #include "trace/raw.hpp"
 
@@ -98,6 +99,8 @@ class recorder {
                            std::span<const int> remote = {}) noexcept;
   void name_communicator(std::uint16_t number, std::string_view name) noexcept;
   void define_window(std::uint16_t number, std::uint16_t communicator, std::string_view name) noexcept;
+  // Of the counter that gives times, measured since the recorder was made; waits until that is a millisecond ago.
+  [[nodiscard]] double ticks_per_ns() const noexcept;
   // Takes a pair of clocks; done by itself at the begin, at the exit, and now and then while records are written.
   void take_clocks() noexcept;
   // The program has ended in order. Nothing is recorded afterwards.
@@ -119,6 +122,8 @@ class recorder {
 
   static constinit thread_local thread_log* of_thread_ [[gnu::tls_model("initial-exec")]];
 
+  const std::uint64_t began_ticks_ = ticks();
+  const std::int64_t began_ns_ = now_ns();
   std::string path_;  // of the files, up to what tells them apart
   int definitions_ = -1;
   std::mutex lock_;

@@ -113,7 +113,7 @@ def test_asking_in_vain_again_and_again_is_one_record(mpi: MpiLibrary, built: Pa
     for function, times in zip(("MPI_Test", "MPI_Iprobe"), map(int, done.stdout.split()), strict=True):
         calls = asking.calls(function)
         assert sum(1 + call.bytes for call in calls) == times
-        assert len(calls) < times  # how many are one depends on what else the machine does
+        assert len(calls) < times / 5  # how many are one depends on what else the machine does
     [received] = asking.of("completed")
     assert received.bytes == 4
 

@@ -119,6 +119,36 @@ def test_no_wake_up_is_missed_and_all_is_counted(job: Lull, programs: Path, poli
     assert len(re.findall(r"^rank \d+: ", done.stderr, re.MULTILINE)) == ranks
 
 
+@pytest.mark.parametrize("policy", ["poll", "adaptive"])
+def test_where_a_program_asks_again_and_again_is_in_the_statistics(job: Lull, policy: str) -> None:
+    source = Path(__file__).parent / "programs" / "mpi_asks.c"
+    subprocess.run([MPICC, "-O1", "-o", job.folder / "asks", source], check=True)
+    done = run(job, policy, 2, "./asks", "20000", LULL_STATS="1", LULL_RECORD=str(job.folder))
+    tests, probes = map(int, done.stdout.split())
+    asking = [row for row in rows_of(job.folder) if str(row["operation"]) in {"MPI_Test", "MPI_Iprobe"}]
+    assert all("asks+0x" in str(row["site"]) and row["waits"] == 0 for row in asking)
+    for operation, times in (("MPI_Test", tests), ("MPI_Iprobe", probes)):
+        of_it = [row for row in asking if row["operation"] == operation]
+        assert sum(int(str(row["count"])) for row in of_it) == times
+        assert sum(float(str(row["waited_s"])) for row in of_it) > 0
+    assert re.search(r"^MPI_Iprobe +asks\+0x", done.stderr, re.MULTILINE)
+
+
+@pytest.mark.skipif(not shutil.which("mpicc.mpich"), reason="needs MPICH")
+def test_statistics_that_are_not_to_be_had_have_a_line(job: Lull) -> None:
+    source = Path(__file__).parent / "programs" / "mpi_asks.c"
+    subprocess.run(["mpicc.mpich", "-O1", "-o", job.folder / "asks", source], check=True)
+    words = ["mpirun.mpich", "-n", "2", "./asks", "2"]
+    done = subprocess.run(
+        job.argv("attach", "--wait", "poll", "--stats", "--", *words),
+        cwd=job.folder, env=job.environment(), capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+    )  # fmt: skip
+    assert len(lines(done)) == 1
+    assert [line for line in done.stderr.splitlines() if "lull" in line] == [
+        "lull: count waits by LULL_STATS: Lull knows the idle loop of Open MPI only; nothing is counted"
+    ]
+
+
 def test_what_it_cost_is_in_the_record_of_a_measurement(job: Lull, programs: Path) -> None:
     command = ["lull", "attach", "--wait", "adaptive", "--stats", "--", *mpirun(2, programs / "mpi_results")]
     command[:1] = job.argv()

@@ -19,8 +19,8 @@ from lull.base.errors import LullError
 from lull.base.native import native_errors
 from lull.record import Model
 
-STATES = ("compute", "late sender", "late receiver", "imbalance", "transfer", "files", "setup")
-WAITING = STATES[1:4]
+STATES = ("compute", "late sender", "late receiver", "imbalance", "polling", "transfer", "files", "setup")
+WAITING = STATES[1:5]
 BINS = 240
 MISSING = "install libopen-trace-format2-dev and build Lull again"
 
@@ -34,6 +34,7 @@ class Shares(Model):
     late_sender: float  # receives that waited for their message to be sent
     late_receiver: float  # sends that waited for their receive to be posted
     imbalance: float  # collectives that waited for others to come
+    polling: float  # tests and probes that found nothing
     transfer: float  # the rest in communication
     files: float  # in MPI's calls on files
     setup: float  # in the begin and end of the communication library

@@ -27,6 +27,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "late sender": {"facecolor": "#d55e00", "hatch": "////"},
     "late receiver": {"facecolor": "#e69f00", "hatch": "\\\\\\\\"},
     "imbalance": {"facecolor": "#cc79a7", "hatch": "...."},
+    "polling": {"facecolor": "#f0e442", "hatch": "xxxx"},
     "transfer": {"facecolor": "#0072b2"},
     "files": {"facecolor": "#009e73"},
     "setup": {"facecolor": "#56b4e9"},

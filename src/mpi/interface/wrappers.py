@@ -201,12 +201,22 @@ def probe(function: Function) -> list[str]:
     return made
 
 
+def found_nothing(function: Function) -> str | None:
+    """When a call that does not wait has found nothing, as C++; None: it does not ask for anything."""
+    if function.blocking or function.records not in {"completion", "probe", "itself", "asking"}:
+        return None
+    if "flag" in function:
+        return "*flag == 0"
+    return "*outcount == 0" if "outcount" in function else None
+
+
 ENDED = {"MPI_Comm*": "communicator", "MPI_Win*": "window", "MPI_Request*": "request", "MPI_Datatype*": "type"}
 BEFORE = {"MPI_Finalize": "before_finalize", "MPI_Abort": "before_abort"}
 AFTER = {"MPI_Init": "after_init", "MPI_Init_thread": "after_init", "MPI_Finalize": "after_finalize"}
 
 RECORDED: dict[str, Callable[[Function], list[str]]] = {
     "call": lambda _: ["call.plain();"],
+    "asking": lambda _: ["if (*flag == 0) return call.in_vain(), result;", "call.plain();"],
     "message": message,
     "probe": probe,
     "completion": completion,
@@ -275,9 +285,13 @@ def wrapper(function: Function) -> str:
             f'  const waiting<tools> scope("{function.name}", __builtin_return_address(0), '
             f"{f'bits_of({comm})' if comm else '0'}, {peer_for_waiting(function)}, {size_for_waiting(function)});"
         )
+    if found_nothing(function):
+        lines.append(f'  const polling<tools> poll("{function.name}", __builtin_return_address(0));')
     lines.append(f"  recorded<tools> call(outermost, function::{function.name});")
     lines += [f"  {line}" for line in before(function)]
     lines += [f"  const int result = real({replaced});", "  call.returned(result);"]
+    if nothing := found_nothing(function):
+        lines.append(f"  poll.over(result == MPI_SUCCESS && {nothing});")
     lines.append("  if constexpr (recording<tools>) {")
     if function.records != "completion":
         lines.append("    if (result != MPI_SUCCESS) return call.failed();")
@@ -304,7 +318,7 @@ def wrappers(interface: Interface, headers: list[Path]) -> str:
     for name in interface.names():
         if name not in named:
             made.append("    {},")
-        elif named[name].blocking or name in BEFORE or name in AFTER:
+        elif named[name].blocking or found_nothing(named[name]) or name in BEFORE or name in AFTER:
             made.append(
                 f"    wrapped<wrapped_{name}<records>, wrapped_{name}<waits>, wrapped_{name}<records | waits>>(),"
             )

@@ -69,7 +69,8 @@ std::string table_of(const node_sums& sums, std::string_view policy, int ranks) 
   text += fmt::format("{:<20} {:<44} {:>10} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>6}\n", "operation", "called from",
                       "count", "waits", "waited s", "asleep s", "CPU s", "sleeps", "time-outs", "missed");
   for (const site_row& row : sums.rows)
-    if (row.counts.waits > 0) text += fmt::format("{:<20} {:<44} {}\n", row.function, row.site, in_words(row.counts));
+    if (row.counts.waits > 0 || row.counts.ns_waited > 0)
+      text += fmt::format("{:<20} {:<44} {}\n", row.function, row.site, in_words(row.counts));
   text += fmt::format("{:<20} {:<44} {}\n", "all", "", in_words(total_of(sums.rows)));
   return text;
 }

@@ -78,6 +78,12 @@ struct attached {
   bool engaged = false;
   std::optional<epochs> comparison;
   std::int64_t begin_ns = 0, cpu_begin_ns = 0;
+  std::uint64_t begin_ticks = 0;
+
+  [[nodiscard]] double ticks_per_ns() const noexcept {
+    return static_cast<double>(ticks() - begin_ticks) /
+           static_cast<double>(std::max<std::int64_t>(now_ns() - begin_ns, 1));
+  }
 };
 attached* here = nullptr;
 
@@ -207,6 +213,8 @@ std::unique_ptr<attached> attach(void* library, replace_function replace) {
   const bool is_reporter =
       why != nullptr ? pmix_rank == nullptr || std::string_view(pmix_rank) == "0" : made->rank == 0;
   const auto declined = [&](const std::string& found) {
+    if (policy == wait::wait_policy::poll && made->counted && is_reporter)
+      say(fmt::format("count waits by LULL_STATS: {}; nothing is counted", found));
     if (policy != wait::wait_policy::poll && is_reporter)
       say(fmt::format("wait by LULL_WAIT={}: {}; going on with the library's own waiting",
                       wait::wait_policy_names[static_cast<std::size_t>(policy)], found));
@@ -240,6 +248,7 @@ std::unique_ptr<attached> attach(void* library, replace_function replace) {
       say("lower the frequency while waiting: " + attempt.problem + "; going on without");
   }
   made->begin_ns = now_ns();
+  made->begin_ticks = ticks();
   made->cpu_begin_ns = process_cpu_ns();
   if (const std::int64_t ms = setting_integer("LULL_MPI_COMPARE"); ms > 0 && policy != wait::wait_policy::poll)
     made->comparison.emplace(
@@ -306,6 +315,63 @@ void wait_scope::end_waited(call_under_way& call) noexcept {
   if (here->counted) here->sites.waited(call.function, call.site, counts);
 }
 
+namespace {
+
+// What a thread has asked for in vain, by call site; added to the process's when another site takes its place, and at the
+// end. Calls that follow each other at once are one time of asking, with what is between them.
+class polls_of_thread {
+ public:
+  ~polls_of_thread() { leave(); }
+
+  void count(const char* function, const void* site, std::uint64_t begin, bool found_nothing) noexcept {
+    constexpr double most_between_ns = 250;
+    const std::uint64_t now = ticks();
+    entry& of = entries_[(reinterpret_cast<std::uintptr_t>(site) >> 2U) % entries_.size()];
+    if (of.function != function || of.site != site) {
+      leave(of);
+      of = {function, site};
+    }
+    ++of.calls;
+    if (found_nothing) {
+      const std::uint64_t most_between =
+          std::max(now - begin, static_cast<std::uint64_t>(most_between_ns * here->ticks_per_ns()));
+      of.ticks += now - (begin - last_ <= most_between ? last_ : begin);
+      last_ = now;
+    }
+  }
+  void leave() noexcept {
+    for (entry& one : entries_) leave(one);
+  }
+
+ private:
+  struct entry {
+    const char* function = nullptr;
+    const void* site = nullptr;
+    std::uint64_t calls = 0, ticks = 0;
+  };
+  static void leave(entry& of) noexcept {
+    if (of.function == nullptr) return;
+    wait::wait_counts counts;
+    counts.operations = of.calls;
+    counts.ns_waited = counts.ns_cpu = static_cast<std::int64_t>(static_cast<double>(of.ticks) / here->ticks_per_ns());
+    here->sites.waited(of.function, of.site, counts);
+    of = {};
+  }
+
+  std::array<entry, 16> entries_{};
+  std::uint64_t last_ = 0;  // when the last call that found nothing ended
+};
+
+polls_of_thread& polls() {
+  thread_local std::unique_ptr<polls_of_thread> mine;
+  if (!mine) mine = std::make_unique<polls_of_thread>();
+  return *mine;  // NOLINT(clang-analyzer-cplusplus.NewDelete): as loop_of_thread()
+}
+
+}  // namespace
+
+void poll_scope::count(bool found_nothing) const noexcept { polls().count(function_, site_, begin_, found_nothing); }
+
 bool waiting_wanted() {
   return setting_is_set("LULL_WAIT") &&
          (policy_asked() != wait::wait_policy::poll || setting_text("LULL_STATS") != "0");
@@ -341,6 +407,7 @@ void end_waiting() noexcept try {
                     here->process.bells->ranks_of_node(), here->process.bells->ranks_here()));
   if (here->comparison) report_comparison(*here->comparison, policy, here->rank, ticks_per_ns_now() * 1e9);
   if (!here->counted) return;
+  polls().leave();
   rank_times times{.ns_wall = now_ns() - here->begin_ns, .ns_cpu = process_cpu_ns() - here->cpu_begin_ns};
   if (const auto* const frequency = here->process.frequency.get()) {
     times.frequency_changes = frequency->changes();

@@ -1,5 +1,5 @@
-/* Asks many times whether a message has come before it is sent: mpi_asks TIMES. Prints how often it has asked by MPI_Test
- * and by MPI_Iprobe. */
+/* Asks many times whether a message has come before it is sent: mpi_asks TIMES. First by MPI_Test, then by MPI_Iprobe, then
+ * by both in turn. Prints how often it has asked by each. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,10 @@ int main(int argc, char** argv) {
     MPI_Irecv(&got, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, &request);
     for (int i = atoi(argv[1]); i > 0; --i, ++tests) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
     for (int i = atoi(argv[1]); i > 0; --i, ++probes) MPI_Iprobe(1, 2, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    for (int i = atoi(argv[1]); i > 0; --i, ++tests, ++probes) {
+      MPI_Iprobe(1, 2, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+      MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     for (flag = 0; !flag; ++tests) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
     printf("%d %d\n", tests, probes);

@@ -29,7 +29,7 @@ class analysis_test : public testing::Test {
     all.windows = {{.name = "w", .communicator = 0}};
     all.metrics = {{.name = "J", .unit = "J", .host = "h"}};
     for (const char* name : {"MPI_Send", "MPI_Recv", "MPI_Isend", "MPI_Irecv", "MPI_Wait", "MPI_Barrier", "MPI_Bcast",
-                             "MPI_Reduce", "MPI_Init", "MPI_File_write"})
+                             "MPI_Reduce", "MPI_Init", "MPI_File_write", "MPI_Test", "MPI_Iprobe"})
       all.regions.push_back({.name = name, .paradigm = "mpi", .what = role_of_function("mpi", name)});
     all.regions.push_back({.name = "main", .paradigm = "user", .what = role::code});
   }
@@ -85,6 +85,22 @@ class analysis_test : public testing::Test {
   definitions all;
   std::vector<event> told;
 };
+
+TEST_F(analysis_test, tests_and_probes_that_find_nothing_are_polling) {
+  enter(1, 100, "MPI_Test");
+  leave(1, 300, "MPI_Test");
+  enter(1, 300, "MPI_Iprobe");
+  leave(1, 350, "MPI_Iprobe");
+  enter(1, 400, "MPI_Irecv");
+  tell(1, 400, happening::irecv_request, -1, 0, 5);
+  leave(1, 410, "MPI_Irecv");
+  enter(1, 500, "MPI_Test");
+  tell(1, 520, happening::irecv, 0, 8, 5);
+  leave(1, 520, "MPI_Test");
+  const analysis a = analyse();
+  EXPECT_NEAR(seconds(a, 1, time_state::polling), 250 * s, 1e-12);
+  EXPECT_NEAR(seconds(a, 1, time_state::transfer), 30 * s, 1e-12);
+}
 
 TEST_F(analysis_test, a_receive_before_its_send_waits_for_a_late_sender) {
   enter(0, 0, "main");
