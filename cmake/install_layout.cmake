@@ -22,3 +22,38 @@ set(LULL_INSTALL_LIB "${LULL_INSTALL_PREFIX}lib")
 set(LULL_INSTALL_INCLUDE "${LULL_INSTALL_PREFIX}include")
 set(LULL_INSTALL_SHARE "${LULL_INSTALL_PREFIX}share")
 set(LULL_EXECUTABLE_RPATH "$ORIGIN/../../../..")
+
+# A library that LD_PRELOAD brings into every program of a command, also into those of other kinds. A path with $LIB leads
+# each loader to a folder of its own: glibc's of 64 bits to the library, under the names that distributions give that folder,
+# glibc's of 32 bits to an empty one, and musl's, which does not know $LIB, nowhere; neither has anything to say then.
+set(LULL_PRELOADED ${LULL_INSTALL_LIB}/lull/preload)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  set(LULL_LIBS_OF_64_BITS lib/aarch64-linux-gnu lib64)
+  set(LULL_LIBS_OF_32_BITS lib/arm-linux-gnueabihf lib/arm-linux-gnueabi lib32 lib)
+else()
+  set(LULL_LIBS_OF_64_BITS lib/x86_64-linux-gnu lib64)
+  set(LULL_LIBS_OF_32_BITS lib/i386-linux-gnu lib32 lib)
+endif()
+set(LULL_OTHER_WORD_SIZE ${CMAKE_CURRENT_BINARY_DIR}/other-word-size)
+execute_process(
+  COMMAND ${Python_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/src/mpi/front/other_word_size.py ${CMAKE_SYSTEM_PROCESSOR}
+          ${LULL_OTHER_WORD_SIZE} RESULT_VARIABLE failed)
+if(failed)
+  set(LULL_LIBS_OF_32_BITS)
+endif()
+# By which the command sees whether this machine's loader finds such a folder.
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/here "")
+foreach(folder ${LULL_LIBS_OF_64_BITS})
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/here DESTINATION ${LULL_PRELOADED}/${folder} COMPONENT libraries)
+endforeach()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/front/other_word_size.py)
+function(lull_install_preloaded target)
+  install(TARGETS ${target} LIBRARY DESTINATION ${LULL_INSTALL_LIB} COMPONENT libraries)
+  foreach(folder ${LULL_LIBS_OF_64_BITS})
+    install(TARGETS ${target} LIBRARY DESTINATION ${LULL_PRELOADED}/${folder} COMPONENT libraries)
+  endforeach()
+  foreach(folder ${LULL_LIBS_OF_32_BITS})
+    install(FILES ${LULL_OTHER_WORD_SIZE} DESTINATION ${LULL_PRELOADED}/${folder}
+            RENAME lib${target}.so COMPONENT libraries)
+  endforeach()
+endfunction()

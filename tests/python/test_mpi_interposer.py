@@ -432,6 +432,16 @@ def test_a_python_that_asks_which_library_there_is_gets_an_answer(tmp_path: Path
     assert [record.function for record in process.records] == ["MPI_Init", "MPI_Finalize"]
 
 
+@pytest.mark.skipif(bool(LIBRARIES[0].missing), reason=LIBRARIES[0].missing)
+@pytest.mark.parametrize("sanitizer", ["address", "thread"])
+def test_a_program_with_a_sanitizer_is_recorded(built: Path, tmp_path: Path, sanitizer: str) -> None:
+    mpi = LIBRARIES[0]
+    traffic = program(mpi, "mpi_traffic.c", built, f"-fsanitize={sanitizer}", name=f"traffic_{sanitizer}")
+    options = {"ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "exitcode=0"}  # of what is Open MPI's own
+    processes = traced(mpi, tmp_path, 2, traffic, "3", env=options)
+    assert all(process.calls("MPI_Finalize") for process in processes)
+
+
 STUB = """
 int MPI_Init(int* c, char*** v) { return 0; }
 int MPI_Comm_size(int comm, int* size) { *size = 1; return 0; }
@@ -477,8 +487,8 @@ def test_a_function_that_this_library_lacks_is_missing_as_without(tmp_path: Path
     )
     part = tmp_path / "libpart.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-Wl,-z,lazy", "-o", part, tmp_path / "part.c"], check=True)
-    linked = ["-Wl,--allow-shlib-undefined", part]
-    subprocess.run(["mpicc.openmpi", "-o", tmp_path / "program", tmp_path / "program.c", *linked], check=True)
+    words = ["mpicc.openmpi", "-o", "program", "program.c", "-Wl,--allow-shlib-undefined", str(part)]
+    subprocess.run(words, check=True, cwd=tmp_path)
     done = LIBRARIES[0].run(1, tmp_path / "program", tools={"LULL_TRACE": str(tmp_path / "trace")})
     assert done.returncode == 127
     assert "undefined symbol: MPI_Send_c" in done.stderr

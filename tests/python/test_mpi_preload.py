@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,8 +40,29 @@ def test_the_loader_is_told_and_the_tools_are_asked_for(library: str) -> None:
         "HOME": "/root",
         "LULL_TRACE": "/t",
         "LD_PRELOAD": f"{library}:{library.replace(preload.LIBRARY, preload.SHMEM_LIBRARY)}",
-        FORWARDS: "LD_PRELOAD;LULL_TRACE",
+        "ASAN_OPTIONS": "verify_asan_link_order=0",
+        FORWARDS: "LD_PRELOAD;ASAN_OPTIONS;LULL_TRACE",
     }
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("detect_leaks=0", "detect_leaks=0:verify_asan_link_order=0"), ("verify_asan_link_order=1",) * 2],
+)
+def test_a_program_with_address_sanitizer_is_not_ended_for_what_is_preloaded(
+    library: str, before: str, after: str
+) -> None:
+    assert preload.preloaded({"ASAN_OPTIONS": before}, tools={})["ASAN_OPTIONS"] == after
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_loaders_of_other_kinds_of_programs_are_led_past_the_libraries(library: str, is_there: bool) -> None:
+    folders = Path(library).parent / "lull" / "preload"
+    for name in ("lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib64", "lib") if is_there else ("another",):
+        (folders / name).mkdir(parents=True, exist_ok=True)
+        (folders / name / "here").touch()
+    found = preload.preloaded({}, tools={})["LD_PRELOAD"]
+    assert found == (str(folders / "$LIB" / preload.LIBRARY) if is_there else library)
 
 
 def test_a_program_whose_output_is_staged_has_something_before_its_hdf5(library: str) -> None:
@@ -60,13 +82,13 @@ def test_tools_compose_when_one_command_is_started_by_another(library: str) -> N
     assert inner["LD_PRELOAD"].split(":")[0] == library
     assert inner["LD_PRELOAD"].count(preload.LIBRARY) == 1
     assert inner["LULL_WAIT"] == "adaptive"
-    assert sorted(inner[FORWARDS].split(";")) == ["LD_PRELOAD", "LULL_TRACE", "LULL_WAIT"]
+    assert sorted(inner[FORWARDS].split(";")) == ["ASAN_OPTIONS", "LD_PRELOAD", "LULL_TRACE", "LULL_WAIT"]
 
 
 def test_what_a_user_forwards_is_forwarded_still(library: str) -> None:
     before = {FORWARDS: "PATH;LULL_SPIN=3", "LULL_SPIN": "4"}
     made = preload.preloaded(before, tools={}, command=["mpirun", "./app"])
-    assert made[FORWARDS] == "PATH;LULL_SPIN=3;LD_PRELOAD"
+    assert made[FORWARDS] == "PATH;LULL_SPIN=3;LD_PRELOAD;ASAN_OPTIONS"
 
 
 @pytest.mark.parametrize("command", [["mpirun", "-x", "HOME", "./app"], ["sh", "job.sh"], []])
@@ -96,6 +118,18 @@ def test_a_shared_program_and_what_is_no_program_are_within_reach(tmp_path: Path
     (tmp_path / "broken").chmod(0o755)
     words = [str(program(tmp_path)), str(tmp_path / "script"), str(tmp_path / "broken"), "-n", "2", "no-such-program"]
     assert preload.out_of_reach(words) is None
+
+
+def test_the_library_that_stands_for_the_front_elsewhere_is_a_shared_library_of_32_bits(tmp_path: Path) -> None:
+    writer = Path(__file__).parents[2] / "src" / "mpi" / "front" / "other_word_size.py"
+    for machine, name in (("x86_64", "Intel 80386"), ("aarch64", "ARM")):
+        subprocess.run([sys.executable, writer, machine, tmp_path / "library"], check=True)
+        shown = subprocess.run(
+            ["readelf", "-hlW", tmp_path / "library"], capture_output=True, text=True, check=True
+        )  # fmt: skip
+        assert not shown.stderr
+        assert all(word in shown.stdout for word in ("ELF32", "DYN", name, "GNU_STACK"))
+        assert "RWE" not in shown.stdout
 
 
 def test_a_static_program_is_out_of_reach_wherever_it_is_named(tmp_path: Path) -> None:

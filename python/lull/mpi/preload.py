@@ -10,6 +10,7 @@ which it takes no list: there `-x LD_PRELOAD -x LULL_TRACE` does the same.
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -44,6 +45,26 @@ def library(name: str = LIBRARY) -> Path:
     return path
 
 
+def preload_path(name: str = LIBRARY) -> str:
+    """What LD_PRELOAD names: a path that leads loaders of other kinds of programs, of 32 bits or of musl, past it.
+
+    Raises:
+        LullError: See `library`.
+    """
+    path = library(name)
+    by_loader = path.parent / "lull" / "preload" / "$LIB" / name
+    return str(by_loader if _is_there_for_the_loader(by_loader) else path)
+
+
+def _is_there_for_the_loader(path: Path) -> bool:
+    """Whether the loader, which knows what $LIB is, finds the folder: by an empty file, which it cannot load."""
+    try:
+        ctypes.CDLL(str(path.parent / "here"))
+    except OSError as error:
+        return "cannot open shared object file" not in str(error)
+    return True
+
+
 def preloaded(
     environment: Mapping[str, str], *, tools: Mapping[str, str], command: Sequence[str] = ()
 ) -> dict[str, str]:
@@ -58,14 +79,18 @@ def preloaded(
         LullError: The interposer is not there.
     """
     before = environment.get("LD_PRELOAD", "").replace(" ", ":").split(":")
-    ours = [str(library()), *(str(library(name)) for tool, name in WITH_TOOL.items() if tool in tools)]
+    ours = [preload_path(name) for name in (LIBRARY, *(WITH_TOOL[tool] for tool in WITH_TOOL if tool in tools))]
     preloads = [name for name in before if name and name not in ours] + ours
     made = {**environment, **tools, "LD_PRELOAD": ":".join(preloads)}
+    # AddressSanitizer ends a program into which something was preloaded before it, which does no harm here.
+    sanitizer = environment.get("ASAN_OPTIONS", "")
+    if "verify_asan_link_order" not in sanitizer:
+        made["ASAN_OPTIONS"] = ":".join([*filter(None, [sanitizer]), "verify_asan_link_order=0"])
     # Ranks on mpirun's own host inherit all, the others what this list names. An mpirun that is called with -x, here or
     # in a script, would end the job because of it.
     if not _is_told_what_to_pass_on(command):
         return made
-    lull = sorted(name for name in made if name.startswith("LULL_"))
+    lull = ["ASAN_OPTIONS", *sorted(name for name in made if name.startswith("LULL_"))]
     told = [name for name in environment.get(OPENMPI_FORWARDS, "").split(";") if name]
     of_them = {name.partition("=")[0] for name in told}
     made[OPENMPI_FORWARDS] = ";".join([*told, *(name for name in ("LD_PRELOAD", *lull) if name not in of_them)])

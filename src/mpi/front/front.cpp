@@ -25,6 +25,7 @@
 using namespace lull::mpi;
 
 extern "C" [[gnu::visibility("hidden")]] any_function lull_mpi_slots[];
+extern "C" [[gnu::visibility("hidden")]] const any_function lull_mpi_others_at_first[];
 extern "C" [[gnu::visibility("hidden")]] any_function lull_mpi_resolve(unsigned slot);
 // What a dlsym called from `caller` is to answer; null: what that of the C library answers.
 extern "C" [[gnu::visibility("hidden")]] void* lull_mpi_dlsym(void* handle, const char* name, const void* caller);
@@ -53,27 +54,18 @@ struct {
   const void* flavour_base = nullptr;  // of its library, which finds the MPI library's own functions
 } state;
 
-// Where calls of the functions that are not MPI's go. What a tool has put there stays.
-struct {
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  bool replaced[sizeof others / sizeof others[0]] = {};
-} slots_of_others;
-
-any_function put_other(unsigned index, any_function target, bool by_a_tool) {
-  pthread_mutex_lock(&slots_of_others.mutex);
+// Where calls of the functions that are not MPI's go. What a tool has put there stays. Sanitizers ask for functions before
+// they are ready for a program that does anything: no function of the C library is called here.
+any_function found_other(unsigned index, any_function target) {
   any_function& slot = lull_mpi_slots[first_other + index];
-  if (slots_of_others.replaced[index] && !by_a_tool)
-    target = slot;
-  else
-    __atomic_store_n(&slot, target, __ATOMIC_RELEASE);
-  slots_of_others.replaced[index] |= by_a_tool;
-  pthread_mutex_unlock(&slots_of_others.mutex);
-  return target;
+  any_function before = lull_mpi_others_at_first[index];
+  if (__atomic_compare_exchange_n(&slot, &before, target, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return target;
+  return before;
 }
 
 void replace(const char* name, any_function by) {
   for (unsigned i = 0; i < sizeof others / sizeof others[0]; ++i)
-    if (strcmp(name, others[i]) == 0) put_other(i, by, true);
+    if (strcmp(name, others[i]) == 0) __atomic_store_n(&lull_mpi_slots[first_other + i], by, __ATOMIC_RELEASE);
 }
 
 any_function as_function(void* symbol) { return reinterpret_cast<any_function>(symbol); }
@@ -117,8 +109,13 @@ void attach(const char* flavour) {
   char folder[4096];
   if (dladdr(reinterpret_cast<void*>(&lull_mpi_resolve), &self) == 0) return;
   snprintf(folder, sizeof folder, "%s", self.dli_fname);
+  char* where = strstr(folder, "/lull/preload/");  // one of the copies that loaders choose from
+  if (where != nullptr)
+    *where = '\0';
+  else
+    where = dirname(folder);
   char path[4200];
-  snprintf(path, sizeof path, "%s/liblull-mpi-%s.so", dirname(folder), flavour);
+  snprintf(path, sizeof path, "%s/liblull-mpi-%s.so", *where == '\0' ? folder : where, flavour);
   void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
     return say_why_not(dlerror(), access(path, F_OK) == 0
@@ -264,8 +261,7 @@ any_function lull_mpi_resolve(unsigned slot) {
   if (real_dlsym == nullptr) find_dlsym();
   any_function target;
   if (slot >= first_other) {
-    target = target_of_other(slot - first_other);
-    target = put_other(slot - first_other, target, false);
+    target = found_other(slot - first_other, target_of_other(slot - first_other));
   } else {
     pthread_once(&state.found, find_out);
     target = target_of(slot / 2, slot % 2 != 0);

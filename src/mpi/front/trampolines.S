@@ -300,4 +300,15 @@ dlsym:
   .size dlsym, . - dlsym
   slot_of dlsym
 
+  // What the last slots hold at first.
+  .section .data.rel.ro, "aw", %progbits
+  .balign 8
+  .hidden lull_mpi_others_at_first
+  .globl lull_mpi_others_at_first
+lull_mpi_others_at_first:
+  SLOT .Lresolve_opal_progress
+  SLOT .Lresolve_sched_yield
+  SLOT .Lresolve_poll
+  SLOT .Lresolve_dlsym
+
   .section .note.GNU-stack, "", %progbits
