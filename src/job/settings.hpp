@@ -12,7 +12,7 @@ inline constexpr std::array job{
             "Emulated nodes: the PEs of one host are split into so many groups that only talk through UCX."},
     setting{"LULL_NODE_TIMEOUT_S", setting_type::real, "60", "0.2..3600",
             "Seconds that lull measure, started by a launcher, waits for a rank or a node of its job of which it hears "
-            "nothing."},
+            "nothing; and a rank under LULL_STAGE for those that do not say what they write."},
     setting{"LULL_HOSTS", setting_type::text, "", "", "The virtual hosts for lull run --hosts; lull hosts sets it."},
 };
 

@@ -412,6 +412,21 @@ def test_calls_by_addresses_see_the_same_world_when_ranks_are_set_aside(mpi: Mpi
     ], done.stderr
 
 
+@each_library
+def test_a_job_of_which_one_rank_is_without_lull_ends_with_a_line_when_ranks_are_to_be_set_aside(
+    mpi: MpiLibrary, built: Path
+) -> None:
+    by_address = program(mpi, "mpi_by_address.c", built, "-ldl")
+    first = mpi.start(1, by_address, mpi.soname)
+    other = [":", "-n", "1", "env", "-u", "LD_PRELOAD", str(by_address), mpi.soname]
+    tools = {"LULL_STAGE": "dedicated-cores=1", "LULL_NODE_TIMEOUT_S": "1"}
+    environment = preloaded({**os.environ, **ENVIRONMENT}, tools=tools)
+    done = subprocess.run([*first, *other], env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode != 0
+    [line] = [line for line in done.stderr.splitlines() if line.startswith("lull:")]
+    assert line.endswith("start every rank under Lull, or none")
+
+
 def test_a_python_that_asks_which_library_there_is_gets_an_answer(tmp_path: Path) -> None:
     mpi = LIBRARIES[0]
     if mpi.missing:

@@ -4,9 +4,17 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <thread>
+
+#include "base/settings.hpp"
 
 #include "mpi/roles/exchange.hpp"
 #include "mpi/roles/world.hpp"
@@ -37,6 +45,43 @@ decltype(&lull_stage_begin) open_staging(int rank) {
   return reinterpret_cast<decltype(&lull_stage_begin)>(dlsym(handle, "lull_stage_begin"));
 }
 
+// All ranks take part in finding the roles. One into which Lull does not come (it is linked statically, or was started
+// without the preload) never does, and the others would wait for it for ever: then this process ends, and the launcher ends
+// the job. MPI_Init has just held all ranks together, so that they come within moments.
+class all_must_come {
+ public:
+  all_must_come() : timeout_(setting_real("LULL_NODE_TIMEOUT_S")), watcher_([this] { watch(); }) {}
+  all_must_come(const all_must_come&) = delete;
+  all_must_come& operator=(const all_must_come&) = delete;
+  ~all_must_come() {
+    {
+      const std::lock_guard hold(lock_);
+      came_ = true;
+    }
+    changed_.notify_one();
+    watcher_.join();
+  }
+
+ private:
+  void watch() {
+    std::unique_lock hold(lock_);
+    if (changed_.wait_for(hold, std::chrono::duration<double>(timeout_), [this] { return came_; })) return;
+    fmt::print(
+        stderr,
+        "lull: stage the program's output: after {} s (LULL_NODE_TIMEOUT_S) not all ranks have come to say what they "
+        "write; start every rank under Lull, or none\n",
+        timeout_);
+    std::fflush(stderr);
+    _exit(EXIT_FAILURE);
+  }
+
+  const double timeout_;
+  std::mutex lock_;
+  std::condition_variable changed_;
+  bool came_ = false;
+  std::thread watcher_;
+};
+
 bool is_spawned() {
   MPI_Comm parent = predefined.comm_null;
   LULL_LIBRARY(MPI_Comm_get_parent)(&parent);
@@ -56,10 +101,13 @@ bool is_spawned() {
   _exit(code);  // what the program does at its exit is not for a process in which it has not run
 }
 
-void set_aside() {
+// Nothing thrown reaches the program; ranks that see different worlds would not end.
+void set_aside() noexcept try {
   if (is_spawned()) return;
   const MPI_Comm world = predefined.comm_world;
+  std::optional<all_must_come> deadline(std::in_place);
   mpi_exchange all(world);
+  deadline.reset();
   const auto begin = open_staging(all.rank());
   if (begin == nullptr) return;
   staging = begin(all);
@@ -72,6 +120,10 @@ void set_aside() {
     world_of_program = clients;
   }
   staging->join(all);
+} catch (const std::exception& problem) {
+  fmt::print(stderr, "lull: {}\n", problem.what());
+  std::fflush(stderr);
+  _exit(EXIT_FAILURE);
 }
 
 }  // namespace

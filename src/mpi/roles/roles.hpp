@@ -5,7 +5,7 @@
 //
 // After the library's MPI_Init all ranks find out who is set aside. Those do not come back from the program's MPI_Init: they
 // serve, end MPI with the others, and exit. The others go on; MPI_COMM_WORLD has them alone, in the order of their ranks
-// (world.hpp). MPI_Finalize waits until all output is written. A process without LULL_STAGE pays nothing, and of one by
+// (world.hpp). A job of which some ranks are not under Lull ends with a line. MPI_Finalize waits until all output is written. A process without LULL_STAGE pays nothing, and of one by
 // itself, or one that another has spawned, nobody is set aside.
 #pragma once
 #include "mpi/front/front.hpp"
