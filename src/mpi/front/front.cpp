@@ -192,6 +192,7 @@ void find_dlsym() {
     if (real_dlsym != nullptr) return;
     real_dlsym = reinterpret_cast<decltype(real_dlsym)>(dlvsym(RTLD_NEXT, "dlsym", version));
   }
+  if (real_dlsym == nullptr) real_dlsym = reinterpret_cast<decltype(real_dlsym)>(in_tables_behind_the_front("dlsym"));
 }
 
 // Those of the C library are called by everybody, after fork(), too, when nothing may be looked up.
@@ -222,7 +223,7 @@ int number_of(const char* name) {
 
 // What the C library's dlsym finds. A handle for what one object sees (RTLD_DEFAULT) means other libraries for each caller.
 void* found_by(void* handle, const char* name, const void* caller) {
-  void* found = real_dlsym(handle, name);
+  void* found = real_dlsym(handle, name);  // NOLINT(clang-analyzer-core.CallAndMessage): the caller has found it
   Dl_info info;
   if (found != nullptr || handle != RTLD_DEFAULT || dladdr(caller, &info) == 0) return found;
   void* const of_caller = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);

@@ -8,6 +8,8 @@
 
 #include <initializer_list>
 
+// What the loader's tables hold are addresses as numbers.
+// NOLINTBEGIN(performance-no-int-to-ptr)
 namespace lull::mpi {
 
 #if defined(__x86_64__)
@@ -70,7 +72,7 @@ class loaded_object {
   void each_definition(F&& symbol) const {
     if (symbols_ == nullptr || names_ == nullptr || gnu_ == nullptr) return;
     const uint32_t buckets = gnu_[0], first = gnu_[1];
-    const auto* const bucket = gnu_ + 4 + 2 * gnu_[2];
+    const auto* const bucket = gnu_ + 4 + size_t{2} * gnu_[2];
     const uint32_t* const chain = bucket + buckets;
     for (uint32_t i = 0; i < buckets; ++i) {
       if (bucket[i] < first) continue;
@@ -206,3 +208,4 @@ bool each_loaded(F until) {
 }
 
 }  // namespace lull::mpi
+// NOLINTEND(performance-no-int-to-ptr)

@@ -15,6 +15,7 @@ extern "C" {
 [[gnu::visibility("hidden")]] lull::mpi::any_function lull_mpi_bind(unsigned slot) noexcept;
 }
 
+// NOLINTBEGIN(performance-no-int-to-ptr): tables of the loader hold addresses as numbers
 namespace lull::mpi {
 namespace {
 
@@ -179,9 +180,21 @@ bool comes_before_the_front(const void* address) noexcept {
   return found;
 }
 
+void* in_tables_behind_the_front(const char* name) noexcept {
+  uintptr_t found = 0;
+  const uint32_t hash = gnu_hash(name);
+  each_loaded([&](const loaded_object& object) {
+    if (is_front(object) || !object.defines(name, hash)) return false;
+    found = object.base() + object.symbol(name, hash)->st_value;
+    return true;
+  });
+  return reinterpret_cast<void*>(found);
+}
+
 any_function trampoline_of(unsigned slot) noexcept { return reinterpret_cast<any_function>(address_of(slot)); }
 
 }  // namespace lull::mpi
+// NOLINTEND(performance-no-int-to-ptr)
 
 lull::mpi::any_function lull_mpi_bind(unsigned slot) noexcept {
   using namespace lull::mpi;

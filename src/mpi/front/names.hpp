@@ -32,6 +32,9 @@ struct mpi_object {
 // Whether the object in which `address` lies comes before the front where names are looked for.
 [[nodiscard]] bool comes_before_the_front(const void* address) noexcept;
 
+// The function of that name which some object other than the front defines, by the objects' own tables; or null.
+[[nodiscard]] void* in_tables_behind_the_front(const char* name) noexcept;
+
 // Of the slot that a trampoline is for.
 [[nodiscard]] any_function trampoline_of(unsigned slot) noexcept;
 
