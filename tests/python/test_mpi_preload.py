@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -130,6 +131,21 @@ def test_the_library_that_stands_for_the_front_elsewhere_is_a_shared_library_of_
         assert not shown.stderr
         assert all(word in shown.stdout for word in ("ELF32", "DYN", name, "GNU_STACK"))
         assert "RWE" not in shown.stdout
+
+
+@pytest.mark.parametrize("more", [[], ["sh", "-c", "true; true; /bin/true"]])
+def test_a_program_that_starts_where_the_front_is_not_is_named_once_and_runs(tmp_path: Path, more: list[str]) -> None:
+    front = preload.library()
+    root = tmp_path / "root"
+    root.mkdir()
+    hidden = f"mount --bind / {root} && mount -t tmpfs none {root}{front.parent} && exec chroot {root} "
+    command = ["unshare", "--mount", "sh", "-c", hidden + '"$@"', "sh", *(more or ["/bin/true"])]
+    environment = {**os.environ, "LD_PRELOAD": str(front), "LULL_TRACE": str(tmp_path / "trace")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    [line] = done.stderr.splitlines()
+    assert line.startswith("lull: stand between the program and MPI: ")
+    assert f"starts where {front} is not to be seen" in line
 
 
 def test_a_static_program_is_out_of_reach_wherever_it_is_named(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@
 #include <initializer_list>
 
 #include "mpi/front/names.hpp"
+#include "mpi/front/reporter.hpp"
 #include "mpi/functions.hpp"
 
 using namespace lull::mpi;
@@ -69,13 +70,6 @@ void replace(const char* name, any_function by) {
 }
 
 any_function as_function(void* symbol) { return reinterpret_cast<any_function>(symbol); }
-
-// Of many processes that have the same to say, the first; which is that, launchers say.
-bool is_reporter() {
-  for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
-    if (const char* rank = getenv(variable)) return strcmp(rank, "0") == 0;
-  return true;
-}
 
 bool wanted(const char* variable) {
   const char* value = getenv(variable);
