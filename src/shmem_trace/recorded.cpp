@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/loaded_object.hpp"
+
 // The runtime's, by their second names: nothing here comes back to a wrapper.
 extern "C" {
 [[gnu::weak]] int pshmem_my_pe(void);
@@ -68,6 +70,27 @@ int in_the_world(void* context, int pe) {
 }
 
 }  // namespace
+
+// A program that asks whether it has an OpenSHMEM, by a weak reference or by dlsym, must not find the wrappers.
+[[gnu::constructor]] void have_names_where_there_is_openshmem() {
+  loaded_object ours;
+  bool there_is_one = false;
+  each_loaded([&](const loaded_object& object) {
+    if (object.contains(reinterpret_cast<const void*>(&wanted)))
+      ours = object;
+    else
+      there_is_one = there_is_one || object.defines("pshmem_init");
+    return false;
+  });
+  if (there_is_one) return;
+  change_definitions(ours, [](ElfW(Sym) & symbol, const char* name) {
+    if (std::string_view(name).starts_with("shmem") || std::string_view(name) == "start_pes")
+      __atomic_store_n(&symbol.st_value, 0, __ATOMIC_RELAXED);
+  });
+  unbind_weak_references(ours, [&](std::uintptr_t address) {
+    return address != 0 && ours.contains(reinterpret_cast<const void*>(address));
+  });
+}
 
 // Another OpenSHMEM's handles mean other things: its programs pass unrecorded.
 bool wanted() noexcept {

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +72,25 @@ def test_what_the_library_does_inside_is_not_recorded(processes: list[RawProcess
         assert functions["shmem_barrier_all"] == 1
         assert functions["shmem_long_wait_until"] == 1
         assert "shmem_my_pe" not in functions
+
+
+ASKS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+void shmem_init(void) __attribute__((weak));
+static void* kept[] = {(void*)shmem_init};
+int main(void) {
+  printf("%d%d%d\\n", shmem_init != NULL, kept[0] != NULL, dlsym(RTLD_DEFAULT, "shmem_quiet") != NULL);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("binding", ["lazy", "now"])
+def test_a_program_without_openshmem_does_not_find_its_functions(tmp_path: Path, binding: str) -> None:
+    (tmp_path / "asks.c").write_text(ASKS)
+    subprocess.run(["cc", "-o", tmp_path / "asks", tmp_path / "asks.c", f"-Wl,-z,{binding}", "-ldl"], check=True)
+    environment = preloaded(dict(os.environ), tools={"LULL_TRACE": str(tmp_path / "trace")})
+    done = subprocess.run([tmp_path / "asks"], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "000\n", "")

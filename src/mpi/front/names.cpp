@@ -2,10 +2,8 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "mpi/front/loaded_object.hpp"
+#include "base/loaded_object.hpp"
 #include "mpi/functions.hpp"
 
 extern "C" {
@@ -75,14 +73,6 @@ unsigned slot_of(uintptr_t address) {
                                                  : named_slots;
 }
 
-// Whether the pages from the one address to the other can be made what they are to be.
-bool let_write(const void* first, const void* last, bool write) {
-  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(first) & ~(page - 1);
-  const uintptr_t end = (reinterpret_cast<uintptr_t>(last) & ~(page - 1)) + page;
-  return mprotect(reinterpret_cast<void*>(begin), end - begin, write ? PROT_READ | PROT_WRITE : PROT_READ) == 0;
-}
-
 enum class meaning { indirect, trampoline, nothing };
 
 // Another thread may be looking names up: it finds the one or the other, or for a moment nothing.
@@ -96,39 +86,20 @@ void let_mean(ElfW(Sym) & symbol, uintptr_t base, unsigned slot, meaning what) {
 }
 
 void change_table(const libraries& loaded) {
-  const ElfW(Sym)* first = nullptr, *last = nullptr;
-  loaded.front.each_definition([&](const ElfW(Sym) & symbol, const char*) {
-    if (first == nullptr || &symbol < first) first = &symbol;
-    if (last == nullptr || &symbol > last) last = &symbol;
-  });
-  if (first == nullptr || !let_write(first, last + 1, true)) return;  // all names stay
   const uintptr_t base = loaded.front.base();
-  loaded.front.each_definition([&](const ElfW(Sym) & symbol, const char* name) {
+  change_definitions(loaded.front, [&](ElfW(Sym) & symbol, const char* name) {
     const bool is_indirect = ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC;
     const unsigned slot = slot_of(base + symbol.st_value - (is_indirect ? binder_behind : 0));
     if (slot == named_slots) return;
     names.missing[slot] = !loaded.have(name);
     const meaning what = !names.missing[slot] ? meaning::trampoline : loaded.mpi ? meaning::nothing : meaning::indirect;
-    if (what != (is_indirect ? meaning::indirect : meaning::trampoline))
-      let_mean(const_cast<ElfW(Sym)&>(symbol), base, slot, what);
+    if (what != (is_indirect ? meaning::indirect : meaning::trampoline)) let_mean(symbol, base, slot, what);
   });
-  let_write(first, last + 1, false);
 }
 
-void make_null_where_missing() {
-  each_loaded([](const loaded_object& object) {
-    if (is_front(object)) return false;
-    object.each_reference([&](const ElfW(Sym) & symbol, const char*, uintptr_t* place) {
-      if (ELF64_ST_BIND(symbol.st_info) != STB_WEAK) return;
-      const unsigned slot = slot_of(*place);
-      if (slot == named_slots || !names.missing[slot]) return;
-      const bool is_protected = object.is_protected(place);
-      if (is_protected && !let_write(place, place, true)) return;
-      __atomic_store_n(place, 0, __ATOMIC_RELAXED);
-      if (is_protected) let_write(place, place, false);
-    });
-    return false;
-  });
+bool is_missing(uintptr_t address) {
+  const unsigned slot = slot_of(address);
+  return slot != named_slots && names.missing[slot];
 }
 
 const char* name_of(unsigned slot, char (&room)[96]) {
@@ -144,7 +115,7 @@ void settle_names() noexcept {
   if (!names.settled) {
     const libraries loaded;
     change_table(loaded);
-    make_null_where_missing();
+    unbind_weak_references(loaded.front, is_missing);
     names.settled = loaded.mpi;
   }
   pthread_mutex_unlock(&names.mutex);
@@ -204,6 +175,6 @@ lull::mpi::any_function lull_mpi_bind(unsigned slot) noexcept {
   // not there.
   char room[96];
   const char* const name = name_of(slot, room);
-  const bool is_needed = each_loaded([name](const loaded_object& object) { return object.needs(name); });
+  const bool is_needed = lull::each_loaded([name](const lull::loaded_object& object) { return object.needs(name); });
   return is_needed ? trampoline_of(slot) : nullptr;
 }

@@ -1,16 +1,19 @@
 // An object that the loader has mapped, read by itself: what it defines, and which places of it hold addresses of others.
+// No C++ library is needed.
 // Nothing is allocated and no lock is taken, so that the loader may be at work meanwhile.
 #pragma once
 #include <elf.h>
 #include <link.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <initializer_list>
 
 // What the loader's tables hold are addresses as numbers.
 // NOLINTBEGIN(performance-no-int-to-ptr)
-namespace lull::mpi {
+namespace lull {
 
 #if defined(__x86_64__)
 constexpr uint32_t relocation_of_address = R_X86_64_64, relocation_of_got = R_X86_64_GLOB_DAT,
@@ -207,5 +210,44 @@ bool each_loaded(F until) {
              &until) != 0;
 }
 
-}  // namespace lull::mpi
+// Lets the pages from the one address to the other be written, or protects them. Whether that could be done.
+inline bool let_write(const void* first, const void* last, bool write) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(first) & ~(page - 1);
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(last) & ~(page - 1)) + page;
+  return mprotect(reinterpret_cast<void*>(begin), end - begin, write ? PROT_READ | PROT_WRITE : PROT_READ) == 0;
+}
+
+// change(symbol, its name) for each that the object defines, in its table of symbols.
+template <class F>
+void change_definitions(const loaded_object& object, F&& change) {
+  const ElfW(Sym)* first = nullptr, *last = nullptr;
+  object.each_definition([&](const ElfW(Sym) & symbol, const char*) {
+    if (first == nullptr || &symbol < first) first = &symbol;
+    if (last == nullptr || &symbol > last) last = &symbol;
+  });
+  if (first == nullptr || !let_write(first, last + 1, true)) return;  // it stays as it is
+  object.each_definition(
+      [&](const ElfW(Sym) & symbol, const char* name) { change(const_cast<ElfW(Sym)&>(symbol), name); });
+  let_write(first, last + 1, false);
+}
+
+// Makes null what weak references of other objects were bound to, where is_missing(address) says so: what they would be if
+// the symbol had not been there.
+template <class F>
+void unbind_weak_references(const loaded_object& from, F&& is_missing) {
+  each_loaded([&](const loaded_object& object) {
+    if (object.base() == from.base()) return false;
+    object.each_reference([&](const ElfW(Sym) & symbol, const char*, uintptr_t* place) {
+      if (ELF64_ST_BIND(symbol.st_info) != STB_WEAK || !is_missing(*place)) return;
+      const bool is_protected = object.is_protected(place);
+      if (is_protected && !let_write(place, place, true)) return;
+      __atomic_store_n(place, 0, __ATOMIC_RELAXED);
+      if (is_protected) let_write(place, place, false);
+    });
+    return false;
+  });
+}
+
+}  // namespace lull
 // NOLINTEND(performance-no-int-to-ptr)
