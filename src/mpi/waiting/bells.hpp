@@ -10,7 +10,8 @@
 // and whoever has given a message to shared memory looks whether somebody() is announced, and rings then. Between the
 // two is no fence: it would cost a small message 4 % of its time. What a sender has stored becomes visible some hundred
 // nanoseconds later at most (a store buffer of x86 drains by itself); so either it sees the announcement, or the sleeper
-// sees the message while it looks. Elsewhere a sender fences. From the announcement on, a ring changes the word that the sleep
+// sees the message while it looks. (membarrier() by the sleeper would be a proof; it interrupts every rank that computes, for
+// each sleep of another, which costs those most for whom the others wait.) Elsewhere a sender fences. From the announcement on, a ring changes the word that the sleep
 // depends on, with a locked instruction on either side, so that it cannot fall between the two. A sleep is bounded
 // nevertheless, and one that ends by its time and then finds a message nobody rang for is counted as missed.
 //
