@@ -509,6 +509,22 @@ def test_a_function_that_this_library_lacks_is_missing_as_without(tmp_path: Path
     assert "undefined symbol: MPI_Send_c" in done.stderr
 
 
+def test_a_function_of_mpi_that_is_needed_where_there_is_no_mpi_ends_the_program_with_the_loaders_code(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "part.c").write_text("int MPI_Init(void*, void*);\nint part(void) { return MPI_Init(0, 0); }\n")
+    (tmp_path / "program.c").write_text("int part(void);\nint main(void) { return part(); }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-Wl,-z,lazy", "-o", "libpart.so", "part.c"], check=True, cwd=tmp_path)
+    words = ["cc", "-o", "program", "program.c", "-Wl,--allow-shlib-undefined", str(tmp_path / "libpart.so")]
+    subprocess.run(words, check=True, cwd=tmp_path)
+    environment = preloaded(dict(os.environ), tools={"LULL_TRACE": str(tmp_path / "trace")})
+    plainly = subprocess.run([tmp_path / "program"], capture_output=True, check=False)
+    done = subprocess.run([tmp_path / "program"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == plainly.returncode == 127
+    [line] = done.stderr.splitlines()
+    assert line.startswith("lull: find the program's MPI library: none is loaded")
+
+
 @pytest.mark.skipif(bool(LIBRARIES[0].missing), reason=LIBRARIES[0].missing)
 def test_a_library_that_is_called_unseen_is_named(tmp_path: Path) -> None:
     (tmp_path / "program.c").write_text(CALLS_UNSEEN)

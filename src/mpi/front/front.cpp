@@ -40,6 +40,9 @@ constexpr unsigned first_other = 2 * function_count;
 // The C library's own: the front's asks the front.
 void* (*real_dlsym)(void*, const char*) = nullptr;
 
+// With which the loader ends a program, too.
+constexpr int code_of_a_missing_symbol = 127;
+
 struct {
   pthread_once_t found = PTHREAD_ONCE_INIT;
   const void* asked_for = nullptr;  // a function of MPI that dlsym has found last
@@ -128,7 +131,7 @@ void find_out() {
   if (!find_library()) {
     fprintf(stderr,
             "lull: find the program's MPI library: none is loaded; link the program with one, or unset LD_PRELOAD\n");
-    abort();
+    _exit(code_of_a_missing_symbol);
   }
   if (!tool_is_wanted()) return;
   const char* const name = state.soname;
@@ -160,7 +163,7 @@ any_function target_of(unsigned number, bool second_name) {
   if (real == nullptr && !second_name) real = real_dlsym(state.library, name + 1);  // of a stub
   if (real == nullptr) {
     fprintf(stderr, "lull: call %s: this MPI library (%s) has no such function\n", name + !second_name, state.soname);
-    abort();
+    _exit(code_of_a_missing_symbol);
   }
   const any_function wrapper = state.flavour != nullptr ? state.flavour->wrapper(number, as_function(real)) : nullptr;
   return wrapper != nullptr ? wrapper : as_function(real);
@@ -175,7 +178,7 @@ any_function target_of_other(unsigned index) {
   }
   if (real == nullptr) {
     fprintf(stderr, "lull: call %s: nothing that is loaded has such a function\n", others[index]);
-    abort();
+    _exit(code_of_a_missing_symbol);
   }
   return as_function(real);
 }
