@@ -88,7 +88,7 @@ int in_the_world(void* context, int pe) {
       __atomic_store_n(&symbol.st_value, 0, __ATOMIC_RELAXED);
   });
   unbind_weak_references(ours, [&](std::uintptr_t address) {
-    return address != 0 && ours.contains(reinterpret_cast<const void*>(address));
+    return address != 0 && ours.contains(reinterpret_cast<const void*>(address));  // NOLINT(performance-no-int-to-ptr)
   });
 }
 

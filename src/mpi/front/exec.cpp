@@ -14,8 +14,6 @@
 #include "mpi/front/names.hpp"
 #include "mpi/front/reporter.hpp"
 
-extern char** environ;
-
 namespace {
 
 using namespace lull::mpi;
