@@ -5,7 +5,8 @@
 #   <package>/{*.py,_core.so,libexec/,apps/,studies/}     the Python package `lull` and what only it runs
 #
 # `cmake --install` puts <package> in P/lib/lull/python/lull; `pip install .` puts it in site-packages and the rest
-# in the environment's prefix. Both stand four folders below P/lib, so one relative RPATH serves the executables.
+# in the environment's prefix. Both are four folders below P/lib, or below P/lib64 where that is Python's folder for what is
+# compiled, so one relative RPATH serves the executables.
 #
 # Three components, which become packages (cmake/packages.cmake): command, libraries, development.
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME command)
@@ -21,7 +22,7 @@ endif()
 set(LULL_INSTALL_LIB "${LULL_INSTALL_PREFIX}lib")
 set(LULL_INSTALL_INCLUDE "${LULL_INSTALL_PREFIX}include")
 set(LULL_INSTALL_SHARE "${LULL_INSTALL_PREFIX}share")
-set(LULL_EXECUTABLE_RPATH "$ORIGIN/../../../..")
+set(LULL_EXECUTABLE_RPATH "$ORIGIN/../../../..;$ORIGIN/../../../../../lib")
 
 # A library that LD_PRELOAD brings into every program of a command, also into those of other kinds. A path with $LIB leads
 # each loader to a folder of its own: glibc's of 64 bits to the library, under the names that distributions give that folder,

@@ -1,5 +1,12 @@
 """`python -m lull` is the command `lull`."""
 
+import sys
+from pathlib import Path
+
+if not sys.flags.safe_path and Path(sys.path[0]) != Path(__file__).parents[1]:
+    del sys.path[0]  # the working directory, which -m puts there: a user may well have a numpy.py in it
+
 from lull.cli import main
 
-main()
+if __name__ == "__main__":
+    main()

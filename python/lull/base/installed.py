@@ -25,13 +25,30 @@ def package_folder() -> Path:
     return Path(_core.__file__).parent
 
 
+def library(name: str) -> Path:
+    """Where the shared library `name` of Lull is, or would be.
+
+    It is in lib/ of the prefix. The package is below that folder, or below lib64/ beside it, where pip of some systems
+    puts what is compiled.
+    """
+    folder = package_folder().parents[2]
+    return next((path for path in (folder / name, folder.parent / "lib" / name) if path.is_file()), folder / name)
+
+
+def import_folder() -> Path:
+    """The folder in which Python finds this package."""
+    return Path(__file__).resolve().parents[2]
+
+
 def module_command(module: str, *words: str) -> list[str]:
     """A command that runs a module of Lull in a process of its own: by this Python and this Lull, which Python need not
     find by itself (`cmake --install` puts it where only the command lull looks).
+
+    Modules in the working directory are not imported: a user may well have a numpy.py there.
     """
-    beside = str(Path(__file__).resolve().parents[2])
+    beside = str(import_folder())
     start = f"import runpy, sys; sys.path.insert(0, {beside!r}); runpy.run_module({module!r}, None, '__main__', True)"
-    return [sys.executable, "-c", start, *words]
+    return [sys.executable, "-P", "-c", start, *words]
 
 
 def executable(name: str) -> Path:

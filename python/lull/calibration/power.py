@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lull import _core, record
+from lull.base import installed
 from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError, run_guarded
 from lull.base.interrupts import Interrupts
@@ -81,7 +82,7 @@ def _idle(bench: Bench, seconds: float) -> tuple[int, int]:
 
 
 def _load(cpus: int, seconds: float, interrupts: Interrupts) -> tuple[int, int]:
-    command = [sys.executable, "-m", "lull.meter.full_load", str(seconds + START_S + END_S), str(cpus)]
+    command = installed.module_command("lull.meter.full_load", str(seconds + START_S + END_S), str(cpus))
     env = {**os.environ, **dict.fromkeys(ONE_THREAD, "1")}
     try:
         ending = run_guarded(command, env=env, interrupts=interrupts)

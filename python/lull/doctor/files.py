@@ -19,7 +19,7 @@ def look(machine: Machine) -> list[Finding]:
 
 
 def _hdf5(machine: Machine) -> Finding:
-    module = installed.package_folder().parents[2] / "liblull-stage-hdf5.so"
+    module = installed.library("liblull-stage-hdf5.so")
     if not module.is_file():
         return Finding(
             "HDF5",

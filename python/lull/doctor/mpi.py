@@ -17,10 +17,9 @@ def look(machine: Machine) -> list[Finding]:
     if not machine.is_this:
         return []
     found = [_launcher(machine, "mpirun", "install openmpi-bin or mpich"), *_slurm(machine)]
-    folder = installed.package_folder().parents[2]
     there = _libraries(machine)
     for name, (ours, theirs) in FLAVOURS.items():
-        found.append(_flavour(name, folder / ours, there.get(theirs)))
+        found.append(_flavour(name, installed.library(ours), there.get(theirs)))
     others = sorted(name for name in there if name in KNOWN_LIBRARIES[2:])
     if others:
         found.append(Finding("relatives of MPICH", "works", ", ".join(f"{name} in {there[name]}" for name in others)))

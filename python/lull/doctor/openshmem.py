@@ -18,7 +18,7 @@ def look(machine: Machine) -> list[Finding]:
     """The versions of UCX and PMIx, the transports, and whether jobs of two PEs run, on one node and between two."""
     if not machine.is_this:
         return []
-    library = installed.package_folder().parents[2] / "liblull-shmem.so"
+    library = installed.library("liblull-shmem.so")
     if not library.is_file():
         return []  # said among Lull's own parts
     libraries = libraries_of(machine, library)

@@ -41,7 +41,7 @@ def look(machine: Machine) -> list[Finding]:
     found = [Finding("version", "works", f"{__version__} in {folder}, Python {platform.python_version()}")]
     if not machine.is_this:
         return found
-    expected = {folder.parents[2] / name: use for name, use in LIBRARIES.items()}
+    expected = {installed.library(name): use for name, use in LIBRARIES.items()}
     expected |= {folder / "libexec" / name: "every command that starts programs" for name in PROGRAMS}
     broken = [finding for path, use in expected.items() if (finding := _broken(machine, path, use))]
     if not broken:

@@ -35,7 +35,7 @@ def library(name: str = LIBRARY) -> Path:
     Raises:
         LullError: It is not installed, or the loader could not take its path.
     """
-    path = installed.package_folder().parents[2] / name
+    path = installed.library(name)
     if not path.is_file():
         raise LullError(f"find {name}", f"{path} is missing", "install Lull again")
     if any(separator in str(path) for separator in " :;"):

@@ -95,7 +95,7 @@ def flush() -> None:
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    path = installed.package_folder().parents[2] / LIBRARY
+    path = installed.library(LIBRARY)
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:

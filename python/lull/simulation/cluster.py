@@ -23,6 +23,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from lull.base import installed
 from lull.base.errors import LullError, UsageError, describe_os_error
 from lull.simulation.task import Outcome, Task, simulate_task
 
@@ -130,10 +131,10 @@ class DaskWorkers:
 
 def _worker(address: str) -> subprocess.Popen[bytes]:
     """A worker of one thread on this machine, that finds the package this process runs."""
-    package = str(Path(__file__).resolve().parents[2])
+    package = str(installed.import_folder())
     path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.Popen(
-        [sys.executable, "-c", WORKER, address, "--no-nanny", "--nthreads", "1", "--no-dashboard"],
+        [sys.executable, "-P", "-c", WORKER, address, "--no-nanny", "--nthreads", "1", "--no-dashboard"],
         env={**os.environ, "PYTHONPATH": path},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

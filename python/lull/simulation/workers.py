@@ -1,22 +1,23 @@
 """Processes of this machine that simulate the points of a sweep, one each at a time.
 
 They share nothing with this process but a pipe, ignore Ctrl-C (which the terminal sends them too), and are killed when
-this process dies, however suddenly.
+this process dies, however suddenly. Each runs `lull.simulation.worker`, not the script that asked, as children of
+multiprocessing would: a user's script needs no guard around its calls.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
+import subprocess
 from collections.abc import Iterable
-from multiprocessing import connection, context, get_context, resource_tracker
+from contextlib import suppress
+from multiprocessing import connection
 from typing import Protocol
 
-from lull.base.errors import LullError
-from lull.simulation.task import Outcome, Task, simulate_task
-
-PR_SET_PDEATHSIG = 1  # prctl(2)
+from lull.base import installed
+from lull.base.errors import LullError, describe_os_error
+from lull.simulation.task import Outcome, Task
 
 
 class Workers(Protocol):
@@ -39,14 +40,14 @@ class LocalWorkers:
 
     def __init__(self, number: int) -> None:
         self.capacity = number
-        self._context = get_context("spawn")  # a fork would copy the threads of numerical libraries half-way
         self._idle: list[_Worker] = []
         self._busy: dict[connection.Connection, tuple[_Worker, Task]] = {}
 
     def submit(self, task: Task) -> None:
         """Begin a task in an idle process, or a new one."""
-        worker = self._idle.pop() if self._idle else _Worker(self._context)
-        worker.pipe.send(task)
+        worker = self._idle.pop() if self._idle else _Worker()
+        with suppress(BrokenPipeError):  # it has ended: `finished` says so
+            worker.pipe.send(task)
         self._busy[worker.pipe] = (worker, task)
 
     def finished(self, timeout_s: float) -> list[tuple[Task, Outcome]]:
@@ -79,38 +80,31 @@ class LocalWorkers:
 
 
 class _Worker:
-    def __init__(self, made_by: context.SpawnContext) -> None:
-        self.pipe, theirs = made_by.Pipe()
-        self._process = made_by.Process(target=_serve, args=(theirs, os.getpid()), daemon=True)
-        resource_tracker.ensure_running()  # it unblocks SIGINT when it starts, so it must be there before
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which the new process inherits
+    def __init__(self) -> None:
+        self.pipe, theirs = connection.Pipe()
+        words = (str(theirs.fileno()), str(os.getpid()))
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which the new process inherits
         try:
-            self._process.start()
+            self._process = subprocess.Popen(
+                installed.module_command("lull.simulation.worker", *words),
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+            )
+        except OSError as error:
+            self.pipe.close()
+            raise LullError("start a simulation", describe_os_error(error)) from error
         finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        theirs.close()
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            theirs.close()
 
     @property
     def ending(self) -> str:
-        code = self._process.exitcode
+        code = self._process.returncode
         return f"its process was ended by signal {-code}" if code is not None and code < 0 else "its process ended"
 
     def kill(self) -> None:
         self._process.kill()
 
     def end(self) -> None:
-        self._process.join()
+        self._process.wait()
         self.pipe.close()
-
-
-def _serve(pipe: connection.Connection, parent: int) -> None:
-    """Simulate what comes through the pipe until it closes."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        return  # it died before we asked to be told
-    while True:
-        try:
-            task = pipe.recv()
-        except EOFError:
-            return
-        pipe.send(simulate_task(task))

@@ -131,7 +131,7 @@ def _check(result: int) -> int:
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    path = installed.package_folder().parents[2] / LIBRARY
+    path = installed.library(LIBRARY)
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:
