@@ -2,8 +2,6 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -18,6 +16,7 @@
 #include "meter/choice.hpp"
 #include "meter/sampler.hpp"
 #include "meter/totals.hpp"
+#include "text.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -59,13 +58,16 @@ E named(std::string_view name, E last) {
   throw error("find the channels that count", "there is no '" + std::string(name) + "'", "name a domain and a kind");
 }
 
-using text_label = std::tuple<std::string, std::string, std::string>;
+using text_label = std::tuple<std::string, std::string, std::string, double, double>;
 
 std::vector<std::size_t> counted(const std::vector<text_label>& channels) {
   std::vector<meter::channel_label> labels;
   labels.reserve(channels.size());
-  for (const auto& [name, covers, kind] : channels)
-    labels.push_back({name, named(covers, meter::domain::wire), named(kind, meter::kind::simulated)});
+  for (const auto& [name, covers, kind, low_j, high_j] : channels)
+    labels.push_back({.name = name,
+                      .covers = named(covers, meter::domain::wire),
+                      .kind = named(kind, meter::kind::simulated),
+                      .joules = meter::joules_between{low_j, high_j}});
   return meter::counted(labels);
 }
 
@@ -93,7 +95,7 @@ void bind_sources(nb::module_& m) {
   m.def("sources", sources, "sysroot"_a = "/",
         "All sources Lull knows, in order of preference, as found below `sysroot`.");
   m.def("counted", counted, "channels"_a,
-        "Positions of the channels of one node, given as (name, domain, kind), that make up its total.");
+        "Positions of the channels of one node, given as (name, domain, kind, low_j, high_j), that make up its total.");
   m.def(
       "calibration_toml",
       [](std::pair<double, double> idle, std::pair<double, double> full, const std::string& meter,
@@ -132,7 +134,8 @@ void bind_samples(nb::module_& m) {
                      return nb::ndarray<nb::numpy, double, nb::ndim<2>>(s.joules.data(),
                                                                         {s.time_ns.size(), s.totals.size()}, self);
                    })
-      .def_ro("totals", &series::totals);
+      .def_ro("totals", &series::totals)
+      .def_ro("complaints", &series::complaints);
 }
 
 }  // namespace
@@ -149,6 +152,7 @@ void bind_meter(nb::module_& m) {
           },
           "sysroot"_a = "/", "hz"_a = 10.0, "sources"_a = nb::tuple())
       .def_prop_ro("channels", [](const sampler& s) { return with_owner(s.channels()); })
+      .def_prop_ro("not_read", &sampler::not_read)
       .def("start", &sampler::start, nb::call_guard<nb::gil_scoped_release>(),
            "Begin a new series; the first sample is taken before it returns.")
       .def("stop", &sampler::stop, nb::call_guard<nb::gil_scoped_release>(),
@@ -157,9 +161,12 @@ void bind_meter(nb::module_& m) {
           "latest",
           [](const sampler& s) {
             meter::latest_sample newest = s.latest();
-            return std::tuple(newest.time_ns, std::move(newest.joules), std::move(newest.bytes));
+            return std::tuple(newest.time_ns, std::move(newest.joules), std::move(newest.bytes),
+                              std::move(newest.is_gap));
           },
-          "(time_ns, joules and bytes per channel since start()) of the newest sample, while it runs.");
+          "(time_ns; per channel joules and bytes since start(), and whether it could not be read) of the newest "
+          "sample, "
+          "while it runs.");
 }
 
 }  // namespace lull::python

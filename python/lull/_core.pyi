@@ -62,8 +62,11 @@ class Source:
 def sources(sysroot: str = "/") -> list[Source]:
     """All sources Lull knows, in order of preference, as found below `sysroot`."""
 
-def counted(channels: Sequence[tuple[str, str, str]]) -> list[int]:
-    """Positions of the channels of one node, given as (name, domain, kind), that make up its total: nothing twice.
+def counted(channels: Sequence[tuple[str, str, str, float, float]]) -> list[int]:
+    """Positions of the channels of one node that make up its total: nothing twice.
+
+    Args:
+        channels: Of each its name, domain, kind, and the bounds of the joules that it counted.
 
     Raises:
         CoreError: A domain or kind is not known.
@@ -103,6 +106,7 @@ class Samples:
     time_ns: NDArray[np.int64]  # shape (n,), n >= 2: the first at start(), the last at stop()
     joules: NDArray[np.float64]  # shape (n, channels), never decreasing
     totals: list[ChannelTotal]  # one per channel
+    complaints: list[str]  # why readings were gaps, a line for each source that knows
 
 class Sampler:
     """Reads the meter at a fixed rate in a thread of its own, without holding Python's lock.
@@ -119,12 +123,17 @@ class Sampler:
     def __init__(self, sysroot: str = "/", hz: float = 10.0, sources: Sequence[str] = ()) -> None: ...
     @property
     def channels(self) -> list[Channel]: ...
+    @property
+    def not_read(self) -> list[str]:
+        """A line for each source that a setting configures and that is not readable."""
     def start(self) -> None:
         """Begin a new series; the first sample is taken before it returns."""
     def stop(self) -> Samples:
         """Take the last sample, end the thread and hand over the series. A sampler can be started again."""
-    def latest(self) -> tuple[int, list[float], list[int | None]]:
-        """(time_ns, joules and bytes per channel since start()) of the newest sample, while it runs."""
+    def latest(self) -> tuple[int, list[float], list[int | None], list[bool]]:
+        """(time_ns; per channel joules and bytes since start(), and whether it could not be read) of the newest sample,
+        while it runs.
+        """
 
 def now_ns() -> int:
     """CLOCK_MONOTONIC in nanoseconds: the clock of samples and regions."""

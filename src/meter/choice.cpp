@@ -67,16 +67,23 @@ std::vector<found_source> find_sources(const sysroot& root, std::span<const std:
   return found;
 }
 
-std::vector<std::unique_ptr<source>> sources_to_read(const sysroot& root, std::span<const std::string> asked) {
+std::vector<std::unique_ptr<source>> sources_to_read(const sysroot& root, std::span<const std::string> names) {
+  return choose_sources(root, names).to_read;
+}
+
+chosen_sources choose_sources(const sysroot& root, std::span<const std::string> asked) {
   const std::vector<std::string> names = names_in_force(asked);
-  std::vector<std::unique_ptr<source>> result;
+  chosen_sources result;
   for (found_source& f : find_sources(root, names)) {
     const source_description& description = f.source->description();
     if (!f.used && std::ranges::find(names, description.name) != names.end())
       throw error("read the energy source " + description.name, f.reason, description.state.fix);
-    if (f.used) result.push_back(std::move(f.source));
+    if (names.empty() && description.asked_for && !description.state.readable)
+      result.not_read.push_back(fmt::format("{} is not read: {}{}{}", description.name, f.reason,
+                                            description.state.fix.empty() ? "" : "; ", description.state.fix));
+    if (f.used) result.to_read.push_back(std::move(f.source));
   }
-  if (result.empty())
+  if (result.to_read.empty())
     throw error("choose the energy sources", "none is readable on this machine", "lull sources says why");
   return result;
 }

@@ -27,7 +27,13 @@ struct found_source {
 // Every source in the table, in its order. Throws for a name that is not in the table.
 [[nodiscard]] std::vector<found_source> find_sources(const sysroot& root, std::span<const std::string> names = {});
 
+struct chosen_sources {
+  std::vector<std::unique_ptr<source>> to_read;
+  std::vector<std::string> not_read;  // a line for each that a setting configures and that is not readable
+};
+
 // Only those to be read. Throws when a named one is not readable, or when there is none at all.
+[[nodiscard]] chosen_sources choose_sources(const sysroot& root, std::span<const std::string> names = {});
 [[nodiscard]] std::vector<std::unique_ptr<source>> sources_to_read(const sysroot& root,
                                                                    std::span<const std::string> names = {});
 

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "meter/hwmon.hpp"
+#include "meter/plausible_power.hpp"
 #include "meter/power_integral.hpp"
 
 namespace lull::meter {
@@ -18,11 +19,14 @@ constexpr seconds usual_average{1.0};  // where the driver does not say
 
 struct held_sensor {
   held_file file;
-  std::optional<power_integral> integral;  // of a power
+  std::optional<power_integral> integral;   // of a power
+  std::optional<plausible_power> believed;  // of the power of a node
 };
 
-availability state_of(const hwmon_source& what, std::vector<held_sensor>& sensors) {
-  if (sensors.empty()) return {false, what.absent, ""};
+double watts(const number_read& read) { return static_cast<double>(read.number) * 1e-6; }
+
+availability state_of(const hwmon_source& what, const std::string& left_out, std::vector<held_sensor>& sensors) {
+  if (sensors.empty()) return {false, left_out.empty() ? what.absent : left_out, ""};
   for (held_sensor& s : sensors)
     if (const int error = s.file.read_number().error)
       return {false, fmt::format("{}: {}", s.file.path(), describe_errno(error)),
@@ -31,7 +35,7 @@ availability state_of(const hwmon_source& what, std::vector<held_sensor>& sensor
 }
 
 source_description describe(const sysroot& root, const hwmon_source& what, const std::vector<hwmon_channel>& channels,
-                            std::vector<held_sensor>& sensors) {
+                            const std::string& left_out, std::vector<held_sensor>& sensors) {
   source_description result{.name = what.name,
                             .kind = what.kind,
                             .unit = "uJ",
@@ -39,7 +43,8 @@ source_description describe(const sysroot& root, const hwmon_source& what, const
                             .range = {},
                             .permission = what.permission,
                             .channels = {},
-                            .state = state_of(what, sensors)};
+                            .state = state_of(what, left_out, sensors),
+                            .left_out = sensors.empty() ? "" : left_out};
   std::set<std::uint64_t> ranges;
   for (const hwmon_channel& c : channels) {
     const hwmon_sensor& s = c.sensor;
@@ -65,8 +70,8 @@ source_description describe(const sysroot& root, const hwmon_source& what, const
 class sensors_of_hwmon final : public source {
  public:
   sensors_of_hwmon(const sysroot& root, const hwmon_source& what, const std::vector<hwmon_channel>& channels,
-                   std::vector<held_sensor> sensors)
-      : source(describe(root, what, channels, sensors)), root_(root), sensors_(std::move(sensors)) {}
+                   const std::string& left_out, std::vector<held_sensor> sensors)
+      : source(describe(root, what, channels, left_out, sensors)), root_(root), sensors_(std::move(sensors)) {}
 
   void read(std::span<reading> into) override {
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
@@ -77,7 +82,8 @@ class sensors_of_hwmon final : public source {
         into[i] = stamped(now, time_ns);
         continue;
       }
-      s.integral->push(now.error == 0 ? std::optional(static_cast<double>(now.number) * 1e-6) : std::nullopt, time_ns);
+      const bool good = now.error == 0 && (!s.believed || s.believed->doubt(watts(now)).empty());
+      s.integral->push(good ? std::optional(watts(now)) : std::nullopt, time_ns);
       into[i] = s.integral->at(time_ns);
       if (now.error != 0) into[i].error = now.error;
     }
@@ -118,11 +124,23 @@ std::vector<hwmon_sensor> find_hwmon_sensors(const sysroot& root) {
 std::unique_ptr<source> make_hwmon_source(const sysroot& root, const hwmon_source& what,
                                           const std::vector<hwmon_channel>& channels) {
   std::vector<held_sensor> sensors;
-  sensors.reserve(channels.size());
-  for (const hwmon_channel& c : channels)
-    sensors.push_back(
-        {held_file(root, c.sensor.path), c.sensor.is_power ? std::optional(power_integral(longest_ns)) : std::nullopt});
-  return std::make_unique<sensors_of_hwmon>(root, what, channels, std::move(sensors));
+  std::vector<hwmon_channel> kept;
+  std::string left_out;
+  for (const hwmon_channel& c : channels) {
+    held_sensor held{held_file(root, c.sensor.path), std::nullopt, std::nullopt};
+    if (c.sensor.is_power) held.integral = power_integral(longest_ns);
+    if (c.sensor.is_power && c.covers == domain::node) {
+      held.believed = plausible_power(plausible_watts_of_node());
+      const number_read now = held.file.read_number();
+      if (const std::string doubt = now.error == 0 ? held.believed->doubt(watts(now)) : ""; !doubt.empty()) {
+        left_out += fmt::format("{}{}: {}", left_out.empty() ? "" : "; ", held.file.path(), doubt);
+        continue;
+      }
+    }
+    kept.push_back(c);
+    sensors.push_back(std::move(held));
+  }
+  return std::make_unique<sensors_of_hwmon>(root, what, kept, left_out, std::move(sensors));
 }
 
 }  // namespace lull::meter

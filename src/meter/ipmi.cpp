@@ -6,7 +6,6 @@
 // `ipmitool -H bmc -f password-file dcmi power reading`).
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/settings.hpp"
 #include "meter/polled_meter.hpp"
@@ -25,12 +24,10 @@ std::string_view behind(std::string_view output, std::string_view key) {
 meter_answer parse(const std::string& output) {
   const std::string_view state = behind(output, "Power reading state is:");
   if (!state.starts_with("activated"))
-    return {{}, "the controller's power reading is " + std::string(state.empty() ? "not there" : state), ""};
-  const std::string_view digits = behind(output, "Instantaneous power reading:");
-  double watts = 0;
-  if (std::from_chars(digits.data(), digits.data() + digits.size(), watts).ec != std::errc{})
-    return {{}, "there is no instantaneous power reading in its answer", ""};
-  return {watts, "", ""};
+    return {{}, "the controller's power reading is " + (state.empty() ? std::string("not there") : as_utf8(state))};
+  const std::string_view power = behind(output, "Instantaneous power reading:");
+  if (power.empty()) return {{}, "there is no instantaneous power reading in its answer"};
+  return quantity_of(power, answer_in::watts);
 }
 
 }  // namespace
@@ -38,12 +35,14 @@ meter_answer parse(const std::string& output) {
 std::unique_ptr<source> make_ipmi(const sysroot& root) {
   const command_meter meter{.name = "ipmi",
                             .command = setting_text("LULL_IPMI_COMMAND"),
+                            .scale = "LULL_IPMI_SCALE",
                             .unit = answer_in::watts,
                             .basis = "instantaneous power of the node (IPMI DCMI)",
                             .permission = "root, or /dev/ipmi0 made readable and writable; ipmitool",
+                            .asked_for = setting_is_set("LULL_IPMI_COMMAND"),
                             .parse = parse};
   static constexpr std::array devices{"/dev/ipmi0", "/dev/ipmi/0", "/dev/ipmidev/0"};
-  if (!setting_is_set("LULL_IPMI_COMMAND")) {
+  if (!meter.asked_for) {
     if (std::ranges::none_of(devices, [&](const char* device) { return root.exists(device); }))
       return make_absent_meter(meter, {false, "there is no /dev/ipmi0 here", ""});
     if (!root.is_this_machine())

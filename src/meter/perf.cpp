@@ -3,7 +3,8 @@
 // type, cpumask (one CPU for each package or die), events and their scale (2^-32 J) come from sysfs; the kernel knows
 // the quirks of every model and extends the counters to 64 bits, so nothing wraps. They are the counters that
 // powercap.cpp reads: choice.cpp lets only one of the two count. core and gpu are parts of the package, so only pkg,
-// ram and psys become channels. (Linux, arch/x86/events/rapl.c.)
+// ram and psys become channels. (Linux, arch/x86/events/rapl.c.) On AMD, Linux 6.9 to 6.11 name a CPU of each die, and each
+// shows the counter of its package: the first of them is asked.
 //
 // Such an event belongs to no process: pid -1 on a given CPU, which needs perf_event_paranoid <= 0 or CAP_PERFMON.
 // Which of them suffices differs between kernels, so the source tries and does not guess.
@@ -101,7 +102,17 @@ std::string place_of(const sysroot& root, int cpu, std::size_t position, bool di
 }
 
 std::vector<event> find_events(const sysroot& root) {
-  const std::vector<int> cpus = cpus_in(root.text(fmt::format("{}/cpumask", folder)));
+  std::vector<int> cpus = cpus_in(root.text(fmt::format("{}/cpumask", folder)));
+  if (const std::string cpuinfo = root.text("/proc/cpuinfo");
+      cpuinfo.find("AuthenticAMD") != std::string::npos || cpuinfo.find("HygonGenuine") != std::string::npos) {
+    std::vector<std::string> seen;
+    std::erase_if(cpus, [&](int cpu) {
+      const std::string package = place_of(root, cpu, static_cast<std::size_t>(cpu), false);
+      if (std::ranges::find(seen, package) != seen.end()) return true;
+      seen.push_back(package);
+      return false;
+    });
+  }
   std::vector<std::string> places;
   for (std::size_t i = 0; i < cpus.size(); ++i) places.push_back(place_of(root, cpus[i], i, false));
   std::vector<std::string> different = places;

@@ -15,6 +15,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr double microjoules_per_watt_hour = 3.6e9;
+constexpr double most_of_a_count = 4e9;  // watt-hours: as microjoules they fit into 64 bits
+constexpr std::int64_t longest_step_ns = 60'000'000'000;
 
 milliseconds milliseconds_in(std::string_view setting) {
   return milliseconds(std::lround(setting_real(setting) * 1e3));
@@ -34,6 +36,7 @@ polled_meter::polled_meter(question ask, answer_in unit, const meter_answer& fir
       unit_(unit),
       root_(root),
       interval_(milliseconds_in("LULL_COMMAND_INTERVAL_S")),
+      believed_(plausible_watts_of_node()),
       integral_(longest_ns()) {
   take(first);
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
@@ -41,8 +44,12 @@ polled_meter::polled_meter(question ask, answer_in unit, const meter_answer& fir
 
 void polled_meter::take(const meter_answer& answer) {
   const std::scoped_lock hold(lock_);
+  const std::string doubt =
+      unit_ == answer_in::watts && answer.number ? believed_.doubt(*answer.number) : std::string{};
+  if (!answer.number) complaint_ = answer.failure;
+  if (!doubt.empty()) complaint_ = doubt;
   if (unit_ == answer_in::watts) {
-    integral_.push(answer.number, root_.now());
+    integral_.push(doubt.empty() ? answer.number : std::nullopt, root_.now());
   } else if (answer.number) {
     // Such a meter shows whole watt-hours or tenths: at either end one of its steps may be missing.
     count_ = {.value = static_cast<std::uint64_t>(*answer.number * microjoules_per_watt_hour),
@@ -76,17 +83,37 @@ reading polled_meter::read() {
   return unit_ == answer_in::watts ? integral_.at(root_.now()) : count_;
 }
 
+std::string polled_meter::complaint() {
+  const std::scoped_lock hold(lock_);
+  return std::exchange(complaint_, {});
+}
+
 namespace {
 
-meter_answer ask_once(const command_meter& meter, const command& how, milliseconds longest,
+// Whatever goes wrong is no answer: an exception that left a polling thread would end the user's command.
+meter_answer ask_once(const command_meter& meter, const command& how, double scale, milliseconds longest,
                       const std::stop_token& stop) {
-  const command_result result = how.run(longest, stop);
-  if (!result.failure.empty()) return {{}, fmt::format("{}: {}", meter.command, result.failure), ""};
-  meter_answer answer = meter.parse(result.output);
-  if (answer.number && !(*answer.number >= 0 && std::isfinite(*answer.number)))
-    answer = {{}, fmt::format("{} W or Wh is no reading", *answer.number), ""};
-  if (!answer.number) answer.failure = fmt::format("{}: {}", meter.command, answer.failure);
+  meter_answer answer;
+  try {
+    const command_result result = how.run(longest, stop);
+    answer = result.failure.empty() ? meter.parse(as_utf8(result.output)) : meter_answer{{}, as_utf8(result.failure)};
+    if (answer.number) *answer.number *= scale;
+    if (answer.number && !(*answer.number >= 0 && *answer.number < most_of_a_count))
+      answer = {{}, fmt::format("{:.6g} is no reading", *answer.number)};
+  } catch (const std::exception& problem) {
+    answer = {{}, as_utf8(problem.what())};
+  }
+  if (!answer.number) answer.failure = fmt::format("{}: {}", as_utf8(meter.command), answer.failure);
   return answer;
+}
+
+// An outlet counts no faster than a node can draw. It may show whole tenths of a kilowatt-hour, and late.
+counter_limits limits_of(const command_meter& meter) {
+  if (meter.unit == answer_in::watts) return {.may_rest = true};
+  return {.range = 0,
+          .max_per_second = plausible_watts_of_node().high * 1e6,
+          .slack_ns = longest_step_ns,
+          .may_rest = true};
 }
 
 source_description describe(const command_meter& meter, availability state) {
@@ -98,16 +125,19 @@ source_description describe(const command_meter& meter, availability state) {
                             .range = {},
                             .permission = meter.permission,
                             .channels = {},
-                            .state = std::move(state)};
+                            .state = std::move(state),
+                            .left_out = {},
+                            .asked_for = meter.asked_for};
   if (result.state.readable)
     result.channels.push_back(
         {.name = meter.name + ":node",
          .covers = domain::node,
          .kind = kind::measured,
          .interval = interval,
-         .basis = fmt::format("{}{} from the command: {}", meter.basis,
-                              meter.unit == answer_in::watts ? ", integrated by trapezoids," : ",", meter.command),
-         .limits = {.may_rest = true},
+         .basis =
+             fmt::format("{}{} from the command: {}", meter.basis,
+                         meter.unit == answer_in::watts ? ", integrated by trapezoids," : ",", as_utf8(meter.command)),
+         .limits = limits_of(meter),
          .joules_per_unit = {1e-6, 1e-6, 1e-6},
          .watts = {},
          .integrated = true});
@@ -116,13 +146,12 @@ source_description describe(const command_meter& meter, availability state) {
 
 class command_source final : public source {
  public:
-  command_source(const command_meter& meter, const command& how, milliseconds longest, const meter_answer& first,
+  command_source(const command_meter& meter, const polled_meter::question& ask, const meter_answer& first,
                  const sysroot& root)
-      : source(describe(meter, {true, "", ""})),
-        polled_([meter, how, longest](const std::stop_token& stop) { return ask_once(meter, how, longest, stop); },
-                meter.unit, first, root) {}
+      : source(describe(meter, {true, "", ""})), polled_(ask, meter.unit, first, root) {}
 
   void read(std::span<reading> into) override { into[0] = polled_.read(); }
+  [[nodiscard]] std::string complaint() override { return polled_.complaint(); }
 
  private:
   polled_meter polled_;
@@ -142,10 +171,17 @@ std::unique_ptr<source> make_absent_meter(const command_meter& meter, availabili
 
 std::unique_ptr<source> make_command_meter(const command_meter& meter, const sysroot& root) {
   const milliseconds longest = milliseconds_in("LULL_COMMAND_TIMEOUT_S");
-  const command how(meter.command);
-  const meter_answer first = ask_once(meter, how, longest, {});
+  const double scale = setting_real(meter.scale);
+  const polled_meter::question ask = [meter, how = command(meter.command), scale,
+                                      longest](const std::stop_token& stop) {
+    return ask_once(meter, how, scale, longest, stop);
+  };
+  meter_answer first = ask({});
+  if (first.number && meter.unit == answer_in::watts)
+    if (const std::string doubt = plausible_power(plausible_watts_of_node()).doubt(*first.number); !doubt.empty())
+      first = {{}, fmt::format("{}: {}", as_utf8(meter.command), doubt), fmt::format("export {}=FACTOR", meter.scale)};
   if (!first.number) return make_absent_meter(meter, {false, first.failure, first.fix});
-  return std::make_unique<command_source>(meter, how, longest, first, root);
+  return std::make_unique<command_source>(meter, ask, first, root);
 }
 
 }  // namespace lull::meter

@@ -3,7 +3,7 @@
 //
 // The thread runs from construction, which is given the first answer, to destruction, which ends it within some 20 ms
 // even while a question is outstanding. An answer is a power in watts, integrated as in power_integral.hpp, or the
-// count of a meter of watt-hours. A question without an answer is a gap.
+// count of a meter of watt-hours. A question without an answer, or with one that no node can give, is a gap.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -13,18 +13,12 @@
 #include <string>
 #include <thread>
 
+#include "meter/plausible_power.hpp"
 #include "meter/power_integral.hpp"
+#include "meter/printed_quantity.hpp"
 #include "meter/source.hpp"
 
 namespace lull::meter {
-
-struct meter_answer {
-  std::optional<double> number;
-  std::string failure;  // one line, when there is no number
-  std::string fix;      // what to do, in one line, if known
-};
-
-enum class answer_in { watts, watt_hours };
 
 class polled_meter {
  public:
@@ -37,6 +31,8 @@ class polled_meter {
 
   // In microjoules.
   [[nodiscard]] reading read();
+  // Why an answer since the last call was no reading; empty when all were.
+  [[nodiscard]] std::string complaint();
 
  private:
   void run(const std::stop_token& stop);
@@ -48,8 +44,10 @@ class polled_meter {
   std::chrono::nanoseconds interval_;
 
   std::mutex lock_;  // for what follows
+  plausible_power believed_;
   power_integral integral_;
   reading count_;
+  std::string complaint_;
 
   std::jthread thread_;  // last, so that it has ended before anything it uses is destroyed
 };
@@ -58,10 +56,12 @@ class polled_meter {
 struct command_meter {
   std::string name;
   std::string command;
+  std::string_view scale;  // the setting by which its numbers are multiplied
   answer_in unit = answer_in::watts;
   std::string basis;  // what stands behind the number
   std::string permission;
-  std::function<meter_answer(const std::string& output)> parse;
+  bool asked_for = false;                                        // a setting of the user's names it
+  std::function<meter_answer(const std::string& output)> parse;  // may throw: no answer
 };
 
 // A source that asks at once, to know whether it is readable, and then polls.

@@ -13,6 +13,12 @@
 // al., ACM TOMPECS 3(2), 2018), with an offset that no calibration removes (Fahad et al., Energies 12(11), 2019). So
 // the band below covers only what is known exactly, the time resolution; it is added in tally.cpp.
 //
+// On AMD, Linux 6.9 to 6.11 show each die of a package as a zone of its own, all with the counter of the package (mended by
+// "perf/x86/rapl: Fix the energy-pkg event for AMD CPUs"): the first stands for the package.
+//
+// A container runtime may hide the counters: it mounts something empty over /sys/devices/virtual/powercap, so that the links
+// in the class folder lead nowhere.
+//
 // max_energy_range_uj is in units the driver truncates to whole nanojoules, as is energy_uj: 2.6 to 52 ppm too low.
 #include <fmt/format.h>
 
@@ -20,6 +26,7 @@
 #include <cerrno>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "base/error.hpp"
 #include "meter/source.hpp"
@@ -28,6 +35,7 @@ namespace lull::meter {
 namespace {
 
 constexpr std::string_view folder = "/sys/class/powercap";
+constexpr std::string_view device_folder = "/sys/devices/virtual/powercap";
 constexpr std::string_view prefix = "intel-rapl:";
 constexpr seconds update_interval{1e-3};
 // A value may lag by the update interval and by the time a sampling thread waits for a core on a busy machine.
@@ -78,6 +86,46 @@ std::optional<zone> read_zone(const sysroot& root, const std::string& entry) {
               .energy = held_file(root, path + "/energy_uj")};
 }
 
+constexpr std::string_view of_die = "-die-";
+constexpr std::uint64_t same_moment_uj = 2'000'000;  // between two readings one after the other
+
+std::string package_of(const std::string& name) { return name.substr(0, name.find(of_die)); }
+
+bool is_amd(const std::string& cpuinfo) {
+  return cpuinfo.find("AuthenticAMD") != std::string::npos || cpuinfo.find("HygonGenuine") != std::string::npos;
+}
+
+// Leaves one zone of each package and its memory where the dies of a package show one counter; what was left out, in words.
+std::string merge_mirrored_dies(const sysroot& root, std::vector<zone>& zones) {
+  const std::string cpuinfo = root.text("/proc/cpuinfo");
+  const auto mirrors = [&](zone& one, zone& other) {
+    if (!cpuinfo.empty()) return is_amd(cpuinfo);
+    const number_read first = one.energy.read_number(), second = other.energy.read_number();
+    return first.error == 0 && second.error == 0 && first.number > 0 &&
+           std::max(first.number, second.number) - std::min(first.number, second.number) < same_moment_uj;
+  };
+  std::vector<zone> kept;
+  std::vector<std::string> left_out;
+  for (zone& z : zones) {
+    const std::string& name = z.channel.name;
+    if (name.find(of_die) != std::string::npos) {
+      const auto same = std::ranges::find_if(kept, [&](zone& k) {
+        return k.channel.covers == z.channel.covers && package_of(k.channel.name) == package_of(name) && mirrors(k, z);
+      });
+      if (same != kept.end()) {
+        left_out.push_back(name);
+        same->channel.name = package_of(name);
+        continue;
+      }
+    }
+    kept.push_back(std::move(z));
+  }
+  zones = std::move(kept);
+  if (left_out.empty()) return {};
+  return fmt::format("{}: the same counter{} as of the first die", fmt::join(left_out, ", "),
+                     left_out.size() == 1 ? "" : "s");
+}
+
 std::vector<zone> find_zones(const sysroot& root) {
   std::vector<zone> zones;
   for (const std::string& entry : root.list(folder))
@@ -89,8 +137,22 @@ std::vector<zone> find_zones(const sysroot& root) {
   return zones;
 }
 
+// Whether the class folder names zones that lead nowhere, or there is an empty folder where they would be.
+bool is_hidden(const sysroot& root) {
+  for (const std::string& entry : root.list(folder))
+    if (entry.starts_with("intel-rapl") && !root.exists(fmt::format("{}/{}/uevent", folder, entry)) &&
+        !root.exists(fmt::format("{}/{}/enabled", folder, entry)) &&
+        !root.exists(fmt::format("{}/{}/name", folder, entry)))
+      return true;
+  return root.exists(device_folder) && root.list(device_folder).empty();
+}
+
 availability try_zones(std::vector<zone>& zones, const sysroot& root) {
   if (zones.empty()) {
+    if (is_hidden(root))
+      return {false, fmt::format("a container runtime hides the RAPL counters: {} is masked", device_folder),
+              "measure outside the container, or start it with --security-opt systempaths=unconfined (podman: "
+              "unmask=ALL)"};
     if (!root.exists(folder)) return {false, "the kernel has no powercap class here", ""};
     return {false, "the kernel shows no RAPL zone here", ""};
   }
@@ -111,7 +173,7 @@ availability try_zones(std::vector<zone>& zones, const sysroot& root) {
   return {true, "", ""};
 }
 
-source_description describe(std::vector<zone>& zones, const sysroot& root) {
+source_description describe(std::vector<zone>& zones, std::string left_out, const sysroot& root) {
   source_description result{.name = "powercap",
                             .kind = kind::vendor_model,
                             .unit = "uJ",
@@ -119,7 +181,8 @@ source_description describe(std::vector<zone>& zones, const sysroot& root) {
                             .range = {},
                             .permission = "root since Linux 5.10 (CVE-2020-8694), unless energy_uj is made readable",
                             .channels = {},
-                            .state = try_zones(zones, root)};
+                            .state = try_zones(zones, root),
+                            .left_out = std::move(left_out)};
   std::set<std::uint64_t> ranges;
   for (const zone& z : zones) {
     result.channels.push_back(z.channel);
@@ -131,8 +194,8 @@ source_description describe(std::vector<zone>& zones, const sysroot& root) {
 
 class powercap final : public source {
  public:
-  powercap(std::vector<zone> zones, const sysroot& root)
-      : source(describe(zones, root)), root_(root), zones_(std::move(zones)) {}
+  powercap(std::vector<zone> zones, std::string left_out, const sysroot& root)
+      : source(describe(zones, std::move(left_out), root)), root_(root), zones_(std::move(zones)) {}
 
   void read(std::span<reading> into) override {
     for (std::size_t i = 0; i < zones_.size(); ++i) into[i] = stamped(zones_[i].energy.read_number(), root_.now());
@@ -146,7 +209,9 @@ class powercap final : public source {
 }  // namespace
 
 std::unique_ptr<source> make_powercap(const sysroot& root) {
-  return std::make_unique<powercap>(find_zones(root), root);
+  std::vector<zone> zones = find_zones(root);
+  std::string left_out = merge_mirrored_dies(root, zones);
+  return std::make_unique<powercap>(std::move(zones), std::move(left_out), root);
 }
 
 }  // namespace lull::meter

@@ -22,7 +22,10 @@ double checked_rate(double hz) {
 }  // namespace
 
 sampler::sampler(const sysroot& root, double hz, std::span<const std::string> names)
-    : hz_(checked_rate(hz)), sources_(sources_to_read(root, names)) {
+    : sampler((checked_rate(hz), choose_sources(root, names)), hz) {}
+
+sampler::sampler(chosen_sources chosen, double hz)
+    : hz_(hz), sources_(std::move(chosen.to_read)), not_read_(std::move(chosen.not_read)) {
   for (const auto& s : sources_)
     channels_.insert(channels_.end(), s->description().channels.begin(), s->description().channels.end());
   readings_.resize(channels_.size());
@@ -40,6 +43,8 @@ void sampler::take_sample() {
   const std::scoped_lock lock(series_lock_);
   series_.time_ns.push_back(time_ns);
   newest_bytes_.clear();
+  newest_is_gap_.clear();
+  for (const reading& r : readings_) newest_is_gap_.push_back(!r.value);
   for (const tally& t : tallies_) {
     series_.joules.push_back(t.joules());
     newest_bytes_.push_back(t.bytes());
@@ -55,6 +60,7 @@ void sampler::start() {
   }
   tallies_.clear();
   for (const channel& c : channels_) tallies_.emplace_back(c);
+  for (const auto& s : sources_) (void)s->complaint();  // those of before
   failure_ = nullptr;
   take_sample();
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
@@ -90,6 +96,9 @@ series sampler::stop() {
   if (failure_) std::rethrow_exception(failure_);
   take_sample();
   for (const tally& t : tallies_) series_.totals.push_back(t.total());
+  for (const auto& s : sources_)
+    if (const std::string complaint = s->complaint(); !complaint.empty())
+      series_.complaints.push_back(fmt::format("{}: a reading is missing: {}", s->description().name, complaint));
   return std::exchange(series_, {});
 }
 
@@ -97,7 +106,10 @@ latest_sample sampler::latest() const {
   const std::scoped_lock lock(series_lock_);
   if (!running_) throw error("read the energy meter", "it is not running", "start it first");
   const auto newest = series_.joules.end() - static_cast<std::ptrdiff_t>(channels_.size());
-  return {.time_ns = series_.time_ns.back(), .joules = {newest, series_.joules.end()}, .bytes = newest_bytes_};
+  return {.time_ns = series_.time_ns.back(),
+          .joules = {newest, series_.joules.end()},
+          .bytes = newest_bytes_,
+          .is_gap = newest_is_gap_};
 }
 
 }  // namespace lull::meter

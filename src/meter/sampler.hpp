@@ -31,15 +31,17 @@ inline constexpr double highest_hz = 100;
 
 // Row i holds, for each channel, the joules counted from start() to time_ns[i]; a column never decreases.
 struct series {
-  std::vector<std::int64_t> time_ns;  // CLOCK_MONOTONIC; at least two, start() and stop()
-  std::vector<double> joules;         // row after row, one value per channel
-  std::vector<channel_total> totals;  // one per channel
+  std::vector<std::int64_t> time_ns;    // CLOCK_MONOTONIC; at least two, start() and stop()
+  std::vector<double> joules;           // row after row, one value per channel
+  std::vector<channel_total> totals;    // one per channel
+  std::vector<std::string> complaints;  // why readings were gaps, a line for each source that knows
 };
 
 struct latest_sample {
   std::int64_t time_ns = 0;
   std::vector<double> joules;
   std::vector<std::optional<std::uint64_t>> bytes;  // of channels that count them
+  std::vector<bool> is_gap;                         // the joules are those of an earlier sample
 };
 
 class sampler {
@@ -51,6 +53,8 @@ class sampler {
   ~sampler() = default;  // the thread ends with its jthread, without a last sample
 
   [[nodiscard]] std::span<const channel> channels() const { return channels_; }
+  // A line for each source that a setting configures and that is not readable.
+  [[nodiscard]] const std::vector<std::string>& not_read() const { return not_read_; }
   void start();
   [[nodiscard]] series stop();
   [[nodiscard]] latest_sample latest() const;
@@ -59,8 +63,11 @@ class sampler {
   void take_sample();
   void run(const std::stop_token& stop);
 
+  sampler(chosen_sources chosen, double hz);
+
   const double hz_;
   std::vector<std::unique_ptr<source>> sources_;
+  std::vector<std::string> not_read_;
   std::vector<channel> channels_;
 
   std::mutex control_;  // held by start() and stop() throughout
@@ -74,6 +81,7 @@ class sampler {
   bool running_ = false;
   series series_;
   std::vector<std::optional<std::uint64_t>> newest_bytes_;
+  std::vector<bool> newest_is_gap_;
 
   std::jthread thread_;  // last, so that it has ended before anything it uses is destroyed
 };

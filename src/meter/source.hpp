@@ -88,6 +88,7 @@ struct source_description {
   std::vector<channel> channels;
   availability state;
   std::string left_out = {};  // channels that are there and not among `channels`, and why (still_counters.hpp)
+  bool asked_for = false;     // by a setting that names it: that it is not readable is worth a line
 };
 
 class source {
@@ -100,6 +101,8 @@ class source {
   [[nodiscard]] const source_description& description() const { return description_; }
   // One reading per channel, in the order of the channels.
   virtual void read(std::span<reading> into) = 0;
+  // Why a reading since the last call was a gap, in one line, where the source knows more than an errno.
+  [[nodiscard]] virtual std::string complaint() { return {}; }
 
  private:
   source_description description_;

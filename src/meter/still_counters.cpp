@@ -54,6 +54,7 @@ class some_channels final : public source {
     whole_->read(readings_);
     for (std::size_t i = 0; i < kept_.size(); ++i) into[i] = readings_[kept_[i]];
   }
+  [[nodiscard]] std::string complaint() override { return whole_->complaint(); }
 
  private:
   std::vector<reading> readings_;

@@ -46,6 +46,38 @@ std::vector<std::size_t> of_most_direct_source(std::span<const channel_label> ch
   return found;
 }
 
+bool is_platform(const channel_label& c) { return c.name.ends_with(":psys"); }
+
+double low_joules(std::span<const channel_label> channels, const std::vector<std::size_t>& of) {
+  double sum = 0;
+  for (const std::size_t i : of) sum += channels[i].joules ? channels[i].joules->low : 0;
+  return sum;
+}
+
+// A meter of the node and the counters inside it may be some seconds apart: only less than this share contradicts them. The
+// platform counter is one of these counters itself.
+constexpr double least_share_of_a_meter = 0.5;
+
+// The channels without those that are said to cover the node and counted less than what is inside it.
+std::vector<channel_label> believable(std::span<const channel_label> channels) {
+  std::vector<channel_label> kept(channels.begin(), channels.end());
+  double inside = 0;
+  for (const domain part : {domain::package, domain::dram}) {
+    std::vector<std::size_t> found = of_most_direct_source(channels, part);
+    std::erase_if(found, [&](std::size_t i) { return channels[i].kind > kind::vendor_model; });  // no estimates
+    inside += low_joules(channels, found);
+  }
+  const auto is_too_low = [&](const channel_label& c) {
+    const double share = is_platform(c) ? 1 : least_share_of_a_meter;
+    return c.covers == domain::node && c.joules && c.joules->high < inside * share;
+  };
+  std::erase_if(kept, is_too_low);
+  for (const channel_label& c : kept)
+    if (c.covers == domain::node && is_platform(c) && c.joules) inside = std::max(inside, c.joules->low);
+  std::erase_if(kept, is_too_low);
+  return kept;
+}
+
 }  // namespace
 
 std::vector<std::size_t> counted_of(std::span<const channel_label> channels, domain of) {
@@ -67,10 +99,13 @@ std::vector<std::size_t> counted_of(std::span<const channel_label> channels, dom
 }
 
 std::vector<std::size_t> counted(std::span<const channel_label> channels) {
-  std::vector<std::size_t> found = counted_of(channels, domain::node);
-  if (!found.empty()) return found;
-  found = counted_of(channels, domain::package);
-  if (found.empty()) return found;
+  const std::vector<channel_label> left = believable(channels);
+  if (const std::vector<std::size_t> whole = counted_of(left, domain::node); !whole.empty()) {
+    const auto same = [&](const channel_label& c) { return c.covers == domain::node && c.name == left[whole[0]].name; };
+    return {static_cast<std::size_t>(std::ranges::find_if(channels, same) - channels.begin())};
+  }
+  std::vector<std::size_t> found = counted_of(channels, domain::package);
+  if (found.empty()) return counted_of(channels, domain::gpu);
   for (const domain part : {domain::dram, domain::gpu}) {
     const std::vector<std::size_t> more = counted_of(channels, part);
     found.insert(found.end(), more.begin(), more.end());

@@ -18,6 +18,7 @@ from lull.comparison.quantity import nodes_of
 from lull.comparison.screen import render, render_table
 from lull.record import Domain, EnergyKind
 from lull.record.labels import distinct
+from lull.record.totals import node_totals
 from records import TIMES, faster, run
 
 SOON = records.NOON + timedelta(seconds=30)  # between the repeats of the other side
@@ -377,3 +378,24 @@ def test_labels_alike_are_told_apart_by_their_folders(tmp_path):
     assert [r.label for r in distinct(folders, twins)] == ["one", "two", "other"]
     folders[1] = tmp_path / "y" / "one"
     assert [r.label for r in distinct(folders, twins)][:2] == [str(folders[0]), str(folders[1])]
+
+
+def of_gpus(found: record.Run) -> record.Run:
+    """The same, but only a GPU is metered."""
+    repeats = []
+    for one in found.repeats:
+        joules = sum(part.joules for part in one.energy)
+        energy = [records.energy(joules, Domain.GPU, channel="nvml:gpu0", kind=EnergyKind.MEASURED)]
+        repeats.append(one.model_copy(update={"energy": energy, "totals": node_totals(energy)}))
+    channel = found.channels[0].model_copy(
+        update={"name": "nvml:gpu0", "source": "nvml", "domain": Domain.GPU, "kind": EnergyKind.MEASURED}
+    )
+    return found.model_copy(update={"repeats": repeats, "channels": [channel]})
+
+
+def test_energy_of_gpus_alone_is_compared_and_said_to_be_that() -> None:
+    first, second = pair()
+    found = compare_runs(of_gpus(first), of_gpus(second))
+    assert found.greenup.value == pytest.approx(2 * 200 / 240)
+    assert found.baseline.scope == "gpu, from nvml"
+    assert any("GPUs alone" in line for line in found.warnings)

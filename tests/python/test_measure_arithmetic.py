@@ -231,3 +231,10 @@ def test_nodes_are_kept_apart_and_a_reset_stays_visible() -> None:
 
 def test_a_wire_alone_makes_no_total() -> None:
     assert [t.domain for t in node_totals([energy("net:eth0", 1, Domain.WIRE)])] == [Domain.WIRE]
+
+
+def test_the_table_of_one_channel_does_not_hold_the_samples_of_the_meter() -> None:
+    of = series([0, 10, 30])
+    table = of.table(0, 0)
+    assert table.column("joules").to_pylist() == [0, 10, 30]
+    assert not np.shares_memory(of.joules, table.column("joules").chunk(0).to_numpy())

@@ -235,3 +235,31 @@ def test_what_was_measured_is_in_run_json_as_plain_text(lull: Lull) -> None:
     assert content["command"] == ["true"]
     assert "LULL_RECORD" not in content["settings"]
     assert os.listdir(lull.folder) == ["r"]  # noqa: PTH208
+
+
+FAILING_CONTROLLER = """
+test -e good && { echo '{"PowerControl": [{"PowerConsumedWatts": 300}]}'; exit; }
+echo x >> asked; %s
+"""
+
+
+@pytest.mark.parametrize("answer", ["echo null", "echo 3", r"printf 'f\\374r nichts'", "echo '{\"PowerControl\": 1}'"])
+def test_a_controller_that_comes_to_answer_nonsense_is_a_gap_and_a_line(lull: Lull, answer: str) -> None:
+    (lull.folder / "good").touch()
+    (lull.folder / "redfish.sh").write_text(FAILING_CONTROLLER % answer)
+    lull.sources = "redfish,estimate"
+    lull.env = {"LULL_REDFISH_COMMAND": "sh ./redfish.sh", "LULL_COMMAND_INTERVAL_S": "0.05"}
+    script = "rm good; until test -e asked && test $(wc -l < asked) -ge 3; do sleep 0.02; done; exit 4"
+    done = lull.run("measure", "--out", "r", "sh", "-c", script)
+    assert done.returncode == 4, done.stderr
+    assert "lull: redfish: a reading is missing: sh ./redfish.sh: " in done.stderr
+    [found] = [one for one in record.read(lull.folder / "r").repeats[0].energy if one.channel == "redfish:node"]
+    assert found.gaps > 0
+
+
+def test_a_meter_that_is_configured_and_not_believed_is_said_and_displaces_nothing(lull: Lull) -> None:
+    lull.sources = ""
+    lull.env = {"LULL_SNMP_COMMAND": "echo 65535"}
+    done = lull.run("measure", "--out", "r", "true")
+    assert "lull: snmp is not read: echo 65535: 65535 W is no power of a node" in done.stderr
+    assert all(channel.source != "snmp" for channel in record.read(lull.folder / "r").channels)

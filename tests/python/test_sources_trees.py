@@ -12,7 +12,7 @@ import pytest
 from conftest import Lull
 from lull import _core
 from lull.record import Domain, Energy, EnergyKind
-from lull.record.totals import node_totals
+from lull.record.totals import disbelieved, node_totals, processors
 
 WRITER = Path(__file__).parents[1] / "fixtures" / "make_sysfs_fixtures.py"
 
@@ -227,3 +227,19 @@ def test_a_grace_hopper_module_holds_its_gpu() -> None:
 def test_a_network_card_is_in_no_total() -> None:
     package = energy("powercap:package-0", Domain.PACKAGE, 100)
     assert [t.joules for t in node_totals([package, energy("net:eth0-nic", Domain.NIC, 15)])] == [100]
+
+
+def test_a_meter_of_the_node_that_counts_less_than_its_packages_is_not_the_node() -> None:
+    inside = [energy("powercap:package-0", Domain.PACKAGE, 100), energy("powercap:dram-0", Domain.DRAM, 20)]
+    psys = energy("powercap:psys", Domain.NODE, 70, EnergyKind.VENDOR_MODEL)
+    snmp = energy("snmp:node", Domain.NODE, 0.3)  # kilowatts taken for watts
+    [total] = node_totals([psys, *inside, snmp])
+    assert (total.channel, total.joules) == ("package + dram", 120)
+    assert disbelieved([psys, *inside, snmp]) == [psys, snmp]
+
+
+def test_of_a_node_whose_gpus_alone_are_metered_these_are_the_total() -> None:
+    gpus = [energy(f"nvml:gpu{i}", Domain.GPU, 10) for i in range(2)]
+    [total] = node_totals(gpus)
+    assert (total.domain, total.channel, total.joules) == (Domain.GPU, "gpu", 20)
+    assert processors(gpus) is None

@@ -267,3 +267,20 @@ def test_the_screen_keeps_its_last_figures_and_says_what_went_wrong() -> None:
             assert shown(screen, 3)[0] == "90.0 W"
 
     asyncio.run(drive())
+
+
+def test_power_is_told_from_one_good_reading_to_another_not_across_a_gap() -> None:
+    def read(seconds: float, joules: float, gap: bool) -> Counted:
+        return Counted(1, round(seconds * 1e9), (joules,), (None,), (gap,))
+
+    of = recent()
+    of.add(read(0.0, 0, False))
+    of.add(read(0.5, 50, False))
+    assert watts_of(of) == pytest.approx(100)
+    of.add(read(1.0, 50, True))
+    assert watts_of(of) is None, "in the gap nothing is known; 0 W would be a wrong figure"
+    of.add(read(5.0, 50, True))
+    of.add(read(5.5, 550, False))
+    assert watts_of(of) is None, "what was counted in the gap was not drawn in the last second"
+    of.add(read(6.0, 600, False))
+    assert watts_of(of) == pytest.approx(100)

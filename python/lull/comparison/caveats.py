@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lull.comparison.quantity import Quantity
-from lull.record import EnergyKind, Host
+from lull.record import Domain, EnergyKind, Host
 from lull.statistics import bootstrap, formatting
 from lull.statistics.gpsup import Outcome, Side
 
@@ -71,6 +71,8 @@ def _kinds(first: Quantity, second: Quantity) -> list[str]:
     elif kinds & {EnergyKind.ESTIMATED, EnergyKind.SIMULATED}:
         word = next(iter(kinds)).value
         lines.append(f"all energy here is {word}: a difference in it is one of the model's inputs, not of a meter")
+    if all(part.domain is Domain.GPU for side in (first, second) for sample in side.samples for part in sample.parts):
+        lines.append("the energy is that of GPUs alone: nothing else of the nodes was metered")
     if first.scopes != second.scopes:
         lines.append(
             f"the energies cover different parts: {' and '.join(first.scopes)} in {first.run.label},"

@@ -166,13 +166,16 @@ def _moved_words(good: list[Repeat], samples: list[Sample], per: str | None) -> 
     return f"metric {per}" if by_metric else "wire bytes, sent and received"
 
 
+TOTALS = (Domain.NODE, Domain.GPU)  # the second where only accelerators are metered
+
+
 def nodes_of(energies: list[Energy]) -> list[Energy]:
     """The node totals among what `node_totals` makes of `energies`, without the wire beside them."""
-    return [total for total in node_totals(energies) if total.domain is Domain.NODE]
+    return [total for total in node_totals(energies) if total.domain in TOTALS]
 
 
 def _of_repeat(asked: str, repeat: Repeat) -> Sample:
-    totals = [energy for energy in repeat.totals if energy.domain is Domain.NODE] or nodes_of(repeat.energy)
+    totals = [energy for energy in repeat.totals if energy.domain in TOTALS] or nodes_of(repeat.energy)
     wire = [e for e in repeat.totals if e.domain is Domain.WIRE] or [
         e for e in repeat.energy if e.domain is Domain.WIRE
     ]

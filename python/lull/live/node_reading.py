@@ -18,6 +18,7 @@ from lull.record import Channel, Domain, Energy, EnergyKind, Model
 from lull.record.totals import add, counted, node_totals
 
 WINDOW_S = 1.0  # power is the mean over this long: sources that change every 100 ms would jump in less
+LAG = 4.0  # by which powers of one moment may differ although both meters are right
 SHORTEST_S = 0.2  # no power is told from readings closer than this
 
 
@@ -78,12 +79,15 @@ class Recent:
         """The node as it is now; None before the first reading."""
         if not self._readings:
             return None
-        first, last = self._readings[0], self._readings[-1]
-        seconds = (last.time_ns - first.time_ns) / 1e9
+        last = self._readings[-1]
         rows = []
         for place, channel in enumerate(self.channels):
+            # Across a gap joules stand still, and then jump: power is told from one good reading to another.
+            good = [one for one in self._readings if not (one.is_gap and one.is_gap[place])]
+            first = good[0] if good else last
+            seconds = (last.time_ns - first.time_ns) / 1e9
             octets, before = last.bytes[place], first.bytes[place]
-            known = seconds >= SHORTEST_S
+            known = seconds >= SHORTEST_S and good[-1] is last
             rows.append(
                 ChannelReading(
                     channel=channel.name,
@@ -132,8 +136,8 @@ def _in_a_second(reading: NodeReading) -> list[Energy]:
             channel=one.channel,
             kind=one.kind,
             joules=one.watts,
-            low_j=one.watts,
-            high_j=one.watts,
+            low_j=one.watts / LAG,  # a slow meter shows what the others showed before
+            high_j=one.watts * LAG,
             bytes=None if one.bytes_per_s is None else round(one.bytes_per_s),
         )
         for one in reading.channels

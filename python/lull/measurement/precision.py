@@ -40,7 +40,8 @@ def half_widths(repeats: Sequence[Repeat]) -> dict[str, float] | None:
     if len(good) < bootstrap.runs_for_interval():
         return None
     columns = {"time": [repeat.wall_s for repeat in good]}
-    nodes = [over_nodes(repeat.totals).get(Domain.NODE) for repeat in good]
+    sums = [over_nodes(repeat.totals) for repeat in good]
+    nodes = [of_repeat.get(Domain.NODE) or of_repeat.get(Domain.GPU) for of_repeat in sums]
     if all(nodes):
         columns["energy"] = [total.energy.joules for total in nodes if total is not None]
     drawn = bootstrap.resampled_medians(np.column_stack(list(columns.values())))

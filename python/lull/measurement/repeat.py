@@ -14,8 +14,8 @@ from lull.base.guard import Stream, run_guarded
 from lull.base.interrupts import Interrupts
 from lull.hosts.virtual import hosts_there
 from lull.meter.meter import Meter
-from lull.record import IdlePower, Repeat
-from lull.record.totals import node_totals
+from lull.record import Energy, IdlePower, Repeat
+from lull.record.totals import disbelieved, node_totals
 from lull.regions.accounts import keep_those_of, merge_metrics, merge_regions, read_accounts
 from lull.regions.scratch import scratch_folder
 
@@ -97,8 +97,15 @@ def measure_repeat(
         output=found.output,
         choices=found.choices,
     )
-    warnings = [*found.warnings, *metrics.disputed.values()]
+    warnings = [*found.warnings, *metrics.disputed.values(), *series.complaints, *map(_too_low, disbelieved(energy))]
     return Measured(repeat, series.table(index, ending.begin_ns), warnings, ending.begin_ns)
+
+
+def _too_low(meter: Energy) -> str:
+    return (
+        f"{meter.channel} counted {meter.joules:.4g} J, less than the packages and memory inside the node: it is not"
+        " taken for the node's energy"
+    )
 
 
 def compose_run(

@@ -55,6 +55,8 @@ def measure_commands(commands: Sequence[Command], asked: Asked, *, may_rename: b
         say(missing_nodes(f"this job has {nodes} nodes, and only this one is read"))
     node = record.this_host().node
     meter = Meter(node, asked.hz)
+    for line in meter.not_read:
+        say(line)
     idle: list[IdlePower] = []
     reason = ""
     if asked.publish is not None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lull import _core
 from lull.base.native import native_errors
+from lull.base.text import readable
 from lull.record import SAMPLES_SCHEMA, Channel, Domain, Energy, EnergyKind
 
 Interval = tuple[int, int]  # begin and end, CLOCK_MONOTONIC in nanoseconds
@@ -26,6 +27,7 @@ class Series:
     time_ns: NDArray[np.int64]
     joules: NDArray[np.float64]
     totals: Sequence[_core.ChannelTotal]
+    complaints: Sequence[str] = ()  # why readings were gaps, in lines
 
     def energy(self, intervals: Sequence[Interval]) -> list[Energy]:
         """Energy of every channel inside `intervals`, which must not overlap.
@@ -96,7 +98,8 @@ class Series:
                 "channel": per_channel([channel.name for channel in self.channels]),
                 "domain": per_channel([channel.domain.value for channel in self.channels]),
                 "kind": per_channel([channel.kind.value for channel in self.channels]),
-                "joules": self.joules.T.ravel(),
+                # A copy: the transposed array of one channel is a view of the sampler's, which Arrow would keep.
+                "joules": self.joules.flatten(order="F"),
             },
             schema=SAMPLES_SCHEMA,
         )
@@ -110,6 +113,7 @@ class Counted:
     time_ns: int  # CLOCK_MONOTONIC
     joules: tuple[float, ...]
     bytes: tuple[int | None, ...]  # None of channels that count none
+    is_gap: tuple[bool, ...] = ()  # whether a channel could not be read: its joules are those of an earlier moment
 
 
 class Meter:
@@ -130,16 +134,17 @@ class Meter:
             self._sampler = _core.Sampler(sysroot=str(sysroot), hz=hz, sources=sources)
             self.channels = [
                 Channel(
-                    name=channel.name,
+                    name=readable(channel.name),
                     source=channel.source,
                     node=node,
                     domain=Domain(channel.domain),
                     kind=EnergyKind(channel.kind),
                     interval_s=channel.interval_s,
-                    basis=channel.basis,
+                    basis=readable(channel.basis),
                 )
                 for channel in self._sampler.channels
             ]
+            self.not_read = [readable(line) for line in self._sampler.not_read]  # that a setting asks for
         self._before: list[tuple[float, int | None]] = [(0.0, None) for _ in self.channels]  # of earlier series
         self._lock = threading.Lock()  # what was counted is either in the running series or before it, never in both
         self._runs = False
@@ -160,7 +165,8 @@ class Meter:
                 samples = self._sampler.stop()
             now = [(total.joules, total.bytes) for total in samples.totals]
             self._before = [_sum(before, one) for before, one in zip(self._before, now, strict=True)]
-        return Series(self.channels, samples.time_ns, samples.joules, samples.totals)
+        complaints = [readable(line) for line in samples.complaints]
+        return Series(self.channels, samples.time_ns, samples.joules, samples.totals, complaints)
 
     def latest(self) -> Counted | None:
         """What was counted up to the newest reading, over all series; None while none is running. From any thread."""
@@ -168,10 +174,16 @@ class Meter:
             if not self._runs:
                 return None
             with native_errors():
-                time_ns, joules, octets = self._sampler.latest()
+                time_ns, joules, octets, gaps = self._sampler.latest()
             now = zip(self._before, zip(joules, octets, strict=True), strict=True)
             sums = [_sum(before, one) for before, one in now]
-        return Counted(self._series, time_ns, tuple(joules for joules, _ in sums), tuple(octets for _, octets in sums))
+        return Counted(
+            self._series,
+            time_ns,
+            tuple(joules for joules, _ in sums),
+            tuple(octets for _, octets in sums),
+            tuple(gaps),
+        )
 
 
 def _sum(before: tuple[float, int | None], now: tuple[float, int | None]) -> tuple[float, int | None]:

@@ -20,11 +20,12 @@ PARTS = (Domain.PACKAGE, Domain.DRAM, Domain.GPU)
 def counted(energies: Iterable[Energy]) -> dict[str, list[Energy]]:
     """For every node the energies that make up its total, nothing twice: what meters the node itself, else its parts.
 
-    A node without a package (only a wire, only memory) is left out: nothing is made up.
+    A meter of the node that counted less than the parts inside it is not believed. Where only accelerators are metered it
+    is these. A node without either (only a wire, only memory) is left out: nothing is made up.
     """
     found: dict[str, list[Energy]] = {}
     for node, on_node in _by_node(energies).items():
-        labels = [(energy.channel, energy.domain.value, energy.kind.value) for energy in on_node]
+        labels = [(of.channel, of.domain.value, of.kind.value, of.low_j, of.high_j) for of in on_node]
         if parts := [on_node[i] for i in _core.counted(labels)]:
             found[node] = parts
     return found
@@ -33,7 +34,8 @@ def counted(energies: Iterable[Energy]) -> dict[str, list[Energy]]:
 def node_totals(energies: Iterable[Energy]) -> list[Energy]:
     """Per node its total (domain `node`) and, where wire channels are, their sum (domain `wire`).
 
-    The sum of parts is labelled in words in `channel` and by the weakest kind of its parts.
+    The sum of parts is labelled in words in `channel` and by the weakest kind of its parts. Where only accelerators are
+    metered, their sum has the domain `gpu`: it is not the node's.
     """
     energies = list(energies)
     whole = counted(energies)
@@ -43,11 +45,25 @@ def node_totals(energies: Iterable[Energy]) -> list[Energy]:
         if parts and parts[0].domain is Domain.NODE:
             totals.append(parts[0])
         elif parts:
-            totals.append(add(parts, Domain.NODE, " + ".join(dict.fromkeys(part.domain.value for part in parts))))
+            alone = all(part.domain is Domain.GPU for part in parts)
+            words = " + ".join(dict.fromkeys(part.domain.value for part in parts))
+            totals.append(add(parts, Domain.GPU if alone else Domain.NODE, words))
         wires = [energy for energy in on_node if energy.domain is Domain.WIRE]
         if wires:
             totals.append(add(wires, Domain.WIRE, " + ".join(energy.channel for energy in wires)))
     return totals
+
+
+def disbelieved(energies: Iterable[Energy]) -> list[Energy]:
+    """The energies of meters of a whole node that counted less than the packages and memory inside it."""
+    energies = list(energies)
+    inside = [energy for energy in energies if energy.domain in (Domain.PACKAGE, Domain.DRAM)]
+    return [
+        one
+        for one in energies
+        if one.domain is Domain.NODE
+        and one not in counted([one, *(part for part in inside if part.node == one.node)]).get(one.node, [])
+    ]
 
 
 def processors(energies: Iterable[Energy]) -> Energy | None:
@@ -58,7 +74,8 @@ def processors(energies: Iterable[Energy]) -> Energy | None:
     energies = list(energies)
     whole = counted(energies)
     inside = counted(energy for energy in energies if energy.domain in (Domain.PACKAGE, Domain.DRAM))
-    parts = [part for node, of_node in whole.items() for part in inside.get(node, of_node)]
+    of_nodes = [inside.get(node, of_node) for node, of_node in whole.items()]
+    parts = [part for of_node in of_nodes for part in of_node if part.domain is not Domain.GPU]
     if not parts:
         return None
     return add(parts, Domain.NODE, " + ".join(dict.fromkeys(part.domain.value for part in parts)))

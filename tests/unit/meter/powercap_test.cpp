@@ -128,5 +128,33 @@ TEST_F(powercap_test, something_else_than_a_number_is_a_failed_read) {
   }
 }
 
+TEST_F(powercap_test, dies_of_amd_that_mirror_their_package_are_counted_once) {
+  const fixture_tree tree("intel_multidie");
+  tree.set("/proc/cpuinfo", "vendor_id\t: AuthenticAMD\n");
+  const auto amd = make("powercap", tree.files());
+  EXPECT_THAT(channel_names(*amd), ElementsAre("powercap:package-0"));
+  EXPECT_THAT(amd->description().left_out, HasSubstr("powercap:package-0-die-1"));
+  EXPECT_EQ(read_all(*amd).size(), 1U);
+  tree.set("/proc/cpuinfo", "vendor_id\t: GenuineIntel\n");
+  EXPECT_EQ(channel_names(*make("powercap", tree.files())).size(), 2U);
+}
+
+TEST_F(powercap_test, dies_with_one_counter_are_counted_once_where_the_processor_is_not_known) {
+  const fixture_tree tree("intel_multidie");
+  for (const char* die : {"0", "1"})
+    tree.set(std::string("/sys/devices/virtual/powercap/intel-rapl/intel-rapl:") + die + "/energy_uj", "5000000000");
+  EXPECT_THAT(channel_names(*make("powercap", tree.files())), ElementsAre("powercap:package-0"));
+}
+
+TEST_F(powercap_test, counters_that_a_container_runtime_hides_are_called_hidden) {
+  const fixture_tree tree("intel_2s_server");
+  std::filesystem::remove_all(tree.root() + "/sys/devices/virtual/powercap");
+  std::filesystem::create_directories(tree.root() + "/sys/devices/virtual/powercap");
+  const auto hidden = make("powercap", tree.files());
+  EXPECT_FALSE(hidden->description().state.readable);
+  EXPECT_THAT(hidden->description().state.reason, HasSubstr("a container runtime hides the RAPL counters"));
+  EXPECT_THAT(hidden->description().state.fix, HasSubstr("systempaths=unconfined"));
+}
+
 }  // namespace
 }  // namespace lull::meter

@@ -91,6 +91,18 @@ TEST_F(sources_test, perf_and_its_dies_are_called_as_the_topology_says) {
               ElementsAre("perf:package-0-die-0", "perf:package-0-die-1", "perf:dram-0-die-0", "perf:dram-0-die-1"));
 }
 
+TEST_F(sources_test, perf_asks_one_die_of_a_package_of_amd) {
+  const fixture_tree tree("intel_2s_server");
+  tree.set("/proc/cpuinfo", "vendor_id\t: AuthenticAMD\n");
+  for (const char* cpu : {"cpu0", "cpu32"}) {
+    const std::string topology = std::string("/sys/devices/system/cpu/") + cpu + "/topology/";
+    tree.set(topology + "physical_package_id", "0");
+    tree.set(topology + "die_id", cpu == std::string("cpu0") ? "0" : "1");
+  }
+  EXPECT_THAT(channel_names(*make_perf(tree.files(), std::make_shared<fake_kernel>())),
+              ElementsAre("perf:package-0", "perf:dram-0"));
+}
+
 // pm_counters
 
 TEST_F(sources_test, pm_counters_has_the_node_and_its_parts) {
@@ -305,6 +317,21 @@ TEST_F(sources_test, an_input_output_error_everywhere_leaves_every_source_unread
         EXPECT_FALSE(failing->description().state.reason.empty()) << name << ' ' << entry.name;
       }
     }
+}
+
+TEST_F(sources_test, a_power_meter_of_the_machine_that_shows_nonsense_is_left_out) {
+  const fixture_tree tree("amd_2s");
+  for (const char* microwatts : {"0", "65535000000"}) {
+    tree.set("/sys/class/hwmon/hwmon4/power1_average", microwatts);
+    const auto hwmon = make("hwmon", tree.files());
+    EXPECT_FALSE(hwmon->description().state.readable);
+    EXPECT_THAT(hwmon->description().state.reason, HasSubstr("no power of a node"));
+  }
+  tree.set("/sys/class/hwmon/hwmon9/name", "i915");
+  tree.set("/sys/class/hwmon/hwmon9/energy1_input", "1000");
+  const auto card = make("hwmon", tree.files());
+  EXPECT_THAT(channel_names(*card), ElementsAre("hwmon:i915"));
+  EXPECT_THAT(card->description().left_out, HasSubstr("power1_average: 65535 W"));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "base/error.hpp"
+#include "meter/choice.hpp"
 #include "meter/command.hpp"
 #include "meter/tally.hpp"
 #include "tree.hpp"
@@ -101,6 +103,78 @@ TEST_F(tools_test, redfish_reads_both_forms) {
   EXPECT_FALSE(made("redfish")->description().state.readable);
 }
 
+TEST_F(tools_test, an_answer_of_any_form_is_no_reading_and_ends_nothing) {
+  set("LULL_COMMAND_INTERVAL_S", "0.05");
+  for (const char* answer :
+       {"null", "[]", "[{}]", "3", "\"text\"", "true", "{}", "{\"PowerControl\": {}}",
+        "{\"PowerControl\": [null, 1, \"x\", [], {\"PowerConsumedWatts\": \"430\"}]}",
+        "{\"PowerWatts\": {\"Reading\": \"1\"}}", "{\"error\": null}", "{\"error\": {\"message\": 3}}",
+        "{\"PowerWatts\": {\"Reading\": 430, \"ReadingUnits\": \"Cel\"}}", "{\"a\": \"\\351\"}"}) {
+    const std::string file = "/answer.json";
+    tree_.set(file, answer);
+    set("LULL_REDFISH_COMMAND", ("cat " + tree_.root() + file).c_str());
+    EXPECT_FALSE(made("redfish")->description().state.readable) << answer;
+    // Nor does it later, in the thread that asks.
+    tree_.set(file, R"({"PowerControl": [{"PowerConsumedWatts": 300}]})");
+    const auto redfish = made("redfish");
+    ASSERT_TRUE(redfish->description().state.readable);
+    tree_.set(file, answer);
+    std::string complaint;
+    while (complaint.empty()) {
+      std::this_thread::sleep_for(5ms);
+      complaint = redfish->complaint();
+    }
+    EXPECT_FALSE(read_all(*redfish)[0].value) << answer;
+  }
+}
+
+TEST_F(tools_test, redfish_takes_the_power_of_the_node_not_of_a_part) {
+  const auto watts = [&](const std::string& entries) -> std::string {
+    tree_.set("/power.json", "{\"PowerControl\": [" + entries + "]}");
+    set("LULL_REDFISH_COMMAND", ("cat " + tree_.root() + "/power.json").c_str());
+    const auto redfish = made("redfish");
+    return redfish->description().state.readable ? "" : redfish->description().state.reason;
+  };
+  EXPECT_THAT(watts(R"({"Name": "CPU Sub-system Power", "PowerConsumedWatts": 120})"), HasSubstr("part of the node"));
+  EXPECT_THAT(watts(R"({"PhysicalContext": "Memory", "PowerConsumedWatts": 20})"), HasSubstr("part of the node"));
+  EXPECT_EQ(watts(R"({"PhysicalContext": "CPU", "PowerConsumedWatts": 0},
+                     {"Name": "System Power Control", "PowerConsumedWatts": 430})"),
+            "");
+  EXPECT_THAT(watts(R"({"MemberId": "0", "PowerConsumedWatts": 400}, {"MemberId": "1", "PowerConsumedWatts": 390},
+                       {"MemberId": "2", "PowerConsumedWatts": 410})"),
+              HasSubstr("3 entries of PowerControl may be the node"));
+  tree_.set("/power.json", R"({"@odata.id": "/redfish/v1/Systems/1/Processors/CPU0/EnvironmentMetrics",
+                               "PowerWatts": {"Reading": 120}})");
+  EXPECT_THAT(made("redfish")->description().state.reason, HasSubstr("metrics of a part"));
+}
+
+TEST_F(tools_test, what_no_node_can_draw_is_not_read_and_says_which_settings_decide) {
+  for (const char* answer : {"0", "65535", "430 kW", "12000 kW"}) {
+    set("LULL_SNMP_COMMAND", (std::string("echo ") + answer).c_str());
+    const auto snmp = made("snmp");
+    EXPECT_FALSE(snmp->description().state.readable) << answer;
+    EXPECT_THAT(snmp->description().state.reason, HasSubstr("LULL_NODE_WATTS")) << answer;
+    EXPECT_THAT(snmp->description().state.fix, HasSubstr("LULL_SNMP_SCALE")) << answer;
+  }
+  set("LULL_SNMP_COMMAND", "echo 43000");
+  set("LULL_SNMP_SCALE", "0.01");
+  EXPECT_TRUE(made("snmp")->description().state.readable) << made("snmp")->description().state.reason;
+  set("LULL_SNMP_SCALE", "1");
+  set("LULL_NODE_WATTS", "1..50000");
+  EXPECT_TRUE(made("snmp")->description().state.readable);
+  set("LULL_NODE_WATTS", "much");
+  EXPECT_THROW(made("snmp"), usage_error);
+}
+
+TEST_F(tools_test, a_meter_that_is_asked_for_and_not_believed_leaves_the_place_to_the_next_and_is_named) {
+  set("LULL_SNMP_COMMAND", "echo 65535");
+  const fixture_tree client("intel_client_psys_mmio");
+  const chosen_sources chosen = choose_sources(client.files());
+  for (const auto& s : chosen.to_read) EXPECT_NE(s->description().name, "snmp");
+  ASSERT_EQ(chosen.not_read.size(), 1U);
+  EXPECT_THAT(chosen.not_read[0], HasSubstr("snmp is not read: echo 65535: 65535 W is no power of a node"));
+}
+
 TEST_F(tools_test, redfish_asks_a_url_with_curl) {
   set("LULL_REDFISH_URL", ("file://" + tree_.root() + "/redfish_power.json").c_str());
   if (!command("command -v curl").run(5s).failure.empty()) GTEST_SKIP() << "curl is not installed";
@@ -124,7 +198,7 @@ TEST_F(tools_test, snmp_takes_the_last_number_as_watts_or_watt_hours) {
   EXPECT_EQ(*read_all(*count)[0].value, 98'123'311ULL * 3'600'000'000ULL);
   EXPECT_DOUBLE_EQ(read_all(*count)[0].pending, 3.6e9);
   set("LULL_SNMP_COMMAND", "echo none");
-  EXPECT_THAT(made("snmp")->description().state.reason, HasSubstr("no number"));
+  EXPECT_THAT(made("snmp")->description().state.reason, HasSubstr("begin with one number"));
 }
 
 TEST_F(tools_test, a_command_that_comes_to_hang_never_keeps_the_sampler_waiting_and_is_a_gap) {

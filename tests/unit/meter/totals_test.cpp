@@ -80,6 +80,36 @@ TEST_F(totals_test, of_several_meters_of_the_node_one_counts) {
   EXPECT_THAT(total(labels), ElementsAre("ipmi:node"));
 }
 
+TEST_F(totals_test, a_meter_of_the_node_that_counts_less_than_what_is_inside_it_does_not_count) {
+  const auto labels = [](double psys, double ipmi) {
+    return std::vector<channel_label>{
+        {"powercap:psys", domain::node, kind::vendor_model, joules_between{psys * 0.95, psys * 1.05}},
+        {"powercap:package-0", domain::package, kind::vendor_model, joules_between{95, 105}},
+        {"powercap:dram-0", domain::dram, kind::vendor_model, joules_between{9, 11}},
+        {"ipmi:node", domain::node, kind::measured, joules_between{ipmi * 0.9, ipmi * 1.1}}};
+  };
+  EXPECT_THAT(total(labels(40, 400)), ElementsAre("ipmi:node"));
+  EXPECT_THAT(total(labels(150, 400)), ElementsAre("ipmi:node"));
+  EXPECT_THAT(total(labels(150, 43)), ElementsAre("powercap:psys"));
+  EXPECT_THAT(total(labels(400, 150)), ElementsAre("powercap:psys")) << "a node is no less than its platform";
+  EXPECT_THAT(total(labels(40, 80)), ElementsAre("ipmi:node")) << "it may lag behind";
+  EXPECT_THAT(total(labels(40, 43)), ElementsAre("powercap:package-0", "powercap:dram-0"));
+}
+
+TEST_F(totals_test, an_estimate_of_the_inside_contradicts_no_meter) {
+  const std::vector<channel_label> labels{
+      {"ipmi:node", domain::node, kind::measured, joules_between{40, 44}},
+      {"estimate:package", domain::package, kind::estimated, joules_between{80, 90}}};
+  EXPECT_THAT(total(labels), ElementsAre("ipmi:node"));
+}
+
+TEST_F(totals_test, accelerators_alone_are_what_there_is) {
+  const std::vector<channel_label> labels{{"nvml:gpu0", domain::gpu, kind::measured},
+                                          {"nvml:gpu1", domain::gpu, kind::measured},
+                                          {"net:eth0", domain::wire, kind::derived}};
+  EXPECT_THAT(total(labels), ElementsAre("nvml:gpu0", "nvml:gpu1"));
+}
+
 TEST_F(totals_test, an_accelerator_that_two_sources_show_counts_once) {
   const std::vector<channel_label> amd{{"powercap:package-0", domain::package, kind::vendor_model},
                                        {"hwmon:amdgpu-0", domain::gpu, kind::measured},
