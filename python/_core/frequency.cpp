@@ -1,6 +1,5 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "text.hpp"
 #include "wait/frequency.hpp"
 
 namespace lull::python {

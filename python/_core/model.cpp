@@ -1,7 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -18,6 +17,7 @@
 #include "model/output.hpp"
 #include "model/transfer.hpp"
 #include "model/wait_price.hpp"
+#include "text.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

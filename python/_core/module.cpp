@@ -3,12 +3,32 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "bindings.hpp"
+#include "text.hpp"
+
+namespace {
+
+// What an error says may name a path that is not UTF-8.
+template <class Error>
+void pass_on(const std::exception_ptr& thrown, void* type) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& problem) {
+    if (PyObject* const text = lull::python::text_for_python(problem.what())) {
+      PyErr_SetObject(static_cast<PyObject*>(type), text);
+      Py_DECREF(text);
+    }
+  }
+}
+
+}  // namespace
 
 NB_MODULE(_core, m) {
   m.doc() = "The native part of Lull: the settings table, the energy meter, the network simulator, the model, traces.";
   const nanobind::exception<lull::error> core_error(m, "CoreError");
-  // Registered after its base, so that it is tried before it.
   const nanobind::exception<lull::usage_error> core_usage_error(m, "CoreUsageError", core_error);
+  // What is registered last is tried first.
+  nanobind::register_exception_translator(pass_on<lull::error>, core_error.ptr());
+  nanobind::register_exception_translator(pass_on<lull::usage_error>, core_usage_error.ptr());
   m.def("now_ns", lull::now_ns, "CLOCK_MONOTONIC in nanoseconds: the clock of samples and regions.");
   lull::python::bind_settings(m);
   lull::python::bind_meter(m);

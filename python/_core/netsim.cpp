@@ -2,7 +2,6 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -24,6 +23,7 @@
 #include "netsim/topology_metrics.hpp"
 #include "netsim/traces/trace_program.hpp"
 #include "netsim_value.hpp"
+#include "text.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "text.hpp"
+
 namespace nb = nanobind;
 
 namespace lull::python {
@@ -12,7 +14,7 @@ using netsim::list;
 using netsim::table;
 using netsim::value;
 
-std::string text_of(nb::handle object) { return nb::str(object).c_str(); }
+std::string text_of(nb::handle object) { return nb::cast<std::string>(nb::str(object)); }
 
 value whole_of(nb::handle object) {
   int beyond = 0;
@@ -26,7 +28,7 @@ struct to_object {
   nb::object operator()(bool v) const { return nb::bool_(v); }
   nb::object operator()(std::int64_t v) const { return nb::int_(v); }
   nb::object operator()(double v) const { return nb::float_(v); }
-  nb::object operator()(const std::string& v) const { return nb::str(v.c_str(), v.size()); }
+  nb::object operator()(const std::string& v) const { return nb::steal(text_for_python(v)); }
   nb::object operator()(const list& v) const {
     nb::list items;
     for (const value& one : v) items.append(object_of(one));
@@ -34,7 +36,7 @@ struct to_object {
   }
   nb::object operator()(const table& v) const {
     nb::dict items;
-    for (const auto& [name, one] : v) items[nb::str(name.c_str(), name.size())] = object_of(one);
+    for (const auto& [name, one] : v) items[nb::steal(text_for_python(name))] = object_of(one);
     return items;
   }
 };

@@ -1,7 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "base/error.hpp"
 #include "bindings.hpp"
 #include "model/output.hpp"
+#include "text.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

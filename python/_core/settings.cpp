@@ -1,6 +1,5 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
@@ -10,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "bindings.hpp"
+#include "text.hpp"
 
 namespace nb = nanobind;
 

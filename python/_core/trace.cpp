@@ -1,7 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "text.hpp"
 #ifdef LULL_WITH_OTF2
 #include "trace/analysis.hpp"
 #include "trace/archive_reader.hpp"
