@@ -5,7 +5,7 @@
 // It adopts every orphan the command makes (subreaper). When R, the reading end of a pipe whose other end only the
 // parent holds, reaches its end, the parent is gone: every descendant is ended, and the guard leaves. When the command
 // ends, one line of JSON goes to W: how it ended, when it began and ended (CLOCK_MONOTONIC), CPU time and memory of all
-// it waited for. Stdin, stdout, stderr and the terminal's signals are the command's; its exit code is the guard's.
+// it waited for, and the names of processes it left behind. Stdin, stdout, stderr and the terminal's signals are the command's; its exit code is the guard's.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -16,6 +16,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -28,10 +29,12 @@ namespace {
 
 using lull::launch::exec_failure;
 
+constexpr int lingering_ms = 100;  // for which a process that is just ending is not said to be left behind
+constexpr std::size_t most_names = 8;
 constexpr std::array forwarded{SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
 void report(int fd, const nlohmann::json& content) {
-  const std::string line = content.dump() + "\n";
+  const std::string line = content.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
   (void)!write(fd, line.data(), line.size());  // a parent that has gone does not read it
 }
 
@@ -49,6 +52,35 @@ nlohmann::json summary(int status, std::int64_t begin_ns, std::int64_t end_ns) {
                          {"max_rss_bytes", used.ru_maxrss * 1024}};
   if (WIFSIGNALED(status)) content["signal"] = WTERMSIG(status);
   return content;
+}
+
+std::string name_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
+bool is_running(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string stat;
+  std::getline(file, stat);
+  const auto at = stat.rfind(')');
+  return at != std::string::npos && at + 2 < stat.size() && stat[at + 2] != 'Z' && stat[at + 2] != 'X';
+}
+
+// Processes of the command that run on after it, by name; the last entry may be how many more there are.
+nlohmann::json left_behind() {
+  std::vector<pid_t> left;
+  for (int waited = 0;; waited += 5) {
+    left = lull::launch::descendants();
+    std::erase_if(left, [](pid_t pid) { return !is_running(pid); });
+    if (left.empty() || waited >= lingering_ms) break;
+    usleep(5000);
+  }
+  nlohmann::json names = nlohmann::json::array();
+  for (std::size_t i = 0; i < left.size() && i < most_names; ++i) names.push_back(name_of(left[i]));
+  return {{"processes", left.size()}, {"names", names}};
 }
 
 int guard(const std::vector<std::string>& command, int watch_fd, int report_fd) {
@@ -96,8 +128,12 @@ int guard(const std::vector<std::string>& command, int watch_fd, int report_fd) 
       for (pid_t ended = waitpid(-1, &status, WNOHANG); ended > 0; ended = waitpid(-1, &status, WNOHANG)) {
         if (ended != child) continue;  // an adopted orphan
         const std::int64_t end_ns = lull::now_ns();
-        if (asked_to_end) lull::launch::end_descendants();  // who was told to end leaves nothing behind
-        report(report_fd, summary(status, begin_ns, end_ns));
+        nlohmann::json content = summary(status, begin_ns, end_ns);
+        if (asked_to_end)
+          lull::launch::end_descendants();  // who was told to end leaves nothing behind
+        else
+          content["left_behind"] = left_behind();
+        report(report_fd, content);
         return lull::launch::shell_code(status);
       }
     }

@@ -19,6 +19,10 @@ std::string host_name() {
   return name.data();
 }
 
+std::string path_of_process(const std::string& folder, const std::string& kind) {
+  return fmt::format("{}/{}-{}-{}", folder, kind, host_name(), getpid());
+}
+
 namespace {
 
 int write_aside_then_rename(const std::string& aside, const std::string& path, const std::string& text) {

@@ -6,6 +6,9 @@ namespace lull::regions {
 
 [[nodiscard]] std::string host_name();
 
+// FOLDER/KIND-HOST-PID: what the files of this process are called, up to their ending.
+[[nodiscard]] std::string path_of_process(const std::string& folder, const std::string& kind);
+
 // Writes `text` as FOLDER/KIND-HOST-PID.json, aside and then renamed: nobody ever sees half a file under that name.
 // 0 or errno.
 [[nodiscard]] int leave(const std::string& folder, const std::string& kind, const std::string& text);

@@ -1,6 +1,6 @@
 // lull/meter.h: keeps the regions and metrics of this process and writes them as one JSON file, aside and then renamed.
 //
-//   {"schema": 2, "node": host, "pid": n, "pe": the launcher's number or null,
+//   {"schema": 2, "node": host, "pid": n, "pe": the launcher's number or null, "begun": visits, "ended": visits,
 //    "regions": [{"name", "begin_ns", "end_ns", "cpu_ns"}],
 //    "metrics": [{"name", "value", "unit", "combination": "sum" | "mean" | "min" | "max"}]}
 //
@@ -34,6 +34,7 @@
 #include "base/settings.hpp"
 #include "lull/meter.h"
 #include "regions/record_folder.hpp"
+#include "regions/visit_counts.hpp"
 #include "trace/recorder.hpp"
 
 namespace lull::regions {
@@ -79,10 +80,11 @@ nlohmann::json pe_number() {
 
 class recorder {
  public:
-  explicit recorder(std::string folder) : folder_(std::move(folder)) {}
+  explicit recorder(std::string folder) : folder_(std::move(folder)), counts_(folder_) {}
 
   void begin(const char* name) {
     const std::scoped_lock lock(lock_);
+    counts_.begun();
     open_.push_back(
         {.name = name, .thread = std::this_thread::get_id(), .begin_ns = now_ns(), .begin_cpu_ns = process_cpu_ns()});
   }
@@ -94,6 +96,7 @@ class recorder {
                                         [](const visit& v) { return v.thread == std::this_thread::get_id(); });
     if (innermost == open_.rend() || innermost->name != name) return false;
     innermost->end_now();
+    counts_.ended();
     done_.push_back(std::move(*innermost));
     open_.erase(std::next(innermost).base());
     return true;
@@ -113,7 +116,7 @@ class recorder {
   }
 
   // 0 or errno.
-  int write() {
+  int write(bool is_last) {
     const std::scoped_lock lock(lock_);
     nlohmann::ordered_json regions = nlohmann::json::array();
     const auto add = [&](const visit& v) {
@@ -127,9 +130,18 @@ class recorder {
     nlohmann::ordered_json metrics = nlohmann::json::array();
     for (const metric& m : metrics_)
       metrics.push_back({{"name", m.name}, {"value", m.value}, {"unit", m.unit}, {"combination", m.combination}});
-    const nlohmann::ordered_json file{{"schema", 2},       {"node", host_name()}, {"pid", getpid()},
-                                      {"pe", pe_number()}, {"regions", regions},  {"metrics", metrics}};
-    return leave(folder_, "regions", file.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    const nlohmann::ordered_json file{{"schema", 2},
+                                      {"node", host_name()},
+                                      {"pid", getpid()},
+                                      {"pe", pe_number()},
+                                      {"begun", counts_.all_begun()},
+                                      {"ended", counts_.all_ended()},
+                                      {"regions", regions},
+                                      {"metrics", metrics}};
+    const int error =
+        leave(folder_, "regions", file.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    if (is_last && error == 0) counts_.remove();
+    return error;
   }
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
@@ -138,6 +150,7 @@ class recorder {
  private:
   const std::string folder_;
   std::mutex lock_;
+  visit_counts counts_;
   std::vector<visit> open_, done_;
   std::vector<metric> metrics_;
 };
@@ -150,7 +163,7 @@ void write_at_exit() {
   recorder* const mine = the_recorder.load();
   if (mine == nullptr) return;
   try {
-    if (const int error = mine->write())
+    if (const int error = mine->write(true))
       fmt::print(stderr, "lull: write the regions into {}: {}; set LULL_RECORD to a folder that exists\n",
                  mine->folder(), describe_errno(error));
   } catch (...) {
@@ -284,7 +297,7 @@ int lull_metric_max(const char* name, double value, const char* unit) {
 
 int lull_region_flush(void) {
   return guarded([](recorder& r) {
-    const int error = r.write();
+    const int error = r.write(false);
     errno = error != 0 ? error : errno;
     return error == 0 ? LULL_METER_OK : LULL_METER_NOT_WRITTEN;
   });

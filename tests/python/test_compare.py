@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import re
 from datetime import timedelta
 
@@ -399,3 +400,24 @@ def test_energy_of_gpus_alone_is_compared_and_said_to_be_that() -> None:
     assert found.greenup.value == pytest.approx(2 * 200 / 240)
     assert found.baseline.scope == "gpu, from nvml"
     assert any("GPUs alone" in line for line in found.warnings)
+
+
+def test_the_verdict_never_contradicts_the_test_beside_it() -> None:
+    draw = random.Random(3)
+    words = set()
+    for _ in range(60):
+        shift, spread = draw.choice([1.0, 1.01, 1.03, 1.06]), draw.choice([0.005, 0.03])
+        sides = [[draw.gauss(10 * by, 10 * spread) for _ in range(8)] for by in (1.0, shift)]
+        found = compare_runs(run("A", sides[0]), run("B", sides[1]))
+        for p, decided in (
+            (found.mann_whitney.time_p, "faster" in found.verdict or "slower" in found.verdict),
+            (found.mann_whitney.energy_p, "less energy" in found.verdict or "more energy" in found.verdict),
+        ):
+            assert p < 0.05 or not decided, found.verdict
+        for what, p in (("time", found.mann_whitney.time_p), ("energy", found.mann_whitney.energy_p)):
+            if p < 0.05:
+                assert f"no clear difference in {what}" not in found.verdict
+                assert f"the same {what}" not in found.verdict.replace("nearly the same", "nearly")
+                assert "no clear difference in time or energy" not in found.verdict
+            words.add((p < 0.05, found.outcome))
+    assert len(words) > 3

@@ -263,3 +263,17 @@ def test_a_meter_that_is_configured_and_not_believed_is_said_and_displaces_nothi
     done = lull.run("measure", "--out", "r", "true")
     assert "lull: snmp is not read: echo 65535: 65535 W is no power of a node" in done.stderr
     assert all(channel.source != "snmp" for channel in record.read(lull.folder / "r").channels)
+
+
+def test_processes_that_a_repeat_leaves_behind_are_a_line_and_a_number(lull: Lull) -> None:
+    done = lull.run("measure", "--out", "r", "sh", "-c", "sleep 60 & echo $! > pid; exit 0")
+    os.kill(int((lull.folder / "pid").read_text()), signal.SIGKILL)
+    assert "lull: a process of it runs on after the command has ended (sleep)" in done.stderr
+    assert record.read(lull.folder / "r").repeats[0].left_behind == 1
+
+
+def test_a_process_that_waits_for_its_own_leaves_none_behind(lull: Lull) -> None:
+    lull.run("measure", "--out", "r", "sh", "-c", "true & wait")
+    [repeat] = record.read(lull.folder / "r").repeats
+    assert repeat.left_behind == 0
+    assert repeat.others_cpu_s is not None

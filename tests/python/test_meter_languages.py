@@ -153,3 +153,46 @@ def test_who_only_reports_regions_links_no_energy_source() -> None:
     library = (Path(folder) / "liblull-meter.so").read_bytes()
     for mark in (b"class/powercap", b"intel-rapl", b"nvmlDeviceGetTotalEnergyConsumption"):
         assert mark not in library
+
+
+POOL = """
+import multiprocessing, os, sys, time
+import lull
+
+def work(number):
+    with lull.region("work"):
+        time.sleep(0.01)
+
+if __name__ == "__main__":
+    how = sys.argv[1]
+    with lull.region("main"):
+        if how == "_exit":
+            if os.fork() == 0:
+                work(0)
+                os._exit(0)
+            os.wait()
+        else:
+            with multiprocessing.get_context(how).Pool(2) as pool:
+                pool.map(work, range(4))
+"""
+
+
+@pytest.mark.parametrize("how", ["fork", "spawn", "forkserver"])
+def test_regions_of_pool_workers_that_are_terminated_count(lull: Lull, how: str) -> None:
+    (lull.folder / "pool.py").write_text(POOL)
+    done = lull.run("measure", "--out", "r", sys.executable, "pool.py", how)
+    [repeat] = record.read(lull.folder / "r").repeats
+    assert repeat.exit_code == 0, done.stderr
+    work = next(region for region in repeat.regions if region.name == "work")
+    assert work.pes >= 1
+    assert repeat.visits_missing == 0 or "to regions missing" in done.stderr
+    assert any(region.name == "main" for region in repeat.regions)
+
+
+def test_regions_that_no_account_holds_are_said_to_be_missing(lull: Lull) -> None:
+    (lull.folder / "pool.py").write_text(POOL)
+    done = lull.run("measure", "--out", "r", sys.executable, "pool.py", "_exit")
+    assert "lull: 1 visit to regions missing, of 1 process that ended without exit handlers" in done.stderr
+    [repeat] = record.read(lull.folder / "r").repeats
+    assert repeat.visits_missing == 1
+    assert [region.name for region in repeat.regions] == ["main"]

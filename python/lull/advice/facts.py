@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from lull.record import Domain, Energy, EnergyKind, Output, Run
+from lull.base.errors import LullError
+from lull.record import Domain, Energy, EnergyKind, Output, Repeat, Run
 from lull.record.schema import RewrittenPuts, weakest
 from lull.record.waiting import TypicalWaiting, typical_waiting
 
@@ -29,41 +30,47 @@ class Facts:
     nodes: int  # emulated ones count; 1 where nothing says
     settings: Mapping[str, str]
     waiting: TypicalWaiting | None
-    rewritten: RewrittenPuts | None  # of the last repeat
-    output: Sequence[Output]  # of the last repeat
-    choices: Sequence[AccountOfChoice] = ()  # made at run time; of the last repeat
+    rewritten: RewrittenPuts | None  # of the last repeat that succeeded
+    output: Sequence[Output]  # likewise
+    choices: Sequence[AccountOfChoice] = ()  # made at run time; likewise
 
 
 def facts_of(run: Run) -> Facts:
-    """The facts of a record, whose last repeat ended well or not."""
-    last = run.repeats[-1]
-    energies = [whole for repeat in run.repeats if (whole := _whole(repeat.totals)) is not None]
+    """The facts of a record, of its repeats that succeeded.
+
+    Raises:
+        LullError: None succeeded.
+    """
+    good = run.succeeded
+    if not good:
+        raise LullError(f"advise by {run.label}", "none of its repeats succeeded", "measure a run that ends well")
+    last = good[-1]
+    energies = [whole for repeat in good if (whole := _whole(repeat.totals)) is not None]
     joules = None
-    if len(energies) == len(run.repeats):
+    if len(energies) == len(good):
         joules = (
             median(one.low_j for one in energies),
             median(one.joules for one in energies),
             median(one.high_j for one in energies),
         )
-    seconds = sorted(repeat.wall_s for repeat in run.repeats)
+    seconds = sorted(repeat.wall_s for repeat in good)
     return Facts(
         name=run.label,
         seconds=(seconds[0], median(seconds), seconds[-1]),
         joules=joules,
         kind=weakest([one.kind for one in energies]) if joules is not None else None,
         cores=sum(host.cores for host in run.hosts),
-        nodes=_nodes(run),
+        nodes=_nodes(run, last),
         settings=run.settings,
-        waiting=typical_waiting(run.repeats),
+        waiting=typical_waiting(good),
         rewritten=next((job.rewritten for job in last.waiting if job.rewritten is not None), None),
         output=last.output,
         choices=last.choices,
     )
 
 
-def _nodes(run: Run) -> int:
+def _nodes(run: Run, last: Repeat) -> int:
     """Emulated ones count, and each that an MPI job tells of by itself."""
-    last = run.repeats[-1]
     told = max((job.nodes for job in last.waiting), default=max((job.nodes for job in last.output), default=1))
     of_mpi = [job for job in last.waiting if any(row.operation.startswith("MPI_") for row in job.rows)]
     return max(told, len(of_mpi), len(run.hosts))

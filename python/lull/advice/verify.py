@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +19,7 @@ from lull.statistics import bootstrap
 
 PRESENT = "present"
 COUNTED = {"LULL_STATS": "1"}
+STDERR = 2
 
 
 @dataclass(frozen=True)
@@ -45,29 +43,18 @@ def run_in_turn(
         LullError: It cannot be run, fails, or was interrupted.
     """
     commands = [
-        Command(name, way.words, folder / name, 1 if len(ways) > 1 else 0, env={**COUNTED, **way.settings})
+        # What the command prints must not mix with the advice.
+        Command(
+            name, way.words, folder / name, 1 if len(ways) > 1 else 0, env={**COUNTED, **way.settings}, stdout=STDERR
+        )
         for name, way in ways.items()
     ]
     asked = Asked(Plan(runs), None, hz, in_force, quiet=True, publish=None)
-    with _output_to_stderr():
-        code = measure_commands(commands, asked, may_rename=False, tells=False)
+    code = measure_commands(commands, asked, may_rename=False, tells=False)
     if code or any(not command.finished for command in commands):
         first = next(iter(ways.values())).words[0]
         raise LullError(f"run {first}", f"it ended with exit code {code}", "what it said is above")
     return {command.label: command.repeats for command in commands}
-
-
-@contextmanager
-def _output_to_stderr() -> Iterator[None]:
-    """What the command prints must not mix with the advice."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
 
 
 def candidates(advice: Advice, words: Sequence[str]) -> list[tuple[Alternative, Way]]:

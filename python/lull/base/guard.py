@@ -28,6 +28,22 @@ GRACE_S = 5.0  # what a command is given to end by itself before the next, harde
 Stream = int | IO[bytes] | None
 
 
+class LeftBehind(BaseModel):
+    """Processes of a command that ran on when it had ended."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    processes: int = 0
+    names: list[str] = []  # of the first of them
+
+    @property
+    def words(self) -> str:
+        """A line about them."""
+        more = ", ..." if self.processes > len(self.names) else ""
+        are = "a process of it runs" if self.processes == 1 else f"{self.processes} processes of it run"
+        return f"{are} on after the command has ended ({', '.join(self.names)}{more}): what that costs is in no figure"
+
+
 class Ending(BaseModel):
     """How a command ended. Times are CLOCK_MONOTONIC in nanoseconds; CPU time is of all its descendants, in seconds."""
 
@@ -40,6 +56,7 @@ class Ending(BaseModel):
     user_s: float
     system_s: float
     max_rss_bytes: int
+    left_behind: LeftBehind = LeftBehind()
 
 
 class CannotExecuteError(Exception):

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from lull.comparison.quantity import Quantity
+from lull.comparison.result import RankTests
 from lull.record import Domain, EnergyKind, Host
+from lull.record.notes import notes
 from lull.statistics import bootstrap, formatting
-from lull.statistics.gpsup import Outcome, Side
+from lull.statistics.gpsup import Outcome, Side, side_of_one
 
 EDGE_ERROR = 0.01  # tell when a sensor's slowness alone may falsify the energy by more than this
 LEVEL = 1 - bootstrap.CONFIDENCE
 
 
-def caveats(first: Quantity, second: Quantity, outcome: Outcome | None, time_p: float, energy_p: float) -> list[str]:
-    """All that limits what the comparison says, the gravest first."""
+def caveats(
+    first: Quantity,
+    second: Quantity,
+    outcome: Outcome | None,
+    ratios: tuple[bootstrap.Interval, bootstrap.Interval],
+    tests: RankTests,
+) -> list[str]:
+    """All that limits what the comparison says, the gravest first; `ratios` are Speedup and Greenup."""
     return [
         *_regions(first, second),
         *_runs(first, second, outcome),
         *_kinds(first, second),
-        *_tests(outcome, time_p, energy_p),
-        *(line for side in _apart(first, second) for line in (*_sensor(side), *_faults(side))),
+        *_tests(outcome, ratios, tests),
+        *(line for side in _apart(first, second) for line in (*_sensor(side), *_faults(side), *_notes(side))),
         *_idle(first, second),
         *_hosts(first, second),
         *_order(first, second),
@@ -32,7 +40,7 @@ def _apart(first: Quantity, second: Quantity) -> list[Quantity]:
 
 def _regions(first: Quantity, second: Quantity) -> list[str]:
     """Whole runs are compared although both programs say which part of them counts."""
-    marked = [{region.name for repeat in side.run.repeats for region in repeat.regions} for side in (first, second)]
+    marked = [{region.name for repeat in side.run.succeeded for region in repeat.regions} for side in (first, second)]
     both = sorted(marked[0] & marked[1])
     if not both or first.words.startswith("region"):
         return []
@@ -81,13 +89,16 @@ def _kinds(first: Quantity, second: Quantity) -> list[str]:
     return lines
 
 
-def _tests(outcome: Outcome | None, time_p: float, energy_p: float) -> list[str]:
+def _tests(
+    outcome: Outcome | None, ratios: tuple[bootstrap.Interval, bootstrap.Interval], tests: RankTests
+) -> list[str]:
     if outcome is None:
         return []
+    found = zip(("time", "energy"), (outcome.speed, outcome.green), ratios, (tests.time_p, tests.energy_p), strict=True)
     return [
-        f"the rank test does not confirm the difference in {what} (p = {formatting.probability(p)})"
-        for what, side, p in (("time", outcome.speed, time_p), ("energy", outcome.green, energy_p))
-        if side in (Side.ABOVE, Side.BELOW) and p >= LEVEL
+        f"the rank test does not confirm the difference in {what} (p = {formatting.probability(p)}): it is undecided"
+        for what, side, ratio, p in found
+        if side is Side.UNDECIDED and side_of_one(ratio) in (Side.ABOVE, Side.BELOW) and p >= LEVEL
     ]
 
 
@@ -124,6 +135,10 @@ def _faults(side: Quantity) -> list[str]:
     return lines
 
 
+def _notes(side: Quantity) -> list[str]:
+    return [f"{side.run.label}: {line}" for line in notes(side.run)]
+
+
 def _idle(first: Quantity, second: Quantity) -> list[str]:
     """What keeps the energy above idle from being compared, where anyone measured idle power at all."""
     sides = _apart(first, second)
@@ -156,7 +171,7 @@ def _hosts(first: Quantity, second: Quantity) -> list[str]:
 
 
 def _order(first: Quantity, second: Quantity) -> list[str]:
-    started = [[repeat.started for repeat in side.run.repeats] for side in (first, second)]
+    started = [[repeat.started for repeat in side.run.succeeded] for side in (first, second)]
     if first.run is second.run or not all(started):
         return []
     if max(started[0]) < min(started[1]) or max(started[1]) < min(started[0]):

@@ -105,7 +105,10 @@ def _compare(baseline: Side, candidate: Side, tests: RankTests, *, seed: int, de
     speedup, greenup, edp, ed2p = (ratio(of_first, of_second, name) for name in ("time", "energy", "edp", "ed2p"))
     enough = bootstrap.enough_runs(len(first.samples), len(second.samples))
     powerup = _powerup(of_first, of_second, speedup, greenup)
-    outcome = gpsup.classify(speedup, greenup, powerup, delta) if enough else None
+    outcome = None
+    if enough:
+        confirmed = {"time_p": tests.time_p, "energy_p": tests.energy_p}
+        outcome = gpsup.classify(speedup, greenup, powerup, delta, **confirmed)
     return Comparison(
         baseline=_side(*baseline),
         candidate=_side(*candidate),
@@ -128,11 +131,11 @@ def _compare(baseline: Side, candidate: Side, tests: RankTests, *, seed: int, de
         category=outcome.category if outcome else None,
         outcome=outcome.name if outcome else "too few runs",
         saves=outcome.saves if outcome else None,
-        verdict=verdict(first, second, speedup.value, greenup.value, outcome),
+        verdict=verdict(first, second, speedup.value, greenup.value, outcome, tests),
         kind=weakest([first.kind, second.kind]),
         seed=seed,
         delta=delta,
-        warnings=caveats(first, second, outcome, tests.time_p, tests.energy_p),
+        warnings=caveats(first, second, outcome, (speedup, greenup), tests),
     )
 
 

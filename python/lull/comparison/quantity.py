@@ -111,7 +111,7 @@ def quantity(run: Run, *, region: str | None = None, per: str | None = None) -> 
         LullError: No repeat succeeded, there is no such region or metric, or there is no node energy.
     """
     asked = f"compare {run.label}"
-    good = [repeat for repeat in run.repeats if repeat.exit_code == 0]
+    good = run.succeeded
     if not good:
         repeats = formatting.count(len(run.repeats), "repeat")
         found = f"none of its {repeats} succeeded" if run.repeats else "it has no repeats"

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from lull.comparison.quantity import Quantity
+from lull.comparison.result import RankTests
 from lull.statistics import bootstrap, formatting, gpsup
 from lull.statistics.gpsup import Outcome, Side
 
 FINE = 1.2  # ratios below this are told in percent, above as "times"
 
 
-def verdict(first: Quantity, second: Quantity, speedup: float, greenup: float, outcome: Outcome | None) -> str:
-    """The comparison as one sentence about the candidate."""
+LEVEL = 1 - bootstrap.CONFIDENCE
+
+
+def verdict(
+    first: Quantity, second: Quantity, speedup: float, greenup: float, outcome: Outcome | None, tests: RankTests
+) -> str:
+    """The comparison as one sentence about the candidate, which does not contradict the tests printed with it."""
     name = second.run.label
     if outcome is None:
         return (
@@ -20,16 +26,17 @@ def verdict(first: Quantity, second: Quantity, speedup: float, greenup: float, o
     time = {
         Side.ABOVE: f"is {_more(speedup)} faster",
         Side.BELOW: f"is {_more(1 / speedup)} slower",
-        Side.SAME: "takes the same time",
-        Side.UNDECIDED: "shows no clear difference in time",
+        Side.SAME: "takes nearly the same time" if tests.time_p < LEVEL else "takes the same time",
+        Side.UNDECIDED: _undecided("time", tests.time_p),
     }[outcome.speed]
     energy = {
         Side.ABOVE: f"uses {_less(greenup)} less energy",
         Side.BELOW: f"uses {_more(1 / greenup)} more energy",
-        Side.SAME: "uses the same energy",
-        Side.UNDECIDED: "shows no clear difference in energy",
+        Side.SAME: "uses nearly the same energy" if tests.energy_p < LEVEL else "uses the same energy",
+        Side.UNDECIDED: _undecided("energy", tests.energy_p),
     }[outcome.green]
-    if outcome.speed is outcome.green and outcome.speed in (Side.SAME, Side.UNDECIDED):
+    neither = tests.time_p >= LEVEL and tests.energy_p >= LEVEL
+    if neither and outcome.speed is outcome.green and outcome.speed in (Side.SAME, Side.UNDECIDED):
         both = (
             "takes the same time and energy"
             if outcome.speed is Side.SAME
@@ -38,6 +45,10 @@ def verdict(first: Quantity, second: Quantity, speedup: float, greenup: float, o
         return f"{name} {both}"
     group = f" (category {outcome.category}: {outcome.name})" if outcome.category else ""
     return f"{name} {time} and {energy}{group}"
+
+
+def _undecided(what: str, p: float) -> str:
+    return f"differs in {what}, by how much is undecided" if p < LEVEL else f"shows no clear difference in {what}"
 
 
 def _more(ratio: float) -> str:

@@ -32,6 +32,7 @@ class Report(BaseModel):
     waiting: list[Waiting] = []
     output: list[Output] = []
     choices: list[Choice] = []
+    visits_missing: int = 0
     warnings: list[str] = []
 
     @property
@@ -63,6 +64,12 @@ def compose(
     begin = min((ending.begin_ns for ending in ended), default=first.monotonic_ns)
     end = max((ending.end_ns for ending in ended), default=begin)
     warnings = [f"rank {report.rank}: {line}" for report in reports for line in report.warnings]
+    warnings += [f"{identity.host.node}: {line}" for line in series.complaints]
+    warnings += [
+        f"rank {report.rank}: {report.ending.left_behind.words}"
+        for report in reports
+        if report.ending is not None and report.ending.left_behind.processes
+    ]
     metrics = merge_metrics([account for report in reports for account in report.accounts])
     warnings += metrics.disputed.values()
     repeats: list[Repeat] = []
@@ -126,6 +133,8 @@ def _repeat(
         waiting=[job for report in reports for job in report.waiting],
         output=[job for report in reports for job in report.output],
         choices=[choice for report in reports for choice in report.choices],
+        left_behind=sum(ending.left_behind.processes for ending in ended),
+        visits_missing=sum(report.visits_missing for report in reports),
     )
 
 

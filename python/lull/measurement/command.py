@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from lull import record
+from lull.base.guard import Stream
 from lull.measurement.repeat import Measured, compose_run
 from lull.meter.meter import Meter
 from lull.record import IdlePower, Repeat
@@ -26,6 +27,7 @@ class Command:
     env: Mapping[str, str] = field(default_factory=dict)  # on top of ours
     cwd: Path | None = None
     factors: Mapping[str, str | int | float] = field(default_factory=dict)
+    stdout: Stream = None  # where its output goes; None: to ours
     append: bool = False  # whether the record stands already, and these are further repeats of it
     finished: list[Measured] = field(default_factory=list)
 

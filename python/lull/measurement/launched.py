@@ -122,6 +122,7 @@ def _run(place: Place, command: Sequence[str], node: str, interrupts: Interrupts
         waiting=found.waiting,
         output=found.output,
         choices=found.choices,
+        visits_missing=found.visits_missing,
         warnings=found.warnings,
     )
 

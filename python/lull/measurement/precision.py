@@ -12,7 +12,7 @@ from math import inf
 
 import numpy as np
 
-from lull.record import Domain, Repeat
+from lull.record import Domain, Repeat, succeeded
 from lull.record.totals import over_nodes
 from lull.statistics import bootstrap
 
@@ -36,7 +36,7 @@ def half_widths(repeats: Sequence[Repeat]) -> dict[str, float] | None:
 
     Failed repeats are left out; None where those left are too few for an interval.
     """
-    good = [repeat for repeat in repeats if repeat.exit_code == 0]
+    good = succeeded(repeats)
     if len(good) < bootstrap.runs_for_interval():
         return None
     columns = {"time": [repeat.wall_s for repeat in good]}
@@ -64,7 +64,7 @@ def is_reached(asked: Precision, repeats: Sequence[Repeat]) -> bool:
 
 def is_hopeless(asked: Precision, repeats: Sequence[Repeat]) -> bool:
     """Whether more runs are no use: there could be an interval by now, and every run has failed."""
-    return len(repeats) >= asked.first_look and all(repeat.exit_code != 0 for repeat in repeats)
+    return len(repeats) >= asked.first_look and not succeeded(repeats)
 
 
 def words(repeats: Sequence[Repeat]) -> str:

@@ -13,6 +13,7 @@ from lull import __version__, record
 from lull.base.guard import Stream, run_guarded
 from lull.base.interrupts import Interrupts
 from lull.hosts.virtual import hosts_there
+from lull.meter.cpu_time import OthersTime
 from lull.meter.meter import Meter
 from lull.record import Energy, IdlePower, Repeat
 from lull.record.totals import disbelieved, node_totals
@@ -65,6 +66,7 @@ def measure_repeat(
     """
     with scratch_folder() as folder:
         started = datetime.now(UTC)
+        others = OthersTime()
         meter.start()
         try:
             ending = run_guarded(
@@ -78,6 +80,7 @@ def measure_repeat(
             )
         finally:
             series = meter.stop()
+        others_cpu_s = others.since(ending.user_s + ending.system_s)
         parts = [host.name for host in hosts_there()]
         found = keep_those_of(record.this_host().node, read_accounts(folder), parts)
     energy = series.energy([(ending.begin_ns, ending.end_ns)])
@@ -96,8 +99,13 @@ def measure_repeat(
         waiting=found.waiting,
         output=found.output,
         choices=found.choices,
+        left_behind=ending.left_behind.processes,
+        others_cpu_s=others_cpu_s,
+        visits_missing=found.visits_missing,
     )
     warnings = [*found.warnings, *metrics.disputed.values(), *series.complaints, *map(_too_low, disbelieved(energy))]
+    if ending.left_behind.processes:
+        warnings.append(ending.left_behind.words)
     return Measured(repeat, series.table(index, ending.begin_ns), warnings, ending.begin_ns)
 
 

@@ -7,7 +7,7 @@ from statistics import median
 
 from rich.table import Table
 
-from lull.record import Domain, Repeat, weakest
+from lull.record import Domain, Repeat, succeeded, weakest
 from lull.record.output import typical_output
 from lull.record.totals import OverNodes, over_nodes
 from lull.record.waiting import typical_waiting
@@ -17,12 +17,14 @@ from lull.statistics import formatting
 def summary_table(repeats: Sequence[Repeat]) -> Table:
     """Wall and CPU seconds and every total in joules with its kind, a row per repeat and one for the medians.
 
+    The medians are those of the repeats that succeeded.
+
     Energies are summed over the nodes: one column for each domain.
 
     Args:
         repeats: At least one, all of one command on the same nodes.
     """
-    sums = [over_nodes(repeat.totals) for repeat in repeats]
+    sums = list(map(_sums, repeats))
     domains = list(dict.fromkeys(domain for of_repeat in sums for domain in of_repeat))
     table = Table("repeat", "exit", pad_edge=False, box=None, padding=(0, 2, 0, 0))
     for header in ("wall s", "CPU s", *(heading(domain, sums) for domain in domains)):
@@ -32,12 +34,19 @@ def summary_table(repeats: Sequence[Repeat]) -> Table:
         table.add_row(
             str(repeat.index + 1), str(repeat.exit_code), f"{repeat.wall_s:.4g}", f"{repeat.cpu_s:.4g}", *energy
         )
-    if len(repeats) > 1:
-        walls = median(repeat.wall_s for repeat in repeats)
-        cpus = median(repeat.cpu_s for repeat in repeats)
-        joules = [median(of[domain].energy.joules for of in sums if domain in of) for domain in domains]
-        table.add_row("median", "", *(f"{value:.4g}" for value in (walls, cpus, *joules)), style="bold")
+    good = succeeded(repeats)
+    if len(repeats) > 1 and good:
+        values = [median(repeat.wall_s for repeat in good), median(repeat.cpu_s for repeat in good)]
+        words = [f"{value:.4g}" for value in values]
+        for domain in domains:
+            joules = [of[domain].energy.joules for of in map(_sums, good) if domain in of]
+            words.append(f"{median(joules):.4g}" if joules else "-")
+        table.add_row("median", "", *words, style="bold")
     return table
+
+
+def _sums(repeat: Repeat) -> dict[Domain, OverNodes]:
+    return over_nodes(repeat.totals)
 
 
 def heading(domain: Domain, sums: Sequence[dict[Domain, OverNodes]]) -> str:
@@ -56,8 +65,9 @@ def joules_in_words(total: OverNodes) -> str:
 
 
 def costs_in_words(repeats: Sequence[Repeat]) -> list[str]:
-    """What waiting and output cost, each in a line, where the repeats tell."""
-    return [line for line in (waiting_in_words(repeats), output_in_words(repeats)) if line]
+    """What waiting and output cost in the repeats that succeeded, each in a line, where these tell."""
+    good = succeeded(repeats)
+    return [line for line in (waiting_in_words(good), output_in_words(good)) if line]
 
 
 def output_in_words(repeats: Sequence[Repeat]) -> str:

@@ -14,6 +14,7 @@ from lull.measurement.interleave import Turn
 from lull.measurement.repeat import Measured
 from lull.measurement.summary import costs_in_words, summary_table
 from lull.record import Run
+from lull.record.notes import notes_of_times
 
 
 def say(line: str) -> None:
@@ -40,7 +41,7 @@ def tell_command(command: Command, *, heading: bool) -> int:
     failed = [repeat for repeat in command.repeats if repeat.exit_code != 0]
     if failed:
         say(f"{len(failed)} of {len(command.repeats)} repeats failed, the first with exit code {failed[0].exit_code}")
-    for line in costs_in_words(command.repeats):
+    for line in [*costs_in_words(command.repeats), *notes_of_times(command.repeats)]:
         say(line)
     say(f"record in {command.folder}")
     return failed[0].exit_code if failed else 0

@@ -90,7 +90,15 @@ def run_in_turn(
     def measure(turn: Turn[Command]) -> Measured:
         command = turn.of
         env = {**os.environ, **command.env}
-        return measure_repeat(command.argv, meter, max(turn.number, 0), env=env, cwd=command.cwd, interrupts=interrupts)
+        return measure_repeat(
+            command.argv,
+            meter,
+            max(turn.number, 0),
+            env=env,
+            cwd=command.cwd,
+            interrupts=interrupts,
+            stdout=command.stdout,
+        )
 
     def keep(turn: Turn[Command], measured: Measured) -> None:
         if turn.number >= 0:

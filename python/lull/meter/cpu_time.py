@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +19,11 @@ class CpuTime:
 
     idle: int
     total: int
+
+    @property
+    def busy_s(self) -> float:
+        """CPU seconds that were not idle."""
+        return (self.total - self.idle) / os.sysconf("SC_CLK_TCK")
 
 
 def cpu_time(sysroot: Path = Path("/")) -> CpuTime:
@@ -42,3 +49,24 @@ def utilisation(before: CpuTime, after: CpuTime) -> float:
     """Share of CPU time spent busy in between, 0 to 1; 0 where no tick passed."""
     passed = after.total - before.total
     return min(1.0, max(0.0, 1 - (after.idle - before.idle) / passed)) if passed > 0 else 0.0
+
+
+class OthersTime:
+    """The CPU time that neither a command nor this process has had since this was made."""
+
+    def __init__(self) -> None:
+        self._begin = self._now()
+
+    def since(self, of_command_s: float) -> float | None:
+        """Seconds, when the command has had `of_command_s`; None where the machine does not say."""
+        end = self._now()
+        if self._begin is None or end is None:
+            return None
+        return max(0.0, end - self._begin - of_command_s)
+
+    @staticmethod
+    def _now() -> float | None:
+        try:
+            return cpu_time().busy_s - time.process_time()
+        except LullError:
+            return None

@@ -60,7 +60,7 @@ def read_figures(path: Path) -> Output:
     fix = "lull stage --figures FILE writes them"
     asked = f"read the figures of a run's output, {path}"
     if path.is_dir():
-        jobs = [job for repeat in read(path).repeats for job in repeat.output]
+        jobs = [job for repeat in read(path).succeeded for job in repeat.output]
         if not jobs:
             raise LullError(asked, "the record has none", "measure a command that lull stage starts")
         return jobs[-1]

@@ -37,6 +37,7 @@ from lull.record.schema import (
     Waiting,
     WaitingRow,
     is_simulated,
+    succeeded,
     weakest,
 )
 
@@ -71,6 +72,7 @@ __all__ = [
     "is_simulated",
     "read",
     "read_samples",
+    "succeeded",
     "this_host",
     "weakest",
     "write",

@@ -219,6 +219,8 @@ def _merge_repeats(
         waiting=[job for repeat in repeats for job in repeat.waiting],
         output=[job for repeat in repeats for job in repeat.output],
         choices=[choice for repeat in repeats for choice in repeat.choices],
+        left_behind=sum(repeat.left_behind for repeat in repeats),
+        visits_missing=sum(repeat.visits_missing for repeat in repeats),
     )
 
 

@@ -6,6 +6,7 @@ kind does not exist: see `EnergyKind`, ordered from the most to the least direct
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, Literal
@@ -345,6 +346,14 @@ class Repeat(Model):
     waiting: list[Waiting] = []  # of each OpenSHMEM job in it, and each node of each MPI job; empty: without LULL_STATS
     output: list[Output] = []  # of each job in it whose output is staged
     choices: list[Choice] = []  # of each job in it
+    left_behind: int = Field(default=0, ge=0)  # processes that ran on when the command had ended
+    others_cpu_s: float | None = Field(default=None, ge=0)  # CPU time of everything else on the node; None: not known
+    visits_missing: int = Field(default=0, ge=0)  # to regions, by processes that left no account of them
+
+
+def succeeded(repeats: Iterable[Repeat]) -> list[Repeat]:
+    """The repeats that count in medians and comparisons: a command that fails early would look fast."""
+    return [repeat for repeat in repeats if repeat.exit_code == 0]
 
 
 class Run(Model):
@@ -364,6 +373,11 @@ class Run(Model):
     repeats: list[Repeat]
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, populate_by_name=True)
+
+    @property
+    def succeeded(self) -> list[Repeat]:
+        """The repeats that count."""
+        return succeeded(self.repeats)
 
 
 def is_simulated(run: Run) -> bool:

@@ -20,8 +20,8 @@ PARTS = (Domain.PACKAGE, Domain.DRAM, Domain.GPU)
 def counted(energies: Iterable[Energy]) -> dict[str, list[Energy]]:
     """For every node the energies that make up its total, nothing twice: what meters the node itself, else its parts.
 
-    A meter of the node that counted less than the parts inside it is not believed. Where only accelerators are metered it
-    is these. A node without either (only a wire, only memory) is left out: nothing is made up.
+    A meter of the node that counted less than the parts inside it is not believed. Where only accelerators are metered,
+    it is these. A node without either (only a wire, only memory) is left out: nothing is made up.
     """
     found: dict[str, list[Energy]] = {}
     for node, on_node in _by_node(energies).items():

@@ -8,6 +8,7 @@ under `lull stage` one process of a job leaves an `output-*.json`. Both leave a 
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from lull.meter.meter import Interval, Series
 from lull.record import Choice, Combination, Metric, Output, Region, RegionShare, Waiting
 from lull.record.metrics import Combined, combine
+from lull.statistics import formatting
 
 _File = TypeVar("_File", bound=BaseModel)
 
@@ -57,6 +59,8 @@ class Account(_Part):
     node: str
     pid: int
     pe: int | None  # None: it was not started by a launcher
+    begun: int = 0  # visits, the ones under way among them, when it was written
+    ended: int = 0
     regions: list[Visit]
     metrics: list[ReportedMetric]
 
@@ -127,6 +131,7 @@ class Accounts:
     output: list[Output] = field(default_factory=list)
     choices: list[Choice] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    visits_missing: int = 0
 
 
 def read_accounts(folder: Path) -> Accounts:
@@ -138,7 +143,32 @@ def read_accounts(folder: Path) -> Accounts:
     choices = [
         choice for file in _read_each(folder, "choices-*.json", _ChoicesFile, warnings) for choice in file.choices
     ]
-    return Accounts(accounts, waiting, output, choices, warnings)
+    missing, processes = _missing_visits(folder, accounts)
+    if missing:
+        of = formatting.count(processes, "process", "processes")
+        warnings.append(
+            f"{formatting.count(missing, 'visit')} to regions missing, of {of} that ended without exit handlers:"
+            " killed, by os._exit or by Pool.terminate; lull.flush() before that, or lull_region_flush(), counts them"
+        )
+    return Accounts(accounts, waiting, output, choices, warnings, missing)
+
+
+def _missing_visits(folder: Path, accounts: Sequence[Account]) -> tuple[int, int]:
+    """Visits in no account, and of how many processes, by what these counted (src/regions/visit_counts.hpp)."""
+    written = {(account.node, account.pid): account for account in accounts}
+    missing = processes = 0
+    for path in folder.glob("visits-*.count"):
+        node, _, pid = path.stem.removeprefix("visits-").rpartition("-")
+        try:
+            begun, ended = struct.unpack("=qq", path.read_bytes())
+        except (OSError, struct.error):
+            continue
+        account = written.get((node, int(pid))) if pid.isdecimal() else None
+        here = max(begun - account.begun, ended - account.ended) if account is not None else begun
+        if here > 0:
+            missing += here
+            processes += 1
+    return missing, processes
 
 
 def _read_each(folder: Path, pattern: str, form: type[_File], warnings: list[str]) -> list[_File]:
@@ -176,7 +206,7 @@ def keep_those_of(node: str, found: Accounts, parts: Collection[str] = ()) -> Ac
         names = ", ".join(elsewhere[:4]) + (", ..." if len(elsewhere) > 4 else "")
         warnings.append(missing_nodes(f"PEs ran on {names} too"))
     mine = [account for account in ours if account.node == node]
-    return Accounts(mine, found.waiting, found.output, found.choices, warnings)
+    return Accounts(mine, found.waiting, found.output, found.choices, warnings, found.visits_missing)
 
 
 def missing_nodes(found: str) -> str:

@@ -10,13 +10,19 @@
 
 They call the library liblull-meter, the same that C, C++ and Fortran parts of the process link: all write one account.
 Without `lull measure` around the program nothing is recorded. A child of `multiprocessing` leaves without the exit
-handlers of a process and must call `lull.flush()` itself.
+handlers of a process, and a worker of its pools may be killed at any moment: it writes its account when its outermost
+region ends, unless that would cost more than half a percent of its time. Other processes that leave by `os._exit` must
+call `lull.flush()` themselves; the measurement says when visits are missing.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import os
+import sys
+import threading
+import time
 from contextlib import ContextDecorator
 from types import TracebackType
 
@@ -25,6 +31,7 @@ from lull.base.errors import LullError
 
 LIBRARY = "liblull-meter.so.0"
 BAD_ARGUMENT = (-1, -2, -6)  # LULL_METER_BAD_NAME, LULL_METER_BAD_VALUE, LULL_METER_CONFLICT
+MOST_SHARE = 0.005  # of the time of a worker that writing its account may take
 METRICS = ("lull_metric_sum", "lull_metric_mean", "lull_metric_min", "lull_metric_max")
 
 
@@ -43,14 +50,52 @@ class region(ContextDecorator):
 
     def __enter__(self) -> region:
         _check(_library().lull_region_begin(_text(self.name)))
+        _in_worker.depth += 1
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         code = _library().lull_region_end(_text(self.name))
+        _in_worker.depth -= 1
+        if _in_worker.depth == 0:
+            _in_worker.ended()
         if error is None:  # what went wrong inside is not hidden by what went wrong about it
             _check(code)
+
+
+class _InWorker(threading.local):
+    """Writes the account of a child of multiprocessing after its outermost regions; regions nest within a thread."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self._process = 0
+        self._due = 0.0
+
+    def ended(self) -> None:
+        """The outermost region of this thread has ended."""
+        process = sys.modules.get("multiprocessing.process")
+        if process is None or process.parent_process() is None:
+            return
+        now = time.monotonic()
+        if self._process != os.getpid():
+            self._process, self._due = os.getpid(), now
+            from multiprocessing import util
+
+            # What no visit has written before: run when the child ends of itself.
+            util.Finalize(None, _library().lull_region_flush, exitpriority=0)
+        if now >= self._due:
+            _library().lull_region_flush()
+            written = time.monotonic()
+            self._due = written + (written - now) / MOST_SHARE
+
+    def begins_anew(self) -> None:
+        """A child of fork has none of its parent's regions."""
+        self.depth = 0
+
+
+_in_worker = _InWorker()
+os.register_at_fork(after_in_child=_in_worker.begins_anew)
 
 
 def metric_sum(name: str, value: float, unit: str = "") -> None:

@@ -138,7 +138,7 @@ def power_over_time(run: Run, samples: pa.Table, repeat: int) -> svg.Plot | None
 
 def typical_repeat(run: Run) -> int | None:
     """The index of the successful repeat whose time is nearest the median; None when all failed."""
-    good = [repeat for repeat in run.repeats if repeat.exit_code == 0]
+    good = run.succeeded
     if not good:
         return None
     middle = bootstrap.median([repeat.wall_s for repeat in good])

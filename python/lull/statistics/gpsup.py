@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lull.statistics.bootstrap import Interval
+from lull.statistics.bootstrap import CONFIDENCE, Interval
 
 DELTA = 0.02  # ratios this close to 1 are no difference anyone acts upon
 
@@ -96,9 +96,21 @@ def side_of_one(ratio: Interval, delta: float = DELTA) -> Side:
     return Side.UNDECIDED
 
 
-def classify(speedup: Interval, greenup: Interval, powerup: Interval, delta: float = DELTA) -> Outcome:
-    """The category of a comparison, or None where an interval crosses the border of S = 1 or G = 1."""
+def classify(
+    speedup: Interval,
+    greenup: Interval,
+    powerup: Interval,
+    delta: float = DELTA,
+    *,
+    time_p: float = 0.0,
+    energy_p: float = 0.0,
+) -> Outcome:
+    """The category of a comparison, or None where an interval crosses the border of S = 1 or G = 1.
+
+    A difference that the rank test (`time_p`, `energy_p`) does not confirm is undecided.
+    """
     speed, green, power = (side_of_one(ratio, delta) for ratio in (speedup, greenup, powerup))
+    speed, green = _confirmed(speed, time_p), _confirmed(green, energy_p)
     category: int | None = None
     if speed is Side.ABOVE and green is Side.ABOVE:
         category = {Side.BELOW: 1, Side.ABOVE: 3}.get(power, 2)
@@ -109,6 +121,10 @@ def classify(speedup: Interval, greenup: Interval, powerup: Interval, delta: flo
     elif speed is Side.BELOW and green is Side.BELOW:
         category = {Side.BELOW: 6, Side.ABOVE: 8}.get(power, 7)
     return Outcome(speed, green, power, category)
+
+
+def _confirmed(side: Side, p: float) -> Side:
+    return Side.UNDECIDED if side in (Side.ABOVE, Side.BELOW) and p >= 1 - CONFIDENCE else side
 
 
 def powerup(speedup: float, greenup: float) -> float:

@@ -115,7 +115,7 @@ def wire_over_node(run: Run, region: str | None) -> Seen | None:
     """Energy on the wire over the energy of the nodes: median over repeats, with the least and the greatest."""
     ratios: list[float] = []
     kinds: list[EnergyKind] = []
-    for repeat in run.repeats:
+    for repeat in run.succeeded:
         of_region = [found.energy for found in repeat.regions if found.name == region]
         totals = node_totals(of_region[0]) if of_region else repeat.totals
         sums = over_nodes(totals)
@@ -124,6 +124,8 @@ def wire_over_node(run: Run, region: str | None) -> Seen | None:
             return None
         ratios.append(wire.energy.joules / node.energy.joules)
         kinds += [wire.energy.kind, node.energy.kind]
+    if not ratios:
+        return None
     return Seen(median(ratios), min(ratios), max(ratios), weakest(kinds))
 
 

@@ -97,7 +97,7 @@ def _family(study: Description, curves: Curves, fixed: dict[str, Value], runs: M
             kinds.append(side.kind)
             # The units are those of the first run; another one would be another quantity.
             for name in metrics:
-                given = {repeat.metrics[name].unit for repeat in run.repeats if name in repeat.metrics}
+                given = {repeat.metrics[name].unit for repeat in run.succeeded if name in repeat.metrics}
                 if given - {units.setdefault(name, min(given, default=""))}:
                     asked = f"draw the curves {curves.name}"
                     differ = f"{run.label} gives {name} in '{max(given)}', another run in '{units[name]}'"

@@ -92,7 +92,7 @@ def predictions(group: Group, counted: Run, auto: Costs, machine: Machine | None
 def seconds_of_job(run: Run) -> float:
     """From the begin of its communication to its end, which is what waits were counted in; else the whole run."""
     return median(
-        max((job.wall_s for job in repeat.waiting if job.wall_s > 0), default=repeat.wall_s) for repeat in run.repeats
+        max((job.wall_s for job in repeat.waiting if job.wall_s > 0), default=repeat.wall_s) for repeat in run.succeeded
     )
 
 

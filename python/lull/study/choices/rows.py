@@ -149,7 +149,7 @@ def taken_by(application: ApplicationWithChoices, run: Run) -> Taken:
         LullError: Some of its runs failed.
     """
     if application.seconds is not None:
-        return Taken([repeat.metrics[application.seconds].value for repeat in run.repeats], None)
+        return Taken([repeat.metrics[application.seconds].value for repeat in run.succeeded], None)
     found = quantity(run, region=application.region, per=application.per)
     if len(found.rows) < len(run.repeats):
         raise LullError(f"compare {run.label}", "some of its runs failed", "start --fresh")
@@ -158,7 +158,7 @@ def taken_by(application: ApplicationWithChoices, run: Run) -> Taken:
 
 def _took(run: Run) -> str:
     """What the record of `auto` says that it had."""
-    last = run.repeats[-1]
+    last = run.succeeded[-1]
     policies = [f"waits by {job.policy}" for job in last.waiting]
     approaches = [f"output by {job.approach}" for job in last.output]
     chosen = [f"{choice} {name}" for choice, name in most_taken(facts_of(run).choices).items() if choice in SHOWN]

@@ -1,0 +1,65 @@
+"""What a reader must know of a record's repeats before believing their medians, each as one line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lull.record.schema import Repeat, Run, succeeded
+from lull.statistics import formatting
+from lull.statistics.groups import first_differs, two_groups
+
+OTHERS = 0.05  # of the CPUs: from here on the load of others is worth a line
+
+
+def notes(run: Run) -> list[str]:
+    """All of them, of the repeats that succeeded."""
+    cores = sum(host.cores for host in run.hosts)
+    return [*notes_of_times(run.repeats), *_left_behind(run.succeeded), *_others(run.succeeded, cores), *_visits(run)]
+
+
+def notes_of_times(repeats: Sequence[Repeat]) -> list[str]:
+    """Whether the first repeat, or one of two groups of repeats, did other work than the others."""
+    good = succeeded(repeats)
+    for what, values in (("", [one.wall_s for one in good]), (" of CPU time", [one.cpu_s for one in good])):
+        if first_differs(values):
+            others = formatting.si_range(min(values[1:]), max(values[1:]), "s")
+            return [
+                f"the first repeat took {formatting.si(values[0], 's')}{what}, the others {others}: it did other work"
+                " (cold caches, files that were not there yet); --warmup 1 leaves it out"
+            ]
+        if (groups := two_groups(values)) is not None:
+            fast, slow = groups
+            return [
+                f"the repeats are of two groups{what and ' by their CPU time'}: {len(fast)} of about"
+                f" {formatting.si(sorted(fast)[len(fast) // 2], 's')} and {len(slow)} of about"
+                f" {formatting.si(sorted(slow)[len(slow) // 2], 's')}; no median describes both"
+            ]
+    return []
+
+
+def _left_behind(good: Sequence[Repeat]) -> list[str]:
+    left = [repeat for repeat in good if repeat.left_behind]
+    if not left:
+        return []
+    repeats = formatting.count(len(left), "repeat")
+    return [
+        f"{repeats} left processes behind: their time and energy are missing there, and may be in the repeats after it"
+    ]
+
+
+def _others(good: Sequence[Repeat], cores: int) -> list[str]:
+    known = [one for one in good if one.others_cpu_s is not None and one.wall_s > 0]
+    shares = [(one.others_cpu_s or 0.0) / (one.wall_s * max(cores, 1)) for one in known]
+    if not shares or max(shares) < OTHERS:
+        return []
+    return [
+        f"other programs kept up to {formatting.percent(min(1.0, max(shares)))} of the CPUs busy meanwhile: the energy"
+        " is theirs, too, and the time may be longer"
+    ]
+
+
+def _visits(run: Run) -> list[str]:
+    missing = sum(repeat.visits_missing for repeat in run.succeeded)
+    return (
+        [f"{formatting.count(missing, 'visit')} to regions missing: figures of regions are too low"] if missing else []
+    )
