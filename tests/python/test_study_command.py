@@ -1,8 +1,11 @@
 """`lull study` as a user calls it: interleaved, resumable after any kill, honest about what differs."""
 
 import json
+import os
 import random
+import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -255,3 +258,83 @@ def test_the_state_says_what_was_begun(study: Lull) -> None:
     begun = json.loads((study.folder / "results" / "study-small-quick" / ".state" / "study.json").read_text())
     assert begun["quick"] is True
     assert "LULL_RECORD" not in begun["settings"]
+
+
+GATE = """
+title = "t"
+question = "q"
+command = ["./{side}/app"]
+[factors]
+side = ["main", "change"]
+[measure]
+runs = 1
+warmup = 0
+[[compare]]
+name = "the change"
+baseline = { side = "main" }
+candidate = { side = "change" }
+"""
+
+
+def program(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+def test_a_program_by_a_relative_path_is_known_by_its_content(lull: Lull) -> None:
+    (lull.folder / "gate.toml").write_text(GATE)
+    program(lull.folder / "main" / "app", "echo main")
+    program(lull.folder / "change" / "app", "echo change")
+    assert lull.run("study", "./gate.toml", "--out", "gate").returncode == 0
+    os.utime(lull.folder / "change" / "app")
+    done = lull.run("study", "./gate.toml", "--out", "gate")
+    assert "is complete" in done.stderr, "a later time alone changes nothing"
+    status = (lull.folder / "change" / "app").stat()
+    program(lull.folder / "change" / "app", "echo CHANGE")
+    os.utime(lull.folder / "change" / "app", ns=(status.st_atime_ns, status.st_mtime_ns))
+    done = lull.run("study", "./gate.toml", "--out", "gate")
+    assert done.returncode == 0
+    assert "app has been built anew" in done.stderr and "is complete" not in done.stderr
+
+
+def test_a_program_on_path_and_an_input_are_known_by_their_content(lull: Lull) -> None:
+    (lull.folder / "gate.toml").write_text(GATE.replace('"./{side}/app"', '"app", "--in=deck", "-o", "out"'))
+    program(lull.folder / "bin" / "app", "date +%N > out; cat deck")
+    (lull.folder / "deck").write_text("one")
+    (lull.folder / "out").write_text("old")
+    lull.env["PATH"] = f"{lull.folder / 'bin'}:{os.environ['PATH']}"
+    assert lull.run("study", "./gate.toml", "--out", "gate").returncode == 0
+    assert "is complete" in lull.run("study", "./gate.toml", "--out", "gate").stderr
+    (lull.folder / "deck").write_text("two")
+    assert "deck has been built anew" in lull.run("study", "./gate.toml", "--out", "gate").stderr
+    program(lull.folder / "bin" / "app", "cat deck; true")
+    assert "app has been built anew" in lull.run("study", "./gate.toml", "--out", "gate").stderr
+
+
+def test_fresh_gets_past_a_damaged_note_and_links(study: Lull) -> None:
+    out = study.folder / "results" / "study-small"
+    assert study.run("study", "./small.toml").returncode == 0
+    (out / ".state" / "study.json").write_text("{")
+    elsewhere = study.folder / "elsewhere"
+    elsewhere.mkdir()
+    point = next(out.glob("pause-*"))
+    shutil.rmtree(point)
+    point.symlink_to(elsewhere)
+    done = study.run("study", "./small.toml")
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert "--fresh" in done.stderr
+    done = study.run("study", "./small.toml", "--fresh")
+    assert done.returncode == 0, done.stderr
+    assert elsewhere.is_dir() and not point.is_symlink()
+
+
+def test_a_study_in_the_working_directory_is_moved_aside(study: Lull) -> None:
+    inside = study.folder / "inside"
+    inside.mkdir()
+    here = replace(study, folder=inside)
+    assert here.run("study", "../small.toml", "--out", ".").returncode == 0
+    here.env["LULL_WAIT"] = "poll"
+    done = here.run("study", "../small.toml", "--out", ".")
+    assert done.returncode == 0, done.stderr
+    assert (study.folder / "inside-1" / ".state" / "study.json").exists()

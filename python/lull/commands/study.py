@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -16,12 +16,12 @@ from lull.base.errors import UsageError
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.native import unknown_variables
 from lull.base.terminal import output
-from lull.measurement.state import State, take_up
+from lull.measurement.state import Begun, State, take_up
 from lull.study import beside_paper
 from lull.study.choices.description import is_of_choices, read_choices
 from lull.study.description import Description, find_study, read_description
 from lull.study.kinds import read_study
-from lull.study.points import Places, Point, all_points
+from lull.study.points import Places, Point, all_points, prepare_command
 from lull.study.published.description import is_of_publications
 from lull.study.runner import beginning, hosts_of, prepare_inputs, run_points
 from lull.study.simulated.description import is_simulated, read_simulated
@@ -105,7 +105,7 @@ def study(
     for line in unknown_variables():
         print(f"lull: {line}", file=sys.stderr)
     with State(folder) as state:
-        if words := take_up(state, beginning(path.stem, quick, chosen, points, places), resume):
+        if words := take_up(state, _beginning(path, quick, chosen, points, places), resume):
             print(f"lull: {words}", file=sys.stderr)
         if all((folder / point.name).exists() for point in points):
             print(f"lull: the study in {folder} is complete; --fresh runs it anew", file=sys.stderr)
@@ -115,6 +115,11 @@ def study(
                 with hosts_of(chosen, points):
                     run_points(chosen, points, state, interrupts)
         conclude(chosen, points, folder)
+
+
+def _beginning(path: Path, quick: bool, chosen: Description, points: Sequence[Point], places: Places) -> Begun:
+    prepares = [prepare_command(chosen, places, name, places.inputs / name) for name in chosen.prepare]
+    return beginning(path.stem, quick, chosen, points, places, prepares=prepares)
 
 
 def _refuse(name: str, options: Mapping[str, object], kind: str) -> None:

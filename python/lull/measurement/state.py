@@ -12,6 +12,7 @@ import fcntl
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -19,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from lull.base.content import PROGRAM
 from lull.base.errors import LullError, describe_os_error
 from lull.record import Repeat
 
@@ -45,7 +47,7 @@ class Begun(BaseModel):
     description: str  # hash of its content
     settings: dict[str, str]
     node: str
-    programs: dict[str, str]  # path -> size and time of change
+    programs: dict[str, str]  # path -> what its content is known by
     points: list[str]
 
     def differences(self, now: Begun) -> list[str]:
@@ -64,7 +66,12 @@ class Begun(BaseModel):
         if self.node != now.node:
             words.append(f"it ran on {self.node}")
         if self.description == now.description:
-            changed = [path for path, state in now.programs.items() if self.programs.get(path) != state]
+            # A file that is no program and was not there before may be what the runs wrote.
+            changed = [
+                path
+                for path, state in now.programs.items()
+                if self.programs.get(path, "" if state.startswith(PROGRAM) else state) != state
+            ]
             words.extend(f"{Path(path).name} has been built anew" for path in changed)
         return words
 
@@ -92,7 +99,12 @@ class State:
         except OSError as error:
             os.close(self._lock)
             raise LullError(self._asked, "another lull study is at work there", "wait for it, or use --out") from error
-        self.begun = _read_begun(begun) if begun.exists() else None
+        self.begun: Begun | None = None
+        self.damage: LullError | None = None  # why the note of what was begun cannot be read
+        try:
+            self.begun = _read_begun(begun) if begun.exists() else None
+        except LullError as error:
+            self.damage = error
 
     def __enter__(self) -> Self:
         return self
@@ -105,22 +117,16 @@ class State:
         self.write(self.out / STATE / BEGUN, begun.model_dump_json(indent=1).encode())
         self.begun = begun
 
-    def clear(self) -> None:
-        """Remove what earlier runs made here, and nothing else."""
-        points = self.begun.points if self.begun else []
-        for name in (*points, *MADE):
-            path = self.out / name
-            if name == STATE:
-                for entry in path.iterdir():
-                    if entry.is_dir():
-                        shutil.rmtree(entry)
-                    elif entry.name != "lock":
-                        entry.unlink()
-            elif path.is_dir():
+    def clear(self, points: Sequence[str]) -> None:
+        """Remove what earlier runs made here, and nothing else; `points` are those of now, if the note is damaged."""
+        known = self.begun.points if self.begun else points
+        inside = [path for path in (self.out / STATE).iterdir() if path.name != "lock"]
+        for path in [*(self.out / name for name in (*known, *MADE) if name != STATE), *inside]:
+            if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             else:
                 path.unlink(missing_ok=True)
-        self.begun = None
+        self.begun = self.damage = None
 
     def set_aside(self) -> Path:
         """Move what stands here into a folder beside it, OUT-1 or the next free number, and return that.
@@ -131,7 +137,8 @@ class State:
             LullError: It cannot be moved.
         """
         number = 1
-        while (aside := self.out.with_name(f"{self.out.name}-{number}")).exists():
+        here = self.out.resolve()  # which has a name where --out is . or ends in ..
+        while (aside := here.with_name(f"{here.name}-{number}")).exists():
             number += 1
         points = self.begun.points if self.begun else []
         inside = [path for path in (self.out / STATE).iterdir() if path.name != "lock"]
@@ -203,7 +210,9 @@ def take_up(state: State, now: Begun, resume: bool | None) -> str:
     """
     asked = f"continue the study in {state.out}"
     if resume is False:
-        state.clear()
+        state.clear(now.points)
+    if state.damage is not None:
+        raise state.damage
     words = ""
     differences = state.begun.differences(now) if state.begun else []
     if differences and resume:
@@ -222,4 +231,6 @@ def _read_begun(path: Path) -> Begun:
     try:
         return Begun.model_validate(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, json.JSONDecodeError, ValidationError) as error:
-        raise LullError(f"take up the study in {path.parent.parent}", f"{path.name} is damaged", "use --out") from error
+        raise LullError(
+            f"take up the study in {path.parent.parent}", f"{path.name} is damaged", "--fresh begins anew"
+        ) from error

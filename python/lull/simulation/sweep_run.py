@@ -20,8 +20,10 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from lull import _core
+from lull.base.content import fingerprint
 from lull.base.errors import LullError
 from lull.base.interrupts import InterruptedBySignal, Interrupts
+from lull.base.text import readable
 from lull.measurement.interleave import interleaved
 from lull.measurement.progress import RunsProgress
 from lull.measurement.state import STATE, Begun, State
@@ -38,14 +40,13 @@ def beginning(sweep: Sweep) -> Begun:
     """What this sweep starts from, as it is kept in its folder."""
     content = [[point.name, point.active, point.description.content] for point in sweep.points]
     core = Path(_core.__file__)
-    status = core.stat()
     return Begun(
         study=sweep.name,
         quick=False,
         description=hashlib.sha256(json.dumps([sweep.repeats, content], sort_keys=True).encode()).hexdigest(),
         settings={},
         node="",  # the result is the same on every machine
-        programs={str(core): f"{status.st_size} bytes, {status.st_mtime_ns} ns"},
+        programs={readable(str(core)): fingerprint(core)},
         points=[point.name for point in sweep.points],
     )
 

@@ -17,10 +17,12 @@ import pyarrow as pa
 from pydantic import BaseModel
 
 from lull import record
+from lull.base.content import files_named, fingerprint
 from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.native import checked_settings
+from lull.base.text import readable
 from lull.hosts.virtual import Link, as_environment, hosts_there, virtual_hosts
 from lull.measurement.interleave import Turn, interleaved, take_turns
 from lull.measurement.progress import RunsProgress
@@ -45,11 +47,23 @@ TOLD_AT_THE_END = {
 }
 
 
-def beginning(name: str, quick: bool, chosen: BaseModel, points: Sequence[Point], places: Places) -> Begun:
-    """What this study starts from, as it is kept in its folder; the inputs it makes itself are no part of that."""
-    named = {Path(word) for point in points for word in point.command if word.startswith("/")}
-    used = sorted(path for path in named if path.is_file() and not path.is_relative_to(places.inputs))
-    states = {str(path): path.stat() for path in used}
+def beginning(
+    name: str,
+    quick: bool,
+    chosen: BaseModel,
+    points: Sequence[Point],
+    places: Places,
+    *,
+    prepares: Sequence[Sequence[str]] = (),
+) -> Begun:
+    """What this study starts from, as it is kept in its folder; the inputs it makes itself are no part of that.
+
+    Programs and inputs that commands name are known by their content, whatever they are called by: a path from here, a
+    name on PATH. `prepares` are the commands that make inputs.
+    """
+    named = {path for point in points for path in files_named(point.command, point.env.get("PATH"))}
+    named |= {path for command in prepares for path in files_named(command)}
+    used = sorted(path for path in named if not path.is_relative_to(places.inputs))
     content = chosen.model_dump_json(exclude=TOLD_AT_THE_END)
     return Begun(
         study=name,
@@ -61,7 +75,7 @@ def beginning(name: str, quick: bool, chosen: BaseModel, points: Sequence[Point]
             if variable not in ("LULL_RECORD", "LULL_HOSTS")
         },
         node=record.this_host().node,
-        programs={path: f"{stat.st_size} bytes, {stat.st_mtime_ns} ns" for path, stat in states.items()},
+        programs={readable(str(path)): fingerprint(path) for path in used},
         points=[point.name for point in points],
     )
 

@@ -13,7 +13,9 @@ from functools import partial
 from pathlib import Path
 
 from lull import _core
+from lull.base.content import fingerprint
 from lull.base.interrupts import Interrupts
+from lull.base.text import readable
 from lull.measurement.state import STATE, Begun, State
 from lull.simulation.sweep_run import run_tasks
 from lull.simulation.task import Outcome, Task
@@ -24,7 +26,6 @@ from lull.study.simulated.grids import Point
 def beginning(name: str, quick: bool, points: Sequence[Point]) -> Begun:
     """What this study starts from, as it is kept in its folder."""
     core = Path(_core.__file__)
-    status = core.stat()
     content = json.dumps([[point.name, point.content] for point in points], sort_keys=True)
     return Begun(
         study=name,
@@ -32,7 +33,7 @@ def beginning(name: str, quick: bool, points: Sequence[Point]) -> Begun:
         description=hashlib.sha256(content.encode()).hexdigest(),
         settings={},
         node="",  # the result is the same on every machine
-        programs={str(core): f"{status.st_size} bytes, {status.st_mtime_ns} ns"},
+        programs={readable(str(core)): fingerprint(core)},
         points=[],  # there are no records
     )
 
