@@ -12,7 +12,7 @@ lull_info{version}                                          1
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, generate_latest, start_http_server
@@ -22,7 +22,7 @@ from prometheus_client.registry import Collector
 from lull import __version__
 from lull.base.errors import LullError, UsageError, describe_os_error
 from lull.base.interrupts import Interrupts
-from lull.base.whole_file import write_whole
+from lull.base.whole_file import find_output, write_whole
 from lull.live.feed import Feed
 from lull.live.node_reading import NodeReading, totals
 
@@ -134,4 +134,6 @@ def write_textfile(feed: Feed, out: Path, every_s: float, interrupts: Interrupts
             interrupts.wait(None, every_s)
             write_whole(out, generate_latest(registry), "metrics", "--textfile", sync=False)
     finally:
-        out.unlink(missing_ok=True)
+        with suppress(OSError):
+            if (found := find_output(out)).is_file:
+                found.path.unlink(missing_ok=True)

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from lull.base.errors import LullError, describe_os_error
+from lull.base.whole_file import mode_of_new
 from lull.record.schema import RUN_FILE, SAMPLES_FILE, SAMPLES_SCHEMA, SCHEMA, Run
 from lull.record.upgrade import upgraded
 
@@ -43,19 +44,31 @@ def write(folder: Path, run: Run, samples: pa.Table, beside: Mapping[str, bytes]
     except OSError as error:
         raise LullError(asked, describe_os_error(error), "choose a folder you may write with --out") from error
     try:
-        aside.chmod(0o755)
+        aside.chmod(mode_of_new(0o777))
         pq.write_table(samples.cast(SAMPLES_SCHEMA), aside / SAMPLES_FILE, compression="zstd")
+        synced(aside / SAMPLES_FILE)
         run_json = (run.model_dump_json(by_alias=True, indent=1) + "\n").encode()
         for name, content in {**(beside or {}), RUN_FILE: run_json}.items():
             with (aside / name).open("wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
+        synced(aside)
         aside.rename(folder)
+        synced(folder.parent)
     except OSError as error:
         raise LullError(asked, describe_os_error(error), "choose a folder with room with --out") from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def synced(path: Path) -> None:
+    """Make what is in a file, or the names in a folder, outlast a crash of the machine."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def read(folder: Path) -> Run:

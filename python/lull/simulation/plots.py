@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lull.base.errors import LullError, describe_os_error
+from lull.base.whole_file import write_whole
 from lull.report import svg
 from lull.simulation.account import LatencyAccount, RepeatAccount, SimulationFile
 from lull.simulation.latency import percentile
@@ -56,20 +56,9 @@ def write_files(folder: Path, texts: dict[str, str]) -> list[Path]:
 
 
 def _write(folder: Path, contents: dict[str, bytes]) -> list[Path]:
-    paths = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            path = folder / name
-            aside = path.with_name(f".{name}")
-            aside.write_bytes(content)
-            aside.replace(path)
-            paths.append(path)
-    except OSError as error:
-        raise LullError(
-            f"write plots into {folder}", describe_os_error(error), "choose a folder you may write"
-        ) from error
-    return paths
+    for name, content in contents.items():
+        write_whole(folder / name, content, "plot", "--plots", sync=False)
+    return [folder / name for name in contents]
 
 
 def alone(text: str) -> str:
