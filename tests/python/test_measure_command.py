@@ -277,3 +277,27 @@ def test_a_process_that_waits_for_its_own_leaves_none_behind(lull: Lull) -> None
     [repeat] = record.read(lull.folder / "r").repeats
     assert repeat.left_behind == 0
     assert repeat.others_cpu_s is not None
+
+
+def test_a_killed_measurement_loses_the_run_under_way_and_no_more(lull: Lull) -> None:
+    script = "n=$(cat n 2>/dev/null || echo 0); n=$((n + 1)); echo $n > n; test $n -lt 4 || sleep 600"
+    process = lull.start("measure", "--runs", "100", "--out", "r", "sh", "-c", script)
+    assert wait_until(lambda: (lull.folder / "n").exists() and (lull.folder / "n").read_text() == "4\n")
+    process.kill()
+    process.communicate()
+    assert gone(str(lull.folder))
+    found = record.read(lull.folder / "r")
+    assert [repeat.index for repeat in found.repeats] == [0, 1, 2]
+    assert set(record.read_samples(lull.folder / "r").column("repeat").to_pylist()) == {0, 1, 2}
+    (lull.folder / "n").unlink()
+    done = lull.run("measure", "--runs", "2", "--append", "r", "sh", "-c", script)
+    assert done.returncode == 0, done.stderr
+    assert [repeat.index for repeat in record.read(lull.folder / "r").repeats] == [0, 1, 2, 3, 4]
+
+
+def test_commands_in_turn_leave_no_record_when_one_of_them_is_not_there(lull: Lull) -> None:
+    for name, command in (("a", "true"), ("b", "no-such-program")):
+        (lull.folder / f"{name}.toml").write_text(f'label = "{name}"\ncommand = "{command}"\n')
+    done = lull.run("measure", "--interleave", "--runs", "2", "--out", "r", "a.toml", "b.toml")
+    assert done.returncode == 127
+    assert not (lull.folder / "r").exists()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +16,19 @@ from lull.base.guard import Stream
 from lull.measurement.repeat import Measured, compose_run
 from lull.meter.meter import Meter
 from lull.record import IdlePower, Repeat
-from lull.record.append import add_repeats
+from lull.record.append import add_repeats, replace_record
+from lull.record.new_folder import default_folder
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What the records of a measurement have in common."""
+
+    meter: Meter
+    hz: float
+    settings: Mapping[str, str]
+    idle: Sequence[IdlePower]
+    may_rename: bool  # whether a record may go to another folder where its own was taken meanwhile
 
 
 @dataclass
@@ -30,19 +45,47 @@ class Command:
     stdout: Stream = None  # where its output goes; None: to ours
     append: bool = False  # whether the record stands already, and these are further repeats of it
     finished: list[Measured] = field(default_factory=list)
+    saved: int = 0  # of the repeats that have finished, how many are on disk
 
     @property
     def repeats(self) -> list[Repeat]:
         """The repeats that have finished, warm-ups left out."""
         return [measured.repeat for measured in self.finished]
 
-    def write(self, meter: Meter, hz: float, settings: Mapping[str, str], idle: Sequence[IdlePower]) -> None:
-        """Write the record of the finished repeats, of which there must be one, or add them to it.
+    def save(self, how: Recording) -> None:
+        """Put every repeat that has finished on disk: into a new record, or into the one that stands.
+
+        Whatever kills the measurement afterwards, they are there. The record is whole at any moment.
 
         Raises:
             LullError: The folder is taken or cannot be written, or its record is of something else.
         """
-        in_force = {**settings, **{name: value for name, value in self.env.items() if name in settings}}
-        run = compose_run(self.label, self.argv, meter, hz, in_force, self.repeats, self.factors, idle)
-        samples = pa.concat_tables([measured.samples for measured in self.finished])
-        (add_repeats if self.append else record.write)(self.folder, run, samples)
+        if self.saved == len(self.finished):
+            return
+        if self.append:
+            add_repeats(
+                self.folder, *self._record_of(self.finished[self.saved :], how, how.idle if not self.saved else ())
+            )
+        elif self.saved and self.folder.exists():
+            replace_record(self.folder, *self._record_of(self.finished, how, how.idle))
+        else:
+            if how.may_rename and self.folder.exists():  # another measurement took the name meanwhile
+                self.folder = default_folder(self.label, datetime.now())
+            record.write(self.folder, *self._record_of(self.finished, how, how.idle))
+        self.saved = len(self.finished)
+
+    def discard(self) -> None:
+        """Remove a new record again; one that stood before keeps what was added."""
+        if self.saved and not self.append:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            with suppress(OSError):
+                self.folder.parent.rmdir()  # the folder of several records, if it is empty
+            self.saved = 0
+
+    def _record_of(
+        self, finished: Sequence[Measured], how: Recording, idle: Sequence[IdlePower]
+    ) -> tuple[record.Run, pa.Table]:
+        in_force = {**how.settings, **{name: value for name, value in self.env.items() if name in how.settings}}
+        repeats = [measured.repeat for measured in finished]
+        run = compose_run(self.label, self.argv, how.meter, how.hz, in_force, repeats, self.factors, idle)
+        return run, pa.concat_tables([measured.samples for measured in finished])

@@ -1,4 +1,4 @@
-"""A measurement from its first repeat to its records: who looks on, what is kept when it is stopped, what is said."""
+"""A measurement from its first repeat to its records: who looks on, what is kept however it ends, what is said."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from lull import record
@@ -15,7 +14,7 @@ from lull.base.guard import CannotExecuteError
 from lull.base.interrupts import Interrupts
 from lull.job.launcher import LAUNCHERS, nodes_allocated
 from lull.live.published import Publisher
-from lull.measurement.command import Command
+from lull.measurement.command import Command, Recording
 from lull.measurement.interleave import Turn
 from lull.measurement.live_line import LiveLine, is_wanted
 from lull.measurement.repeat import Measured
@@ -25,7 +24,6 @@ from lull.measurement.watch import Onlooker, Watch
 from lull.meter.idle_power import measure_idle
 from lull.meter.meter import Meter
 from lull.record import IdlePower
-from lull.record.new_folder import default_folder
 from lull.regions.accounts import missing_nodes
 
 
@@ -42,7 +40,7 @@ class Asked:
 
 
 def measure_commands(commands: Sequence[Command], asked: Asked, *, may_rename: bool, tells: bool = True) -> int:
-    """Measure, write the records of what finished, and tell; the exit code.
+    """Measure, put each repeat on disk when it ends, and tell; the exit code.
 
     Args:
         commands: What is measured.
@@ -53,47 +51,47 @@ def measure_commands(commands: Sequence[Command], asked: Asked, *, may_rename: b
     nodes = nodes_allocated(os.environ)
     if nodes > 1 and any(Path(command.argv[0]).name in LAUNCHERS for command in commands):
         say(missing_nodes(f"this job has {nodes} nodes, and only this one is read"))
-    node = record.this_host().node
-    meter = Meter(node, asked.hz)
+    meter = Meter(record.this_host().node, asked.hz)
     for line in meter.not_read:
         say(line)
-    idle: list[IdlePower] = []
-    reason = ""
     if asked.publish is not None:
         say(f"lull top {asked.publish} follows this measurement")
-    stopped: LullError | None = None
-    cannot: CannotExecuteError | None = None
-    with Interrupts() as interrupts:
-        try:
-            if asked.idle_s is not None:
-                idle = _idle(meter, asked.idle_s, interrupts)
-            with Watch(node, meter, asked.plan.runs, _onlookers(asked)) as watch:
-                reason = run_in_turn(
-                    commands, asked.plan, meter, interrupts, begins=watch.begins, ended=_teller(commands, asked)
-                )
-        except CannotExecuteError as error:
-            cannot = error
-        except LullError as error:  # a signal, or the meter failed: the whole repeats so far are worth keeping
-            stopped = error
-        finished = [command for command in commands if command.finished]
-        if cannot is not None and len(finished) < len(commands):  # it never ran: a mistake in the command line
-            return cannot.exit_code
-        for command in finished:
-            if may_rename and command.folder.exists():  # another measurement took the name meanwhile
-                command.folder = default_folder(command.label, datetime.now())
-            command.write(meter, asked.hz, asked.settings, idle)
-    if stopped is not None or cannot is not None:
-        for command in finished:
-            say(f"the whole repeats so far, {len(command.finished)} of {asked.plan.runs}, are in {command.folder}")
-        if stopped is not None:
-            raise stopped
-    if cannot is not None:
+    try:
+        reason = _run(commands, asked, meter, may_rename)
+    except CannotExecuteError as cannot:
+        if any(not command.finished for command in commands):  # it never ran: a mistake in the command line
+            for command in commands:
+                command.discard()
+        else:
+            _tell_saved(commands, asked)
         return cannot.exit_code
-    return (
-        _tell(commands, reason)
-        if tells
-        else next((one.exit_code for of in commands for one in of.repeats if one.exit_code), 0)
-    )
+    except LullError:  # a signal, or the meter or a disk failed: the whole repeats so far are worth keeping
+        _tell_saved(commands, asked)
+        raise
+    if tells:
+        return _tell(commands, reason)
+    return next((one.exit_code for of in commands for one in of.repeats if one.exit_code), 0)
+
+
+def _run(commands: Sequence[Command], asked: Asked, meter: Meter, may_rename: bool) -> str:
+    """Run all in turn and save each repeat; why it stopped, in words."""
+    tell = _teller(commands, asked)
+    with Interrupts() as interrupts:
+        idle = [] if asked.idle_s is None else _idle(meter, asked.idle_s, interrupts)
+        how = Recording(meter, asked.hz, asked.settings, idle, may_rename)
+
+        def ended(turn: Turn[Command], measured: Measured) -> None:
+            turn.of.save(how)
+            tell(turn, measured)
+
+        with Watch(record.this_host().node, meter, asked.plan.runs, _onlookers(asked)) as watch:
+            return run_in_turn(commands, asked.plan, meter, interrupts, begins=watch.begins, ended=ended)
+
+
+def _tell_saved(commands: Sequence[Command], asked: Asked) -> None:
+    for command in commands:
+        if command.saved:
+            say(f"the whole repeats so far, {command.saved} of {asked.plan.runs}, are in {command.folder}")
 
 
 def _tell(commands: Sequence[Command], reason: str) -> int:

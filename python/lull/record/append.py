@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from lull import record
 from lull.base.errors import LullError, describe_os_error
 from lull.record import RUN_FILE, SAMPLES_FILE, Run
+from lull.record.files import synced
 from lull.record.merging import channels_of
 
 REMEDY = "name a new record with --out"
@@ -97,21 +98,34 @@ def add_repeats(folder: Path, more: Run, samples: pa.Table) -> Run:
     old = record.read_samples(folder)
     kept = old.filter(pc.is_in(old.column("repeat"), value_set=pa.array(known, pa.int32())))
     after = before.model_copy(update={"repeats": [*before.repeats, *repeats], "idle": [*before.idle, *more.idle]})
+    _replace(asked, folder, after, pa.concat_tables([kept, renumbered.cast(kept.schema)]))
+    return after
+
+
+def replace_record(folder: Path, run: Run, samples: pa.Table) -> None:
+    """Write a record over an earlier state of itself, with fewer repeats.
+
+    Raises:
+        LullError: It cannot be written; the earlier state stands.
+    """
+    _replace(f"add to the record {folder}", folder, run, samples.cast(record.SAMPLES_SCHEMA))
+
+
+def _replace(asked: str, folder: Path, run: Run, samples: pa.Table) -> None:
     aside = [folder / f".{name}.aside" for name in (SAMPLES_FILE, RUN_FILE)]
     try:
-        pq.write_table(pa.concat_tables([kept, renumbered.cast(kept.schema)]), aside[0], compression="zstd")
-        aside[1].write_text(after.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")
+        pq.write_table(samples, aside[0], compression="zstd")
+        aside[1].write_text(run.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")
         for path, name in zip(aside, (SAMPLES_FILE, RUN_FILE), strict=True):
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
+            synced(path)
             path.rename(folder / name)
+        synced(folder)
     except OSError as error:
         raise LullError(asked, describe_os_error(error), "its repeats so far are as they were") from error
     finally:
         for path in aside:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
-    return after
 
 
 def _check_alike(asked: str, before: Run, more: Run) -> None:
