@@ -13,6 +13,8 @@ import pytest
 
 from conftest import TIMEOUT_S, Lull, cpu_s, processes_with, wait_until
 from lull import record
+from lull.job.launcher import Place
+from lull.job.siblings import Siblings, siblings_of
 from lull.record import Domain, Repeat, Run
 from records import output
 
@@ -378,3 +380,50 @@ def test_no_socket_is_left_on_the_node(job: Lull) -> None:
     mine = names_of(job)
     end(first, rank(job, 1, 2))
     assert not mine & set(abstract_sockets().values())
+
+
+def test_one_rank_alone_waits_seconds_and_has_the_exit_code_of_its_command(job: Lull) -> None:
+    job.env.update(OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="2", PMIX_NAMESPACE=str(job.folder))
+    job.env["LULL_NODE_TIMEOUT_S"] = "3600"
+    begin = time.monotonic()
+    done = job.run("measure", "--out", "r", "sh", "-c", "exit 0")
+    assert done.returncode == 0, done.stderr
+    assert time.monotonic() - begin < 600
+    assert "rank 0 of 2 ranks alone is measured" in done.stderr
+    [repeat] = recorded(job).repeats
+    assert (repeat.exit_code, [one.rank for one in repeat.ranks]) == (0, [0])
+    shutil.rmtree(job.folder / "r")
+    assert job.run("measure", "--out", "r", "sh", "-c", "exit 9").returncode == 9
+
+
+def test_one_rank_of_several_nodes_does_not_wait_for_ranks_that_run_without_lull(job: Lull) -> None:
+    variables = {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "2", "PMIX_NAMESPACE": str(job.folder)}
+    job.env.update(variables, LULL_NODE_TIMEOUT_S="3600")
+    unmeasured = subprocess.Popen(
+        ["sleep", "600"], env={**job.environment(), "OMPI_COMM_WORLD_RANK": "1"}, stdin=subprocess.DEVNULL
+    )
+    try:
+        job.env["OMPI_COMM_WORLD_RANK"] = "0"
+        assert job.run("measure", "--out", "r", "true").returncode == 0
+    finally:
+        unmeasured.kill()
+        unmeasured.wait()
+
+
+def test_ranks_that_are_coming_are_told_from_those_that_are_not_measured(tmp_path: Path) -> None:
+    def process(number: int, rank: int, *words: str, job: str = "a") -> None:
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        env = {"OMPI_COMM_WORLD_RANK": rank, "OMPI_COMM_WORLD_SIZE": 3, "PMIX_NAMESPACE": job}
+        (folder / "environ").write_text("".join(f"{name}={value}\0" for name, value in env.items()))
+        (folder / "cmdline").write_text("".join(f"{word}\0" for word in words))
+
+    place = Place("Open MPI", "a", 0, 3)
+    assert siblings_of(place, tmp_path) is Siblings.NONE
+    process(1, 0, "lull", "measure", "app")
+    process(2, 1, "lull", "measure", "app", job="another")
+    assert siblings_of(place, tmp_path) is Siblings.NONE
+    process(3, 1, "app")
+    assert siblings_of(place, tmp_path) is Siblings.UNMEASURED
+    process(4, 2, "python", "/opt/bin/lull", "measure", "app")
+    assert siblings_of(place, tmp_path) is Siblings.COMING

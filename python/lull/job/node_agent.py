@@ -27,6 +27,7 @@ from lull.job.launcher import Place
 from lull.job.node import Identity, digest, take_anchor
 from lull.job.node_exchange import NodeExchange
 from lull.job.part import Asked, Report, compose
+from lull.job.siblings import Siblings, all_on_this_node, siblings_of
 from lull.meter.meter import Meter
 
 TAKEOVER_S = 2.0  # in which members of a reader that died come to the next; they notice at once
@@ -34,6 +35,7 @@ SOON_S = 0.05
 SELDOM_S = 1.0
 SELDOM_LOOKS = 4  # within the timeout, by nodes that are not the first to merge
 ABANDON_S = 2.0
+ALONE_S = 4.0  # after which a rank that nobody has joined looks whether anybody comes
 LEAVING_S = 0.3  # for which a reader whose own command failed waits for the others before it leaves
 FOLDER_SUFFIX = ".job-"
 
@@ -95,6 +97,8 @@ class NodeAgent:
         self._members: dict[int, _Member] = {}
         self._open = False  # whether the ranks of this node may begin
         self._inherited: dict[int, Report] = {}  # from a reader that left: of ranks whose wrappers have ended
+        self._began = self._looked_around = 0.0
+        self._next_look_s = ALONE_S
         self._unnamed: list[Line] = []  # connected, rank not told yet
         self._thread = threading.Thread(target=self._run, name="lull node", daemon=True)
 
@@ -205,6 +209,7 @@ class NodeAgent:
         """Meter the node until its ranks have ended, hand in, and see to it that the record gets written."""
         job = self._job
         known = {*shared.announced_here(), *self._inherited, job.place.rank}
+        self._began = self._looked_around = time.monotonic()
         self._members = {rank: _Member(report=self._inherited.get(rank)) for rank in known}
         first = take_anchor()
         meter.start()
@@ -217,6 +222,7 @@ class NodeAgent:
             if time.monotonic() > takeover_ends:
                 self._give_up_strangers()
             shared.announce(self._members)
+            self._look_around(shared)
             if not self._open and self._all_here(shared):
                 self._let_begin()
             finished = self._all_ended() and (self._all_here(shared) or self._stopped())
@@ -254,6 +260,7 @@ class NodeAgent:
             if left:
                 return
             self._hear(seat, SOON_S, closed=True)
+            self._look_around(shared)
             left = failed and time.monotonic() > leaves_at
             if not shared.is_over():
                 shared.announce(self._members, handed_in=True, left=left)
@@ -274,6 +281,19 @@ class NodeAgent:
         """
         expected = self._job.place.on_node
         return shared.all_known() if expected is None else len(self._members) >= expected or shared.is_quiet()
+
+    def _look_around(self, shared: NodeExchange) -> None:
+        """See whether the ranks that are missing will come, where this one has been alone for some seconds."""
+        now = time.monotonic()
+        if len(self._members) > 1 or shared.knows_others():
+            shared.nobody_comes = False
+        elif self._job.place.size > 1 and min(now - self._began, now - self._looked_around) > self._next_look_s:
+            self._looked_around = now
+            self._next_look_s = SELDOM_S
+            there = siblings_of(self._job.place)
+            shared.nobody_comes = there is Siblings.UNMEASURED or (
+                there is Siblings.NONE and all_on_this_node(self._job.place)
+            )
 
     def _let_begin(self) -> None:
         """Let all ranks here begin at one moment: none is metered while the wrappers of others still start."""

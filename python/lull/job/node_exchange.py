@@ -74,6 +74,7 @@ class NodeExchange:
         self._seen: dict[str, _Seen] = {}
         self._news_at = time.monotonic()
         self._looked_at = 0.0
+        self.nobody_comes = False  # set by who knows that the ranks that are missing are not measured
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -104,7 +105,7 @@ class NodeExchange:
             left=left,
         )
         self._announced_at = now
-        if changed:
+        if changed and not handed_in:
             self._news_at = now
         aside = self.folder / f".{self._key}.aside"
         try:
@@ -182,6 +183,11 @@ class NodeExchange:
             pass
         return False
 
+    def knows_others(self) -> bool:
+        """Whether another node has been heard of."""
+        self._look()
+        return any(key != self._key for key in self._seen)
+
     def has_rank_zero(self) -> bool:
         """Whether rank 0 is on this node: it looks often, the others seldom."""
         return self._own is not None and 0 in self._own.ranks
@@ -230,8 +236,8 @@ class NodeExchange:
         return [seen.announcement for seen in self._seen.values()]
 
     def is_quiet(self) -> bool:
-        """Whether nothing new has been heard for the timeout."""
-        return time.monotonic() - self._news_at > self._timeout_s
+        """Whether nothing new has been heard for the timeout, or nobody comes."""
+        return self.nobody_comes or time.monotonic() - self._news_at > self._timeout_s
 
     def _silent(self, key: str, seen: _Seen) -> bool:
         return key != self._key and time.monotonic() - seen.since > self._timeout_s
@@ -248,7 +254,8 @@ class NodeExchange:
             before = self._seen.get(key)
             if found is None or (before is not None and before.announcement == found):
                 continue
-            if before is None or before.announcement.model_copy(update={"beat": found.beat}) != found:
+            is_new = before is None or before.announcement.model_copy(update={"beat": found.beat}) != found
+            if is_new and key != self._key:
                 self._news_at = now
             self._seen[key] = _Seen(found, now)
 

@@ -47,7 +47,7 @@ class Delivery:
         Raises:
             LullError: It cannot be written.
         """
-        merged = merge(shared.parts(), self.job.place.size)
+        merged = merge(shared.parts(), self.job.place.size, alone=not shared.knows_others())
         self.merged = merged
         if merged.run is None:
             return

@@ -7,7 +7,7 @@ rest on the nodes' clocks agreeing; `clock_error_s` of a host says how well.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,15 +31,25 @@ class Merged:
     missing: list[int] = field(default_factory=list)  # ranks without a report
 
 
-def merge(handed: Sequence[Handed], size: int) -> Merged:
-    """One record of the parts, which are in the order of their lowest ranks."""
+def merge(handed: Sequence[Handed], size: int, *, alone: bool = False) -> Merged:
+    """One record of the parts, which are in the order of their lowest ranks.
+
+    Args:
+        handed: The parts.
+        size: Ranks of the job.
+        alone: Whether nothing was ever heard of other ranks than those of the one part: they are not measured.
+    """
     parts = _told_apart(handed)
     problems = list(dict.fromkeys(line for of in parts for line in of.part.warnings))
     ranks = {rank.rank: rank for of in parts for rank in of.part.ranks}
-    missing = [number for number in range(size) if number not in ranks or ranks[number].exit_code is None]
+    alone = alone and len(ranks) == 1 < size
+    expected = sorted(ranks) if alone else range(size)
+    missing = [number for number in expected if number not in ranks or ranks[number].exit_code is None]
     stopped = {rank for of in parts for rank in of.part.interrupted}
     failed = {rank.rank for rank in ranks.values() if rank.exit_code != 0}
     ran = [of for of in parts if of.run.repeats]
+    if alone:
+        problems.append(f"rank {ranges(sorted(ranks))} of {size} ranks alone is measured: the others run without Lull")
     if missing:
         problems.append(_missing_in_words(missing, ranks))
     if not ran or (stopped and failed <= stopped):
@@ -56,7 +66,7 @@ def merge(handed: Sequence[Handed], size: int) -> Merged:
         {name for of in ran for name in of.part.disputed},
     )
     problems += metrics.disputed.values()
-    repeat = _merge_repeats(ran, shifts, counted, metrics.metrics, _all_ranks(ran, parts, shifts, size), stopped)
+    repeat = _merge_repeats(ran, shifts, counted, metrics.metrics, _all_ranks(ran, parts, shifts, expected), stopped)
     run = ran[0].run.model_copy(
         update={
             "hosts": _hosts(ran),
@@ -179,9 +189,11 @@ def _hosts(ran: Sequence[Handed]) -> list[Host]:
     return list(hosts.values())
 
 
-def _all_ranks(ran: Sequence[Handed], parts: Sequence[Handed], shifts: Sequence[float], size: int) -> list[Rank]:
+def _all_ranks(
+    ran: Sequence[Handed], parts: Sequence[Handed], shifts: Sequence[float], expected: Iterable[int]
+) -> list[Rank]:
     shift_of = {id(of.part): shift for of, shift in zip(ran, shifts, strict=True)}
-    found = {number: Rank(rank=number) for number in range(size)}
+    found = {number: Rank(rank=number) for number in expected}
     for of in parts:
         shift = shift_of.get(id(of.part), 0.0)
         for rank in of.part.ranks:
