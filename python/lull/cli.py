@@ -6,15 +6,18 @@ Exit codes: 0 done, 1 failure, 2 usage, 130 interrupted; `measure` and `run` pas
 from __future__ import annotations
 
 import difflib
+import errno
 import importlib
-import os
 import sys
 from typing import NoReturn
 
 import click
 
 from lull import __version__
-from lull.base.errors import LullError
+from lull.base.errors import LullError, describe_os_error
+from lull.base.streams import give_up_output, settle_streams
+
+CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)  # a stream, not a file of ours
 
 # The subcommands: each is the click command of its name in the module of its name in `lull.commands`, which is imported
 # only when it is called or listed.
@@ -78,13 +81,15 @@ def lull() -> None:
 
 def main() -> NoReturn:
     """Run the command line, turning every expected failure into one line on stderr."""
+    settle_streams()
     code: object = 0
     try:
         code = lull.main(standalone_mode=False, prog_name="lull")
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        code = 2
+        sys.stdout.flush()
     except click.UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # of click 8.2 and newer; before, help is no error
+            error.show()
+            sys.exit(2)
         where = error.ctx.command_path if error.ctx else "lull"
         fail(f"{error.format_message().rstrip('.')}; {where} --help shows how", 2)
     except click.ClickException as error:
@@ -94,7 +99,12 @@ def main() -> NoReturn:
     except (KeyboardInterrupt, click.Abort):
         fail("interrupted", 130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up_output()
+    except OSError as error:
+        if error.errno not in CANNOT_BE_WRITTEN or error.filename is not None:
+            raise
+        give_up_output()
+        fail(f"write to standard output: {describe_os_error(error)}", 1)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 
 from conftest import Lull
+from lull.simulation.account import SimulationFile, read_simulation
+from lull.simulation.comparison import compare
 from warm_start import WarmLull
 
 NET = """
@@ -85,3 +88,20 @@ def test_their_plots_are_files_on_demand(three: Lull, form: str, begin: bytes):
     paths = list((three.folder / f"plots-{form}").iterdir())
     assert {path.name for path in paths} == {f"{name}.{form}" for name in ("latency", "link-use", "states")}
     assert all(path.read_bytes().startswith(begin) for path in paths)
+
+
+def test_simulations_of_the_same_seeds_are_compared_in_pairs(three: Lull) -> None:
+    base = read_simulation(three.folder / "a")
+    draw = random.Random(1)
+    times = [base.repeats[0].simulated_s * draw.uniform(0.5, 2.0) for _ in range(8)]
+
+    def side(by: float, seeds: list[int]) -> SimulationFile:
+        [one] = base.repeats
+        made = [one.model_copy(update={"seed": seed, "simulated_s": times[seed] * by}) for seed in seeds]
+        return base.model_copy(update={"repeats": made})
+
+    found = compare("a", side(1.0, list(range(8))), "b", side(0.9, [3, 1, 0, 2, 7, 6, 5, 4]))
+    assert found.paired
+    assert found.speedup.low == pytest.approx(1 / 0.9)
+    assert found.speedup.high == pytest.approx(1 / 0.9), "what the seeds do to both sides widens no interval"
+    assert not any("seeds differ" in line for line in found.warnings)

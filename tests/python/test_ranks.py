@@ -109,3 +109,20 @@ def test_the_interval_of_the_shift_covers_the_truth_at_least_as_often_as_it_says
         found = ranks.hodges_lehmann(generator.exponential(1, number), generator.exponential(1, number) + 3)
         hits += found.low <= 3 <= found.high
     assert hits / trials >= 0.95 - 2.5 * math.sqrt(0.95 * 0.05 / trials)
+
+
+@pytest.mark.parametrize(("few", "many"), [(1, 100), (100, 1), (1, 5000), (2, 300), (9, 1000), (10, 91), (60, 60)])
+def test_sides_of_very_different_numbers_of_runs_compare(few: int, many: int) -> None:
+    draw = np.random.default_rng(1)
+    first, second = draw.normal(10, 1, few), draw.normal(10.5, 1, many)
+    exact = reference.mannwhitneyu(first, second, method="exact").pvalue if few < 10 and few * many < 10_000 else None
+    assert exact is None or ranks.mann_whitney(first, second) == pytest.approx(exact, rel=0.02)
+    assert 0 <= ranks.mann_whitney(first, second) <= 1
+    found = ranks.hodges_lehmann(first, second)
+    if found.low is not None and found.high is not None:
+        assert found.low <= found.value <= found.high
+
+
+@given(st.integers(1, 130), st.integers(1, 130))
+def test_ends_left_out_are_of_the_differences_there_are(first: int, second: int) -> None:
+    assert -1 <= ranks._left_out(first, second, 0.025) <= (first * second - 1) // 2

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import threading
 import time
 from types import FrameType, TracebackType
 from typing import Any
@@ -29,8 +30,9 @@ class InterruptedBySignal(LullError):
 
 
 class Interrupts:
-    """Notes signals from `with` to its end; only in the main thread.
+    """Notes signals from `with` to its end.
 
+    Python gives signals to its main thread alone: in another thread none is noted, and they stay what they were.
     `stop` is the first signal that asked to stop, or None.
     """
 
@@ -39,9 +41,13 @@ class Interrupts:
         self._arrived: list[int] = []
         self._previous: dict[signal.Signals, Any] = {}
         self._reader = self._writer = self._previous_fd = -1
+        self._notes = False
 
     def __enter__(self) -> Interrupts:
         self._reader, self._writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._notes = threading.current_thread() is threading.main_thread()
+        if not self._notes:
+            return self
         self._previous_fd = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         for signum in (*STOPPING, *FOR_THE_COMMAND):
             if signal.getsignal(signum) != signal.SIG_IGN:
@@ -54,7 +60,8 @@ class Interrupts:
         for signum, handler in self._previous.items():
             # A handler that a library in C installed is not Python's to put back.
             signal.signal(signum, signal.SIG_DFL if handler is None else handler)
-        signal.set_wakeup_fd(self._previous_fd)
+        if self._notes:
+            signal.set_wakeup_fd(self._previous_fd)
         os.close(self._reader)
         os.close(self._writer)
 
@@ -69,8 +76,11 @@ class Interrupts:
         Returns the signals that arrived since the last call.
         """
         watched = [self._reader] if descriptor is None else [descriptor, self._reader]
-        readable, _, _ = select.select(watched, [], [], seconds)
-        if self._reader in readable:
+        waiting = select.poll()  # unlike select, for descriptors of any value
+        for one in watched:
+            waiting.register(one, select.POLLIN)
+        ready = {one for one, _ in waiting.poll(None if seconds is None else max(0.0, seconds) * 1e3)}
+        if self._reader in ready:
             os.read(self._reader, 4096)
         arrived, self._arrived = self._arrived, []
         return arrived

@@ -12,6 +12,7 @@ import click
 from lull import record
 from lull.base.errors import LullError, UsageError
 from lull.base.native import checked_settings, unknown_variables
+from lull.base.text import readable
 from lull.job.launcher import find_place
 from lull.measurement import launched
 from lull.measurement.command import Command
@@ -142,7 +143,7 @@ def _one_command(cmd: Sequence[str], label: str | None, out: Path | None, warmup
         raise LullError("name the run", words, "choose one with --label")
     folder = out or default_folder(name, datetime.now())
     check_free(folder)
-    return Command(name, cmd, folder, warmup)
+    return Command(readable(name), cmd, folder, warmup)
 
 
 def _further(

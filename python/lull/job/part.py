@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from lull import __version__, record
 from lull.base.guard import Ending
+from lull.base.text import readable
 from lull.job.node import Identity, clock_error_s, take_anchor
 from lull.meter.meter import Series
 from lull.record import Choice, Energy, Metric, Output, Rank, Repeat, Run, Waiting
@@ -82,11 +83,11 @@ def compose(
         repeats.append(_repeat(reports, lost, series, energy, metrics.metrics, begin, end))
     run = Run(
         lull_version=__version__,
-        label=asked.label,
-        command=list(asked.command),
+        label=readable(asked.label),
+        command=[readable(word) for word in asked.command],
         created=datetime.now().astimezone(),
         sampling_hz=asked.hz,
-        settings={name: value for name, value in asked.settings.items() if name != "LULL_RECORD"},
+        settings={name: readable(value) for name, value in asked.settings.items() if name != "LULL_RECORD"},
         hosts=[identity.host],
         channels=list(series.channels),
         repeats=repeats,

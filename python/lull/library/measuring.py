@@ -27,6 +27,7 @@ import pyarrow as pa
 from lull import record
 from lull.base.errors import LullError, UsageError
 from lull.base.native import checked_settings
+from lull.base.text import readable
 from lull.library.recorded import Recorded, load_record
 from lull.measurement.command import Command
 from lull.measurement.repeat import compose_run
@@ -70,7 +71,7 @@ def measure(
     name = label or Path(words[0]).name
     folder = Path(out) if out is not None else default_folder(name, datetime.now())
     check_free(folder)
-    one = Command(name, words, folder, warmup)
+    one = Command(readable(name), words, folder, warmup)
     rate = float(settings["LULL_METER_HZ"]) if hz is None else hz
     asked = Asked(Plan(runs), None, rate, settings, quiet=True, publish=None)
     code = measure_commands([one], asked, may_rename=out is None, tells=False)

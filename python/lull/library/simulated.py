@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from lull.base.errors import UsageError
+from lull.base.parquet import read_table
 from lull.library.shown import as_pandas, table
 from lull.record import EnergyKind
 from lull.simulation import account, simulation_record
@@ -139,7 +139,7 @@ class Simulated:
         if self.result is not None:
             return account.links_table(self.result.links, 0)
         assert self.folder is not None, "a simulation is in memory or on disk"
-        return pq.read_table(self.folder / LINKS_FILE)
+        return read_table(self.folder / LINKS_FILE)
 
     def _repr_html_(self) -> str:
         body = [

@@ -58,7 +58,7 @@ def read_command(path: Path, out: Path, warmup: int) -> Command:
     """
     asked = f"read {path}"
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         described = CommandFile.model_validate(content)
     except OSError as error:
         raise LullError(asked, describe_os_error(error), "name TOML files behind --interleave") from error

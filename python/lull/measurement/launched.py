@@ -20,6 +20,7 @@ from lull.base.errors import LullError, UsageError
 from lull.base.guard import GRACE_S, CannotExecuteError, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.terminal import output
+from lull.base.text import readable
 from lull.job.launcher import Place
 from lull.job.node import this_node
 from lull.job.node_agent import Job, NodeAgent
@@ -223,7 +224,7 @@ def measure(
             f"{place.launcher} starts each rank once, and a parallel program cannot begin twice in one rank",
             "start the launcher once for each run, with --append DIR, or say lull measure --runs N -- mpirun ...",
         )
-    name = label or Path(command[0]).name
+    name = readable(label or Path(command[0]).name)
     target = target_of(place, name, out, append)
     if append is not None:
         name = check_same(record.read(target), target, command, label, hz, settings)

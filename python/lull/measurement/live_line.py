@@ -14,6 +14,7 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
+from lull.base.streams import PLAINLY
 from lull.live.node_reading import NodeReading, parts, totals
 from lull.record import Domain, EnergyKind
 from lull.statistics import formatting
@@ -71,7 +72,7 @@ class LiveLine:
 
     def _write(self, text: str) -> None:
         sys.stderr.flush()
-        os.write(self._descriptor, text.encode())
+        os.write(self._descriptor, text.encode(sys.stderr.encoding, PLAINLY))
 
 
 def line_of(reading: NodeReading) -> Text:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from lull import __version__, record
 from lull.base.guard import Stream, run_guarded
 from lull.base.interrupts import Interrupts
+from lull.base.text import readable
 from lull.hosts.virtual import hosts_there
 from lull.meter.cpu_time import OthersTime
 from lull.meter.meter import Meter
@@ -129,11 +130,11 @@ def compose_run(
     """The content of run.json for `repeats` of one command on this machine."""
     return record.Run(
         lull_version=__version__,
-        label=label,
-        command=list(command),
+        label=readable(label),
+        command=[readable(word) for word in command],
         created=datetime.now(UTC),
         sampling_hz=hz,
-        settings={variable: value for variable, value in settings.items() if variable != "LULL_RECORD"},
+        settings={name: readable(value) for name, value in settings.items() if name != "LULL_RECORD"},
         factors=dict(factors or {}),
         hosts=[record.this_host()],
         channels=meter.channels,

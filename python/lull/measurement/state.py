@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lull.base.content import PROGRAM
 from lull.base.errors import LullError, describe_os_error
+from lull.base.parquet import read_table
 from lull.record import Repeat
 
 STATE = ".state"
@@ -180,7 +181,7 @@ class State:
         folder = self.out / STATE / point
         try:
             repeats = [Repeat.model_validate_json((folder / f"{i:03}.json").read_bytes()) for i in range(runs)]
-            samples = pa.concat_tables([pq.read_table(folder / f"{i:03}.parquet") for i in range(runs)])
+            samples = pa.concat_tables([read_table(folder / f"{i:03}.parquet") for i in range(runs)])
         except (OSError, ValidationError, pa.ArrowException) as error:
             raise LullError(f"take up {point}", f"what was kept in {folder} is damaged", "start --fresh") from error
         return repeats, samples

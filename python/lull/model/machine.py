@@ -263,7 +263,7 @@ def read_machine(name: str) -> Machine:
 
 def _read(path: Path, asked: str) -> Machine:
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         machine = Machine.model_validate(content)
     except OSError as error:
         raise UsageError(asked, describe_os_error(error)) from error

@@ -126,7 +126,7 @@ def site_content(name: str) -> dict[str, Any]:
             f"read the site {name}", "there is none of that name", f"name {', '.join(known)} or a TOML file"
         )
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(f"read the site {path}", describe_os_error(error)) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -199,9 +200,9 @@ def _trace(command: Sequence[str], folder: Path, name: str, tracing: Tracing) ->
     with _stdout_on_stderr():
         code = record_trace(Recording(command, name, folder, tracing.hz, tracing.settings, quiet=False, keep_raw=False))
     if code != 0 and (is_trace(folder) or not folder.exists()):
-        raise LullError(f"trace {' '.join(command)}", f"it failed with exit code {code}", "see what it said above")
+        raise LullError(f"trace {shlex.join(command)}", f"it failed with exit code {code}", "see what it said above")
     if not is_trace(folder):
-        raise LullError(f"trace {' '.join(command)}", "it left no trace", "see above; lull doctor looks at MPI")
+        raise LullError(f"trace {shlex.join(command)}", "it left no trace", "see above; lull doctor looks at MPI")
 
 
 def _keys(paths: Sequence[Path]) -> dict[str, Any]:

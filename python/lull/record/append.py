@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -16,10 +17,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from lull import record
 from lull.base.errors import LullError, describe_os_error
+from lull.base.parquet import write_table
+from lull.base.text import readable
 from lull.record import RUN_FILE, SAMPLES_FILE, Run
 from lull.record.files import synced
 from lull.record.merging import channels_of
@@ -64,15 +66,15 @@ def check_same(
         LullError: It is not; the line says in what it differs.
     """
     asked = f"add to the record {folder}"
-    if list(command) != before.command:
-        raise LullError(asked, f"its command is {' '.join(before.command)}", REMEDY)
-    if label is not None and label != before.label:
+    if [readable(word) for word in command] != before.command:
+        raise LullError(asked, f"its command is {shlex.join(before.command)}", REMEDY)
+    if label is not None and readable(label) != before.label:
         raise LullError(asked, f"its label is {before.label}, not {label}", "leave --label out, or " + REMEDY)
     if hz != before.sampling_hz:
         raise LullError(
             asked, f"it was read {before.sampling_hz:g} times a second, not {hz:g}", f"use --hz {before.sampling_hz:g}"
         )
-    now = {name: value for name, value in settings.items() if name != "LULL_RECORD"}
+    now = {name: readable(value) for name, value in settings.items() if name != "LULL_RECORD"}
     for name in dict.fromkeys([*before.settings, *now]):
         old, new = before.settings.get(name, ""), now.get(name, "")
         if old != new:
@@ -114,7 +116,7 @@ def replace_record(folder: Path, run: Run, samples: pa.Table) -> None:
 def _replace(asked: str, folder: Path, run: Run, samples: pa.Table) -> None:
     aside = [folder / f".{name}.aside" for name in (SAMPLES_FILE, RUN_FILE)]
     try:
-        pq.write_table(samples, aside[0], compression="zstd")
+        write_table(samples, aside[0])
         aside[1].write_text(run.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")
         for path, name in zip(aside, (SAMPLES_FILE, RUN_FILE), strict=True):
             synced(path)
@@ -132,7 +134,7 @@ def _check_alike(asked: str, before: Run, more: Run) -> None:
     if more.lull_version != before.lull_version:
         raise LullError(asked, f"Lull {before.lull_version} measured it, this is {more.lull_version}", REMEDY)
     if more.command != before.command:
-        raise LullError(asked, f"its command is {' '.join(before.command)}", REMEDY)
+        raise LullError(asked, f"its command is {shlex.join(before.command)}", REMEDY)
     if more.factors != before.factors:
         raise LullError(asked, "its factors are others", REMEDY)
     old, new = ({host.node: host for host in run.hosts} for run in (before, more))

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from lull.base.errors import LullError, describe_os_error
+from lull.base.parquet import read_table, write_table
 from lull.base.whole_file import mode_of_new
 from lull.record.schema import RUN_FILE, SAMPLES_FILE, SAMPLES_SCHEMA, SCHEMA, Run
 from lull.record.upgrade import upgraded
@@ -45,7 +45,7 @@ def write(folder: Path, run: Run, samples: pa.Table, beside: Mapping[str, bytes]
         raise LullError(asked, describe_os_error(error), "choose a folder you may write with --out") from error
     try:
         aside.chmod(mode_of_new(0o777))
-        pq.write_table(samples.cast(SAMPLES_SCHEMA), aside / SAMPLES_FILE, compression="zstd")
+        write_table(samples.cast(SAMPLES_SCHEMA), aside / SAMPLES_FILE)
         synced(aside / SAMPLES_FILE)
         run_json = (run.model_dump_json(by_alias=True, indent=1) + "\n").encode()
         for name, content in {**(beside or {}), RUN_FILE: run_json}.items():
@@ -115,6 +115,6 @@ def read_samples(folder: Path) -> pa.Table:
         LullError: It is missing or damaged.
     """
     try:
-        return pq.read_table(folder / SAMPLES_FILE).cast(SAMPLES_SCHEMA)
+        return read_table(folder / SAMPLES_FILE).cast(SAMPLES_SCHEMA)
     except (OSError, pa.ArrowException) as error:
         raise LullError(f"read the samples of {folder}", str(error).splitlines()[0]) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from lull.base.text import readable
 from lull.record.schema import Run
 
 
@@ -19,7 +20,7 @@ def told_apart(labels: Sequence[str], folders: Sequence[Path | None]) -> list[st
     names = list(labels)
     for of in (lambda folder: folder.resolve().name, str):
         names = [
-            of(folder) if folder is not None and names.count(name) > 1 else name
+            readable(of(folder)) if folder is not None and names.count(name) > 1 else name
             for folder, name in zip(folders, names, strict=True)
         ]
     return [f"{name}-{place}" if names.count(name) > 1 else name for place, name in enumerate(names, 1)]

@@ -7,6 +7,7 @@ columns and their meaning; behind them stand one for each factor, `factor_NAME`,
 from __future__ import annotations
 
 import io
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,7 @@ import pyarrow.parquet as pq
 
 from lull import record
 from lull.base.errors import LullError
+from lull.base.text import readable
 from lull.record import Energy, Repeat, Run
 from lull.record.idle_power import IdlePowers
 from lull.record.totals import node_totals
@@ -24,7 +26,7 @@ from lull.record.totals import node_totals
 COLUMNS: Final[dict[str, tuple[pa.DataType, str]]] = {
     "record": (pa.string(), "folder of the record, as it was named"),
     "label": (pa.string(), "label of the run"),
-    "command": (pa.string(), "the command, its words joined by spaces"),
+    "command": (pa.string(), "the command, its words quoted for a shell"),
     "run": (pa.int64(), "number of the repeat, from 1"),
     "started": (pa.timestamp("us", tz="UTC"), "when the repeat began"),
     "exit_code": (pa.int64(), "of the command; 128 + n for signal n"),
@@ -64,7 +66,7 @@ def tidy_table(folders: Sequence[Path], *, regions: bool) -> pa.Table:
     Raises:
         LullError: A record cannot be read, or with `regions` none of them has a region.
     """
-    return tidy_rows([(str(folder), record.read(folder)) for folder in folders], regions=regions)
+    return tidy_rows([(readable(str(folder)), record.read(folder)) for folder in folders], regions=regions)
 
 
 def tidy_rows(runs: Sequence[tuple[str, Run]], *, regions: bool) -> pa.Table:
@@ -109,7 +111,7 @@ def _rows_of(name: str, run: Run, *, regions: bool) -> Iterator[dict[str, Cell]]
         common: dict[str, Cell] = {
             "record": name,
             "label": run.label,
-            "command": " ".join(run.command),
+            "command": shlex.join(run.command),
             "run": repeat.index + 1,
             "started": repeat.started,
             "exit_code": repeat.exit_code,

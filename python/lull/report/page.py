@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -138,7 +139,7 @@ def render_page(
         words=quantities[0][1].words,
         records=len(runs),
         baseline=against,
-        commands=list(dict.fromkeys(" ".join(run.command) for run in runs)),
+        commands=list(dict.fromkeys(shlex.join(run.command) for run in runs)),
         parts=[_part(f"gps-up-{place}", *part, common, drawn) for place, part in enumerate(parted, 1)],
         common_warnings=common,
         refused=refused,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shlex
 from dataclasses import dataclass
 from importlib.metadata import version
 from statistics import median
@@ -192,7 +193,7 @@ def origins(runs: list[Run]) -> list[Origin]:
         created = f"{run.created:%Y-%m-%d %H:%M}"
         hertz = f"{run.sampling_hz:g} Hz"
         made.append(
-            Origin(run.label, run.lull_version, created, first, last, hertz, len(run.repeats), " ".join(run.command))
+            Origin(run.label, run.lull_version, created, first, last, hertz, len(run.repeats), shlex.join(run.command))
         )
     return made
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lull import record
 from lull.base.errors import LullError, UsageError
+from lull.base.text import readable
 from lull.base.whole_file import write_whole
 from lull.comparison.result import Comparison
 
@@ -96,7 +97,7 @@ def write_report(
 
 def write_page(out: Path, text: str) -> None:
     """Put a page where the user asked for it, aside first."""
-    write_whole(out, text.encode(), "report", "--out")
+    write_whole(out, readable(text).encode(), "report", "--out")
 
 
 def with_baseline(found: list[Path], baseline: Path | None) -> tuple[list[Path], int]:

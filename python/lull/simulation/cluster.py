@@ -68,7 +68,7 @@ class DaskWorkers:
         self._cluster: Any = None
         self._processes: list[subprocess.Popen[bytes]] = []
         # Threads and processes that are made now inherit the mask: Ctrl-C is for this thread alone.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             if where == "local":
                 self._cluster = distributed.LocalCluster(
@@ -82,7 +82,7 @@ class DaskWorkers:
             first = str(error).splitlines()[0] if str(error) else "no answer"
             raise LullError(asked, first, "see that the scheduler runs there") from error
         finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def submit(self, task: Task) -> None:
         """Hand a task to the scheduler."""
@@ -145,7 +145,7 @@ def _worker(address: str) -> subprocess.Popen[bytes]:
 def _slurm(path: Path, asked: str) -> Any:
     """A cluster of Slurm jobs, by the options in a TOML file."""
     try:
-        options = tomllib.loads(path.read_text(encoding="utf-8"))
+        options = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(asked, f"{path}: {describe_os_error(error)}", "name a TOML file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

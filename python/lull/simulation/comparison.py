@@ -75,7 +75,11 @@ def compare(first: str, baseline: SimulationFile, second: str, candidate: Simula
     for name, side in ((first, baseline), (second, candidate)):
         if any(one.simulated_s <= 0 for one in side.repeats):
             raise LullError(f"compare {name}", "it simulated no time", "simulate it longer")
-    sides = (baseline.repeats, candidate.repeats)
+    seeds = [[one.seed for one in side.repeats] for side in (baseline, candidate)]
+    paired = sorted(seeds[0]) == sorted(seeds[1]) and len(set(seeds[0])) == len(seeds[0])
+    sides = [
+        sorted(side.repeats, key=lambda one: one.seed) if paired else side.repeats for side in (baseline, candidate)
+    ]
     in_joules = all(one.joules is not None for repeats in sides for one in repeats)
     rows = [np.array([[one.simulated_s, _energy(one, in_joules)] for one in repeats]) for repeats in sides]
     comparable = (in_joules or baseline.links == candidate.links) and all(bool((side[:, 1] > 0).all()) for side in rows)
@@ -84,17 +88,16 @@ def compare(first: str, baseline: SimulationFile, second: str, candidate: Simula
     greenup = bootstrap.Interval(float(medians[0][1] / medians[1][1])) if comparable else None
     powerup = bootstrap.Interval(speedup.value / greenup.value) if greenup else None
     if bootstrap.enough_runs(len(rows[0]), len(rows[1])):
-        drawn = bootstrap.resampled_ratios(*rows)
+        drawn = bootstrap.resampled_ratios_of_pairs(*rows) if paired else bootstrap.resampled_ratios(*rows)
         speedup = bootstrap.percentile_interval(speedup.value, drawn[:, 0])
         if greenup and powerup:
             greenup = bootstrap.percentile_interval(greenup.value, drawn[:, 1])
             powerup = bootstrap.percentile_interval(powerup.value, drawn[:, 0] / drawn[:, 1])
-    seeds = [[one.seed for one in repeats] for repeats in sides]
     return SimulatedComparison(
         baseline=first,
         candidate=second,
         seeds=(len(seeds[0]), len(seeds[1])),
-        paired=seeds[0] == seeds[1],
+        paired=paired,
         speedup=speedup,
         greenup=greenup,
         powerup=powerup,
@@ -189,7 +192,7 @@ def _warnings(baseline: SimulationFile, candidate: SimulationFile, seeds: list[l
     if not bootstrap.enough_runs(len(seeds[0]), len(seeds[1])):
         number = bootstrap.runs_for_interval()
         lines.append(f"no interval: it takes {number} seeds of each; the figures are those of these seeds alone")
-    if seeds[0] != seeds[1]:
+    if sorted(seeds[0]) != sorted(seeds[1]):
         lines.append("the seeds differ: part of the difference is that of the traffic")
     if baseline.links != candidate.links and any(
         one.joules is None for f in (baseline, candidate) for one in f.repeats

@@ -31,7 +31,7 @@ def read_file(path: Path) -> dict[str, Any]:
     """
     asked = f"read {path}"
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         if path.suffix == ".json":
             content = json.loads(text)
             found = content.get("description") if isinstance(content, dict) else None

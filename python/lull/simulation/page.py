@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +77,7 @@ def render_simulations(folders: list[Path], *, title: str | None, baseline: int)
         records=len(named),
         baseline=named[0][0],
         compared=len(named) > 1,
-        commands=list(dict.fromkeys(" ".join(run.command) for run in runs)),
+        commands=list(dict.fromkeys(shlex.join(run.command) for run in runs)),
         columns=[("Simulation", False), ("Seeds", True), *((c.name, True) for c in COLUMNS), ("Speedup", True)],
         rows=[_row(name, file, named[0][1]) for name, file in named],
         notes=_notes(named),

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from lull import __version__, record
+from lull.base.text import readable
 from lull.record import Channel, Domain, Energy, EnergyKind, Repeat, Run
 from lull.simulation.account import (
     LINKS_FILE,
@@ -79,8 +80,8 @@ def run_of(
     )
     return Run(
         lull_version=__version__,
-        label=label,
-        command=list(command),
+        label=readable(label),
+        command=[readable(word) for word in command],
         created=datetime.now(UTC),
         sampling_hz=1,
         settings={},

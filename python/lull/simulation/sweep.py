@@ -74,7 +74,7 @@ def read_sweep(path: Path, assignments: Sequence[str] = (), baseline: bool = Tru
     """
     asked = f"read {path}"
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(asked, describe_os_error(error), "name a TOML file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -16,13 +16,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from lull import _core
 from lull.base.content import fingerprint
 from lull.base.errors import LullError
 from lull.base.interrupts import InterruptedBySignal, Interrupts
+from lull.base.parquet import read_table
 from lull.base.text import readable
 from lull.measurement.interleave import interleaved
 from lull.measurement.progress import RunsProgress
@@ -123,7 +123,7 @@ def _write_record(sweep: Sweep, point: Point, state: State, command: list[str]) 
     kept = [folder / f"{index:03}" for index in range(sweep.repeats)]
     started = [datetime.fromtimestamp(path.with_suffix(".json").stat().st_mtime, UTC) for path in kept]
     try:
-        links = pa.concat_tables([pq.read_table(path.with_suffix(".parquet")) for path in kept])
+        links = pa.concat_tables([read_table(path.with_suffix(".parquet")) for path in kept])
     except (OSError, pa.ArrowException) as error:
         raise LullError(f"take up {point.name}", f"what was kept in {folder} is damaged", "start --fresh") from error
     factors = {key: v if isinstance(v, str | int | float) else in_words(v) for key, v in point.factors.items()}

@@ -144,6 +144,22 @@ def resampled_ratios(
     return first / resampled_medians(candidate, seed=seed, stream=1, resamples=resamples)
 
 
+def resampled_ratios_of_pairs(
+    baseline: ArrayLike, candidate: ArrayLike, *, seed: int = SEED, resamples: int = RESAMPLES
+) -> Floats:
+    """Likewise of runs that belong together, row by row: what both sides of a pair have in common widens no interval.
+
+    Returns:
+        Shape (resamples, columns).
+    """
+    if np.shape(baseline) != np.shape(candidate):
+        raise ValueError("pairs have as many rows and columns on both sides")
+    both = np.hstack([np.asarray(baseline, dtype=np.float64), np.asarray(candidate, dtype=np.float64)])
+    drawn = resampled_medians(both, seed=seed, resamples=resamples)
+    columns = drawn.shape[1] // 2
+    return np.asarray(drawn[:, :columns] / drawn[:, columns:])
+
+
 def percentile_interval(value: float, resampled: ArrayLike, confidence: float = CONFIDENCE) -> Interval:
     """The percentile bootstrap interval of `value` from its resampled values."""
     tail = (1 - confidence) / 2

@@ -1,8 +1,9 @@
 """Tests and effects by ranks: Mann-Whitney, Holm, Hodges-Lehmann. Pure functions; numbers in, numbers out.
 
 They assume no distribution. Ties are allowed everywhere. What is exact is counted, not sampled: up to 100 runs of both
-sides together the distribution of the rank sum is built up run by run, with its ties; beyond that it is as good as
-normal. `scipy` computes the same (the tests hold this against it), but takes longer to load than all of this to run.
+sides together, and with few runs on one side, the distribution of the rank sum is built up run by run, with its ties;
+beyond that it is as good as normal. `scipy` computes the same (the tests hold this against it), but takes longer to
+load than all of this to run.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from lull.statistics.bootstrap import CONFIDENCE, Floats, Interval, smallest_p
 
 EXACT_RUNS = 100  # of both sides together
+FEW_RUNS, EXACT_WORK = 10, 15_000  # so few of one side, times all runs: a second of counting
 
 
 def mann_whitney(baseline: ArrayLike, candidate: ArrayLike) -> float:
@@ -26,7 +28,7 @@ def mann_whitney(baseline: ArrayLike, candidate: ArrayLike) -> float:
     doubled, ties = _doubled_ranks(np.concatenate([first, second]))
     if len(ties) == 1:
         return 1.0
-    if len(doubled) > EXACT_RUNS:
+    if not _is_countable(len(first), len(second)):
         return _asymptotic(doubled, ties, len(first))
     few, reached = (first, doubled[: len(first)]) if len(first) <= len(second) else (second, doubled[len(first) :])
     ways = _rank_sums(doubled, len(few))
@@ -63,13 +65,19 @@ def hodges_lehmann(baseline: ArrayLike, candidate: ArrayLike, confidence: float 
 
 def _left_out(first: int, second: int, tail: float) -> int:
     """How many of the ordered differences lie outside at each end, so that each end misses no more than `tail`."""
-    if first + second > EXACT_RUNS:
+    if not _is_countable(first, second):
         spread = math.sqrt(first * second * (first + second + 1) / 12)
-        return math.floor(first * second / 2 + NormalDist().inv_cdf(tail) * spread) - 1
+        return max(0, math.floor(first * second / 2 + NormalDist().inv_cdf(tail) * spread) - 1)
     few = min(first, second)
     ways = _rank_sums(2 * np.arange(1, first + second + 1), few)[few * (few + 1) :: 2]  # by U, from 0
     reached = np.cumsum(ways) / ways.sum()
     return int(np.searchsorted(reached, tail, side="right")) - 1
+
+
+def _is_countable(first: int, second: int) -> bool:
+    """Whether the distribution is counted: up to 100 runs, and beyond that while one side is too small to be normal."""
+    few, total = min(first, second), first + second
+    return total <= EXACT_RUNS or (few < FEW_RUNS and few * total <= EXACT_WORK)
 
 
 def _doubled_ranks(values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

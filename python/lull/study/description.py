@@ -320,7 +320,7 @@ def read_toml(path: Path, asked: str) -> dict[str, Any]:
         LullError: The file is not there, or is not TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise LullError(asked, describe_os_error(error)) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

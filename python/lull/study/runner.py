@@ -70,7 +70,7 @@ def beginning(
         quick=quick,
         description=hashlib.sha256(content.encode()).hexdigest(),
         settings={
-            variable: re.sub(r"@\d+", "", value)  # the processes of hosts are others the next time
+            variable: readable(re.sub(r"@\d+", "", value))  # the processes of hosts are others the next time
             for variable, value in checked_settings().items()
             if variable not in ("LULL_RECORD", "LULL_HOSTS")
         },

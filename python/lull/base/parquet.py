@@ -1,0 +1,29 @@
+"""Tables as Parquet files, whatever their paths: Arrow takes those that are UTF-8 alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write a table.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    with path.open("wb") as file:
+        pq.write_table(table, file, compression="zstd")
+
+
+def read_table(path: Path) -> pa.Table:
+    """Read a table.
+
+    Raises:
+        OSError: It cannot be read.
+        pyarrow.ArrowException: It is no Parquet, or damaged.
+    """
+    with path.open("rb") as file:
+        return pq.read_table(file)
