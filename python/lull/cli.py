@@ -8,12 +8,14 @@ from __future__ import annotations
 import difflib
 import errno
 import importlib
+import os
 import sys
 from typing import NoReturn
 
 import click
 
 from lull import __version__
+from lull.base.abandoning import AbandonedError
 from lull.base.errors import LullError, describe_os_error
 from lull.base.streams import give_up_output, settle_streams
 
@@ -94,8 +96,13 @@ def main() -> NoReturn:
         fail(f"{error.format_message().rstrip('.')}; {where} --help shows how", 2)
     except click.ClickException as error:
         fail(error.format_message(), error.exit_code)
+    except AbandonedError as error:
+        say_failure(str(error))
+        os._exit(error.exit_code)
     except LullError as error:
         fail(str(error), error.exit_code)
+    except MemoryError:
+        fail("out of memory", 1)
     except (KeyboardInterrupt, click.Abort):
         fail("interrupted", 130)
     except BrokenPipeError:
@@ -110,5 +117,10 @@ def main() -> NoReturn:
 
 def fail(line: str, code: int) -> NoReturn:
     """Print `line` on stderr as Lull's own and leave with `code`."""
-    print(f"lull: {' '.join(line.split())}", file=sys.stderr)
+    say_failure(line)
     sys.exit(code)
+
+
+def say_failure(line: str) -> None:
+    """Print `line` on stderr as Lull's own."""
+    print(f"lull: {' '.join(line.split())}", file=sys.stderr, flush=True)

@@ -51,3 +51,11 @@ def test_ranges_share_a_unit_and_differences_have_a_sign():
     assert formatting.si_range(950, 1050, "J") == "0.950–1.05 kJ"
     assert formatting.si_range(-2.0, 3.0, "J") == "-2.00 to 3.00 J"
     assert [formatting.shift(v, "s") for v in (1.2, -0.0123, 0.0)] == ["+1.20 s", "−12.3 ms", "0 s"]
+
+
+def test_what_is_no_number_is_written_too():
+    assert [formatting.si(v, "J") for v in (float("inf"), float("nan"))] == ["inf J", "nan J"]
+    assert formatting.si_range(1.0, float("inf"), "s") == "1.00–inf s"
+    assert [formatting.per(m) for m in ("items", "matches", "entries", "boxes", "class")] == [
+        "per item", "per match", "per entry", "per box", "per class",
+    ]  # fmt: skip

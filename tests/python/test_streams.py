@@ -6,12 +6,14 @@ import subprocess
 import threading
 from pathlib import Path
 
+import click
 import pytest
 
 import lull as library
 from conftest import Lull
 from lull import record
 from lull.base.text import readable
+from lull.cli import main
 from records import run, write
 
 LATIN = os.fsdecode(b"caf\xe9")
@@ -122,3 +124,15 @@ def test_a_thread_may_measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         thread.join()
     assert failures == []
     assert all((tmp_path / f"r{place}" / "run.json").exists() for place in range(2))
+
+
+def test_the_oldest_click_that_is_allowed_has_one_line_for_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delattr(click.exceptions, "NoArgsIsHelpError", raising=False)  # new in click 8.2
+    monkeypatch.setattr("sys.argv", ["lull", "report", "--out", "x", "nowhere"])
+    monkeypatch.setattr("lull.cli.settle_streams", lambda: None)
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 1
+    assert capsys.readouterr().err.startswith("lull: read the record nowhere: ")

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
+from lull.base.abandoning import run_until_interrupted
 from lull.base.errors import UsageError
 from lull.base.interrupts import Interrupts
 from lull.base.terminal import output
@@ -97,7 +98,9 @@ def _one(
     check_free(folder)
     with Interrupts() as interrupts:
         with SimulationProgress(interrupts) as progress:
-            found = description.simulated(progress=progress, baseline=baseline)
+            found = run_until_interrupted(
+                "simulate", lambda: description.simulated(progress=progress, baseline=baseline), interrupts
+            )
         interrupts.check("simulate")
         words = ["lull", "simulate", str(file), *(word for one in assignments for word in ("--set", one))]
         found = found.save(folder, command=words)

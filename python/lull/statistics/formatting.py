@@ -36,7 +36,7 @@ def three_digits(value: float) -> str:
 
 def scale(value: float, unit: str) -> tuple[float, str]:
     """The factor and the prefixed unit in which `value` reads best; hours and more stay in seconds."""
-    if value == 0:
+    if value == 0 or not math.isfinite(value):
         return 1.0, unit
     power = math.floor(math.log10(abs(value)) / 3 + 1e-12)
     if float(three_digits(value / 1000.0**power)) >= 1000:
@@ -91,6 +91,10 @@ def probability(p: float | None) -> str:
 
 def per(metric: str) -> str:
     """Work counted by a metric, as one unit of it: `per item` for the metric `items`."""
+    if metric.endswith("ies"):
+        return f"per {metric[:-3]}y"
+    if metric.endswith(("ches", "shes", "sses", "xes")):
+        return f"per {metric[:-2]}"
     return f"per {metric[:-1] if metric.endswith('s') and not metric.endswith('ss') else metric}"
 
 
