@@ -140,7 +140,7 @@ class recorder {
                                       {"metrics", metrics}};
     const int error =
         leave(folder_, "regions", file.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-    if (is_last && error == 0) counts_.remove();
+    if (error == 0 && (is_last || open_.empty())) counts_.remove();
     return error;
   }
 

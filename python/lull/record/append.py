@@ -141,7 +141,8 @@ def _check_alike(asked: str, before: Run, more: Run) -> None:
     if old.keys() != new.keys():
         raise LullError(asked, f"its nodes are {', '.join(old)}, these are {', '.join(new)}", REMEDY)
     for name, host in old.items():
-        other = new[name].model_copy(update={"clock_error_s": host.clock_error_s})
+        # The same machine after a reboot is the same machine.
+        other = new[name].model_copy(update={"clock_error_s": host.clock_error_s, "boot_id": host.boot_id})
         if other != host:
             what = next(field for field in type(host).model_fields if getattr(host, field) != getattr(other, field))
             raise LullError(asked, f"{what} of {name} is {getattr(other, what)}, not {getattr(host, what)}", REMEDY)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-LEAST_SHARE = 0.05  # of the median: smaller differences matter to nobody
+LEAST_SHARE = 0.1  # of the median: smaller differences are noise of most machines
 FIRST_RUNS, FIRST_SPREADS = 4, 3.0
 GROUP_RUNS, GROUP_SPREADS, SMALLEST_GROUP = 6, 2.0, 2
 

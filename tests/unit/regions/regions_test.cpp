@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -247,6 +250,25 @@ TEST_F(regions_test, a_folder_that_is_not_there_is_an_error_and_leaves_the_progr
               EXPECT_THAT(lull_meter_strerror(LULL_METER_NOT_WRITTEN), HasSubstr("could not be written"));
             }),
             0);
+}
+
+TEST_F(regions_test, visits_of_a_process_that_leaves_without_exit_handlers_stay_counted) {
+  ASSERT_EQ(run([&] {
+              record();
+              lull_region_begin("a");
+              lull_region_end("a");
+              lull_region_begin("b");
+              _exit(0);
+            }),
+            0);
+  std::vector<std::filesystem::path> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) left.push_back(entry.path());
+  ASSERT_THAT(left, SizeIs(1));
+  EXPECT_EQ(left[0].extension(), ".count");
+  std::array<std::int64_t, 2> counts{};
+  std::ifstream(left[0], std::ios::binary).read(reinterpret_cast<char*>(counts.data()), sizeof counts);
+  EXPECT_EQ(counts[0], 2);
+  EXPECT_EQ(counts[1], 1);
 }
 
 }  // namespace
