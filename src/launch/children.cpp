@@ -108,6 +108,12 @@ class own_processes final : public process_tree {
 
 }  // namespace
 
+std::vector<pid_t> descendants() {
+  std::vector<pid_t> all;
+  for (const auto& [parent, child] : descendants_with_parents()) all.push_back(child);
+  return all;
+}
+
 signal_reader::signal_reader(std::span<const int> signals) : before_{} {
   sigset_t wanted;
   sigemptyset(&wanted);

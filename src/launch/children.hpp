@@ -55,6 +55,9 @@ void set_default(std::vector<std::string>& environment, const std::string& assig
 // Whether it has begun to end: the system takes it down, or has done so.
 [[nodiscard]] bool is_ending(pid_t process);
 
+// All living descendants of this process, those of orphans only if it is a subreaper.
+[[nodiscard]] std::vector<pid_t> descendants();
+
 // What ending processes needs of the system; tests have another.
 class process_tree {
  public:

@@ -61,20 +61,12 @@ std::string name_of(pid_t pid) {
   return name;
 }
 
-bool is_running(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string stat;
-  std::getline(file, stat);
-  const auto at = stat.rfind(')');
-  return at != std::string::npos && at + 2 < stat.size() && stat[at + 2] != 'Z' && stat[at + 2] != 'X';
-}
-
 // Processes of the command that run on after it, by name; the last entry may be how many more there are.
 nlohmann::json left_behind() {
   std::vector<pid_t> left;
   for (int waited = 0;; waited += 5) {
     left = lull::launch::descendants();
-    std::erase_if(left, [](pid_t pid) { return !is_running(pid); });
+    std::erase_if(left, lull::launch::is_ending);
     if (left.empty() || waited >= lingering_ms) break;
     usleep(5000);
   }

@@ -86,10 +86,13 @@ class no_signals {
 // the program's threads have allocated: it is done with tasks and places when it has put them where those free them.
 class network_uplink final : public uplink, post_handler {
  public:
-  network_uplink(int server, descriptor keeper, exchange& others)
+  network_uplink(int server, descriptor keeper, void (*begin_thread)(), exchange& others)
       : server_(server), keeper_(std::move(keeper)), post_(*this, others), wake_(open_event_fd()) {
     if (!wake_) throw error("join the server of output", describe_errno(errno));
-    thread_ = std::jthread([this](const std::stop_token& end) { serve_network(end); });
+    thread_ = std::jthread([this, begin_thread](const std::stop_token& end) {
+      if (begin_thread != nullptr) begin_thread();
+      serve_network(end);
+    });
     std::unique_lock lock(mutex_);
     news_.wait(lock, [this] { return connected_ || gone_; });
   }
@@ -249,7 +252,8 @@ class network_uplink final : public uplink, post_handler {
 
 joined join(const plan& wanted, const roles& all, exchange& others) {
   auto up = std::make_unique<network_uplink>(all.server_of(others.rank()),
-                                             wanted.start_keeper ? wanted.start_keeper() : descriptor(), others);
+                                             wanted.start_keeper ? wanted.start_keeper() : descriptor(),
+                                             wanted.begin_thread, others);
   joined made{.most_outstanding = up->most_outstanding(), .how_far = up->how_far()};
   made.up = std::move(up);
   (void)others.all({});  // connected both ways: only from then on is the end of the other seen

@@ -38,6 +38,8 @@ struct plan {
   model::output_objective objective = model::output_objective::time;  // by which the model judges
   // A socket to a new process that keeps this one's files (kept_files.hpp), or none. Null: there is none.
   descriptor (*start_keeper)() = nullptr;
+  // Called first in each thread of ours in a process of the program: what it calls is no business of the program's.
+  void (*begin_thread)() = nullptr;
 };
 
 // LULL_STAGE (time partitioning if unset; auto: by_model) and LULL_STAGE_...; throws usage_error.

@@ -491,6 +491,10 @@ not_the_program::~not_the_program() {
   if (front.exit != nullptr) front.exit();
 }
 
+void begin_own_thread() {
+  if (front.enter != nullptr || find_front()) front.enter();
+}
+
 bool stage_hdf5_files(client& by, bool stages, bool reports) {
   if (!find_front()) return false;
   files& of = all();

@@ -36,6 +36,9 @@ class not_the_program {
   not_the_program& operator=(const not_the_program&) = delete;
 };
 
+// All path calls of this thread are, from now on.
+void begin_own_thread();
+
 // From now on. `stages`: and not only counts; `reports`: this process says what cannot be staged, once for each reason. False: the
 // front is not there.
 [[nodiscard]] bool stage_hdf5_files(client& by, bool stages, bool reports);

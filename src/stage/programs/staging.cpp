@@ -94,6 +94,7 @@ class staging_of_program final : public staging {
         roles_(plan_, nodes_),
         rank_(all.rank()) {
     plan_.start_keeper = start_keeper;
+    plan_.begin_thread = begin_own_thread;
     const std::vector<int> clients = roles_.clients();
     sets_aside_ = static_cast<int>(clients.size()) < roles_.processes();
     speaks_ = clients.front() == rank_;
