@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs all tests
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | build | test-install | sdist | packages | test-packages | hosts-conformance | stress-waiting | fuzz-shmem SECONDS=60 | sanitize | lint | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | build | test-install | sdist | packages | test-packages | hosts-conformance | stress-waiting | faults | fuzz-shmem SECONDS=60 | sanitize | lint | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup build study test check test-install sdist packages test-packages hosts-conformance stress-waiting fuzz-shmem sanitize lint analyze tidy docs bench-compare clean
+.PHONY: setup build study test check test-install sdist packages test-packages hosts-conformance stress-waiting faults fuzz-shmem sanitize lint analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup
 	@scripts/setup packages.txt
@@ -74,6 +74,11 @@ stress-waiting: build
 	@cmake --build $(BUILD) --target run_stress_waiting lull-launch
 	@LULL_WAIT=interrupt LULL_WAIT_YIELDS=0 LULL_WAIT_TIMEOUT_MS=10000 SHMEM_SYMMETRIC_SIZE=16M \
 	  $(VENV)/bin/lull run -n 8 $(BUILD)/tests/run/run_stress_waiting 1000000
+
+# Random programs of path operations and calls of HDF5, plain and under `lull stage` with slow, full and small storage; some minutes.
+faults: PROGRAMS ?= 200
+faults: build
+	@$(VENV)/bin/python tests/python/stage_faults.py --programs $(PROGRAMS) $(if $(SEED),--seed $(SEED))
 
 # Random OpenSHMEM programs against a model, seed after seed; FIRST_SEED=N begins with another.
 fuzz-shmem: SECONDS ?= 60

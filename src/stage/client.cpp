@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
@@ -151,6 +152,7 @@ class client::state {
   [[nodiscard]] destination where(std::uint64_t number, const staged_file& file) const;
   [[nodiscard]] turn turn_for(std::size_t bytes, bool had_room);
   void make_room(std::size_t bytes);
+  void wait_until_replaced(const std::string& name);
   [[nodiscard]] std::uint64_t makes_room(std::size_t bytes) const;
   bool take_answer(bool wait);  // false: there was none, or there is no server any more
   void take_answers();          // all there are
@@ -215,7 +217,7 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
   if (!served()) return std::nullopt;
   const auto name = std::filesystem::is_symlink(path) ? std::nullopt : final_path_of(path);
   if (!name) return std::nullopt;
-  wait_for(*name);  // it becomes another file when it is written
+  wait_until_replaced(*name);
   const std::size_t bytes = expected_.of(*name);
   const bool had_room = !full_for(bytes);
   const turn next = turn_for(bytes, had_room);
@@ -237,6 +239,17 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
     withdraw(*place, *name);
     return std::nullopt;
   }
+}
+
+// A file that is on its way there, perhaps under another name by now, becomes another file when it is written.
+void client::state::wait_until_replaced(const std::string& name) {
+  struct stat found {};
+  if (outstanding_.empty() || stat(name.c_str(), &found) != 0) return;
+  const file_identity which{found.st_dev, found.st_ino};
+  const auto is_it = [&](const auto& entry) {
+    return entry.second.place() != nullptr && entry.second.place()->which == which;
+  };
+  while (std::ranges::any_of(outstanding_, is_it) && take_answer(true)) continue;
 }
 
 bool client::state::may_grow(staged_file& open, std::size_t by) {
@@ -301,7 +314,7 @@ void client::state::see_to_files() {
 
 // A whole file has ended by this process, where the server has not said so.
 void client::state::ended(const staged_file& file, bool failed) {
-  if (file.in_form() == form::whole && server_.how_far) server_.how_far->end_whole(server_.place, failed);
+  if (file.in_form() == form::whole && server_.how_far) server_.how_far->end_whole(server_.place, file.order, failed);
 }
 
 void client::state::make_room(std::size_t bytes) {
@@ -355,8 +368,8 @@ std::uint32_t client::state::hand_over(staged_file&& finished) {
   if (finished.place() != nullptr) mark_under_way(finished.place()->file.get());
   outstanding_bytes_ += bytes;
   figures.handed_over.add(bytes);
+  if (whole) finished.order = ++handed_over_;
   const auto place = outstanding_.emplace(number, std::move(finished)).first;
-  if (whole) ++handed_over_;
   if (server_.up->hand_over(number, place->second, where(number, place->second).mark)) {
     ++next_;
     turns_.handed_over(descriptor, bytes);
@@ -433,8 +446,6 @@ void client::state::forget(outstanding_files::iterator file) {
 void client::state::recover() {
   served_ = false;
   std::fprintf(stderr, "lull stage: process %d has lost its server; it writes its output itself from now on\n", rank_);
-  // Of the whole files that are outstanding, the server may have ended some.
-  std::uint32_t not_ended = server_.how_far ? handed_over_ - mine().ended : 0;
   while (!outstanding_.empty()) {
     auto& [number, file] = *outstanding_.begin();
     const destination place = where(number, file);
@@ -442,7 +453,8 @@ void client::state::recover() {
     const bool well = write_here(file, place);
     keep_no_longer(file);
     if (file.place() != nullptr) lift_mark(file.place()->file.get());
-    if (file.in_form() == form::whole && not_ended > 0) ended(file, !well), --not_ended;
+    // The server may have ended it, and not said so.
+    if (server_.how_far && !server_.how_far->has_ended(server_.place, file.order)) ended(file, !well);
     forget(outstanding_.begin());
   }
 }

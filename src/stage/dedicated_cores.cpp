@@ -284,12 +284,12 @@ void node_server::handle(member& from, packet_reader reader, message what, std::
 }
 
 void node_server::answer_finished() {
-  for (const auto& [client, what, result] : writer_.finished()) {
+  for (const auto& [client, what, order, result] : writer_.finished()) {
     if (result.number == kept_files::number) continue;  // nobody is there to hear of it
     if (what == form::whole) {
       under_way& of = under_way_.at(client);
       --of.files;
-      progress_.end_whole(of.place, result.what == answer::outcome::failed);
+      progress_.end_whole(of.place, order, result.what == answer::outcome::failed);
     }
     const auto to = std::ranges::find(members_, client, &member::rank);
     if (to == members_.end()) continue;  // it has died

@@ -111,7 +111,7 @@ class network_uplink final : public uplink, post_handler {
     }
     {
       const std::scoped_lock lock(mutex_);
-      if (file.place() != nullptr) places_[number] = {file.place()->file.get(), file.kept};
+      if (file.place() != nullptr) places_[number] = {file.place()->file.get(), file.kept, file.order};
     }
     if (file.kept && !file.flushed) (void)flushed(*file.kept);  // from now on it is written, whatever happens
     tell({file_message(message::file, number, file, mark), number, std::move(content), true});
@@ -201,7 +201,7 @@ class network_uplink final : public uplink, post_handler {
       if (told.what == answer::outcome::not_taken)
         how_far_->give_back(0);
       else
-        how_far_->end_whole(0, told.what == answer::outcome::failed);
+        how_far_->end_whole(0, place.mapped().order, told.what == answer::outcome::failed);
       done_places_.insert(std::move(place));
     }
     answers_.push_back(std::move(told));
@@ -238,6 +238,7 @@ class network_uplink final : public uplink, post_handler {
   struct place {
     int file;  // a descriptor
     std::optional<std::uint64_t> kept;
+    std::uint32_t order;
   };
   std::map<std::uint64_t, place> places_, done_places_;  // of whole files that are handed over; to be freed
   std::shared_ptr<progress> how_far_ = std::make_shared<progress>(1);
@@ -440,7 +441,7 @@ void network_server::lost(int peer) {
 }
 
 void network_server::answer_finished() {
-  for (auto& [client, what, result] : writer_.finished()) {
+  for (auto& [client, what, order, result] : writer_.finished()) {
     member& of = members_.at(client);
     const auto at = of.files.find(result.number);
     buffers_.give_back(std::move(at->second.memory));

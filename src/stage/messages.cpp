@@ -34,6 +34,7 @@ packet file_message(message what, std::uint64_t number, const staged_file& file,
   made.put(what).put(number).put(creation_mask()).put(mark).put(file.final_path());
   made.put(file.in_form()).put(file.together());
   made.put(place != nullptr ? place->which : file_identity{}).put(place != nullptr && place->created);
+  made.put(file.order);
   return made;
 }
 
@@ -47,6 +48,7 @@ write_order take_order(packet_reader& from) {
   order.together = from.take_text();
   order.place.which = from.take<file_identity>();
   order.place.created = from.take<bool>();
+  order.order = from.take<std::uint32_t>();
   return order;
 }
 

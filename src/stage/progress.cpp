@@ -56,11 +56,21 @@ void progress::end(std::size_t client) const noexcept {
   --busy();
 }
 
-void progress::end_whole(std::size_t client, bool failed) const noexcept {
-  if (failed) ++of(client).failed;
+void progress::end_whole(std::size_t client, std::uint32_t number, bool failed) const noexcept {
+  client_progress& mine = of(client);
+  if (failed) ++mine.failed;
   end(client);
-  ++of(client).ended;
-  wake(of(client));
+  mine.ended_early[number % client_progress::most] = 1;
+  for (std::uint32_t before = mine.ended; mine.ended_early[(before + 1) % client_progress::most] != 0;) {
+    // Who raises it clears the place, which no other file has before this one is forgotten.
+    if (mine.ended.compare_exchange_strong(before, before + 1)) mine.ended_early[++before % client_progress::most] = 0;
+  }
+  wake(mine);
+}
+
+bool progress::has_ended(std::size_t client, std::uint32_t number) const noexcept {
+  const client_progress& mine = of(client);
+  return static_cast<std::int32_t>(mine.ended - number) >= 0 || mine.ended_early[number % client_progress::most] != 0;
 }
 
 void progress::give_back(std::size_t client) const noexcept {

@@ -48,6 +48,7 @@ class staged_file {
   std::size_t reserved = 0;           // bytes of the buffer
   std::optional<std::uint64_t> kept;  // the number under which it is kept
   bool flushed = false;
+  std::uint32_t order = 0;  // its number among the whole files that are handed over
 
  private:
   std::string final_path_;

@@ -17,7 +17,8 @@ struct write_order {
   destination where;
   mode_t creation_mask;  // the client's umask
   descriptor content;
-  claim place;  // of a whole file
+  claim place;          // of a whole file
+  std::uint32_t order;  // its number among the client's whole files
   form what;
   std::string together;  // orders of this name are written together; empty: by itself
 };

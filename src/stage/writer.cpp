@@ -97,7 +97,7 @@ void writer::work(const std::stop_token& end) {
     if (!failure.empty()) figures_.failed += together.size();
     const auto outcome = failure.empty() ? answer::outcome::written : answer::outcome::failed;
     for (const write_order& order : together)
-      finished_.push_back({order.client, order.what, {order.number, outcome, failure}});
+      finished_.push_back({order.client, order.what, order.order, {order.number, outcome, failure}});
     signal_event_fd(event_.get());
   }
 }

@@ -23,6 +23,7 @@ namespace lull::stage {
 struct written_order {
   int client;
   form what;
+  std::uint32_t order;  // of a whole file
   answer result;
 };
 

@@ -271,10 +271,14 @@ int use(int folder, const char* path, int flags, const struct stat* found, lull_
   return -1;
 }
 
-void describe(struct stat* found) {
+void describe(struct stat* found, int by_hdf5) {
   const files_under_way::found which = all().under_way.find({found->st_dev, found->st_ino});
   struct stat memory {};
   if (which.what != files_under_way::state::open || fstat(which.descriptor, &memory) != 0) return;
+  if (by_hdf5 != 0) {
+    *found = memory;
+    return;
+  }
   found->st_size = memory.st_size;
   found->st_blocks = memory.st_blocks;
   found->st_mtim = memory.st_mtim;

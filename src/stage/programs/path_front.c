@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
+#define CALLER __builtin_return_address(0)
 
 static const struct lull_path_hooks* _Atomic hooks;
 static const uint32_t none_busy;
@@ -133,11 +134,11 @@ static void leave(void) {
   errno = before;
 }
 
-static void describe(int result, struct stat* found) {
+static void describe(int result, struct stat* found, const void* caller) {
   const struct lull_path_hooks* const by = asked();
   if (by == NULL || result != 0 || !S_ISREG(found->st_mode)) return;
   const int before = errno;
-  by->describe(found);
+  by->describe(found, lull_is_hdf5(caller));
   errno = before;
 }
 
@@ -145,13 +146,10 @@ static void describe(int result, struct stat* found) {
 
 static int opens(int folder, const char* path, int flags, const void* caller, int* result) {
   if (__builtin_expect(creation.name != NULL, 0) && !creation.taken && strcmp(creation.name, path) == 0) {
-    if ((flags & O_CREAT) == 0) { /* HDF5 looks first whether it has this file open */
-      errno = ENOENT;
-      *result = -1;
-    } else {
-      creation.taken = 1;
-      *result = creation.descriptor;
-    }
+    if ((flags & O_CREAT) == 0)
+      return 0; /* HDF5 looks first whether it has the file open, under this name or another */
+    creation.taken = 1;
+    *result = creation.descriptor;
     return 1;
   }
   if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) return 0;
@@ -170,8 +168,6 @@ static int opens(int folder, const char* path, int flags, const void* caller, in
     va_end(more);                                                   \
   }                                                                 \
   int result
-
-#define CALLER __builtin_return_address(0)
 
 #define OPEN(name)                                                    \
   NEXT(int, name, const char*, int, ...)                              \
@@ -252,7 +248,7 @@ _Static_assert(sizeof(off_t) == 8, "a 64-bit system");
   EXPORT int name(const char* path, struct type* found) { \
     LOOK(AT_FDCWD, path, follow);                         \
     const int result = real_##name()(path, found);        \
-    describe(result, (struct stat*)(void*)found);         \
+    describe(result, (struct stat*)(void*)found, CALLER); \
     return result;                                        \
   }
 STATUS(stat, stat, 0)
@@ -265,7 +261,7 @@ STATUS(lstat64, stat64, AT_SYMLINK_NOFOLLOW)
   EXPORT int name(int folder, const char* path, struct type* found, int flags) { \
     LOOK(folder, path, flags);                                                   \
     const int result = real_##name()(folder, path, found, flags);                \
-    describe(result, (struct stat*)(void*)found);                                \
+    describe(result, (struct stat*)(void*)found, CALLER);                        \
     return result;                                                               \
   }
 STATUS_AT(fstatat, stat)
@@ -278,7 +274,7 @@ STATUS_AT(fstatat64, stat64)
   EXPORT int name(int version, const char* path, struct type* found) { \
     LOOK(AT_FDCWD, path, follow);                                      \
     const int result = real_##name()(version, path, found);            \
-    describe(result, (struct stat*)(void*)found);                      \
+    describe(result, (struct stat*)(void*)found, CALLER);              \
     return result;                                                     \
   }
 STATUS_OF_VERSION(__xstat, stat, 0)
@@ -292,7 +288,7 @@ STATUS_OF_VERSION(__lxstat64, stat64, AT_SYMLINK_NOFOLLOW)
   EXPORT int name(int version, int folder, const char* path, struct type* found, int flags) { \
     LOOK(folder, path, flags);                                                                \
     const int result = real_##name()(version, folder, path, found, flags);                    \
-    describe(result, (struct stat*)(void*)found);                                             \
+    describe(result, (struct stat*)(void*)found, CALLER);                                     \
     return result;                                                                            \
   }
 STATUS_AT_OF_VERSION(__fxstatat, stat)
@@ -305,7 +301,7 @@ EXPORT int statx(int folder, const char* restrict path, int flags, unsigned mask
   if (result == 0 && asked() != NULL) {
     struct stat same;
     if (status_of(folder, path, &same, flags & (AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) == 0) {
-      describe(0, &same);
+      describe(0, &same, CALLER);
       found->stx_size = (uint64_t)same.st_size;
       found->stx_blocks = (uint64_t)same.st_blocks;
     }

@@ -31,12 +31,12 @@ struct lull_path_hooks {
   /* The program names a regular file, as for fstatat, which has found it. It waits until the file is written. The result is
    * a descriptor, where HDF5 opens what it has open in memory and should get the same file; else -1. */
   int (*use)(int folder, const char* path, int flags, const struct stat* found, enum lull_path_use how);
-  /* A file that HDF5 has open is as large as it is in memory. */
-  void (*describe)(struct stat* of);
+  /* A file that HDF5 has open is as large as it is in memory. HDF5 itself is told of the memory, which it compares. */
+  void (*describe)(struct stat* of, int by_hdf5);
   int (*is_ours)(const struct stat* found); /* it may hold more than it seems */
   int (*remove)(void);                      /* an error number: refuse */
-  void (*leave)(void);          /* another program may look at the files */
-  int (*close)(int descriptor); /* 1: closed by this */
+  void (*leave)(void);                      /* another program may look at the files */
+  int (*close)(int descriptor);             /* 1: closed by this */
   void (*grow)(int descriptor, off_t end);
 };
 
@@ -44,7 +44,7 @@ struct lull_path_hooks {
 
 /* Null: nothing is asked. `busy` counts files. */
 LULL_FRONT void lull_paths_use(const struct lull_path_hooks* hooks, const uint32_t* busy);
-/* On this thread, until it is ended: the open by this name that creates the file gets the descriptor, those before it find none. */
+/* On this thread, until it is ended: the open by this name that creates the file gets the descriptor. */
 LULL_FRONT void lull_paths_begin_creation(const char* name, int descriptor);
 /* 1: the descriptor has been taken. */
 LULL_FRONT int lull_paths_end_creation(void);
