@@ -23,6 +23,8 @@ inline constexpr std::array stage{
             "refuses late may stay unnoticed."},
     setting{"LULL_STAGE_PYTHON", setting_type::text, "python3", "",
             "The Python that runs plug-ins of a simulation's output; it must have Lull. `lull stage` gives its own."},
+    setting{"LULL_STAGE_PACKAGE", setting_type::text, "", "",
+            "The folder in which that Python finds Lull, where it does not by itself. `lull stage` gives its own."},
     setting{"LULL_STAGE_STORAGE_LIMIT", setting_type::size, "0", "",
             "For experiments: bytes per second that all processes of a job on a machine write together, at most, as if "
             "their storage were that slow. 0: no limit."},

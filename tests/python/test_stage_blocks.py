@@ -488,6 +488,7 @@ options = { variable = "temperature", low = 0.0, high = 2120.0 }
 """,
     )
     (place / "look.py").write_text(PLUGIN)
+    (place / "numpy.py").write_text("raise RuntimeError")  # never imported
     (place / "look.c").write_text(LIBRARY)
     subprocess.run(
         ["gcc", "-shared", "-fPIC", "-Wall", "-Werror", "-I", include, "look.c", "-o", "look.so"], cwd=place, check=True

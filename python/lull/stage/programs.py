@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lull.base import installed
 from lull.base.errors import UsageError
 from lull.mpi.preload import preloaded
 
@@ -45,6 +46,7 @@ class Wish:
             "LULL_STAGE_BUFFER": self.buffer,
             "LULL_STAGE_WHEN_FULL": self.when_full,
             "LULL_STAGE_PYTHON": sys.executable,
+            "LULL_STAGE_PACKAGE": str(installed.import_folder()),
             "LULL_STAGE_FSYNC": None if self.sync is None else str(int(self.sync)),
             "LULL_STAGE_STORAGE_LIMIT": self.storage_limit,
             "LULL_STAGE_FIGURES": ":".join(str(path.absolute()) for path in self.figures) or None,

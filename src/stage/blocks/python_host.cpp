@@ -44,8 +44,12 @@ pid_t start(std::string python, int socket) {
   sigfillset(&all);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
-  std::string option = "-m", module = "lull.stage.plugin_host";
-  char* const arguments[] = {python.data(), option.data(), module.data(), nullptr};
+  // A module of the working directory never takes the place of one that is installed.
+  std::string safe_path = "-P", option = "-c", package = setting_text("LULL_STAGE_PACKAGE");
+  std::string start =
+      "import runpy, sys; sys.path[:0] = filter(None, sys.argv[1:]); sys.path.append(''); "
+      "runpy.run_module('lull.stage.plugin_host', None, '__main__', True)";
+  char* const arguments[] = {python.data(), safe_path.data(), option.data(), start.data(), package.data(), nullptr};
   pid_t child = -1;
   const int failed = posix_spawnp(&child, python.c_str(), &files, &attributes, arguments, environment().data());
   posix_spawn_file_actions_destroy(&files);
