@@ -190,7 +190,7 @@ def test_killed_at_any_moment_it_leaves_no_child_and_only_whole_records(lull: Lu
         process.communicate()
         assert gone(mark), processes_with(mark)
     for folder in (lull.folder / "out").glob("[!.]*") if (lull.folder / "out").exists() else []:
-        assert len(record.read(folder).repeats) == 2
+        assert len(record.read(folder).repeats) in (1, 2)  # each is there when it has ended
         record.read_samples(folder)
 
 

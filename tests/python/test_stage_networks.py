@@ -15,12 +15,17 @@ from mpi_libraries import MpiLibrary, each_library
 from test_stage_programs import HDF5, flags
 
 NETWORK = ("libucp", "libucs", "libuct", "libucm")
+OF_32_BITS = 1  # in the fifth byte of an ELF file
 
 
 def test_no_library_of_lull_needs_a_network_library() -> None:
     libraries = sorted(package_folder().parents[2].rglob("liblull-*.so"))
     assert any(library.name == "liblull-stage-programs.so" for library in libraries)
     for library in libraries:
+        if (
+            library.stat().st_size == 0 or library.read_bytes()[4] == OF_32_BITS
+        ):  # empty ones for loaders of other kinds
+            continue
         needed = subprocess.run(["ldd", library], capture_output=True, text=True, check=True).stdout
         assert not [line for line in needed.splitlines() if line.strip().startswith(NETWORK)], library
 
