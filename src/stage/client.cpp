@@ -6,84 +6,24 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/counted.hpp"
 #include "base/error.hpp"
-#include "model/handing_over.hpp"
-#include "model/machine_file.hpp"
 #include "stage/approach.hpp"
+#include "stage/expected_sizes.hpp"
 #include "stage/figures.hpp"
 #include "stage/form.hpp"
 #include "stage/joint_account.hpp"
+#include "stage/turns.hpp"
 
 namespace lull::stage {
 namespace {
-
-// How large a file will be is known only when it is finished. A program writes files of equal size under names that differ
-// in their numbers: the last of such a name says what to expect.
-class expected_sizes {
- public:
-  [[nodiscard]] std::size_t of(const std::string& path) const {
-    const auto found = by_series_.find(series_of(path));
-    return found == by_series_.end() ? 0 : found->second;
-  }
-  void learn(const std::string& path, std::size_t bytes) {
-    if (by_series_.size() >= most_series) by_series_.clear();
-    by_series_[series_of(path)] = bytes;
-  }
-
- private:
-  static constexpr std::size_t most_series = 1024;
-  // "/x/out_0012.h5": "/x/out_#.h5"
-  static std::string series_of(const std::string& path) {
-    std::string series;
-    for (const char letter : path) {
-      const bool digit = std::isdigit(static_cast<unsigned char>(letter)) != 0;
-      if (!digit || !series.ends_with('#')) series += digit ? '#' : letter;
-    }
-    return series;
-  }
-
-  std::unordered_map<std::string, std::size_t> by_series_;
-};
-
-// Hand over or write oneself, by what each file has cost from its begin to its end.
-class turns {
- public:
-  [[nodiscard]] bool writes_itself(bool has_room) {
-    return decides_.next(has_room) == model::output_turn::write_yourself;
-  }
-  void begun(const staged_file& file, std::int64_t begin_ns, bool had_room) {
-    beginnings_[file.descriptor()] = {begin_ns, had_room};
-  }
-  void handed_over(int descriptor, std::size_t bytes) {
-    const auto begun = beginnings_.extract(descriptor);
-    if (!begun) return;
-    const beginning& of = begun.mapped();
-    decides_.handed_over(of.had_room, seconds(now_ns() - of.begin_ns), static_cast<double>(bytes));
-  }
-  void wrote_itself(std::int64_t nanoseconds, std::size_t bytes) {
-    decides_.wrote_itself(seconds(nanoseconds), static_cast<double>(bytes));
-  }
-  [[nodiscard]] model::output_turns_by_room taken() const { return decides_.turns(); }
-
- private:
-  struct beginning {
-    std::int64_t begin_ns;
-    bool had_room;
-  };
-
-  model::handing_over decides_{model::this_machine()};
-  std::map<int, beginning> beginnings_;  // of files that are open, by descriptor
-};
 
 // Of the descriptors that this process may have: a file in memory costs one more than a plain one.
 bool has_few_left(int latest) {

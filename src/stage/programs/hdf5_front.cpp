@@ -54,7 +54,8 @@ dynamic_section section_of(const link_map* object) {
   for (const ElfW(Dyn)* entry = object->l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
     // glibc has made addresses of most of them, other C libraries of none.
     const ElfW(Addr) value = entry->d_un.d_ptr;
-    const void* const at = reinterpret_cast<const void*>(value < object->l_addr ? object->l_addr + value : value);
+    const ElfW(Addr) address = value < object->l_addr ? object->l_addr + value : value;
+    const void* const at = reinterpret_cast<const void*>(address);  // NOLINT(performance-no-int-to-ptr): a number there
     const auto* const words = static_cast<const std::uint32_t*>(at);
     if (entry->d_tag == DT_SYMTAB) found.symbols = static_cast<const ElfW(Sym)*>(at);
     if (entry->d_tag == DT_STRTAB) found.names = static_cast<const char*>(at);

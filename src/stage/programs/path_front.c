@@ -86,7 +86,7 @@ static const struct lull_path_hooks* asked(void) {
 static int is_watched(int descriptor) {
   if (__builtin_expect(atomic_load_explicit(&watched_count, memory_order_relaxed) == 0, 1)) return 0;
   if (descriptor < 0 || descriptor >= lull_paths_most || inside) return 0;
-  return (atomic_load_explicit(&watched[descriptor / 64], memory_order_relaxed) >> (descriptor % 64)) & 1;
+  return (int)(atomic_load_explicit(&watched[descriptor / 64], memory_order_relaxed) >> (descriptor % 64) & 1U);
 }
 
 /* By the kernel's call: no wrapper is in between. */
