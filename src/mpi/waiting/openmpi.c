@@ -40,7 +40,7 @@ static bool is_mapped(const void* at, size_t bytes) {
   unsigned char in_core;
   if (at == NULL || end < (uintptr_t)at) return false;
   for (uintptr_t one = first; one < end; one += page)
-    if (mincore((void*)one, 1, &in_core) != 0) return false;
+    if (mincore((void*)one, 1, &in_core) != 0) return false; /* NOLINT(performance-no-int-to-ptr): a page's number */
   return true;
 }
 
@@ -53,9 +53,11 @@ static bool is_name(const char* text, size_t most) {
 }
 
 /* A function of the library that holds the component. */
-static bool is_of(const void* component, const void* function) {
+static bool is_of(const void* component, void (*function)(void)) {
   Dl_info of_component, of_function;
-  return dladdr(component, &of_component) != 0 && dladdr(function, &of_function) != 0 &&
+  void* code;
+  memcpy(&code, &function, sizeof code);
+  return dladdr(component, &of_component) != 0 && dladdr(code, &of_function) != 0 &&
          of_component.dli_fbase == of_function.dli_fbase;
 }
 
@@ -65,8 +67,8 @@ static bool is_transport(const mca_btl_base_module_t* module) {
   component = module->btl_component;
   return is_mapped(component, sizeof *component) &&
          is_name(component->btl_version.mca_component_name, MCA_BASE_MAX_COMPONENT_NAME_LEN) &&
-         is_of(component, (const void*)(uintptr_t)module->btl_send) &&
-         (module->btl_sendi == NULL || is_of(component, (const void*)(uintptr_t)module->btl_sendi));
+         is_of(component, (void (*)(void))module->btl_send) &&
+         (module->btl_sendi == NULL || is_of(component, (void (*)(void))module->btl_sendi));
 }
 
 static bool is_the_world(void* library, int* rank, int* ranks) {
@@ -75,7 +77,7 @@ static bool is_the_world(void* library, int* rank, int* ranks) {
   const ompi_group_t* group = world->c_local_group;
   if (!comm_rank || !comm_size || comm_rank(world, rank) != 0 || comm_size(world, ranks) != 0) return false;
   return is_mapped(group, sizeof *group) && world->c_my_rank == *rank && group->grp_proc_count == *ranks &&
-         is_mapped(group->grp_proc_pointers, (size_t)*ranks * sizeof *group->grp_proc_pointers);
+         is_mapped(group->grp_proc_pointers, (size_t)*ranks * sizeof(void*));
 }
 
 /* The library's own object, not that of the same name which this file's references would mean. */
