@@ -185,22 +185,20 @@ void wait_for(files& of, std::uint32_t count) {
   see_to_files(of);
 }
 
-// Of another process, perhaps.
-void wait_for_others(int folder, const char* path, int flags) {
-  const long opened =
-      syscall(SYS_openat, folder, path,
-              O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | ((flags & AT_SYMLINK_NOFOLLOW) != 0 ? O_NOFOLLOW : 0));
+// Of another process, perhaps. Only for a file that HDF5 is about to open: closing a descriptor of a file ends the locks (fcntl)
+// that the program has on it.
+void wait_for_others(const char* path) {
+  const long opened = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (opened < 0) return;
   (void)wait_for_mark(static_cast<int>(opened));
   syscall(SYS_close, opened);
 }
 
-int use(int folder, const char* path, int flags, const struct stat* found, lull_path_use how) {
+int use(const struct stat* found, lull_path_use how) {
   files& of = all();
   const files_under_way::found which = of.under_way.find({found->st_dev, found->st_ino});
   switch (which.what) {
     case files_under_way::state::absent:
-      wait_for_others(folder, path, flags);
       return -1;
     case files_under_way::state::handed_over:
       wait_for(of, which.count);
@@ -349,7 +347,7 @@ void about_to_read(const char* name) {
   const int before = errno;
   if (syscall(SYS_newfstatat, AT_FDCWD, name, &found, 0) == 0 && S_ISREG(found.st_mode) &&
       of.under_way.find({found.st_dev, found.st_ino}).what == files_under_way::state::absent)
-    wait_for_others(AT_FDCWD, name, 0);
+    wait_for_others(name);
   errno = before;
 }
 

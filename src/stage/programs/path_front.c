@@ -103,7 +103,7 @@ static int use(int folder, const char* path, int flags, enum lull_path_use how, 
   int instead = -1;
   if (status_of(folder, path, &found, flags) == 0 && S_ISREG(found.st_mode)) {
     if (caller != NULL && lull_is_hdf5(caller)) how = lull_path_by_hdf5;
-    instead = by->use(folder, path, flags, &found, how);
+    instead = by->use(&found, how);
   }
   errno = before;
   return instead;
@@ -393,8 +393,7 @@ static void before_rename(int folder, const char* path) {
   const int before = errno;
   struct stat found;
   if (status_of(folder, path, &found, AT_SYMLINK_NOFOLLOW) == 0) {
-    if (S_ISREG(found.st_mode) && by->is_ours(&found))
-      (void)by->use(folder, path, AT_SYMLINK_NOFOLLOW, &found, lull_path_look);
+    if (S_ISREG(found.st_mode) && by->is_ours(&found)) (void)by->use(&found, lull_path_look);
     if (S_ISDIR(found.st_mode)) by->leave();
   }
   errno = before;

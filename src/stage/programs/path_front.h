@@ -28,9 +28,9 @@ struct stat;
 enum lull_path_use { lull_path_look, lull_path_content, lull_path_by_hdf5 };
 
 struct lull_path_hooks {
-  /* The program names a regular file, as for fstatat, which has found it. It waits until the file is written. The result is
-   * a descriptor, where HDF5 opens what it has open in memory and should get the same file; else -1. */
-  int (*use)(int folder, const char* path, int flags, const struct stat* found, enum lull_path_use how);
+  /* The program names this regular file. It waits until the file is written. The result is a descriptor, where HDF5 opens
+   * what it has open in memory and should get the same file; else -1. */
+  int (*use)(const struct stat* found, enum lull_path_use how);
   /* A file that HDF5 has open is as large as it is in memory. HDF5 itself is told of the memory, which it compares. */
   void (*describe)(struct stat* of, int by_hdf5);
   int (*is_ours)(const struct stat* found); /* it may hold more than it seems */
