@@ -21,7 +21,6 @@ struct joined {
   std::unique_ptr<uplink> up = nullptr;  // null: it has no server
   std::size_t most_outstanding = 0;      // files
   std::shared_ptr<progress> how_far = nullptr;
-  std::size_t place = 0;  // this client's in it
 };
 
 // What a server has done: of its clients, those that have left in order; of itself what its writer knows.
@@ -36,9 +35,10 @@ struct approach_row {
   bool has_servers;  // then LULL_STAGE says how many
   // The server of each process: itself for a server, no_server for who writes for itself.
   std::vector<int> (*assign)(int count, std::span<const std::string> nodes_by_rank);
-  // On clients and on servers: together they are collective. Throw lull::error. See client::join() and serve().
-  joined (*join)(const plan& wanted, const roles& all, exchange& others);
-  served (*serve)(const plan& wanted, const roles& all, exchange& others,
+  // On clients and on servers: together they are collective. Throw lull::error. See client::join() and serve(). `of_node`: null
+  // where it could not be shared.
+  joined (*join)(const plan& wanted, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node);
+  served (*serve)(const plan& wanted, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node,
                   const storage_limit& storage);  // null without servers
 };
 

@@ -68,8 +68,17 @@ class client::state {
   [[nodiscard]] const std::atomic<std::uint32_t>* busy() const noexcept {
     return server_.how_far ? &server_.how_far->busy() : nullptr;
   }
-  [[nodiscard]] std::uint32_t latest() const noexcept { return handed_over_; }
+  [[nodiscard]] std::uint32_t latest() const noexcept { return server_.how_far ? mine().handed_over.load() : 0; }
   [[nodiscard]] std::uint32_t failed() const noexcept { return server_.how_far ? mine().failed.load() : 0; }
+  [[nodiscard]] bool meets_failure() const noexcept {
+    if (!server_.how_far) return false;
+    const std::uint32_t failed = mine().failed;
+    return mine().met.exchange(failed) != failed;
+  }
+  [[nodiscard]] bool has_failures() const noexcept { return server_.how_far && server_.how_far->has_failures(); }
+  [[nodiscard]] bool wait_for_others(const file_identity* place) const noexcept {
+    return !server_.how_far || server_.how_far->wait_for_others(rank_, place);
+  }
   [[nodiscard]] bool is_written(std::uint32_t count) const noexcept {
     return !server_.how_far || static_cast<std::int32_t>(mine().ended - count) >= 0;
   }
@@ -84,7 +93,7 @@ class client::state {
   using outstanding_files = std::map<std::uint64_t, staged_file>;
 
   [[nodiscard]] bool served() const { return served_; }
-  [[nodiscard]] client_progress& mine() const { return server_.how_far->of(server_.place); }
+  [[nodiscard]] client_progress& mine() const { return server_.how_far->of(rank_); }
   void ended(const staged_file& file, bool failed);
   void keep_no_longer(staged_file& open);
   [[nodiscard]] bool is_outstanding(const std::string& final_path, std::uint64_t from, std::uint64_t before) const;
@@ -110,9 +119,8 @@ class client::state {
   std::atomic<bool> served_;  // the server lives; what it shares with this process stays
   int rank_;
   std::string mark_ = random_mark();
-  std::uint64_t next_ = 0, own_ = 0;            // numbers of what is handed over, and written here
-  std::atomic<std::uint32_t> handed_over_ = 0;  // whole files, to the server
-  std::atomic<std::uint32_t> returned_ = 0;     // of these, that this process has written
+  std::uint64_t next_ = 0, own_ = 0;         // numbers of what is handed over, and written here
+  std::atomic<std::uint32_t> returned_ = 0;  // whole files handed over that this process has written
   std::uint64_t next_kept_ = 0;
   std::size_t growing_bytes_ = 0;  // of files that are open in memory
   outstanding_files outstanding_;
@@ -171,7 +179,7 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
     staged_file begun(*name, std::move(*place), next == turn::drop);
     --figures.wrote_itself.files;
     turns_.begun(begun, begin_ns, had_room);
-    server_.how_far->begin(server_.place);
+    server_.how_far->begin(rank_);
     const std::uint64_t number = next_kept_++;
     if (server_.up->keep(number, begun, mark_ + "-kept-" + std::to_string(number))) begun.kept = number;
     return begun;
@@ -184,8 +192,9 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
 // A file that is on its way there, perhaps under another name by now, becomes another file when it is written.
 void client::state::wait_until_replaced(const std::string& name) {
   struct stat found {};
-  if (outstanding_.empty() || stat(name.c_str(), &found) != 0) return;
+  if (*busy() == 0 || stat(name.c_str(), &found) != 0) return;
   const file_identity which{found.st_dev, found.st_ino};
+  (void)wait_for_others(&which);
   const auto is_it = [&](const auto& entry) {
     return entry.second.place() != nullptr && entry.second.place()->which == which;
   };
@@ -232,7 +241,7 @@ void client::state::drop(staged_file&& begun) {
   growing_bytes_ -= gone.reserved;
   keep_no_longer(gone);
   if (gone.place() != nullptr) withdraw(*gone.place(), gone.final_path());
-  if (server_.how_far) server_.how_far->end(server_.place);
+  if (server_.how_far) server_.how_far->end(rank_);
 }
 
 // Free of locks and memory, so that it needs the server alone.
@@ -248,13 +257,13 @@ bool client::state::wait_for(std::uint32_t count) const noexcept {
 
 void client::state::see_to_files() {
   take_answers();
-  const std::uint32_t count = handed_over_;
+  const std::uint32_t count = latest();
   while (!is_written(count) && !outstanding_.empty() && take_answer(true)) continue;
 }
 
 // A whole file has ended by this process, where the server has not said so.
 void client::state::ended(const staged_file& file, bool failed) {
-  if (file.in_form() == form::whole && server_.how_far) server_.how_far->end_whole(server_.place, file.order, failed);
+  if (file.in_form() == form::whole && server_.how_far) server_.how_far->end_whole(rank_, file.order, failed);
 }
 
 void client::state::make_room(std::size_t bytes) {
@@ -302,13 +311,15 @@ std::uint32_t client::state::hand_over(staged_file&& finished) {
   if (!served()) {
     (void)write_here(finished, where(next_++, finished));
     keep_no_longer(finished);
-    if (whole && server_.how_far) server_.how_far->end(server_.place);
+    if (whole && server_.how_far) server_.how_far->end(rank_);
     return 0;
   }
-  if (finished.place() != nullptr) mark_under_way(finished.place()->file.get());
   outstanding_bytes_ += bytes;
   figures.handed_over.add(bytes);
-  if (whole) finished.order = ++handed_over_;
+  if (whole) {
+    mark_under_way(finished.place()->file.get());
+    finished.order = server_.how_far->hand_over(rank_, finished.place()->which);
+  }
   const auto place = outstanding_.emplace(number, std::move(finished)).first;
   if (server_.up->hand_over(number, place->second, where(number, place->second).mark)) {
     ++next_;
@@ -316,7 +327,7 @@ std::uint32_t client::state::hand_over(staged_file&& finished) {
   } else {
     handle({number, answer::outcome::not_taken, {}});
   }
-  const std::uint32_t so_many = handed_over_;
+  const std::uint32_t so_many = latest();
   take_answers();
   return whole ? so_many : 0;
 }
@@ -394,7 +405,7 @@ void client::state::recover() {
     keep_no_longer(file);
     if (file.place() != nullptr) lift_mark(file.place()->file.get());
     // The server may have ended it, and not said so.
-    if (server_.how_far && !server_.how_far->has_ended(server_.place, file.order)) ended(file, !well);
+    if (server_.how_far && !server_.how_far->has_ended(rank_, file.order)) ended(file, !well);
     forget(outstanding_.begin());
   }
 }
@@ -464,7 +475,8 @@ std::unique_ptr<client> client::join(const plan& wanted, const roles& all, excha
   const approach_row& how = row_of(wanted.how);
   if (how.has_servers) joint_account::let_servers_meet(all, others);
   storage_limit storage(wanted.storage_bytes_per_s, wanted.storage_writers, others);
-  joined server = how.join(wanted, all, others);
+  const auto how_far = how.has_servers ? progress::of_node(others) : nullptr;
+  joined server = how.join(wanted, all, others, how_far);
   std::size_t share = 0;
   if (server.up) share = wanted.buffer_bytes / all.clients_of(all.server_of(others.rank())).size();
   return std::unique_ptr<client>(
@@ -512,6 +524,9 @@ void client::see_to_files() {
 const std::atomic<std::uint32_t>* client::busy() const noexcept { return state_->busy(); }
 std::uint32_t client::latest() const noexcept { return state_->latest(); }
 std::uint32_t client::failed() const noexcept { return state_->failed(); }
+bool client::meets_failure() noexcept { return state_->meets_failure(); }
+bool client::has_failures() const noexcept { return state_->has_failures(); }
+bool client::wait_for_others(const file_identity* place) const noexcept { return state_->wait_for_others(place); }
 bool client::is_written(std::uint32_t count) const noexcept { return state_->is_written(count); }
 bool client::wait_for(std::uint32_t count) const noexcept { return state_->wait_for(count); }
 

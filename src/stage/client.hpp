@@ -57,9 +57,16 @@ class client {
       const noexcept;                                   // files begun and not written; null: none ever
   [[nodiscard]] std::uint32_t latest() const noexcept;  // whole files handed over by now
   [[nodiscard]] std::uint32_t failed() const noexcept;  // of these
+  // A failure that the program does not know yet; from now on it does.
+  [[nodiscard]] bool meets_failure() noexcept;
+  // The same of any process of the node, which goes on not to know.
+  [[nodiscard]] bool has_failures() const noexcept;
   [[nodiscard]] bool is_written(std::uint32_t count) const noexcept;
   // Waits until so many are written. False: the server is gone or has given some back, and see_to_files() has to be called.
   [[nodiscard]] bool wait_for(std::uint32_t count) const noexcept;
+  // The same for what other processes of the node have handed over by now; `place`: only what goes there. False: it will not be
+  // written, or its process does nothing about it.
+  [[nodiscard]] bool wait_for_others(const file_identity* place) const noexcept;
   // With locks and memory: does what wait_for() could not.
   void see_to_files();
 

@@ -72,17 +72,6 @@ class node_uplink final : public uplink {
   bool flushed(std::uint64_t number) override { return send(kept_message(message::flushed, number)); }
   void release(std::uint64_t number) override { (void)send(kept_message(message::release, number)); }
 
-  // The server's first message. Without one it is gone, which is seen later.
-  void be_welcomed(joined& into) {
-    std::array<std::byte, largest_message> buffer;
-    socket_message got = receive_message(socket_, buffer, true);
-    if (got.state != transfer::done || !got.passed[0]) return;
-    packet_reader reader(got.bytes);
-    (void)reader.take<message>();
-    into.place = reader.take<std::uint64_t>();
-    into.how_far = std::make_shared<progress>(std::move(got.passed[0]), reader.take<std::uint64_t>());
-  }
-
   bool is_gone() const noexcept override {
     pollfd end{socket_.get(), 0, 0};
     return poll(&end, 1, 0) > 0 && (end.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
@@ -116,20 +105,18 @@ class node_uplink final : public uplink {
   descriptor socket_;
 };
 
-joined join(const plan&, const roles& all, exchange& others) {
+joined join(const plan&, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node) {
   const auto told = others.all({});
   joined made;
-  node_uplink* up = nullptr;
-  if (const int server = all.server_of(others.rank()); server != no_server) {
+  if (const int server = all.server_of(others.rank()); server != no_server && of_node) {
     packet_reader reader(told[static_cast<std::size_t>(server)]);
     const auto invited = reader.take<invitation>();
     made.most_outstanding = invited.most_outstanding;
-    auto connected = std::make_unique<node_uplink>(invited, reader.take_text(), others.rank());
-    up = connected.get();
-    made.up = std::move(connected);
+    made.up = std::make_unique<node_uplink>(invited, reader.take_text(), others.rank());
+    made.how_far = of_node;
+    of_node->serve(others.rank(), server);
   }
   (void)others.all({});  // the server need not wait for clients: those that live have connected
-  if (up != nullptr) up->be_welcomed(made);
   return made;
 }
 
@@ -137,8 +124,10 @@ joined join(const plan&, const roles& all, exchange& others) {
 
 class node_server {
  public:
-  node_server(const plan& wanted, const roles& all, exchange& others, const storage_limit& storage)
-      : writer_(wanted.sync, all.clients_of(others.rank()), storage), progress_(all.clients_of(others.rank()).size()) {
+  node_server(const plan& wanted, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node,
+              const storage_limit& storage)
+      : writer_(wanted.sync, all.clients_of(others.rank()), storage), progress_(of_node) {
+    if (!progress_) throw error("serve output", "the memory that all processes of the node share could not be had");
     const std::size_t clients = all.clients_of(others.rank()).size();
     if (getrandom(&invitation_.secret, sizeof invitation_.secret, 0) != sizeof invitation_.secret)
       throw error("serve output", describe_errno(errno));
@@ -157,20 +146,13 @@ class node_server {
  private:
   struct member {
     descriptor socket;
-    int rank = no_server;   // until it has said hello
-    std::size_t place = 0;  // in the progress of all
+    int rank = no_server;  // until it has said hello
     std::deque<packet> to_send = {};
     bool has_left = false;
   };
-  struct under_way {
-    std::size_t place;
-    std::uint32_t files;
-  };
-
   [[nodiscard]] bool done() const { return members_.empty() && writer_.idle(); }
   void sleep();
   void receive(member& from);
-  void welcome(member& new_one);
   void end_of(const member& gone);
   void handle(member& from, packet_reader reader, message what, std::array<descriptor, most_passed> passed);
   void answer_finished();
@@ -178,10 +160,10 @@ class node_server {
 
   writer writer_;
   kept_files kept_;
-  progress progress_;
+  std::shared_ptr<progress> progress_;
   invitation invitation_{};
-  std::vector<member> members_;         // connected; without a socket: to be forgotten
-  std::map<int, under_way> under_way_;  // whole files, by client; also of those that have died
+  std::vector<member> members_;             // connected; without a socket: to be forgotten
+  std::map<int, std::uint32_t> under_way_;  // whole files, by client; also of those that have died
   client_figures figures_;
 };
 
@@ -228,22 +210,13 @@ void node_server::receive(member& from) {
   from.socket = {};
 }
 
-void node_server::welcome(member& new_one) {
-  new_one.place = under_way_.size();
-  under_way_[new_one.rank] = {new_one.place, 0};
-  const auto place = static_cast<std::uint64_t>(new_one.place), clients = std::uint64_t{progress_.clients()};
-  const packet text = packet().put(message::hello).put(place).put(clients);
-  const int pages = progress_.pages();
-  if (send_message(new_one.socket, text.bytes(), {&pages, 1}, true) != transfer::done) new_one.socket = {};
-}
-
 // What it has handed over is written; so is what it has asked to keep, if it has died.
 void node_server::end_of(const member& gone) {
   writer_.heard(gone.rank, remark::ends);
   if (!gone.has_left)
     for (write_order& order : kept_.end_of(gone.rank)) writer_.submit(std::move(order));
   if (const auto known = under_way_.find(gone.rank); known != under_way_.end())
-    progress_.forget(known->second.place, known->second.files);
+    progress_->forget(known->first, known->second);
 }
 
 void node_server::handle(member& from, packet_reader reader, message what, std::array<descriptor, most_passed> passed) {
@@ -251,9 +224,8 @@ void node_server::handle(member& from, packet_reader reader, message what, std::
     const bool knows = what == message::hello && reader.take<std::uint64_t>() == invitation_.secret;
     if (!knows) throw error("join the server of output", "it does not know the secret");
     from.rank = reader.take<int>();
-    if (under_way_.contains(from.rank) || under_way_.size() == progress_.clients())
-      throw error("join the server of output", "all its clients have joined");
-    welcome(from);
+    if (!under_way_.emplace(from.rank, 0).second)
+      throw error("join the server of output", "this client has joined already");
   } else if (what == message::file || what == message::keep) {
     write_order order = take_order(reader);
     order.client = from.rank;
@@ -263,10 +235,10 @@ void node_server::handle(member& from, packet_reader reader, message what, std::
     if (what == message::keep) {
       if (has_all) kept_.keep(std::move(order));
     } else if (has_all) {
-      if (order.what == form::whole) ++under_way_.at(from.rank).files;
+      if (order.what == form::whole) ++under_way_.at(from.rank);
       writer_.submit(std::move(order));
     } else {  // the system has no descriptor left
-      if (order.what == form::whole) progress_.give_back(from.place);
+      if (order.what == form::whole) progress_->give_back(from.rank);
       from.to_send.push_back(answer_message({order.number, answer::outcome::not_taken, {}}));
     }
   } else if (what == message::flushed) {
@@ -287,9 +259,8 @@ void node_server::answer_finished() {
   for (const auto& [client, what, order, result] : writer_.finished()) {
     if (result.number == kept_files::number) continue;  // nobody is there to hear of it
     if (what == form::whole) {
-      under_way& of = under_way_.at(client);
-      --of.files;
-      progress_.end_whole(of.place, order, result.what == answer::outcome::failed);
+      --under_way_.at(client);
+      progress_->end_whole(client, order, result.what == answer::outcome::failed);
     }
     const auto to = std::ranges::find(members_, client, &member::rank);
     if (to == members_.end()) continue;  // it has died
@@ -314,8 +285,7 @@ const approach_row dedicated_cores{
     .has_servers = true,
     .assign = assign,
     .join = join,
-    .serve = [](const plan& wanted, const roles& all, exchange& others, const storage_limit& storage) {
-      return node_server(wanted, all, others, storage).run();
-    }};
+    .serve = [](const plan& wanted, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node,
+                const storage_limit& storage) { return node_server(wanted, all, others, of_node, storage).run(); }};
 
 }  // namespace lull::stage

@@ -86,8 +86,14 @@ class no_signals {
 // the program's threads have allocated: it is done with tasks and places when it has put them where those free them.
 class network_uplink final : public uplink, post_handler {
  public:
-  network_uplink(int server, descriptor keeper, void (*begin_thread)(), exchange& others)
-      : server_(server), keeper_(std::move(keeper)), post_(*this, others), wake_(open_event_fd()) {
+  network_uplink(int server, std::shared_ptr<progress> how_far, descriptor keeper, void (*begin_thread)(),
+                 exchange& others)
+      : server_(server),
+        rank_(others.rank()),
+        how_far_(std::move(how_far)),
+        keeper_(std::move(keeper)),
+        post_(*this, others),
+        wake_(open_event_fd()) {
     if (!wake_) throw error("join the server of output", describe_errno(errno));
     thread_ = std::jthread([this, begin_thread](const std::stop_token& end) {
       if (begin_thread != nullptr) begin_thread();
@@ -126,7 +132,6 @@ class network_uplink final : public uplink, post_handler {
   bool flushed(std::uint64_t number) override { return say_to_keeper(kept_message(message::flushed, number)); }
   void release(std::uint64_t number) override { (void)say_to_keeper(kept_message(message::release, number)); }
   bool is_gone() const noexcept override { return gone_; }
-  [[nodiscard]] const std::shared_ptr<progress>& how_far() const { return how_far_; }
   [[nodiscard]] std::size_t most_outstanding() const { return most_outstanding_; }  // known since the constructor
 
   void say(remark what, std::uint64_t after) override { tell({remark_message(what, after)}); }
@@ -199,9 +204,9 @@ class network_uplink final : public uplink, post_handler {
       if (told.what != answer::outcome::not_taken) lift_mark(place.mapped().file);
       if (told.what != answer::outcome::not_taken && place.mapped().kept) release(*place.mapped().kept);
       if (told.what == answer::outcome::not_taken)
-        how_far_->give_back(0);
+        how_far_->give_back(rank_);
       else
-        how_far_->end_whole(0, place.mapped().order, told.what == answer::outcome::failed);
+        how_far_->end_whole(rank_, place.mapped().order, told.what == answer::outcome::failed);
       done_places_.insert(std::move(place));
     }
     answers_.push_back(std::move(told));
@@ -223,6 +228,7 @@ class network_uplink final : public uplink, post_handler {
   void lost(int) override {
     const std::scoped_lock lock(mutex_);
     gone_ = true;
+    how_far_->lose_server(rank_);
     news_.notify_all();
   }
 
@@ -230,7 +236,8 @@ class network_uplink final : public uplink, post_handler {
     return keeper_ && send_message(keeper_, text.bytes(), passed, true) == transfer::done;
   }
 
-  int server_;
+  int server_, rank_;
+  std::shared_ptr<progress> how_far_;
   descriptor keeper_;  // a socket; none: what this process has dies with it
   std::mutex mutex_;
   std::condition_variable news_;
@@ -241,7 +248,6 @@ class network_uplink final : public uplink, post_handler {
     std::uint32_t order;
   };
   std::map<std::uint64_t, place> places_, done_places_;  // of whole files that are handed over; to be freed
-  std::shared_ptr<progress> how_far_ = std::make_shared<progress>(1);
   std::size_t most_outstanding_ = 1;
   bool connected_ = false, said_farewell_ = false;
   std::atomic<bool> gone_ = false;
@@ -251,11 +257,12 @@ class network_uplink final : public uplink, post_handler {
   std::jthread thread_;
 };
 
-joined join(const plan& wanted, const roles& all, exchange& others) {
-  auto up = std::make_unique<network_uplink>(all.server_of(others.rank()),
+joined join(const plan& wanted, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node) {
+  const auto how_far = of_node ? of_node : std::make_shared<progress>(std::vector{others.rank()});
+  auto up = std::make_unique<network_uplink>(all.server_of(others.rank()), how_far,
                                              wanted.start_keeper ? wanted.start_keeper() : descriptor(),
                                              wanted.begin_thread, others);
-  joined made{.most_outstanding = up->most_outstanding(), .how_far = up->how_far()};
+  joined made{.most_outstanding = up->most_outstanding(), .how_far = how_far};
   made.up = std::move(up);
   (void)others.all({});  // connected both ways: only from then on is the end of the other seen
   return made;
@@ -463,8 +470,7 @@ const approach_row dedicated_nodes{
     .has_servers = true,
     .assign = assign,
     .join = join,
-    .serve = [](const plan& wanted, const roles& all, exchange& others, const storage_limit& storage) {
-      return network_server(wanted, all, others, storage).run();
-    }};
+    .serve = [](const plan& wanted, const roles& all, exchange& others, const std::shared_ptr<progress>&,
+                const storage_limit& storage) { return network_server(wanted, all, others, storage).run(); }};
 
 }  // namespace lull::stage

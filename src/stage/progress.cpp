@@ -6,19 +6,24 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <ctime>
-#include <new>
+#include <span>
+#include <string>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "stage/node_socket.hpp"
 
 namespace lull::stage {
 namespace {
 
-std::size_t bytes_for(std::size_t clients) {
-  return sizeof(client_progress) * (clients + 1);  // the first place is the server's
+std::size_t bytes_for(std::size_t processes) {
+  return sizeof(client_progress) * (processes + 1);  // the first place is that of all
 }
 
 void wake(client_progress& of) noexcept {
@@ -33,33 +38,87 @@ descriptor new_pages(std::size_t bytes) {
   return made;
 }
 
+bool lives(pid_t process) noexcept { return kill(process, 0) == 0 || errno != ESRCH; }
+
+// So long may the process write by itself what its dead server has not.
+constexpr std::int64_t patience_ns = 10'000'000'000;
+
 }  // namespace
 
-progress::progress(std::size_t clients) : progress(new_pages(bytes_for(clients)), clients) {}
-
-progress::progress(descriptor pages, std::size_t clients)
-    : pages_(std::move(pages)), clients_(clients), mapped_(pages_.get(), bytes_for(clients)) {}
-
-std::atomic<std::uint32_t>& progress::busy() const { return reinterpret_cast<server_progress*>(mapped_.data())->busy; }
-
-client_progress& progress::of(std::size_t client) const {
-  return reinterpret_cast<client_progress*>(mapped_.data())[client + 1];
+std::shared_ptr<progress> progress::of_node(exchange& others) {
+  const std::vector<std::string> nodes = nodes_by_rank(others);
+  std::vector<int> ranks;
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank)
+    if (nodes[rank] == others.node()) ranks.push_back(static_cast<int>(rank));
+  const bool is_first = ranks.front() == others.rank();
+  listening_socket listening;
+  if (is_first) listening = listen_on_node(static_cast<int>(ranks.size()));
+  const auto told = others.all(std::as_bytes(std::span(listening.name)));
+  descriptor to_first;
+  if (!is_first) {
+    const std::vector<std::byte>& name = told[static_cast<std::size_t>(ranks.front())];
+    to_first = connect_to({reinterpret_cast<const char*>(name.data()), name.size()});
+  }
+  (void)others.all({});  // those that live have connected
+  try {
+    std::shared_ptr<progress> made;
+    constexpr std::byte pages{1};
+    if (is_first) {
+      made = std::make_shared<progress>(std::move(ranks));
+      while (const descriptor other = accept_from(listening.socket))
+        (void)send_message(other, {&pages, 1}, {{made->pages_.get()}}, true);
+    } else {
+      std::array<std::byte, 1> text;
+      socket_message got = receive_message(to_first, text, true);
+      if (got.state != transfer::done || !got.passed[0]) return nullptr;
+      made = std::make_shared<progress>(std::move(got.passed[0]), std::move(ranks));
+    }
+    made->pages_ = {};  // mapped everywhere, or about to be
+    made->of(others.rank()).process = getpid();
+    return made;
+  } catch (const error&) {
+    return nullptr;
+  }
 }
 
-void progress::begin(std::size_t client) const noexcept {
-  ++of(client).busy;
-  ++busy();
+progress::progress(std::vector<int> ranks) : progress(new_pages(bytes_for(ranks.size())), ranks) {}
+
+progress::progress(descriptor pages, std::vector<int> ranks)
+    : ranks_(std::move(ranks)), pages_(std::move(pages)), mapped_(pages_.get(), bytes_for(ranks_.size())) {}
+
+client_progress& progress::at(std::size_t place) const {
+  return reinterpret_cast<client_progress*>(mapped_.data())[place];
 }
 
-void progress::end(std::size_t client) const noexcept {
-  --of(client).busy;
-  --busy();
+const std::atomic<std::uint32_t>& progress::busy() const { return at(0).busy; }
+
+client_progress& progress::of(int rank) const {
+  return at(static_cast<std::size_t>(std::ranges::lower_bound(ranks_, rank) - ranks_.begin()) + 1);
 }
 
-void progress::end_whole(std::size_t client, std::uint32_t number, bool failed) const noexcept {
-  client_progress& mine = of(client);
+void progress::begin(int rank) const noexcept {
+  ++of(rank).busy;
+  ++at(0).busy;
+}
+
+void progress::end(int rank) const noexcept {
+  --of(rank).busy;
+  --at(0).busy;
+}
+
+std::uint32_t progress::hand_over(int rank, const file_identity& place) const noexcept {
+  client_progress& mine = of(rank);
+  const std::uint32_t number = mine.handed_over + 1;
+  mine.devices[number % client_progress::most] = place.device;
+  mine.inodes[number % client_progress::most] = place.inode;
+  mine.handed_over = number;
+  return number;
+}
+
+void progress::end_whole(int rank, std::uint32_t number, bool failed) const noexcept {
+  client_progress& mine = of(rank);
   if (failed) ++mine.failed;
-  end(client);
+  end(rank);
   mine.ended_early[number % client_progress::most] = 1;
   for (std::uint32_t before = mine.ended; mine.ended_early[(before + 1) % client_progress::most] != 0;) {
     // Who raises it clears the place, which no other file has before this one is forgotten.
@@ -68,25 +127,63 @@ void progress::end_whole(std::size_t client, std::uint32_t number, bool failed) 
   wake(mine);
 }
 
-bool progress::has_ended(std::size_t client, std::uint32_t number) const noexcept {
-  const client_progress& mine = of(client);
+bool progress::has_ended(int rank, std::uint32_t number) const noexcept {
+  const client_progress& mine = of(rank);
   return static_cast<std::int32_t>(mine.ended - number) >= 0 || mine.ended_early[number % client_progress::most] != 0;
 }
 
-void progress::give_back(std::size_t client) const noexcept {
-  ++of(client).returned;
-  wake(of(client));
+void progress::give_back(int rank) const noexcept {
+  ++of(rank).returned;
+  wake(of(rank));
 }
 
-void progress::forget(std::size_t client, std::uint32_t handed_over) const noexcept {
-  const std::uint32_t lost = of(client).busy - handed_over;
-  of(client).busy -= lost;
-  busy() -= lost;
+void progress::forget(int rank, std::uint32_t handed_over) const noexcept {
+  const std::uint32_t lost = of(rank).busy - handed_over;
+  of(rank).busy -= lost;
+  at(0).busy -= lost;
 }
 
-void sleep_until_ended(client_progress& of, std::uint32_t seen) noexcept {
+void progress::serve(int rank, int server) const noexcept {
+  if (std::ranges::binary_search(ranks_, server)) of(rank).server = of(server).process.load();
+}
+
+void progress::lose_server(int rank) const noexcept { of(rank).server = client_progress::lost_server; }
+
+bool progress::wait_for(const client_progress& other, int rank, std::uint32_t number) const noexcept {
+  for (const std::int64_t begin = now_ns(); !has_ended(rank, number); sleep_until_ended(other, other.ended)) {
+    const pid_t server = other.server;
+    const bool is_served = server == 0 || (server != client_progress::lost_server && lives(server));
+    if (server <= 0 && !lives(other.process)) return false;  // a server of this node would write it all the same
+    if (!is_served && now_ns() - begin > patience_ns) return false;
+  }
+  return true;
+}
+
+bool progress::wait_for_others(int rank, const file_identity* place) const noexcept {
+  bool all = true;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    const client_progress& other = at(i + 1);
+    if (ranks_[i] == rank || other.busy == 0) continue;
+    const std::uint32_t last = other.handed_over;
+    for (std::uint32_t number = other.ended + 1; static_cast<std::int32_t>(last - number) >= 0; ++number) {
+      const std::uint32_t at_number = number % client_progress::most;
+      if (place == nullptr || (other.inodes[at_number] == place->inode && other.devices[at_number] == place->device))
+        all = wait_for(other, ranks_[i], number) && all;
+    }
+  }
+  return all;
+}
+
+bool progress::has_failures() const noexcept {
+  for (std::size_t i = 0; i < ranks_.size(); ++i)
+    if (at(i + 1).failed != at(i + 1).met) return true;
+  return false;
+}
+
+void sleep_until_ended(const client_progress& of, std::uint32_t seen) noexcept {
   const timespec while_before_a_look{0, 100'000'000};
-  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&of.ended), FUTEX_WAIT, seen, &while_before_a_look, nullptr, 0);
+  syscall(SYS_futex, reinterpret_cast<const std::uint32_t*>(&of.ended), FUTEX_WAIT, seen, &while_before_a_look, nullptr,
+          0);
 }
 
 }  // namespace lull::stage

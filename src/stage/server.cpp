@@ -10,7 +10,7 @@ int serve(const plan& wanted, const roles& all, exchange& others) {
   const std::int64_t begin_ns = now_ns(), begin_cpu_ns = process_cpu_ns();
   joint_account account(all, others);
   const storage_limit storage(wanted.storage_bytes_per_s, wanted.storage_writers, others);
-  served done = row_of(wanted.how).serve(wanted, all, others, storage);
+  served done = row_of(wanted.how).serve(wanted, all, others, progress::of_node(others), storage);
   done.own.processes = 1;
   done.own.wall_ns = now_ns() - begin_ns;
   done.own.cpu_ns = process_cpu_ns() - begin_cpu_ns;

@@ -9,7 +9,7 @@ const approach_row time_partitioning{
     .name = "time-partitioning",
     .has_servers = false,
     .assign = [](int, std::span<const std::string> nodes) { return std::vector<int>(nodes.size(), no_server); },
-    .join = [](const plan&, const roles&, exchange&) { return joined{}; },
+    .join = [](const plan&, const roles&, exchange&, const std::shared_ptr<progress>&) { return joined{}; },
     .serve = nullptr};
 
 }  // namespace lull::stage

@@ -73,6 +73,7 @@ def contents(folder: Path) -> dict[str, bytes]:
         (["signals"], 2, {}),
         (["gather"], 3, SLOW),
         (["children"], 2, SLOW),
+        (["neighbours"], 3, SLOW),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )

@@ -80,7 +80,7 @@ struct files {
   // Without the mutex.
   files_under_way under_way;
   std::atomic<client*> client_of_handlers = nullptr;
-  std::atomic<std::uint32_t> failures_met = 0;  // by the program, as an error of HDF5
+  std::atomic<bool> missed = false;  // a file of another process of which the program saw what was there before
 };
 
 files& all() {
@@ -185,9 +185,19 @@ void wait_for(files& of, std::uint32_t count) {
   see_to_files(of);
 }
 
-// Of another process, perhaps. Only for a file that HDF5 is about to open: closing a descriptor of a file ends the locks (fcntl)
+// Handed over by another process of this node.
+void wait_for_others(files& of, const file_identity* place) {
+  const client* const by = of.client_of_handlers;
+  if (by == nullptr || by->wait_for_others(place)) return;
+  of.missed = true;
+  report_plainly(
+      "lull: read a file of another process: its output is not written, and its server is gone; what is there is "
+      "old\n");
+}
+
+// Of another process of another node, perhaps. Only for a file that HDF5 is about to open: closing a descriptor of a file ends the locks (fcntl)
 // that the program has on it.
-void wait_for_others(const char* path) {
+void wait_for_mark_of(const char* path) {
   const long opened = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (opened < 0) return;
   (void)wait_for_mark(static_cast<int>(opened));
@@ -196,9 +206,11 @@ void wait_for_others(const char* path) {
 
 int use(const struct stat* found, lull_path_use how) {
   files& of = all();
-  const files_under_way::found which = of.under_way.find({found->st_dev, found->st_ino});
+  const file_identity file{found->st_dev, found->st_ino};
+  const files_under_way::found which = of.under_way.find(file);
   switch (which.what) {
     case files_under_way::state::absent:
+      wait_for_others(of, &file);
       return -1;
     case files_under_way::state::handed_over:
       wait_for(of, which.count);
@@ -240,7 +252,8 @@ int before_removal() {
   const client* const by = of.client_of_handlers;
   if (by == nullptr) return 0;
   wait_for(of, by->latest());
-  if (by->failed() == of.failures_met) return 0;
+  wait_for_others(of, nullptr);
+  if (!by->has_failures()) return 0;
   report_plainly(
       "lull: remove or rename a file: output that the program wrote before could not be written; nothing is removed\n");
   return EIO;
@@ -248,7 +261,10 @@ int before_removal() {
 
 void before_other_programs() {
   files& of = all();
-  if (const client* const by = of.client_of_handlers) wait_for(of, by->latest());
+  if (const client* const by = of.client_of_handlers) {
+    wait_for(of, by->latest());
+    wait_for_others(of, nullptr);
+  }
 }
 
 constexpr lull_path_hooks path_hooks{use, describe, is_ours, before_removal, before_other_programs, close_descriptor,
@@ -260,8 +276,7 @@ constexpr lull_path_hooks path_hooks{use, describe, is_ours, before_removal, bef
 bool fails_now(files& of) {
   if (of.by == nullptr) return false;
   report_failures(of);
-  const std::uint32_t failed = of.by->failed();
-  return of.failures_met.exchange(failed) != failed;
+  return of.by->meets_failure();
 }
 
 std::string path_of(const char* name) { return final_path_of(name).value_or(name); }
@@ -347,7 +362,7 @@ void about_to_read(const char* name) {
   const int before = errno;
   if (syscall(SYS_newfstatat, AT_FDCWD, name, &found, 0) == 0 && S_ISREG(found.st_mode) &&
       of.under_way.find({found.st_dev, found.st_ino}).what == files_under_way::state::absent)
-    wait_for_others(name);
+    wait_for_mark_of(name);
   errno = before;
 }
 
@@ -424,7 +439,7 @@ void stop() {
     const std::uint32_t latest = of.by->latest();
     if (!of.by->wait_for(latest)) of.by->see_to_files();
     report_failures(of);
-    if (of.by->failed() == 0) return;
+    if (of.by->failed() == 0 && !of.missed) return;
   } catch (const std::exception& problem) {
     report(problem);
   }
@@ -479,7 +494,8 @@ file_counts end_staging_hdf5_files() {
     ++of.counts.others.late;
     decline(of, one.file.final_path(), "it is open when MPI ends");
   }
-  if (of.by != nullptr && of.failures_met != of.by->failed()) of.failures_met = of.by->failed();
+  if (of.by != nullptr) (void)of.by->meets_failure();
+  of.counts.missed = of.missed;
   stop();
   if (of.by != nullptr) of.by->count(of.counts.others);
   of.by = nullptr;

@@ -25,6 +25,7 @@ struct file_counts {
   std::uint64_t bytes = 0;               // of these
   std::int64_t nanoseconds = 0;          // of these, from the begin of H5Fcreate to the end of H5Fclose
   other_files others;
+  bool missed = false;  // the program has seen another process's file as it was before
 };
 
 // As long as one lives, path calls of this thread are our own business.

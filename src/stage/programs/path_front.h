@@ -1,12 +1,13 @@
 /* What stands before the C library's path calls, liblull-hdf5.so's second half, and what it asks of those who stage files.
  *
- * While no file of this process is open in memory or on its way to the storage, and none of another process of its server, a call
+ * While no file of this process is open in memory or on its way to the storage, and none of another process of its node, a call
  * costs a load and a comparison more. While there is one, a call first looks which file its name means:
  *
- *   open, stat, truncate, link, chmod, utime and their kin   wait until that file is written; of one that this process has
- *                                                            open, its HDF5 gets the same file, all others what is in it
+ *   open, stat, truncate, link, chmod, utime and their kin   wait until that file is written, which any process of the node handed
+ *                                                            over; of one that this process has open, its HDF5 gets the same
+ *                                                            file, all others what is in it
  *   unlink, remove, rename                                   of a file that holds something, or replacing one: wait for all that
- *                                                            was handed over, as the removal would overtake it; refused after
+ *                                                            the node handed over, as the removal would overtake it; refused after
  *                                                            a failure that the program has not met yet
  *   exec, spawn, system, popen                               wait for all that was handed over
  *   close, write                                             of the descriptors that HDF5 got are noticed

@@ -136,6 +136,7 @@ class staging_of_program final : public staging {
     if (client_ == nullptr) return;
     outlet_of_process = nullptr;
     const file_counts files = end_staging_hdf5_files();
+    if (files.missed) fail("the program has read files of other processes that were not written");
     try {
       client_->leave();
     } catch (const std::exception& problem) {

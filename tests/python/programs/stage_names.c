@@ -310,6 +310,37 @@ static int gather(void) {
   return missing != 0;
 }
 
+/* What another rank has written and closed is used by other calls than HDF5's, and replaced. */
+static int neighbours(void) {
+  char name[64], command[96];
+  int bad = 0;
+  for (int step = 0; step < 4; ++step) {
+    sprintf(name, "n.%d.h5", (rank + step) % ranks); /* what another one wrote in the step before */
+    bad |= whole_file(name, 100000 + 1000 * rank, step);
+    MPI_Barrier(MPI_COMM_WORLD);
+    sprintf(name, "n.%d.h5", (rank + step + 1) % ranks);
+    struct stat found;
+    const int status = stat(name, &found);
+    SAY("%d %ld", status, (long)found.st_size);
+    FILE* const stream = fopen(name, "r");
+    unsigned sum = 0;
+    for (int byte; stream != NULL && (byte = getc(stream)) != EOF;) sum = 31 * sum + (unsigned)byte;
+    if (stream != NULL) fclose(stream);
+    SAY("%x", sum);
+    MPI_Barrier(MPI_COMM_WORLD);
+    bad |= whole_file(name, 50000, 10 + step);
+    MPI_Barrier(MPI_COMM_WORLD);
+    sprintf(command, "test $(cat n.*.h5 | wc -c) -gt %d", ranks * 200000);
+    if (rank == step % ranks) SAY("%d", system(command));
+    MPI_Barrier(MPI_COMM_WORLD);
+    sprintf(name, "n.%d.h5", (rank + step) % ranks);
+    if (step == 1) SAY("%d", unlink(name));
+    if (step == 2) SAY("%d", truncate(name, 3000));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  return bad;
+}
+
 /* Other programs look at the files. */
 static int children(void) {
   char name[64], command[128], text[64] = "";
@@ -343,9 +374,9 @@ int main(int count, char** arguments) {
   static const struct {
     const char* name;
     int (*run)(void);
-  } all[] = {{"append", append},           {"folders", folders}, {"links", links},      {"rotate", rotate},
-             {"descriptors", descriptors}, {"open", open_files}, {"killed", killed},    {"callbacks", callbacks},
-             {"signals", signals},         {"gather", gather},   {"children", children}};
+  } all[] = {{"append", append},           {"folders", folders}, {"links", links},       {"rotate", rotate},
+             {"descriptors", descriptors}, {"open", open_files}, {"killed", killed},     {"callbacks", callbacks},
+             {"signals", signals},         {"gather", gather},   {"children", children}, {"neighbours", neighbours}};
   MPI_Init(&count, &arguments);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
