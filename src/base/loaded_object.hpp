@@ -232,6 +232,15 @@ void change_definitions(const loaded_object& object, F&& change) {
   let_write(first, last + 1, false);
 }
 
+// Lets the symbol mean what stands at `value` in its object; 0: nothing, so that the loader passes it over. Another thread may be
+// looking names up: it finds the one or the other, or for a moment nothing.
+inline void redefine(ElfW(Sym) & symbol, uintptr_t value, int type) {
+  __atomic_store_n(&symbol.st_value, 0, __ATOMIC_SEQ_CST);
+  if (value == 0) return;
+  __atomic_store_n(&symbol.st_info, static_cast<unsigned char>(ELF64_ST_INFO(STB_GLOBAL, type)), __ATOMIC_SEQ_CST);
+  __atomic_store_n(&symbol.st_value, value, __ATOMIC_SEQ_CST);
+}
+
 // Makes null what weak references of other objects were bound to, where is_missing(address) says so: what they would be if
 // the symbol had not been there.
 template <class F>

@@ -88,6 +88,22 @@ def test_a_program_sees_its_own_past_as_plainly(
         assert contents(tmp_path / approach) == contents(tmp_path / "plain")
 
 
+def test_a_program_without_hdf5_finds_that_it_is_not_there(tmp_path: Path) -> None:
+    names = tmp_path / "names"
+    subprocess.run(["cc", "-o", names, Path(__file__).parent / "programs" / "hdf5_names.c", "-ldl"], check=True)
+    folders = [Path(flag[2:]) for flag in flags("--libs-only-L", HDF5)]
+    command = [names, *(folder / "libhdf5.so" for folder in folders[:1])]
+    plainly = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command,
+        env=preloaded(os.environ, tools={"LULL_STAGE": "dedicated-cores=1"}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, plainly.stdout, "")
+
+
 @each_library
 @pytest.mark.parametrize("approach", APPROACHES)
 def test_few_descriptors_lose_no_file(mpi: MpiLibrary, built: Path, tmp_path: Path, approach: str) -> None:

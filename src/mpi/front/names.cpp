@@ -75,14 +75,10 @@ unsigned slot_of(uintptr_t address) {
 
 enum class meaning { indirect, trampoline, nothing };
 
-// Another thread may be looking names up: it finds the one or the other, or for a moment nothing.
 void let_mean(ElfW(Sym) & symbol, uintptr_t base, unsigned slot, meaning what) {
-  __atomic_store_n(&symbol.st_value, 0, __ATOMIC_SEQ_CST);
-  if (what == meaning::nothing) return;
-  const int type = what == meaning::indirect ? STT_GNU_IFUNC : STT_FUNC;
-  __atomic_store_n(&symbol.st_info, static_cast<unsigned char>(ELF64_ST_INFO(STB_GLOBAL, type)), __ATOMIC_SEQ_CST);
-  const uintptr_t value = address_of(slot) + (what == meaning::indirect ? binder_behind : 0) - base;
-  __atomic_store_n(&symbol.st_value, value, __ATOMIC_SEQ_CST);
+  const bool is_indirect = what == meaning::indirect;
+  const uintptr_t value = address_of(slot) + (is_indirect ? binder_behind : 0) - base;
+  redefine(symbol, what == meaning::nothing ? 0 : value, is_indirect ? STT_GNU_IFUNC : STT_FUNC);
 }
 
 void change_table(const libraries& loaded) {

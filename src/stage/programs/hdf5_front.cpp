@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <iterator>
+
+#include "base/loaded_object.hpp"
 #include "stage/programs/path_front.h"
 
 using lull::stage::hdf5_hooks;
@@ -209,3 +212,59 @@ int H5Fis_accessible(const char* name, hdf5_id access) {
 
 #pragma GCC visibility pop
 }
+
+// ---- names: a program without HDF5 that asks whether it is there finds that it is not ----
+
+namespace {
+
+bool is_front(const lull::loaded_object& object) { return object.contains(&known); }
+
+bool is_there(const char* name) {
+  return lull::each_loaded([name](const lull::loaded_object& object) {
+    return !is_front(object) && (object.defines(name) || object.needs(name));
+  });
+}
+
+using any_function = void (*)();
+
+// What the loader asks when it binds a name, where there was no HDF5 at the start.
+#define RESOLVER(name) \
+  any_function resolve_##name() { return is_there(#name) ? reinterpret_cast<any_function>(name) : nullptr; }
+RESOLVER(H5Fcreate)
+RESOLVER(H5Fopen)
+RESOLVER(H5Fclose)
+RESOLVER(H5Fflush)
+RESOLVER(H5Fis_hdf5)
+RESOLVER(H5Fis_accessible)
+
+struct row {
+  const char* name;
+  any_function function;
+  any_function (*resolve)();
+};
+#define ROW(name) \
+  { #name, reinterpret_cast < any_function>(name), resolve_##name }
+
+[[gnu::constructor]] void hide_names() {
+  const row rows[] = {ROW(H5Fcreate), ROW(H5Fopen),    ROW(H5Fclose),
+                      ROW(H5Fflush),  ROW(H5Fis_hdf5), ROW(H5Fis_accessible)};
+  lull::loaded_object front;
+  lull::each_loaded([&](const lull::loaded_object& object) {
+    if (is_front(object)) front = object;
+    return is_front(object);
+  });
+  bool hidden[std::size(rows)] = {};
+  for (std::size_t i = 0; i < std::size(rows); ++i) hidden[i] = !is_there(rows[i].name);
+  lull::change_definitions(front, [&](ElfW(Sym) & symbol, const char* name) {
+    for (std::size_t i = 0; i < std::size(rows); ++i)
+      if (hidden[i] && strcmp(rows[i].name, name) == 0)
+        lull::redefine(symbol, reinterpret_cast<uintptr_t>(rows[i].resolve) - front.base(), STT_GNU_IFUNC);
+  });
+  lull::unbind_weak_references(front, [&](uintptr_t address) {
+    for (std::size_t i = 0; i < std::size(rows); ++i)
+      if (hidden[i] && reinterpret_cast<uintptr_t>(rows[i].function) == address) return true;
+    return false;
+  });
+}
+
+}  // namespace
