@@ -437,6 +437,32 @@ EXECUTE(execvp)
 EXECUTE_IN(execve)
 EXECUTE_IN(execvpe)
 
+/* The arguments up to the null that ends them, and the environment behind that if so said. */
+#define LISTED(name, with_environment, start)                                                   \
+  EXPORT int name(const char* path, const char* first, ...) {                                   \
+    va_list more;                                                                               \
+    size_t count = 1;                                                                           \
+    va_start(more, first);                                                                      \
+    while (va_arg(more, const char*) != NULL) ++count;                                          \
+    va_end(more);                                                                               \
+    char* arguments[count + 1];                                                                 \
+    arguments[0] = (char*)(uintptr_t)first;                                                     \
+    va_start(more, first);                                                                      \
+    for (size_t i = 1; i <= count; ++i) arguments[i] = va_arg(more, char*);                     \
+    char* const* const environment = (with_environment) ? va_arg(more, char* const*) : environ; \
+    va_end(more);                                                                               \
+    return start(path, arguments, environment);                                                 \
+  }
+LISTED(execl, 0, execve)
+LISTED(execlp, 0, execvpe)
+LISTED(execle, 1, execve)
+
+NEXT(int, fexecve, int, char* const[], char* const[])
+EXPORT int fexecve(int descriptor, char* const arguments[], char* const environment[]) {
+  leave();
+  return real_fexecve()(descriptor, arguments, environment);
+}
+
 #define SPAWN(name)                                                                                                \
   NEXT(int, name, pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const[], \
        char* const[])                                                                                              \

@@ -345,7 +345,7 @@ static int neighbours(void) {
 static int children(void) {
   char name[64], command[128], text[64] = "";
   int bad = 0, status = 0;
-  for (int how = 0; how < 4; ++how) {
+  for (int how = 0; how < 6; ++how) {
     named(name, "c.%d.%d.h5", how);
     bad |= whole_file(name, 100000, how);
     sprintf(command, "test $(stat -c %%s %s) -gt 400000", name);
@@ -361,6 +361,15 @@ static int children(void) {
       if (how == 2) posix_spawn(&child, "/bin/sh", NULL, NULL, arguments, environ);
       if (how == 3 && (fflush(said), child = fork()) == 0) {
         execv("/bin/sh", arguments);
+        _exit(99);
+      }
+      /* Not by fork(): before that all is written. */
+      if (how == 4 && (child = vfork()) == 0) {
+        execl("/bin/sh", "sh", "-c", command, (char*)NULL);
+        _exit(99);
+      }
+      if (how == 5 && (child = vfork()) == 0) {
+        execle("/bin/sh", "sh", "-c", command, (char*)NULL, environ);
         _exit(99);
       }
       waitpid(child, &status, 0);
