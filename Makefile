@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs all tests
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | build | test-install | sdist | packages | test-packages | hosts-conformance | stress-waiting | faults | fuzz-shmem SECONDS=60 | sanitize | lint | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | build | test-install | sdist | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup build study test check test-install sdist packages test-packages hosts-conformance stress-waiting faults fuzz-shmem sanitize lint analyze tidy docs bench-compare clean
+.PHONY: setup build study test check test-install sdist packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup
 	@scripts/setup packages.txt
@@ -79,6 +79,11 @@ stress-waiting: build
 faults: PROGRAMS ?= 200
 faults: build
 	@$(VENV)/bin/python tests/python/stage_faults.py --programs $(PROGRAMS) $(if $(SEED),--seed $(SEED))
+
+# The tests of HDF5 and netCDF-C, plain and under each approach of `lull stage`; half an hour, and the first time their build.
+conformance: build
+	@scripts/setup packages-test.txt packages-conformance.txt
+	@$(VENV)/bin/python tests/conformance/staged_suites.py $(if $(ONLY),--only '$(ONLY)')
 
 # Random OpenSHMEM programs against a model, seed after seed; FIRST_SEED=N begins with another.
 fuzz-shmem: SECONDS ?= 60

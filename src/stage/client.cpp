@@ -119,8 +119,7 @@ class client::state {
   std::atomic<bool> served_;  // the server lives; what it shares with this process stays
   int rank_;
   std::string mark_ = random_mark();
-  std::uint64_t next_ = 0, own_ = 0;         // numbers of what is handed over, and written here
-  std::atomic<std::uint32_t> returned_ = 0;  // whole files handed over that this process has written
+  std::uint64_t next_ = 0, own_ = 0;  // numbers of what is handed over, and written here
   std::uint64_t next_kept_ = 0;
   std::size_t growing_bytes_ = 0;  // of files that are open in memory
   outstanding_files outstanding_;
@@ -249,7 +248,7 @@ bool client::state::wait_for(std::uint32_t count) const noexcept {
   while (!is_written(count)) {
     const std::uint32_t seen = mine().ended;
     if (is_written(count)) break;
-    if (!served_ || mine().returned != returned_ || server_.up->is_gone()) return false;
+    if (!served_ || mine().returned != mine().taken_back || server_.up->is_gone()) return false;
     sleep_until_ended(mine(), seen);
   }
   return true;
@@ -374,6 +373,7 @@ void client::state::handle(const answer& got) {
   const auto found = outstanding_.find(got.number);
   if (found == outstanding_.end()) return;
   if (got.what == answer::outcome::failed) note_failure(got.why);
+  if (got.what == answer::outcome::taken_back) figures.wrote_itself.add(found->second.bytes());
   if (got.what == answer::outcome::not_taken) {
     // After those before it of the same name, unless a later one of that name replaces it anyway.
     const std::string& path = found->second.final_path();
@@ -382,7 +382,7 @@ void client::state::handle(const answer& got) {
     const bool is_last = !is_outstanding(path, got.number + 1, ~std::uint64_t{0});
     const bool well = !is_last || write_here(found->second, where(got.number, found->second));
     keep_no_longer(found->second);
-    returned_ = server_.how_far ? mine().returned.load() : 0;
+    mine().taken_back = mine().returned.load();
     ended(found->second, !well);
   }
   forget(found);

@@ -86,16 +86,16 @@ class no_signals {
 // the program's threads have allocated: it is done with tasks and places when it has put them where those free them.
 class network_uplink final : public uplink, post_handler {
  public:
-  network_uplink(int server, std::shared_ptr<progress> how_far, descriptor keeper, void (*begin_thread)(),
-                 exchange& others)
+  network_uplink(int server, std::shared_ptr<progress> how_far, const plan& wanted, exchange& others)
       : server_(server),
         rank_(others.rank()),
+        sync_(wanted.sync),
         how_far_(std::move(how_far)),
-        keeper_(std::move(keeper)),
+        keeper_(wanted.start_keeper ? wanted.start_keeper() : descriptor()),
         post_(*this, others),
         wake_(open_event_fd()) {
     if (!wake_) throw error("join the server of output", describe_errno(errno));
-    thread_ = std::jthread([this, begin_thread](const std::stop_token& end) {
+    thread_ = std::jthread([this, begin_thread = wanted.begin_thread](const std::stop_token& end) {
       if (begin_thread != nullptr) begin_thread();
       serve_network(end);
     });
@@ -117,7 +117,7 @@ class network_uplink final : public uplink, post_handler {
     }
     {
       const std::scoped_lock lock(mutex_);
-      if (file.place() != nullptr) places_[number] = {file.place()->file.get(), file.kept, file.order};
+      if (file.place() != nullptr) whole_files_[number] = {&file, mark};
     }
     if (file.kept && !file.flushed) (void)flushed(*file.kept);  // from now on it is written, whatever happens
     tell({file_message(message::file, number, file, mark), number, std::move(content), true});
@@ -158,11 +158,15 @@ class network_uplink final : public uplink, post_handler {
     job::mapping content = {};
     bool is_file = false;
   };
+  struct whole_file {
+    const staged_file* file;  // as it is until its answer has been taken
+    std::string mark;
+  };
 
   void tell(task what) {
     const std::scoped_lock lock(mutex_);
     done_tasks_.clear();
-    done_places_.clear();
+    done_files_.clear();
     tasks_.push_back(std::move(what));
     signal_event_fd(wake_.get());
   }
@@ -199,18 +203,31 @@ class network_uplink final : public uplink, post_handler {
   }
 
   void take(answer told) {
-    const std::scoped_lock lock(mutex_);
-    if (auto place = places_.extract(told.number); !place.empty()) {
-      if (told.what != answer::outcome::not_taken) lift_mark(place.mapped().file);
-      if (told.what != answer::outcome::not_taken && place.mapped().kept) release(*place.mapped().kept);
-      if (told.what == answer::outcome::not_taken)
-        how_far_->give_back(rank_);
-      else
-        how_far_->end_whole(rank_, place.mapped().order, told.what == answer::outcome::failed);
-      done_places_.insert(std::move(place));
+    std::unique_lock lock(mutex_);
+    if (auto known = whole_files_.extract(told.number); !known.empty()) {
+      const staged_file& file = *known.mapped().file;
+      if (told.what == answer::outcome::not_taken) {
+        lock.unlock();
+        told = written_here(told.number, known.mapped());
+        lock.lock();
+      }
+      lift_mark(file.place()->file.get());
+      if (file.kept) release(*file.kept);
+      how_far_->end_whole(rank_, file.order, told.what == answer::outcome::failed);
+      done_files_.insert(std::move(known));
     }
     answers_.push_back(std::move(told));
     news_.notify_all();
+  }
+
+  // The program may do nothing meanwhile but wait for another process, which waits for this file.
+  [[nodiscard]] answer written_here(std::uint64_t number, const whole_file& of) const {
+    try {
+      fill_claim(of.file->descriptor(), *of.file->place(), {of.file->final_path(), false, of.mark}, sync_);
+      return {number, answer::outcome::taken_back, {}};
+    } catch (const error& why) {
+      return {number, answer::outcome::failed, why.what()};
+    }
   }
 
   void packet_from(int, packet_reader text) override {
@@ -237,17 +254,13 @@ class network_uplink final : public uplink, post_handler {
   }
 
   int server_, rank_;
+  bool sync_;
   std::shared_ptr<progress> how_far_;
   descriptor keeper_;  // a socket; none: what this process has dies with it
   std::mutex mutex_;
   std::condition_variable news_;
   std::deque<answer> answers_;
-  struct place {
-    int file;  // a descriptor
-    std::optional<std::uint64_t> kept;
-    std::uint32_t order;
-  };
-  std::map<std::uint64_t, place> places_, done_places_;  // of whole files that are handed over; to be freed
+  std::map<std::uint64_t, whole_file> whole_files_, done_files_;  // those that are handed over; to be freed
   std::size_t most_outstanding_ = 1;
   bool connected_ = false, said_farewell_ = false;
   std::atomic<bool> gone_ = false;
@@ -259,9 +272,7 @@ class network_uplink final : public uplink, post_handler {
 
 joined join(const plan& wanted, const roles& all, exchange& others, const std::shared_ptr<progress>& of_node) {
   const auto how_far = of_node ? of_node : std::make_shared<progress>(std::vector{others.rank()});
-  auto up = std::make_unique<network_uplink>(all.server_of(others.rank()), how_far,
-                                             wanted.start_keeper ? wanted.start_keeper() : descriptor(),
-                                             wanted.begin_thread, others);
+  auto up = std::make_unique<network_uplink>(all.server_of(others.rank()), how_far, wanted, others);
   joined made{.most_outstanding = up->most_outstanding(), .how_far = how_far};
   made.up = std::move(up);
   (void)others.all({});  // connected both ways: only from then on is the end of the other seen

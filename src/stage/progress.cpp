@@ -40,7 +40,7 @@ descriptor new_pages(std::size_t bytes) {
 
 bool lives(pid_t process) noexcept { return kill(process, 0) == 0 || errno != ESRCH; }
 
-// So long may the process write by itself what its dead server has not.
+// So long it may take until a process writes by itself what its server has not.
 constexpr std::int64_t patience_ns = 10'000'000'000;
 
 }  // namespace
@@ -152,7 +152,8 @@ void progress::lose_server(int rank) const noexcept { of(rank).server = client_p
 bool progress::wait_for(const client_progress& other, int rank, std::uint32_t number) const noexcept {
   for (const std::int64_t begin = now_ns(); !has_ended(rank, number); sleep_until_ended(other, other.ended)) {
     const pid_t server = other.server;
-    const bool is_served = server == 0 || (server != client_progress::lost_server && lives(server));
+    const bool is_served = (server == 0 || (server != client_progress::lost_server && lives(server))) &&
+                           other.returned == other.taken_back;
     if (server <= 0 && !lives(other.process)) return false;  // a server of this node would write it all the same
     if (!is_served && now_ns() - begin > patience_ns) return false;
   }

@@ -25,6 +25,7 @@ struct alignas(64) client_progress {
   std::atomic<std::uint32_t> failed = 0;       // of these
   std::atomic<std::uint32_t> met = 0;          // failures that the program knows of, as errors of HDF5
   std::atomic<std::uint32_t> returned = 0;     // whole files that the server did not take: the client has to write them
+  std::atomic<std::uint32_t> taken_back = 0;   // of these
   std::atomic<pid_t> process = 0;
   std::atomic<pid_t> server = 0;  // of this node; 0: it has none here; lost_server: it has died
   static constexpr pid_t lost_server = -1;

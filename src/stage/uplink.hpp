@@ -12,7 +12,8 @@ namespace lull::stage {
 
 // What has become of a file, by the number under which it was handed over.
 struct answer {
-  enum class outcome { written, failed, not_taken };  // not taken: its client should write it
+  // Not taken: its client should write it. Taken back: it was not taken, and this process has written it already.
+  enum class outcome { written, failed, not_taken, taken_back };
   std::uint64_t number;
   outcome what;
   std::string why;  // of a failure: one line

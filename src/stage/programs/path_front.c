@@ -119,9 +119,12 @@ static int refused(int folder, const char* path) {
   const int before = errno;
   struct stat found;
   int error = 0;
-  if (status_of(folder, path, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(found.st_mode) &&
-      (found.st_size > 0 || by->is_ours(&found)))
-    error = by->remove();
+  if (status_of(folder, path, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(found.st_mode)) {
+    if (found.st_size > 0 || by->is_ours(&found))
+      error = by->remove();
+    else
+      (void)by->use(&found, lull_path_look); /* another process's, perhaps */
+  }
   errno = error != 0 ? error : before;
   return error != 0;
 }
@@ -393,7 +396,7 @@ static void before_rename(int folder, const char* path) {
   const int before = errno;
   struct stat found;
   if (status_of(folder, path, &found, AT_SYMLINK_NOFOLLOW) == 0) {
-    if (S_ISREG(found.st_mode) && by->is_ours(&found)) (void)by->use(&found, lull_path_look);
+    if (S_ISREG(found.st_mode)) (void)by->use(&found, lull_path_look);
     if (S_ISDIR(found.st_mode)) by->leave();
   }
   errno = before;

@@ -1,0 +1,220 @@
+"""The tests of HDF5 and netCDF-C, plain and under each approach of `lull stage`: equal exit codes and files.
+
+    python tests/conformance/staged_suites.py [--only REGEX] [--folder FOLDER]      what `make conformance` runs
+
+The sources are those of the distribution (Debian; `apt-get source`), unpacked and built in the folder once, by default
+build/conformance. Each program runs in a folder of its own, made a program of MPI by begin_mpi.c. Files that differ
+between two plain runs are not compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import filecmp
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lull.mpi.preload import preloaded
+
+HERE = Path(__file__).parent
+APPROACHES = ["time-partitioning", "dedicated-cores=1", "dedicated-nodes=1"]
+TIMED_OUT = 124
+SECONDS = 300  # for a program; plain, it needs at most a third of it, or it is left out
+SETTINGS = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_osc": "^rdma",
+    "HDF5_NOCLEANUP": "1",  # what the tests have written stays, and is compared
+    "HDF5TestExpress": "3",
+}
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A library's tests: its source package, how to build it, and where the programs and their data are."""
+
+    package: str
+    build: str  # a line of the shell, in the folder of the sources
+    programs: str  # a pattern below that folder
+    data: list[str] = field(default_factory=list)  # files that a program finds in its own folder; patterns
+    settings: dict[str, str] = field(default_factory=dict)  # SOURCE stands for the folder of the sources
+    left_out: str = ""  # programs: a regular expression
+
+
+# Left out: what writes files of many GB, or none in minutes, or is a part of a script's test.
+SUITES = [
+    Suite(
+        "hdf5",
+        'cmake -B tests -G Ninja -DCMAKE_C_FLAGS="-O1 -w" -DONLY_SHARED_LIBS=ON -DHDF5_BUILD_TOOLS=OFF '
+        "-DHDF5_BUILD_UTILS=OFF -DHDF5_BUILD_EXAMPLES=OFF -DHDF5_BUILD_HL_LIB=OFF -DHDF5_TEST_PARALLEL=OFF "
+        "-DHDF5_ENABLE_Z_LIB_SUPPORT=ON "
+        "&& cmake --build tests",
+        "tests/bin/*",
+        ["test/*.h5", "test/testfiles/*.h5", "tests/bin/accum_swmr_reader"],
+        {"srcdir": "SOURCE/test"},
+        r"H5.*|lib.*|big|.*swmr.*|use_.*|.*_env|atomic_.*|error_test|err_compat|filenotclosed|flushrefresh|filter_plugin"
+        r"|dt_arith|mirror.*|del_many.*|vds_.*_gen|testmeta|tcheck_version",
+    ),
+    Suite(
+        "netcdf",
+        "./configure --disable-dap --disable-shared --disable-nczarr "
+        '"CPPFLAGS=$(pkg-config --cflags hdf5-serial)" "LDFLAGS=$(pkg-config --libs-only-L hdf5-serial)" '
+        "'LIBS=-lhdf5_hl -lhdf5' && make -j2 && make -j2 -C nc_test4 check TESTS=",
+        "nc_test4/tst_*",
+        ["nc_test4/ref_*", "nc_test4/*.cdl"],
+        {},
+        r".*\..*|tst_large|tst_files.|tst_chunks2|tst_camrun|tst_h_many_atts|tst_many.*|tst_mem.*",
+    ),
+]
+
+
+def unpacked(suite: Suite, folder: Path) -> Path:
+    """The sources of the distribution."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not list(folder.glob(f"{suite.package}-*/")):
+        release = dict(re.findall(r'^(\w+)="?([^"\n]*)', Path("/etc/os-release").read_text(), re.MULTILINE))
+        if release.get("ID") != "debian":
+            sys.exit(
+                f"lull: conformance: get the sources of {suite.package}: this is not Debian; unpack them in {folder}"
+            )
+        sources = folder / "sources.list"
+        keys = "/usr/share/keyrings/debian-archive-keyring.gpg"
+        line = f"deb-src [signed-by={keys}] http://deb.debian.org/debian {release['VERSION_CODENAME']} main\n"
+        sources.write_text(line)
+        (folder / "lists").mkdir(exist_ok=True)
+        own = [
+            f"-oDir::Etc::SourceList={sources}",
+            "-oDir::Etc::SourceParts=-",
+            f"-oDir::State::Lists={folder / 'lists'}",
+        ]
+        subprocess.run(["apt-get", "-qq", *own, "update"], check=True)
+        subprocess.run(["apt-get", "-qq", *own, "source", suite.package], cwd=folder, check=True)
+    return next(path for path in sorted(folder.glob(f"{suite.package}-*")) if path.is_dir())
+
+
+def built(suite: Suite, folder: Path) -> Path:
+    """The sources with the tests built in them."""
+    source = unpacked(suite, folder)
+    done = source / "lull-built"
+    if not done.exists():
+        print(f"==> building {source.name}", flush=True)
+        log = folder / f"{suite.package}.log"
+        with log.open("w") as out:
+            made = subprocess.run(["sh", "-c", suite.build], cwd=source, stdout=out, stderr=out, check=False)
+        if made.returncode != 0:
+            sys.exit(f"lull: conformance: build {source.name}: it fails; see {log}")
+        done.touch()
+    return source
+
+
+def programs(suite: Suite, source: Path) -> Iterator[Path]:
+    """Those that can be run alone."""
+    for path in sorted(source.glob(suite.programs)):
+        if path.is_file() and os.access(path, os.X_OK) and not re.fullmatch(suite.left_out, path.name):
+            yield path
+
+
+def run(program: Path, suite: Suite, source: Path, folder: Path, approach: str) -> int:
+    """Its exit code, plainly if there is no approach."""
+    folder.mkdir(parents=True)
+    for pattern in suite.data:
+        for path in source.glob(pattern):
+            shutil.copy(path, folder)
+    own = {name: value.replace("SOURCE", str(source)) for name, value in suite.settings.items()}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")} | SETTINGS | own
+    ranks = 2 if "=" in approach else 1
+    before = str(folder.parents[2] / "begin_mpi.so")
+    if approach:
+        nodes = {"LULL_NODES": "2"} if "nodes" in approach else {}
+        environment = preloaded(environment, tools={"LULL_STAGE": approach}) | nodes
+        before += ":" + environment.pop("LD_PRELOAD")
+    limit = SECONDS if approach else SECONDS // 3
+    start = ["timeout", "-k9", str(limit), "mpirun.openmpi", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
+    words = [*start, "env", f"LD_PRELOAD={before}", "BEGIN_MPI=1", str(program)]
+    with (folder.parent / f"{folder.name}.log").open("w") as log:
+        return subprocess.run(
+            words, env=environment, cwd=folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL, check=False
+        ).returncode
+
+
+def same(one: Path, other: Path) -> bool:
+    """In content; HDF5's files may have other times in them."""
+    if not one.exists() or not other.exists():
+        return one.exists() == other.exists()
+    if one.is_dir() or filecmp.cmp(one, other, shallow=False):
+        return True
+    # There, as names of external files are looked up from the current folder.
+    return subprocess.run(["h5diff", one, other], cwd=one.parent, capture_output=True, check=False).returncode == 0
+
+
+def names(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def differences(program: Path, suite: Suite, source: Path, into: Path) -> tuple[str, list[str]]:
+    """How it ends plainly, and what is other under the approaches."""
+    codes = []
+    for plain in ("plain", "again"):
+        codes.append(run(program, suite, source, into / plain, ""))
+        if codes[-1] == TIMED_OUT or codes[-1] != codes[0]:
+            return "too slow or unsteady plainly", []
+    unsteady = {
+        name
+        for name in names(into / "plain") | names(into / "again")
+        if not same(into / "plain" / name, into / "again" / name)
+    }
+    wrong = []
+    for approach in APPROACHES:
+        code = run(program, suite, source, into / approach, approach)
+        if code != codes[0]:
+            wrong.append(f"{approach}: it ends with {code}, plainly with {codes[0]}; see {into / approach}.log")
+        there = names(into / "plain") | names(into / approach)
+        other = sorted(name for name in there - unsteady if not same(into / "plain" / name, into / approach / name))
+        if other:
+            wrong.append(f"{approach}: {len(other)} files differ in {into}: {' '.join(other[:5])}")
+    if not wrong:
+        shutil.rmtree(into)
+    return "passes" if codes[0] == 0 else f"ends with {codes[0]} plainly", wrong
+
+
+def main() -> int:
+    """Every program of every suite; not 0 if anything is other than plainly."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--only", default="", help="a regular expression, of SUITE/PROGRAM")
+    options.add_argument("--folder", type=Path, default=Path("build/conformance"))
+    asked = options.parse_args()
+    folder: Path = asked.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    subprocess.run(
+        ["mpicc.openmpi", "-O1", "-shared", "-fPIC", HERE / "begin_mpi.c", "-o", folder / "begin_mpi.so"], check=True
+    )
+    failed = False
+    for suite in SUITES:
+        source = built(suite, folder)
+        ends: Counter[str] = Counter()
+        shutil.rmtree(folder / suite.package, ignore_errors=True)
+        for program in programs(suite, source):
+            if not re.search(asked.only, f"{suite.package}/{program.name}"):
+                continue
+            began = time.monotonic()
+            how, wrong = differences(program, suite, source, folder / suite.package / program.name)
+            ends[how] += 1
+            failed = failed or bool(wrong)
+            print(f"{suite.package}/{program.name}: {how}, {time.monotonic() - began:.0f} s", flush=True)
+            for line in wrong:
+                print(f"  {shlex.quote(program.name)} under {line}", flush=True)
+        print(f"==> {source.name}: {', '.join(f'{number} {how}' for how, number in ends.items())}", flush=True)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
