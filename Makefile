@@ -29,7 +29,7 @@ $(BUILD)/built: $(VENV)/ready $(native)
 	@mkdir -p build
 	@$(VENV)/bin/python -m pip install -v --disable-pip-version-check --no-build-isolation --no-deps \
 	  --config-settings=build-dir=$(BUILD) --config-settings=cmake.define.LULL_INSTALL_OSH_NAMES=ON --editable . 2>&1 | tee build/build.log \
-	  | sed -un 's|^ *\(\[[0-9]*/[0-9]*\]\) Building [A-Z]* object \(.*/\)\?\([^/]*\)\.o$$|\1 \3|p' \
+	  | sed -un 's|^ *\(\[[0-9]*/[0-9]*\]\) Building [A-Z]* object \(.*\)/CMakeFiles/.*|\1 \2|p' \
 	  || { grep -E 'error|Error|FAILED' -A4 build/build.log | head -40; echo "lull: build: failed; all of it is in build/build.log" >&2; exit 1; }
 	@touch $@
 
@@ -130,7 +130,7 @@ analyze: build
 
 tidy:
 	@cmake -S . -B build/lint -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
-	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python > build/lint.log 2>&1 && cmake --build build/lint --target lull_mpi_functions >> build/lint.log 2>&1 \
+	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_UNITY_BUILD=OFF -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python > build/lint.log 2>&1 && cmake --build build/lint --target lull_mpi_functions >> build/lint.log 2>&1 \
 	  || { cat build/lint.log; exit 1; }
 	@run-clang-tidy -quiet -checks='$(TIDY)' -p build/lint '^$(CURDIR)/(src|apps|python)/.*[.]c(pp)?$$' > build/tidy.log 2>&1 \
 	  || { grep -E -A4 '(error|warning): ' build/tidy.log; exit 1; }
