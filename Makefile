@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs all tests
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | build | test-install | sdist | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | build | develop | test-install | sdist | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup build study test check test-install sdist packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint analyze tidy docs bench-compare clean
+.PHONY: setup build develop study test check test-install sdist packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup
 	@scripts/setup packages.txt
@@ -33,17 +33,24 @@ $(BUILD)/built: $(VENV)/ready $(native)
 	  || { grep -E 'error|Error|FAILED' -A4 build/build.log | head -40; echo "lull: build: failed; all of it is in build/build.log" >&2; exit 1; }
 	@touch $@
 
+# The same, with what tests and checks need; where that was missing, CMake looks for it once more.
+develop: $(VENV)/develop
+	@$(MAKE) --no-print-directory build
+$(VENV)/develop: $(VENV)/ready packages-develop.txt
+	@scripts/setup packages-develop.txt
+	@rm -f $(BUILD)/built
+
 study: build
 	@$(VENV)/bin/lull study $(STUDY) --quick
 
 test:
 	@scripts/test
 
-check: $(if $(ROOM),build)
+check: $(if $(ROOM),develop)
 	@$(if $(ROOM),$(VENV)/bin/python,python3) scripts/check $(ROOM)
 
 # What `cmake --install` puts below a prefix, used as a user would; some minutes, for all is compiled once more.
-test-install: build
+test-install: develop
 	@cmake -S . -B build/install -G Ninja -DLULL_BUILD_PYTHON=OFF -DLULL_BUILD_TESTS=OFF \
 	  -DCMAKE_INSTALL_PREFIX=$(CURDIR)/build/prefix > build/install.log
 	@cmake --build build/install >> build/install.log || { tail -n 30 build/install.log; exit 1; }
@@ -65,36 +72,36 @@ test-packages: packages sdist
 	@packaging/debian/try-in-chroot sdist
 
 # Every program of tests/run on two virtual hosts (needs root), with 2, 4, 8 PEs, under three policies.
-hosts-conformance: build
+hosts-conformance: develop
 	@cmake --build $(BUILD) --target tests
 	@$(VENV)/bin/python -m pytest tests/python/test_run_on_hosts.py -k conformance --all-programs-on-hosts
 
 # A million sleeps of 8 PEs, none of which may end by its time-out; some minutes on two cores.
-stress-waiting: build
+stress-waiting: develop
 	@cmake --build $(BUILD) --target run_stress_waiting lull-launch
 	@LULL_WAIT=interrupt LULL_WAIT_YIELDS=0 LULL_WAIT_TIMEOUT_MS=10000 SHMEM_SYMMETRIC_SIZE=16M \
 	  $(VENV)/bin/lull run -n 8 $(BUILD)/tests/run/run_stress_waiting 1000000
 
 # Random programs of path operations and calls of HDF5, plain and under `lull stage` with slow, full and small storage; some minutes.
 faults: PROGRAMS ?= 200
-faults: build
+faults: develop
 	@$(VENV)/bin/python tests/python/stage_faults.py --programs $(PROGRAMS) $(if $(SEED),--seed $(SEED))
 
 # The tests of HDF5 and netCDF-C, plain and under each approach of `lull stage`; half an hour, and the first time their build.
-conformance: build
+conformance: develop
 	@scripts/setup packages-test.txt packages-conformance.txt
 	@$(VENV)/bin/python tests/conformance/staged_suites.py $(if $(ONLY),--only '$(ONLY)')
 
 # Random OpenSHMEM programs against a model, seed after seed; FIRST_SEED=N begins with another.
 fuzz-shmem: SECONDS ?= 60
-fuzz-shmem: build
+fuzz-shmem: develop
 	@cmake --build $(BUILD) --target run_fuzz lull-launch
 	@scripts/fuzz-shmem $(BUILD)/src/launch/lull-launch $(BUILD)/tests/run/run_fuzz $(SECONDS)
 
 # The unit tests of base, meter, wait, job and fabric under ASan and UBSan, the programs of several PEs under these and under TSan, with
 # 2 and 4 PEs on 1 and 2 nodes. The presets by themselves build and run all.
 programs := ^run\.([a-z_]+\.[24]pe\.[12]node\.interrupt$$|mistakes.*\.2node|cpufreq)
-sanitize: $(VENV)/ready
+sanitize: $(VENV)/develop
 	@echo "==> building with ASan and UBSan"
 	@cmake --preset asan > build/asan.log && cmake --build build/asan --target run_tests test_base test_meter test_regions test_wait test_job test_fabric test_stage >> build/asan.log || { tail -40 build/asan.log; exit 1; }
 	@echo "==> tests with ASan and UBSan"
@@ -104,7 +111,7 @@ sanitize: $(VENV)/ready
 	@echo "==> tests with TSan"
 	@ctest --preset tsan --progress -R '$(programs)'
 
-lint: build
+lint: develop
 	@scripts/setup packages-lint.txt
 	@shellcheck scripts/setup scripts/test scripts/fuzz-shmem .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use
 	@echo "==> ruff, mypy"
@@ -124,7 +131,7 @@ lint: build
 	@$(MAKE) --no-print-directory tidy TIDY='-clang-analyzer-*'
 
 # clang-tidy's static analyzer: what may be null, uninitialised or leaked on some path. It takes about as long as all other checks.
-analyze: build
+analyze: develop
 	@scripts/setup packages-lint.txt
 	@$(MAKE) --no-print-directory tidy TIDY='-*,clang-analyzer-*,-clang-analyzer-optin.performance.Padding,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling'
 
@@ -135,18 +142,18 @@ tidy:
 	@run-clang-tidy -quiet -checks='$(TIDY)' -p build/lint '^$(CURDIR)/(src|apps|python)/.*[.]c(pp)?$$' > build/tidy.log 2>&1 \
 	  || { grep -E -A4 '(error|warning): ' build/tidy.log; exit 1; }
 
-docs: build
+docs: develop
 	@sphinx-build -q -W --keep-going docs build/docs
 
 # Ratios between two things run in turn in one run, as JSON; benchmarks/figures.toml says which. KEEP=1 keeps them in
 # docs/results, of which the documentation's tables are made.
-bench-%: build
+bench-%: develop
 	@$(VENV)/bin/python benchmarks/run.py $* $(if $(KEEP),--keep)
 
 # The same figures of this tree and of another commit, in turn: make bench-compare BASE=COMMIT NAME=one-sided
 bench-compare: export BASE := $(BASE)
 bench-compare: export NAME := $(NAME)
-bench-compare: build
+bench-compare: develop
 	@$(VENV)/bin/python benchmarks/compare.py
 
 clean:
