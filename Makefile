@@ -1,4 +1,4 @@
-# make study   everything a newcomer needs: sets up, builds, runs the aggregation study in its quick form
+# make study   sets up, builds what is needed, runs the aggregation study in its quick form
 # make test    sets up, builds, runs all tests
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
@@ -24,11 +24,14 @@ $(VENV)/ready: packages.txt pyproject.toml scripts/setup
 
 # One CMake build serves the environment and the tests; the package is editable: Python changes need no rebuild.
 build: $(BUILD)/built
-$(BUILD)/built: $(VENV)/ready $(native)
+$(BUILD)/built: all := ON
+$(BUILD)/for-study: all := OFF
+$(BUILD)/built $(BUILD)/for-study: $(VENV)/ready $(native)
 	@echo "==> building"
 	@mkdir -p build
 	@$(VENV)/bin/python -m pip install -v --disable-pip-version-check --no-build-isolation --no-deps \
-	  --config-settings=build-dir=$(BUILD) --config-settings=cmake.define.LULL_INSTALL_OSH_NAMES=ON --editable . 2>&1 | tee build/build.log \
+	  --config-settings=build-dir=$(BUILD) --config-settings=cmake.define.LULL_INSTALL_OSH_NAMES=ON \
+	  --config-settings=cmake.define.LULL_BUILD_ALL=$(all) --editable . 2>&1 | tee build/build.log \
 	  | sed -un 's|^ *\(\[[0-9]*/[0-9]*\]\) Building [A-Z]* object \(.*\)/CMakeFiles/.*|\1 \2|p' \
 	  || { grep -E 'error|Error|FAILED' -A4 build/build.log | head -40; echo "lull: build: failed; all of it is in build/build.log" >&2; exit 1; }
 	@touch $@
@@ -40,7 +43,8 @@ $(VENV)/develop: $(VENV)/ready packages-develop.txt
 	@scripts/setup packages-develop.txt
 	@rm -f $(BUILD)/built
 
-study: build
+# Where nothing is built yet, only what this study needs is.
+study: $(if $(or $(wildcard $(BUILD)/built),$(filter-out aggregation,$(STUDY))),build,$(BUILD)/for-study)
 	@$(VENV)/bin/lull study $(STUDY) --quick
 
 test:

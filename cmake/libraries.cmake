@@ -23,8 +23,10 @@ lull_shared_library(meter "Lull: regions and metrics of a program in the record 
                     WHOLE lull_regions USES lull_base lull_trace nlohmann_json::nlohmann_json)
 lull_shared_library(shmem "Lull: OpenSHMEM with waiting as a policy, and message aggregation"
                     WHOLE lull_shmem lull_aggregate USES lull_fabric lull_regions fmt::fmt nlohmann_json::nlohmann_json)
-lull_shared_library(stage "Lull: output of a simulation as blocks of variables"
-                    WHOLE lull_stage_blocks USES lull_stage_files fmt::fmt)
+if(LULL_BUILD_ALL)
+  lull_shared_library(stage "Lull: output of a simulation as blocks of variables"
+                      WHOLE lull_stage_blocks USES lull_stage_files fmt::fmt)
+endif()
 
 # OpenSHMEM's profiling interface: each shmem_NAME has a second name, pshmem_NAME, for tools that intercept the first.
 set(LULL_SECOND_NAMES ${CMAKE_CURRENT_BINARY_DIR}/pshmem.ld)
