@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs all tests
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | build | develop | test-install | sdist | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | build | develop | test-install | sdist | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup build develop study test check test-install sdist packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint analyze tidy docs bench-compare clean
+.PHONY: setup build develop study test check test-install sdist packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint lint-all checks analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup
 	@scripts/setup packages.txt
@@ -115,35 +115,44 @@ sanitize: $(VENV)/develop
 	@echo "==> tests with TSan"
 	@ctest --preset tsan --progress -R '$(programs)'
 
-lint: develop
+# clang-tidy looks at what a change concerns (scripts/touched says how that is found): make lint BASE=COMMIT; lint-all: at everything.
+lint: checks
+	@echo "==> clang-tidy"
+	@$(MAKE) --no-print-directory tidy TIDY='-clang-analyzer-*' SOURCES="$$(scripts/touched $(BASE))"
+
+lint-all: checks
+	@echo "==> clang-tidy (some minutes)"
+	@$(MAKE) --no-print-directory tidy TIDY='-clang-analyzer-*'
+
+checks: develop
 	@scripts/setup packages-lint.txt
 	@shellcheck scripts/setup scripts/test scripts/fuzz-shmem .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use
 	@echo "==> ruff, mypy"
-	@ruff check python src tests benchmarks docs studies scripts/check
-	@ruff format --check python src tests benchmarks docs studies scripts/check
+	@ruff check python src tests benchmarks docs studies scripts/check scripts/touched
+	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/touched
 	@mypy
 	@mypy src/shmem/interface
 	@mypy src/mpi/interface
 	@MYPYPATH=src/shmem/interface mypy src/shmem_trace
+	@mypy scripts/touched
 	@echo "==> rooms of Python"
 	@lint-imports --no-cache > build/rooms.log || { sed -n '/^Broken contracts/,$$p' build/rooms.log >&2; exit 1; }
 	@echo "==> clang-format"
 	@clang-format --dry-run -Werror $(cpp)
 	@echo "==> documentation"
 	@$(MAKE) --no-print-directory docs
-	@echo "==> clang-tidy (some minutes)"
-	@$(MAKE) --no-print-directory tidy TIDY='-clang-analyzer-*'
 
 # clang-tidy's static analyzer: what may be null, uninitialised or leaked on some path. It takes about as long as all other checks.
 analyze: develop
 	@scripts/setup packages-lint.txt
 	@$(MAKE) --no-print-directory tidy TIDY='-*,clang-analyzer-*,-clang-analyzer-optin.performance.Padding,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling'
 
+tidy: SOURCES ?= (src|apps|python)/.*[.]c(pp)?
 tidy:
 	@cmake -S . -B build/lint -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
 	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_UNITY_BUILD=OFF -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python > build/lint.log 2>&1 && cmake --build build/lint --target lull_mpi_functions >> build/lint.log 2>&1 \
 	  || { cat build/lint.log; exit 1; }
-	@run-clang-tidy -quiet -checks='$(TIDY)' -p build/lint '^$(CURDIR)/(src|apps|python)/.*[.]c(pp)?$$' > build/tidy.log 2>&1 \
+	@[ -z '$(SOURCES)' ] || run-clang-tidy -quiet -checks='$(TIDY)' -p build/lint $(SOURCES:%='^$(CURDIR)/%$$') > build/tidy.log 2>&1 \
 	  || { grep -E -A4 '(error|warning): ' build/tidy.log; exit 1; }
 
 docs: develop
