@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs all tests
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | build | develop | test-install | sdist | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | build | develop | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup build develop study test check test-install sdist packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint lint-all checks analyze tidy docs bench-compare clean
+.PHONY: setup build develop study test check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint lint-all checks analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup
 	@scripts/setup packages.txt
@@ -75,6 +75,14 @@ test-packages: packages sdist
 	@packaging/debian/try-in-chroot deb
 	@packaging/debian/try-in-chroot sdist
 
+# A wheel for machines without compilers, in dist/, of what `make build` has built; and it in a bare Debian 12 with Python alone.
+wheel: build
+	@scripts/setup packages-packaging.txt
+	@$(VENV)/bin/python packaging/wheel/make
+
+test-wheel: wheel
+	@packaging/debian/try-in-chroot wheel
+
 # Every program of tests/run on two virtual hosts (needs root), with 2, 4, 8 PEs, under three policies.
 hosts-conformance: develop
 	@cmake --build $(BUILD) --target tests
@@ -126,15 +134,15 @@ lint-all: checks
 
 checks: develop
 	@scripts/setup packages-lint.txt
-	@shellcheck scripts/setup scripts/test scripts/fuzz-shmem .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use
+	@shellcheck scripts/setup scripts/test scripts/fuzz-shmem .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use packaging/wheel/use
 	@echo "==> ruff, mypy"
-	@ruff check python src tests benchmarks docs studies scripts/check scripts/touched
-	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/touched
+	@ruff check python src tests benchmarks docs studies scripts/check scripts/touched packaging/wheel/make
+	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/touched packaging/wheel/make
 	@mypy
 	@mypy src/shmem/interface
 	@mypy src/mpi/interface
 	@MYPYPATH=src/shmem/interface mypy src/shmem_trace
-	@mypy scripts/touched
+	@mypy --scripts-are-modules scripts/touched packaging/wheel/make
 	@echo "==> rooms of Python"
 	@lint-imports --no-cache > build/rooms.log || { sed -n '/^Broken contracts/,$$p' build/rooms.log >&2; exit 1; }
 	@echo "==> clang-format"

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from lull.base import installed
+from lull.base.errors import LullError
 from test_simulate_sweep import NET, files
 
 PYTHON = f"{sys.base_prefix}/bin/python3.{sys.version_info.minor}"
@@ -120,3 +121,12 @@ def test_libraries_are_found_where_python_has_lib64(lib64_prefix: Path, tmp_path
     script = "import lull\nwith lull.region('work'): pass\nfrom lull.mpi.preload import library; print(library())"
     done = run(PYTHON, "-c", script, cwd=tmp_path, package=package)
     assert done.stdout.strip() == str(lib64_prefix / "lib" / "liblull-mpi.so"), done.stderr
+
+
+def test_a_machine_without_pmix_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacks(name: str) -> None:
+        raise OSError(f"{name}: cannot open shared object file")
+
+    monkeypatch.setattr(installed.ctypes, "CDLL", lacks)
+    with pytest.raises(LullError, match=r"libpmix\.so\.2 is not on this machine.*libpmix2"):
+        installed.launcher()

@@ -5,6 +5,7 @@ They are installed beside the native module; in a source checkout the studies ar
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import sys
@@ -60,6 +61,20 @@ def executable(name: str) -> Path:
     path = package_folder() / "libexec" / name
     if not path.is_file():
         raise LullError(f"find {name}", f"{path} is missing", "install Lull again")
+    return path
+
+
+def launcher() -> Path:
+    """lull-launch, which starts the processes of a job on this machine.
+
+    Raises:
+        LullError: It is not installed, or the library by which processes of a job find each other is not here.
+    """
+    path = executable("lull-launch")
+    try:
+        ctypes.CDLL("libpmix.so.2")
+    except OSError as error:
+        raise LullError("start processes", "libpmix.so.2 is not on this machine", "apt install libpmix2") from error
     return path
 
 

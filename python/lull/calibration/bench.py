@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from lull.base import installed
 from lull.base.errors import LullError
 from lull.base.guard import CannotExecuteError, run_guarded
-from lull.base.installed import executable
 from lull.base.interrupts import Interrupts
 from lull.job.launcher import LAUNCHERS
 
@@ -24,7 +24,7 @@ KEPT_SETTINGS: Final = ("LULL_METER_", "LULL_SITE", "LULL_NODE_")
 def own_launcher(pes: int, nodes: int = 1) -> list[str]:
     """The launcher of this machine for so many processes, on so many emulated nodes."""
     split = ["--nodes", str(nodes)] if nodes > 1 else []
-    return [str(executable("lull-launch")), "-n", str(pes), *split, "--"]
+    return [str(installed.launcher()), "-n", str(pes), *split, "--"]
 
 
 def is_launcher(words: Sequence[str]) -> bool:
@@ -57,7 +57,7 @@ class Bench:
             LullError: It fails, or prints something else; the line ends with what it said.
             InterruptedBySignal: A signal asked to stop; nothing of it runs any more.
         """
-        command = [*launcher, str(executable(PROGRAM)), *words]
+        command = [*launcher, str(installed.executable(PROGRAM)), *words]
         asked = f"measure {' '.join(word for word in words if not word.startswith('-'))}"
         with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complained:
             try:

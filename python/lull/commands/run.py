@@ -77,7 +77,7 @@ def run(
             command = [str(program), *args]
             code = run_on_hosts(made, pes, command, env=os.environ, bind=bind is not False, interrupts=interrupts)
         sys.exit(code)
-    launcher = installed.executable("lull-launch")
+    launcher = installed.launcher()
     command = [str(launcher), "-n", str(pes)]
     if nodes is not None:
         command += ["--nodes", str(nodes)]

@@ -131,7 +131,7 @@ def _fill(text: str, words: dict[str, str]) -> str:
     def word(match: re.Match[str]) -> str:
         name, detail = match[1], match[2]
         if name == "launch":
-            return str(installed.executable("lull-launch"))
+            return str(installed.launcher())
         if name == "app" and detail:
             return str(installed.applications().get(detail) or installed.find_program(detail))
         return words[f"{name}:{detail}" if detail else name]
