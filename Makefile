@@ -1,8 +1,8 @@
 # make study   everything a newcomer needs: sets up, builds, runs the aggregation study in its quick form
-# make test    sets up, builds, runs all tests
+# make test    sets up, builds, runs the tests; of large products of cases those of SEED, or the day of the year
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | build | test-install | sdist | packages | test-packages | hosts-conformance | stress-waiting | faults | fuzz-shmem SECONDS=60 | sanitize | lint | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | build | test-all | test-install | sdist | packages | test-packages | hosts-conformance | stress-waiting | faults | fuzz-shmem SECONDS=60 | sanitize | lint | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup build study test check test-install sdist packages test-packages hosts-conformance stress-waiting faults fuzz-shmem sanitize lint analyze tidy docs bench-compare clean
+.PHONY: setup build study test test-all check test-install sdist packages test-packages hosts-conformance stress-waiting faults fuzz-shmem sanitize lint analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup
 	@scripts/setup packages.txt
@@ -38,6 +38,10 @@ study: build
 
 test:
 	@scripts/test
+
+# The same, with all cases of all products; some hours.
+test-all:
+	@scripts/test --all
 
 check: $(if $(ROOM),build)
 	@$(if $(ROOM),$(VENV)/bin/python,python3) scripts/check $(ROOM)

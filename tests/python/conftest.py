@@ -13,6 +13,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from covering import cover, seed_of_today, share
 from own_segments import separate_segments
 from warm_start import READ_AT_START, WarmLull
 
@@ -167,11 +168,42 @@ def gone(mark: str, within_s: float = TIMEOUT_S) -> bool:
     return wait_until(lambda: not processes_with(mark), within_s)
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "pairwise: --some takes cases in which each pair of parameters is met")
+    config.addinivalue_line("markers", "in_turn(days): --some takes each day that part of the cases, at least one")
+    os.environ["SEED"] = str(seed_of_today())  # the same for all workers, also at midnight
     separate_segments()
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --some, leave out what the seed does not choose of the cases of a test that is marked for that."""
+    if not config.getoption("--some"):
+        return
+    products: dict[str, dict[tuple[str, ...], pytest.Item]] = {}
+    for item in items:
+        if isinstance(item, pytest.Function) and any(map(item.get_closest_marker, ("pairwise", "in_turn"))):
+            products.setdefault(item.nodeid.partition("[")[0], {})[tuple(map(repr, item.callspec.params.values()))] = (
+                item
+            )
+    left_out: set[pytest.Item] = set()
+    for cases in products.values():
+        in_turn = next(iter(cases.values())).get_closest_marker("in_turn")
+        taken = (
+            share(cases, seed_of_today(), min(in_turn.args[0], len(cases)))
+            if in_turn
+            else cover(list(cases), seed_of_today())
+        )
+        left_out |= {item for case, item in cases.items() if case not in taken}
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--some",
+        action="store_true",
+        help="of costly products of parameters, take the cases that SEED chooses (make test)",
+    )
     parser.addoption(
         "--all-programs-on-hosts",
         action="store_true",
