@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs the tests; of large products of cases those of SEED, or the day of the year
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | build | test-all | test-install | sdist | packages | test-packages | hosts-conformance | stress-waiting | faults | fuzz-shmem SECONDS=60 | sanitize | lint | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | build | test-all | test-flaky K=killed N=20 | test-install | sdist | packages | test-packages | hosts-conformance | stress-waiting | faults | fuzz-shmem SECONDS=60 | sanitize | lint | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup build study test test-all check test-install sdist packages test-packages hosts-conformance stress-waiting faults fuzz-shmem sanitize lint analyze tidy docs bench-compare clean
+.PHONY: setup build study test test-all test-flaky check test-install sdist packages test-packages hosts-conformance stress-waiting faults fuzz-shmem sanitize lint analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup
 	@scripts/setup packages.txt
@@ -42,6 +42,11 @@ test:
 # The same, with all cases of all products; some hours.
 test-all:
 	@scripts/test --all
+
+# The tests whose names match K so many times, beside twice as many busy processes as there are cores: make test-flaky K=killed N=20
+test-flaky: N ?= 20
+test-flaky: build
+	@scripts/test-flaky $(N) "$(K)"
 
 check: $(if $(ROOM),build)
 	@$(if $(ROOM),$(VENV)/bin/python,python3) scripts/check $(ROOM)
@@ -105,7 +110,7 @@ sanitize: $(VENV)/ready
 
 lint: build
 	@scripts/setup packages-lint.txt
-	@shellcheck scripts/setup scripts/test scripts/fuzz-shmem .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use
+	@shellcheck scripts/setup scripts/test scripts/test-flaky scripts/fuzz-shmem .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use
 	@echo "==> ruff, mypy"
 	@ruff check python src tests benchmarks docs studies scripts/check
 	@ruff format --check python src tests benchmarks docs studies scripts/check
