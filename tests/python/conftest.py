@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -181,18 +182,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     products: dict[str, dict[tuple[str, ...], pytest.Item]] = {}
     for item in items:
-        if isinstance(item, pytest.Function) and any(map(item.get_closest_marker, ("pairwise", "in_turn"))):
+        if hasattr(item, "callspec") and any(map(item.get_closest_marker, ("pairwise", "in_turn"))):
             products.setdefault(item.nodeid.partition("[")[0], {})[tuple(map(repr, item.callspec.params.values()))] = (
                 item
             )
     left_out: set[pytest.Item] = set()
-    for cases in products.values():
+    for name, cases in products.items():
+        seed = seed_of_today() + zlib.crc32(name.encode())  # so that not all tests take the same library that day
         in_turn = next(iter(cases.values())).get_closest_marker("in_turn")
-        taken = (
-            share(cases, seed_of_today(), min(in_turn.args[0], len(cases)))
-            if in_turn
-            else cover(list(cases), seed_of_today())
-        )
+        taken = share(cases, seed, min(in_turn.args[0], len(cases))) if in_turn else cover(list(cases), seed)
         left_out |= {item for case, item in cases.items() if case not in taken}
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]

@@ -20,7 +20,7 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 MPIRUN, MPICC = (shutil.which(name) or "" for name in ("mpirun.openmpi", "mpicc.openmpi"))
 TCP = {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo"}
 
-pytestmark = pytest.mark.skipif(not MPIRUN or not MPICC, reason="needs Open MPI")
+pytestmark = [pytest.mark.in_turn(2), pytest.mark.skipif(not MPIRUN or not MPICC, reason="needs Open MPI")]
 
 
 @pytest.fixture(scope="module")

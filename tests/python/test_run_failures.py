@@ -17,6 +17,8 @@ from conftest import TIMEOUT_S, Lull, compiled, gone, kill_all, processes_with, 
 from lull.base.installed import applications, executable
 from own_segments import shared_segments
 
+pytestmark = pytest.mark.in_turn(2)
+
 HISTOGRAM = str(applications()["histogram"])
 LONG = ["--min-time", "600", "--updates", "10000"]
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
