@@ -149,6 +149,16 @@ def cpu_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def catches(pid: int, number: signal.Signals) -> bool:
+    """Whether a process handles a signal by itself."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:  # it has ended
+        return False
+    caught = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(caught >> (number - 1) & 1)
+
+
 def kill_all(pids: list[int]) -> None:
     """SIGKILL for each that is still there."""
     for pid in pids:

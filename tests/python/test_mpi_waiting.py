@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -217,8 +216,9 @@ def test_a_signal_ends_a_job_that_sleeps(job: Lull, programs: Path, policy: str)
 
 def test_a_killed_sleeper_ends_the_job(job: Lull, programs: Path) -> None:
     started = waiting_ranks(job, programs, "adaptive", "ever")
-    time.sleep(0.1)
-    os.kill(processes_with(str(job.folder), name="mpi_waits")[0], signal.SIGKILL)
+    sleeper = processes_with(str(job.folder), name="mpi_waits")[0]
+    assert wait_until(lambda: Path(f"/proc/{sleeper}/stat").read_text().rpartition(")")[2].split()[0] == "S")
+    os.kill(sleeper, signal.SIGKILL)
     started.communicate(timeout=TIMEOUT_S)
     assert started.returncode == 137
 
