@@ -1,8 +1,8 @@
 # make study   sets up, builds what is needed, runs the aggregation study in its quick form
-# make test    sets up, builds, runs all tests
+# make test    sets up, builds, runs the tests; of large products of cases those of SEED, or the day of the year
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | build | develop | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | build | develop | test-all | test-flaky K=killed N=20 | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup build develop study test check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint lint-all checks analyze tidy docs bench-compare clean
+.PHONY: setup build develop study test test-all test-flaky check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint lint-all checks analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup
 	@scripts/setup packages.txt
@@ -49,6 +49,16 @@ study: $(if $(or $(wildcard $(BUILD)/built),$(filter-out aggregation,$(STUDY))),
 
 test:
 	@scripts/test
+
+# The same, with all cases of all products; some hours; and clang-tidy on every source.
+test-all:
+	@scripts/test --all
+	@$(MAKE) --no-print-directory lint-all
+
+# The tests whose names match K so many times, beside twice as many busy processes as there are cores: make test-flaky K=killed N=20
+test-flaky: N ?= 20
+test-flaky: develop
+	@scripts/test-flaky $(N) "$(K)"
 
 check: $(if $(ROOM),develop)
 	@$(if $(ROOM),$(VENV)/bin/python,python3) scripts/check $(ROOM)
@@ -134,7 +144,7 @@ lint-all: checks
 
 checks: develop
 	@scripts/setup packages-lint.txt
-	@shellcheck scripts/setup scripts/test scripts/fuzz-shmem .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use packaging/wheel/use
+	@shellcheck scripts/setup scripts/test scripts/test-flaky scripts/fuzz-shmem .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use packaging/wheel/use
 	@echo "==> ruff, mypy"
 	@ruff check python src tests benchmarks docs studies scripts/check scripts/touched packaging/wheel/make
 	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/touched packaging/wheel/make

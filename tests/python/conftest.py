@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from covering import cover, seed_of_today, share
 from own_segments import separate_segments
 from warm_start import READ_AT_START, WarmLull
 
@@ -147,6 +149,16 @@ def cpu_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def catches(pid: int, number: signal.Signals) -> bool:
+    """Whether a process handles a signal by itself."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:  # it has ended
+        return False
+    caught = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(caught >> (number - 1) & 1)
+
+
 def kill_all(pids: list[int]) -> None:
     """SIGKILL for each that is still there."""
     for pid in pids:
@@ -167,11 +179,39 @@ def gone(mark: str, within_s: float = TIMEOUT_S) -> bool:
     return wait_until(lambda: not processes_with(mark), within_s)
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "pairwise: --some takes cases in which each pair of parameters is met")
+    config.addinivalue_line("markers", "in_turn(days): --some takes each day that part of the cases, at least one")
+    os.environ["SEED"] = str(seed_of_today())  # the same for all workers, also at midnight
     separate_segments()
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --some, leave out what the seed does not choose of the cases of a test that is marked for that."""
+    if not config.getoption("--some"):
+        return
+    products: dict[str, dict[tuple[str, ...], pytest.Item]] = {}
+    for item in items:
+        if hasattr(item, "callspec") and any(map(item.get_closest_marker, ("pairwise", "in_turn"))):
+            products.setdefault(item.nodeid.partition("[")[0], {})[tuple(map(repr, item.callspec.params.values()))] = (
+                item
+            )
+    left_out: set[pytest.Item] = set()
+    for name, cases in products.items():
+        seed = seed_of_today() + zlib.crc32(name.encode())  # so that not all tests take the same library that day
+        in_turn = next(iter(cases.values())).get_closest_marker("in_turn")
+        taken = share(cases, seed, min(in_turn.args[0], len(cases))) if in_turn else cover(list(cases), seed)
+        left_out |= {item for case, item in cases.items() if case not in taken}
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--some",
+        action="store_true",
+        help="of costly products of parameters, take the cases that SEED chooses (make test)",
+    )
     parser.addoption(
         "--all-programs-on-hosts",
         action="store_true",

@@ -10,6 +10,8 @@ import pytest
 from conftest import Lull
 from lull.base.installed import applications
 
+pytestmark = pytest.mark.in_turn(2)
+
 PATTERNS = str(applications()["access_patterns"])
 SOURCES = sorted((Path(__file__).parents[2] / "apps" / "access_patterns").glob("*.cpp"))
 QUICK = ["--payload", "4K", "--fragments", "1", "16", "512", "--iterations", "3", "--working-set", "32K"]

@@ -13,6 +13,8 @@ import pytest
 from conftest import Lull, compiled, wait_until
 from lull.base.installed import executable
 
+pytestmark = pytest.mark.in_turn(2)
+
 EXAMPLES = Path(__file__).parents[2] / "docs" / "how-to" / "examples"
 # Another prefix, of `cmake --install`, can be named: `make test-install` does.
 PREFIX = Path(os.environ.get("INSTALLED_PREFIX", Path(sys.executable).parents[1]))

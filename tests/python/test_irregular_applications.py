@@ -12,6 +12,8 @@ import pytest
 from conftest import Lull
 from lull.base.installed import applications, executable
 
+pytestmark = pytest.mark.in_turn(2)
+
 MODES = ["direct", "per-pe", "per-node", "aggregated"]
 LAYOUTS = [(1, 1), (2, 1), (3, 1), (4, 2), (8, 4)]  # PEs, nodes
 SMALL = {

@@ -160,10 +160,15 @@ def test_a_signal_in_the_first_repeat_leaves_nothing(lull: Lull) -> None:
 def test_a_command_that_ignores_the_signal_is_killed_when_asked_twice(lull: Lull) -> None:
     process = lull.start("measure", "sh", "-c", "trap '' TERM; touch on; while :; do sleep 0.1; done")
     assert wait_until((lull.folder / "on").exists)
-    process.terminate()
-    time.sleep(0.3)  # at once they would be one signal; if they are one all the same, there is a third
-    assert wait_until(lambda: process.terminate() or process.poll() is not None, every_s=0.5)
-    process.communicate()
+
+    def ended_when_asked() -> bool:  # signals that come at once are one
+        if not processes_with(str(lull.folder), "touch on", name="sh"):
+            return True
+        process.terminate()
+        return False
+
+    assert wait_until(ended_when_asked, every_s=0.5)
+    process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 143
 
 

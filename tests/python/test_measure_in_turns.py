@@ -9,7 +9,6 @@ import struct
 import subprocess
 import termios
 import threading
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,9 +114,9 @@ def test_a_command_of_several_that_is_not_there_leaves_nothing(lull: Lull) -> No
 
 
 def test_it_stops_when_the_intervals_are_narrow_and_says_so(lull: Lull) -> None:
-    done = lull.run("measure", "--until-ci", "60", "--out", "r", "sleep", "0.2")
+    done = lull.run("measure", "--until-ci", "100000", "--out", "r", "sleep", "0.2")  # narrow on any machine
     assert done.returncode == 0
-    assert "stopped after 6 runs, all intervals are within ±60 % (time ±" in done.stderr
+    assert "stopped after 6 runs, all intervals are within ±100000 % (time ±" in done.stderr
     assert len(record.read(lull.folder / "r").repeats) == 6
 
 
@@ -181,7 +180,6 @@ def test_a_signal_while_idle_power_is_measured_leaves_nothing(lull: Lull) -> Non
     process = lull.start("measure", "--idle", "60", "--out", "r", "true")
     assert process.stderr is not None
     assert "measuring idle power" in process.stderr.readline()
-    time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 130

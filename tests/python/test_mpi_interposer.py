@@ -19,6 +19,8 @@ from lull.mpi.preload import preloaded
 from mpi_libraries import ENVIRONMENT, LIBRARIES, MpiLibrary, each_library
 from raw_records import RawProcess, read_raw
 
+pytestmark = pytest.mark.in_turn(2)
+
 SUBJECTS = [
     *("messages", "requests", "persistent", "probes", "collectives", "communicators"),
     *("topologies", "windows", "errors", "attributes", "files"),

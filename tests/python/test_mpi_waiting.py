@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +19,7 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 MPIRUN, MPICC = (shutil.which(name) or "" for name in ("mpirun.openmpi", "mpicc.openmpi"))
 TCP = {"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo"}
 
-pytestmark = pytest.mark.skipif(not MPIRUN or not MPICC, reason="needs Open MPI")
+pytestmark = [pytest.mark.in_turn(2), pytest.mark.skipif(not MPIRUN or not MPICC, reason="needs Open MPI")]
 
 
 @pytest.fixture(scope="module")
@@ -217,8 +216,9 @@ def test_a_signal_ends_a_job_that_sleeps(job: Lull, programs: Path, policy: str)
 
 def test_a_killed_sleeper_ends_the_job(job: Lull, programs: Path) -> None:
     started = waiting_ranks(job, programs, "adaptive", "ever")
-    time.sleep(0.1)
-    os.kill(processes_with(str(job.folder), name="mpi_waits")[0], signal.SIGKILL)
+    sleeper = processes_with(str(job.folder), name="mpi_waits")[0]
+    assert wait_until(lambda: Path(f"/proc/{sleeper}/stat").read_text().rpartition(")")[2].split()[0] == "S")
+    os.kill(sleeper, signal.SIGKILL)
     started.communicate(timeout=TIMEOUT_S)
     assert started.returncode == 137
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 import xml.etree.ElementTree as ET
@@ -18,6 +19,8 @@ from lull.report.quadrant import gps_up
 from lull.report.scaling import scaling, scaling_plot
 from records import TIMES, faster, run
 
+pytestmark = pytest.mark.xdist_group("plots")
+
 BASE = run("base", regions={"setup": 0.3, "updates": 0.7}, wire_bytes=10**9)
 WIDE = run("estimated", kind=EnergyKind.ESTIMATED)
 
@@ -27,6 +30,7 @@ def named():
     return [(f"case {i}", compare_runs(run(), run("x", faster(TIMES, s), w))) for i, (s, w) in enumerate(points)]
 
 
+@functools.cache  # two seconds of CPU, and many tests look at them
 def every_plot(ident="p"):
     energies = [("base", [r.energy for r in BASE.repeats]), ("estimated", [r.energy for r in WIDE.repeats])]
     return [
@@ -65,7 +69,7 @@ def test_every_plot_is_one_described_element_that_refers_to_nothing_outside():
 
 
 def test_plots_are_the_same_each_time():
-    assert every_plot() == every_plot()
+    assert every_plot() == every_plot.__wrapped__()
 
 
 def test_ids_never_collide_in_a_page_and_references_hold():

@@ -24,6 +24,8 @@ from lull.trace.convert import convert
 from mpi_libraries import ENVIRONMENT, MpiLibrary, each_library
 from trace_records import leave, ring
 
+pytestmark = pytest.mark.in_turn(2)
+
 needs_otf2 = pytest.mark.skipif(not _core.HAS_OTF2, reason="built without OTF2")
 
 MACHINE = """

@@ -17,13 +17,13 @@ from lull.record import EnergyKind
 from lull.report.write import records_in, write_report
 from records import NOON, TIMES, faster, run
 
+pytestmark = pytest.mark.xdist_group("report")
+
 SOON = NOON + timedelta(seconds=30)
 
 
-@pytest.fixture
-def study(tmp_path):
+def studied(folder):
     """A folder of three records, one of them with gaps, and a record aside that must not be seen."""
-    folder = tmp_path / "study"
     options = {"regions": {"setup": 0.3, "updates": 0.7}, "metrics": {"updates": 1e6}, "wire_bytes": 10**9}
     records.write(folder / "a", run("poll", **options))
     records.write(
@@ -32,6 +32,18 @@ def study(tmp_path):
     records.write(folder / "c", run("interrupt", faster(TIMES, 0.9), 150, start=SOON, gaps=1, **options))
     records.write(folder / ".half", run("half"))
     return folder
+
+
+@pytest.fixture
+def study(tmp_path):
+    return studied(tmp_path / "study")
+
+
+@pytest.fixture(scope="module")
+def of_study(tmp_path_factory):
+    """The report of such a folder."""
+    folder = tmp_path_factory.mktemp("report")
+    return written([studied(folder / "study")], folder / "out.html")
 
 
 class Page(HTMLParser):
@@ -87,8 +99,8 @@ def test_the_first_record_is_the_baseline_unless_another_is_named(study, tmp_pat
     assert "poll is 2.00× slower" in other
 
 
-def test_every_energy_figure_of_a_run_has_its_kind_and_source(study, tmp_path):
-    text = written([study], tmp_path / "out.html")
+def test_every_energy_figure_of_a_run_has_its_kind_and_source(of_study):
+    text = of_study
     rows = re.findall(r"<tr><td data-v=.*?</tr>", text, flags=re.DOTALL)
     assert len(rows) == 30
     for row in rows:
@@ -100,27 +112,27 @@ def test_every_energy_figure_of_a_run_has_its_kind_and_source(study, tmp_path):
         assert f"<dt>{kind.value}</dt>" in text
 
 
-def test_what_it_was_measured_with_is_there(study, tmp_path):
-    text = written([study], tmp_path / "out.html")
+def test_what_it_was_measured_with_is_there(of_study):
+    text = of_study
     for words in ("LULL_WAIT", "Imaginary 9000", "/sys/class/powercap/package/energy_uj", "10 gaps", "powercap:dram"):
         assert words in text
 
 
-def test_versions_seeds_and_when_it_ran_are_there(study, tmp_path):
-    text = written([study], tmp_path / "out.html")
+def test_versions_seeds_and_when_it_ran_are_there(of_study):
+    text = of_study
     for words in ("Bootstrap: seed 1, 9999 resamples", "numpy ", "2026-03-01 12:18:30", "10 Hz", "mpirun -n 8"):
         assert words in text
 
 
-def test_every_plot_says_its_kind_and_source(study, tmp_path):
-    text = written([study], tmp_path / "out.html")
+def test_every_plot_says_its_kind_and_source(of_study):
+    text = of_study
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", text, flags=re.DOTALL)
     assert len(captions) == 3
     assert all("Energy is vendor-model, package + dram from powercap." in caption for caption in captions)
 
 
-def test_what_is_to_be_minded_of_all_is_said_once(study, tmp_path):
-    text = written([study], tmp_path / "out.html")
+def test_what_is_to_be_minded_of_all_is_said_once(of_study):
+    text = of_study
     assert text.count("these are whole runs, start and end included") == 1
     assert "Of all these comparisons" in text
 

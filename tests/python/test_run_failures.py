@@ -7,15 +7,16 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from conftest import TIMEOUT_S, Lull, compiled, gone, kill_all, processes_with, wait_until
+from conftest import TIMEOUT_S, Lull, compiled, cpu_s, gone, kill_all, processes_with, wait_until
 from lull.base.installed import applications, executable
 from own_segments import shared_segments
+
+pytestmark = pytest.mark.in_turn(2)
 
 HISTOGRAM = str(applications()["histogram"])
 LONG = ["--min-time", "600", "--updates", "10000"]
@@ -192,7 +193,6 @@ def test_pes_that_ignore_signals_do_not_outlive_their_killed_launcher(
     ) as running:
         assert running.stdout is not None
         assert running.stdout.readline() == "all are here\n"
-        time.sleep(0.3)
         running.kill()
         running.communicate()
     assert gone(str(job.folder))
@@ -201,8 +201,9 @@ def test_pes_that_ignore_signals_do_not_outlive_their_killed_launcher(
 def pes_of(job: Lull, wanted: int) -> list[int]:
     """The process ids of the PEs, as soon as all of them compute."""
     assert wait_until(lambda: len(processes_with(str(job.folder), name="histogram")) == wanted), "the PEs did not start"
-    time.sleep(0.3)
-    return processes_with(str(job.folder), name="histogram")
+    found = processes_with(str(job.folder), name="histogram")
+    assert wait_until(lambda: all(cpu_s(pid) >= 0.1 for pid in found)), "the PEs do not compute"
+    return found
 
 
 @pytest.mark.parametrize("nodes", [1, 2])

@@ -11,6 +11,8 @@ import pytest
 from conftest import Lull
 from lull.base.installed import applications
 
+pytestmark = pytest.mark.in_turn(2)
+
 SHIFT = str(applications()["shift"])
 SOURCES = sorted((Path(__file__).parents[2] / "apps" / "shift").glob("*.cpp"))
 QUICK = ["--max", "4K", "--iterations", "20", "--verify"]

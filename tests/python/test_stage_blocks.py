@@ -23,6 +23,8 @@ from lull.stage.output import Output, join
 from lull.stage.plugin_host import function_of
 from mpi_libraries import ENVIRONMENT, MpiLibrary, each_library
 
+pytestmark = pytest.mark.in_turn(2)
+
 SERVER = "lull-stage-serv"  # as far as the kernel keeps a name
 PREFIX = installed.package_folder().parents[2].parent
 DEDICATED = ["dedicated-cores=1", "dedicated-cores=2", "dedicated-nodes=1"]

@@ -1,22 +1,22 @@
-"""The random programs of stage_faults.py that once found a fault, and some that change with the day."""
+"""The random programs of stage_faults.py that once found a fault, and some that change with the seed."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
+from covering import seed_of_today
 from mpi_libraries import MpiLibrary, each_library
 from stage_faults import KEPT, TROUBLES, differences, flags
 
-pytestmark = pytest.mark.skipif(not flags(), reason="needs libhdf5-dev")
+pytestmark = [pytest.mark.in_turn(2), pytest.mark.skipif(not flags(), reason="needs libhdf5-dev")]
 
 
 @each_library
 def test_random_programs_are_as_plainly(mpi: MpiLibrary, tmp_path: Path) -> None:
     program = mpi.compiled("stage_random.c", tmp_path, *flags())
-    today = time.localtime().tm_yday * 1000
+    today = seed_of_today() * 1000
     for i, first in enumerate([*KEPT, today]):
         into = tmp_path / str(first)
         into.mkdir()

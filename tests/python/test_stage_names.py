@@ -14,7 +14,7 @@ from lull.mpi.preload import preloaded
 from mpi_libraries import ENVIRONMENT, MpiLibrary, each_library
 from test_stage_programs import HDF5, flags, ranks_for
 
-pytestmark = pytest.mark.skipif(not HDF5, reason="needs libhdf5-dev")
+pytestmark = [pytest.mark.in_turn(2), pytest.mark.skipif(not HDF5, reason="needs libhdf5-dev")]
 
 APPROACHES = ["time-partitioning", "dedicated-cores=1", "dedicated-nodes=1"]
 # A storage so slow that files are on their way for long.

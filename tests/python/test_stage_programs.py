@@ -27,7 +27,7 @@ def is_there(package: str) -> bool:
 
 HDF5 = next((package for package in ("hdf5-serial", "hdf5") if is_there(package)), "")
 
-pytestmark = pytest.mark.skipif(not HDF5, reason="needs libhdf5-dev")
+pytestmark = [pytest.mark.in_turn(2), pytest.mark.skipif(not HDF5, reason="needs libhdf5-dev")]
 
 DEDICATED = ["dedicated-cores=1", "dedicated-cores=2", "dedicated-nodes=1"]
 

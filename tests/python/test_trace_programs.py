@@ -19,7 +19,7 @@ from lull import _core, record
 from mpi_libraries import ENVIRONMENT, LIBRARIES, MpiLibrary, each_library
 from test_trace import printed
 
-pytestmark = pytest.mark.skipif(not _core.HAS_OTF2, reason="built without OTF2")
+pytestmark = [pytest.mark.in_turn(2), pytest.mark.skipif(not _core.HAS_OTF2, reason="built without OTF2")]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ target_compile_definitions(test_meter PRIVATE
 # Small libraries in the place of the vendors'.
 foreach(library nvml rocm_smi)
   add_library(fake_${library} MODULE EXCLUDE_FROM_ALL meter/fakes/fake_${library}.cpp)
-  target_link_libraries(fake_${library} PRIVATE lull_flags nlohmann_json::nlohmann_json)
+  target_link_libraries(fake_${library} PRIVATE lull_test_flags nlohmann_json::nlohmann_json)
   add_dependencies(test_meter fake_${library})
 endforeach()
 target_compile_definitions(test_meter PRIVATE LULL_FAKE_NVML="$<TARGET_FILE:fake_nvml>"

@@ -13,3 +13,5 @@ lull_unit_test(netsim netsim/topology_test.cpp netsim/paths_test.cpp netsim/topo
 # It walks all paths of large networks: not optimised it would take longer than the optimiser does.
 set_source_files_properties(netsim/paths_test.cpp PROPERTIES
                             COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>" SKIP_PRECOMPILE_HEADERS ON)
+set_source_files_properties(netsim/program/collectives_test.cpp netsim/traces/extrapolation_test.cpp
+                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
