@@ -34,17 +34,21 @@ pe_hop::pe_hop(fabric::world& world, progress_of_later_hops& later, const route&
   const channel_counts largest = way.most_channels(number);
   const std::size_t intra_node_ring = sizes.per_channel * sizes.intra_node_bytes,
                     inter_node_ring = sizes.per_channel * sizes.inter_node_bytes;
-  const std::size_t rings = largest.intra_node_sources + largest.inter_node_sources;
+  const std::size_t words = largest.inter_node_sources * sizes.per_channel;
   rings_ = static_cast<std::byte*>(world.memory().allocate(std::max<std::size_t>(
       largest.intra_node_sources * intra_node_ring + largest.inter_node_sources * inter_node_ring, 64)));
-  published_ = static_cast<line*>(world.memory().allocate(sizeof(line) * std::max<std::size_t>(rings, 1)));
+  published_ =
+      static_cast<line*>(world.memory().allocate(sizeof(line) * std::max<std::size_t>(largest.intra_node_sources, 1)));
+  ready_ =
+      static_cast<std::uint64_t*>(world.memory().allocate(sizeof(std::uint64_t) * std::max<std::size_t>(words, 1)));
   consumed_ = static_cast<line*>(world.memory().allocate(sizeof(line) * std::max<std::size_t>(largest.targets, 1)));
-  if (!rings_ || !published_ || !consumed_) {
-    for (void* const part : {static_cast<void*>(rings_), static_cast<void*>(published_), static_cast<void*>(consumed_)})
+  if (!rings_ || !published_ || !ready_ || !consumed_) {
+    for (void* const part : symmetric_parts())
       if (part) world.memory().release(part);
     throw std::bad_alloc();
   }
-  std::fill_n(published_, rings, line{0});
+  std::fill_n(published_, largest.intra_node_sources, line{0});
+  std::fill_n(ready_, words, 0);
   std::fill_n(consumed_, largest.targets, line{0});
   world.everybody().sync();  // the counters are zero everywhere
 
@@ -53,6 +57,9 @@ pe_hop::pe_hop(fabric::world& world, progress_of_later_hops& later, const route&
   const auto ring_index = [&](pe_id from, pe_id to) {
     const bool intra_node = layout.node_of(from) == layout.node_of(to);
     return way.index_at_target(number, from, to) + (intra_node ? 0 : largest.intra_node_sources);
+  };
+  const auto words_of = [&](std::size_t index) {
+    return ready_ + (index - largest.intra_node_sources) * sizes.per_channel;
   };
   const auto ring_at = [&](std::size_t index) {
     return rings_ + std::min(index, largest.intra_node_sources) * intra_node_ring +
@@ -77,7 +84,7 @@ pe_hop::pe_hop(fabric::world& world, progress_of_later_hops& later, const route&
       out.buffer_bytes = sizes.inter_node_bytes;
       out.buffers = staging_.get() + staged++ * inter_node_ring;
       out.buffers_there = ring_at(index);
-      out.published = &published_[index];
+      out.ready_there = words_of(index);
     }
     out_.push_back(out);
   }
@@ -87,8 +94,12 @@ pe_hop::pe_hop(fabric::world& world, progress_of_later_hops& later, const route&
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const pe_id source = sources[i];
     const std::size_t index = ring_index(source, me);
-    incoming in{.from = source, .buffers = ring_at(index), .published = &published_[index]};
+    incoming in{.from = source, .buffers = ring_at(index)};
     in.intra_node = layout.shares_memory(source);
+    if (in.intra_node)
+      in.published = &published_[index];
+    else
+      in.ready = words_of(index);
     in.buffer_bytes = in.intra_node ? sizes.intra_node_bytes : sizes.inter_node_bytes;
     line* const counter = &consumed_[counters_there[i]];
     in.consumed = in.intra_node ? static_cast<line*>(world.memory().direct(counter, source)) : counter;
@@ -100,8 +111,7 @@ pe_hop::~pe_hop() {
   world_.transfers().quiet(traffic_);
   world_.transfers().quiet(answers_);
   world_.everybody().sync();  // nobody sends into memory that is given back
-  for (void* const part : {static_cast<void*>(rings_), static_cast<void*>(published_), static_cast<void*>(consumed_)})
-    world_.memory().release(part);
+  for (void* const part : symmetric_parts()) world_.memory().release(part);
 }
 
 bool pe_hop::room(const outgoing& out) const {
@@ -109,7 +119,11 @@ bool pe_hop::room(const outgoing& out) const {
   return load(out.sent) - consumed < sizes_.per_channel - sizes_.reserved;
 }
 
-bool pe_hop::arrived(const incoming& in) const { return !in.at.finished && load(in.published->value) != in.at.read; }
+bool pe_hop::arrived(const incoming& in) const {
+  if (in.at.finished) return false;
+  return in.intra_node ? load(in.published->value) != in.at.read
+                       : load(in.ready[in.at.read % sizes_.per_channel]) == in.at.read + 1;
+}
 
 bool pe_hop::anything_arrived() const {
   for (std::size_t channel = 0; channel < in_.size(); ++channel)
@@ -215,9 +229,9 @@ void pe_hop::send_buffer(std::size_t channel, const std::uint64_t* pushed) {
     ++counts_.inter_node_buffers;
     counts_.inter_node_bytes += sizeof header + left.bytes;
     // The staging buffer is not written again before the target has consumed it.
-    world_.transfers().put_signal(traffic_, out.buffers_there + (buffer - out.buffers), buffer,
-                                  sizeof header + left.bytes, {.word = &out.published->value, .value = number}, out.to,
-                                  false);
+    world_.transfers().put_signal(
+        traffic_, out.buffers_there + (buffer - out.buffers), buffer, sizeof header + left.bytes,
+        {.word = &out.ready_there[out.sent % sizes_.per_channel], .value = number}, out.to, false);
   }
   store(out.sent, number);
   out.open = false;
@@ -294,9 +308,7 @@ bool pe_hop::consume() {
 
 bool pe_hop::consume(incoming& in) {
   const channel_reading before = in.at;
-  const std::uint64_t published = load(in.published->value);
-  while (in.at.read != published && !in.at.finished &&
-         unload(in.at, in.from, in.buffers + in.at.read % sizes_.per_channel * in.buffer_bytes)) {
+  while (arrived(in) && unload(in.at, in.from, in.buffers + in.at.read % sizes_.per_channel * in.buffer_bytes)) {
   }
   if (in.at.read != before.read) {
     if (in.intra_node) {

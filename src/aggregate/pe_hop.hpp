@@ -6,8 +6,12 @@
 // Else they are written into a staging ring of the writer, and each buffer goes over by one put-with-signal. Two
 // counters, each alone in its cache line, run a ring:
 //   published, beside the ring: buffers that were filled      consumed, in the writer's heap: buffers that were emptied
-// so the writer may fill buffer k while k < consumed + buffers, and the reader may read it while k < published.
+// so the writer may fill buffer k while k < consumed + buffers, and the reader may read it while k < published. From another node
+// a small buffer may overtake a large one (transport::overtakable_from()). There each buffer of the ring has a word of its own,
+// ready, and the reader may read buffer k when that is k + 1.
 #pragma once
+#include <array>
+
 #include "aggregate/hop.hpp"
 #include "aggregate/route.hpp"
 
@@ -46,10 +50,11 @@ class pe_hop final : public hop {
   };
   struct outgoing {
     pe_id to;
-    std::byte* buffers = nullptr;        // where items are written: the target's memory, or the staging ring
-    std::byte* buffers_there = nullptr;  // symmetric: the ring at the target, when it is on another node
-    line* published = nullptr;           // the target's counter; its symmetric address on another node
-    const line* consumed = nullptr;      // here
+    std::byte* buffers = nullptr;          // where items are written: the target's memory, or the staging ring
+    std::byte* buffers_there = nullptr;    // symmetric: the ring at the target, when it is on another node
+    line* published = nullptr;             // the target's counter, on this node
+    std::uint64_t* ready_there = nullptr;  // symmetric: the words of the ring at the target, when it is on another node
+    const line* consumed = nullptr;        // here
     std::size_t buffer_bytes = 0;
     std::size_t filled = 0;        // bytes of items in the open buffer, without what the cursor has written since
     std::span<std::byte> stage{};  // empty: the cursor writes to the buffer
@@ -60,12 +65,14 @@ class pe_hop final : public hop {
     pe_id from;
     channel_reading at{};
     const std::byte* buffers = nullptr;
-    const line* published = nullptr;  // here
-    line* consumed = nullptr;         // the writer's counter; its symmetric address on another node
+    const line* published = nullptr;       // here; of a writer of this node
+    const std::uint64_t* ready = nullptr;  // here; of a writer of another node
+    line* consumed = nullptr;              // the writer's counter; its symmetric address on another node
     std::size_t buffer_bytes = 0;
     bool intra_node = false;
   };
 
+  [[nodiscard]] std::array<void*, 4> symmetric_parts() const { return {rings_, published_, ready_, consumed_}; }
   [[nodiscard]] std::byte* buffer_of(const outgoing& out) const {
     return out.buffers + out.sent % sizes_.per_channel * out.buffer_bytes;
   }
@@ -90,9 +97,10 @@ class pe_hop final : public hop {
   fabric::context traffic_, answers_;  // buffers and what confirms them: never in order with each other
   int number_;
   buffer_sizes sizes_;
-  std::byte* rings_ = nullptr;  // symmetric: intra-node rings, then inter-node ones, by index among the sources
-  line* published_ = nullptr;   // symmetric, likewise
-  line* consumed_ = nullptr;    // symmetric, by index among the targets
+  std::byte* rings_ = nullptr;      // symmetric: intra-node rings, then inter-node ones, by index among the sources
+  line* published_ = nullptr;       // symmetric, of the intra-node rings, likewise
+  std::uint64_t* ready_ = nullptr;  // symmetric, of the inter-node rings, a word for each of their buffers
+  line* consumed_ = nullptr;        // symmetric, by index among the targets
   std::unique_ptr<std::byte[]> staging_;
   std::vector<line> stages_;
   std::vector<outgoing> out_;
