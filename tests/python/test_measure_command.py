@@ -271,7 +271,7 @@ def test_a_meter_that_is_configured_and_not_believed_is_said_and_displaces_nothi
 
 
 def test_processes_that_a_repeat_leaves_behind_are_a_line_and_a_number(lull: Lull) -> None:
-    done = lull.run("measure", "--out", "r", "sh", "-c", "sleep 60 & echo $! > pid; exit 0")
+    done = lull.run("measure", "--out", "r", "sh", "-c", "sleep 60 > /dev/null 2>&1 & echo $! > pid; exit 0")
     os.kill(int((lull.folder / "pid").read_text()), signal.SIGKILL)
     assert "lull: a process of it runs on after the command has ended (sleep)" in done.stderr
     assert record.read(lull.folder / "r").repeats[0].left_behind == 1
