@@ -81,7 +81,7 @@ std::shared_ptr<progress> progress::of_node(exchange& others) {
   }
 }
 
-progress::progress(std::vector<int> ranks) : progress(new_pages(bytes_for(ranks.size())), ranks) {}
+progress::progress(const std::vector<int>& ranks) : progress(new_pages(bytes_for(ranks.size())), ranks) {}
 
 progress::progress(descriptor pages, std::vector<int> ranks)
     : ranks_(std::move(ranks)), pages_(std::move(pages)), mapped_(pages_.get(), bytes_for(ranks_.size())) {}

@@ -40,7 +40,7 @@ class progress {
  public:
   // Collective over all processes; those of a node share the pages. Null: they could not be shared.
   [[nodiscard]] static std::shared_ptr<progress> of_node(exchange& others);
-  explicit progress(std::vector<int> ranks);           // new ones; throws lull::error
+  explicit progress(const std::vector<int>& ranks);    // new ones; throws lull::error
   progress(descriptor pages, std::vector<int> ranks);  // those of somebody else; throws lull::error
 
   [[nodiscard]] const std::atomic<std::uint32_t>& busy() const;  // files of all

@@ -449,7 +449,7 @@ EXECUTE_IN(execvpe)
     while (va_arg(more, const char*) != NULL) ++count;                                          \
     va_end(more);                                                                               \
     char* arguments[count + 1];                                                                 \
-    arguments[0] = (char*)(uintptr_t)first;                                                     \
+    memcpy(&arguments[0], &first, sizeof first);                                                \
     va_start(more, first);                                                                      \
     for (size_t i = 1; i <= count; ++i) arguments[i] = va_arg(more, char*);                     \
     char* const* const environment = (with_environment) ? va_arg(more, char* const*) : environ; \
