@@ -39,7 +39,10 @@ class RunCase(NamedTuple):
         """Whether there are so many nodes, and something between them or in the program that the fabric is about."""
         if self.nodes > self.pes or (self.nodes == 1 and self.fabric not in {"auto", "stages"}):
             return False
-        if fnmatch(self.fabric, DESCRIPTION["left_out"].get(self.program, "")):
+        if any(
+            fnmatch(self.program, program) and fnmatch(self.fabric, fabric)
+            for program, fabric in DESCRIPTION["left_out"].items()
+        ):
             return False
         of = DESCRIPTION["fabrics"][self.fabric].get("programs", ["*"])
         return any(fnmatch(self.program, pattern) for pattern in of)
