@@ -232,8 +232,8 @@ void change_definitions(const loaded_object& object, F&& change) {
   let_write(first, last + 1, false);
 }
 
-// Lets the symbol mean what stands at `value` in its object; 0: nothing, so that the loader passes it over. Another thread may be
-// looking names up: it finds the one or the other, or for a moment nothing.
+// Gives the symbol this value, an offset in its object, and this type. With the value 0 the loader passes it over. A thread that
+// looks it up meanwhile finds the old value, the new one or none.
 inline void redefine(ElfW(Sym) & symbol, uintptr_t value, int type) {
   __atomic_store_n(&symbol.st_value, 0, __ATOMIC_SEQ_CST);
   if (value == 0) return;

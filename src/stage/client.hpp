@@ -64,8 +64,8 @@ class client {
   [[nodiscard]] bool is_written(std::uint32_t count) const noexcept;
   // Waits until so many are written. False: the server is gone or has given some back, and see_to_files() has to be called.
   [[nodiscard]] bool wait_for(std::uint32_t count) const noexcept;
-  // The same for what other processes of the node have handed over by now; `place`: only what goes there. False: it will not be
-  // written, or its process does nothing about it.
+  // Waits for the files that other processes of the node have handed over by now; `place`: for those that go there. False: one of
+  // them will not be written.
   [[nodiscard]] bool wait_for_others(const file_identity* place) const noexcept;
   // With locks and memory: does what wait_for() could not.
   void see_to_files();

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,7 +39,13 @@ descriptor new_pages(std::size_t bytes) {
   return made;
 }
 
-bool lives(pid_t process) noexcept { return kill(process, 0) == 0 || errno != ESRCH; }
+// Numbers of processes mean the same in one of these only; 0: unknown.
+std::uint64_t namespace_of_processes() {
+  struct stat found {};
+  return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
+}
+
+bool lives(pid_t process) noexcept { return process == 0 || kill(process, 0) == 0 || errno != ESRCH; }
 
 // So long it may take until a process writes by itself what its server has not.
 constexpr std::int64_t patience_ns = 10'000'000'000;
@@ -59,7 +66,12 @@ std::shared_ptr<progress> progress::of_node(exchange& others) {
     const std::vector<std::byte>& name = told[static_cast<std::size_t>(ranks.front())];
     to_first = connect_to({reinterpret_cast<const char*>(name.data()), name.size()});
   }
-  (void)others.all({});  // those that live have connected
+  const std::uint64_t namespace_here = namespace_of_processes();
+  const auto namespaces = others.all(std::as_bytes(std::span(&namespace_here, 1)));  // those that live have connected
+  const bool can_see_all = namespace_here != 0 && std::ranges::all_of(ranks, [&](int rank) {
+                             return std::ranges::equal(namespaces[static_cast<std::size_t>(rank)],
+                                                       std::as_bytes(std::span(&namespace_here, 1)));
+                           });
   try {
     std::shared_ptr<progress> made;
     constexpr std::byte pages{1};
@@ -74,7 +86,7 @@ std::shared_ptr<progress> progress::of_node(exchange& others) {
       made = std::make_shared<progress>(std::move(got.passed[0]), std::move(ranks));
     }
     made->pages_ = {};  // mapped everywhere, or about to be
-    made->of(others.rank()).process = getpid();
+    if (can_see_all) made->of(others.rank()).process = getpid();
     return made;
   } catch (const error&) {
     return nullptr;
@@ -152,8 +164,8 @@ void progress::lose_server(int rank) const noexcept { of(rank).server = client_p
 bool progress::wait_for(const client_progress& other, int rank, std::uint32_t number) const noexcept {
   for (const std::int64_t begin = now_ns(); !has_ended(rank, number); sleep_until_ended(other, other.ended)) {
     const pid_t server = other.server;
-    const bool is_served = (server == 0 || (server != client_progress::lost_server && lives(server))) &&
-                           other.returned == other.taken_back;
+    const bool is_served =
+        server != client_progress::lost_server && lives(server) && other.returned == other.taken_back;
     if (server <= 0 && !lives(other.process)) return false;  // a server of this node would write it all the same
     if (!is_served && now_ns() - begin > patience_ns) return false;
   }

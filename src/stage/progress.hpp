@@ -1,8 +1,8 @@
-// How far the files of a node's processes are, in memory that all of them share, servers too: a look costs a load, and waiting needs
-// no lock, so that both are safe in signal handlers.
+// The state of the files of a node's processes, in memory that all of them share, servers too. Looking costs a load, and waiting
+// takes no lock: both are safe in signal handlers.
 //
-// A file is busy from where its process begins it to where it has been written, by whoever did. Whole files are numbered from 1 as
-// they are handed over, and may end in another order. A process is known by its rank.
+// A file is busy from its begin until it is written. Whole files are numbered from 1 in the order in which they are handed over;
+// they may end in another order. A process is known by its rank.
 #pragma once
 #include <array>
 #include <atomic>
@@ -26,8 +26,8 @@ struct alignas(64) client_progress {
   std::atomic<std::uint32_t> met = 0;          // failures that the program knows of, as errors of HDF5
   std::atomic<std::uint32_t> returned = 0;     // whole files that the server did not take: the client has to write them
   std::atomic<std::uint32_t> taken_back = 0;   // of these
-  std::atomic<pid_t> process = 0;
-  std::atomic<pid_t> server = 0;  // of this node; 0: it has none here; lost_server: it has died
+  std::atomic<pid_t> process = 0;              // 0: the others cannot see whether it lives
+  std::atomic<pid_t> server = 0;               // likewise, or it has none on this node; lost_server: it has died
   static constexpr pid_t lost_server = -1;
   // By number.
   std::array<std::atomic<std::uint8_t>, most> ended_early = {};  // others before it have not
@@ -61,8 +61,8 @@ class progress {
   void serve(int rank, int server) const noexcept;
   void lose_server(int rank) const noexcept;
 
-  // Until all that processes other than this one have handed over for this place has ended; without a place, all they have handed
-  // over by now. False: something never will, or whoever has to write it does nothing.
+  // Waits for the files that other processes have handed over by now: those for this place, or all where none is named. False: one
+  // of them will not be written, for its process has died, or has not written it for ten seconds although no server will.
   [[nodiscard]] bool wait_for_others(int rank, const file_identity* place) const noexcept;
   // A file of any of them could not be written, and its program does not know yet.
   [[nodiscard]] bool has_failures() const noexcept;

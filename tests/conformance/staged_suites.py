@@ -46,7 +46,7 @@ class Suite:
     build: str  # a line of the shell, in the folder of the sources
     programs: str  # a pattern below that folder
     data: list[str] = field(default_factory=list)  # files that a program finds in its own folder; patterns
-    settings: dict[str, str] = field(default_factory=dict)  # SOURCE stands for the folder of the sources
+    settings: dict[str, str] = field(default_factory=dict)  # SOURCE means the folder of the sources
     left_out: str = ""  # programs: a regular expression
 
 

@@ -185,14 +185,13 @@ void wait_for(files& of, std::uint32_t count) {
   see_to_files(of);
 }
 
-// Handed over by another process of this node.
-void wait_for_others(files& of, const file_identity* place) {
+// For files that other processes of this node have handed over. False: one of them will not be written.
+bool wait_for_others(files& of, const file_identity* place) {
   const client* const by = of.client_of_handlers;
-  if (by == nullptr || by->wait_for_others(place)) return;
+  if (by == nullptr || by->wait_for_others(place)) return true;
   of.missed = true;
-  report_plainly(
-      "lull: read a file of another process: its output is not written, and its server is gone; what is there is "
-      "old\n");
+  report_plainly("lull: wait for the output of another process: it will not be written; what is there is old\n");
+  return false;
 }
 
 // Of another process of another node, perhaps. Only for a file that HDF5 is about to open: closing a descriptor of a file ends the locks (fcntl)
@@ -210,7 +209,7 @@ int use(const struct stat* found, lull_path_use how) {
   const files_under_way::found which = of.under_way.find(file);
   switch (which.what) {
     case files_under_way::state::absent:
-      wait_for_others(of, &file);
+      (void)wait_for_others(of, &file);
       return -1;
     case files_under_way::state::handed_over:
       wait_for(of, which.count);
@@ -252,8 +251,7 @@ int before_removal() {
   const client* const by = of.client_of_handlers;
   if (by == nullptr) return 0;
   wait_for(of, by->latest());
-  wait_for_others(of, nullptr);
-  if (!by->has_failures()) return 0;
+  if (wait_for_others(of, nullptr) && !by->has_failures()) return 0;
   report_plainly(
       "lull: remove or rename a file: output that the program wrote before could not be written; nothing is removed\n");
   return EIO;
@@ -263,7 +261,7 @@ void before_other_programs() {
   files& of = all();
   if (const client* const by = of.client_of_handlers) {
     wait_for(of, by->latest());
-    wait_for_others(of, nullptr);
+    (void)wait_for_others(of, nullptr);
   }
 }
 

@@ -253,8 +253,21 @@ struct row {
     if (is_front(object)) front = object;
     return is_front(object);
   });
-  bool hidden[std::size(rows)] = {};
-  for (std::size_t i = 0; i < std::size(rows); ++i) hidden[i] = !is_there(rows[i].name);
+  bool hidden[std::size(rows)];
+  for (bool& one : hidden) one = true;
+  const auto show = [&](const char* name) {
+    for (std::size_t i = 0; i < std::size(rows); ++i)
+      if (strcmp(rows[i].name, name) == 0) hidden[i] = false;
+  };
+  lull::each_loaded([&](const lull::loaded_object& object) {
+    if (is_front(object)) return false;
+    for (const row& one : rows)
+      if (object.defines(one.name)) show(one.name);
+    object.each_reference([&](const ElfW(Sym) & symbol, const char* name, uintptr_t*) {
+      if (ELF64_ST_BIND(symbol.st_info) == STB_GLOBAL && strncmp(name, "H5F", 3) == 0) show(name);
+    });
+    return false;
+  });
   lull::change_definitions(front, [&](ElfW(Sym) & symbol, const char* name) {
     for (std::size_t i = 0; i < std::size(rows); ++i)
       if (hidden[i] && strcmp(rows[i].name, name) == 0)

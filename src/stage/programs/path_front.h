@@ -1,7 +1,7 @@
 /* What stands before the C library's path calls, liblull-hdf5.so's second half, and what it asks of those who stage files.
  *
- * While no file of this process is open in memory or on its way to the storage, and none of another process of its node, a call
- * costs a load and a comparison more. While there is one, a call first looks which file its name means:
+ * While each file that processes of the node have begun is written, a call costs a load and a comparison more. Else it first looks
+ * which file its name means:
  *
  *   open, stat, truncate, link, chmod, utime and their kin   wait until that file is written, which any process of the node handed
  *                                                            over; of one that this process has open, its HDF5 gets the same

@@ -1,4 +1,4 @@
-/* A program without HDF5 asks whether it is there, loads the library that it is told, and asks again.
+/* Looks for HDF5's functions, which this program is not linked with, before and after it loads the library LIBRARY.
  *
  *   hdf5_names LIBRARY */
 #define _GNU_SOURCE

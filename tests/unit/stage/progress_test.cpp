@@ -77,6 +77,19 @@ TEST(files_of_clients, of_another_process_are_waited_for_by_their_place) {
   waitpid(child, nullptr, 0);
 }
 
+TEST(files_of_clients, of_processes_that_cannot_be_seen_are_waited_for) {
+  const progress all({0, 1});
+  all.begin(1);
+  (void)all.hand_over(1, {1, 10});
+  const pid_t child = fork();
+  if (child == 0) {
+    all.end_whole(1, 1, false);
+    _exit(0);
+  }
+  EXPECT_TRUE(all.wait_for_others(0, nullptr));  // its number is 0
+  waitpid(child, nullptr, 0);
+}
+
 TEST(files_of_clients, that_nobody_will_write_are_not_waited_for) {
   const progress all({0, 1});
   const pid_t child = fork();
