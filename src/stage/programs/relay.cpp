@@ -99,13 +99,16 @@ relayed_exchange::relayed_exchange(int socket) : socket_(socket) {
 
 std::vector<std::vector<std::byte>> relayed_exchange::all(std::span<const std::byte> mine) {
   std::vector<std::vector<std::byte>> told(static_cast<std::size_t>(size_));
-  if (!put_message(socket_, mine)) rank_is_gone();
-  for (std::vector<std::byte>& one : told)
-    if (!take_message(socket_, one)) rank_is_gone();
+  bool lives = put_message(socket_, mine);
+  for (std::vector<std::byte>& one : told) lives = lives && take_message(socket_, one);
+  if (!lives && !is_last_) rank_is_gone();
   return told;
 }
 
-void relayed_exchange::one_more() { (void)put(socket_, &one_more_follows, sizeof one_more_follows); }
+void relayed_exchange::one_more() {
+  is_last_ = true;
+  (void)put(socket_, &one_more_follows, sizeof one_more_follows);
+}
 
 void say_exit_code(int socket, int code) {
   if (put(socket, &exit_code_follows, sizeof exit_code_follows)) put(socket, &code, sizeof code);

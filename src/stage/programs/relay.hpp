@@ -16,6 +16,8 @@ namespace lull::stage {
 // exchange, for which the others wait: that is said.
 [[nodiscard]] std::optional<int> relay(int socket, exchange& all, std::span<const std::string> nodes_by_rank);
 
+// After one_more() the rank may be killed at any time: clients may have heard of the last call's end, handed files over and died
+// before this process hears of it.
 class relayed_exchange final : public exchange {
  public:
   explicit relayed_exchange(int socket);  // throws lull::error when the rank is gone
@@ -31,6 +33,7 @@ class relayed_exchange final : public exchange {
   int socket_;
   int rank_ = 0;
   int size_ = 0;
+  bool is_last_ = false;
   std::vector<std::string> nodes_;
 };
 

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/error.hpp"
 #include "stage/programs/relay.hpp"
 #include "stage/programs/staging.hpp"
 
@@ -58,6 +59,21 @@ TEST(relay, a_server_that_is_killed_while_it_serves_is_no_failure_of_the_rank) {
               (void)all.all({});
             }),
             std::nullopt);
+}
+
+TEST(relay, a_rank_that_is_killed_after_the_last_call_does_not_stop_its_server) {
+  int sockets[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
+  const int ranks[2] = {0, 1};
+  const std::uint64_t no_bytes = 0;  // the name of its node
+  ASSERT_EQ(send(sockets[0], ranks, sizeof ranks, 0), ssize_t{sizeof ranks});
+  ASSERT_EQ(send(sockets[0], &no_bytes, sizeof no_bytes, 0), ssize_t{sizeof no_bytes});
+  relayed_exchange all(sockets[1]);
+  close(sockets[0]);
+  EXPECT_THROW((void)all.all({}), error);
+  all.one_more();
+  EXPECT_EQ(all.all({}).size(), 1U);
+  close(sockets[1]);
 }
 
 TEST(relay, a_server_that_is_killed_before_holds_nobody_up) {
