@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "bindings.hpp"
+#include "interpreter_lock.hpp"
 #include "meter/calibration.hpp"
 #include "meter/choice.hpp"
 #include "meter/sampler.hpp"
@@ -153,9 +154,9 @@ void bind_meter(nb::module_& m) {
           "sysroot"_a = "/", "hz"_a = 10.0, "sources"_a = nb::tuple())
       .def_prop_ro("channels", [](const sampler& s) { return with_owner(s.channels()); })
       .def_prop_ro("not_read", &sampler::not_read)
-      .def("start", &sampler::start, nb::call_guard<nb::gil_scoped_release>(),
+      .def("start", &sampler::start, nb::call_guard<unlocked>(),
            "Begin a new series; the first sample is taken before it returns.")
-      .def("stop", &sampler::stop, nb::call_guard<nb::gil_scoped_release>(),
+      .def("stop", &sampler::stop, nb::call_guard<unlocked>(),
            "Take the last sample, end the thread and hand over the series. A sampler can be started again.")
       .def(
           "latest",

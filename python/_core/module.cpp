@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "bindings.hpp"
+#include "interpreter_lock.hpp"
 #include "text.hpp"
 
 namespace {
@@ -30,6 +31,7 @@ NB_MODULE(_core, m) {
   nanobind::register_exception_translator(pass_on<lull::error>, core_error.ptr());
   nanobind::register_exception_translator(pass_on<lull::usage_error>, core_usage_error.ptr());
   m.def("now_ns", lull::now_ns, "CLOCK_MONOTONIC in nanoseconds: the clock of samples and regions.");
+  lull::python::notice_the_end();
   lull::python::bind_settings(m);
   lull::python::bind_meter(m);
   lull::python::bind_frequency(m);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "interpreter_lock.hpp"
 #include "netsim/description/description.hpp"
 #include "netsim/description/sections.hpp"
 #include "netsim/simulation.hpp"
@@ -90,7 +91,7 @@ auto column(std::vector<T> Owner::*member) {
 // Called without Python's lock; a signal that raises (Ctrl-C) ends the simulation with that exception.
 netsim::progress shown_by(const std::optional<nb::callable>& callback) {
   return [&callback](const netsim::state_of_run& s) {
-    const nb::gil_scoped_acquire lock;
+    const locked with_lock;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (!callback) return true;
     return nb::cast<bool>((*callback)(s.now, s.events, s.messages_done, s.messages_expected));
@@ -103,18 +104,18 @@ netsim::result simulate(const netsim::description& described, const placed_nodes
                         const std::optional<nb::callable>& progress) {
   const netsim::simulation asked = netsim::placed(described, nodes);
   const netsim::progress shown = shown_by(progress);
-  const nb::gil_scoped_release unlocked;
+  const unlocked without_lock;
   return netsim::simulate(asked, shown);
 }
 
 // Converts the trace, which simulations of it then find converted.
 void read_trace(const std::string& path, const std::string& iteration, const std::optional<nb::callable>& progress) {
   const auto shown = [&progress](std::uint64_t done, std::uint64_t all) {
-    const nb::gil_scoped_acquire lock;
+    const locked with_lock;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     return !progress || nb::cast<bool>((*progress)(done, all));
   };
-  const nb::gil_scoped_release unlocked;
+  const unlocked without_lock;
   (void)netsim::read_trace(path, iteration, shown);
 }
 
@@ -294,7 +295,7 @@ void bind_topologies(nb::module_& m) {
   m.def(
       "topology_metrics",
       [](const std::string& name, const parameters& given) {
-        const nb::gil_scoped_release unlocked;
+        const unlocked without_lock;
         return netsim::metrics_of(*netsim::build(netsim::find_topology(name), given));
       },
       "name"_a, "parameters"_a, "Counts, diameter, mean links, bisection.");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "interpreter_lock.hpp"
 #include "text.hpp"
 #ifdef LULL_WITH_OTF2
 #include "trace/analysis.hpp"
@@ -71,7 +72,7 @@ auto column_of(std::vector<Row> analysis::*rows, Number Row::*member) {
 template <class Done>
 auto shown_by(const std::optional<nb::callable>& callback) {
   return [&callback](Done done, Done all) {
-    const nb::gil_scoped_acquire lock;
+    const locked with_lock;
     if (!callback) return PyErr_CheckSignals() == 0 || (throw nb::python_error(), false);
     return nb::cast<bool>((*callback)(done, all));
   };
@@ -80,13 +81,13 @@ auto shown_by(const std::optional<nb::callable>& callback) {
 trace::conversion convert(const std::string& raw, const std::string& into,
                           const std::optional<nb::callable>& progress) {
   const auto shown = shown_by<std::uint64_t>(progress);
-  const nb::gil_scoped_release unlocked;
+  const unlocked without_lock;
   return trace::write_archive(raw, into, shown);
 }
 
 analysed analyse(const std::string& path, std::size_t bins, const std::optional<nb::callable>& progress) {
   const auto shown = shown_by<std::uint64_t>(progress);
-  const nb::gil_scoped_release unlocked;
+  const unlocked without_lock;
   trace::archive_reader archive(path);
   archive.open();
   trace::analyser visitor(archive.all(), bins);

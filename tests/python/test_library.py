@@ -1,5 +1,6 @@
 """Lull from Python: what scripts and notebooks call, over records, simulations and traces."""
 
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -119,6 +120,28 @@ def test_a_block_is_measured(tmp_path: Path) -> None:
     assert block.seconds >= 0.05 and block.joules > 0 and block.watts > 0
     saved = block.recorded.save(tmp_path / "block")
     assert recorded(tmp_path / "block").label == saved.label == "block"
+
+
+def test_a_program_ends_although_a_daemon_thread_measures() -> None:
+    script = """
+import threading, time
+from lull.meter.meter import Meter
+
+meter, turns = Meter("here", 100), threading.Semaphore(0)
+
+def measure():
+    while True:
+        meter.start()
+        meter.stop()
+        turns.release()
+
+threading.Thread(target=measure, daemon=True).start()
+for _ in range(3):
+    turns.acquire()
+"""
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_every_call_of_a_decorated_function_is_a_run() -> None:

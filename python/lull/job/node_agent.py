@@ -119,8 +119,10 @@ class NodeAgent:
     @property
     def ended(self) -> bool:
         """Whether nothing more will happen; raises what went wrong."""
-        if self._ended and self._error is not None:
-            raise self._error
+        if self._ended:
+            self._thread.join()  # it has nothing left to do, and must not meet the end of the interpreter
+            if self._error is not None:
+                raise self._error
         return self._ended
 
     def report(self, report: Report) -> None:

@@ -1,0 +1,62 @@
+#include "interpreter_lock.hpp"
+
+#include <nanobind/nanobind.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace lull::python {
+namespace {
+
+std::atomic<bool> ending = false;
+std::atomic<pthread_t> ends_it;    // the thread that ends the interpreter: it may take the lock to the last
+std::atomic<int> taking_lock = 0;  // threads that have seen the interpreter alive and do not have the lock yet
+
+// Announces this thread, which then may take the lock; past the end of the interpreter it stays here.
+void announce() {
+  taking_lock.fetch_add(1);
+  if (!ending.load() || pthread_equal(ends_it.load(), pthread_self()) != 0) return;
+  taking_lock.fetch_sub(1);
+  for (;;) pause();
+}
+
+// Runs before the interpreter begins to end: who has been announced gets the lock first.
+void end() {
+  ends_it = pthread_self();
+  ending = true;
+  // What a thread that is left behind holds is no leak.
+  PyThreadState* const newest = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+  if (PyThreadState_Next(newest) != nullptr) nanobind::set_leak_warnings(false);
+  PyThreadState* const state = PyEval_SaveThread();
+  while (taking_lock.load() != 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  PyEval_RestoreThread(state);
+}
+
+}  // namespace
+
+unlocked::unlocked() : state_(PyEval_SaveThread()) {}
+
+unlocked::~unlocked() {
+  announce();
+  PyEval_RestoreThread(state_);
+  taking_lock.fetch_sub(1);
+}
+
+locked::locked() {
+  announce();
+  state_ = PyGILState_Ensure();
+  taking_lock.fetch_sub(1);
+}
+
+locked::~locked() { PyGILState_Release(state_); }
+
+void notice_the_end() {
+  // The other threads of a process that forks are not in its child.
+  pthread_atfork(nullptr, nullptr, [] { taking_lock = 0; });
+  nanobind::module_::import_("atexit").attr("register")(nanobind::cpp_function(end));
+}
+
+}  // namespace lull::python
