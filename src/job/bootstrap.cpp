@@ -27,6 +27,9 @@ void check(pmix_status_t status, const char* asked) {
                 "start the program with mpirun, srun --mpi=pmix or lull run");
 }
 
+// The launcher says which process has ended the job when it sees that, and ends the others: they leave it the time.
+void leave_time_to_launcher() { std::this_thread::sleep_for(std::chrono::seconds(2)); }
+
 struct value_release {
   void operator()(pmix_value_t* value) const { PMIX_VALUE_RELEASE(value); }
 };
@@ -121,6 +124,7 @@ void bootstrap::fence() {
   PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
   const pmix_status_t status = PMIx_Fence(nullptr, 0, &collect, 1);
   PMIX_INFO_DESTRUCT(&collect);
+  if (status != PMIX_SUCCESS) leave_time_to_launcher();
   check(status, "meet the other PEs");
 }
 
@@ -140,21 +144,21 @@ void bootstrap::abort_without_peer(const std::string& found) {
   const std::string line = "PE " + std::to_string(rank_.index()) + ": " + found;
   if (launched_ && job_.starts_with(job_of_lull_launch))
     PMIx_Abort(1, (std::string(peer_is_lost) + line).c_str(), nullptr, 0);  // which ends this process, too
-  // Another launcher says which process has died when it sees that, and ends the others: this one leaves it the time.
-  std::this_thread::sleep_for(std::chrono::seconds(2));
+  leave_time_to_launcher();
   std::fprintf(stderr, "lull: %s\n", line.c_str());
   exit_for_all(1, line);
 }
 
 // The others wait to be ended, so that process 0 has said it before anything ends. Should it have found no mistake, then their
 // first fence is also its own, and it learns of the mistake by what they have published (introduction.hpp).
-void bootstrap::abort_for_mistake(const std::string& mistake) {
+void bootstrap::abort_for_mistake(const usage_error& mistake) {
   if (rank_.index() == 0) {
-    std::fprintf(stderr, "lull: %s\n", mistake.c_str());
-    exit_for_all(2, mistake);
+    std::fprintf(stderr, "lull: %s\n", mistake.what());
+    exit_for_all(2, mistake.what());
   }
   try {
-    publish(introduction_key, to_bytes({.mistake = mistake}));
+    if (dynamic_cast<const mistake_of_other*>(&mistake) == nullptr)
+      publish(introduction_key, to_bytes({.mistake = mistake.what()}));
     for (;;) fence();
   } catch (const error&) {  // the launcher is gone
     _exit(2);

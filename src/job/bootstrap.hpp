@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/units.hpp"
 
 namespace lull::job {
@@ -37,7 +38,7 @@ class bootstrap {
   // `found` remains unsaid.
   [[noreturn]] void abort_without_peer(const std::string& found);
   // Ends the whole job because of a mistake of the user's, which its processes should find alike: process 0 says it, once.
-  [[noreturn]] void abort_for_mistake(const std::string& mistake);
+  [[noreturn]] void abort_for_mistake(const usage_error& mistake);
 
  private:
   [[noreturn]] void exit_for_all(int exit_code, const std::string& why);

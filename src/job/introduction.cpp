@@ -5,7 +5,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/error.hpp"
 #include "base/received_bytes.hpp"
 
 namespace lull::job {
@@ -71,8 +70,8 @@ introduction introduction_from(std::span<const std::byte> bytes, pe_id from) {
   std::memcpy(of.cores.data(), cores.data(), cores.size());
   const auto mistake = read.take(first.mistake_bytes);
   if (!mistake.empty())
-    throw usage_error("PE " + std::to_string(from.index()) + ": " +
-                      std::string(reinterpret_cast<const char*>(mistake.data()), mistake.size()));
+    throw mistake_of_other("PE " + std::to_string(from.index()) + ": " +
+                           std::string(reinterpret_cast<const char*>(mistake.data()), mistake.size()));
   const auto added = read.rest();
   of.added.assign(added.begin(), added.end());
   return of;

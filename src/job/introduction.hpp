@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/units.hpp"
 #include "job/layout.hpp"
 
@@ -25,9 +26,15 @@ struct introduction {
 
 inline constexpr const char* introduction_key = "lull.process";  // under which it is published
 
+// Which another process has found, and published.
+class mistake_of_other : public usage_error {
+ public:
+  using usage_error::usage_error;
+};
+
 [[nodiscard]] std::vector<std::byte> to_bytes(const introduction& of);
-// Of process `from`. Throws lull::error where the bytes are of another version, or too few, and lull::usage_error with the
-// mistake that it has found.
+// Of process `from`. Throws lull::error where the bytes are of another version, or too few, and mistake_of_other with what it
+// has found.
 [[nodiscard]] introduction introduction_from(std::span<const std::byte> bytes, pe_id from);
 
 }  // namespace lull::job

@@ -51,7 +51,7 @@ void join_job() {
     statistics = std::make_unique<job_statistics>(*world);
     current_world = world.release();
   } catch (const usage_error& mistake) {
-    boot->abort_for_mistake(mistake.what());
+    boot->abort_for_mistake(mistake);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "lull: %s\n", failure.what());
     boot.reset();  // it leaves in order: it has said what was wrong, as the others will

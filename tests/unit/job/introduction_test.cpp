@@ -54,7 +54,7 @@ TEST(introduction, with_a_mistake_is_that_mistake) {
   try {
     (void)introduction_from(to_bytes({.mistake = mistake}), pe_id{4});
     FAIL();
-  } catch (const usage_error& e) {
+  } catch (const mistake_of_other& e) {
     EXPECT_EQ(e.what(), "PE 4: " + mistake);
   }
 }
