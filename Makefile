@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs the tests; of large products of cases those of SEED, or the day of the year
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | build | develop | test-all | test-flaky K=killed N=20 | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | lock | build | develop | test-all | test-flaky K=killed N=20 | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,10 +17,15 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup build develop study test test-all test-flaky check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint lint-all checks analyze tidy docs bench-compare clean
+.PHONY: setup lock build develop study test test-all test-flaky check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint lint-all checks analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
-$(VENV)/ready: packages.txt pyproject.toml scripts/setup
+$(VENV)/ready: packages.txt pyproject.toml scripts/setup $(wildcard locks/*.txt)
 	@scripts/setup packages.txt
+
+# The exact Python packages that these install, anew: the newest that pyproject.toml allows.
+lock: setup
+	@scripts/setup packages-packaging.txt
+	@$(VENV)/bin/python scripts/lock
 
 # One CMake build serves the environment and the tests; the package is editable: Python changes need no rebuild.
 build: $(BUILD)/built
@@ -53,6 +58,8 @@ test:
 # The same, with all cases of all products; some hours; and clang-tidy on every source.
 test-all:
 	@scripts/test --all
+	@scripts/setup packages-packaging.txt
+	@$(VENV)/bin/python scripts/lock --age
 	@$(MAKE) --no-print-directory lint-all
 
 # The tests whose names match K so many times, beside twice as many busy processes as there are cores: make test-flaky K=killed N=20
@@ -146,12 +153,13 @@ checks: develop
 	@scripts/setup packages-lint.txt
 	@shellcheck scripts/setup scripts/test scripts/test-flaky scripts/fuzz-shmem .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use packaging/wheel/use
 	@echo "==> ruff, mypy"
-	@ruff check python src tests benchmarks docs studies scripts/check scripts/touched packaging/wheel/make
-	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/touched packaging/wheel/make
+	@ruff check python src tests benchmarks docs studies scripts/check scripts/lock scripts/touched packaging/wheel/make
+	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/lock scripts/touched packaging/wheel/make
 	@mypy
 	@mypy src/shmem/interface
 	@mypy src/mpi/interface
 	@MYPYPATH=src/shmem/interface mypy src/shmem_trace
+	@mypy --scripts-are-modules scripts/lock
 	@mypy --scripts-are-modules scripts/touched packaging/wheel/make
 	@echo "==> rooms of Python"
 	@lint-imports --no-cache > build/rooms.log || { sed -n '/^Broken contracts/,$$p' build/rooms.log >&2; exit 1; }

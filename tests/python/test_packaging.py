@@ -8,6 +8,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 TOP = Path(__file__).parents[2]
 PACKAGING = TOP / "packaging"
@@ -29,6 +31,23 @@ def test_the_recipe_of_spack_names_every_python_package() -> None:
     needed = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
     names = {re.split(r"[><=\[ ]", one)[0] for one in needed}
     assert {f"py-{name}" for name in names} <= dependencies_of_recipe()
+
+
+def test_the_locks_hold_what_the_project_asks_for() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    asked = {
+        "run": PROJECT["project"]["dependencies"],
+        "build": PROJECT["build-system"]["requires"],
+        "develop": extras["dev"],
+        "packaging": extras["packaging"],
+    }
+    versions: dict[str, str] = {}
+    for name, requirements in asked.items():
+        locked = dict(re.findall(r"^([\w.-]+)==([^\s;]+)", (TOP / "locks" / f"{name}.txt").read_text(), re.MULTILINE))
+        for needed in map(Requirement, requirements):
+            assert needed.specifier.contains(locked[canonicalize_name(needed.name)]), "make lock"
+        assert {**locked, **versions} == {**versions, **locked}, "two versions of one package: make lock"
+        versions |= locked
 
 
 def test_the_recipe_of_spack_names_every_library() -> None:
