@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs the tests; of large products of cases those of SEED, or the day of the year
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | lock | build | develop | test-all | test-flaky K=killed N=20 | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | lock | build | develop | test-all | test-flaky K=killed N=20 | coverage | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup lock build develop study test test-all test-flaky check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint lint-all checks analyze tidy docs bench-compare clean
+.PHONY: setup lock build develop study test test-all test-flaky coverage check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint lint-all checks analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup $(wildcard locks/*.txt)
 	@scripts/setup packages.txt
@@ -57,7 +57,7 @@ test:
 
 # The same, with all cases of all products; some hours; and clang-tidy on every source.
 test-all:
-	@scripts/test --all
+	@scripts/test --all --keep-going
 	@scripts/setup packages-packaging.txt
 	@$(VENV)/bin/python scripts/lock --age
 	@$(MAKE) --no-print-directory lint-all
@@ -66,6 +66,11 @@ test-all:
 test-flaky: N ?= 20
 test-flaky: develop
 	@scripts/test-flaky $(N) "$(K)"
+
+# Which lines of each room the tests run; an hour, for all is built once more and counts. KEEP=1 keeps the figures for the docs.
+coverage: setup
+	@scripts/setup packages-develop.txt packages-coverage.txt
+	@$(VENV)/bin/python scripts/coverage $(if $(KEEP),--keep)
 
 check: $(if $(ROOM),develop)
 	@$(if $(ROOM),$(VENV)/bin/python,python3) scripts/check $(ROOM)
