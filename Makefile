@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs the tests; of large products of cases those of SEED, or the day of the year
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | lock | build | develop | test-all | test-flaky K=killed N=20 | coverage | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | lock | build | develop | test-all | test-elsewhere | test-flaky K=killed N=20 | coverage | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup lock build develop study test test-all test-flaky coverage check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint lint-all checks analyze tidy docs bench-compare clean
+.PHONY: setup lock build develop study test test-all test-elsewhere test-flaky coverage check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint lint-all checks analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup $(wildcard locks/*.txt)
 	@scripts/setup packages.txt
@@ -55,12 +55,18 @@ study: $(if $(or $(wildcard $(BUILD)/built),$(filter-out aggregation,$(STUDY))),
 test:
 	@scripts/test
 
-# The same, with all cases of all products; some hours; and clang-tidy on every source.
+# The same, with all cases of all products; some hours; then elsewhere; and clang-tidy on every source.
 test-all:
 	@scripts/test --all --keep-going
 	@scripts/setup packages-packaging.txt
 	@$(VENV)/bin/python scripts/lock --age
-	@$(MAKE) --no-print-directory lint-all
+	@$(MAKE) --no-print-directory test-elsewhere lint-all
+
+# `make test` in checkouts that are set up otherwise: names of folders, umask, locale, no home, no network, other versions, other
+# Pythons; scripts/elsewhere says which names there are. All is built once more for each.
+test-elsewhere: NAMES ?= odd lowest newest
+test-elsewhere: setup
+	@scripts/elsewhere $(NAMES)
 
 # The tests whose names match K so many times, beside twice as many busy processes as there are cores: make test-flaky K=killed N=20
 test-flaky: N ?= 20
@@ -156,7 +162,7 @@ lint-all: checks
 
 checks: develop
 	@scripts/setup packages-lint.txt
-	@shellcheck scripts/setup scripts/test scripts/test-flaky scripts/fuzz-shmem .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use packaging/wheel/use
+	@shellcheck scripts/setup scripts/test scripts/test-flaky scripts/elsewhere scripts/fuzz-shmem .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use packaging/wheel/use
 	@echo "==> ruff, mypy"
 	@ruff check python src tests benchmarks docs studies scripts/check scripts/lock scripts/touched packaging/wheel/make
 	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/lock scripts/touched packaging/wheel/make
