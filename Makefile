@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs the tests; of large products of cases those of SEED, or the day of the year
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | lock | build | develop | test-all | test-elsewhere | test-flaky K=killed N=20 | coverage | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | lock | build | develop | test-all | test-elsewhere | test-flaky K=killed N=20 | coverage | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | fuzz-readers SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup lock build develop study test test-all test-elsewhere test-flaky coverage check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem sanitize lint lint-all checks analyze tidy docs bench-compare clean
+.PHONY: setup lock build develop study test test-all test-elsewhere test-flaky coverage check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem fuzz-readers sanitize lint lint-all checks analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup $(wildcard locks/*.txt)
 	@scripts/setup packages.txt
@@ -64,7 +64,7 @@ test-all:
 
 # `make test` in checkouts that are set up otherwise: names of folders, umask, locale, no home, no network, other versions, other
 # Pythons; scripts/elsewhere says which names there are. All is built once more for each.
-test-elsewhere: NAMES ?= odd lowest newest
+test-elsewhere: NAMES ?= odd c-locale lowest newest
 test-elsewhere: setup
 	@scripts/elsewhere $(NAMES)
 
@@ -75,7 +75,7 @@ test-flaky: develop
 
 # Which lines of each room the tests run; an hour, for all is built once more and counts. KEEP=1 keeps the figures for the docs.
 coverage: setup
-	@scripts/setup packages-develop.txt packages-coverage.txt
+	@scripts/setup packages-develop.txt packages-llvm.txt
 	@$(VENV)/bin/python scripts/coverage $(if $(KEEP),--keep)
 
 check: $(if $(ROOM),develop)
@@ -138,6 +138,13 @@ fuzz-shmem: develop
 	@cmake --build $(BUILD) --target run_fuzz lull-launch
 	@scripts/fuzz-shmem $(BUILD)/src/launch/lull-launch $(BUILD)/tests/run/run_fuzz $(SECONDS)
 
+# The readers of traces, archives, machine files and meters' answers with random bytes, SECONDS each; NAMES some of them.
+fuzz-readers: SECONDS ?= 60
+fuzz-readers: $(VENV)/develop
+	@scripts/setup packages-llvm.txt
+	@cmake --preset fuzz > build/fuzz.log && cmake --build build/fuzz --target fuzzers >> build/fuzz.log || { tail -40 build/fuzz.log; exit 1; }
+	@scripts/fuzz-readers $(SECONDS) $(NAMES)
+
 # The unit tests of base, meter, wait, job and fabric under ASan and UBSan, the programs of several PEs under these and under TSan, with
 # 2 and 4 PEs on 1 and 2 nodes. The presets by themselves build and run all.
 programs := ^run\.([a-z_]+\.[24]pe\.[12]node\.interrupt$$|mistakes.*\.2node|cpufreq)
@@ -162,7 +169,7 @@ lint-all: checks
 
 checks: develop
 	@scripts/setup packages-lint.txt
-	@shellcheck scripts/setup scripts/test scripts/test-flaky scripts/elsewhere scripts/fuzz-shmem .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use packaging/wheel/use
+	@shellcheck scripts/setup scripts/test scripts/test-flaky scripts/elsewhere scripts/fuzz-shmem scripts/fuzz-readers .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use packaging/wheel/use
 	@echo "==> ruff, mypy"
 	@ruff check python src tests benchmarks docs studies scripts/check scripts/lock scripts/touched packaging/wheel/make
 	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/lock scripts/touched packaging/wheel/make

@@ -5,6 +5,8 @@
 // processor. The latter's EnergykWh counts in steps far too coarse for a job, so power is integrated. With
 // LULL_REDFISH_URL curl asks, with the credentials in ~/.netrc; LULL_REDFISH_COMMAND replaces it by any command that
 // prints the same JSON. (A command is kept in records: a password does not belong in it.)
+#include "meter/redfish.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -93,17 +95,6 @@ meter_answer of_metrics(const json& answer, const json& power) {
   return {reading.get<double>() * *factor};
 }
 
-meter_answer parse(const std::string& output) {
-  const json answer = json::parse(output, nullptr, false);
-  if (answer.is_discarded()) return {{}, "the answer is not JSON"};
-  if (!answer.is_object()) return {{}, fmt::format("the answer is no JSON object but {}", shown(answer.dump()))};
-  if (const json& power = at(answer, "PowerWatts"); power.is_object()) return of_metrics(answer, power);
-  if (const json& entries = at(answer, "PowerControl"); entries.is_array()) return node_among(entries);
-  if (const json& said = at(at(answer, "error"), "message"); said.is_string())
-    return {{}, shown(said.get<std::string>())};
-  return {{}, "neither PowerWatts nor PowerControl is in the answer"};
-}
-
 // As one word of the shell.
 std::string quoted(const std::string& text) {
   std::string word = "'";
@@ -113,6 +104,17 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
+meter_answer power_in_redfish(const std::string& text) {
+  const json answer = json::parse(text, nullptr, false);
+  if (answer.is_discarded()) return {{}, "the answer is not JSON"};
+  if (!answer.is_object()) return {{}, fmt::format("the answer is no JSON object but {}", shown(answer.dump()))};
+  if (const json& power = at(answer, "PowerWatts"); power.is_object()) return of_metrics(answer, power);
+  if (const json& entries = at(answer, "PowerControl"); entries.is_array()) return node_among(entries);
+  if (const json& said = at(at(answer, "error"), "message"); said.is_string())
+    return {{}, shown(said.get<std::string>())};
+  return {{}, "neither PowerWatts nor PowerControl is in the answer"};
+}
+
 std::unique_ptr<source> make_redfish(const sysroot& root) {
   command_meter meter{.name = "redfish",
                       .command = setting_text("LULL_REDFISH_COMMAND"),
@@ -121,7 +123,7 @@ std::unique_ptr<source> make_redfish(const sysroot& root) {
                       .basis = "power of the node (Redfish)",
                       .permission = "an account on the management controller, in ~/.netrc",
                       .asked_for = setting_is_set("LULL_REDFISH_COMMAND") || setting_is_set("LULL_REDFISH_URL"),
-                      .parse = parse};
+                      .parse = power_in_redfish};
   if (meter.command.empty()) {
     const std::string url = setting_text("LULL_REDFISH_URL");
     if (url.empty())

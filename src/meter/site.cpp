@@ -2,16 +2,13 @@
 
 #include <fmt/format.h>
 
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <initializer_list>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "base/toml.hpp"
 
 namespace lull::meter {
 namespace {

@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
-
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -15,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "base/toml.hpp"
 
 namespace lull::model {
 namespace {

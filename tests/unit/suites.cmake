@@ -1,15 +1,15 @@
 # Read by ctest: a test for each suite that `program` lists, so that a new case needs no new configuration. A suite with
 # parameters is one test, whatever its instances.
 if(NOT EXISTS ${program})
-  add_test(${room}.not_built ${program})
+  add_test(${room}.not_built "${program}")
   return()
 endif()
-execute_process(COMMAND ${program} --gtest_list_tests OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${program}" --gtest_list_tests OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "(^|\n)[A-Za-z_][A-Za-z0-9_/]*\\." suites "${listed}")
 list(TRANSFORM suites REPLACE "[\n.]" "")
 list(REMOVE_DUPLICATES suites)
 foreach(suite IN LISTS suites)
   string(REPLACE "/" "." name ${suite})
-  add_test(${room}.${name} ${program} --gtest_brief=1 --gtest_filter=${suite}.*)
+  add_test(${room}.${name} "${program}" --gtest_brief=1 --gtest_filter=${suite}.*)
   set_tests_properties(${room}.${name} PROPERTIES TIMEOUT 1200)
 endforeach()

@@ -2,11 +2,6 @@
 
 #include <fmt/format.h>
 
-// As in src/meter/site.cpp: in one program all must be alike.
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -15,6 +10,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/toml.hpp"
 
 namespace lull::stage::blocks {
 namespace {

@@ -5,7 +5,7 @@ lull_unit_test(meter meter/accumulator_test.cpp meter/power_integral_test.cpp me
                meter/sampler_test.cpp meter/printed_quantity_test.cpp)
 target_link_libraries(test_meter PRIVATE nlohmann_json::nlohmann_json Threads::Threads)
 target_compile_definitions(test_meter PRIVATE
-  LULL_FIXTURE_WRITER="${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/fixtures/make_sysfs_fixtures.py")
+  LULL_FIXTURE_WRITER="'${Python_EXECUTABLE}' '${PROJECT_SOURCE_DIR}/tests/fixtures/make_sysfs_fixtures.py'")
 # Small libraries in the place of the vendors'.
 foreach(library nvml rocm_smi)
   add_library(fake_${library} MODULE EXCLUDE_FROM_ALL meter/fakes/fake_${library}.cpp)

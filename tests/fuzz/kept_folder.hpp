@@ -1,0 +1,37 @@
+// A folder in memory for the files that a fuzzer gives to a reader; it is removed at the end of the process.
+#pragma once
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace lull {
+
+class kept_folder {
+ public:
+  // With a copy of what `filled_with` holds.
+  explicit kept_folder(const std::filesystem::path& filled_with = {}) {
+    std::string name = "/dev/shm/lull-fuzz-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) std::abort();
+    path_ = name;
+    if (!filled_with.empty()) std::filesystem::copy(filled_with, path_, std::filesystem::copy_options::recursive);
+  }
+  ~kept_folder() {
+    std::error_code nothing;
+    std::filesystem::remove_all(path_, nothing);
+  }
+  kept_folder(const kept_folder&) = delete;
+  kept_folder& operator=(const kept_folder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  void write(const std::string& name, const std::uint8_t* data, std::size_t size) const {
+    std::ofstream file(path_ / name, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace lull

@@ -1,0 +1,16 @@
+// What a controller answered: a power or a refusal, whatever the shape of the JSON.
+#include "meter/redfish.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    const auto answer = lull::meter::power_in_redfish({reinterpret_cast<const char*>(data), size});
+    if (!answer.number && answer.failure.empty()) std::abort();
+  } catch (const std::exception&) {  // its caller takes that for no answer
+  }
+  return 0;
+}
