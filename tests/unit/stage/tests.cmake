@@ -7,4 +7,4 @@ target_link_libraries(test_stage PRIVATE lull_meter lull_stage_blocks lull_stage
 add_dependencies(test_stage lull-stage-hdf5)
 set_target_properties(test_stage PROPERTIES BUILD_RPATH $<TARGET_FILE_DIR:lull-stage-hdf5>)
 target_compile_definitions(test_stage PRIVATE
-  LULL_FIXTURE_WRITER="${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/fixtures/make_sysfs_fixtures.py")
+  LULL_FIXTURE_WRITER="'${Python_EXECUTABLE}' '${PROJECT_SOURCE_DIR}/tests/fixtures/make_sysfs_fixtures.py'")

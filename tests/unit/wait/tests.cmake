@@ -4,4 +4,4 @@ lull_unit_test(wait wait/completion_flag_test.cpp wait/doorbell_test.cpp wait/fr
                wait/relax_test.cpp wait/statistics_test.cpp wait/waiting_test.cpp)
 target_link_libraries(test_wait PRIVATE lull_meter)  # for the trees of its tests
 target_compile_definitions(test_wait PRIVATE
-  LULL_FIXTURE_WRITER="${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/fixtures/make_sysfs_fixtures.py")
+  LULL_FIXTURE_WRITER="'${Python_EXECUTABLE}' '${PROJECT_SOURCE_DIR}/tests/fixtures/make_sysfs_fixtures.py'")
