@@ -458,6 +458,31 @@ def results(benchmark: str) -> str:
     return words + "\n\n" + table(["figure", "found", "wanted", "what it is"], rows)
 
 
+# The tests
+
+
+def lines_that_run() -> str:
+    """Which lines the tests run, for each room, and the files of which they run few (`make coverage KEEP=1`)."""
+    top = Path(__file__).resolve().parents[2]
+    kept = json.loads((top / "docs" / "results" / "coverage.json").read_text(encoding="utf-8"))
+    reasons = tomllib.loads((top / "tests" / "coverage" / "reasons.toml").read_text(encoding="utf-8"))
+    rooms = [(f"`{room}`", all_, f"{100 * run / all_:.1f} %") for room, (run, all_) in kept["rooms"].items()]
+    files = [
+        (f"`{path}`", f"{100 * run / all_:.0f} % of {all_}", reasons.get(path, ""))
+        for path, (run, all_) in kept["files_below_70_percent"].items()
+    ]
+    run, every = (sum(part) for part in zip(*kept["rooms"].values(), strict=True))
+    words = f"Of {every} lines {100 * run / every:.1f} % run, at commit `{kept['commit'][:8]}`."
+    return "\n\n".join(
+        [
+            words,
+            table(["room", "lines", "that run"], rooms),
+            "Less than 70 % run of:",
+            table(["file", "lines that run", "why"], files),
+        ]
+    )
+
+
 # The examples of these pages
 
 
@@ -487,6 +512,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "run-json": run_json,
     "samples": samples,
     "examples": examples,
+    "coverage": lines_that_run,
     "export-columns": export_columns,
     "study-toml": study_toml,
     "simulated-study-toml": simulated_study_toml,

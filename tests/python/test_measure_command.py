@@ -169,7 +169,7 @@ def test_a_command_that_ignores_the_signal_is_killed_when_asked_twice(lull: Lull
 
     assert wait_until(ended_when_asked, every_s=0.5)
     process.communicate(timeout=TIMEOUT_S)
-    assert process.returncode == 143
+    assert process.returncode in (143, -signal.SIGTERM)  # the last signal may come when the command has just ended
 
 
 def test_usr1_is_for_the_command(lull: Lull) -> None:
