@@ -116,7 +116,8 @@ def _configure(folder: Path, node_names: Sequence[str]) -> None:
     (folder / "plugstack.conf").write_text("")
     for name in ("state", *(f"tmp.{node}" for node in node_names)):  # of PMIx, by the job's number alone
         (folder / name).mkdir()
-    (folder / "munge").mkdir(mode=0o711)
+    (folder / "munge").mkdir()
+    (folder / "munge").chmod(0o711)  # whatever the umask is
     key = folder / "munge" / "key-file"
     key.write_bytes(os.urandom(128))
     key.chmod(0o400)
