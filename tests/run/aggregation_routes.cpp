@@ -128,9 +128,9 @@ void of_every_change() {
   };
   // Those of which one is chosen, whatever the number of nodes.
   std::vector<lull::aggregate_options> routes(4);
-  for (int i = 0; i < 4; ++i) {
+  for (std::size_t i = 0; i < 4; ++i) {
     routes[i].buffers = i == 3 ? lull::aggregate_buffers::per_node : lull::aggregate_buffers::per_pe;
-    routes[i].hops = i == 3 ? 1 : i + 1;
+    routes[i].hops = i == 3 ? 1 : static_cast<int>(i) + 1;
   }
   const lull::aggregate_options any{};
   channels way{request(any, any)};

@@ -159,7 +159,7 @@ TEST_P(protocol_over, coalesced_puts_may_reuse_their_sources_and_arrive_as_put) 
   }
   EXPECT_EQ(job[0].messages.connections(), 0);  // nothing has left
   job.complete(job[0]);
-  for (std::size_t i = 0; const std::size_t offset : {64, 68, 72, 99, 103, 107})
+  for (std::size_t i = 0; const std::size_t offset : {64U, 68U, 72U, 99U, 103U, 107U})
     std::memcpy(&words[i++], job[1].memory.data() + offset, 4);
   EXPECT_EQ(words, (std::array<std::uint32_t, 6>{1, 4, 5, 6, 7, 0}));
   EXPECT_EQ(job[0].messages.transformed().coalesced_puts, 7U);

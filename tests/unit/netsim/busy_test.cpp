@@ -26,7 +26,7 @@ simulation one_way(std::uint64_t messages, double load) {
   j.arrivals = arrivals::periodic;
   j.load = load;
   j.message = packet;
-  j.messages = messages;
+  j.messages = static_cast<std::int64_t>(messages);
   j.start = 1'000'000;
   return s;
 }

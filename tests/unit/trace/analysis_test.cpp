@@ -160,7 +160,7 @@ TEST_F(analysis_test, non_blocking_messages_wait_where_they_are_waited_for) {
 }
 
 TEST_F(analysis_test, of_several_messages_of_one_wait_the_latest_counts_once) {
-  for (std::uint64_t r : {1, 2}) tell(1, r, happening::irecv_request, -1, 0, r);
+  for (std::uint64_t r : {1U, 2U}) tell(1, r, happening::irecv_request, -1, 0, r);
   send(0, 200, 205, 1);
   send(0, 300, 305, 1);
   enter(1, 100, "MPI_Wait");

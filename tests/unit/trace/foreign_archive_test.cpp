@@ -55,7 +55,7 @@ void write_own_numbers(OTF2_Archive* archive, const clocks& by) {
     OTF2_DefWriter_WriteMappingTable(local, OTF2_MAPPING_REGION, map);
     OTF2_IdMap_Free(map);
     const std::uint64_t ahead = is_first ? by.first_ahead : by.ahead;
-    for (const std::uint64_t ticks : {0, 1000})
+    for (const std::uint64_t ticks : {0U, 1000U})
       OTF2_DefWriter_WriteClockOffset(local, by.at(ticks) + ahead, static_cast<std::int64_t>(-ahead), 0);
     OTF2_Archive_CloseDefWriter(archive, local);
   }

@@ -297,9 +297,9 @@ TEST(collectives_on_a_switch, end_by_every_algorithm_with_long_messages_too) {
       for (const std::uint64_t bytes : {0ULL, 30'000ULL}) {
         simulation s = one_switch(size);
         add_program(s, first_nodes(size),
-                    [&, root = size - 1](std::uint32_t, const completions&) -> stream {
-                      co_yield does::all_of(family->of.front(), bytes, root);
-                      co_yield does::all_of(family->of.back(), bytes, 0);
+                    [&of = family->of, bytes, root = size - 1](std::uint32_t, const completions&) -> stream {
+                      co_yield does::all_of(of.front(), bytes, root);
+                      co_yield does::all_of(of.back(), bytes, 0);
                     },
                     {{family->name, by->name}});
         EXPECT_EQ(failure(s), "") << family->name << " " << by->name << " " << size << " " << bytes;
