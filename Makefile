@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs the tests; of large products of cases those of SEED, or the day of the year
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | lock | build | develop | test-all | test-elsewhere | test-flaky K=killed N=20 | coverage | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | fuzz-readers SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | lock | build | develop | test-all | nightly | test-elsewhere | test-flaky K=killed N=20 | coverage | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | fuzz-readers SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup lock build develop study test test-all test-elsewhere test-flaky coverage check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem fuzz-readers sanitize lint lint-all checks analyze tidy docs bench-compare clean
+.PHONY: setup lock build develop study test test-all nightly test-elsewhere test-flaky coverage check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem fuzz-readers sanitize lint lint-all checks analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup $(wildcard locks/*.txt)
 	@scripts/setup packages.txt
@@ -61,6 +61,13 @@ test-all:
 	@scripts/setup packages-packaging.txt
 	@$(VENV)/bin/python scripts/lock --age
 	@$(MAKE) --no-print-directory test-elsewhere lint-all
+
+# All that is too long for every commit, one after the other; what fails does not keep the rest from running. Fuzzers: an hour each.
+nightly: export SECONDS := 3600
+nightly:
+	@failed=; for target in test-all conformance faults stress-waiting sanitize fuzz-shmem fuzz-readers coverage mutation; do \
+	  $(MAKE) --no-print-directory $$target || failed="$$failed $$target"; done; \
+	  [ -z "$$failed" ] || { echo "lull: nightly: failed:$$failed" >&2; exit 1; }
 
 # `make test` in checkouts that are set up otherwise: names of folders, umask, locale, no home, no network, other versions, other
 # Pythons; scripts/elsewhere says which names there are. All is built once more for each.
