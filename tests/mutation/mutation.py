@@ -22,7 +22,7 @@ import signal
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -35,7 +35,7 @@ TREE = FOLDER / "tree"  # the copy; what is drawn and tried is as the call has f
 ROOMS = Path(__file__).with_name("rooms.toml")
 KILLED, TIMED_OUT, SURVIVED, NOT_COMPILED = "killed", "killed by time", "survived", "does not compile"
 NUMBER = 200
-SLACK_S, TIMES_LONGER = 10.0, 5  # a mutant may take so many times longer than the code as it is, and this
+SLACK_S, TIMES_LONGER = 10.0, 5  # a mutant may take so many times the CPU time of the code as it is, and this
 
 
 class MutationError(Exception):
@@ -51,12 +51,19 @@ class Room:
     tests: list[str]
     run: list[str]  # what runs the tests, in the copy, one after the other; {tests}, {build}, {python} stand for these
     build: str = ""  # the target that holds them
+    without: list[str] = field(default_factory=list)  # sources that are left as they are
     weight: float = 1.0  # its part of the sample beside those of the others
 
     def files(self, patterns: list[str]) -> list[str]:
         """What the patterns match, below the top of the checkout."""
         paths = {path for pattern in patterns for path in TREE.glob(pattern) if path.is_file()}
         return sorted(str(path.relative_to(TREE)) for path in paths)
+
+    def mutants(self) -> list[Mutant]:
+        """Of all its sources."""
+        left_out = self.files(self.without)
+        paths = [path for path in self.files(self.sources) if path not in left_out]
+        return [mutant for path in paths for mutant in mutants(path, (TREE / path).read_bytes())]
 
     def commands(self, copy: WorkingCopy) -> list[list[str]]:
         """What runs the tests, word by word."""
@@ -105,14 +112,14 @@ class Trial:
     def __init__(self, room: Room, copy: WorkingCopy) -> None:
         self.room, self.copy = room, copy
         self.tests = room.fingerprint()
-        self.limit_s: float | None = None  # unknown until the tests have run with the code as it is
+        self.cpu_limit_s: float | None = None  # unknown until the tests have run with the code as it is
 
     def try_all(self, chosen: list[Mutant]) -> Iterator[Tried]:
         """One after the other; those of one source together, for that needs the fewest compilations."""
         for mutant in sorted(chosen, key=lambda one: (one.path, one.begin)):
             outcome = self._known(mutant)
             if outcome is None:
-                if self.limit_s is None:
+                if self.cpu_limit_s is None:
                     self._try_unchanged()
                 outcome = self._try(mutant)
                 unfinished = self._kept_in(mutant).with_suffix(".unfinished")
@@ -145,7 +152,7 @@ class Trial:
             raise MutationError(
                 f"run the tests of {self.room.name}: they fail without any mutant: {last_line(ended.output)}; mend them"
             )
-        self.limit_s = TIMES_LONGER * ended.seconds + SLACK_S
+        self.cpu_limit_s = TIMES_LONGER * ended.cpu_s + SLACK_S
 
     def _try(self, mutant: Mutant) -> str:
         changed = self.copy.tree / mutant.path
@@ -163,13 +170,13 @@ class Trial:
         return SURVIVED if ended.status == 0 else TIMED_OUT if ended.status is None else KILLED
 
     def _run_tests(self) -> Ended:
-        seconds = 0.0
+        cpu_s = 0.0
         for command in self.room.commands(self.copy):
-            ended = self.copy.run(command, self.limit_s)
-            seconds += ended.seconds
+            ended = self.copy.run(command, self.cpu_limit_s)
+            cpu_s += ended.cpu_s
             if ended.status != 0:
                 break
-        return replace(ended, seconds=seconds)
+        return replace(ended, cpu_s=cpu_s)
 
 
 def _is_python(path: Path) -> bool:
@@ -182,8 +189,7 @@ def _is_python(path: Path) -> bool:
 
 def draw(room: Room, number: int, seed: int, trial: Trial) -> list[Tried]:
     """Tries `number` mutants that compile, or all there are; says of each what came of it."""
-    found = [mutant for path in room.files(room.sources) for mutant in mutants(path, (TREE / path).read_bytes())]
-    order = sorted(found, key=lambda one: one.rank(seed))
+    order = sorted(room.mutants(), key=lambda one: one.rank(seed))
     counted: list[Tried] = []
     while order and len(counted) < number:
         wanted = number - len(counted)
@@ -197,8 +203,9 @@ def draw(room: Room, number: int, seed: int, trial: Trial) -> list[Tried]:
 
 
 def shares(number: int, rooms: list[Room]) -> dict[str, int]:
-    """How many of the number are of each room, by its weight."""
-    reached = list(accumulate((room.weight for room in rooms), initial=0.0))
+    """How many of the number are of each room, by its weight; alike where none has any."""
+    alike = not any(room.weight for room in rooms)
+    reached = list(accumulate((1.0 if alike else room.weight for room in rooms), initial=0.0))
     ends = [round(number * weight / reached[-1]) for weight in reached]
     return {room.name: end - begin for room, (begin, end) in zip(rooms, pairwise(ends), strict=True)}
 
@@ -212,16 +219,13 @@ def is_listed(mutant: Mutant, equivalents: list[Equivalent]) -> bool:
 
 def check_equivalents(rooms: list[Room], equivalents: list[Equivalent]) -> None:
     """Each listed mutant must be one of a room: else its line has changed, and it must be looked at again."""
-    for path in sorted({one.path for one in equivalents}):
-        listed = [one for one in equivalents if one.path == path]
-        there = any(path in room.files(room.sources) for room in rooms)
-        changes = {(one.text, one.change) for one in mutants(path, (TREE / path).read_bytes())} if there else set()
-        for one in listed:
-            if (one.line, one.change) not in changes:
-                raise MutationError(
-                    f"read {ROOMS.name}: no room has the equivalent mutant {one.change!r} of {path}: {one.line!r}; "
-                    "look at the line again, and change or delete the entry"
-                )
+    there = {(one.path, one.text, one.change) for room in rooms for one in room.mutants()} if equivalents else set()
+    for one in equivalents:
+        if (one.path, one.line, one.change) not in there:
+            raise MutationError(
+                f"read {ROOMS.name}: no room has the equivalent mutant {one.change!r} of {one.path}: {one.line!r}; "
+                "look at the line again, and change or delete the entry"
+            )
 
 
 def table(results: dict[str, list[Tried]], equivalents: list[Equivalent]) -> Iterator[str]:
@@ -271,6 +275,9 @@ def arguments(rooms: list[Room]) -> argparse.Namespace:
     for name in asked.room or []:
         if name not in names:
             raise MutationError(f"mutate {name}: {ROOMS.name} has no such room; there are {', '.join(names)}")
+    for room in rooms:
+        if not asked.number and not room.weight and room.name in (asked.room or []):
+            raise MutationError(f"mutate {room.name}: it has no part in the sample of all rooms; say --number (N=20)")
     if asked.number is not None and asked.number < 1:
         raise MutationError(f"draw {asked.number} mutants: a sample has at least one; give --number")
     return asked
@@ -285,7 +292,7 @@ def main() -> None:
     check_equivalents(rooms, equivalents)
     if asked.fresh:
         shutil.rmtree(FOLDER / "results", ignore_errors=True)
-    chosen = [room for room in rooms if not asked.room or room.name in asked.room]
+    chosen = [room for room in rooms if (room.name in asked.room if asked.room else room.weight > 0)]
     numbers = shares(asked.number, chosen) if asked.number else shares(NUMBER, rooms)
     results = {room.name: draw(room, numbers[room.name], asked.seed, Trial(room, copy)) for room in chosen}
     report(results, equivalents)

@@ -8,18 +8,20 @@ its time is over or the caller is interrupted.
 from __future__ import annotations
 
 import fcntl
+import math
 import os
+import resource
 import shlex
 import signal
 import subprocess
 import sys
 import sysconfig
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-MEMORY_KB = 8 << 20  # of address space: a mutant that allocates without end fails instead of filling the machine
+MEMORY_KB = 4 << 20  # of address space: a mutant that allocates without end fails instead of filling the machine
+ASLEEP = 20  # a command may take so many times its CPU time
 QUICKLY = "-Og"  # compiles as fast as -O0, and what it makes runs several times faster
 
 
@@ -29,11 +31,11 @@ class CopyError(Exception):
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its exit status, None where its time was over; what it printed; how long it took."""
+    """How a command ended: its exit status, None where its time was over; what it printed; its CPU time."""
 
     status: int | None
     output: str
-    seconds: float
+    cpu_s: float
 
 
 class WorkingCopy:
@@ -89,16 +91,18 @@ class WorkingCopy:
         """Builds a target; of CMAKE_BUILD_PARALLEL_LEVEL jobs at once, where the environment says so."""
         return self.run(["cmake", "--build", str(self.build), "--target", target])
 
-    def run(self, command: list[str], limit_s: float | None = None) -> Ended:
-        """Runs a command in the copy."""
+    def run(self, command: list[str], cpu_limit_s: float | None = None) -> Ended:
+        """Runs a command in the copy, for at most so much CPU time, and for so many times that where it sleeps."""
         # `python -S` finds the package of the copy: the site module would find the checkout's before it. Compiled
         # modules are known by size and second, by which one mutant may look like another: none are kept.
         settings = {
             "PYTHONPATH": os.pathsep.join([str(self.tree / "python"), sysconfig.get_path("purelib")]),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
-        words = ["sh", "-c", f"ulimit -v {MEMORY_KB}; exec {shlex.join(command)}"]
-        begun = time.monotonic()
+        # CPU time, for a machine that others keep busy stops any process for long.
+        cpu_limit = f"ulimit -S -t {math.ceil(cpu_limit_s)}; " if cpu_limit_s is not None else ""
+        words = ["sh", "-c", f"ulimit -v {MEMORY_KB}; {cpu_limit}exec {shlex.join(command)}"]
+        before = _cpu_s_of_children()
         with subprocess.Popen(
             words,
             cwd=self.tree,
@@ -111,14 +115,19 @@ class WorkingCopy:
             start_new_session=True,
         ) as process:
             try:
-                output, _ = process.communicate(timeout=limit_s)
-                status: int | None = process.returncode
+                output, _ = process.communicate(timeout=None if cpu_limit_s is None else ASLEEP * cpu_limit_s)
+                status = None if process.returncode == -signal.SIGXCPU else process.returncode
             except subprocess.TimeoutExpired:
                 output, status = "", None
             finally:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
-        return Ended(status, output, time.monotonic() - begun)
+        return Ended(status, output, _cpu_s_of_children() - before)
+
+
+def _cpu_s_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def last_line(output: str) -> str:

@@ -120,8 +120,13 @@ def test_two_calls_do_not_share_a_copy(tmp_path: Path) -> None:
 
 def test_what_takes_too_long_is_ended_with_what_it_started(tmp_path: Path) -> None:
     copy = WorkingCopy(tmp_path, tmp_path / "tree", tmp_path / "build")
-    assert copy.run(["sh", "-c", "sleep 600 & sleep 600"], limit_s=0.5).status is None
+    assert copy.run(["sh", "-c", "sleep 600 & sleep 600"], cpu_limit_s=0.02).status is None
     assert gone(str(copy.tree))  # which is in their environment
+
+
+def test_what_computes_without_end_is_ended(tmp_path: Path) -> None:
+    copy = WorkingCopy(tmp_path, tmp_path / "tree", tmp_path / "build")
+    assert copy.run(["sh", "-c", "while :; do :; done"], cpu_limit_s=1).status is None
 
 
 def test_an_unknown_room_is_refused_in_a_line() -> None:
