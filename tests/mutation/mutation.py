@@ -212,9 +212,8 @@ def shares(number: int, rooms: list[Room]) -> dict[str, int]:
 
 def is_listed(mutant: Mutant, equivalents: list[Equivalent]) -> bool:
     """Whether somebody has found it equivalent to the code as it is."""
-    return Equivalent(mutant.path, mutant.text, mutant.change, "") in {
-        Equivalent(one.path, one.line, one.change, "") for one in equivalents
-    }
+    named = mutant.path, mutant.text, mutant.change
+    return any((one.path, one.line, one.change) == named for one in equivalents)
 
 
 def check_equivalents(rooms: list[Room], equivalents: list[Equivalent]) -> None:
