@@ -2,7 +2,7 @@
 # make test    sets up, builds, runs the tests; of large products of cases those of SEED, or the day of the year
 # make check ROOM=wait   runs the tests of one room; without ROOM it lists the rooms
 #
-# make setup | lock | build | develop | test-all | nightly | test-elsewhere | test-flaky K=killed N=20 | coverage | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | fuzz-shmem SECONDS=60 | fuzz-readers SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
+# make setup | lock | build | develop | test-all | nightly | test-elsewhere | test-flaky K=killed N=20 | coverage | test-install | sdist | wheel | packages | test-packages | hosts-conformance | stress-waiting | faults | conformance | mutation N=200 | fuzz-shmem SECONDS=60 | fuzz-readers SECONDS=60 | sanitize | lint | lint-all | analyze | docs | bench-NAME | clean (removes what was built; the environment .venv stays)
 
 SHELL := /bin/bash -o pipefail
 STUDY ?= aggregation
@@ -17,7 +17,7 @@ native := $(shell find src include apps studies python/_core cmake -type f -not 
           CMakeLists.txt python/CMakeLists.txt pyproject.toml
 cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '*.hpp' -o -name '*.h')
 
-.PHONY: setup lock build develop study test test-all nightly test-elsewhere test-flaky coverage check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance fuzz-shmem fuzz-readers sanitize lint lint-all checks analyze tidy docs bench-compare clean
+.PHONY: setup lock build develop study test test-all nightly test-elsewhere test-flaky coverage check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance mutation fuzz-shmem fuzz-readers sanitize lint lint-all checks analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
 $(VENV)/ready: packages.txt pyproject.toml scripts/setup $(wildcard locks/*.txt)
 	@scripts/setup packages.txt
@@ -139,6 +139,11 @@ conformance: develop
 	@scripts/setup packages-test.txt packages-conformance.txt
 	@$(VENV)/bin/python tests/conformance/staged_suites.py $(if $(ONLY),--only '$(ONLY)')
 
+# Do the tests of the rooms that compute notice a change of the code? N small changes drawn by SEED, each built and tried in a copy:
+# make mutation ROOM=meter N=50; FRESH=1 forgets what earlier calls have found. An hour or two, less in later calls.
+mutation: develop
+	@$(VENV)/bin/python tests/mutation/mutation.py $(if $(N),--number $(N)) $(if $(SEED),--seed $(SEED)) $(if $(ROOM),--room $(ROOM)) $(if $(FRESH),--fresh)
+
 # Random OpenSHMEM programs against a model, seed after seed; FIRST_SEED=N begins with another.
 fuzz-shmem: SECONDS ?= 60
 fuzz-shmem: develop
@@ -178,14 +183,15 @@ checks: develop
 	@scripts/setup packages-lint.txt
 	@shellcheck scripts/setup scripts/test scripts/test-flaky scripts/elsewhere scripts/fuzz-shmem scripts/fuzz-readers .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use packaging/wheel/use
 	@echo "==> ruff, mypy"
-	@ruff check python src tests benchmarks docs studies scripts/check scripts/lock scripts/touched packaging/wheel/make
-	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/lock scripts/touched packaging/wheel/make
+	@ruff check python src tests benchmarks docs studies scripts/check scripts/coverage scripts/lock scripts/touched packaging/wheel/make
+	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/coverage scripts/lock scripts/touched packaging/wheel/make
 	@mypy
 	@mypy src/shmem/interface
 	@mypy src/mpi/interface
 	@MYPYPATH=src/shmem/interface mypy src/shmem_trace
-	@mypy --scripts-are-modules scripts/lock
+	@mypy --scripts-are-modules scripts/lock scripts/coverage
 	@mypy --scripts-are-modules scripts/touched packaging/wheel/make
+	@mypy tests/mutation
 	@echo "==> rooms of Python"
 	@lint-imports --no-cache > build/rooms.log || { sed -n '/^Broken contracts/,$$p' build/rooms.log >&2; exit 1; }
 	@echo "==> clang-format"

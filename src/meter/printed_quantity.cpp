@@ -101,8 +101,6 @@ std::optional<digits_read> digits_at_begin_of(std::string_view text) {
     while (end < text.size() && is_digit(text[end])) ++end;
     if (end > power) {
       found.digits += text.substr(at, end - at);
-      if (found.digits[found.digits.size() - (end - at) + 1] == '+')
-        found.digits.erase(found.digits.size() - (end - at) + 1, 1);
       at = end;
     }
   }

@@ -22,6 +22,8 @@ from lull.statistics.bootstrap import Interval
         (250e3, "J·s", "250 kJ·s"),
         (12.34, "W", "12.3 W"),
         (4.24e-21, "J·s²", "4.24 zJ·s²"),
+        (3e-26, "J", "0.0300 yJ"),
+        (1.5e18, "J", "1500 PJ"),
     ],
 )
 def test_si(value, unit, text):

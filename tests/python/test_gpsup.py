@@ -89,6 +89,13 @@ def test_an_interval_across_the_border_of_energy_claims_no_category():
     assert found.name == "faster, energy undecided"
 
 
+def test_a_difference_that_the_rank_test_does_not_confirm_is_undecided():
+    ratios = Interval(2, 1.9, 2.1), Interval(2, 1.8, 2.2), Interval(1, 0.9, 1.1)
+    assert gpsup.classify(*ratios, time_p=0.04, energy_p=0.04).category == 2
+    assert gpsup.classify(*ratios, time_p=0.06).name == "saves energy, speed undecided"
+    assert gpsup.classify(*ratios, energy_p=0.06).name == "faster, energy undecided"
+
+
 def test_no_change_is_neutral_not_undecided():
     found = gpsup.classify(Interval(1.0, 0.99, 1.01), Interval(1.0, 0.99, 1.01), Interval(1.0, 0.99, 1.01))
     assert (found.category, found.name) == (None, "neutral")

@@ -123,6 +123,25 @@ def test_sides_of_very_different_numbers_of_runs_compare(few: int, many: int) ->
         assert found.low <= found.value <= found.high
 
 
+@pytest.mark.parametrize(("first", "second"), [(70, 70), (60, 150), (200, 12)])
+def test_the_interval_of_many_runs_holds_the_shifts_that_the_test_would_not_reject(first: int, second: int) -> None:
+    """Its ends are differences at which scipy's asymptotic test changes its mind."""
+    draw = np.random.default_rng(first)
+    baseline, candidate = draw.normal(10, 1, first), draw.normal(10.5, 1, second)
+    found = ranks.hodges_lehmann(baseline, candidate)
+    assert found.low is not None and found.high is not None
+    differences = np.sort(np.subtract.outer(candidate, baseline).ravel())
+    for end, inwards in ((found.low, 1), (found.high, -1)):
+        place = int(np.searchsorted(differences, end))
+
+        def p_between(one: int, other: int) -> float:
+            shift = (differences[one] + differences[other]) / 2
+            return float(reference.mannwhitneyu(candidate - shift, baseline, method="asymptotic").pvalue)
+
+        assert p_between(place - inwards, place) < 0.05
+        assert p_between(place + inwards, place + 2 * inwards) > 0.05, "it is wider by one difference at most"
+
+
 @given(st.integers(1, 130), st.integers(1, 130))
 def test_ends_left_out_are_of_the_differences_there_are(first: int, second: int) -> None:
     assert -1 <= ranks._left_out(first, second, 0.025) <= (first * second - 1) // 2

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats as reference
 
-from lull.statistics import bootstrap, ranks
+from lull.statistics import bootstrap, groups, ranks
 
 TIMES = [10.1, 10.3, 9.8, 10.0, 10.6, 9.9, 10.2, 10.4]
 FASTER = [5.1, 5.0, 5.3, 4.9, 5.2, 5.4, 5.05, 5.15]
@@ -55,6 +55,12 @@ def test_medians_of_resamples_are_those_of_the_runs_drawn(number):
     parts = [min(step, 3001 - begin) for begin in range(0, 3001, step)]
     chosen = np.concatenate([generator.integers(0, number, size=(part, number)) for part in parts])
     assert np.array_equal(found, np.median(runs[chosen], axis=1))
+
+
+def test_the_median_of_more_runs_than_a_short_integer_counts_is_theirs():
+    runs = np.random.default_rng(1).permutation(2**16)[:, np.newaxis].astype(float)
+    found = bootstrap.resampled_medians(runs, seed=2, resamples=3)
+    assert np.all(np.abs(found - 2**15) < 1000), "the middle of as many different numbers, by some eight deviations"
 
 
 def test_the_interval_is_the_one_scipy_makes_of_the_same_resamples():
@@ -108,9 +114,55 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
 def test_columns_must_match():
     with pytest.raises(ValueError, match="rows"):
         bootstrap.resampled_ratios([1.0, 2.0], [1.0, 2.0])
+    with pytest.raises(ValueError, match="same columns"):
+        bootstrap.resampled_ratios(np.c_[TIMES], np.c_[FASTER, FASTER])
 
 
 def test_spread_has_median_quartiles_and_extremes():
     found = bootstrap.spread([5, 1, 2, 4, 3])
     assert (found.smallest, found.quartile_low, found.median, found.quartile_high, found.largest) == (1, 2, 3, 4, 5)
     assert math.isclose(found.relative, 1 / 3)
+
+
+def test_runs_that_are_all_zero_have_no_relative_spread():
+    assert bootstrap.spread([0, 0, 0]).relative == 0
+
+
+@pytest.mark.parametrize("values", [TIMES, [*TIMES, 30.0], [1.0, 1, 1, 1, 1, 9]], ids=["even", "far", "same"])
+def test_the_density_is_that_of_normal_kernels_of_silvermans_width(values):
+    """0.9 n^(-1/5) times the smaller of the standard deviation and, unless 0, the quartiles' distance over 1.34."""
+    at, density = bootstrap.density(values)
+    deviation, robust = np.std(values, ddof=1), reference.iqr(values) / 1.34
+    width = 0.9 * min(deviation, robust or deviation) * len(values) ** (-1 / 5)
+    assert (at[0], at[-1]) == pytest.approx((min(values) - 2 * width, max(values) + 2 * width))
+    assert density == pytest.approx(reference.gaussian_kde(values, bw_method=width / deviation)(at))
+
+
+def test_values_without_spread_have_no_density():
+    assert bootstrap.density([1.0, 2.0]) is None
+    assert bootstrap.density([2.0, 2.0, 2.0]) is None
+    assert bootstrap.density([1.0, 2.0, 3.0]) is not None
+
+
+def test_a_first_run_far_from_the_others_differs():
+    """By more than three times their whole spread, and by more than a tenth of their median."""
+    assert groups.first_differs([14.0, 9.5, 10.0, 10.5])
+    assert groups.first_differs([6.0, 9.5, 10.0, 10.5]), "it may be smaller"
+    assert not groups.first_differs([12.9, 9.5, 10.0, 10.5])
+    assert groups.first_differs([11.2, 10.0, 10.0, 10.0])
+    assert not groups.first_differs([10.9, 10.0, 10.0, 10.0]), "a difference of a machine's noise"
+    assert not groups.first_differs([14.0, 9.5, 10.0]), "two others have no spread to speak of"
+
+
+def test_two_groups_have_a_gap_twice_as_wide_as_either():
+    assert groups.two_groups([15, 10, 12, 11, 16, 17]) is None, "the gap is of 3, the groups of 2"
+    assert groups.two_groups([17, 10, 12, 11, 18, 19]) == ([10, 11, 12], [17, 18, 19])
+    assert groups.two_groups([20, 10, 10, 11, 10, 21]) == ([10, 10, 10, 11], [20, 21])
+    assert groups.two_groups([20, 22, 21, 10, 10.5, 20]) == ([10, 10.5], [20, 20, 21, 22])
+
+
+def test_there_are_no_two_groups_of_few_runs_or_small_gaps():
+    assert groups.two_groups([10, 10, 20, 20, 20]) is None
+    assert groups.two_groups([10, 20, 20, 20, 20, 20]) is None, "one run is no group"
+    assert groups.two_groups([10, 10, 10, 10.9, 10.9, 10.9]) is None, "nine hundredths are a machine's noise"
+    assert groups.two_groups([10, 10, 10, 11.2, 11.2, 11.2]) == ([10, 10, 10], [11.2, 11.2, 11.2])

@@ -105,6 +105,20 @@ TEST(accumulator, a_reading_missing_at_either_end_gives_a_lower_bound) {
   EXPECT_FALSE(replay({uj(1000), uj(1100)}).lower_bound());
 }
 
+TEST(accumulator, readings_missing_at_the_beginning_may_hide_all_since_the_first_of_them) {
+  EXPECT_DOUBLE_EQ(replay({std::nullopt, std::nullopt, uj(1000)}).missing_at_most(), 2 * 400e6);
+  const accumulator again = replay({std::nullopt, uj(1000), std::nullopt, uj(1100)});
+  EXPECT_DOUBLE_EQ(again.missing_at_most(), 400e6) << "what the second hides is in the reading after it";
+}
+
+TEST(accumulator, a_counter_of_one_unit_a_second_wraps_and_grows_at_that_rate) {
+  constexpr counter_limits slow{.range = 10, .max_per_second = 1};
+  EXPECT_EQ(replay({9, 0, 1}, slow).total(), 2U);
+  EXPECT_EQ(replay({9, 0, 1}, slow).wraps(), 1);
+  EXPECT_EQ(replay({9, 0, 1}, slow).resets(), 0);
+  EXPECT_EQ(replay({9, 1}, slow).resets(), 1) << "two units in a second are more than it can count";
+}
+
 TEST(accumulator, a_counter_that_may_rest_is_never_stale) {
   const accumulator counter = replay({7, 7, 7, 9}, {.may_rest = true});
   EXPECT_EQ(counter.stales(), 0);

@@ -77,7 +77,11 @@ TEST_F(estimate_test, the_processor_is_recognised) {
                      {"GenuineIntel", 6, 85, 4, "skylake"},  {"GenuineIntel", 6, 85, 7, "cascade-lake"},
                      {"GenuineIntel", 6, 143, 8, "unknown"}, {"AuthenticAMD", 23, 49, 0, "epyc2"},
                      {"AuthenticAMD", 25, 1, 1, "epyc3"},    {"AuthenticAMD", 25, 17, 1, "unknown"},
-                     {"AuthenticAMD", 23, 1, 2, "unknown"}};
+                     {"AuthenticAMD", 23, 1, 2, "unknown"},  {"GenuineIntel", 6, 85, 5, "cascade-lake"},
+                     {"GenuineIntel", 6, 85, 8, "unknown"},  {"GenuineIntel", 15, 63, 2, "unknown"},
+                     {"AuthenticAMD", 23, 47, 0, "unknown"}, {"AuthenticAMD", 23, 48, 0, "epyc2"},
+                     {"AuthenticAMD", 23, 63, 0, "epyc2"},   {"AuthenticAMD", 23, 64, 0, "unknown"},
+                     {"AuthenticAMD", 25, 15, 1, "epyc3"},   {"AuthenticAMD", 25, 16, 1, "unknown"}};
   const fixture_tree tree("vm_nothing");
   for (const auto& c : cases) {
     tree.set("/proc/cpuinfo", std::string("processor\t: 0\nvendor_id\t: ") + c.vendor + "\ncpu family\t: " +
@@ -85,6 +89,20 @@ TEST_F(estimate_test, the_processor_is_recognised) {
                                   "\nmodel name\t: 85 things\nstepping\t: " + std::to_string(c.stepping) + "\n");
     EXPECT_THAT(make("estimate", tree.files())->description().channels[0].basis,
                 HasSubstr(std::string(c.name) + " processor"));
+  }
+}
+
+// Watts of a logical CPU, idle and busy, as Cloud Carbon Footprint tabulates them.
+TEST_F(estimate_test, each_family_has_the_coefficients_of_the_cited_table) {
+  struct {
+    const char* family;
+    double idle, busy;
+  } const rows[] = {{"skylake", 0.64, 4.19}, {"cascade-lake", 0.64, 3.97}, {"broadwell", 0.71, 3.69},
+                    {"haswell", 1.90, 6.01}, {"epyc2", 0.47, 1.69},        {"epyc3", 0.45, 1.87}};
+  for (const auto& row : rows) {
+    set("LULL_ESTIMATE_CPU", row.family);
+    EXPECT_NEAR(ten_seconds(0)[0].joules, 4 * row.idle * 10, 1e-9) << row.family;
+    EXPECT_NEAR(ten_seconds(4000)[0].joules, 4 * row.busy * 10, 1e-9) << row.family;
   }
 }
 

@@ -24,6 +24,14 @@ TEST(printed_quantity, a_number_has_a_unit_or_none) {
   EXPECT_DOUBLE_EQ(*quantity_of("3600 J", answer_in::watt_hours).number, 1);
 }
 
+TEST(printed_quantity, a_number_may_have_a_sign_before_it_and_in_its_exponent) {
+  EXPECT_DOUBLE_EQ(watts("+5 W"), 5);
+  EXPECT_DOUBLE_EQ(watts("-5 W"), -5);
+  EXPECT_DOUBLE_EQ(watts("-1,234 W"), -1234);
+  EXPECT_DOUBLE_EQ(watts("5e-1 kW"), 500);
+  EXPECT_DOUBLE_EQ(watts("+5E+1"), 50);
+}
+
 TEST(printed_quantity, commas_part_thousands_and_nothing_else) {
   EXPECT_DOUBLE_EQ(watts("1,234 W"), 1234);
   EXPECT_DOUBLE_EQ(watts("12,345,678 mW"), 12345.678);
@@ -43,9 +51,10 @@ TEST(printed_quantity, a_label_may_stand_before_it_and_an_error_is_none) {
   EXPECT_DOUBLE_EQ(at_end("SNMPv2-SMI::enterprises.13742.1 = STRING: \"0.43 kW\""), 430);
   EXPECT_DOUBLE_EQ(at_end("asked at 12:30\noutlet 3: 211 W\n\n"), 211);
   EXPECT_DOUBLE_EQ(at_end("power=211"), 211);
+  EXPECT_DOUBLE_EQ(at_end("=211"), 211);
   for (const char* text :
        {"Timeout: No Response from 10.0.0.7", "X = No Such Instance currently exists at this OID", "Error: 404",
-        "at 12:30", "X = Hex-STRING: 00 D3", "HTTP/1.1 503", "login failed: 3", "X = \"\"", "outlet 3 211"})
+        "at 12:30", "5:30", "X = Hex-STRING: 00 D3", "HTTP/1.1 503", "login failed: 3", "X = \"\"", "outlet 3 211"})
     EXPECT_DOUBLE_EQ(at_end(text), -1) << text;
 }
 
@@ -56,9 +65,43 @@ TEST(printed_quantity, bytes_that_are_no_utf8_become_characters) {
   EXPECT_EQ(shown("a\nb"), "'a b'");
 }
 
+// Each byte as the character of Latin-1 that it is.
+std::string as_latin1(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    result += static_cast<char>(byte < 0xc0 ? 0xc2 : 0xc3);
+    result += static_cast<char>(byte < 0xc0 ? byte : byte - 0x40);
+  }
+  return result;
+}
+
+TEST(printed_quantity, characters_of_every_length_stay_as_they_are) {
+  for (const std::string_view text :
+       {"\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xe2\x82\xac", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbd",
+        "\xf0\x90\x80\x80", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf"})
+    EXPECT_EQ(as_utf8(text), text);
+}
+
+TEST(printed_quantity, bytes_of_no_character_are_taken_for_latin1_one_by_one) {
+  for (const std::string_view text : {"\x80", "\xbf", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
+                                      "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xe2\x82", "\xf0\x9f\x98"})
+    EXPECT_EQ(as_utf8(text), as_latin1(text));
+  EXPECT_EQ(as_utf8("\xe2\x82 W"), as_latin1("\xe2\x82") + " W") << "a character that is cut off";
+}
+
+TEST(printed_quantity, what_is_shown_is_one_short_line_of_whole_characters) {
+  EXPECT_EQ(shown(" a\tb\x7f\x01 c "), "'a b   c'");
+  EXPECT_EQ(shown(std::string(60, 'x')), "'" + std::string(60, 'x') + "'");
+  EXPECT_EQ(shown(std::string(61, 'x')), "'" + std::string(60, 'x') + "...'");
+  EXPECT_EQ(shown(std::string(59, 'x') + "\xe2\x82\xac"), "'" + std::string(59, 'x') + "...'");
+}
+
 TEST(plausible_power, a_power_out_of_range_is_doubted) {
   plausible_power node({1, 20000});
   EXPECT_EQ(node.doubt(430), "");
+  EXPECT_EQ(plausible_power({1, 20000}).doubt(1), "") << "the ends of the range are powers of a node";
+  EXPECT_EQ(plausible_power({1, 20000}).doubt(20000), "");
   for (const double watts : {0.0, 0.5, 65535.0, -3.0}) EXPECT_THAT(node.doubt(watts), HasSubstr("no power of a node"));
 }
 

@@ -44,13 +44,16 @@ TEST(model_account, choices_without_an_operation_are_left_out) {
 
 TEST(model_account, processes_add_up_each_with_the_weight_of_its_operations) {
   std::vector<choice_account> all;
-  add(all, std::array{of(0, 10, 30)});
-  std::vector another{of(0, 30, 70)};
+  std::vector one{of(0, 10, 30)}, another{of(0, 30, 70)};
+  one[0].regret_ns = 500;
+  add(all, one);
   another[0].alternatives[0].corrected_ns = 200;
+  another[0].regret_ns = 70;
   add(all, another);
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].processes, 2);
   EXPECT_EQ(all[0].switches, 2U);
+  EXPECT_EQ(all[0].regret_ns, 570);
   EXPECT_EQ(all[0].alternatives[1].operations, 40U);
   EXPECT_DOUBLE_EQ(all[0].alternatives[1].observed_ns.value(), 60);
   EXPECT_DOUBLE_EQ(all[0].alternatives[0].corrected_ns.value(), 175);

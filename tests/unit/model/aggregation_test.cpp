@@ -58,6 +58,32 @@ TEST(model_aggregation, a_buffer_between_nodes_is_large_enough_when_its_message_
   EXPECT_EQ(bytes(1e6), tcp.aggregation.largest_inter_node_buffer_bytes);
 }
 
+TEST(model_aggregation, without_other_nodes_all_buffers_are_as_large_as_within_a_node) {
+  const std::array ways{one_hop};
+  const auto found = choose({}, ways, roomy);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->sizes.intra_node_bytes, 65'536U);
+  EXPECT_EQ(found->sizes.inter_node_bytes, 65'536U);
+}
+
+TEST(model_aggregation, scarce_memory_makes_buffers_smaller_before_it_makes_them_fewer) {
+  item_route way = one_hop;
+  way.demand = {.intra_node_channels = 10, .inter_node_channels = 10};
+  const std::array ways{way};
+  const auto sizes = [&](std::size_t memory) {
+    buffer_limits limits = roomy;
+    limits.memory_bytes = memory;
+    return choose(tcp, ways, limits)->sizes;
+  };
+  const buffer_sizes some = sizes(8 * 10 * (16'384 + 16'384));
+  EXPECT_EQ(some.intra_node_bytes, 16'384U);
+  EXPECT_EQ(some.inter_node_bytes, 16'384U);
+  EXPECT_EQ(some.per_channel, 8U);
+  const buffer_sizes few = sizes(4 * 10 * (512 + 512));
+  EXPECT_EQ(few.intra_node_bytes, 512U);
+  EXPECT_EQ(few.per_channel, 4U);
+}
+
 TEST(model_aggregation, open_buffers_of_a_node_fill_no_more_than_half_of_a_cores_cache) {
   const std::array ways{one_hop};
   buffer_limits limits = roomy;
@@ -108,6 +134,26 @@ TEST(model_aggregation, stages_of_small_items_are_as_large_as_an_eighth_of_the_c
   buffered_route small = found;
   small.sizes.intra_node_bytes = 1024;
   EXPECT_EQ(stage_bytes(tcp, roomy, small, 8, 8), 0U) << "an eighth of the buffer would be less than a stage is worth";
+}
+
+TEST(model_aggregation, direct_items_for_other_nodes_cost_messages_and_the_others_what_they_do_within_a_node) {
+  const aggregation_costs& here = tcp.aggregation;
+  const auto alone = predicted_direct_path(tcp, 4, 4, true, 123);
+  EXPECT_DOUBLE_EQ(alone.empty_phase_ns, 123);
+  EXPECT_DOUBLE_EQ(alone.barrier_ns, here.ns_per_barrier);
+  EXPECT_DOUBLE_EQ(alone.ns_per_direct_item, here.ns_per_direct_item);
+  const auto puts = predicted_direct_path(tcp, 8, 2, false, 123);
+  EXPECT_DOUBLE_EQ(puts.barrier_ns, here.ns_per_barrier + 2 * 10'000);
+  EXPECT_DOUBLE_EQ(puts.ns_per_direct_item, 0.25 * here.ns_per_direct_item + 0.75 * 10'000);
+  const auto gets = predicted_direct_path(tcp, 8, 2, true, 123);
+  EXPECT_DOUBLE_EQ(gets.ns_per_direct_item, 0.25 * here.ns_per_direct_item + 0.75 * 2 * 10'000);
+}
+
+TEST(model_aggregation, a_phase_costs_its_end_and_its_items_and_those_of_pes_of_a_core_in_turn) {
+  const direct_path_costs costs{
+      .empty_phase_ns = 11'000, .barrier_ns = 1000, .ns_per_direct_item = 105, .pes_per_core = 2};
+  EXPECT_DOUBLE_EQ(ns_of_direct_phase(costs, 10), 1000 + 2 * 10 * 105);
+  EXPECT_DOUBLE_EQ(ns_of_buffered_phase(costs, 10, 5), 11'000 + 2 * 10 * 5);
 }
 
 TEST(model_aggregation, direct_items_pay_until_they_cost_what_the_end_of_a_buffered_phase_does) {

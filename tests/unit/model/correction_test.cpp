@@ -30,6 +30,7 @@ double off_by(const corrected_term& term, double truth) { return std::abs(term.v
 TEST(model_correction, nothing_seen_is_the_prediction) {
   const corrected_term term(3000);
   EXPECT_EQ(term.value(), 3000);
+  EXPECT_EQ(term.spread(), 0);
   EXPECT_EQ(term.mean_seen(), std::nullopt);
 }
 
@@ -105,6 +106,20 @@ TEST(model_correction, what_is_forgotten_is_begun_anew) {
   EXPECT_EQ(term.value(), 100);
   term.saw(7);
   EXPECT_EQ(term.value(), 7);
+  term.forget();
+  term.saw(300);
+  EXPECT_EQ(term.value(), 300) << "it may have become dearer as well";
+}
+
+TEST(model_correction, the_mean_of_what_was_seen_leaves_out_what_was_late_at_the_very_begin) {
+  corrected_term term(30'000);
+  term.saw(3000);
+  EXPECT_EQ(term.mean_seen(), 3000);
+  term.saw(4e6);
+  term.saw(3100);
+  EXPECT_EQ(term.mean_seen(), 3100);
+  term.saw(3500);
+  EXPECT_EQ(term.mean_seen(), (3 * 3100 + 3500) / 4.0);
 }
 
 TEST(model_correction, off_keeps_what_was_predicted) {

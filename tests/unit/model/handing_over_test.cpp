@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace lull::model {
 namespace {
@@ -73,6 +74,15 @@ TEST(model_handing_over, trials_cost_a_small_share) {
   EXPECT_GE(count_of('w', turns), 2);
 }
 
+TEST(model_handing_over, a_trial_may_cost_just_its_share_of_what_was_spent_since_the_last) {
+  machine on;
+  on.output.trial_share = 0.25;
+  client one(on), dearer(on);
+  // Writing takes 1 s a byte: after eight files a trial may cost 2 more.
+  EXPECT_EQ(one.files(10, false, 3 * bytes, 1 * bytes), "whwwwwwwwh");
+  EXPECT_EQ(dearer.files(10, false, 3.1 * bytes, 1 * bytes), "whwwwwwwww");
+}
+
 TEST(model_handing_over, room_and_no_room_are_decided_apart) {
   client one;
   (void)one.files(5, false, 5, 1);
@@ -123,6 +133,49 @@ TEST(model_handing_over, what_it_has_come_to_is_told_by_situation) {
   EXPECT_NEAR(handed.predicted_ns.value(), 1e9 * bytes / machine{}.output.copy_bytes_per_s, 1);
   EXPECT_NEAR(handed.corrected_ns.value(), 1e6, 1);
   EXPECT_NEAR(handed.observed_ns.value(), 1e6, 1);
+}
+
+output_turns turns_of(double factor) {
+  output_turns made{.ways = {}, .switches = static_cast<std::uint64_t>(factor)};
+  made.ways[0] = {.files = static_cast<std::uint64_t>(factor),
+                  .bytes = factor,
+                  .seconds = 2 * factor,
+                  .predicted_s = 3 * factor,
+                  .corrected_s = 4 * factor};
+  made.ways[1] = {.files = static_cast<std::uint64_t>(3 * factor),
+                  .bytes = 3 * factor,
+                  .seconds = 30 * factor,
+                  .predicted_s = 15 * factor,
+                  .corrected_s = 18 * factor};
+  return made;
+}
+
+TEST(model_handing_over, clients_add_up) {
+  output_turns_by_room all{turns_of(1), turns_of(2)};
+  all += {turns_of(4), turns_of(8)};
+  const output_turns sums[]{turns_of(5), turns_of(10)};
+  for (const auto& [found, sum] : {std::pair(all.without, sums[0]), std::pair(all.with, sums[1])}) {
+    EXPECT_EQ(found.switches, sum.switches);
+    for (const std::size_t way : {0U, 1U}) {
+      EXPECT_EQ(found.ways[way].files, sum.ways[way].files);
+      EXPECT_EQ(found.ways[way].bytes, sum.ways[way].bytes);
+      EXPECT_EQ(found.ways[way].seconds, sum.ways[way].seconds);
+      EXPECT_EQ(found.ways[way].predicted_s, sum.ways[way].predicted_s);
+      EXPECT_EQ(found.ways[way].corrected_s, sum.ways[way].corrected_s);
+    }
+  }
+}
+
+TEST(model_handing_over, costs_are_those_of_a_file_of_the_mean_size) {
+  const auto accounts = accounts_of({turns_of(1), {}}, 7);  // four files of a byte
+  ASSERT_EQ(accounts.size(), 1U) << "where there was no file there is no account";
+  EXPECT_EQ(accounts[0].processes, 7);
+  EXPECT_EQ(accounts[0].switches, 1U);
+  const auto& [handed, wrote] = std::pair(accounts[0].alternatives[0], accounts[0].alternatives[1]);
+  EXPECT_DOUBLE_EQ(handed.observed_ns.value(), 2e9);
+  EXPECT_DOUBLE_EQ(wrote.observed_ns.value(), 10e9);
+  EXPECT_DOUBLE_EQ(handed.predicted_ns.value(), 3e9 / 4);
+  EXPECT_DOUBLE_EQ(wrote.corrected_ns.value(), 18e9 / 4);
 }
 
 }  // namespace

@@ -72,11 +72,26 @@ value = 57.5
   EXPECT_DOUBLE_EQ(known.output.busy_core_watts, 7.5);
 }
 
+TEST_F(machine_file, a_busy_core_may_draw_nothing_more_and_never_less_than_nothing) {
+  const auto known = [&](const char* one_core) {
+    return read_machine_file(
+        file_of("[watts]\nidle_node = {value = 50}\none_core = {value = " + std::string(one_core) + "}\n"));
+  };
+  EXPECT_DOUBLE_EQ(known("50").output.busy_core_watts, 0);
+  EXPECT_DOUBLE_EQ(known("50").output.idle_node_watts, 50);
+  EXPECT_DOUBLE_EQ(known("49").output.busy_core_watts, output_costs{}.busy_core_watts);
+  EXPECT_DOUBLE_EQ(known("49").output.idle_node_watts, output_costs{}.idle_node_watts);
+}
+
 TEST_F(machine_file, leaves_what_it_does_not_say) {
   const machine known = read_machine_file(file_of("title = \"imagined\"\n[topology]\npreset = \"x\"\n"));
   EXPECT_EQ(known.waiting.assumed_wake_up_latency_ns, waiting_costs{}.assumed_wake_up_latency_ns);
   EXPECT_EQ(known.transforming.ns_per_message, transforming_costs{}.ns_per_message);
   EXPECT_EQ(known.output.storage_bytes_per_s, output_costs{}.storage_bytes_per_s);
+}
+
+TEST_F(machine_file, a_figure_may_be_nothing) {
+  EXPECT_EQ(read_machine_file(file_of("[wake_ups]\ntimer_ns = {value = 0}\n")).waiting.assumed_wake_up_latency_ns, 0);
 }
 
 TEST_F(machine_file, says_where_it_is_wrong) {
@@ -90,9 +105,12 @@ TEST_F(machine_file, says_where_it_is_wrong) {
 }
 
 TEST_F(machine_file, is_kept_where_the_host_is_named) {
+  unsetenv("XDG_CONFIG_HOME");
+  unsetenv("HOME");
+  EXPECT_EQ(machine_file_of_this_host(), "");
   setenv("XDG_CONFIG_HOME", "/config", 1);
   EXPECT_THAT(machine_file_of_this_host(), testing::MatchesRegex("/config/lull/machines/.+\\.toml"));
-  unsetenv("XDG_CONFIG_HOME");
+  setenv("XDG_CONFIG_HOME", "", 1);
   setenv("HOME", "/home/u", 1);
   EXPECT_THAT(machine_file_of_this_host(), testing::StartsWith("/home/u/.config/lull/machines/"));
 }

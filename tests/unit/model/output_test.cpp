@@ -82,6 +82,19 @@ TEST(model_output, who_waits_and_polls_uses_its_core) {
   EXPECT_LE(polling.cpu_use, 0.8);
 }
 
+TEST(model_output, what_is_handed_over_is_copied_once_within_a_node_and_three_times_between_nodes) {
+  output_machine on = machine_of(1e9);
+  on.costs.computing_use = 0;  // what uses a core is a copy
+  on.costs.copy_bytes_per_s = 1e10;
+  const auto core_seconds = [&](const output_way& way) {
+    const auto made = predict_output(on, five_steps_an_output, way);
+    return made.cpu_use * 8 * made.seconds;
+  };
+  EXPECT_NEAR(core_seconds(time_partitioning), 0, 1e-9);
+  EXPECT_NEAR(core_seconds(cores(1)), 20 * 0.1, 1e-9);
+  EXPECT_NEAR(core_seconds(nodes(1)), 3 * 20 * 0.1, 1e-9);
+}
+
 TEST(model_output, steps_after_the_last_output_count) {
   simulation what = five_steps_an_output;
   what.steps = 8;

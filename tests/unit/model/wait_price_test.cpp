@@ -44,6 +44,11 @@ TEST(wait_price, of_another_policy_changes_time_and_energy) {
   EXPECT_NEAR(change.joules.high, -10 * 0.94e-3 * 1 + change.seconds.mid * 50, 1e-12);
 }
 
+TEST(wait_price, a_single_wait_of_a_kind_counts) {
+  const cost change = change_of_policy(std::array{seen_waits{1, 1e6}}, polling, sleeping, {});
+  EXPECT_NEAR(change.seconds.mid, 39.9e-6, 1e-15);
+}
+
 TEST(wait_price, of_the_same_policy_changes_nothing) {
   const std::array seen{seen_waits{10, 1e7}, seen_waits{}};
   const cost change = change_of_policy(seen, polling, polling, {.idle_watts = sure(50), .watts_of_core = sure(1)});

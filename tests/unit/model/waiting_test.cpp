@@ -33,6 +33,8 @@ TEST(model_waiting, wake_up_latency_is_assumed_until_eight_have_been_seen_and_th
   const waiting_costs costs{.assumed_wake_up_latency_ns = 77};
   std::vector<std::int64_t> seen(7, 1 * us);
   EXPECT_EQ(wake_up_latency_ns(seen, costs), 77);
+  seen.push_back(1 * us);
+  EXPECT_EQ(wake_up_latency_ns(seen, costs), 1 * us);
   seen.assign(30, 20 * us);
   seen[5] = 1000 * us;
   EXPECT_EQ(wake_up_latency_ns(seen, costs), 20 * us) << "one of thirty does not count";
