@@ -466,7 +466,7 @@ def lines_that_run() -> str:
     top = Path(__file__).resolve().parents[2]
     kept = json.loads((top / "docs" / "results" / "coverage.json").read_text(encoding="utf-8"))
     reasons = tomllib.loads((top / "tests" / "coverage" / "reasons.toml").read_text(encoding="utf-8"))
-    rooms = [(f"`{room}`", all_, f"{100 * run / all_:.1f} %") for room, (run, all_) in kept["rooms"].items()]
+    rooms = [(f"`{room}`", f"{all_}", f"{100 * run / all_:.1f} %") for room, (run, all_) in kept["rooms"].items()]
     files = [
         (f"`{path}`", f"{100 * run / all_:.0f} % of {all_}", reasons.get(path, ""))
         for path, (run, all_) in kept["files_below_70_percent"].items()
