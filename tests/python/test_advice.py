@@ -14,13 +14,16 @@ from lull.advice.account import Alternative, Objective, objective_named
 from lull.advice.advise import advise
 from lull.advice.at_run_time import without_effect
 from lull.advice.facts import facts_of
+from lull.advice.links import link_modes
 from lull.advice.verify import Way, candidates, outcome_of
 from lull.base.errors import UsageError
 from lull.library.advised import Advised
 from lull.model.machine import Figure, Machine, Measured, TransferPiece, Transport, WakeUp, WakeUps, Watts
 from lull.model.machine_text import machine_text
+from lull.prediction.account import Energies, Joules, ModeAccount, Prediction
 from lull.record import Domain, Energy, EnergyKind, Host, Repeat, Run
-from lull.record.schema import RewrittenPuts, Waiting, WaitingRow
+from lull.record.schema import Output, OutputAmount, OutputClients, OutputServers, RewrittenPuts, Waiting, WaitingRow
+from lull.simulation.account import TimeAccount
 
 LENGTHS = (1e4, 1e6)
 
@@ -183,6 +186,107 @@ def test_what_cannot_be_told_is_said_with_what_to_measure(seen: Waiting | None, 
     found = advise(facts_of(run_of(seen)), on, objective_named("energy"))
     (untold,) = (one for one in found.untold if one.choice == "wait policy")
     assert why in untold.why and untold.measure and found.advised == []
+
+
+def predicted(*modes: tuple[str, float, float | None]) -> Prediction:
+    """A prediction of power modes: name, seconds, joules of links."""
+    accounts = [
+        ModeAccount(
+            name=name,
+            folder=name,
+            run_time_s=seconds,
+            slowdown=seconds / modes[0][1] - 1,
+            link_power=0.5,
+            network_link_power=0.5,
+            wakes=7,
+            time=TimeAccount(computing_s=1, sending_s=0, waiting_s=0),
+            energy=Energies(
+                links=None if joules is None else Joules(joules=joules, low=joules / 2, high=2 * joules),
+                switches=None,
+                nics=None,
+                nodes=None,
+            ),
+        )
+        for name, seconds, joules in modes
+    ]
+    sizes = dict.fromkeys(("processes", "nodes", "network_nodes", "network_links", "network_switches"), 2)
+    return Prediction(
+        lull_version="0",
+        command=["lull"],
+        program="app",
+        machine={"title": "a machine"},
+        traced=[2],
+        most_slowdown=0.05,
+        chosen=modes[0][0],
+        criterion="energy",
+        modes=accounts,
+        low_s=1,
+        high_s=1,
+        uncertainty=[],
+        not_modelled=[],
+        remarks=[],
+        **sizes,
+    )
+
+
+def test_sleeping_links_are_advised_for_what_they_save() -> None:
+    found = link_modes(predicted(("active", 1.0, 100.0), ("deep-sleep", 1.01, 60.0)), objective_named("energy"))
+    (one,) = found.advised
+    assert (one.name, one.instead_of, found.kind) == ("deep-sleep", "active", EnergyKind.SIMULATED)
+    assert one.joules is not None and one.joules[1] == pytest.approx(-40)
+    assert found.sentence.startswith("Take link power mode deep-sleep instead of active: 40 % less energy")
+    slow = predicted(("active", 1.0, 100.0), ("deep-sleep", 1.2, 60.0))
+    (late,) = link_modes(slow, objective_named("energy@slowdown=2%")).alternatives
+    assert late.verdict == "too slow"
+
+
+def test_without_watts_of_links_only_their_time_is_told() -> None:
+    modes = predicted(("active", 1.0, None), ("deep-sleep", 1.01, None))
+    found = link_modes(modes, objective_named("energy"))
+    assert found.alternatives == [] and "no watts of its links" in found.untold[0].why and found.joules is None
+    (one,) = link_modes(modes, objective_named("time")).alternatives
+    assert one.seconds[1] == pytest.approx(0.01) and one.joules is None
+
+
+def written_by(approach: str, write_s: float) -> Output:
+    """The output of two processes that compute for 20 s and write 2 GB."""
+    nothing, amount = OutputAmount(files=0, bytes=0), OutputAmount(files=20, bytes=2 * 10**9)
+    return Output(
+        approach=approach,
+        nodes=1,
+        outputs=10,
+        clients=OutputClients(
+            processes=2,
+            wall_s=2 * (10 + write_s),
+            compute_s=20,
+            stall_s=0,
+            write_s=2 * write_s,
+            cpu_s=20,
+            handed_over=nothing,
+            wrote_itself=amount,
+            dropped=nothing,
+            too_large=0,
+        ),
+        servers=OutputServers(processes=0, wall_s=0, idle_s=0, write_s=0, cpu_s=0, written=nothing, failed=0),
+    )
+
+
+def test_other_ways_to_write_are_told_with_what_the_model_misses_in_the_run() -> None:
+    repeat = run_of(None).repeats[0].model_copy(update={"output": [written_by("time-partitioning", 5)]})
+    run = run_of(None).model_copy(update={"repeats": [repeat]})
+    found = advise(facts_of(run), machine(), objective_named("time"))
+    ways = [one for one in found.alternatives if one.choice == "output"]
+    assert ways and all(one.instead_of == "time-partitioning" != one.name for one in ways)
+    for one in ways:
+        low, likely, high = one.seconds
+        assert low <= likely <= high and one.joules is not None
+        assert one.options == {"--approach": one.name} and "it misses by" in one.terms[1]
+    (untold,) = (
+        one
+        for one in advise(facts_of(run_of(None)), machine(), objective_named("time")).untold
+        if one.choice == "output"
+    )
+    assert "the record holds no output" in untold.why
 
 
 def test_coalesced_puts_are_priced_by_the_messages_that_they_spare() -> None:
