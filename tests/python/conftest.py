@@ -182,6 +182,7 @@ def gone(mark: str, within_s: float = TIMEOUT_S) -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "pairwise: --some takes cases in which each pair of parameters is met")
     config.addinivalue_line("markers", "in_turn(days): --some takes each day that part of the cases, at least one")
+    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # with lull, as make has it
     os.environ["SEED"] = str(seed_of_today())  # the same for all workers, also at midnight
     separate_segments()
 
