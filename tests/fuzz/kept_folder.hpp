@@ -1,5 +1,6 @@
 // A folder in memory for the files that a fuzzer gives to a reader; it is removed at the end of the process.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -33,5 +34,18 @@ class kept_folder {
  private:
   std::filesystem::path path_;
 };
+
+// Calls `read` with a copy of `original` in which one of the files `names` is another: the input's first byte says which
+// one, the rest is its content.
+template <std::size_t Files, class Read>
+void with_one_file_replaced(const std::filesystem::path& original, const std::array<const char*, Files>& names,
+                            const std::uint8_t* data, std::size_t size, const Read& read) {
+  static const kept_folder folder(original);
+  if (size == 0) return;
+  const char* const name = names.at(data[0] % Files);
+  folder.write(name, data + 1, size - 1);
+  read(folder.path());
+  copy_file(original / name, folder.path() / name, std::filesystem::copy_options::overwrite_existing);
+}
 
 }  // namespace lull

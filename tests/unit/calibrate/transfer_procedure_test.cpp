@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "model/alike_terms.hpp"
+
 namespace {
 
 using namespace lull;
@@ -51,18 +53,6 @@ std::vector<std::vector<model::transfer_observation>> observed(const model::tran
     for (std::size_t i = 0; i < sizes.size(); ++i) rounds.back()[i].receive_ns = receiver[i].receive_ns;
   }
   return rounds;
-}
-
-void expect_alike(const model::transfer_terms& found, const model::transfer_terms& truth) {
-  const auto alike = [](double a, double b) { EXPECT_NEAR(a, b, 1e-7 * std::max(1e-3, b)); };
-  alike(found.latency_ns, truth.latency_ns);
-  alike(found.send_ns, truth.send_ns);
-  alike(found.receive_ns, truth.receive_ns);
-  alike(found.gap_ns, truth.gap_ns);
-  alike(found.ns_per_byte, truth.ns_per_byte);
-  alike(found.alone_ns_per_byte, truth.alone_ns_per_byte);
-  alike(found.send_ns_per_byte, truth.send_ns_per_byte);
-  alike(found.receive_ns_per_byte, truth.receive_ns_per_byte);
 }
 
 const model::transfer_terms small{.latency_ns = 5000,

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "model/alike_terms.hpp"
+
 namespace lull::model {
 namespace {
 
@@ -47,18 +49,6 @@ std::vector<transfer_observation> seen_of(const transfer_pieces& truth, const st
 }
 
 using rounds = std::vector<std::vector<transfer_observation>>;
-
-void expect_alike(const transfer_terms& found, const transfer_terms& truth) {
-  const auto alike = [](double a, double b) { EXPECT_NEAR(a, b, 1e-7 * std::max(1e-3, b)); };
-  alike(found.latency_ns, truth.latency_ns);
-  alike(found.send_ns, truth.send_ns);
-  alike(found.receive_ns, truth.receive_ns);
-  alike(found.gap_ns, truth.gap_ns);
-  alike(found.ns_per_byte, truth.ns_per_byte);
-  alike(found.alone_ns_per_byte, truth.alone_ns_per_byte);
-  alike(found.send_ns_per_byte, truth.send_ns_per_byte);
-  alike(found.receive_ns_per_byte, truth.receive_ns_per_byte);
-}
 
 TEST(model_transfer, a_message_belongs_to_the_last_piece_that_begins_at_or_below_it) {
   EXPECT_EQ(terms_of(two_pieces, 1023).latency_ns, small.latency_ns);
