@@ -22,12 +22,21 @@
 namespace lull::aggregate {
 namespace {
 
-// What a message between nodes costs: as the machine's constants have it, and corrected. Collective; the same everywhere, as PE 0
-// finds.
+// What all PEs plan with, the same everywhere, or they would come to different routes and buffers: the machine's constants, which may
+// be others on another node, as PE 0 has them; and what a message between nodes costs, by these constants and corrected.
 struct known_link {
   model::link_costs predicted, corrected;
-  double pes_per_core;
+  double pes_per_core;      // most that take turns on a core
+  std::size_t pes_of_node;  // of the node that has most
+  model::machine constants;
 };
+
+model::machine constants_here() {
+  model::machine here = model::this_machine();
+  static const std::size_t l2_bytes = this_topology().l2_bytes;  // milliseconds to find out
+  here.aggregation.l2_bytes = l2_bytes;
+  return here;
+}
 
 // Of some messages of either size, in turn. Collective.
 model::link_costs measured(fabric::world& world, const model::machine& here, std::byte* target, std::size_t most) {
@@ -58,10 +67,13 @@ model::link_costs measured(fabric::world& world, const model::machine& here, std
 
 known_link find_out(fabric::world& world) {
   constexpr std::size_t most = 32768;
-  const model::machine& here = model::this_machine();
+  const model::machine here = constants_here();
   auto* const target = static_cast<std::byte*>(world.memory().allocate(most));
   if (!target) throw std::bad_alloc();  // nor would there be room for buffers
-  known_link mine{here.network, here.network, world.pes_per_core()};
+  std::size_t pes_of_node = 1;
+  for (int node = 0; node < world.places().nodes(); ++node)
+    pes_of_node = std::max(pes_of_node, world.places().members(node_id{node}).size());
+  known_link mine{here.network, here.network, world.pes_per_core(), pes_of_node, here};
   world.everybody().sync();
   if (!here.correction.off && world.places().leader(world.places().my_node()) == world.me())
     mine.corrected = measured(world, here, target, most);
@@ -72,7 +84,7 @@ known_link find_out(fabric::world& world) {
 
 // Found out for the first aggregation of a job; the links stay the same.
 known_link link_between_nodes(fabric::world& world) {
-  if (world.places().nodes() == 1) return {{}, {}, 1};
+  if (world.places().nodes() == 1) return {{}, {}, 1, static_cast<std::size_t>(world.pes()), constants_here()};
   static std::optional<known_link> known;
   if (!known) known = find_out(world);
   return *known;
@@ -204,10 +216,8 @@ plan make_plan(fabric::world& world, const aggregate_options& options, std::size
   if (options.hops < 0 || options.hops > 3)
     throw std::invalid_argument("an aggregator of " + std::to_string(options.hops) + " hops; there may be 1, 2 or 3");
   const known_link link = link_between_nodes(world);
-  model::machine here = model::this_machine();
+  model::machine here = link.constants;
   here.link = link.corrected;
-  static const std::size_t l2_bytes = this_topology().l2_bytes;  // milliseconds to find out
-  here.aggregation.l2_bytes = l2_bytes;
 
   wanted_route wanted = left_by(options);
   wanted.item_bytes = item_bytes;
@@ -218,7 +228,7 @@ plan make_plan(fabric::world& world, const aggregate_options& options, std::size
                                     .least_bytes = 0,
                                     .per_channel = static_cast<std::size_t>(setting_integer("LULL_AGGREGATE_BUFFERS")),
                                     .set_bytes = set_or(options.buffer_bytes, "LULL_AGGREGATE_BUFFER_BYTES"),
-                                    .pes_of_node = world.places().members(world.places().my_node()).size()};
+                                    .pes_of_node = link.pes_of_node};
   const auto choose = [&] { return choose_route(world.places(), world.pes(), here, wanted, limits); };
   auto best = choose();
   const bool per_node = best && best->how.buffers == buffering::per_node;

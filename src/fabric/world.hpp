@@ -46,7 +46,7 @@ class world {
   [[nodiscard]] int pes() const { return boot_.size(); }
   [[nodiscard]] const layout& places() const { return members_.places(); }
   [[nodiscard]] bool oversubscribed() const { return members_.oversubscribed(); }
-  [[nodiscard]] double pes_per_core() const { return members_.processes_per_core(); }
+  [[nodiscard]] double pes_per_core() const { return members_.most_processes_per_core(); }
   [[nodiscard]] int cores_of_pe() const { return members_.cores_of_process(); }
   [[nodiscard]] symmetric_memory& memory() { return memory_; }
   [[nodiscard]] const symmetric_memory& memory() const { return memory_; }

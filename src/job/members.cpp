@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,17 @@ int cores_in(const core_set& cores) {
   for (const std::uint64_t word : cores) count += std::popcount(word);
   return count;
 }
+
+// The processes of a host, and the cores that any of them may use.
+struct occupied_host {
+  int processes = 0;
+  core_set cores{};
+  void add(const core_set& of_process) {
+    ++processes;
+    cores.resize(std::max(cores.size(), of_process.size()));
+    for (std::size_t word = 0; word < of_process.size(); ++word) cores[word] |= of_process[word];
+  }
+};
 
 place place_of(const bootstrap& boot, int blocks) {
   const auto& here = boot.host_ranks();
@@ -60,20 +72,21 @@ std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte>
 
   std::vector<std::vector<std::byte>> told;
   std::vector<place> places;
-  core_set cores_here;
+  std::map<int, occupied_host> hosts;
   for (int process = 0; process < boot_.size(); ++process) {
     const pe_id pe{process};
     introduction other = introduction_from(boot_.size() == 1 ? blob : boot_.lookup(introduction_key, pe), pe);
     places.push_back(other.where);
-    if (other.where.host == me.where.host) {
-      ++processes_here_;
-      cores_here.resize(std::max(cores_here.size(), other.cores.size()));
-      for (std::size_t word = 0; word < other.cores.size(); ++word) cores_here[word] |= other.cores[word];
-    }
+    hosts[other.where.host].add(other.cores);
     told.push_back(std::move(other.added));
   }
   layout_.emplace(places, boot_.rank());
-  cores_of_host_ = cores_in(cores_here);
+  const occupied_host& here = hosts.at(me.where.host);
+  processes_here_ = here.processes;
+  cores_of_host_ = cores_in(here.cores);
+  for (const auto& [number, host] : hosts)
+    most_processes_per_core_ =
+        std::max(most_processes_per_core_, static_cast<double>(host.processes) / std::max(1, cores_in(host.cores)));
   cores_of_process_ = std::max(1, std::min(cores_of_host_ / processes_here_, cores_in(my_cores)));
   return told;
 }

@@ -32,16 +32,15 @@ class members {
   // Its share of those of this host that its processes may use, taken together; at least one.
   [[nodiscard]] int cores_of_process() const { return cores_of_process_; }
   [[nodiscard]] bool oversubscribed() const { return processes_here_ > cores_of_host_; }  // more processes than cores
-  // That take turns on a core of this host, emulated nodes together; at least 1.
-  [[nodiscard]] double processes_per_core() const {
-    return oversubscribed() ? static_cast<double>(processes_here_) / cores_of_host_ : 1;
-  }
+  // That take turns on a core, emulated nodes together, on the host where most do; at least 1. The same in all processes.
+  [[nodiscard]] double most_processes_per_core() const { return most_processes_per_core_; }
 
  private:
   bootstrap& boot_;
   int emulated_nodes_;
   std::optional<layout> layout_;
   int cores_of_host_ = 1, cores_of_process_ = 1, processes_here_ = 0;
+  double most_processes_per_core_ = 1;
 };
 
 }  // namespace lull::job

@@ -54,7 +54,7 @@ struct buffer_limits {
   std::size_t least_bytes;      // of a buffer that holds one item
   std::size_t per_channel;      // buffers, unless memory is short
   std::size_t set_bytes = 0;    // of a buffer, where that is not for choose() to find; 0: it is
-  std::size_t pes_of_node = 1;  // on this node: each of its buffers is open at a time
+  std::size_t pes_of_node = 1;  // of the node that has most: each of its buffers is open at a time
   bool any_size = false;        // items have no one size
 };
 
