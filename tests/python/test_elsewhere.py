@@ -13,15 +13,8 @@ import pytest
 
 from conftest import Lull
 from lull import record
+from test_simulate_sweep import NET
 
-NET = """
-[topology]
-name = "fat-tree"
-radix = 4
-[[jobs]]
-messages = 20
-load = 0.2
-"""
 STEPS = [
     ["measure", "--runs", "2", "--out", "short", "--", "sh", "-c", "echo häufig"],
     ["measure", "--runs", "2", "--out", "long", "--", "sleep", "0.1"],
