@@ -1,9 +1,15 @@
 # Read by ctest: a test for each suite that `program` lists, so that a new case needs no new configuration. A suite with
-# parameters is one test, whatever its instances.
+# parameters is one test, whatever its instances. `in_turn`: suites of which `make test` runs a part.
 if(NOT EXISTS ${program})
   add_test(${room}.not_built "${program}")
   return()
 endif()
+set(third $ENV{SEED})
+if(NOT third)
+  string(TIMESTAMP third %j)
+endif()
+string(REGEX REPLACE "^0+" "" third ${third})
+math(EXPR third "${third} % 3")
 execute_process(COMMAND "${program}" --gtest_list_tests OUTPUT_VARIABLE listed COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "(^|\n)[A-Za-z_][A-Za-z0-9_/]*\\." suites "${listed}")
 list(TRANSFORM suites REPLACE "[\n.]" "")
@@ -12,4 +18,11 @@ foreach(suite IN LISTS suites)
   string(REPLACE "/" "." name ${suite})
   add_test(${room}.${name} "${program}" --gtest_brief=1 --gtest_filter=${suite}.*)
   set_tests_properties(${room}.${name} PROPERTIES TIMEOUT 1200)
+  # Of costly suites with parameters `make test` takes a third of the instances, another each day; the whole is of the rest.
+  list(FIND in_turn ${suite} place)
+  if(place GREATER -1)
+    set_tests_properties(${room}.${name} PROPERTIES LABELS rest)
+    add_test(${room}.${name}.today "${program}" --gtest_brief=1 --gtest_filter=${suite}.*)
+    set_tests_properties(${room}.${name}.today PROPERTIES TIMEOUT 1200 ENVIRONMENT "GTEST_TOTAL_SHARDS=3;GTEST_SHARD_INDEX=${third}")
+  endif()
 endforeach()

@@ -14,3 +14,4 @@ foreach(library nvml rocm_smi)
 endforeach()
 target_compile_definitions(test_meter PRIVATE LULL_FAKE_NVML="$<TARGET_FILE:fake_nvml>"
                                               LULL_FAKE_ROCM="$<TARGET_FILE:fake_rocm_smi>")
+set_source_files_properties(meter/power_integral_test.cpp meter/sources_test.cpp meter/still_counters_test.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -1,3 +1,6 @@
+# Of these `make test` runs a third each day (suites.cmake): together they take a minute.
+set(netsim_in_turn netsim/any_simulation netsim/one_link_queue netsim/blocked presets/all_paths all/small_paths all/every_algorithm
+    sizes/every_skeleton rows/every_skeleton_on_a_network layouts/every_route)
 lull_unit_test(netsim netsim/topology_test.cpp netsim/paths_test.cpp netsim/topology_metrics_test.cpp netsim/parameters_test.cpp netsim/description_test.cpp
                netsim/windows_test.cpp netsim/pool_test.cpp netsim/link_power_test.cpp netsim/queueing_test.cpp
                netsim/conservation_test.cpp netsim/latency_test.cpp netsim/memory_test.cpp netsim/deadlock_test.cpp

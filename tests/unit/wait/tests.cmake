@@ -5,3 +5,4 @@ lull_unit_test(wait wait/completion_flag_test.cpp wait/doorbell_test.cpp wait/fr
 target_link_libraries(test_wait PRIVATE lull_meter)  # for the trees of its tests
 target_compile_definitions(test_wait PRIVATE
   LULL_FIXTURE_WRITER="'${Python_EXECUTABLE}' '${PROJECT_SOURCE_DIR}/tests/fixtures/make_sysfs_fixtures.py'")
+set_source_files_properties(wait/policy_test.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
