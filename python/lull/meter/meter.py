@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lull import _core
+from lull.base.columns import numbers, texts
 from lull.base.native import native_errors
 from lull.base.text import readable
 from lull.record import SAMPLES_SCHEMA, Channel, Domain, Energy, EnergyKind
@@ -87,22 +88,20 @@ class Series:
         seconds = (self.time_ns - zero_ns) / 1e9
         rows, columns = self.joules.shape
 
-        def per_channel(values: list[str]) -> list[str]:
-            return [value for value in values for _ in range(rows)]
+        def per_channel(values: list[str]) -> pa.ChunkedArray:  # a chunk each: Arrow's texts end at 2 GiB
+            return pa.chunked_array([texts([value] * rows) for value in values], pa.string())
 
-        return pa.table(
-            {
-                "repeat": np.full(rows * columns, repeat, dtype=np.int32),
-                "time_s": np.tile(seconds, columns),
-                "node": per_channel([channel.node for channel in self.channels]),
-                "channel": per_channel([channel.name for channel in self.channels]),
-                "domain": per_channel([channel.domain.value for channel in self.channels]),
-                "kind": per_channel([channel.kind.value for channel in self.channels]),
-                # A copy: the transposed array of one channel is a view of the sampler's, which Arrow would keep.
-                "joules": self.joules.flatten(order="F"),
-            },
-            schema=SAMPLES_SCHEMA,
-        )
+        made = {
+            "repeat": numbers(np.full(rows * columns, repeat, dtype=np.int32)),
+            "time_s": numbers(np.tile(seconds, columns)),
+            "node": per_channel([channel.node for channel in self.channels]),
+            "channel": per_channel([channel.name for channel in self.channels]),
+            "domain": per_channel([channel.domain.value for channel in self.channels]),
+            "kind": per_channel([channel.kind.value for channel in self.channels]),
+            # A copy: the transposed array of one channel is a view of the sampler's, which Arrow would keep.
+            "joules": numbers(self.joules.flatten(order="F")),
+        }
+        return pa.Table.from_arrays([made[name] for name in SAMPLES_SCHEMA.names], schema=SAMPLES_SCHEMA)
 
 
 @dataclass(frozen=True)

@@ -256,7 +256,7 @@ def _write(
     question.folder.mkdir(parents=True, exist_ok=True)
     started = datetime.now(UTC)
     for mode in question.modes:
-        file, links = files[mode.name], pq.read_table(io.BytesIO(done[mode.name].links))
+        file, links = files[mode.name], pq.ParquetFile(io.BytesIO(done[mode.name].links)).read()
         run = simulation_record.run_of(mode.name, question.command, file, [started])
         simulation_record.write(question.folder / mode.folder, run, file, links)
     folders = [question.folder / mode.folder for mode in question.modes]

@@ -16,14 +16,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from lull import record
 from lull.base.errors import LullError, describe_os_error
 from lull.base.parquet import write_table
 from lull.base.text import readable
 from lull.record import RUN_FILE, SAMPLES_FILE, Run
-from lull.record.files import synced
+from lull.record.files import as_samples, synced
 from lull.record.merging import channels_of
 
 REMEDY = "name a new record with --out"
@@ -88,6 +87,8 @@ def add_repeats(folder: Path, more: Run, samples: pa.Table) -> Run:
     Raises:
         LullError: They are of other nodes, sources or factors than its own, or cannot be written.
     """
+    import pyarrow.compute as pc  # a tenth of the start of `lull measure`
+
     asked = f"add to the record {folder}"
     before = record.read(folder)
     _check_alike(asked, before, more)
@@ -110,7 +111,7 @@ def replace_record(folder: Path, run: Run, samples: pa.Table) -> None:
     Raises:
         LullError: It cannot be written; the earlier state stands.
     """
-    _replace(f"add to the record {folder}", folder, run, samples.cast(record.SAMPLES_SCHEMA))
+    _replace(f"add to the record {folder}", folder, run, as_samples(samples))
 
 
 def _replace(asked: str, folder: Path, run: Run, samples: pa.Table) -> None:

@@ -45,7 +45,7 @@ def write(folder: Path, run: Run, samples: pa.Table, beside: Mapping[str, bytes]
         raise LullError(asked, describe_os_error(error), "choose a folder you may write with --out") from error
     try:
         aside.chmod(mode_of_new(0o777))
-        write_table(samples.cast(SAMPLES_SCHEMA), aside / SAMPLES_FILE)
+        write_table(as_samples(samples), aside / SAMPLES_FILE)
         synced(aside / SAMPLES_FILE)
         run_json = (run.model_dump_json(by_alias=True, indent=1) + "\n").encode()
         for name, content in {**(beside or {}), RUN_FILE: run_json}.items():
@@ -115,6 +115,11 @@ def read_samples(folder: Path) -> pa.Table:
         LullError: It is missing or damaged.
     """
     try:
-        return read_table(folder / SAMPLES_FILE).cast(SAMPLES_SCHEMA)
+        return as_samples(read_table(folder / SAMPLES_FILE))
     except (OSError, pa.ArrowException) as error:
         raise LullError(f"read the samples of {folder}", str(error).splitlines()[0]) from error
+
+
+def as_samples(table: pa.Table) -> pa.Table:
+    """The table in `SAMPLES_SCHEMA`; a cast, even to the same types, imports all of Arrow's functions."""
+    return table if table.schema.equals(SAMPLES_SCHEMA) else table.cast(SAMPLES_SCHEMA)

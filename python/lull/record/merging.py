@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from lull import record
+from lull.base.columns import texts
 from lull.record import Channel, Energy, Host, Metric, Rank, Region, Repeat, Run
 from lull.record.metrics import combine
 from lull.record.part import Handed
@@ -137,7 +137,7 @@ def _renamed(of: Handed, node: str) -> Handed:
 
     run = Run.model_validate(named(of.run.model_dump(by_alias=True)))
     column = of.samples.schema.get_field_index("node")
-    samples = of.samples.set_column(column, "node", pa.array([node] * of.samples.num_rows, pa.string()))
+    samples = of.samples.set_column(column, "node", texts([node] * of.samples.num_rows))
     return Handed(of.part.model_validate(named(of.part.model_dump())), run, samples)
 
 
@@ -262,6 +262,8 @@ def _merge_regions(ran: Sequence[Handed], shifts: Sequence[float], counted: Sequ
 
 
 def _shifted(samples: pa.Table, shift_s: float) -> pa.Table:
+    import pyarrow.compute as pc  # a tenth of the start of `lull measure`
+
     column = samples.schema.get_field_index("time_s")
     return samples.set_column(column, "time_s", pc.add(samples.column(column), pa.scalar(shift_s)))
 

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from pydantic import Field
 
 from lull import __version__
+from lull.base.columns import numbers, texts
 from lull.record import Metric, Model
 from lull.record.model_file import read_model
 from lull.simulation.latency import Latency
@@ -238,12 +239,14 @@ def metrics_of(figures: RepeatAccount) -> dict[str, Metric]:
 
 def links_table(links: Links, repeat: int) -> pa.Table:
     """The links of one repeat as rows of links.parquet."""
-    names = pa.DictionaryArray.from_arrays(pa.array(links.kind), list(KINDS))
-    columns = {
-        name: getattr(links, name) for name in LINKS_SCHEMA.names if name not in ("repeat", "kind")
-    }  # fmt: skip
-    table = pa.table({"repeat": np.full(len(links), repeat, dtype=np.int32), "kind": names, **columns})
-    return table.cast(LINKS_SCHEMA)
+    made = {
+        "repeat": numbers(np.full(len(links), repeat, dtype=np.int32)),
+        "kind": pa.DictionaryArray.from_arrays(numbers(links.kind), texts(KINDS)),
+    }
+    for field in LINKS_SCHEMA:
+        if field.name not in made:
+            made[field.name] = numbers(getattr(links, field.name).astype(field.type.to_pandas_dtype(), copy=False))
+    return pa.Table.from_arrays([made[name] for name in LINKS_SCHEMA.names], schema=LINKS_SCHEMA)
 
 
 def read_simulation(folder: Path) -> SimulationFile:

@@ -102,4 +102,4 @@ def write(folder: Path, run: Run, file: SimulationFile, links: pa.Table) -> None
         SIMULATION_FILE: (file.model_dump_json(by_alias=True, indent=1) + "\n").encode(),
         LINKS_FILE: parquet_bytes(links),
     }
-    record.write(folder, run, record.SAMPLES_SCHEMA.empty_table(), beside)
+    record.write(folder, run, pa.Table.from_batches([], record.SAMPLES_SCHEMA), beside)
