@@ -25,7 +25,7 @@ def kept_parts(folder: Path) -> dict[str, object]:
 
 def test_a_calibration_goes_on_after_an_interrupt_and_its_file_is_found(at_home: Lull) -> None:
     started = at_home.start("calibrate", "--quick")
-    wait_until(lambda: "memory" in kept_parts(at_home.folder))
+    assert wait_until(lambda: "memory" in kept_parts(at_home.folder), within_s=300)
     started.send_signal(signal.SIGINT)
     said = started.communicate(timeout=60)[1]
     assert started.returncode == 130

@@ -1,12 +1,13 @@
 """The first steps on machines that are set up in other ways: locales, umask, home, network, names of folders.
 
-`scripts/elsewhere` runs all tests in such places; these few minutes of it belong to every commit.
+`scripts/elsewhere` runs all tests in such places; two of these short forms belong to every commit.
 """
 
 import os
 import shutil
 import stat
 import subprocess
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,7 @@ def latin_1_locale(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {"LOCPATH": str(folder), "LC_ALL": "de_DE.ISO-8859-1"}
 
 
-def first_steps(folder: Path, env: dict[str, str], before: str = "") -> None:
+def first_steps(folder: Path, env: dict[str, str], before: str) -> None:
     """What a user does first; `before` is for a shell, and runs in each command's process."""
     folder.mkdir()
     (folder / "net.toml").write_text(NET)
@@ -62,38 +63,42 @@ def first_steps(folder: Path, env: dict[str, str], before: str = "") -> None:
     assert (folder / "report.html").stat().st_size > 0
 
 
-@pytest.mark.parametrize(
-    "env",
-    [
-        {"LC_ALL": "C"},
-        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-        {"LC_ALL": "no_SUCH.locale"},
-    ],
-    ids=["c", "ascii", "missing"],
-)
-def test_the_first_steps_in_a_locale_without_umlauts(tmp_path: Path, env: dict[str, str]) -> None:
-    first_steps(tmp_path / "Büro 2", env)
+@dataclass(frozen=True)
+class Place:
+    """How a machine is set up: variables, an empty one of which is not set, and what a shell does before each command."""
+
+    env: dict[str, str] = field(default_factory=dict)
+    before: str = ""
+    folder: str | bytes = "here"
 
 
-def test_the_first_steps_in_latin_1(tmp_path: Path, latin_1_locale: dict[str, str]) -> None:
-    folder = Path(os.fsdecode(bytes(tmp_path) + "/Büro 2".encode("latin-1")))
-    first_steps(folder, latin_1_locale)
+PLACES = {
+    "C": Place({"LC_ALL": "C"}, folder="Büro 2"),
+    "ASCII": Place({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, folder="Büro 2"),
+    "missing locale": Place({"LC_ALL": "no_SUCH.locale"}, folder="Büro 2"),
+    "Latin-1": Place({"LC_ALL": "de_DE.ISO-8859-1"}, folder="Büro 2".encode("latin-1")),
+    "missing home": Place({"HOME": "/nonexistent", "XDG_CONFIG_HOME": "", "XDG_CACHE_HOME": ""}),
+    "no home": Place({"HOME": "", "XDG_CONFIG_HOME": "", "XDG_CACHE_HOME": ""}),
+    "private umask": Place(before="umask 077;"),
+    "no network": Place(before="exec unshare --net -- sh -c 'ip link set lo up && exec \"$@\"' sh"),
+}
 
 
-@pytest.mark.parametrize("home", ["/nonexistent", ""], ids=["missing", "unset"])
-def test_the_first_steps_without_a_home(tmp_path: Path, home: str) -> None:
-    first_steps(tmp_path / "here", {"HOME": home, "XDG_CONFIG_HOME": "", "XDG_CACHE_HOME": ""})
-
-
-def test_a_private_umask_is_kept(tmp_path: Path) -> None:
-    first_steps(tmp_path / "here", {}, before="umask 077;")
-    written = [path for path in (tmp_path / "here").rglob("*") if path.name != "net.toml"]
-    assert written
-    assert not [path for path in written if stat.S_IMODE(path.stat().st_mode) & 0o077]
-
-
-def test_the_first_steps_without_a_network(tmp_path: Path) -> None:
-    if subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode != 0:
+@pytest.mark.in_turn(4)
+@pytest.mark.parametrize("name", PLACES)
+def test_the_first_steps(name: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    place = PLACES[name]
+    env = dict(place.env)
+    if name == "Latin-1":
+        env |= request.getfixturevalue("latin_1_locale")
+    if (
+        name == "no network"
+        and subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode
+    ):
         pytest.skip("needs root")
-    with_loopback = 'ip link set lo up && exec "$@"'
-    first_steps(tmp_path / "here", {}, before=f"exec unshare --net -- sh -c '{with_loopback}' sh")
+    folder = Path(os.fsdecode(bytes(tmp_path) + b"/" + os.fsencode(place.folder)))
+    first_steps(folder, env, place.before)
+    if name == "private umask":
+        written = [path for path in folder.rglob("*") if path.name != "net.toml"]
+        assert written
+        assert not [path for path in written if stat.S_IMODE(path.stat().st_mode) & 0o077]

@@ -104,7 +104,9 @@ def test_ctrl_c_keeps_what_was_recorded(tracing: Lull, built: Path) -> None:
     words = mpi.start(2, built / "every_message.openmpi", "100000000")
     running = tracing.start("trace", "-q", "--out", "t", *words)
     raw = tracing.folder / "t" / "raw"
-    wait_until(lambda: len([path for path in raw.glob("*.records") if path.stat().st_size > 500_000]) == 2)
+    assert wait_until(
+        lambda: len([path for path in raw.glob("*.records") if path.stat().st_size > 500_000]) == 2, within_s=300
+    )
     os.kill(running.pid, signal.SIGINT)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 128 + signal.SIGINT
