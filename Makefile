@@ -94,7 +94,7 @@ test-install: develop
 	  -DCMAKE_INSTALL_PREFIX=$(CURDIR)/build/prefix > build/install.log
 	@cmake --build build/install >> build/install.log || { tail -n 30 build/install.log; exit 1; }
 	@cmake --install build/install >> build/install.log
-	@INSTALLED_PREFIX=$(CURDIR)/build/prefix $(VENV)/bin/python -m pytest tests/python/test_building_programs.py
+	@INSTALLED_PREFIX=$(CURDIR)/build/prefix $(VENV)/bin/python -m pytest tests/python/shmem/test_building_programs.py
 
 # The source distribution, in dist/; the Debian packages, in build/packages; and both in a bare Debian 12 that is made for that:
 # installed, used, removed. The last needs root and the network, and takes some twenty minutes: all is compiled twice.
@@ -121,7 +121,7 @@ test-wheel: wheel
 # Every program of tests/run on two virtual hosts (needs root), with 2, 4, 8 PEs, under three policies.
 hosts-conformance: develop
 	@cmake --build $(BUILD) --target tests
-	@$(VENV)/bin/python -m pytest tests/python/test_run_on_hosts.py -k conformance --all-programs-on-hosts
+	@$(VENV)/bin/python -m pytest tests/python/hosts/test_run_on_hosts.py -k conformance --all-programs-on-hosts
 
 # A million sleeps of 8 PEs, none of which may end by its time-out; some minutes on two cores.
 stress-waiting: develop
@@ -132,7 +132,7 @@ stress-waiting: develop
 # Random programs of path operations and calls of HDF5, plain and under `lull stage` with slow, full and small storage; some minutes.
 faults: PROGRAMS ?= 200
 faults: develop
-	@$(VENV)/bin/python tests/python/stage_faults.py --programs $(PROGRAMS) $(if $(SEED),--seed $(SEED))
+	@$(VENV)/bin/python tests/python/support/stage_faults.py --programs $(PROGRAMS) $(if $(SEED),--seed $(SEED))
 
 # The tests of HDF5 and netCDF-C, plain and under each approach of `lull stage`; half an hour, and the first time their build.
 conformance: develop

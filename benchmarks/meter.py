@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests" / "python"), str(ROOT / "tests" / "fixtures")]
+sys.path[:0] = [str(ROOT / "tests" / "python" / "support"), str(ROOT / "tests" / "fixtures")]
 
 from make_sysfs_fixtures import RANGE_ESU_14, RANGE_ESU_16, Tree  # noqa: E402
 

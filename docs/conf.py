@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "src" / "shmem" / "interface"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "python"))  # what is run of the examples
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "python" / "support"))  # what is run of the examples
 
 import lull
 

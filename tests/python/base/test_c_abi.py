@@ -1,0 +1,65 @@
+"""What programs and tools link against stays: the soname of each library, and the functions that it has.
+
+tests/python/kept_symbols/ holds, for each library, its soname and the names that a C program sees; those of OpenSHMEM
+are held against the specification by test_openshmem_names.py, and left out here. A function that is new is added there
+by hand; one that is taken away needs a new soname (docs/how-to/install.md).
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from places import TESTS
+from symbols import OF_COUNTERS
+
+KEPT = TESTS / "python" / "kept_symbols"
+LIBRARIES = Path(sys.executable).parents[1] / "lib"
+OF_OPENSHMEM = re.compile(r"p?shmem_|sh(malloc|free|realloc|memalign)$|start_pes$|_my_pe$|_num_pes$")
+
+pytestmark = pytest.mark.skipif(shutil.which("nm") is None, reason="needs nm and readelf, of binutils")
+
+
+def printed(*command: str | Path) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def kept() -> dict[str, tuple[str, list[str]]]:
+    found = {}
+    for path in sorted(KEPT.glob("*.txt")):
+        soname, *names = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+        found[path.stem] = (soname, names)
+    return found
+
+
+def symbols_of(library: Path) -> set[str]:
+    """The names that C sees: those of C++ are within namespaces, and no promise."""
+    names = {line.split()[-1].partition("@")[0] for line in printed("nm", "-D", "--defined-only", library).splitlines()}
+    return {name for name in names if not name.startswith(("_Z", *OF_COUNTERS)) and not OF_OPENSHMEM.match(name)}
+
+
+@pytest.mark.parametrize("name", kept())
+def test_a_library_has_the_soname_and_the_functions_that_programs_were_linked_with(name: str) -> None:
+    soname, names = kept()[name]
+    library = LIBRARIES / f"{name}.so"
+    found = re.search(r"SONAME.*\[(.+)\]", printed("readelf", "-d", library))
+    assert found is not None and found[1] == soname
+    assert symbols_of(library) == set(names)
+
+
+def test_every_library_that_programs_link_is_kept() -> None:
+    linked = {path.name.removesuffix(".so.0") for path in LIBRARIES.glob("liblull-*.so.0")}
+    assert linked == set(kept())
+
+
+def test_functions_of_the_public_headers_are_in_a_library() -> None:
+    headers = LIBRARIES.parent / "include" / "lull"
+    there = {name for _, names in kept().values() for name in names}
+    for header in ("meter.h", "stage.h", "aggregate.h"):
+        declared = set(re.findall(r"\b(lull_\w+)\s*\(", re.sub(r"/\*.*?\*/|//.*", "", (headers / header).read_text())))
+        functions = {name for name in declared if not name.endswith("_t")}
+        inline = set(re.findall(r"static inline [\w* ]*?\b(lull_\w+)\(", (headers / header).read_text()))
+        assert functions - inline <= there, header

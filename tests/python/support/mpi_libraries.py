@@ -1,0 +1,84 @@
+"""The MPI libraries of this machine, with programs compiled and started by each: its commands' names say which."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lull.mpi.preload import preloaded
+
+PROGRAMS = Path(__file__).parents[1] / "programs"
+
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_osc": "^rdma",  # which crashes with shared memory in Open MPI 4.1, whoever calls it
+}
+
+
+@dataclass(frozen=True)
+class MpiLibrary:
+    """One of them, by the name that Debian's alternatives give it."""
+
+    name: str
+    flavour: str  # of liblull-mpi-FLAVOUR.so
+    soname: str
+
+    @property
+    def missing(self) -> str:
+        """Why tests with it are skipped, or nothing."""
+        commands = (f"mpicc.{self.name}", f"mpirun.{self.name}")
+        return next((f"needs {command}" for command in commands if shutil.which(command) is None), "")
+
+    def compiled(self, source: str, folder: Path, *arguments: str, name: str = "") -> Path:
+        """A program of the folder `programs`."""
+        path = PROGRAMS / source
+        program = folder / (name or path.stem)
+        compiler = {".c": "mpicc", ".F90": "mpifort"}[path.suffix]
+        subprocess.run(
+            [f"{compiler}.{self.name}", "-g", "-O1", path, "-o", program, *arguments], check=True, cwd=folder
+        )
+        return program
+
+    def start(self, ranks: int, *command: str | Path) -> list[str]:
+        """The words that start so many ranks of it on this machine."""
+        options = ["--oversubscribe", "--bind-to", "none"] if self.name == "openmpi" else []
+        return [f"mpirun.{self.name}", "-n", str(ranks), *options, *map(str, command)]
+
+    def run(
+        self,
+        ranks: int,
+        *command: str | Path,
+        tools: dict[str, str] | None = None,
+        env: dict[str, str] | None = None,
+        folder: Path | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run it to its end; with `tools`, which may be empty, the interposer is preloaded."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("LULL_")}
+        environment |= {**ENVIRONMENT, **(env or {})}
+        if tools is not None:
+            environment = preloaded(environment, tools=tools)
+        return subprocess.run(
+            self.start(ranks, *command),
+            env=environment,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+
+LIBRARIES = [MpiLibrary("openmpi", "openmpi", "libmpi.so.40"), MpiLibrary("mpich", "mpich", "libmpich.so.12")]
+each_library = pytest.mark.parametrize(
+    "mpi",
+    [
+        pytest.param(one, id=one.name, marks=pytest.mark.skipif(bool(one.missing), reason=one.missing))
+        for one in LIBRARIES
+    ],
+)

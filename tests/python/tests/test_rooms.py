@@ -1,0 +1,88 @@
+"""`make check ROOM=...`: every test is of a room, and what a room names is there; a room uses what it may."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from fnmatch import fnmatch
+
+import pytest
+
+from places import TESTS
+
+TOP = TESTS.parent
+ROOMS = tomllib.loads((TESTS / "rooms.toml").read_text())
+
+
+def patterns(of: str) -> set[str]:
+    return {pattern for room in ROOMS.values() for pattern in room.get(of, [])}
+
+
+def test_every_program_is_of_a_room_and_every_room_names_programs() -> None:
+    there = {path.stem for path in (TESTS / "run").glob("*.c*") if path.stem != "slack"}  # a measurement
+    assert not {name for name in there if not any(fnmatch(name, pattern) for pattern in patterns("run"))}
+    assert not {pattern for pattern in patterns("run") if not any(fnmatch(name, pattern) for name in there)}
+
+
+def test_every_python_test_lies_in_the_folder_of_a_room() -> None:
+    files = list((TESTS / "python").rglob("test_*.py"))
+    folders = {path.relative_to(TESTS / "python").parts[0] for path in files}
+    assert folders <= set(ROOMS)
+    assert len({path.name for path in files}) == len(files), "pytest imports two of one name as one"
+    assert not [pattern for pattern in patterns("also") if not list((TESTS / "python").glob(pattern))]
+    empty = [name for name, room in ROOMS.items() if name not in folders and not room.keys() & {"unit", "run", "also"}]
+    assert not empty, "rooms without a test"
+
+
+def test_unit_tests_are_those_of_rooms_that_say_so() -> None:
+    calls = "".join(path.read_text() for path in (TESTS / "unit").rglob("*") if path.suffix in {".cmake", ".txt"})
+    made = [line.strip() for line in calls.splitlines() if line.strip().startswith("lull_unit_test(")]
+    named = {line.partition("(")[2].split()[0] for line in made}
+    assert named == {name for name, room in ROOMS.items() if room.get("unit")}
+
+
+@pytest.mark.parametrize("room", [[], ["kitchen"]])
+def test_without_a_room_or_with_an_unknown_one_the_rooms_are_listed(room: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, TOP / "scripts" / "check", *room], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    [line] = done.stderr.splitlines()
+    assert all(name in line for name in ROOMS)
+
+
+def rooms_of_source() -> dict[str, set[str]]:
+    """The rooms of src/ and what each may use, as docs/explanation/what-is-where.md says."""
+    page = (TOP / "docs" / "explanation" / "what-is-where.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `src/(\w+)/` \|.*\| ([\w, ]*) ?\|$", page, re.MULTILINE)
+    return {room: {used.strip() for used in uses.split(",") if used.strip()} for room, uses in rows}
+
+
+def test_a_room_of_the_source_includes_only_what_the_page_allows() -> None:
+    rooms = rooms_of_source()
+    assert set(rooms) == {path.name for path in (TOP / "src").iterdir() if path.is_dir()}
+    wrong = []
+    for room, allowed in rooms.items():
+        for path in sorted((TOP / "src" / room).rglob("*.[ch]pp")):
+            for used in re.findall(r'^#include "(\w+)/', path.read_text(encoding="utf-8"), re.MULTILINE):
+                if used in rooms and used != room and used not in allowed:
+                    wrong.append(f"{path.relative_to(TOP)} includes {used}")
+    assert wrong == []
+
+
+def test_the_rooms_of_the_source_make_no_circle() -> None:
+    rooms = rooms_of_source()
+    while rooms:
+        lowest = [room for room, uses in rooms.items() if not uses & rooms.keys()]
+        assert lowest, f"these use each other in a circle: {', '.join(rooms)}"
+        for room in lowest:
+            del rooms[room]
+
+
+def test_only_the_room_of_transports_includes_ucx() -> None:
+    including = [
+        path.relative_to(TOP).parts[1]
+        for path in (TOP / "src").rglob("*.[ch]pp")
+        if re.search(r"^#include <uc[pst]/", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert set(including) == {"transport"}
