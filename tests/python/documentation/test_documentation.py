@@ -138,7 +138,7 @@ def cluster() -> Iterator[slurm.Cluster]:
         yield running
 
 
-@pytest.mark.in_turn(3)
+@pytest.mark.in_turn(5)
 @pytest.mark.parametrize("page", [pytest.param(one, marks=marks(one), id=one.name) for one in PAGES])
 def test_the_examples_of_a_page_work(
     page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
