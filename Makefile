@@ -19,12 +19,12 @@ cpp := $(shell find src include apps python/_core tests -name '*.cpp' -o -name '
 
 .PHONY: setup lock build develop study test test-all nightly test-elsewhere test-flaky coverage check test-install sdist wheel test-wheel packages test-packages hosts-conformance stress-waiting faults conformance mutation fuzz-shmem fuzz-readers sanitize lint lint-all checks analyze tidy docs bench-compare clean
 setup: $(VENV)/ready
-$(VENV)/ready: packages.txt pyproject.toml scripts/setup $(wildcard locks/*.txt)
-	@scripts/setup packages.txt
+$(VENV)/ready: packages/build.txt pyproject.toml scripts/setup $(wildcard locks/*.txt)
+	@scripts/setup packages/build.txt
 
 # The exact Python packages that these install, anew: the newest that pyproject.toml allows.
 lock: setup
-	@scripts/setup packages-packaging.txt
+	@scripts/setup packages/packaging.txt
 	@$(VENV)/bin/python scripts/lock
 
 # One CMake build serves the environment and the tests; the package is editable: Python changes need no rebuild.
@@ -44,8 +44,8 @@ $(BUILD)/built $(BUILD)/for-study: $(VENV)/ready $(native)
 # The same, with what tests and checks need; where that was missing, CMake looks for it once more.
 develop: $(VENV)/develop
 	@$(MAKE) --no-print-directory build
-$(VENV)/develop: $(VENV)/ready packages-develop.txt
-	@scripts/setup packages-develop.txt
+$(VENV)/develop: $(VENV)/ready packages/develop.txt
+	@scripts/setup packages/develop.txt
 	@rm -f $(BUILD)/built
 
 # Where nothing is built yet, only what this study needs is.
@@ -58,7 +58,7 @@ test:
 # The same, with all cases of all products; some hours; then elsewhere; and clang-tidy on every source.
 test-all:
 	@scripts/test --all --keep-going
-	@scripts/setup packages-packaging.txt
+	@scripts/setup packages/packaging.txt
 	@$(VENV)/bin/python scripts/lock --age
 	@$(MAKE) --no-print-directory test-elsewhere lint-all
 
@@ -82,7 +82,7 @@ test-flaky: develop
 
 # Which lines of each room the tests run; an hour, for all is built once more and counts. KEEP=1 keeps the figures for the docs.
 coverage: setup
-	@scripts/setup packages-develop.txt packages-llvm.txt
+	@scripts/setup packages/develop.txt packages/llvm.txt
 	@$(VENV)/bin/python scripts/coverage $(if $(KEEP),--keep)
 
 check: $(if $(ROOM),develop)
@@ -103,7 +103,7 @@ sdist: $(VENV)/ready
 	@$(VENV)/bin/python -c 'from scikit_build_core.build import build_sdist; print("dist/" + build_sdist("dist"))'
 
 packages: $(VENV)/ready
-	@scripts/setup packages-packaging.txt
+	@scripts/setup packages/packaging.txt
 	@packaging/debian/make
 
 test-packages: packages sdist
@@ -112,7 +112,7 @@ test-packages: packages sdist
 
 # A wheel for machines without compilers, in dist/, of what `make build` has built; and it in a bare Debian 12 with Python alone.
 wheel: build
-	@scripts/setup packages-packaging.txt
+	@scripts/setup packages/packaging.txt
 	@$(VENV)/bin/python packaging/wheel/make
 
 test-wheel: wheel
@@ -136,7 +136,7 @@ faults: develop
 
 # The tests of HDF5 and netCDF-C, plain and under each approach of `lull stage`; half an hour, and the first time their build.
 conformance: develop
-	@scripts/setup packages-test.txt packages-conformance.txt
+	@scripts/setup packages/test.txt packages/conformance.txt
 	@$(VENV)/bin/python tests/conformance/staged_suites.py $(if $(ONLY),--only '$(ONLY)')
 
 # Do the tests of the rooms that compute notice a change of the code? N small changes drawn by SEED, each built and tried in a copy:
@@ -153,7 +153,7 @@ fuzz-shmem: develop
 # The readers of traces, archives, machine files and meters' answers with random bytes, SECONDS each; NAMES some of them.
 fuzz-readers: SECONDS ?= 60
 fuzz-readers: $(VENV)/develop
-	@scripts/setup packages-llvm.txt
+	@scripts/setup packages/llvm.txt
 	@cmake --preset fuzz > build/fuzz.log && cmake --build build/fuzz --target fuzzers >> build/fuzz.log || { tail -40 build/fuzz.log; exit 1; }
 	@scripts/fuzz-readers $(SECONDS) $(NAMES)
 
@@ -180,7 +180,7 @@ lint-all: checks
 	@$(MAKE) --no-print-directory tidy TIDY='-clang-analyzer-*'
 
 checks: develop
-	@scripts/setup packages-lint.txt
+	@scripts/setup packages/lint.txt
 	@shellcheck scripts/setup scripts/test scripts/test-flaky scripts/elsewhere scripts/fuzz-shmem scripts/fuzz-readers .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use packaging/wheel/use
 	@echo "==> ruff, mypy"
 	@ruff check python src tests benchmarks docs studies scripts/check scripts/coverage scripts/lock scripts/touched packaging/wheel/make
@@ -201,7 +201,7 @@ checks: develop
 
 # clang-tidy's static analyzer: what may be null, uninitialised or leaked on some path. It takes about as long as all other checks.
 analyze: develop
-	@scripts/setup packages-lint.txt
+	@scripts/setup packages/lint.txt
 	@$(MAKE) --no-print-directory tidy TIDY='-*,clang-analyzer-*,-clang-analyzer-optin.performance.Padding,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling'
 
 tidy: SOURCES ?= (src|apps|python)/.*[.]c(pp)?

@@ -94,13 +94,13 @@ def command_of_open_mpi(name: str) -> str:
     """Its command of that name, whatever other MPI library is there."""
     found = of_open_mpi(name)
     if found is None:
-        raise SystemExit(f"time waits of MPI: there is no {name} of Open MPI; install packages-bench-mpi-wait.txt")
+        raise SystemExit(f"time waits of MPI: there is no {name} of Open MPI; install packages/bench-mpi-wait.txt")
     return found
 
 
 def build() -> Path:
     """The program of the patterns."""
-    subprocess.run([str(TOP / "scripts" / "setup"), "packages-bench-mpi-wait.txt"], check=True, stdout=sys.stderr)
+    subprocess.run([str(TOP / "scripts" / "setup"), "packages/bench-mpi-wait.txt"], check=True, stdout=sys.stderr)
     BUILD.mkdir(parents=True, exist_ok=True)
     program = BUILD / "patterns"
     flags = ["-std=c11", "-O2", "-Wall", "-Wextra"]

@@ -174,7 +174,7 @@ def pairs_that_exchange(nodes: int) -> list[dict[str, Any]]:
 
 def build_simgrid() -> Path:
     """The other simulator's program."""
-    subprocess.run([str(TOP / "scripts" / "setup"), "packages-bench-netsim.txt"], check=True, stdout=sys.stderr)
+    subprocess.run([str(TOP / "scripts" / "setup"), "packages/bench-netsim.txt"], check=True, stdout=sys.stderr)
     BUILD.mkdir(parents=True, exist_ok=True)
     program = BUILD / "simgrid"
     source = TOP / "benchmarks" / "netsim" / "simgrid.cpp"

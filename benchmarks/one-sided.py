@@ -87,7 +87,7 @@ def of_open_mpi(name: str) -> str:
 
 def build() -> dict[str, Path]:
     """The program, compiled with each library."""
-    subprocess.run([str(TOP / "scripts" / "setup"), "packages-bench-one-sided.txt"], check=True, stdout=sys.stderr)
+    subprocess.run([str(TOP / "scripts" / "setup"), "packages/bench-one-sided.txt"], check=True, stdout=sys.stderr)
     BUILD.mkdir(parents=True, exist_ok=True)
     source = str(TOP / "benchmarks" / "one_sided" / "one_sided.c")
     prefix = installed.package_folder()

@@ -121,7 +121,7 @@ def extrapolated(folder: Path) -> dict[str, list[float]]:
 
 def main() -> None:
     """Print the figures as JSON."""
-    subprocess.run([TOP / "scripts" / "setup", "packages-bench-trace.txt"], check=True, stdout=sys.stderr)
+    subprocess.run([TOP / "scripts" / "setup", "packages/bench-trace.txt"], check=True, stdout=sys.stderr)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         pingpong = folder / "pingpong"

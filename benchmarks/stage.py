@@ -65,11 +65,11 @@ class HeldUp:
 
 def build() -> Path:
     """The program that is held up."""
-    subprocess.run([str(TOP / "scripts" / "setup"), "packages-test.txt"], check=True, stdout=sys.stderr)
+    subprocess.run([str(TOP / "scripts" / "setup"), "packages/test.txt"], check=True, stdout=sys.stderr)
     BUILD.mkdir(parents=True, exist_ok=True)
     program, compiler = BUILD / "held_up", of_open_mpi("mpicc")
     if compiler is None:
-        raise SystemExit("time outputs: there is no mpicc of Open MPI; install packages-test.txt")
+        raise SystemExit("time outputs: there is no mpicc of Open MPI; install packages/test.txt")
     prefix = Path(sys.prefix)
     flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", f"-I{prefix / 'include'}"]
     rest = [f"-L{prefix / 'lib'}", f"-Wl,-rpath,{prefix / 'lib'}", "-llull-stage"]

@@ -117,7 +117,7 @@ def ratios(command: Sequence[str | Path], pattern: str, folder: Path, rounds: in
 
 def main() -> None:
     """Print the figures as JSON."""
-    subprocess.run([TOP / "scripts" / "setup", "packages-bench-trace.txt"], check=True, stdout=sys.stderr)
+    subprocess.run([TOP / "scripts" / "setup", "packages/bench-trace.txt"], check=True, stdout=sys.stderr)
     subprocess.run(["cmake", "--build", BUILD, "--target", "trace_recording"], check=True, stdout=subprocess.DEVNULL)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

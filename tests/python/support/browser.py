@@ -1,6 +1,6 @@
 """A headless Chromium for tests, driven over its DevTools protocol: pages as a reader sees and uses them.
 
-Chromium is among the packages of packages-develop.txt; without it the tests fail rather than pass unseen.
+Chromium is among the packages of packages/develop.txt; without it the tests fail rather than pass unseen.
 """
 
 from __future__ import annotations

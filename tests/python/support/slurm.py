@@ -54,7 +54,7 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 def missing() -> str:
     """Why there can be no Slurm here; empty when there can be."""
     if absent := [program for program in PROGRAMS if shutil.which(program) is None]:
-        return f"{', '.join(absent)} not found; packages-test.txt names the packages"
+        return f"{', '.join(absent)} not found; packages/test.txt names the packages"
     return "" if os.geteuid() == 0 else "slurmd needs root"
 
 
