@@ -183,15 +183,18 @@ checks: develop
 	@scripts/setup packages/lint.txt
 	@shellcheck scripts/setup scripts/test scripts/test-flaky scripts/elsewhere scripts/fuzz-shmem scripts/fuzz-readers .ci/run packaging/debian/make packaging/debian/try-in-chroot packaging/debian/use packaging/wheel/use
 	@echo "==> ruff, mypy"
-	@ruff check python src tests benchmarks docs studies scripts/check scripts/coverage scripts/lock scripts/touched packaging/wheel/make
-	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/coverage scripts/lock scripts/touched packaging/wheel/make
+	@ruff check python src tests benchmarks docs studies scripts/check scripts/coverage scripts/lock scripts/touched scripts/vocabulary packaging/wheel/make
+	@ruff format --check python src tests benchmarks docs studies scripts/check scripts/coverage scripts/lock scripts/touched scripts/vocabulary packaging/wheel/make
 	@mypy
 	@mypy src/shmem/interface
 	@mypy src/mpi/interface
 	@MYPYPATH=src/shmem/interface mypy src/shmem_trace
 	@mypy --scripts-are-modules scripts/lock scripts/coverage
 	@mypy --scripts-are-modules scripts/touched packaging/wheel/make
+	@mypy --scripts-are-modules scripts/vocabulary
 	@mypy tests/mutation
+	@echo "==> words"
+	@scripts/vocabulary
 	@echo "==> rooms of Python"
 	@lint-imports --no-cache > build/rooms.log || { sed -n '/^Broken contracts/,$$p' build/rooms.log >&2; exit 1; }
 	@echo "==> clang-format"

@@ -1,4 +1,4 @@
-// The plane's cells, dealt to processes in two dimensions: columns of air, whole from the ground to the top, in a rectangle
+// The plane's cells, distributed to processes in two dimensions: columns of air, whole from the ground to the top, in a rectangle
 // for each process. The plane has no border: what leaves at one side comes in at the other.
 #pragma once
 #include <mpi.h>
@@ -11,7 +11,7 @@ namespace stencil {
 
 class grid {
  public:
-  // Collective. `cells` of each process, or of all together. Throws usage_error, on all, when they cannot be dealt equally.
+  // Collective. `cells` of each process, or of all together. Throws usage_error, on all, when they cannot be distributed equally.
   grid(std::array<int, 3> cells, bool of_all);
   ~grid();
   grid(const grid&) = delete;

@@ -18,7 +18,7 @@ options parse(int argc, char** argv) {
                                    ->check(CLI::Range(2, 4096))
                                    ->option_text("NX NY NZ  [32 32 32]");
   CLI::Option* const of_all =
-      app.add_option("--all-cells", cells, "Cells of all processes together instead; they are dealt equally")
+      app.add_option("--all-cells", cells, "Cells of all processes together instead; they are distributed equally")
           ->expected(3)
           ->check(CLI::Range(2, 1 << 20))
           ->option_text("NX NY NZ")

@@ -1,6 +1,6 @@
 // stencil: a program of the kind whose output is to be managed: it computes, and now and then each process writes a file.
 //
-// An atmosphere-like code in three dimensions, dealt to processes in two: `--cells` for each process, some microseconds a
+// An atmosphere-like code in three dimensions, distributed to processes in two: `--cells` for each process, some microseconds a
 // cell and step, 101 bytes a cell and output. It calls MPI and HDF5, and knows nothing of who else may write its files
 // (`lull stage`). Prints where the time went: computing, exchanging borders, writing.
 #include <mpi.h>
@@ -100,7 +100,7 @@ void print(const stencil::options& wanted, const stencil::grid& where, const out
   if (wanted.verify) std::printf("result %s\n", found.right ? "verified" : "WRONG");
 }
 
-// Whether this process speaks for all.
+// Whether this process reports for all.
 bool is_first() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -427,7 +427,7 @@ def storage_of(seen: Sequence[tuple[int, float]]) -> StorageRates:
     """From (writers, bytes/s that they got together)."""
 
 Band: TypeAlias = tuple[float, float, float]  # low, mid, high
-MeasuredWait: TypeAlias = tuple[float, Band, Band]  # length, lateness and CPU time, ns
+MeasuredWait: TypeAlias = tuple[float, Band, Band]  # length, wake-up latency and CPU time, ns
 
 def policy_change(
     seen: Sequence[tuple[float, float]],

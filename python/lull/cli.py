@@ -17,7 +17,7 @@ import click
 from lull import __version__
 from lull.base.abandoning import AbandonedError
 from lull.base.errors import LullError, describe_os_error
-from lull.base.streams import give_up_output, settle_streams
+from lull.base.streams import configure_streams, give_up_output
 
 CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)  # a stream, not a file of ours
 
@@ -83,7 +83,7 @@ def lull() -> None:
 
 def main() -> NoReturn:
     """Run the command line, turning every expected failure into one line on stderr."""
-    settle_streams()
+    configure_streams()
     code: object = 0
     try:
         code = lull.main(standalone_mode=False, prog_name="lull")

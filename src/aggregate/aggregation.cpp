@@ -256,10 +256,10 @@ producer& aggregation::producer_comes() {
     throw std::logic_error(
         "a pusher or getter of a thread: the program was begun without SHMEM_THREAD_MULTIPLE; begin it with "
         "shmem_init_thread()");
-  const bool crowded = chunks_.come() > world_.cores_of_pe();
-  pipeline_.filling().expect_crowd(crowded);
-  pipeline_.duty().expect_crowd(crowded);
-  threads_->expect_crowd(crowded);
+  const bool oversubscribed = chunks_.come() > world_.cores_of_pe();
+  pipeline_.filling().set_oversubscribed(oversubscribed);
+  pipeline_.duty().set_oversubscribed(oversubscribed);
+  threads_->set_oversubscribed(oversubscribed);
   producer* its = nullptr;
   {
     const std::lock_guard hold(pipeline_.filling());

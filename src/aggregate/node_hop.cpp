@@ -280,7 +280,7 @@ void node_hop::close(std::uint64_t pushed) {
   while (most < pushed && !node_->pushed.compare_exchange_weak(most, pushed, std::memory_order_relaxed)) {
   }
   ++phase_;
-  // The last of the node speaks for all. Until it has, nobody here is in the next phase.
+  // The last PE of the node reports for all. Until then no PE of the node is in the next phase.
   if (node_->closed.fetch_add(1, std::memory_order_acq_rel) + 1 != phase_ * pes_here_) return;
   const std::uint64_t all = node_->pushed.exchange(0, std::memory_order_relaxed);
   for (outgoing& out : out_) close_buffer(out, &all);

@@ -186,7 +186,7 @@ std::size_t pe_hop::written(std::size_t channel) const {
   return static_cast<std::size_t>(cursors_[channel].next - (out.stage.empty() ? place_in(out) : out.stage.data()));
 }
 
-void pe_hop::settle(std::size_t channel) {
+void pe_hop::commit(std::size_t channel) {
   outgoing& out = out_[channel];
   const std::size_t bytes = written(channel);
   if (!out.stage.empty()) std::memcpy(place_in(out), out.stage.data(), bytes);
@@ -195,7 +195,7 @@ void pe_hop::settle(std::size_t channel) {
 
 bool pe_hop::go_on_in_buffer(std::size_t channel) {
   if (!out_[channel].open || out_[channel].stage.empty()) return false;
-  settle(channel);
+  commit(channel);
   place_cursor(channel);
   return cursors_[channel].next != cursors_[channel].end;
 }
@@ -204,7 +204,7 @@ void pe_hop::send_buffer(std::size_t channel, const std::uint64_t* pushed) {
   outgoing& out = out_[channel];
   std::byte* const buffer = buffer_of(out);
   std::byte* const items = buffer + sizeof(buffer_header);
-  settle(channel);
+  commit(channel);
   const std::size_t bytes = out.filled;
   const std::size_t count = items_.count(bytes);
   packed left{bytes, keeps_all};
@@ -254,7 +254,7 @@ std::size_t pe_hop::append(std::size_t channel, std::span<const std::byte> items
       if (!room(out)) return 0;
       open_buffer(channel);
     }
-    settle(channel);
+    commit(channel);
     const std::size_t bytes = items_.fitting(items, space(out) - out.filled);
     std::memcpy(place_in(out), items.data(), bytes);
     out.filled += bytes;

@@ -88,7 +88,7 @@ class pe_hop final : public hop {
   void make_stages();
   void open_buffer(std::size_t channel);  // there must be room
   void place_cursor(std::size_t channel);
-  void settle(std::size_t channel);  // what the cursor has written belongs to the buffer; it must be placed anew
+  void commit(std::size_t channel);  // adds what the cursor has written to the buffer; the cursor must be placed anew
   bool go_on_in_buffer(std::size_t channel);  // with the next stage; false: there are none, or no room for an item
   void send_buffer(std::size_t channel, const std::uint64_t* pushed);  // pushed: this is the last
 

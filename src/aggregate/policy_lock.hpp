@@ -34,11 +34,11 @@ class policy_lock {
   template <class Ready>
   [[nodiscard]] bool lock_unless(Ready&& ready) {
     if (try_lock()) return true;
-    const bool crowded = crowded_.load(std::memory_order_relaxed);
-    for (int looks = crowded ? looks_of_crowd : looks_of_few; looks != 0; --looks) {
+    const bool oversubscribed = oversubscribed_.load(std::memory_order_relaxed);
+    for (int looks = oversubscribed ? looks_if_oversubscribed : looks_usually; looks != 0; --looks) {
       if (ready()) return false;
       if (try_lock()) return true;
-      if (crowded)
+      if (oversubscribed)
         wait::waiting::pass_on();
       else
         wait::plain_pause();
@@ -59,22 +59,22 @@ class policy_lock {
   void wait(Ready&& ready) {
     world_.wait().until({wait::operation::aggregate}, [&] {
       if (ready()) return true;
-      if (crowded_.load(std::memory_order_relaxed)) wait::waiting::pass_on();
+      if (oversubscribed_.load(std::memory_order_relaxed)) wait::waiting::pass_on();
       return false;
     });
   }
   // Threads outnumber cores: between two looks at what it waits for, a waiter lets another have its core.
-  void expect_crowd(bool crowded) { crowded_.store(crowded, std::memory_order_relaxed); }
+  void set_oversubscribed(bool oversubscribed) { oversubscribed_.store(oversubscribed, std::memory_order_relaxed); }
   [[nodiscard]] bool is_mine() const { return owner_.load(std::memory_order_relaxed) == this_thread(); }
 
  private:
-  static constexpr int looks_of_few = 200, looks_of_crowd = 4;
+  static constexpr int looks_usually = 200, looks_if_oversubscribed = 4;
 
   fabric::world& world_;
   std::atomic<bool> held_{false};
   std::atomic<const void*> owner_{nullptr};
   std::atomic<int> waiting_{0};
-  std::atomic<bool> crowded_{false};
+  std::atomic<bool> oversubscribed_{false};
 };
 
 }  // namespace lull::aggregate

@@ -99,7 +99,7 @@ void thread_exchange::give_memory(rings& mine) {
 
 bool thread_exchange::turn_over(rings& mine, std::size_t part, std::size_t item_bytes) {
   ring& r = mine.of_part_[part];
-  settle(mine, r);
+  commit(mine, r);
   if (block& open = open_block(mine, r);
       !r.stage.empty() && r.at.next && open.memory.size() - open.bytes >= items_.stride) {
     place_cursor(r, open);
@@ -126,9 +126,9 @@ bool thread_exchange::tend(rings& mine) {
   return any;
 }
 
-void thread_exchange::expect_crowd(bool crowded) {
-  crowded_.store(crowded, std::memory_order_relaxed);
-  for (auto& each : locks_) each->holder.expect_crowd(crowded);
+void thread_exchange::set_oversubscribed(bool oversubscribed) {
+  oversubscribed_.store(oversubscribed, std::memory_order_relaxed);
+  for (auto& each : locks_) each->holder.set_oversubscribed(oversubscribed);
 }
 
 // That of a part is some lines and items at least, or there is none, and at most as large as was tried.
@@ -161,8 +161,8 @@ void thread_exchange::open(rings& mine, ring& r, std::size_t item_bytes) {
   place_cursor(r, opened);
 }
 
-// What was written since, if there is an open block, belongs to it.
-void thread_exchange::settle(const rings& mine, ring& r) {
+// Adds what was written since to the open block, if there is one.
+void thread_exchange::commit(const rings& mine, ring& r) {
   if (!r.at.next) return;
   block& open = open_block(mine, r);
   if (r.stage.empty()) {
@@ -184,7 +184,7 @@ void thread_exchange::place_cursor(ring& r, block& open) {
 }
 
 void thread_exchange::publish(rings& mine, ring& r) {
-  settle(mine, r);
+  commit(mine, r);
   block& filled = open_block(mine, r);
   if (!r.at.next || filled.bytes == 0) return;
   add(mine.items_, items_.count(filled.bytes));
@@ -238,7 +238,7 @@ void thread_exchange::leave_others_to_theirs(rings& mine) {
       if (!empty(mine.of_part_[i])) return false;
     return true;
   };
-  if (crowded_.load(std::memory_order_relaxed)) return;
+  if (oversubscribed_.load(std::memory_order_relaxed)) return;
   for (std::int64_t begin = now_ns(); now_ns() - begin < patience_ns;) {
     if (tend(mine))
       begin = now_ns();

@@ -108,7 +108,7 @@ class thread_exchange {
   bool turn_over(rings& mine, std::size_t part, std::size_t item_bytes);
   void give(rings& mine);  // what is in blocks that are not full
   bool tend(rings& mine);  // handles what there is for its own parts; whether there was anything
-  void expect_crowd(bool crowded);
+  void set_oversubscribed(bool oversubscribed);
 
   // Calls act() while no thread handles items of this PE that may not be handled at the same time.
   template <class Act>
@@ -147,7 +147,7 @@ class thread_exchange {
   }
   void make_stages(rings& mine);
   void open(rings& mine, ring& r, std::size_t item_bytes);
-  static void settle(const rings& mine, ring& r);
+  static void commit(const rings& mine, ring& r);
   static void place_cursor(ring& r, block& open);
   void publish(rings& mine, ring& r);
   void apply(const block& items);
@@ -168,7 +168,7 @@ class thread_exchange {
   chunk_budget& memory_;
   std::vector<std::unique_ptr<part>> locks_;
   std::atomic<int> pushing_{0};  // threads between come() and go()
-  std::atomic<bool> crowded_{false};
+  std::atomic<bool> oversubscribed_{false};
   std::unique_ptr<rings> owner_;         // of all, each of the one made before it
   std::atomic<rings*> newest_{nullptr};  // owner_, for those that read
 };

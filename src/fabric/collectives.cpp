@@ -9,7 +9,7 @@
 namespace lull::fabric {
 namespace {
 
-// Up to this size the representative of a node copies for all its members: cheaper than waking each to do its share.
+// Up to this size the leader of a node copies for all its members: cheaper than waking each to do its share.
 constexpr std::size_t small_block = 16384;
 
 enum kind : std::uint64_t { is_broadcast = 1, is_gather, is_gather_varying, is_all_to_all, is_reduce };

@@ -53,7 +53,7 @@ rdma::rdma(transport::remote_memory& memory, int pes, completion& completing, rd
       gets_(puts_),
       peers_(static_cast<std::size_t>(pes)) {
   for (int pe = 0; pe < pes; ++pe) {
-    settling& one = of(pe_id{pe});
+    flushing_peer& one = of(pe_id{pe});
     one.owner = this;
     one.pe = pe_id{pe};
   }
@@ -89,7 +89,7 @@ bool rdma::takes_put(pe_id pe, std::size_t offset, std::size_t bytes, const mode
   if (bytes >= model::least_put_by_rdma(ns_per_operation_.value(), known, costs)) return counted(puts_, bytes, true);
   if (settings_.on.correction.off || bytes < costs.smallest_put_bytes || ++too_small_ % puts_per_probe != 0)
     return counted(puts_, bytes, false);
-  settled_ = 0;
+  flushes_ = 0;
   return counted(puts_, bytes, true);
 }
 
@@ -197,9 +197,9 @@ void rdma::moved(access& one) {
   }
   if (one.answer) hooks_.answered(*one.answer);
   if (!one.changes) return finish(one);
-  settling& peer = of(one.pe);
+  flushing_peer& peer = of(one.pe);
   peer.next.push_back(&one);
-  settle(peer);
+  complete(peer);
 }
 
 void rdma::finish(access& one) {
@@ -214,9 +214,9 @@ void rdma::finish(access& one) {
 
 // ---- What follows a change
 
-void rdma::settle(settling& peer) {
+void rdma::complete(flushing_peer& peer) {
   if (peer.at != step::idle || peer.next.empty()) return;
-  const bool timed = settled_++ % operations_per_sample == 0 && measures();
+  const bool timed = flushes_++ % operations_per_sample == 0 && measures();
   const std::int64_t begin = timed ? now_ns() : 0;
   std::swap(peer.now, peer.next);
   peer.at = step::flushing;
@@ -225,7 +225,7 @@ void rdma::settle(settling& peer) {
   ns_per_operation_.saw(static_cast<double>(now_ns() - begin));
 }
 
-void rdma::settled(settling& peer) {
+void rdma::completed(flushing_peer& peer) {
   const auto looks = [](const access* one) { return !one->signal; };
   if (peer.at == step::flushing && std::ranges::any_of(peer.now, looks)) {
     peer.at = step::looking;
@@ -242,7 +242,7 @@ void rdma::settled(settling& peer) {
   for (access* const one : peer.now) finish(*one);
   peer.now.clear();
   peer.at = step::idle;
-  settle(peer);
+  complete(peer);
 }
 
 // ---- What the choices have come to

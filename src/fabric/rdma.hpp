@@ -124,7 +124,7 @@ class rdma {
     void lost(const char* why) override { owner->hooks_.lost(why); }
   };
   // What follows the accesses to one PE that change its memory: flush, then the look.
-  struct settling final : transport::accessing {
+  struct flushing_peer final : transport::accessing {
     rdma* owner = nullptr;
     pe_id pe{0};
     bool connected = false;
@@ -132,7 +132,7 @@ class rdma {
     std::uint64_t awaited = 0;
     std::uint64_t behind = 0;  // messages to it that no put may overtake
     std::vector<access*> next, now;
-    void done() override { owner->settled(*this); }
+    void done() override { owner->completed(*this); }
     void lost(const char* why) override { owner->hooks_.lost(why); }
   };
 
@@ -154,20 +154,20 @@ class rdma {
   // The same, and how long all of the call took, if that is looked at.
   void began(access& one, const bool& finished, transfers_by_size& of, std::size_t bytes, std::int64_t begin_ns);
   void moved(access& one);
-  void settle(settling& peer);
-  void settled(settling& peer);
+  void complete(flushing_peer& peer);
+  void completed(flushing_peer& peer);
   void finish(access& one);
   [[nodiscard]] bool reaches(pe_id pe, std::size_t offset, std::size_t bytes);
-  settling& of(pe_id pe) { return peers_[static_cast<std::size_t>(pe.index())]; }
+  flushing_peer& of(pe_id pe) { return peers_[static_cast<std::size_t>(pe.index())]; }
 
   transport::remote_memory& memory_;
   completion& completion_;
   rdma_hooks hooks_;
   rdma_settings settings_;
   model::corrected_term ns_per_operation_;
-  unsigned settled_ = 1, too_small_ = 0;
+  unsigned flushes_ = 1, too_small_ = 0;
   transfers_by_size puts_, gets_;
-  std::vector<settling> peers_;
+  std::vector<flushing_peer> peers_;
   pool<access> accesses_;
   std::vector<message_due> due_;
   rdma_counts counts_;

@@ -1,4 +1,4 @@
-// Fabric speaks the words of the two rooms that it stands on, job and wait.
+// Fabric uses the names of the two rooms below it, job and wait.
 #pragma once
 
 namespace lull::job {}

@@ -2,7 +2,7 @@
 //
 // The cheapest way for the PEs of one node to do something together is that the last of them to arrive does it, with
 // the memory of the others before it, while they sleep: one wake-up for each, whatever is done. node_barrier() is that.
-// What has to pass between nodes is exchanged by these representatives, each waiting at most log2(nodes) times. Data
+// What has to pass between nodes is exchanged by these leaders, each waiting at most log2(nodes) times. Data
 // that passes so lands in the segment of its node's first member, the leader.
 //
 // All calls are collective over the team. The state that members share is a `team_block` in symmetric memory, one per
@@ -109,12 +109,12 @@ class team {
   [[nodiscard]] static std::uint64_t describe(std::initializer_list<std::uint64_t> arguments);
   void leave();  // the last call: afterwards the slot may belong to another team
 
-  // For representatives, inside node_barrier(). Every node of the team makes the same calls in the same order.
+  // For leaders, inside node_barrier(). Every node of the team makes the same calls in the same order.
   void next_epoch() { ++leader_block().epoch; }
   void exchange(std::uint64_t doing);  // all nodes have come here
   enum class way : std::uint8_t { up, down };
   // `bytes` to `target`, symmetric, of the leader of `node`, 2^round nodes away; then its counter for `way` and `round`
-  // reaches this epoch. The representative of the next epoch may be another process, whose messages could overtake:
+  // reaches this epoch. The leader of the next epoch may be another process, whose messages could overtake:
   // before a epoch with passes down ends, completed() must have returned.
   void pass(way direction, int node, int round, void* target, const void* data, std::size_t bytes, std::uint64_t doing);
   void completed() { ground_.moving.quiet(traffic_); }

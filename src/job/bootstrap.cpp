@@ -16,7 +16,7 @@
 
 #include "base/error.hpp"
 #include "base/launcher.hpp"
-#include "job/introduction.hpp"
+#include "job/modex.hpp"
 
 namespace lull::job {
 namespace {
@@ -150,7 +150,7 @@ void bootstrap::abort_without_peer(const std::string& found) {
 }
 
 // The others wait to be ended, so that process 0 has said it before anything ends. Should it have found no mistake, then their
-// first fence is also its own, and it learns of the mistake by what they have published (introduction.hpp).
+// first fence is also its own, and it learns of the mistake by what they have published (modex.hpp).
 void bootstrap::abort_for_mistake(const usage_error& mistake) {
   if (rank_.index() == 0) {
     std::fprintf(stderr, "lull: %s\n", mistake.what());
@@ -158,7 +158,7 @@ void bootstrap::abort_for_mistake(const usage_error& mistake) {
   }
   try {
     if (dynamic_cast<const mistake_of_other*>(&mistake) == nullptr)
-      publish(introduction_key, to_bytes({.mistake = mistake.what()}));
+      publish(modex_key, to_bytes({.mistake = mistake.what()}));
     for (;;) fence();
   } catch (const error&) {  // the launcher is gone
     _exit(2);

@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "base/topology.hpp"
-#include "job/introduction.hpp"
+#include "job/modex.hpp"
 
 namespace lull::job {
 namespace {
@@ -64,10 +64,10 @@ bool members::several_nodes() const { return boot_.spans_hosts() || emulates_nod
 
 std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte> mine) {
   const core_set my_cores = set_of(allowed_cores());
-  const introduction me{
+  const modex_data me{
       .where = place_of(boot_, emulated_nodes_), .cores = my_cores, .added = std::vector(mine.begin(), mine.end())};
   const std::vector<std::byte> blob = to_bytes(me);
-  boot_.publish(introduction_key, blob);
+  boot_.publish(modex_key, blob);
   boot_.fence();
 
   std::vector<std::vector<std::byte>> told;
@@ -75,7 +75,7 @@ std::vector<std::vector<std::byte>> members::exchange(std::span<const std::byte>
   std::map<int, occupied_host> hosts;
   for (int process = 0; process < boot_.size(); ++process) {
     const pe_id pe{process};
-    introduction other = introduction_from(boot_.size() == 1 ? blob : boot_.lookup(introduction_key, pe), pe);
+    modex_data other = modex_data_from(boot_.size() == 1 ? blob : boot_.lookup(modex_key, pe), pe);
     places.push_back(other.where);
     hosts[other.where.host].add(other.cores);
     told.push_back(std::move(other.added));

@@ -112,7 +112,7 @@ class job {
       std::array<pollfd, 2> events{pollfd{signals_.fd(), POLLIN, 0}, pollfd{server_.event_fd(), POLLIN, 0}};
       if (end_code_) events[1].fd = -1;
       poll(events.data(), events.size(), end_code_ ? 20 : -1);
-      server_.settle();
+      server_.clear_event();
       if (const auto code = server_.abort_requested(); code && !end_code_) end_job(*code);
       if (const auto line = server_.peer_lost(); line && !end_code_) end_if_all_live(*line);
       for (int signal = signals_.next(); signal != 0; signal = signals_.next()) {
@@ -187,7 +187,7 @@ class job {
     int status = 0;
     for (pid_t ended = waitpid(-1, &status, WNOHANG); ended > 0; ended = waitpid(-1, &status, WNOHANG)) {
       const auto found = std::ranges::find(pids_, ended);
-      if (found == pids_.end()) continue;  // the keeper of the folders
+      if (found == pids_.end()) continue;  // the process that removes the folders
       const auto rank = static_cast<int>(found - pids_.begin());
       *found = 0;
       --living_;
@@ -222,7 +222,7 @@ class job {
     end_job(1);
   }
 
-  // PEs wait in shmem_init for all others: one that has ended without it would be waited for for ever.
+  // PEs wait in shmem_init for all others: they would never stop waiting for one that has ended without it.
   void end_if_one_is_missing() {
     if (!absent_ || end_code_ || living_ == 0) return;
     for (int rank = 0; rank < wanted_.pes; ++rank) {
@@ -239,7 +239,7 @@ class job {
   void end_job(int code, bool all_are_leaving = false) {
     if (end_code_) return;
     end_code_ = code;
-    lull::launch::pmix_server::hush();
+    lull::launch::pmix_server::silence();
     spared_.resize(pids_.size());
     for (std::size_t rank = 0; rank < pids_.size(); ++rank)
       spared_[rank] =

@@ -219,7 +219,7 @@ pmix_server::pmix_server(int pes, const std::filesystem::path& folder) {
   }
 }
 
-void pmix_server::hush() {
+void pmix_server::silence() {
   using close_stream = void (*)(int stream);
   void* const found = dlsym(RTLD_DEFAULT, "pmix_output_close");
   if (found != nullptr) reinterpret_cast<close_stream>(found)(0);  // the one its errors go to
@@ -240,7 +240,7 @@ std::vector<std::string> pmix_server::environment_for(int rank, std::vector<std:
 
 int pmix_server::event_fd() const { return told.event_fd; }
 
-void pmix_server::settle() {
+void pmix_server::clear_event() {
   std::uint64_t count = 0;
   (void)!read(told.event_fd, &count, sizeof count);
 }

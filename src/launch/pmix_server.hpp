@@ -1,7 +1,7 @@
 // The PMIx server inside lull-launch: what lets PEs started by it find each other as under mpirun.
 //
 // One host, one job. PMIx calls back on a thread of its own; what the launcher must know reaches it through a
-// descriptor (event_fd) and two queries. It serves until the process ends, by _exit: PMIx's own end waits for ever for
+// descriptor (event_fd) and two queries. It serves until the process ends, by _exit: PMIx's own end waits without end for
 // a thread that was greeting a PE when that PE ended.
 #pragma once
 #include <sys/types.h>
@@ -25,15 +25,15 @@ class pmix_server {
   [[nodiscard]] std::vector<std::string> environment_for(int rank, std::vector<std::string> environment) const;
 
   [[nodiscard]] int event_fd() const;                        // readable when a PE asked to abort the job, or joined it
-  void settle();                                             // not readable any more
+  void clear_event();                                        // event_fd() is no longer readable
   [[nodiscard]] std::optional<int> abort_requested() const;  // the exit code it asked for
   // What the first PE has said that cannot reach another. It waits to be ended.
   [[nodiscard]] std::optional<std::string> peer_lost() const;
   [[nodiscard]] bool ever_joined(int rank) const;
   [[nodiscard]] bool left_in_order(int rank) const;  // finalized, or never joined
 
-  // From here PMIx says no more on stderr: what it would report of PEs that are being ended is nobody's concern.
-  static void hush();
+  // Keeps PMIx from writing to stderr from here on: the job is being ended, and its reports would be about that.
+  static void silence();
 };
 
 }  // namespace lull::launch

@@ -23,7 +23,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_output = std::size_t{1} << 20;
-constexpr std::chrono::milliseconds patience{20};  // between two looks at the stop token
+constexpr std::chrono::milliseconds look_interval{20};  // between two looks at the stop token
 
 struct pipe_ends {
   descriptor read, write;
@@ -100,13 +100,13 @@ command_result command::run(std::chrono::milliseconds longest, const std::stop_t
   const auto over = [&] { return stop.stop_requested() || clock::now() >= deadline; };
   std::array<pollfd, 2> watched{{{output.read.get(), POLLIN, 0}, {complaints.read.get(), POLLIN, 0}}};
   while (!over() && (watched[0].fd >= 0 || watched[1].fd >= 0)) {
-    if (::poll(watched.data(), watched.size(), static_cast<int>(patience.count())) <= 0) continue;
+    if (::poll(watched.data(), watched.size(), static_cast<int>(look_interval.count())) <= 0) continue;
     if (watched[0].revents != 0 && !drain(output.read, result.output)) watched[0].fd = -1;
     if (watched[1].revents != 0 && !drain(complaints.read, complaint)) watched[1].fd = -1;
   }
   int status = 0;
   pid_t ended = 0;
-  while ((ended = waitpid(child, &status, WNOHANG)) == 0 && !over()) std::this_thread::sleep_for(patience / 20);
+  while ((ended = waitpid(child, &status, WNOHANG)) == 0 && !over()) std::this_thread::sleep_for(look_interval / 20);
   if (ended == 0) {
     ::kill(-child, SIGKILL);
     waitpid(child, &status, 0);

@@ -13,7 +13,7 @@
 // al., ACM TOMPECS 3(2), 2018), with an offset that no calibration removes (Fahad et al., Energies 12(11), 2019). So
 // the band below covers only what is known exactly, the time resolution; it is added in tally.cpp.
 //
-// On AMD, Linux 6.9 to 6.11 show each die of a package as a zone of its own, all with the counter of the package (mended by
+// On AMD, Linux 6.9 to 6.11 show each die of a package as a zone of its own, all with the counter of the package (fixed by
 // "perf/x86/rapl: Fix the energy-pkg event for AMD CPUs"): the first stands for the package.
 //
 // A container runtime may hide the counters: it mounts something empty over /sys/devices/virtual/powercap, so that the links

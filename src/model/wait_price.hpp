@@ -1,7 +1,7 @@
-// What a wait costs under a wait policy, from what was measured for some lengths: pure functions.
+// What a wait costs under a wait policy, interpolated from measurements at some lengths: pure functions.
 //
-// Between two lengths lateness and CPU time are interpolated in the logarithms; beyond the ends they are those of the end, but that
-// CPU time which is most of the longest wait is the same share of a longer one: such a policy polls.
+// Between two lengths, wake-up latency and CPU time are interpolated in their logarithms. Beyond the ends they keep the values
+// of the end, except that a CPU time which is most of the longest wait is the same share of a longer one: such a policy polls.
 #pragma once
 #include <span>
 

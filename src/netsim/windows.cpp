@@ -195,7 +195,7 @@ void windows::order_many(std::span<event> events) {
   const unsigned shift = 2 + bits_ - parts_bits;
   parts_.assign(std::size_t{1} << parts_bits, 0);
   for (const event& e : events) ++parts_[e.when >> shift];
-  if (std::ranges::max(parts_) > few) {  // they crowd
+  if (std::ranges::max(parts_) > few) {  // many events lie close together
     std::ranges::stable_sort(events, {}, rank_of);
     return;
   }

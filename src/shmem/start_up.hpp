@@ -1,6 +1,6 @@
 // What the environment variables of OpenSHMEM make a job say: SHMEM_VERSION, SHMEM_INFO and SHMEM_DEBUG.
 //
-// All of it goes to stderr, a line at a time. PE 0 speaks of what all PEs share, each PE of itself.
+// All of it goes to stderr, a line at a time. PE 0 reports what all PEs share, each PE what is its own.
 #pragma once
 #include <string>
 

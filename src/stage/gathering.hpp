@@ -2,7 +2,7 @@
 //
 // They are complete when each client has handed its own over, or something for a later name, or has no more to hand over. What
 // a client waits for is not kept any longer: it would wait for clients that perhaps wait for it. Orders that come late are
-// written without the others. So nothing is lost or delayed for ever, whatever clients do; only the cut into files differs.
+// written without the others. So nothing is lost or delayed without end, whatever clients do; only the division into files differs.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -440,7 +440,7 @@ class analyser::worker {
     calls_.hold(l.call);
     instance.there.push_back({arrived, l.call, e.peer >= 0 && peer(communicator, p, e.peer) == p});
     if (instance.there.size() == members) {
-      settle(instance, how);
+      attribute_waiting(instance, how);
       instance.there.clear();
       instance.there.shrink_to_fit();
       finished_[key].push_back(number);
@@ -459,7 +459,7 @@ class analyser::worker {
     }
   }
 
-  void settle(const collective_instance& instance, role how) {
+  void attribute_waiting(const collective_instance& instance, role how) {
     std::uint64_t last = 0, of_root = 0;
     for (const participant& one : instance.there) {
       last = std::max(last, one.arrived);

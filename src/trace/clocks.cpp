@@ -99,16 +99,16 @@ void joined_clocks::correct(std::span<const crossing> messages) {
       const auto [low, high] = pair;
       if (done[low] == done[high] || (low != next[at] && high != next[at])) continue;
       const std::uint32_t known = done[low] ? low : high, other = done[low] ? high : low;
-      line& mended = lines_[other];
+      line& other_line = lines_[other];
       for (std::size_t w = 0; w < windows; ++w) {
         if (least.there[w] == unknown || least.back[w] == unknown) continue;
         const std::int64_t high_is_ahead = (least.there[w] - least.back[w]) / 2;  // the way takes as long back
         const std::int64_t middle = begin + static_cast<std::int64_t>(w) * width + width / 2;
         std::int64_t add = other == high ? -high_is_ahead : high_is_ahead;
         if (!lines_[known].corrections.empty()) add += corrected(lines_[known], middle) - middle;
-        mended.corrections.push_back({middle, add});
+        other_line.corrections.push_back({middle, add});
       }
-      if (mended.corrections.empty()) continue;  // messages one way only say too little
+      if (other_line.corrections.empty()) continue;  // messages one way only say too little
       done[other] = true;
       next.push_back(other);
     }

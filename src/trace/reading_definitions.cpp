@@ -186,9 +186,9 @@ class resolver {
     regions();
     communicators();
     metrics();
-    numbers_.regions.settle();
-    numbers_.communicators.settle();
-    numbers_.windows.settle();
+    numbers_.regions.index();
+    numbers_.communicators.index();
+    numbers_.windows.index();
   }
 
  private:
@@ -262,7 +262,7 @@ class resolver {
       numbers_.communicators.add(c.self, static_cast<std::uint32_t>(all_.communicators.size()));
       all_.communicators.push_back({.name = text(c.name), .members = members(c.group), .remote = members(c.remote)});
     }
-    numbers_.communicators.settle();
+    numbers_.communicators.index();
     for (const auto& w : read_.windows) {
       numbers_.windows.add(w.self, static_cast<std::uint32_t>(all_.windows.size()));
       all_.windows.push_back({.name = text(w.name), .communicator = numbers_.communicators.of(w.communicator)});

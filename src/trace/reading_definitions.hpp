@@ -19,7 +19,7 @@ class place_of_number {
     const auto found = places_.find(number);
     return found == places_.end() ? no_one : found->second;
   }
-  void settle() {
+  void index() {
     constexpr std::uint32_t largest = 1 << 20;
     for (const auto& [number, place] : places_) {
       if (number >= largest) continue;

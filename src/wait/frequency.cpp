@@ -133,7 +133,7 @@ core_frequency::~core_frequency() {
   {
     const std::lock_guard hold(lock_);
     waiting_ = 0;
-    settle();
+    apply();
   }
   dismiss_frequency_guard(guard_line_);
 }
@@ -141,28 +141,28 @@ core_frequency::~core_frequency() {
 void core_frequency::lower() {
   const std::lock_guard hold(lock_);
   ++waiting_;
-  settle();
+  apply();
 }
 
 void core_frequency::raise() {
   const std::lock_guard hold(lock_);
   --waiting_;
-  settle();
+  apply();
 }
 
 void core_frequency::work_begin() {
   const std::lock_guard hold(lock_);
   ++working_;
-  settle();
+  apply();
 }
 
 void core_frequency::work_end() {
   const std::lock_guard hold(lock_);
   --working_;
-  settle();
+  apply();
 }
 
-void core_frequency::settle() {
+void core_frequency::apply() {
   const bool wanted = waiting_ > 0 && working_ == 0;
   if (wanted == lowered_) return;
   const std::int64_t begin = now_ns();

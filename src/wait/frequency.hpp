@@ -55,7 +55,7 @@ class core_frequency {
   };
 
   core_frequency(std::string method, std::vector<file> files, int guard_line);
-  void settle();
+  void apply();
 
   std::string method_;
   std::vector<file> files_;

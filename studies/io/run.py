@@ -30,7 +30,7 @@ from lull.model.output import read_site, site_content
 STEP_S = 0.025  # of all cores
 BYTES_OF_CELL = 101
 WRITERS_AT_HALF_SPEED = 12.4 / 56  # of all processes: so many get half of what the storage gives (site nancy)
-CELLS = (420, 12, 10)  # of the domain: they can be dealt to any count of processes that is left of nodes of few cores
+CELLS = (420, 12, 10)  # of the domain: they can be distributed to any count of processes that is left of nodes of few cores
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
@@ -47,7 +47,7 @@ def simulate(architecture: str, approach: str, steps: int, every: int, steps_of_
     limit = int(domain * BYTES_OF_CELL / (steps_of_output * STEP_S) * (1 + processes / half))
     mpirun, stencil = of_open_mpi("mpirun"), applications().get("stencil")
     if mpirun is None or stencil is None:
-        raise LullError("run stencil", "there is no Open MPI, or it was built without", "install packages-test.txt")
+        raise LullError("run stencil", "there is no Open MPI, or it was built without", "install packages/test.txt")
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         figures = Path(folder) / "figures.json"
         command: list[str | Path] = [  # the same words each time: by them `auto` knows its earlier runs

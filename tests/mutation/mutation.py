@@ -150,7 +150,7 @@ class Trial:
         ended = self._run_tests()
         if ended.status != 0:
             raise MutationError(
-                f"run the tests of {self.room.name}: they fail without any mutant: {last_line(ended.output)}; mend them"
+                f"run the tests of {self.room.name}: they fail without any mutant: {last_line(ended.output)}; fix them"
             )
         self.cpu_limit_s = TIMES_LONGER * ended.cpu_s + SLACK_S
 

@@ -72,8 +72,8 @@ static uint32_t items_of(enum pattern how, uint32_t most) {
   return how == one_item ? (uint32_t)(shmem_my_pe() == shmem_n_pes() - 1) : some(most);
 }
 
-/* `patience`: how many items a PE pulls before it goes on; 0: all. */
-static void items_arrive_once(size_t bytes, uint32_t most, uint32_t patience,
+/* `at_a_time`: how many items a PE pulls before it goes on; 0: all. */
+static void items_arrive_once(size_t bytes, uint32_t most, uint32_t at_a_time,
                               const lull_aggregator_options_t* options) {
   lull_aggregator_t* const a = lull_aggregator_new(bytes, options);
   uint64_t pushed = 0, pulled = 0;
@@ -92,7 +92,7 @@ static void items_arrive_once(size_t bytes, uint32_t most, uint32_t patience,
         ++counts.sent[to];
         ++pushed;
       }
-      for (uint32_t i = 0; patience == 0 || i < patience; ++i) {
+      for (uint32_t i = 0; at_a_time == 0 || i < at_a_time; ++i) {
         if (i % 2 == 0) {
           if (lull_aggregator_pull(a, item, &from) == 0) break;
           check_item(item, bytes, from);

@@ -424,7 +424,7 @@ void words_of_all_threads_come_through_the_cache(lull::aggregate_options options
   shmem_free(table);
 }
 
-// Waits until two threads of the PE are in it: who has come first would wait for ever if handlers ran one at a time.
+// Waits until two threads of the PE are in it: the first would never stop waiting if handlers ran one at a time.
 class two_at_once {
  public:
   void come() {

@@ -1,4 +1,4 @@
-! The plane's cells, dealt to processes in two dimensions, as ../grid.hpp has it.
+! The plane's cells, distributed to processes in two dimensions, as ../grid.hpp has it.
 module stencil_grid
   use mpi_f08
   use, intrinsic :: iso_fortran_env, only: real32
@@ -18,7 +18,7 @@ module stencil_grid
 
 contains
 
-  ! cells: of each process, or of all together. fits: they can be dealt equally, at least 2 in x and y to each.
+  ! cells: of each process, or of all together. fits: they can be distributed equally, at least 2 in x and y to each.
   function make_grid(cells, of_all, fits) result(made)
     integer, intent(in) :: cells(3)
     logical, intent(in) :: of_all

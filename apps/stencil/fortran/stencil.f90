@@ -23,7 +23,7 @@ program stencil
   out = "."
   call read_command_line()
   where = make_grid(cells, of_all, fits)
-  if (.not. fits) call refuse("--all-cells: they cannot be dealt equally, at least 2 each in x and y")
+  if (.not. fits) call refuse("--all-cells: they cannot be distributed equally, at least 2 each in x and y")
   sky = make_air(where, cell_ns, asleep)
   before = sky%total(1)
   call MPI_Barrier(where%comm)

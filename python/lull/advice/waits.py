@@ -1,4 +1,4 @@
-"""Another wait policy for the waits that a record counts: lateness and CPU time, as the machine file has them."""
+"""Predict another wait policy for the waits that a record counts, by the machine file's latencies and CPU times."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def _wait(process: subprocess.Popen[bytes], watch: Watch, interrupts: Interrupts
                     process.send_signal(signum)
                     continue
                 stops += 1
-                if stops > 1:  # asked twice: no more patience
+                if stops > 1:  # asked twice: now it is killed
                     watch.close()
                 elif signum != signal.SIGINT or not _is_in_foreground():
                     process.send_signal(signal.SIGTERM if signum == signal.SIGINT else signum)

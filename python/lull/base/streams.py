@@ -71,7 +71,7 @@ class _NeverFails(io.RawIOBase):
             return view.nbytes
 
 
-def settle_streams() -> None:
+def configure_streams() -> None:
     """Make the streams of this process such that printing does not fail for their sake; called once, at its begin."""
     for descriptor in range(3):
         try:

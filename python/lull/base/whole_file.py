@@ -39,7 +39,7 @@ def find_output(out: Path) -> Output:
     """What writing to `out` writes.
 
     Raises:
-        OSError: It is a folder or a disk, a link that leads nowhere for ever, or may not be looked at.
+        OSError: It is a folder or a disk, a circle of links, or may not be looked at.
     """
     path = out
     for _ in range(MOST_LINKS):

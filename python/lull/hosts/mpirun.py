@@ -33,7 +33,7 @@ def run_on_hosts(
     stdout: Stream = None,
     stderr: Stream = None,
 ) -> int:
-    """Run `pes` PEs of `command`, dealt to the hosts in blocks, to their end; the exit code.
+    """Run `pes` PEs of `command` on the hosts, in blocks, to their end; the exit code.
 
     Args:
         hosts: Of `virtual_hosts`; this may change the cores of their anchors.
@@ -55,7 +55,7 @@ def run_on_hosts(
     if mpirun_here is None:
         raise LullError(asked, "there is no mpirun of Open MPI", "install openmpi-bin")
     if bind:
-        for host, cores in zip(hosts, dealt(sorted(os.sched_getaffinity(0)), len(hosts)), strict=True):
+        for host, cores in zip(hosts, distributed(sorted(os.sched_getaffinity(0)), len(hosts)), strict=True):
             os.sched_setaffinity(host.anchor, cores)
     slots = [pes // len(hosts) + (index < pes % len(hosts)) for index in range(len(hosts))]
     # -P: modules of this package must not be taken for those of Python.
@@ -102,7 +102,7 @@ def _between_hosts(count: int) -> dict[str, str]:
     return told if count == 1 else {**told, "UCX_NET_DEVICES": INTERFACE}
 
 
-def dealt(cores: Sequence[int], hosts: int) -> list[set[int]]:
+def distributed(cores: Sequence[int], hosts: int) -> list[set[int]]:
     """The cores of each host: shares of their own, in blocks; one each, in turn, when hosts outnumber cores."""
     if hosts > len(cores):
         return [{cores[index % len(cores)]} for index in range(hosts)]

@@ -7,8 +7,8 @@ and waits for the end; it is told of both through a descriptor, so that it can w
 States of the thread: elect -> read | belong; belong -> elect when the reader dies or leaves; either -> end.
 
 A wrapper whose command failed must end soon, because launchers end a job when they see a rank fail, and the other ranks
-may wait for the failed one for ever. A member ends when the reader has its report. A reader leaves its seat: the next
-one's energy is a lower bound, of a run that failed.
+may never stop waiting for the failed one. A member ends when the reader has its report. A reader gives up its role; the
+energy that the next reader reports is a lower bound, of a run that failed.
 """
 
 from __future__ import annotations

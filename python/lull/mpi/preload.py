@@ -103,7 +103,7 @@ def _is_told_what_to_pass_on(command: Sequence[str]) -> bool:
 
 
 def out_of_reach(command: Sequence[str]) -> str | None:
-    """Why a program of the command does not see the interposer, in one line, or None where nothing speaks against it.
+    """Why a program of the command does not see the interposer, in one line, or None where it sees it.
 
     Args:
         command: As the user gave it, launcher and all: each word that names a program is looked at.

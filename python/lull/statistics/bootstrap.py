@@ -81,7 +81,7 @@ def enough_runs(baseline: int, candidate: int, confidence: float = CONFIDENCE) -
 
 
 def smallest_p(baseline: int, candidate: int) -> float:
-    """The least two-sided p that Mann-Whitney's test can give: 2 of all ways to deal the runs; 0.1 for 3 and 3."""
+    """The least two-sided p that Mann-Whitney's test can give: 2 of all divisions of the runs; 0.1 for 3 and 3."""
     return min(1.0, 2 / math.comb(baseline + candidate, baseline))
 
 

@@ -195,7 +195,7 @@ void find_dlsym() {
 // Those of the C library are called by everybody, after fork(), too, when nothing may be looked up.
 [[gnu::constructor]] void resolve_early() {
   for (unsigned i = 1; i < sizeof others / sizeof others[0]; ++i) lull_mpi_resolve(first_other + i);
-  settle_names();
+  resolve_names();
   state.process = getpid();
 }
 

@@ -28,7 +28,7 @@ constexpr unsigned most_libraries = 8;
 
 struct {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  bool settled = false;  // by a library that is there
+  bool resolved = false;  // by a library that is there
   bool missing[named_slots] = {};
 } names;
 
@@ -106,13 +106,13 @@ const char* name_of(unsigned slot, char (&room)[96]) {
 
 }  // namespace
 
-void settle_names() noexcept {
+void resolve_names() noexcept {
   pthread_mutex_lock(&names.mutex);
-  if (!names.settled) {
+  if (!names.resolved) {
     const libraries loaded;
     change_table(loaded);
     unbind_weak_references(loaded.front, is_missing);
-    names.settled = loaded.mpi;
+    names.resolved = loaded.mpi;
   }
   pthread_mutex_unlock(&names.mutex);
 }
@@ -165,7 +165,7 @@ any_function trampoline_of(unsigned slot) noexcept { return reinterpret_cast<any
 
 lull::mpi::any_function lull_mpi_bind(unsigned slot) noexcept {
   using namespace lull::mpi;
-  settle_names();
+  resolve_names();
   if (!names.missing[slot]) return trampoline_of(slot);
   // Nothing, as a weak reference finds without the front. Who needs the function is told, when it calls it, that it is
   // not there.

@@ -17,7 +17,7 @@
 namespace lull::mpi {
 
 // Makes the names those of the MPI libraries that are loaded now. Once there is one, it stays so.
-void settle_names() noexcept;
+void resolve_names() noexcept;
 
 struct mpi_object {
   const void* base = nullptr;

@@ -7,7 +7,7 @@
 
 namespace lull::mpi {
 
-// The first rank, by what launchers tell; a process that no launcher has started speaks for itself.
+// Whether this process reports: the first rank does, by the variables of its launcher, and any process without a launcher.
 inline bool is_reporter() {
   for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
     if (const char* rank = getenv(variable)) return strcmp(rank, "0") == 0;

@@ -46,7 +46,7 @@ decltype(&lull_stage_begin) open_staging(int rank) {
 }
 
 // All ranks take part in finding the roles. One into which Lull does not come (it is linked statically, or was started
-// without the preload) never does, and the others would wait for it for ever: then this process ends, and the launcher ends
+// without the preload) never does, and the others would never stop waiting for it: then this process ends, and the launcher ends
 // the job. MPI_Init has just held all ranks together, so that they come within moments.
 class all_must_come {
  public:

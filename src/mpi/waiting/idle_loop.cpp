@@ -55,8 +55,10 @@ void waiting_process::refuse_sleep() noexcept {
   last_refused_ns.store(now, std::memory_order_relaxed);
 }
 
-void waiting_process::settle() {
-  if (settled.load(std::memory_order_relaxed) || !bells->complete() || settled.exchange(true)) return;
+void waiting_process::look_for_oversubscription() {
+  if (oversubscription_known.load(std::memory_order_relaxed) || !bells->complete() ||
+      oversubscription_known.exchange(true))
+    return;
   limits.oversubscribed = library_yields || bells->oversubscribed();
   looks_before_waiting = limits.oversubscribed ? 0 : usual_looks_before_waiting;
 }
@@ -113,7 +115,7 @@ void idle_loop::begin(call_under_way& call) {
     counts_ = {};
     counts_.waits = 1;
     if (process_.detailed) cpu_begin_ = thread_cpu_ns();
-    process_.settle();
+    process_.look_for_oversubscription();
   }
   constexpr std::uint32_t steps_told_apart = 15;
   what_ = {.what = wait::operation::collective,

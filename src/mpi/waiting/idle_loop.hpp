@@ -51,10 +51,10 @@ struct waiting_process {
   // Looks before a wait counts as one: some microseconds, in which no clock is read.
   static constexpr std::uint32_t usual_looks_before_waiting = 100;
   std::uint32_t looks_before_waiting = usual_looks_before_waiting;
-  std::atomic<bool> settled{false};
+  std::atomic<bool> oversubscription_known{false};
 
   // Finds out, once all ranks of the node are there, whether they outnumber cores.
-  void settle();
+  void look_for_oversubscription();
   void refuse_sleep() noexcept;
 };
 

@@ -13,7 +13,7 @@
 
 namespace lull::stage {
 
-// In place of an exit code: the server has not begun, and its clients may wait for it for ever. Why is said.
+// Instead of an exit code: the server has not started, and its clients may wait for it without end. The reason is written.
 inline constexpr int cannot_serve = -1;
 
 class staging {

@@ -103,12 +103,12 @@ def test_run_deals_the_cores_to_the_pes(lull: Lull, options: list[str]) -> None:
     assert done.returncode == 0, done.stderr
     seen = sorted(done.stdout.splitlines())
     if pes == 1:
-        dealt = [cores]
+        distributed = [cores]
     elif pes > len(cores):
-        dealt = [[cores[pe % len(cores)]] for pe in range(pes)]
+        distributed = [[cores[pe % len(cores)]] for pe in range(pes)]
     else:
-        dealt = [cores[len(cores) * pe // pes : len(cores) * (pe + 1) // pes] for pe in range(pes)]
-    assert seen == sorted(map(str, dealt))
+        distributed = [cores[len(cores) * pe // pes : len(cores) * (pe + 1) // pes] for pe in range(pes)]
+    assert seen == sorted(map(str, distributed))
 
 
 def test_run_passes_options_after_the_program_on_and_its_exit_code_back(lull: Lull) -> None:

@@ -131,7 +131,7 @@ def test_the_oldest_click_that_is_allowed_has_one_line_for_an_error(
 ) -> None:
     monkeypatch.delattr(click.exceptions, "NoArgsIsHelpError", raising=False)  # new in click 8.2
     monkeypatch.setattr("sys.argv", ["lull", "report", "--out", "x", "nowhere"])
-    monkeypatch.setattr("lull.cli.settle_streams", lambda: None)
+    monkeypatch.setattr("lull.cli.configure_streams", lambda: None)
     with pytest.raises(SystemExit) as left:
         main()
     assert left.value.code == 1

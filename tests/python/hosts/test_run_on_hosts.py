@@ -16,7 +16,7 @@ import pytest
 from conftest import TIMEOUT_S, Lull, compiled, gone
 from lull.base.errors import LullError
 from lull.base.installed import applications
-from lull.hosts.mpirun import dealt, run_on_hosts
+from lull.hosts.mpirun import distributed, run_on_hosts
 from lull.hosts.virtual import Host, Link, virtual_hosts
 from places import PROGRAMS, TOP
 
@@ -166,6 +166,6 @@ def test_without_the_right_to_make_namespaces_it_is_one_line(lull: Lull) -> None
 
 
 def test_hosts_get_cores_of_their_own_as_far_as_there_are_enough() -> None:
-    assert dealt([0, 1, 2, 3], 2) == [{0, 1}, {2, 3}]
-    assert dealt([4, 5, 9], 2) == [{4}, {5, 9}]
-    assert dealt([0, 1], 3) == [{0}, {1}, {0}]
+    assert distributed([0, 1, 2, 3], 2) == [{0, 1}, {2, 3}]
+    assert distributed([4, 5, 9], 2) == [{4}, {5, 9}]
+    assert distributed([0, 1], 3) == [{0}, {1}, {0}]

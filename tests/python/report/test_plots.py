@@ -88,12 +88,12 @@ def test_gps_up_names_each_point_with_its_category():
 
 @pytest.mark.parametrize("count", [1, 10])
 def test_names_never_lie_over_each_other(count):
-    crowd = [
+    many = [
         (f"configuration {i}", compare_runs(run(), run("x", faster(TIMES, 1 + 0.01 * i), 200 + i)))
         for i in range(count)
     ]
     boxes = []
-    for text in ET.fromstring(gps_up(crowd).svg("p")).iter("{http://www.w3.org/2000/svg}text"):
+    for text in ET.fromstring(gps_up(many).svg("p")).iter("{http://www.w3.org/2000/svg}text"):
         if (text.text or "").startswith("configuration"):
             x, y = _placed(text)
             boxes.append((x, y, x + 80, y + 7))

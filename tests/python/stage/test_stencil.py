@@ -131,4 +131,4 @@ def test_a_domain_that_cannot_be_dealt_equally_is_refused_in_a_line(lull: Lull, 
     done = stencil(lull.folder, 2, "--all-cells", "5", "4", "3", program=program)
     assert done.returncode == 2
     said = [line for line in done.stderr.splitlines() if line.startswith("stencil: ")]
-    assert len(said) == 1 and "cannot be dealt" in said[0]
+    assert len(said) == 1 and "cannot be distributed" in said[0]

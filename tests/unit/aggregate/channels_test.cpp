@@ -48,7 +48,7 @@ job in_order(const std::vector<int>& sizes) {
   return on_nodes(node_of);
 }
 
-// Nodes of equal and of different sizes, grids that are full and grids that are not, PEs in order and dealt out.
+// Nodes of equal and of different sizes, grids that are full and grids that are not, PEs in order and in turn.
 std::vector<job> many_layouts() {
   std::vector<job> all;
   for (int nodes = 1; nodes <= 30; ++nodes)

@@ -315,7 +315,7 @@ class overtaken_puts : public testing::Test {
  protected:
   overtaken_puts() { transport::memory_transport::holds_back = true; }
   ~overtaken_puts() override { transport::memory_transport::holds_back = false; }
-  void settle() {
+  void drain() {
     for (int round = 0; round < 100; ++round) job.drive();
   }
   job_of_three job{in_memory};
@@ -327,7 +327,7 @@ TEST_F(overtaken_puts, a_later_message_is_applied_before_them) {
   job[0].messages.put(job[0].sent, pe_id{1}, 64, data.data(), large, nullptr, nullptr);
   std::atomic<bool> gone{false};
   job[0].messages.put(job[0].sent, pe_id{1}, 0, &flag, sizeof flag, nullptr, &gone, transforming::off);
-  settle();
+  drain();
   EXPECT_EQ(job[1].memory[0], std::byte{1});
   EXPECT_EQ(job[1].memory[64], std::byte{0});
 }
@@ -336,7 +336,7 @@ TEST_F(overtaken_puts, nothing_sent_after_them_is_acknowledged_before) {
   job[0].messages.put(job[0].sent, pe_id{1}, 64, data.data(), large, nullptr, nullptr);
   std::atomic<bool> gone{false};
   job[0].messages.put(job[0].sent, pe_id{1}, 0, &flag, sizeof flag, nullptr, &gone, transforming::off);
-  settle();
+  drain();
   EXPECT_EQ(job[0].messages.under_way(pe_id{1}), 2U);
   EXPECT_FALSE(job[0].messages.all_complete());
   transport::memory_transport::holds_back = false;
@@ -348,7 +348,7 @@ TEST_F(overtaken_puts, nothing_sent_after_them_is_acknowledged_before) {
 TEST_F(overtaken_puts, their_signal_comes_after_their_data) {
   const signal_amo then{.offset = 0, .value = 9, .how = amo_op::set};
   job[0].messages.put(job[0].sent, pe_id{1}, 64, data.data(), large, &then, nullptr);
-  settle();
+  drain();
   EXPECT_EQ(job[1].memory[0], std::byte{0});
   transport::memory_transport::holds_back = false;
   job.complete(job[0]);

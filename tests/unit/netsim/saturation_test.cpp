@@ -28,14 +28,14 @@
 namespace lull::netsim {
 namespace {
 
-struct crowd {
+struct load_case {
   std::string name;
   instance network;
   algorithm how;
   bool shortest;                                               // no path is longer than it must be
   unsigned (*class_of)(std::uint32_t from, std::uint32_t to);  // of a link between switches
   double least;                                                // share of the bound that must be carried
-  friend void PrintTo(const crowd& c, std::ostream* out) { *out << c.name; }
+  friend void PrintTo(const load_case& c, std::ostream* out) { *out << c.name; }
 };
 
 // Of a grid whose sides are known: the dimension in which two switches differ.
@@ -63,7 +63,7 @@ double mean_rate(const result& r, std::uint32_t nodes) {
 }
 
 // By the classes of links, from the paths of all pairs.
-double channel_bound(const shape& network, const crowd& c) {
+double channel_bound(const shape& network, const load_case& c) {
   const std::uint32_t n = network.nodes();
   std::map<unsigned, double> crossings;
   std::map<unsigned, double> links;
@@ -86,9 +86,9 @@ double channel_bound(const shape& network, const crowd& c) {
   return bound;
 }
 
-class blocked : public testing::TestWithParam<crowd> {};
+class blocked : public testing::TestWithParam<load_case> {};
 
-simulation uniform_load(const crowd& c, const shape& network, double load) {
+simulation uniform_load(const load_case& c, const shape& network, double load) {
   simulation s;
   s.topology = c.network.topology;
   s.parameters = c.network.parameters;
@@ -104,14 +104,14 @@ simulation uniform_load(const crowd& c, const shape& network, double load) {
   return s;
 }
 
-double bound_of(const crowd& c, const shape& network) {
+double bound_of(const load_case& c, const shape& network) {
   const double n = network.nodes();
   const double cut = 4.0 * static_cast<double>(network.bisection()) * (n - 1) / n / n;
   return std::min(cut, c.shortest ? channel_bound(network, c) : 1.0);
 }
 
 TEST_P(blocked, carries_what_its_cables_allow_and_never_more) {
-  const crowd& c = GetParam();
+  const load_case& c = GetParam();
   const auto network = c.network.build();
   const double carried = mean_rate(simulate(uniform_load(c, *network, 1), {}), network->nodes());
   const double bound = bound_of(c, *network);
@@ -121,14 +121,14 @@ TEST_P(blocked, carries_what_its_cables_allow_and_never_more) {
 }
 
 TEST_P(blocked, carries_all_it_is_offered_below_the_bound) {
-  const crowd& c = GetParam();
+  const load_case& c = GetParam();
   const auto network = c.network.build();
   const double offered = bound_of(c, *network) * 0.8;
   const double carried = mean_rate(simulate(uniform_load(c, *network, offered), {}), network->nodes());
   EXPECT_NEAR(carried / offered, 1, 0.02);
 }
 
-std::vector<crowd> crowds() {
+std::vector<load_case> load_cases() {
   const instance tree{"", "fat-tree", {{"radix", {8}}, {"pods", {4}}}};
   const instance tapered{
       "", "fat-tree", {{"radix", {8}}, {"pods", {4}}, {"aggregation_uplinks", {2}}, {"edges_per_pod", {4}}}};
@@ -154,7 +154,7 @@ std::vector<crowd> crowds() {
           {"torus_cube", cube, algorithm::minimal, shortest, dimension_of<4, 4, 8>, 0.5}};
 }
 
-INSTANTIATE_TEST_SUITE_P(netsim, blocked, testing::ValuesIn(crowds()),
+INSTANTIATE_TEST_SUITE_P(netsim, blocked, testing::ValuesIn(load_cases()),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

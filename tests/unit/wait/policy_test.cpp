@@ -13,15 +13,15 @@ class wait_policies : public testing::Test {
  protected:
   wait_policies() { fake_now = 1'000'000 * us; }
   wait_limits limits{.now = [] { return fake_now; }};
-  wait_limits crowded{.yields = 3, .oversubscribed = true, .now = [] { return fake_now; }};
+  wait_limits oversubscribed{.yields = 3, .oversubscribed = true, .now = [] { return fake_now; }};
   const awaited flag{operation::wait_until}, large{operation::put, 1 << 20};
   wait_history history;
-  const wait_case alone_case{limits, flag, history}, crowded_case{crowded, flag, history};
+  const wait_case alone_case{limits, flag, history}, oversubscribed_case{oversubscribed, flag, history};
 };
 
 TEST_F(wait_policies, poll_never_sleeps_and_yields_when_pes_outnumber_cores) {
   poll_policy alone{alone_case};
-  poll_policy among_many{crowded_case};
+  poll_policy among_many{oversubscribed_case};
   for (int i = 0; i < 1000; ++i) {
     EXPECT_EQ(alone.next(false), step::spin);
     EXPECT_EQ(among_many.next(false), step::yield);
@@ -63,13 +63,13 @@ TEST_F(wait_policies, interrupt_does_not_spin_when_told_not_to) {
 }
 
 TEST_F(wait_policies, interrupt_does_not_spin_when_pes_outnumber_cores) {
-  interrupt_policy policy{crowded_case};
+  interrupt_policy policy{oversubscribed_case};
   for (int i = 0; i < 3; ++i) EXPECT_EQ(policy.next(true), step::yield);
   EXPECT_EQ(policy.next(true), step::sleep);
 }
 
 TEST_F(wait_policies, a_long_yield_is_the_last) {
-  interrupt_policy policy{crowded_case};
+  interrupt_policy policy{oversubscribed_case};
   EXPECT_EQ(policy.next(false), step::yield);
   fake_now += 2000 * us;
   EXPECT_EQ(policy.next(false), step::sleep);
@@ -136,7 +136,7 @@ TEST_F(wait_policies, a_short_slack_is_not_worth_a_timer) {
   EXPECT_EQ(first_step(alone_case, slack(170 * us)), step::sleep);
   EXPECT_EQ(first_step(alone_case, slack(160 * us)), step::spin) << "as interrupt does";
   EXPECT_EQ(first_step(alone_case, std::nullopt), step::spin);
-  EXPECT_EQ(first_step(crowded_case, slack(170 * us)), step::yield);
+  EXPECT_EQ(first_step(oversubscribed_case, slack(170 * us)), step::yield);
 }
 
 TEST_F(wait_policies, adaptive_learns_from_waits_that_are_not_small_transfers) {

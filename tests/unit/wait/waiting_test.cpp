@@ -14,7 +14,7 @@
 namespace lull::wait {
 namespace {
 
-// A transport of one mailbox: a message makes one thread's `ready` true, once somebody progresses. Like the agent it
+// A transport of one mailbox: a message makes one thread's `ready` true, once somebody progresses. Like the progress thread it
 // lets one thread sleep on it.
 class mailbox final : public progress_source {
  public:

@@ -27,7 +27,7 @@ stream breaks(std::uint32_t after) {
   throw std::runtime_error("here");
 }
 
-stream mends(std::uint32_t after) {
+stream recomputes(std::uint32_t after) {
   bool failed = false;
   try {
     co_yield breaks(after);
@@ -59,7 +59,7 @@ TEST(Stream, WhatFailsInsideComesOutOfNext) {
 }
 
 TEST(Stream, WhatFailsInsideMayBeCaughtAround) {
-  EXPECT_EQ(requests_of(mends(2)), (std::vector<std::uint32_t>{0, 1, 100}));
+  EXPECT_EQ(requests_of(recomputes(2)), (std::vector<std::uint32_t>{0, 1, 100}));
 }
 
 const std::vector<partner> one_way_each{{7, 10, 0}, {8, 0, 20}, {9, 30, 40}};

@@ -1,4 +1,4 @@
-#include "job/introduction.hpp"
+#include "job/modex.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,7 +39,7 @@ std::byte* put(std::byte* at, const void* from, std::size_t bytes) {
 
 }  // namespace
 
-std::vector<std::byte> to_bytes(const introduction& of) {
+std::vector<std::byte> to_bytes(const modex_data& of) {
   const begin version{name, this_version(), form};
   const head first{of.where, static_cast<std::uint32_t>(of.cores.size()),
                    static_cast<std::uint32_t>(of.mistake.size())};
@@ -53,7 +53,7 @@ std::vector<std::byte> to_bytes(const introduction& of) {
   return all;
 }
 
-introduction introduction_from(std::span<const std::byte> bytes, pe_id from) {
+modex_data modex_data_from(std::span<const std::byte> bytes, pe_id from) {
   const std::string asked = "join the job with PE " + std::to_string(from.index());
   if (bytes.size() < sizeof(begin) || std::memcmp(bytes.data(), name.data(), name.size()) != 0)
     throw error(asked, "it runs another Lull than this PE, which is " LULL_VERSION, fix);
@@ -64,7 +64,7 @@ introduction introduction_from(std::span<const std::byte> bytes, pe_id from) {
     throw error(asked, std::string("it runs Lull ") + version.version.data() + ", and this PE " LULL_VERSION, fix);
   if (version.form != form) throw error(asked, "it runs another build of Lull " LULL_VERSION " than this PE", fix);
   const auto first = read.take<head>();
-  introduction of{.where = first.where};
+  modex_data of{.where = first.where};
   const auto cores = read.take(std::size_t{first.core_words} * sizeof of.cores[0]);
   of.cores.resize(first.core_words);
   std::memcpy(of.cores.data(), cores.data(), cores.size());

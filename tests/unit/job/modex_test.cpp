@@ -1,4 +1,4 @@
-#include "job/introduction.hpp"
+#include "job/modex.hpp"
 
 #include <gmock/gmock.h>
 
@@ -11,26 +11,26 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-introduction some_process() { return {.where = {3, 1}, .cores = {5, 1U << 7U}, .added = {std::byte{1}, std::byte{2}}}; }
+modex_data some_process() { return {.where = {3, 1}, .cores = {5, 1U << 7U}, .added = {std::byte{1}, std::byte{2}}}; }
 
 std::string refusal(std::span<const std::byte> bytes) {
   try {
-    (void)introduction_from(bytes, pe_id{4});
+    (void)modex_data_from(bytes, pe_id{4});
   } catch (const error& e) {
     return e.what();
   }
   return "";
 }
 
-TEST(introduction, says_all_that_the_process_has_said) {
-  const introduction read = introduction_from(to_bytes(some_process()), pe_id{4});
+TEST(modex_data, says_all_that_the_process_has_said) {
+  const modex_data read = modex_data_from(to_bytes(some_process()), pe_id{4});
   EXPECT_EQ(read.where, (place{3, 1}));
   EXPECT_EQ(read.cores, some_process().cores);
   EXPECT_EQ(read.added, some_process().added);
 }
 
-TEST(introduction, that_is_too_short_is_refused_wherever_it_ends) {
-  introduction shown = some_process();
+TEST(modex_data, that_is_too_short_is_refused_wherever_it_ends) {
+  modex_data shown = some_process();
   shown.added.clear();
   const std::vector<std::byte> all = to_bytes(shown);
   for (std::size_t bytes = 0; bytes < all.size(); ++bytes)
@@ -39,20 +39,20 @@ TEST(introduction, that_is_too_short_is_refused_wherever_it_ends) {
   EXPECT_EQ(refusal(all), "");
 }
 
-TEST(introduction, of_another_version_is_refused_by_name) {
+TEST(modex_data, of_another_version_is_refused_by_name) {
   std::vector<std::byte> all = to_bytes(some_process());
   all[8] = std::byte{'9'};  // of the version
   EXPECT_THAT(refusal(all), AllOf(HasSubstr("it runs Lull 9"), HasSubstr("load the same build of Lull on all nodes")));
 }
 
-TEST(introduction, of_something_else_is_refused) {
+TEST(modex_data, of_something_else_is_refused) {
   EXPECT_THAT(refusal(std::vector<std::byte>(200)), HasSubstr("it runs another Lull"));
 }
 
-TEST(introduction, with_a_mistake_is_that_mistake) {
+TEST(modex_data, with_a_mistake_is_that_mistake) {
   const std::string mistake = "read setting LULL_NODES: 'two' is not a whole number";
   try {
-    (void)introduction_from(to_bytes({.mistake = mistake}), pe_id{4});
+    (void)modex_data_from(to_bytes({.mistake = mistake}), pe_id{4});
     FAIL();
   } catch (const mistake_of_other& e) {
     EXPECT_EQ(e.what(), "PE 4: " + mistake);
