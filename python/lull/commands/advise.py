@@ -32,9 +32,9 @@ class Advising(click.Group):
         return super().parse_args(ctx, args)
 
 
-@click.group(cls=Advising, short_help="Say what each choice would cost a program and save.")
+@click.group(cls=Advising, short_help="Predict what other choices would cost and save a program.")
 def advise() -> None:
-    """Ask the model what each choice would cost and save.
+    """Predict with the model what other choices would cost and save.
 
     \b
         lull advise --objective energy -- lull run -n 2 shift
@@ -43,7 +43,8 @@ def advise() -> None:
 
 
 @advise.command(
-    context_settings={"allow_interspersed_args": False}, short_help="What each choice would cost a program and save."
+    context_settings={"allow_interspersed_args": False},
+    short_help="Predict what other choices would cost and save a program.",
 )
 @click.option(
     "--objective",
@@ -77,11 +78,11 @@ def program(
     as_json: bool,
     cmd: tuple[str, ...],
 ) -> None:
-    """Run CMD, and say what other choices would cost and save; the verb `program` may be left out.
+    """Run CMD and predict what other choices would cost and save; the verb `program` is optional.
 
-    What CMD prints goes to stderr. In place of CMD stands the record of a run that counted its waits (LULL_STATS=1) or
-    whose output was staged, or a trace, whose links on MACHINE are then simulated. Advised is only what is better with
-    its whole interval; where nothing can be told, it says what to measure.
+    The output of CMD goes to stderr. Instead of CMD, give the record of a run that counted its waits (LULL_STATS=1) or
+    staged its output, or a trace, whose links on MACHINE are then simulated. Only choices that are better with their
+    whole interval are advised. Where nothing can be predicted, the command says what to measure.
 
     \b
         lull advise --objective energy@slowdown=2% --verify -- lull run -n 2 ./app
@@ -100,7 +101,7 @@ def program(
         terminal().print(Text(f"measured in {folder}"), soft_wrap=True)
 
 
-@advise.command(short_help="Who should write a simulation's output.")
+@advise.command(short_help="Predict the cost of each approach to write a simulation's output.")
 @click.argument("site", required=False)
 @click.option("--nodes", type=click.IntRange(min=1), help="Nodes of the job.")
 @click.option("--cores", type=click.IntRange(min=1), help="Cores of a node, a process on each.")
@@ -134,7 +135,7 @@ def output(
     """Predict time, CPU use, power and energy of each way to write a simulation's output, the best first.
 
     SITE is a TOML file with [machine] and [simulation], or nancy or rennes, the sites of a publication, whose results
-    are shown beside. What nobody names has a default. The predictions are estimates, for choosing; they are no
+    are shown beside the prediction. Everything has a default. The predictions are estimates for choosing, not
     measurements.
 
     \b

@@ -16,7 +16,7 @@ from lull.mpi.waiting import policies, waiting_by
 
 @click.command(
     context_settings={"allow_interspersed_args": False},
-    short_help="Let the MPI programs of a command wait by a policy.",
+    short_help="Run MPI programs whose blocking calls wait by a policy.",
 )
 @click.option(
     "--wait",
@@ -30,9 +30,9 @@ from lull.mpi.waiting import policies, waiting_by
 )
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def attach(policy: str, stats: bool, command: tuple[str, ...]) -> NoReturn:
-    """Run COMMAND; the blocking calls of its MPI programs wait by POLICY instead of looking again and again.
+    """Run COMMAND; the blocking calls of its MPI programs wait by POLICY instead of polling.
 
-    The programs are not changed, nor what they compute. COMMAND takes the place of lull, so that signals and exit codes
+    The programs and their results are not changed. COMMAND replaces the process of lull, so that signals and exit codes
     are its own. POLICY is poll, interrupt or adaptive, with or without +dvfs:
 
     \b

@@ -43,9 +43,9 @@ def calibrate(
 ) -> None:
     """Measure this machine: messages, copies, wake-ups, storage and power, each with its spread.
 
-    The file is kept for this host, and found by itself by the runtime's choosers (LULL_MACHINE) and by
-    `lull predict --on here`. LAUNCHER starts two processes on two nodes, and the network between them is measured;
-    without it the two are emulated nodes of this machine. Leave the machine alone meanwhile.
+    The file is kept for this host. The choosers of the runtime (LULL_MACHINE) and `lull predict --on here` find it
+    there. LAUNCHER starts two processes on two nodes, and the network between them is measured; without LAUNCHER the
+    nodes are emulated on this machine. Run nothing else on the machine meanwhile.
 
     \b
         lull calibrate

@@ -8,10 +8,10 @@ from click.shell_completion import get_completion_class
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command(short_help="Let a shell complete commands, options and names.")
+@click.command(short_help="Print the completion script of a shell.")
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
-    """Print what lets SHELL complete the words after lull.
+    """Print the script by which SHELL completes commands, options and names.
 
     \b
     bash  lull completion bash > ~/.local/share/bash-completion/completions/lull

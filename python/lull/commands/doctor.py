@@ -19,7 +19,7 @@ from lull.doctor.finding import Machine
 STYLES = {"works": "green", "limited": "yellow", "off": "dim", "missing": "red"}
 
 
-@click.command(short_help="What works on this machine and what does not, with the fix.")
+@click.command(short_help="Check what works on this machine, and show how to fix what does not.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, to put into a bug report.")
 @click.option(
     "--sysroot",
@@ -29,10 +29,10 @@ STYLES = {"works": "green", "limited": "yellow", "off": "dim", "missing": "red"}
 )
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool, sysroot: Path) -> None:
-    """Look at all that Lull needs or can use here: what works, what is limited, what is missing, and the fix.
+    """Check everything that Lull needs or can use here: what works, what is limited, what is missing, and the fix.
 
-    Small programs are tried: jobs of two PEs, a pair of virtual hosts. It takes some seconds. The exit code is 1 if
-    Lull itself does not work; what a machine does not have is no failure.
+    It runs small programs, such as jobs of two PEs and a pair of virtual hosts, for some seconds. The exit code is 1 if
+    Lull itself does not work. What the machine lacks is not a failure.
     """
     where = Machine(sysroot)
     console = output()

@@ -19,7 +19,7 @@ STDOUT = Path("-")
 UNASKED_S = 60.0  # the feed is read this often though nobody asks, so that the meter's memory stays bounded
 
 
-@click.command(short_help="Readings as metrics for Prometheus; records as CSV or Parquet.")
+@click.command(short_help="Export readings to Prometheus, and records as CSV or Parquet.")
 @click.argument("records", metavar="[RECORD]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--listen", metavar="HOST:PORT", help="Serve metrics for Prometheus, e.g. at 127.0.0.1:9464.")
 @click.option(
@@ -54,8 +54,9 @@ def export(
 ) -> None:
     """Export readings or records to other programs, in one of three ways.
 
-    --listen and --textfile export the meter of this node until a signal stops them; of a RECORD that
-    `lull measure --publish` is making, the readings of that measurement. --format exports finished RECORDs.
+    --listen and --textfile export the meter of this node until a signal stops them; for a RECORD that
+    `lull measure --publish` is writing, they export the readings of that measurement. --format exports finished
+    RECORDs.
     """
     asked = {"--listen": listen, "--textfile": textfile, "--format": form}
     chosen = [name for name, value in asked.items() if value is not None]

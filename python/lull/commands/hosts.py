@@ -14,15 +14,17 @@ from lull.base.native import checked_settings
 from lull.hosts.virtual import MOST_HOSTS, Link, as_environment, virtual_hosts
 
 
-@click.command(context_settings={"allow_interspersed_args": False}, short_help="Keep virtual hosts for a command.")
+@click.command(
+    context_settings={"allow_interspersed_args": False}, short_help="Keep virtual hosts while a command runs."
+)
 @click.option("-n", "count", type=click.IntRange(min=1, max=MOST_HOSTS), required=True, help="Number of hosts.")
 @click.option("--rate", help="What each host may send, as tc writes it: 1gbit. Without it the links have no limit.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def hosts(count: int, rate: str | None, command: tuple[str, ...]) -> NoReturn:
-    """Make N virtual hosts (Linux namespaces) joined by a switch, run COMMAND here, and remove them. It needs root.
+    """Create N virtual hosts (Linux namespaces) joined by a switch, run COMMAND here, and remove them. Needs root.
 
     In COMMAND, `lull run --hosts K` starts its PEs on the first K of them, and LULL_WIRE_INTERFACES names the ports of
-    the switch, so that the meter counts what goes over the links. All of it is energy of this machine:
+    the switch, so that the meter counts the bytes on the links. All the energy is that of this machine:
 
     \b
         lull hosts -n 4 --rate 1gbit -- lull measure -- lull run --hosts 4 -n 8 histogram

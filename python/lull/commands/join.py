@@ -7,14 +7,14 @@ from pathlib import Path
 import click
 
 
-@click.command(short_help="Make one file over those of all processes, for iterations of an output without one.")
+@click.command(short_help="Join the files of all processes into one, for iterations that lack one.")
 @click.argument("folder", type=click.Path(path_type=Path))
 def join(folder: Path) -> None:
-    """Make, for each iteration in FOLDER, the file over those of its processes.
+    """Join the files of all processes into one file, for each iteration in FOLDER.
 
-    Who writes the last file of an iteration makes it anyway, unless some process has written nothing of it: died,
-    dropped it, or had nothing. What is missing is NaN in it, or 0 in whole numbers, and is said. FOLDER is that of
-    the output (see lull/stage.h), or of one iteration.
+    The process that writes the last file of an iteration joins them anyway, unless a process wrote nothing of it,
+    because it died, dropped its data, or had none. Missing values are NaN, or 0 in integers, and are reported.
+    FOLDER is the folder of the output (see lull/stage.h), or that of one iteration.
     """
     from lull.stage.output import join as join_files
 

@@ -81,7 +81,7 @@ def measure(
 ) -> int:
     """Run CMD and record its time and energy; options after CMD are its own.
 
-    Standard input and output, signals and the exit code are those of CMD; what Lull has to say goes to stderr. On a
+    Standard input and output, signals and the exit code are those of CMD; messages of Lull go to stderr. On a
     terminal the power is shown in its last line meanwhile.
 
     Started by mpirun, srun or lull run, it is one rank: the ranks of a job make one record, with each node's energy

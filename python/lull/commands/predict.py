@@ -20,7 +20,8 @@ def _machines() -> list[str]:
 
 
 @click.command(
-    context_settings={"allow_interspersed_args": False}, short_help="Predict a program on a machine that is not here."
+    context_settings={"allow_interspersed_args": False},
+    short_help="Predict a program's time and energy on another machine.",
 )
 @click.option("--processes", metavar="N", type=click.IntRange(min=2), help="Processes.  [default: those traced]")
 @click.option(
@@ -82,11 +83,11 @@ def predict(
     as_json: bool,
     cmd: tuple[str, ...],
 ) -> None:
-    """Predict the time and energy of CMD on MACHINE: trace it here, continue it to N processes, simulate it there.
+    """Predict the time and energy of CMD on MACHINE: trace it here, extrapolate to N processes, simulate it there.
 
-    In place of CMD stands a trace, two traces on different numbers of processes, or the record of an application of
-    Lull's whose skeleton is known. More processes than CMD starts need a second, smaller run. What CMD prints goes to
-    stderr.
+    Instead of CMD, give a trace, two traces with different numbers of processes, or the record of one of Lull's
+    applications that has a skeleton. More processes than CMD starts need a second, smaller run. The output of CMD
+    goes to stderr.
 
     \b
         lull predict --processes 64 -- mpirun -n 16 ./app

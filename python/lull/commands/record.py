@@ -13,9 +13,9 @@ from lull.base.whole_file import write_whole
 from lull.record import RUN_FILE, SCHEMA
 
 
-@click.group(short_help="Bring records to the present form.")
+@click.group(short_help="Upgrade records to the current schema.")
 def record() -> None:
-    """What is done to records as files. Every command reads records of all schemas; other programs may not."""
+    """Upgrade records. Every command of Lull reads records of all schemas; other programs may not."""
 
 
 @record.command()
@@ -23,7 +23,7 @@ def record() -> None:
 def upgrade(folders: tuple[Path, ...]) -> None:
     """Rewrite run.json of records of older schemas as this Lull writes it; the older form stays as run.json.SCHEMA.
 
-    Records of the present schema are left alone.
+    Records of the current schema stay as they are.
     """
     for folder in folders:
         run = records.read(folder)

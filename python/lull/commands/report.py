@@ -11,7 +11,7 @@ from lull.base.errors import UsageError
 from lull.report.write import PlotFiles, records_in, with_baseline, write_report
 
 
-@click.command(short_help="Write records and their comparisons into one HTML file.")
+@click.command(short_help="Write records and their comparisons as one HTML file.")
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", metavar="FILE.html", required=True, type=click.Path(path_type=Path), help="The file to write.")
 @click.option("--title", metavar="TEXT", help="Heading of the page.")
@@ -45,9 +45,9 @@ def report(
     plots_to: Path | None,
     plots_format: str | None,
 ) -> None:
-    """Write the records DIR... and their comparisons into one HTML file.
+    """Write the records DIR... and their comparisons as one HTML file, which needs no network.
 
-    A folder that holds records, as of a study, stands for all of them. The file needs no network.
+    A folder of records, such as that of a study, means all of them.
     """
     if plots_format is not None and plots_to is None:
         raise UsageError(f"report --format {plots_format}", "no plots are asked for", "name a folder with --plots")

@@ -16,9 +16,9 @@ from lull.base.terminal import output
 @click.command(short_help="List the settings and their values in force.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def settings(as_json: bool) -> None:
-    """List the settings: value in force, where it comes from, what it means.
+    """List the settings: the current value, where it comes from, and what it means.
 
-    Every setting is an environment variable; a variable LULL_… that is no setting is pointed out on stderr.
+    Every setting is an environment variable; a variable LULL_… that is not a setting is reported on stderr.
     """
     for line in unknown_variables():
         click.echo(f"lull: {line}", err=True)

@@ -50,10 +50,10 @@ def simulate(
     dask: str | None,
     fresh: bool,
 ) -> None:
-    """Simulate the network that FILE.toml describes, and the same with links always active to tell the slowdown.
+    """Simulate the network that FILE.toml describes, and the same network with links always active as the baseline.
 
-    The record in DIR is read by lull compare and lull report; simulation.json in it repeats the simulation when it is
-    named as FILE. With --sweep a whole matrix of simulations runs on all cores, and continues where it was interrupted.
+    lull compare and lull report read the record in DIR; its simulation.json, given as FILE, repeats the simulation.
+    With --sweep a whole matrix of simulations runs on all cores, and continues after an interruption.
     """
     if explain:
         from lull.simulation.explain import show

@@ -26,7 +26,7 @@ SOURCE_FIELDS = (
 CHANNEL_FIELDS = ("name", "domain", "kind", "interval_s", "basis")
 
 
-@click.command(short_help="Energy sources of this machine: readable or not, why, and the fix.")
+@click.command(short_help="List the energy sources of this machine, and how to make them readable.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @click.option(
     "--sysroot",
@@ -47,9 +47,9 @@ CHANNEL_FIELDS = ("name", "domain", "kind", "interval_s", "basis")
     "--out", type=click.Path(path_type=Path), help="Write the calibration to this site file instead of printing it."
 )
 def sources(as_json: bool, sysroot: Path, seconds: float | None, out: Path | None) -> None:
-    """List the energy sources: readable or not, why not, and the fix.
+    """List the energy sources of this machine: which are readable, and why the others are not.
 
-    With --calibrate, make the table [calibration] of a site file (LULL_SITE) instead.
+    With --calibrate, write the table [calibration] of a site file (LULL_SITE) instead.
     """
     if seconds is not None:
         if as_json:

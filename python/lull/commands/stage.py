@@ -18,7 +18,7 @@ from lull.stage.selection import selected
 
 @click.command(
     context_settings={"allow_interspersed_args": False},
-    short_help="Let processes set aside write the output of a command's MPI programs.",
+    short_help="Run MPI programs whose output is written by ranks set aside for it.",
 )
 @click.option(
     "--approach",
@@ -70,10 +70,10 @@ def stage(
     figures: Path | None,
     command: tuple[str, ...],
 ) -> NoReturn:
-    """Run COMMAND; the files that its MPI programs write by HDF5 or netCDF-4 are written as APPROACH says.
+    """Run COMMAND; APPROACH decides which processes write the HDF5 and netCDF-4 files of its MPI programs.
 
     Ranks are set aside to write for the others; the program sees a smaller MPI_COMM_WORLD and writes the same files.
-    COMMAND takes the place of lull, so that signals and exit codes are its own:
+    COMMAND replaces the process of lull, so that signals and exit codes are its own:
 
     \b
         lull stage --approach dedicated-cores=1 -- mpirun -n 16 ./app

@@ -29,34 +29,34 @@ from lull.study.simulated.description import is_simulated, read_simulated
 
 @click.command(short_help="Run an experiment that a TOML file describes.")
 @click.argument("name", required=False, shell_complete=one_of(installed.studies))
-@click.option("--quick", is_flag=True, help="The small version: minutes instead of hours.")
+@click.option("--quick", is_flag=True, help="Run the small version: minutes instead of hours.")
 @click.option(
     "--resume/--fresh",
     default=None,
-    help="Continue what is there, or start anew.  [default: continue the same study, move another aside]",
+    help="Continue the results in OUT, or start anew.  [default: continue the same study, move another aside]",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the results.  [default: results/study-NAME]")
 @click.option("--list", "list_them", is_flag=True, help="List the studies that come with Lull.")
 @click.option(
-    "--grid", "grids", metavar="GRID", multiple=True, help="Simulate this grid only, of a study of simulations."
+    "--grid", "grids", metavar="GRID", multiple=True, help="Simulate only this grid of a study of simulations."
 )
 @click.option(
     "--only",
     metavar="PATTERN",
     multiple=True,
-    help="Simulate the points with such names only, as in points.csv, and those with active links beside them: "
+    help="Simulate only the points whose names (see points.csv) match, and their baselines with active links: "
     "'multi.*.workload-17.*'.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
-    help="Simulations at a time, of a study of simulations.  [default: one per core]",
+    help="How many simulations run at a time.  [default: one per core]",
 )
 @click.option(
     "--take",
     metavar="POINTS.CSV",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Of a study of simulations: what an earlier one found in the same simulations is not simulated again.",
+    help="Take results of the same simulations from an earlier study instead of simulating again.",
 )
 def study(
     name: str | None,
@@ -69,13 +69,13 @@ def study(
     workers: int | None,
     take: Path | None,
 ) -> None:
-    """Run the study NAME, or one described by a TOML file of yours.
+    """Run the study NAME, or the study that a TOML file of yours describes.
 
-    Repeats of all points are interleaved; every finished one is kept, so that an interrupted study continues where it
-    stopped. At the end stand a table, the paper's claims beside what was found, and OUT/report.html. The points of a
-    study may be simulations: then several run at once, and what the study says is of those that are there. Or they may
-    be choices: then what Lull takes by itself stands beside every fixed choice, and beside what the model predicts. A
-    study of publications runs nothing: it prints what they say beside what the model makes of their machines.
+    Repeats of all points are interleaved, and every finished one is kept: an interrupted study continues where it
+    stopped. At the end the study prints a table and the paper's claims beside its own results, and writes
+    OUT/report.html. Points may also be simulations, several of which run at once, or choices, for which the study
+    compares what Lull chooses with every fixed choice and with the model's prediction. A study of publications runs
+    nothing: it prints what they report beside what the model computes for their machines.
     """
     if list_them:
         for known, path in installed.studies().items():

@@ -21,7 +21,7 @@ from lull.live.rows import HEADINGS, History, rows, what_is_measured
 EVERY_S = 1.0
 
 
-@click.command(short_help="Power now: per domain and source, of this node or of a measurement's.")
+@click.command(short_help="Show the power live, by domain and source, of this node or of a measurement.")
 @click.argument("records", metavar="[RECORD]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--once", is_flag=True, help="Print one table and end; done where there is no terminal, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the readings once, as JSON, and end.")
@@ -40,7 +40,7 @@ EVERY_S = 1.0
 def top(records: tuple[Path, ...], once: bool, as_json: bool, every_s: float | None, sysroot: Path | None) -> None:
     """Show the power of every domain and source of this node, with its kind, until q is pressed.
 
-    Of a RECORD that `lull measure --publish` is making, it shows all nodes that take part.
+    For a RECORD that `lull measure --publish` is writing, it shows all nodes of the measurement.
     """
     if every_s is not None and (once or as_json):
         raise UsageError("top --every", "it shows power once", "leave it out")

@@ -21,13 +21,13 @@ def _names() -> list[str]:
     return [one.name for one in _core.topologies()] + [one.name for one in _core.topology_presets()]
 
 
-@click.command(short_help="Networks to simulate: parameters, figures, drawings.")
+@click.command(short_help="List network topologies with their parameters and metrics, and draw them.")
 @click.argument("name", required=False, shell_complete=one_of(_names))
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Set a parameter, e.g. radix=8.")
 @click.option("--draw", metavar="FILE.svg", type=click.Path(path_type=Path), help="Draw the network into this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def topology(name: str | None, assignments: tuple[str, ...], draw: Path | None, as_json: bool) -> None:
-    """List the topologies and presets, or show the one NAME: its parameters, and the network it makes in numbers."""
+    """List the topologies and presets, or show the parameters and metrics of the topology NAME."""
     if name is None:
         if assignments or draw:
             raise UsageError("list the topologies", f"{'--draw' if draw else '--set'} needs a NAME", "name one of them")

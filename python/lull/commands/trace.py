@@ -42,7 +42,7 @@ def trace() -> None:
     Vampir and otf2-print read, and the record of the run with its energy, which lull report and lull compare read.
     Standard input and output, signals and the exit code are those of CMD.
 
-    lull trace info DIR says who talks to whom, and what the time went on; lull trace convert DIR makes the archive of a
+    lull trace info DIR shows who communicates and where the time goes; lull trace convert DIR makes the archive of a
     run that another launcher started, or that was killed.
     """
 
@@ -79,7 +79,9 @@ def record_command(
     return record_trace(Recording(cmd, name, folder, rate, settings, quiet, keep_raw))
 
 
-@trace.command("convert", short_help="Make the archive of a run that another launcher started, or that was killed.")
+@trace.command(
+    "convert", short_help="Convert the recordings of a run that another launcher started, or that was killed."
+)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--keep-raw", is_flag=True, help="Keep what the processes wrote beside the archive made of it.")
 def convert_command(folder: Path, keep_raw: bool) -> None:
@@ -94,7 +96,7 @@ def convert_command(folder: Path, keep_raw: bool) -> None:
         make_archive(folder, keep_raw=keep_raw, interrupts=interrupts)
 
 
-@trace.command("info", short_help="Say what is in a trace.")
+@trace.command("info", short_help="Show what a trace contains.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--plots", "plots_to", metavar="FOLDER", type=click.Path(path_type=Path), help="Write plots as files.")

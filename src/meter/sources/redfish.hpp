@@ -1,0 +1,12 @@
+// The power of a node in what its management controller answers to Redfish.
+#pragma once
+#include <string>
+
+#include "meter/parts/printed_quantity.hpp"
+
+namespace lull::meter {
+
+// `text`: the body of a Power or an EnvironmentMetrics resource, of any shape. May throw std::exception: no answer.
+[[nodiscard]] meter_answer power_in_redfish(const std::string& text);
+
+}  // namespace lull::meter
