@@ -1,5 +1,5 @@
 // What a tool printed: a quantity or a refusal in one line, which an error message can hold.
-#include "meter/printed_quantity.hpp"
+#include "meter/parts/printed_quantity.hpp"
 
 #include <cmath>
 #include <cstdint>

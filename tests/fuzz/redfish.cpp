@@ -1,5 +1,5 @@
 // What a controller answered: a power or a refusal, whatever the shape of the JSON.
-#include "meter/redfish.hpp"
+#include "meter/sources/redfish.hpp"
 
 #include <cstdint>
 #include <cstdlib>

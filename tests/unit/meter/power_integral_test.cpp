@@ -1,10 +1,10 @@
-#include "meter/power_integral.hpp"
+#include "meter/parts/power_integral.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "meter/device_clock.hpp"
+#include "meter/parts/device_clock.hpp"
 #include "meter/tally.hpp"
 
 namespace lull::meter {

@@ -1,9 +1,9 @@
 // What tools print, as a quantity or as none; and which powers a node can have.
-#include "meter/printed_quantity.hpp"
+#include "meter/parts/printed_quantity.hpp"
 
 #include <gmock/gmock.h>
 
-#include "meter/plausible_power.hpp"
+#include "meter/parts/plausible_power.hpp"
 
 namespace lull::meter {
 namespace {

@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "base/error.hpp"
-#include "meter/perf.hpp"
+#include "meter/sources/perf.hpp"
 #include "replay.hpp"
 
 namespace lull::meter {

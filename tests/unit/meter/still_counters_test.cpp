@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <map>
 
-#include "meter/perf.hpp"
+#include "meter/sources/perf.hpp"
 #include "tree.hpp"
 
 namespace lull::meter {

@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "meter/choice.hpp"
-#include "meter/command.hpp"
+#include "meter/parts/command.hpp"
 #include "meter/tally.hpp"
 #include "tree.hpp"
 
