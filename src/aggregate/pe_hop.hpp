@@ -2,7 +2,7 @@
 //
 // When that PE shares memory with the writer, items are written in place, or, where they are small, to a *stage* first,
 // which stays in the nearest caches and moves to the buffer as a whole: a line of the buffer was read by another core
-// last, and to get it back takes as long for an item as for a line (docs/explanation/aggregation-speed.md, "Stages").
+// last, and to get it back takes as long for an item as for a line (docs/design/aggregation-speed.md, "Stages").
 // Else they are written into a staging ring of the writer, and each buffer goes over by one put-with-signal. Two
 // counters, each alone in its cache line, run a ring:
 //   published, beside the ring: buffers that were filled      consumed, in the writer's heap: buffers that were emptied

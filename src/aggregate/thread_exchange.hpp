@@ -6,7 +6,7 @@
 // operation, and no cache line that two threads write; a block takes two counters and one lock, which mostly nobody else
 // wants. Items of one size are written to a *stage* first, a few KiB that stay in the nearest cache, and move to the block
 // together, by whole lines: a line of a block was read by another core last, and to get it back takes as long for an
-// item as for a line (docs/explanation/aggregation-speed.md, "Threads of a PE"). Parts are divided among the threads, and
+// item as for a line (docs/design/aggregation-speed.md, "Threads of a PE"). Parts are divided among the threads, and
 // a thread takes those of others only where it has nothing else to do, and their own thread has not come to them for some
 // time: that one's core has what the items are about.
 //

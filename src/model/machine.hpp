@@ -16,7 +16,7 @@ struct link_costs {
   double ns_per_message = 0, ns_per_byte = 0;
 };
 
-// What the threads of a PE push for that PE itself. Measured (docs/explanation/aggregation-speed.md, "Threads of a PE"): a
+// What the threads of a PE push for that PE itself. Measured (docs/design/aggregation-speed.md, "Threads of a PE"): a
 // block that another thread handles is better than one of half this size, one that its own thread handles worse when it is twice
 // as large. Chosen: stages, in which items are collected before they move to a block, take half of a first-level cache, for all
 // parts of the PE together.
@@ -28,14 +28,14 @@ struct thread_block_sizes {
 struct aggregation_costs {
   // An item by one hop; each further hop; and more where PEs of a node fill a buffer together. Measured: histogram of 200,000 items
   // takes of CPU time for an item, with 4 PEs on 2 nodes, 6.1 ns by one hop, 7.7 by two, 16.5 by buffers of nodes, which are two
-  // hops as well; with 2 PEs on one node 2.4 and 3.7 (docs/explanation/aggregation-speed.md, "Short phases between nodes").
+  // hops as well; with 2 PEs on one node 2.4 and 3.7 (docs/design/aggregation-speed.md, "Short phases between nodes").
   double ns_per_item = 6, ns_per_item_passed_on = 2, ns_per_item_of_shared_buffer = 9;
 
   // A buffer between nodes is large enough when its message costs this share of what its bytes cost. Chosen.
   double message_share = 0.05;
   std::size_t smallest_inter_node_buffer_bytes = 8192, largest_inter_node_buffer_bytes = 262'144;  // chosen
 
-  // Measured (docs/explanation/aggregation-speed.md, "Buffers within a node"): larger ones gain nothing, smaller ones
+  // Measured (docs/design/aggregation-speed.md, "Buffers within a node"): larger ones gain nothing, smaller ones
   // pay 0.8 µs each more often.
   std::size_t largest_intra_node_buffer_bytes = 65'536;
   // Measured (the same page, "Stages"): where small items for another PE of the node are written before they move to its buffer,
@@ -90,7 +90,7 @@ inline constexpr waiting_costs waiting_costs_of_mpi_handshakes{.cold_start_ns = 
 // The progress thread of a PE, and the turns between it and a thread of the program that makes progress itself.
 struct progress_costs {
   // Waits whose ends are no further apart than this are a stream. Measured: two turns cost some 3 µs, a wake-up of the
-  // progress thread some 15 (docs/explanation/one-sided-speed.md).
+  // progress thread some 15 (docs/design/one-sided-speed.md).
   std::int64_t stream_of_waits_ns = 20'000;
   // How long a message may wait for the progress thread when a stream ends: a share of the time that the stream has
   // lasted, so that the wake-ups by which it looks cost little; at least about two of these. Chosen.
