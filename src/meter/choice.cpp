@@ -46,7 +46,8 @@ std::vector<found_source> find_sources(const sysroot& root, std::span<const std:
   std::vector<found_source> found;
   std::string covered_by, registers_read_by;
   for (const source_entry& entry : source_table()) {
-    found_source next{.source = without_still_counters(entry.make(root)), .used = false, .reason = {}};
+    found_source next{
+        .source = without_still_counters(entry.make(root), root.is_this_machine()), .used = false, .reason = {}};
     const source_description& description = next.source->description();
     if (!description.state.readable) {
       next.reason = description.state.reason;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -21,8 +23,33 @@ bool must_move(const channel& c) {
   return !c.limits.may_rest && (c.covers == domain::node || c.covers == domain::package || c.covers == domain::dram);
 }
 
+// Names of channels that stayed at 0 for all pauses, by earlier looks of this process.
+class known_still {
+ public:
+  [[nodiscard]] bool holds(const std::vector<std::string>& names) const {
+    const std::lock_guard hold(lock_);
+    return std::ranges::all_of(names, [&](const std::string& name) { return names_.contains(name); });
+  }
+  void add(const std::vector<std::string>& names) {
+    const std::lock_guard hold(lock_);
+    names_.insert(names.begin(), names.end());
+  }
+
+ private:
+  mutable std::mutex lock_;
+  std::set<std::string> names_;
+};
+
+std::vector<std::string> names_of(const std::vector<std::size_t>& places, const std::vector<channel>& channels) {
+  std::vector<std::string> names;
+  names.reserve(places.size());
+  for (const std::size_t i : places) names.push_back(channels[i].name);
+  return names;
+}
+
 // Positions of the channels whose counters stay at 0.
-std::vector<std::size_t> still_channels(source& looked_at) {
+std::vector<std::size_t> still_channels(source& looked_at, bool remember) {
+  static known_still known;
   const std::vector<channel>& channels = looked_at.description().channels;
   std::vector<std::size_t> still;
   for (std::size_t i = 0; i < channels.size(); ++i)
@@ -34,11 +61,13 @@ std::vector<std::size_t> still_channels(source& looked_at) {
     std::erase_if(still, [&](std::size_t i) { return readings[i].value != std::uint64_t{0}; });
   };
   look();
+  if (remember && known.holds(names_of(still, channels))) return still;
   for (const milliseconds pause : pauses) {
     if (still.empty()) break;
     std::this_thread::sleep_for(pause);
     look();
   }
+  if (remember) known.add(names_of(still, channels));
   return still;
 }
 
@@ -64,15 +93,13 @@ class some_channels final : public source {
 
 }  // namespace
 
-std::unique_ptr<source> without_still_counters(std::unique_ptr<source> made) {
+std::unique_ptr<source> without_still_counters(std::unique_ptr<source> made, bool remember) {
   source_description description = made->description();
   if (!description.state.readable) return made;
-  const std::vector<std::size_t> still = still_channels(*made);
+  const std::vector<std::size_t> still = still_channels(*made, remember);
   if (still.empty()) return made;
 
-  std::vector<std::string> names;
-  names.reserve(still.size());
-  for (const std::size_t i : still) names.push_back(description.channels[i].name);
+  const std::vector<std::string> names = names_of(still, description.channels);
   const bool one = names.size() == 1;
   std::string words =
       fmt::format("the counter{} of {} stay{} at 0", one ? "" : "s", fmt::join(names, ", "), one ? "s" : "");

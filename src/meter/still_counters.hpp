@@ -15,6 +15,9 @@ namespace lull::meter {
 // Returns the source without the channels whose counters stay at 0, and names them in `left_out` of its description; if
 // no channel remains, the source is not readable. A source that is not readable, or whose counters all move, is
 // returned unchanged. A failed reading is a gap, so its channel stays.
-[[nodiscard]] std::unique_ptr<source> without_still_counters(std::unique_ptr<source> made);
+//
+// With `remember`, which is for the sources of this machine, the process waits once for each set of still counters: a meter is
+// made for every repeat of a measurement.
+[[nodiscard]] std::unique_ptr<source> without_still_counters(std::unique_ptr<source> made, bool remember = false);
 
 }  // namespace lull::meter

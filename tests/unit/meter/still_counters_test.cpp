@@ -62,6 +62,17 @@ class server_with_platform : public fixture_tree {
   }
 };
 
+TEST_F(still_counters_test, the_same_counters_are_waited_for_once_in_a_process) {
+  const server_with_platform tree;
+  for (const int looks : {7, 1}) {
+    const auto kernel = std::make_shared<fake_kernel>(
+        std::map<std::uint64_t, int>{{packages, 1}, {memories, 1}, {platform, fake_kernel::never}});
+    const auto perf = without_still_counters(make_perf(tree.files(), kernel), true);
+    EXPECT_THAT(perf->description().left_out, testing::HasSubstr("stays at 0"));
+    EXPECT_EQ(kernel->readings(), looks);
+  }
+}
+
 TEST_F(still_counters_test, counters_that_begin_with_0_at_their_opening_are_waited_for) {
   const server_with_platform tree;
   const auto kernel =
