@@ -30,7 +30,7 @@ from lull.model.output import read_site, site_content
 STEP_S = 0.025  # of all cores
 BYTES_OF_CELL = 101
 WRITERS_AT_HALF_SPEED = 12.4 / 56  # of all processes: so many get half of what the storage gives (site nancy)
-CELLS = (420, 12, 10)  # of the domain: they can be distributed to any count of processes that is left of nodes of few cores
+CELLS = (420, 12, 10)  # of the domain: all but few counts of processes divide it
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 

@@ -62,7 +62,7 @@ def launch(job: Lull, launcher: str, nodes: int, *command: str) -> subprocess.Co
 
 
 def nothing_in(folder: Path) -> bool:
-    """Whether no socket and no folder of a launcher is left there; the process of `lull run` that removes them may take a moment."""
+    """Whether no socket and no folder of a launcher is left there; `lull run` may take a moment to remove them."""
     return wait_until(lambda: not any(path.is_socket() or path.name.startswith("lull-") for path in folder.rglob("*")))
 
 
