@@ -31,7 +31,8 @@ void library::fail(int status, const std::string& asked) const {
   throw cuda_error(fmt::format("{}: {} (CUDA error {})", asked, text != nullptr ? text : "unknown error", status));
 }
 
-device::device(const library& cuda, int index) : release_(cuda.find<int(int)>("cuDevicePrimaryCtxRelease_v2")) {
+device::device(const library& cuda, int index, waiting how)
+    : release_(cuda.find<int(int)>("cuDevicePrimaryCtxRelease_v2")) {
   const int status = cuda.find<int(unsigned)>("cuInit")(0);
   if (status == no_device || status == stub_library)
     throw no_gpu(fmt::format("{} is there, and finds none (CUDA error {})", file, status));
@@ -47,6 +48,8 @@ device::device(const library& cuda, int index) : release_(cuda.find<int(int)>("c
       cuda.find<int(char*, int, int)>("cuDeviceGetName")(name.data(), static_cast<int>(name.size()) - 1, device_),
       fmt::format("cuDeviceGetName of GPU {}", index));
   name_ = name.data();
+  cuda.check(cuda.find<int(int, unsigned)>("cuDevicePrimaryCtxSetFlags_v2")(device_, static_cast<unsigned>(how)),
+             fmt::format("cuDevicePrimaryCtxSetFlags of GPU {}, {}", index, name_));
   void* context = nullptr;
   auto* const set_current = cuda.find<int(void*)>("cuCtxSetCurrent");
   cuda.check(cuda.find<int(void**, int)>("cuDevicePrimaryCtxRetain")(&context, device_),

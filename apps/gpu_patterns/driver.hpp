@@ -42,10 +42,14 @@ class library {
   void* handle_;
 };
 
+// How a thread waits for the GPU (CU_CTX_SCHED_*): it looks again and again, offers its core to others between two looks, or
+// sleeps until an interrupt wakes it.
+enum class waiting : unsigned { spin = 1, yield = 2, block = 4 };
+
 // One GPU, whose primary context is this thread's. Throws no_gpu where there is none at all.
 class device {
  public:
-  device(const library& cuda, int index);
+  device(const library& cuda, int index, waiting how);
   device(const device&) = delete;
   device& operator=(const device&) = delete;
   ~device() { release_(device_); }

@@ -22,10 +22,13 @@ using namespace gpu_patterns;
 
 const char* memory_of(const options& wanted) { return wanted.pageable ? "pageable" : "pinned"; }
 const char* direction_of(const options& wanted) { return wanted.from_gpu ? "from" : "to"; }
+const char* wait_of(const options& wanted) {
+  return wanted.wait == waiting::spin ? "spin" : wanted.wait == waiting::yield ? "yield" : "block";
+}
 
 void print_head(const options& wanted, const std::string& gpu) {
-  fmt::print("gpu_patterns: {} bytes, {}, {} GPU {}, {}\n", wanted.payload, memory_of(wanted), direction_of(wanted),
-             wanted.device, gpu);
+  fmt::print("gpu_patterns: {} bytes, {}, {} GPU {}, {}, waiting by {}\n", wanted.payload, memory_of(wanted),
+             direction_of(wanted), wanted.device, gpu, wait_of(wanted));
   fmt::print("{:<10} {:>10} {:>12} {:>10} {:>10} {:>10} {:>12} {:>10}\n", "pattern", "fragments", "latency us", "p10",
              "p90", "GB/s", "copies/s", "CPU us");
 }
@@ -35,11 +38,12 @@ void print(const options& wanted, const std::string& gpu, const std::string& wor
   if (wanted.json)
     fmt::print(
         "{{\"pattern\": \"{}\", \"fragments\": {}, \"fragment_bytes\": {}, \"payload\": {}, \"memory\": \"{}\", "
-        "\"direction\": \"{}\", \"gpu\": \"{}\", \"payloads\": {}, \"latency_us\": {:.9g}, \"p10_us\": {:.9g}, "
+        "\"direction\": \"{}\", \"wait\": \"{}\", \"gpu\": \"{}\", \"payloads\": {}, \"latency_us\": {:.9g}, "
+        "\"p10_us\": {:.9g}, "
         "\"p90_us\": {:.9g}, \"gb_per_s\": {:.9g}, \"copies_per_s\": {:.9g}, \"cpu_us\": {:.9g}, \"verified\": {}}}\n",
-        word, fragments, wanted.payload / fragments, wanted.payload, memory_of(wanted), direction_of(wanted), gpu,
-        seen.payloads, seen.latency_us, seen.p10_us, seen.p90_us, seen.gb_per_s, seen.copies_per_s, seen.cpu_us,
-        seen.right);
+        word, fragments, wanted.payload / fragments, wanted.payload, memory_of(wanted), direction_of(wanted),
+        wait_of(wanted), gpu, seen.payloads, seen.latency_us, seen.p10_us, seen.p90_us, seen.gb_per_s,
+        seen.copies_per_s, seen.cpu_us, seen.right);
   else
     fmt::print("{:<10} {:>10} {:>12.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>12.4g} {:>10.4g}{}\n", word, fragments,
                seen.latency_us, seen.p10_us, seen.p90_us, seen.gb_per_s, seen.copies_per_s, seen.cpu_us,
@@ -58,7 +62,7 @@ void report(const result& last, double payloads, double megabytes) {
 
 int run(const options& wanted) {
   const library cuda;
-  const device gpu(cuda, wanted.device);
+  const device gpu(cuda, wanted.device, wanted.wait);
   bench measured(cuda, wanted);
   if (!wanted.json) print_head(wanted, gpu.name());
   bool right = true;

@@ -44,6 +44,11 @@ options parse(int argc, char** argv) {
   app.add_option("--direction", wanted.from_gpu, "To the GPU or from it")
       ->transform(CLI::CheckedTransformer(directions))
       ->option_text("to|from  [to]");
+  const std::map<std::string, waiting> waits{
+      {"spin", waiting::spin}, {"yield", waiting::yield}, {"block", waiting::block}};
+  app.add_option("--wait", wanted.wait, "How the program waits for the GPU: it polls, polls and yields, or sleeps")
+      ->transform(CLI::CheckedTransformer(waits))
+      ->option_text("spin|yield|block  [spin]");
   app.add_option("--device", wanted.device, "The GPU, by its number in CUDA")
       ->check(CLI::Range(0, 1 << 16))
       ->option_text("N  [0]");

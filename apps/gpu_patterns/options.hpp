@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "access_patterns/pattern.hpp"
+#include "driver.hpp"
 
 namespace gpu_patterns {
 
@@ -15,6 +16,7 @@ struct options {
   std::uint64_t iterations = 0;          // payloads; 0: as many as fill `seconds`
   double seconds = 3;                    // for each pattern and number of fragments: 30 updates of NVML's counter
   int device = 0;
+  waiting wait = waiting::spin;
   bool from_gpu = false;
   bool pageable = false;  // P copies from memory that is not pinned, and waits
   bool json = false;

@@ -64,8 +64,15 @@ def test_a_pattern_makes_its_copies_and_waits(imagined: Lull, word: str, transfe
     assert line["copies_per_s"] * 4096e-9 == pytest.approx(line["gb_per_s"] * transfers)
     assert counts(imagined) == {
         "to_gpu": 2, "to_gpu_async": PASSES * transfers, "from_gpu": 1, "from_gpu_async": 0,
-        "synchronised": PASSES * waits + BESIDE, "live": 0,
+        "synchronised": PASSES * waits + BESIDE, "scheduling": 1, "live": 0,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "flag"), [("spin", 1), ("yield", 2), ("block", 4)])
+def test_the_driver_waits_as_asked(imagined: Lull, name: str, flag: int) -> None:
+    run = run_patterns(imagined, "--wait", name, "--pattern", "PQ", *QUICK)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout)["wait"] == name and counts(imagined)["scheduling"] == flag
 
 
 def test_pageable_memory_is_copied_synchronously(imagined: Lull) -> None:
@@ -126,6 +133,7 @@ def test_without_a_driver_it_says_so(lull: Lull) -> None:
     ("function", "line"),
     [
         ("cuInit", "cuInit: out of memory (CUDA error 2)"),
+        ("cuDevicePrimaryCtxSetFlags_v2", "cuDevicePrimaryCtxSetFlags of GPU 0, Imagined 0: out of memory"),
         ("cuCtxSetCurrent", "cuCtxSetCurrent of GPU 0, Imagined 0: out of memory"),
         ("cuMemAlloc_v2", "cuMemAlloc of 4096 bytes on the GPU: out of memory"),
         ("cuMemAllocHost_v2", "cuMemAllocHost of 4096 bytes, pinned: out of memory"),

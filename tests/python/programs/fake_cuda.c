@@ -16,7 +16,7 @@ static struct {
   size_t bytes;
 } pending[most_pending];
 static size_t waiting;
-static long to_gpu, to_gpu_async, from_gpu, from_gpu_async, synchronised, live;
+static long to_gpu, to_gpu_async, from_gpu, from_gpu_async, synchronised, live, scheduling;
 
 static int fails(const char* name) {
   const char* wanted = getenv("FAKE_CUDA_FAILS");
@@ -31,8 +31,8 @@ __attribute__((destructor)) static void write_counts(void) {
   if (file == NULL) return;
   fprintf(file,
           "{\"to_gpu\": %ld, \"to_gpu_async\": %ld, \"from_gpu\": %ld, \"from_gpu_async\": %ld, "
-          "\"synchronised\": %ld, \"live\": %ld}\n",
-          to_gpu, to_gpu_async, from_gpu, from_gpu_async, synchronised, live);
+          "\"synchronised\": %ld, \"scheduling\": %ld, \"live\": %ld}\n",
+          to_gpu, to_gpu_async, from_gpu, from_gpu_async, synchronised, scheduling, live);
   fclose(file);
 }
 
@@ -76,6 +76,12 @@ int cuDeviceGet(int* device, int index) {
 }
 int cuDeviceGetName(char* name, int length, int device) {
   snprintf(name, (size_t)length, "Imagined %d", device);
+  return 0;
+}
+int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
+  (void)device;
+  scheduling = flags;
+  FAIL_IF_ASKED;
   return 0;
 }
 int cuDevicePrimaryCtxRetain(void** context, int device) {
