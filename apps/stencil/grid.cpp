@@ -40,7 +40,7 @@ grid::grid(std::array<int, 3> cells, bool of_all) : cells_(cells) {
     cells_[axis] = cells[axis] / processes_[axis];
     if (cells_[axis] * processes_[axis] == cells[axis] && cells_[axis] >= 2) continue;
     throw usage_error("--all-cells " + std::to_string(cells[0]) + " " + std::to_string(cells[1]) +
-                      " cannot be distributed to " + std::to_string(processes_[0]) + " x " +
+                      " cannot be distributed over " + std::to_string(processes_[0]) + " x " +
                       std::to_string(processes_[1]) + " processes, at least 2 cells each; choose multiples of these");
   }
   const std::array<int, 2> without_border{1, 1};

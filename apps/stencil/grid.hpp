@@ -1,4 +1,4 @@
-// The plane's cells, distributed to processes in two dimensions: columns of air, whole from the ground to the top, in a rectangle
+// The plane's cells, distributed over processes in two dimensions: columns of air, whole from the ground to the top, in a rectangle
 // for each process. The plane has no border: what leaves at one side comes in at the other.
 #pragma once
 #include <mpi.h>

@@ -1,6 +1,6 @@
 // stencil: a program of the kind whose output is to be managed: it computes, and now and then each process writes a file.
 //
-// An atmosphere-like code in three dimensions, distributed to processes in two: `--cells` for each process, some microseconds a
+// An atmosphere-like code in three dimensions, distributed over processes in two: `--cells` for each process, some microseconds a
 // cell and step, 101 bytes a cell and output. It calls MPI and HDF5, and knows nothing of who else may write its files
 // (`lull stage`). Prints where the time went: computing, exchanging borders, writing.
 #include <mpi.h>

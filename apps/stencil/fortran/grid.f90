@@ -1,4 +1,4 @@
-! The plane's cells, distributed to processes in two dimensions, as ../grid.hpp has it.
+! The plane's cells, distributed over processes in two dimensions, as ../grid.hpp has it.
 module stencil_grid
   use mpi_f08
   use, intrinsic :: iso_fortran_env, only: real32

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 def numbers(values: NDArray[Any]) -> pa.Array:
     """Integers or floats, shape (n,), as a column of the same type; it keeps the memory of `values`."""
+    assert values.dtype.kind in "iuf", values.dtype  # Arrow keeps other types in another form
     kind = pa.from_numpy_dtype(values.dtype)
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
 
