@@ -187,8 +187,8 @@ class State:
         return repeats, samples
 
     def write(self, path: Path, content: bytes) -> None:
-        """Write a file so that it is whole or absent."""
-        aside = path.with_name(f".{path.name}")
+        """Write a file so that it is whole or absent; no glob for whole files finds it half-written."""
+        aside = path.with_name(f".{path.name}.aside")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with aside.open("wb") as file:

@@ -46,6 +46,6 @@ def png_slice(
     several = len({block.process for block in iteration.blocks}) < iteration.processes
     part = f".p{min(block.process for block in blocks):04}" if several else ""
     path = iteration.folder / f"{iteration.name}.{variable.replace('/', '_')}.{iteration.number:06}{part}.png"
-    hidden = path.with_name(f".{path.name}")
+    hidden = path.with_name(f".{path.name}.aside")
     image.imsave(hidden, whole.astype(np.float64), vmin=low, vmax=high, cmap=colours, format="png")
     hidden.replace(path)

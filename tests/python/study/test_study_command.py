@@ -13,6 +13,7 @@ import pytest
 
 from conftest import TIMEOUT_S, Lull, gone, processes_with, wait_until
 from lull import record
+from lull.measurement.state import State
 
 PROGRAM = """
 import json, os, sys, time
@@ -168,6 +169,21 @@ def test_killed_at_any_moment_it_leaves_no_child_and_goes_on_where_it_was(study:
     assert done.returncode == 0, done.stderr
     assert all(path.read_bytes() == content for path, content in kept.items())
     assert len(points(out)) == 4
+
+
+def test_a_search_for_finished_repeats_finds_none_that_is_half_written(tmp_path: Path, monkeypatch) -> None:
+    seen = []
+    monkeypatch.setattr(os, "fsync", lambda _: seen.append([*tmp_path.rglob("*.json"), *tmp_path.rglob("*.parquet")]))
+    with State(tmp_path) as state:
+        for name in ("000.json", "000.parquet"):
+            state.write(tmp_path / ".state" / "point" / name, b"{}")
+            seen.append([path.name for path in (tmp_path / ".state" / "point").iterdir()])
+    assert [sorted(map(str, one)) for one in seen] == [
+        [],
+        ["000.json"],
+        [str(tmp_path / ".state" / "point" / "000.json")],
+        ["000.json", "000.parquet"],
+    ]
 
 
 def test_an_interrupt_keeps_what_is_finished_and_exits_130(study: Lull) -> None:
