@@ -35,9 +35,9 @@ from lull.mpi.preload import preloaded
 from lull.simulation.description import read_description
 from lull.simulation.engine import number_of_nodes
 from lull.simulation.mapping import place
-from lull.study.simulated.description import read_simulated
-from lull.study.simulated.grids import ACTIVE, Point, all_points
-from lull.study.simulated.taken import Taken, read_taken
+from lull.study.simulations.description import read_simulated
+from lull.study.simulations.grids import ACTIVE, Point, all_points
+from lull.study.simulations.taken import Taken, read_taken
 from lull.trace.convert import convert
 
 TOP = Path(__file__).resolve().parent.parent

@@ -9,14 +9,14 @@ from functools import cache
 from pathlib import Path
 from statistics import median
 
-from lull.study import description
-from lull.study.description import Value
-from lull.study.simulated import description as simulated
-from lull.study.simulated.description import Only, SimulatedStudy
-from lull.study.simulated.grids import ACTIVE, all_points
-from lull.study.simulated.rows import Row
-from lull.study.simulated.taken import read_taken
-from lull.study.simulated.verdicts import judge
+from lull.study import file
+from lull.study.file import Value
+from lull.study.kinds import read_study
+from lull.study.simulations.description import Only, StudyOfSimulations
+from lull.study.simulations.grids import ACTIVE, all_points
+from lull.study.simulations.rows import Row
+from lull.study.simulations.taken import read_taken
+from lull.study.simulations.verdicts import judge
 
 KEPT = Path(__file__).resolve().parents[1] / "results" / "links" / "points.csv"
 BESIDE = ("deep-sleep", "1 Ts")  # of what the paper left open, which the other ways are held against
@@ -24,9 +24,9 @@ MODES = ("deep-sleep", "hybrid", "fast-wake")
 
 
 @cache
-def kept() -> tuple[SimulatedStudy, list[Row], dict[str, int]]:
+def kept() -> tuple[StudyOfSimulations, list[Row], dict[str, int]]:
     """The study, the rows that are kept, and how many points each grid has."""
-    study = simulated.read_simulated(description.find_study("links"))
+    study = read_study(file.find_study("links"))
     points = all_points(study)
     taken = read_taken(KEPT, points)
     of_grid: dict[str, int] = defaultdict(int)

@@ -33,12 +33,14 @@ from lull.prediction import account as prediction_account
 from lull.record.table import COLUMNS
 from lull.simulation import account
 from lull.statistics import bootstrap, formatting
-from lull.study import description
+from lull.study import file
 from lull.study.choices import description as choices
-from lull.study.published import description as publications
-from lull.study.published import screen as publications_screen
-from lull.study.published import told as publications_told
-from lull.study.simulated import description as simulated
+from lull.study.kinds import read_study
+from lull.study.publications import description as publications
+from lull.study.publications import screen as publications_screen
+from lull.study.publications import told as publications_told
+from lull.study.runs import description as runs
+from lull.study.simulations import description as simulated
 from openshmem import Interface
 
 IN_RECORD = ("EnergyKind", "Domain")  # sections of reference/record.md that other pages refer to
@@ -111,11 +113,12 @@ def settings() -> str:
 
 
 def comments_of(model: type) -> dict[str, str]:
-    """Field (or value of an enumeration) -> the comment behind it."""
+    """Field (or value of an enumeration) -> the comment behind it; fields of Lull's base classes are there, too."""
     found = {}
-    for line in inspect.getsource(model).splitlines():
-        if match := re.match(r"    (\w+)\s*[:=].*?  # (.*)", line):
-            found[match[1]] = re.sub(r"\bNone\b", "null", match[2])
+    for of in reversed([one for one in model.__mro__ if one.__module__.startswith("lull.")]):
+        for line in inspect.getsource(of).splitlines():
+            if match := re.match(r"    (\w+)\s*[:=].*?  # (.*)", line):
+                found[match[1]] = re.sub(r"\bNone\b", "null", match[2])
     return found
 
 
@@ -213,28 +216,28 @@ def export_columns() -> str:
 
 
 def study_toml() -> str:
-    """The tables of a study's file."""
-    return models_in(description.Description, description.Part)
+    """The tables of a file of a study of runs, and the one that other kinds have as well."""
+    return f"{models_in(runs.StudyOfRuns, file.Part)}\n\n{model(file.Paper)}"
 
 
 def simulated_study_toml() -> str:
     """The tables of a file of a study of simulations."""
-    return models_in(simulated.SimulatedStudy, description.Part)
+    return models_in(simulated.StudyOfSimulations, file.Part)
 
 
 def choices_study_toml() -> str:
     """The tables of a file of a study of choices."""
-    return models_in(choices.StudyOfChoices, description.Part)
+    return models_in(choices.StudyOfChoices, file.Part)
 
 
 def publications_study_toml() -> str:
     """The tables of a file of a study of publications."""
-    return models_in(publications.StudyOfPublications, description.Part)
+    return models_in(publications.StudyOfPublications, file.Part)
 
 
 def published_machines() -> str:
     """What `lull study published-machines` prints: papers' statements beside what the model makes of machine files."""
-    study = publications.read_publications(description.find_study("published-machines"))
+    study = read_study(file.find_study("published-machines"))
     papers = publications_told.tell(study)
     parts = []
     for paper, statements in papers:

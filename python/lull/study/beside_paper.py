@@ -8,7 +8,7 @@ from typing import Protocol
 from rich.console import Console
 from rich.text import Text
 
-from lull.study.description import Paper
+from lull.study.file import Paper
 
 
 class Told(Protocol):

@@ -14,12 +14,13 @@ from lull import _core
 from lull.base import installed
 from lull.base.errors import LullError
 from lull.model.machine import Machine, Transport
-from lull.study.choices.description import StudyOfChoices, WrongMachine, is_of_choices, read_choices
+from lull.study.choices.description import StudyOfChoices, WrongMachine
 from lull.study.choices.points import all_groups
 from lull.study.choices.regret import better, ratio, regret
 from lull.study.choices.rows import after_a_tenth
 from lull.study.choices.wrong_machine import made_wrong
-from lull.study.points import Places
+from lull.study.kinds import read_study
+from lull.study.runs.points import Places
 
 PROGRAM = """
 import json, os, sys
@@ -33,6 +34,7 @@ open(os.environ["HERE"] + "/order", "a").write(" ".join([os.environ.get("LULL_ST
 """
 
 STUDY = """
+kind = "choices"
 title = "A small study of choices"
 question = "Is quick quick?"
 [measure]
@@ -73,8 +75,7 @@ def described(text: str = STUDY) -> StudyOfChoices:
 
 def test_the_study_that_comes_with_lull_is_well_formed_and_large_enough(tmp_path: Path) -> None:
     path = installed.studies()["choices"]
-    assert is_of_choices(path) and not is_of_choices(installed.studies()["waiting"])
-    study = read_choices(path)
+    study = read_study(path)
     groups = all_groups(study, Places(path.parent, tmp_path), wrong_machine=True)
     assert len(groups) >= 60
     assert all(len(group.fixed) >= 2 for group in groups)
@@ -114,7 +115,7 @@ def test_a_mistake_in_the_file_is_named(tmp_path: Path, before: str, after: str,
     path = tmp_path / "choices.toml"
     path.write_text(STUDY.replace(before, after, 1))
     with pytest.raises(LullError, match=words):
-        read_choices(path)
+        read_study(path)
 
 
 def test_regret_is_told_where_it_exceeds_the_noise() -> None:
@@ -275,4 +276,4 @@ def test_the_quick_form_leaves_out_what_it_says(study: Lull) -> None:
 
 def test_options_of_simulations_are_refused(study: Lull) -> None:
     done = study.run("study", "./small.toml", "--workers", "2")
-    assert done.returncode == 2 and "--workers is for studies of simulations" in done.stderr
+    assert done.returncode == 2 and "--workers is not for studies of choices" in done.stderr

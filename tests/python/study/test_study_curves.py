@@ -12,9 +12,9 @@ from lull.record import EnergyKind
 from lull.report import svg
 from lull.statistics.bootstrap import Interval
 from lull.study import impacts
-from lull.study.curves import binary
-from lull.study.description import read_description
-from lull.study.points import Places, all_points, pairs
+from lull.study.kinds import read_study
+from lull.study.runs.curves import binary
+from lull.study.runs.points import Places, all_points, pairs
 
 PROGRAM = """
 import json, os, sys, time
@@ -75,7 +75,7 @@ def described(folder: Path, text: str = STUDY):
     (folder / "program.py").write_text(PROGRAM)
     path = folder / "s.toml"
     path.write_text(text)
-    return read_description(path)
+    return read_study(path)
 
 
 def test_excluded_combinations_are_no_points_and_are_not_compared(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_sizes_read_as_people_write_them() -> None:
 
 def test_the_study_of_waiting_is_whole(tmp_path: Path) -> None:
     path = installed.studies()["waiting"]
-    study = read_description(path)
+    study = read_study(path)
     for one in (study, study.made_quick()):
         points = all_points(one, Places(path.parent, tmp_path))
         assert {point.env["LULL_WAIT"] for point in points} == {
@@ -196,7 +196,7 @@ def test_the_study_of_waiting_is_whole(tmp_path: Path) -> None:
 
 def test_the_study_of_access_patterns_is_whole(tmp_path: Path) -> None:
     path = installed.studies()["access-patterns"]
-    study = read_description(path)
+    study = read_study(path)
     for one, number in ((study, 5 * 9 * 5), (study.made_quick(), 3 * 3 * 5)):
         assert len(all_points(one, Places(path.parent, tmp_path))) == number
 

@@ -9,12 +9,10 @@ from lull.base import installed
 from lull.base.errors import LullError
 from lull.measurement.progress import in_words
 from lull.record import EnergyKind
-from lull.study.choices.description import is_of_choices
-from lull.study.claims import CANNOT_TELL, DOES_NOT, REPRODUCES, Compared, Seen, find, judge
-from lull.study.description import Check, PaperResult, read_description
-from lull.study.points import Places, all_points, pairs
-from lull.study.published.description import is_of_publications
-from lull.study.simulated.description import is_simulated
+from lull.study.kinds import read_study
+from lull.study.runs.claims import CANNOT_TELL, DOES_NOT, REPRODUCES, Compared, Seen, find, judge
+from lull.study.runs.description import Check, PaperResult, StudyOfRuns
+from lull.study.runs.points import Places, all_points, pairs
 from records import run
 
 MINIMAL = """
@@ -37,7 +35,7 @@ for_each = ["size"]
 def described(folder: Path, text: str):
     path = folder / "s.toml"
     path.write_text(text)
-    return read_description(path)
+    return read_study(path)
 
 
 def places(folder: Path) -> Places:
@@ -115,13 +113,33 @@ def test_two_points_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_the_studies_that_come_with_lull_are_well_formed() -> None:
     assert "aggregation" in installed.studies()
     for path in installed.studies().values():
-        if is_simulated(path) or is_of_choices(path) or is_of_publications(path):
+        study = read_study(path)
+        if not isinstance(study, StudyOfRuns):
             continue  # test_study_of_simulations.py, test_study_choices.py, test_study_published.py
-        study = read_description(path)
         quick = study.made_quick()
         for comparison in quick.compare:
             named = (comparison.baseline | comparison.candidate).items()
             assert pairs(quick, comparison) or any(value not in quick.factors[name] for name, value in named)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('kind = "run"', "kind: there is no 'run'; did you mean runs?"),
+        ("kind = 3", "kind: there is no 3"),
+        ("[simulation]", 'it has the tables of a study of simulations; write kind = "simulations" at its top'),
+        ("[[papers]]", 'it has the tables of a study of publications; write kind = "publications" at its top'),
+        ('kind = "runs"\n[simulation]', "no key 'simulation' here"),
+        ("[simulatoin]", "no key 'simulatoin' here"),
+    ],
+)
+def test_a_kind_that_does_not_fit_the_file_is_one_line(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(f'title = "t"\nquestion = "q"\n{text}\n')
+    with pytest.raises(LullError) as caught:
+        read_study(path)
+    assert words in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,15 @@ import pytest
 from conftest import Lull, wait_until
 from lull.base import installed
 from lull.base.errors import LullError
-from lull.study.simulated.description import Bound, Grid, SimulatedStudy, Statement, is_simulated, read_simulated
-from lull.study.simulated.figures import drawings
-from lull.study.simulated.grids import all_points, workloads_of
-from lull.study.simulated.rows import Row, csv_text
-from lull.study.simulated.verdicts import CANNOT_TELL, NOT_REPRODUCED, REPRODUCED, judge
+from lull.study.kinds import read_study
+from lull.study.simulations.description import Bound, Grid, Statement, StudyOfSimulations
+from lull.study.simulations.figures import drawings
+from lull.study.simulations.grids import all_points, workloads_of
+from lull.study.simulations.rows import Row, csv_text
+from lull.study.simulations.verdicts import CANNOT_TELL, NOT_REPRODUCED, REPRODUCED, judge
 
 SMALL = """
+kind = "simulations"
 title = "Small"
 question = "Does it sleep?"
 topologies = ["fat-tree-4608"]
@@ -70,11 +72,10 @@ checks = [
 """
 
 
-def described(folder: Path, text: str = SMALL) -> SimulatedStudy:
+def described(folder: Path, text: str = SMALL) -> StudyOfSimulations:
     path = folder / "small.toml"
     path.write_text(text)
-    assert is_simulated(path)
-    return read_simulated(path)
+    return read_study(path)
 
 
 def row(application: str, mode: str, *, saved: float = 0.0, slowdown: float | None = None, processes: int = 8) -> Row:
@@ -85,7 +86,7 @@ def row(application: str, mode: str, *, saved: float = 0.0, slowdown: float | No
 
 
 def test_the_studies_of_simulations_that_come_with_lull_are_well_formed() -> None:
-    links = read_simulated(installed.studies()["links"])
+    links = read_study(installed.studies()["links"])
     single, left_open, multi = links.grids
     settings = 1 + sum(len(power.holds) for power in links.power)
     assert settings == 12
@@ -387,7 +388,7 @@ def test_what_cannot_be_taken_is_refused(lull: Lull, content: str, words: str) -
 def test_options_of_studies_of_simulations_are_refused_elsewhere(lull: Lull) -> None:
     done = lull.run("study", "waiting", "--grid", "single")
     assert done.returncode == 2
-    assert "--grid is for studies of simulations; leave it out" in done.stderr
+    assert "--grid is not for studies of runs; leave it out" in done.stderr
     (lull.folder / "small.toml").write_text(SMALL)
     wrong = lull.run("study", "./small.toml", "--grid", "singel")
     assert wrong.returncode == 2

@@ -11,14 +11,16 @@ from lull import _core
 from lull.base import installed
 from lull.base.errors import LullError
 from lull.model.machine import MACHINES, Machine, read_machine
-from lull.study.published.description import PublishedStatement, StudyOfPublications, read_publications
-from lull.study.published.predicted import FIGURES
-from lull.study.published.told import NOT_REPRODUCED, NOT_TOLD, POSSIBLE, REPRODUCED, judge, told
+from lull.study.kinds import read_study
+from lull.study.publications.description import PublishedStatement, StudyOfPublications
+from lull.study.publications.predicted import FIGURES
+from lull.study.publications.told import NOT_REPRODUCED, NOT_TOLD, POSSIBLE, REPRODUCED, judge, told
 from places import TOP
 
 DOCUMENTATION = TOP / "docs" / "explanation"
 RATIOS = "sandy-bridge-ratios"
 SMALL = """
+kind = "publications"
 title = "t"
 question = "q"
 [[papers]]
@@ -36,7 +38,7 @@ unit = "%"
 
 @pytest.fixture(scope="module")
 def study() -> StudyOfPublications:
-    return read_publications(installed.studies()["published-machines"])
+    return read_study(installed.studies()["published-machines"])
 
 
 def statements(study: StudyOfPublications) -> list[PublishedStatement]:
@@ -75,7 +77,7 @@ def test_a_statement_without_its_source_or_figure_is_refused(
     path = tmp_path / "s.toml"
     path.write_text(text.replace(before, after, 1))
     with pytest.raises(LullError, match=words):
-        read_publications(path)
+        read_study(path)
 
 
 @pytest.mark.parametrize(

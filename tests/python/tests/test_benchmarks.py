@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from lull.study.simulated.grids import Job, Point
+from lull.study.simulations.grids import Job, Point
 from places import TOP
 
 BENCHMARKS = TOP / "benchmarks"

@@ -1,4 +1,4 @@
-"""What a study of choices is: one TOML file, known by its [[applications]].
+"""What a study of choices is: one TOML file, known by kind = "choices".
 
 title, question      what is asked; `note` as in studies of measured runs
 [measure]            how every point is measured
@@ -12,23 +12,12 @@ title, question      what is asked; `note` as in studies of measured runs
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from lull.study.description import (
-    Compare,
-    Description,
-    Meaning,
-    Measure,
-    Name,
-    Part,
-    Prepare,
-    Value,
-    read_toml,
-    validated,
-)
+from lull.study.file import Name, Part, Study, Value
+from lull.study.runs.description import Compare, Meaning, Measure, Prepare, StudyOfRuns
 
 AUTO: Final = "auto"  # the first of all alternatives: what Lull takes by itself
 COUNTED: Final = "counted"  # the same with its waits counted: what predictions are made from
@@ -107,12 +96,10 @@ class QuickChoices(Part):
     applications: dict[Name, QuickApplication] = Field(default={})
 
 
-class StudyOfChoices(Part):
+class StudyOfChoices(Study):
     """A whole study."""
 
-    title: str
-    question: str
-    note: str = ""
+    kind: Literal["choices"]
     measure: MeasureInTurns = MeasureInTurns()
     prepare: dict[Name, Prepare] = Field(default={})
     applications: list[ApplicationWithChoices] = Field(min_length=1)
@@ -161,7 +148,7 @@ def _made_quick(one: ApplicationWithChoices, quick: QuickApplication) -> Applica
     )
 
 
-def as_description(study: StudyOfChoices, one: ApplicationWithChoices) -> Description:
+def as_description(study: StudyOfChoices, one: ApplicationWithChoices) -> StudyOfRuns:
     """An application as a study of measured runs: its alternatives, and what predictions need, are one more factor."""
     auto = one.alternatives[AUTO]
     counted = auto.model_copy(update={"env": {**auto.env, "LULL_STATS": "1"}})
@@ -169,7 +156,7 @@ def as_description(study: StudyOfChoices, one: ApplicationWithChoices) -> Descri
     if one.begin:
         choices |= {own: _told(AUTO, auto) for own in (WRONG, START, WRONG_START)}
     factors: dict[str, list[Value]] = {APPLICATION: [one.name], **one.factors, CHOICE: list(choices)}
-    return Description(
+    return StudyOfRuns(
         title=study.title,
         question=study.question,
         command=one.command,
@@ -205,20 +192,3 @@ def _told(name: str, meaning: Meaning) -> Meaning:
 def combinations(one: ApplicationWithChoices) -> list[dict[str, Value]]:
     """The points of an application, whether excluded or not, by their factors."""
     return [dict(zip(one.factors, values, strict=True)) for values in itertools.product(*one.factors.values())]
-
-
-def is_of_choices(path: Path) -> bool:
-    """Whether a study's file describes choices."""
-    return "applications" in (content := read_toml(path, f"read the study {path}")) and isinstance(
-        content["applications"], list
-    )
-
-
-def read_choices(path: Path) -> StudyOfChoices:
-    """Read a study of choices.
-
-    Raises:
-        LullError: The file is not there, is not TOML, or does not describe one; the line says where and why.
-    """
-    asked = f"read the study {path}"
-    return validated(StudyOfChoices, read_toml(path, asked), asked)

@@ -19,8 +19,9 @@ from lull.study.choices.description import (
     as_description,
     combinations,
 )
-from lull.study.description import Description, Value
-from lull.study.points import Places, Point, all_points, describe
+from lull.study.file import Value
+from lull.study.runs.description import StudyOfRuns
+from lull.study.runs.points import Places, Point, all_points, describe
 
 MACHINE_FILE = "wrong.toml"  # among the inputs
 
@@ -31,7 +32,7 @@ class Member:
 
     name: str
     point: Point
-    study: Description
+    study: StudyOfRuns
     runs: int
 
 

@@ -20,9 +20,9 @@ from lull.study.choices.description import AUTO, OWN, StudyOfChoices
 from lull.study.choices.points import Group, Member, machine_file
 from lull.study.choices.rows import seem_better, taken_by
 from lull.study.choices.wrong_machine import made_wrong
-from lull.study.description import Description
-from lull.study.points import Places, Point
-from lull.study.runner import run_of, run_once, run_turns, write_record
+from lull.study.runs.description import StudyOfRuns
+from lull.study.runs.points import Places, Point
+from lull.study.runs.runner import run_of, run_once, run_turns, write_record
 
 HEADING = "This machine as lull calibrate measured it, made wrong on purpose for a study of choices."
 
@@ -66,7 +66,7 @@ def run_groups(study: StudyOfChoices, groups: Sequence[Group], state: State, int
             write_record(_with_runs(one, runs), one.point, state)
 
 
-def _with_runs(one: Member, runs: int) -> Description:
+def _with_runs(one: Member, runs: int) -> StudyOfRuns:
     return one.study.model_copy(update={"measure": one.study.measure.model_copy(update={"runs": runs})})
 
 

@@ -16,7 +16,7 @@ from lull.statistics.formatting import percent, si
 from lull.study.choices.description import AUTO
 from lull.study.choices.regret import Regret
 from lull.study.choices.rows import Row
-from lull.study.points import describe
+from lull.study.runs.points import describe
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 

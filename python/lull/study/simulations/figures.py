@@ -14,13 +14,13 @@ import numpy as np
 from lull.report import svg
 from lull.report.tabled_plot import TabledPlot
 from lull.statistics import bootstrap
-from lull.study.description import Value
-from lull.study.simulated.description import Figure
-from lull.study.simulated.grids import ACTIVE
-from lull.study.simulated.rows import Row
-from lull.study.simulated.settings import mappings_of, rows_at, setting_of, settings_of, short, values_of
-from lull.study.simulated.trade_off import LINEAR_PERCENT, trade_offs
-from lull.study.simulated.verdicts import shown
+from lull.study.file import Value
+from lull.study.simulations.description import Figure
+from lull.study.simulations.grids import ACTIVE
+from lull.study.simulations.rows import Row
+from lull.study.simulations.settings import mappings_of, rows_at, setting_of, settings_of, short, values_of
+from lull.study.simulations.trade_off import LINEAR_PERCENT, trade_offs
+from lull.study.simulations.verdicts import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,4 +1,4 @@
-"""What a study is: one TOML file, checked as a whole before anything runs.
+"""A study of runs: one TOML file, checked as a whole before anything runs.
 
 title, question      what is asked
 command              the program and its arguments, with {placeholders}
@@ -19,60 +19,22 @@ command              the program and its arguments, with {placeholders}
 
 from __future__ import annotations
 
-import difflib
 import re
-import tomllib
-from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from lull.base import installed
-from lull.base.errors import LullError, UsageError, describe_os_error
-
-Value = StrictStr | StrictInt | StrictFloat
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-Whole = TypeVar("Whole", bound=BaseModel)
+from lull.study.file import Name, Paper, Part, Study, Value, nearest
 
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)(?::([\w.-]+))?\}")
 RESERVED = ("launch", "python", "here", "output", "app", "prepared")
-
-
-class Part(BaseModel):
-    """A table of the TOML: a key that it does not have is answered with the nearest that it has."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _knows_all_keys(cls, content: Any) -> Any:
-        if isinstance(content, dict):
-            for key in content:
-                if key not in cls.model_fields:
-                    raise ValueError(f"no key {key!r} here, {nearest(str(key), list(cls.model_fields))}")
-        return content
-
-
-class Paper(Part):
-    """The publication behind a study."""
-
-    title: str
-    authors: list[str]
-    venue: str = ""
-    year: int | None = None
-
-    @property
-    def citation(self) -> str:
-        """Authors, title, venue and year in one line."""
-        authors = f"{self.authors[0]} et al." if len(self.authors) > 3 else ", ".join(self.authors)
-        return ", ".join(str(part) for part in (authors, self.title, self.venue, self.year) if part)
 
 
 class Meaning(Part):
     """What one value of a factor stands for on the command line and in the environment."""
 
     args: list[str] | None = None  # None: the value's own text
-    env: dict[str, str] = {}
+    env: dict[str, str] = Field(default={})
 
 
 class Prepare(Part):
@@ -102,9 +64,9 @@ class Measure(Part):
 class Quick(Part):
     """What --quick changes."""
 
-    factors: dict[Name, Annotated[list[Value], Field(min_length=1)]] = {}
-    parameters: dict[Name, Value] = {}
-    measure: dict[str, Any] = {}
+    factors: dict[Name, Annotated[list[Value], Field(min_length=1)]] = Field(default={})
+    parameters: dict[Name, Value] = Field(default={})
+    measure: dict[str, Any] = Field(default={})
 
 
 class Compare(Part):
@@ -113,7 +75,7 @@ class Compare(Part):
     name: str
     baseline: dict[Name, Value] = Field(min_length=1)
     candidate: dict[Name, Value] = Field(min_length=1)
-    for_each: list[Name] = []
+    for_each: list[Name] = Field(default=[])
     listed: bool = True  # false: it is made for the claims, and curves show it better than a table of many rows
 
 
@@ -143,7 +105,7 @@ class Bars(Part):
     name: str
     groups: Name  # a factor: a group of bars for each value
     bars: Name  # a factor: a bar in each group for each value
-    only: dict[Name, list[Value]] = {}  # leave out other values of factors
+    only: dict[Name, list[Value]] = Field(default={})  # leave out other values of factors
 
 
 class Check(Part):
@@ -154,7 +116,7 @@ class Check(Part):
     metric: str | None = None  # in place of a quantity: the candidate's over the baseline's, as the programs report it
     relation: Literal["above", "below"]
     than: float
-    only: dict[Name, list[Value]] = {}  # leave out comparisons at other values
+    only: dict[Name, list[Value]] = Field(default={})  # leave out comparisons at other values
 
     @model_validator(mode="after")
     def _is_about_one_thing(self) -> Self:
@@ -168,31 +130,29 @@ class PaperResult(Part):
 
     says: str
     where: str = ""
-    checks: list[Check] = []
+    checks: list[Check] = Field(default=[])
     note: str = ""
 
 
-class Description(Part):
-    """A whole study."""
+class StudyOfRuns(Study):
+    """A whole study of runs. A file that names no kind is one."""
 
-    title: str
-    question: str
-    note: str = ""  # what a reader must know to judge the results
+    kind: Literal["runs"] = "runs"
     paper: Paper | None = None
     command: list[str] = Field(min_length=1)
-    parameters: dict[Name, Value] = {}
+    parameters: dict[Name, Value] = Field(default={})
     factors: dict[Name, Annotated[list[Value], Field(min_length=1)]]
-    values: dict[Name, dict[str, Meaning]] = {}
-    prepare: dict[Name, Prepare] = {}
+    values: dict[Name, dict[str, Meaning]] = Field(default={})
+    prepare: dict[Name, Prepare] = Field(default={})
     hosts: Hosts | None = None
     measure: Measure = Measure()
     quick: Quick = Quick()
-    exclude: list[dict[Name, list[Value]]] = []  # points at which every factor here has one of these values
+    exclude: list[dict[Name, list[Value]]] = Field(default=[])  # points at which all of these factors have one of these
     compare: list[Compare] = Field(min_length=1)
-    curves: list[Curves] = []
-    impacts: list[Impacts] = []
-    bars: list[Bars] = []
-    paper_results: list[PaperResult] = []
+    curves: list[Curves] = Field(default=[])
+    impacts: list[Impacts] = Field(default=[])
+    bars: list[Bars] = Field(default=[])
+    paper_results: list[PaperResult] = Field(default=[])
     seed: int = 1  # of the order of points within a round
 
     @model_validator(mode="after")
@@ -270,7 +230,7 @@ class Description(Part):
                 if name not in known or name == "output":
                     raise ValueError(f"{text}: no placeholder {name!r}, {nearest(name, known)}")
 
-    def made_quick(self) -> Description:
+    def made_quick(self) -> StudyOfRuns:
         """The same study as --quick runs it."""
         return self.model_copy(
             update={
@@ -279,64 +239,3 @@ class Description(Part):
                 "measure": Measure.model_validate({**self.measure.model_dump(), **self.quick.measure}),
             }
         )
-
-
-def nearest(wrong: str, right: list[str]) -> str:
-    """The answer to a name that does not exist: the nearest that does, or all."""
-    near = difflib.get_close_matches(wrong, right, n=1)
-    if near:
-        return f"did you mean {near[0]}?"
-    return f"there are: {', '.join(right)}" if right else "there are none"
-
-
-def find_study(name: str) -> Path:
-    """The TOML file of a study: a path, or the name of one that comes with Lull.
-
-    Raises:
-        UsageError: There is none; the line names the nearest.
-    """
-    known = installed.studies()
-    if name in known:
-        return known[name]
-    if name.endswith(".toml") or "/" in name:
-        return Path(name)
-    raise UsageError(f"run the study {name}", "there is none of that name", nearest(name, list(known)))
-
-
-def read_description(path: Path) -> Description:
-    """Read a study.
-
-    Raises:
-        LullError: The file is not there, is not TOML, or does not describe a study; the line says where and why.
-    """
-    asked = f"read the study {path}"
-    return validated(Description, read_toml(path, asked), asked)
-
-
-def read_toml(path: Path, asked: str) -> dict[str, Any]:
-    """The content of a study's file; `asked` begins the errors.
-
-    Raises:
-        LullError: The file is not there, or is not TOML.
-    """
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise LullError(asked, describe_os_error(error)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LullError(asked, f"it is not TOML: {error}") from error
-
-
-def validated(as_what: type[Whole], content: dict[str, Any], asked: str) -> Whole:
-    """The content of a study's file, checked.
-
-    Raises:
-        LullError: The first mistake.
-    """
-    try:
-        return as_what.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        words = first["msg"].removeprefix("Value error, ")
-        raise LullError(asked, f"{where}: {words}" if where else words) from error

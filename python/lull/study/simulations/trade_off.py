@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from lull.report import svg
 from lull.report.tabled_plot import TabledPlot
-from lull.study.simulated.rows import Row
-from lull.study.simulated.settings import mappings_of, rows_at, setting_of, settings_of
-from lull.study.simulated.verdicts import shown
+from lull.study.simulations.rows import Row
+from lull.study.simulations.settings import mappings_of, rows_at, setting_of, settings_of
+from lull.study.simulations.verdicts import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

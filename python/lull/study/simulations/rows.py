@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from lull.base.errors import LullError
 from lull.measurement.state import STATE, State
 from lull.simulation.account import JobAccount, SimulationFile
-from lull.study.description import Value
-from lull.study.simulated.description import FACTORS, Only
-from lull.study.simulated.grids import ACTIVE, Job, Point
+from lull.study.file import Value
+from lull.study.simulations.description import FACTORS, Only
+from lull.study.simulations.grids import ACTIVE, Job, Point
 
 FIGURES = (
     "repeats",

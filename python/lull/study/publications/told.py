@@ -16,8 +16,8 @@ from typing import Final
 
 from lull.model.machine import Machine, read_machine
 from lull.statistics.formatting import three_digits
-from lull.study.published.description import FOLDER_OF_PAGES, PublishedPaper, PublishedStatement, StudyOfPublications
-from lull.study.published.predicted import CLOSE, FIGURES, NotToldError
+from lull.study.publications.description import FOLDER_OF_PAGES, PublishedPaper, PublishedStatement, StudyOfPublications
+from lull.study.publications.predicted import CLOSE, FIGURES, NotToldError
 
 REPRODUCED, POSSIBLE, NOT_REPRODUCED = "reproduced", "possible", "not reproduced"
 TAKEN, NOT_TOLD, ELSEWHERE = "taken", "not told", "elsewhere"

@@ -20,8 +20,9 @@ from lull.report import svg
 from lull.report.tabled_plot import TabledPlot
 from lull.statistics import bootstrap, formatting
 from lull.statistics.bootstrap import Interval
-from lull.study.description import Curves, Description, Value
-from lull.study.points import describe, in_matrix, point_name
+from lull.study.file import Value
+from lull.study.runs.description import Curves, StudyOfRuns
+from lull.study.runs.points import describe, in_matrix, point_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +60,7 @@ class Family:
         return f"{self.name}: {self.where}" if self.where else self.name
 
 
-def families(study: Description, runs: Mapping[str, Run]) -> list[Family]:
+def families(study: StudyOfRuns, runs: Mapping[str, Run]) -> list[Family]:
     """What all [[curves]] of a study show.
 
     Args:
@@ -79,7 +80,7 @@ def families(study: Description, runs: Mapping[str, Run]) -> list[Family]:
     return found
 
 
-def _family(study: Description, curves: Curves, fixed: dict[str, Value], runs: Mapping[str, Run]) -> Family | None:
+def _family(study: StudyOfRuns, curves: Curves, fixed: dict[str, Value], runs: Mapping[str, Run]) -> Family | None:
     lines: dict[str, list[Place]] = {}
     kinds: list[EnergyKind] = []
     units = dict(UNITS)
@@ -132,7 +133,7 @@ def _against(side: Measures, base: Measures, name: str) -> Interval:
     return ratio(side, base, name) if base.medians[name] > 0 else Interval(float("nan"))
 
 
-def _panel_title(name: str, study: Description, kind: EnergyKind) -> str:
+def _panel_title(name: str, study: StudyOfRuns, kind: EnergyKind) -> str:
     if name not in WORDS:
         return name.replace("_", " ")
     per = f" {formatting.per(study.measure.per)}" if study.measure.per and name != "power" else ""

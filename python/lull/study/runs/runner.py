@@ -29,11 +29,12 @@ from lull.measurement.progress import RunsProgress
 from lull.measurement.repeat import Measured, compose_run, measure_repeat
 from lull.measurement.state import Begun, State
 from lull.meter.meter import Meter
-from lull.study.description import Description
-from lull.study.points import Places, Point, prepare_command
+from lull.study.runs.description import StudyOfRuns
+from lull.study.runs.points import Places, Point, prepare_command
 
 # What a study says of its runs when they are there: it can be rewritten without running anything again.
 TOLD_AT_THE_END = {
+    "kind",
     "title",
     "question",
     "note",
@@ -81,7 +82,7 @@ def beginning(
 
 
 @contextmanager
-def hosts_of(chosen: Description, points: list[Point]) -> Iterator[None]:
+def hosts_of(chosen: StudyOfRuns, points: list[Point]) -> Iterator[None]:
     """Virtual hosts while the points run, if they use any and there are none yet."""
     wanted = chosen.hosts
     if wanted is None or hosts_there() or not any("--hosts" in point.command for point in points):
@@ -91,7 +92,7 @@ def hosts_of(chosen: Description, points: list[Point]) -> Iterator[None]:
         yield
 
 
-def prepare_inputs(study: Description, places: Places, interrupts: Interrupts) -> None:
+def prepare_inputs(study: StudyOfRuns, places: Places, interrupts: Interrupts) -> None:
     """Make the inputs that are not there yet; each is whole or absent.
 
     Raises:
@@ -123,7 +124,7 @@ def prepare_inputs(study: Description, places: Places, interrupts: Interrupts) -
         partial.rename(output)
 
 
-def run_points(study: Description, points: list[Point], state: State, interrupts: Interrupts) -> None:
+def run_points(study: StudyOfRuns, points: list[Point], state: State, interrupts: Interrupts) -> None:
     """Run every repeat that is not there yet, and write the record of every point.
 
     Raises:
@@ -165,7 +166,7 @@ def _words(turn: Turn[Point]) -> str:
     return f"{turn.of.name} {f'repeat {turn.number + 1}' if turn.number >= 0 else 'warm-up'}"
 
 
-def run_once(study: Description, point: Point, index: int, state: State, interrupts: Interrupts) -> Measured:
+def run_once(study: StudyOfRuns, point: Point, index: int, state: State, interrupts: Interrupts) -> Measured:
     """Run a point once, and see to it that it reports what the study counts.
 
     Raises:
@@ -203,7 +204,7 @@ def run_once(study: Description, point: Point, index: int, state: State, interru
     return measured
 
 
-def write_record(study: Description, point: Point, state: State) -> None:
+def write_record(study: StudyOfRuns, point: Point, state: State) -> None:
     """Write the record of a point whose repeats are all there, unless it is there.
 
     Raises:
@@ -214,7 +215,7 @@ def write_record(study: Description, point: Point, state: State) -> None:
         record.write(folder, *run_of(study, point, state))
 
 
-def run_of(study: Description, point: Point, state: State) -> tuple[record.Run, pa.Table]:
+def run_of(study: StudyOfRuns, point: Point, state: State) -> tuple[record.Run, pa.Table]:
     """What the record of a point holds, from its repeats that are there.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a study of simulations is: one TOML file, known by its table [simulation].
+"""What a study of simulations is: one TOML file, known by kind = "simulations".
 
 title, question      what is asked; `note` and [paper] as in studies of measured runs
 [simulation]         tables of a simulation's file that all points have, but its jobs, topology and power
@@ -16,12 +16,11 @@ mappings             of processes onto nodes
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from lull.study.description import Name, Paper, Part, Value, nearest, read_toml, validated
+from lull.study.file import Name, Paper, Part, Study, Value, nearest
 
 FACTORS = ("topology", "mapping", "application", "processes", "workload", "mode", "hold")
 
@@ -110,7 +109,7 @@ class Statement(Part):
     note: str = ""
 
 
-class QuickSimulated(Part):
+class QuickSimulations(Part):
     """What --quick changes."""
 
     topologies: list[str] | None = None
@@ -120,12 +119,10 @@ class QuickSimulated(Part):
     jobs: dict[Name, dict[str, Any]] = Field(default={})  # application -> keys of its job
 
 
-class SimulatedStudy(Part):
+class StudyOfSimulations(Study):
     """A whole study of simulations."""
 
-    title: str
-    question: str
-    note: str = ""  # what a reader must know to judge the results
+    kind: Literal["simulations"]
     paper: Paper | None = None
     simulation: dict[str, Any]
     job: dict[str, Any] = Field(default={})
@@ -136,7 +133,7 @@ class SimulatedStudy(Part):
     grids: list[Grid] = Field(min_length=1)
     figures: list[Figure] = Field(default=[])
     paper_results: list[Statement] = Field(default=[])
-    quick: QuickSimulated = QuickSimulated()
+    quick: QuickSimulations = QuickSimulations()
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
@@ -169,7 +166,7 @@ class SimulatedStudy(Part):
                 if isinstance(application.seconds, dict) and str(processes) not in application.seconds:
                     raise ValueError(f"applications.{name}.seconds: not known with {processes} processes")
 
-    def made_quick(self) -> SimulatedStudy:
+    def made_quick(self) -> StudyOfSimulations:
         """The same study as --quick runs it."""
         jobs = {
             name: one.model_copy(update={"job": {**one.job, **self.quick.jobs.get(name, {})}})
@@ -192,22 +189,3 @@ def _are_factors(names: list[str] | Only, where: str) -> None:
     for name in names:
         if name not in FACTORS:
             raise ValueError(f"{where}: no factor {name!r}, {nearest(name, list(FACTORS))}")
-
-
-def is_simulated(path: Path) -> bool:
-    """Whether the file describes a study of simulations.
-
-    Raises:
-        LullError: It is not there, or is not TOML.
-    """
-    return "simulation" in read_toml(path, f"read the study {path}")
-
-
-def read_simulated(path: Path) -> SimulatedStudy:
-    """Read a study of simulations.
-
-    Raises:
-        LullError: The file is not there, is not TOML, or does not describe a study; the line says where and why.
-    """
-    asked = f"read the study {path}"
-    return validated(SimulatedStudy, read_toml(path, asked), asked)

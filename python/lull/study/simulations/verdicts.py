@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from lull.statistics import formatting
-from lull.study.description import Value
-from lull.study.points import describe
-from lull.study.simulated.description import FACTORS, Bound, Only, Statement
-from lull.study.simulated.rows import Row
+from lull.study.file import Value
+from lull.study.runs.points import describe
+from lull.study.simulations.description import FACTORS, Bound, Only, Statement
+from lull.study.simulations.rows import Row
 
 REPRODUCED, NOT_REPRODUCED, CANNOT_TELL = "reproduced", "not reproduced", "cannot be told"
 MOST_TOLD = 4  # combinations behind one check; of more, the least and the greatest

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lull.base.errors import LullError, UsageError, describe_os_error
-from lull.study.simulated.description import FACTORS
-from lull.study.simulated.grids import Point
-from lull.study.simulated.rows import FIGURES, Row, heading
+from lull.study.simulations.description import FACTORS
+from lull.study.simulations.grids import Point
+from lull.study.simulations.rows import FIGURES, Row, heading
 
 PROBES = 3  # points that are simulated again
 MOST_PROBE_S = 60.0  # of CPU time that one of them took, if there are such

@@ -18,11 +18,11 @@ from lull.report.tabled_plot import TabledPlot
 from lull.report.write import PlotFiles, write_page, write_plots
 from lull.statistics import formatting
 from lull.study import beside_paper
-from lull.study.simulated.description import SimulatedStudy
-from lull.study.simulated.figures import drawings
-from lull.study.simulated.grids import Point
-from lull.study.simulated.rows import Row, csv_text, rows_of
-from lull.study.simulated.verdicts import Verdict, judge
+from lull.study.simulations.description import StudyOfSimulations
+from lull.study.simulations.figures import drawings
+from lull.study.simulations.grids import Point
+from lull.study.simulations.rows import Row, csv_text, rows_of
+from lull.study.simulations.verdicts import Verdict, judge
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Outcome:
 
 
 def outcome_of(
-    study: SimulatedStudy, points: Sequence[Point], state: State, taken: Mapping[str, Sequence[Row]] | None = None
+    study: StudyOfSimulations, points: Sequence[Point], state: State, taken: Mapping[str, Sequence[Row]] | None = None
 ) -> Outcome:
     """Read what was simulated, here or, of `taken`, by an earlier study.
 
@@ -61,7 +61,7 @@ def _progress(grid: str, points: Sequence[Point], rows: Sequence[Row]) -> str:
     return f"grid {grid}: {len(there):,} of {formatting.count(wanted, 'simulation')}{took}"
 
 
-def show(study: SimulatedStudy, outcome: Outcome, console: Console) -> None:
+def show(study: StudyOfSimulations, outcome: Outcome, console: Console) -> None:
     """Print it."""
     console.print(Text(study.title, style="bold"))
     console.print(Text(study.question), soft_wrap=True)
@@ -76,7 +76,7 @@ def show(study: SimulatedStudy, outcome: Outcome, console: Console) -> None:
     beside_paper.show(console, study.paper, outcome.verdicts)
 
 
-def write(study: SimulatedStudy, outcome: Outcome, state: State) -> Path:
+def write(study: StudyOfSimulations, outcome: Outcome, state: State) -> Path:
     """Write points.csv, the plots and the report; return the report.
 
     Raises:

@@ -21,8 +21,8 @@ from lull.base.errors import LullError, UsageError
 from lull.simulation.description import read_description
 from lull.simulation.engine import number_of_nodes
 from lull.simulation.mapping import place
-from lull.study.description import Value, nearest
-from lull.study.simulated.description import Grid, Power, SimulatedStudy
+from lull.study.file import Value, nearest
+from lull.study.simulations.description import Grid, Power, StudyOfSimulations
 
 ACTIVE = "active"
 ALONE = 0  # the workload of an application alone; drawn ones count from 1
@@ -54,7 +54,7 @@ class Point:
         return hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def all_points(study: SimulatedStudy) -> list[Point]:
+def all_points(study: StudyOfSimulations) -> list[Point]:
     """The points of all grids, in the order of the file; those with active links first in each combination.
 
     Topologies and mappings take turns, and small jobs are before large ones: what an interrupted study has is a smaller
@@ -92,7 +92,7 @@ def selected(points: Sequence[Point], grids: Sequence[str], patterns: Sequence[s
     return {name for point in chosen for name in (point.name, point.active)}
 
 
-def workloads_of(study: SimulatedStudy, grid: Grid) -> Iterable[tuple[int, tuple[Job, ...]]]:
+def workloads_of(study: StudyOfSimulations, grid: Grid) -> Iterable[tuple[int, tuple[Job, ...]]]:
     """The jobs that run together, with the number of the workload."""
     if not grid.workloads:
         for processes, name in itertools.product(grid.processes, study.applications):
@@ -103,7 +103,7 @@ def workloads_of(study: SimulatedStudy, grid: Grid) -> Iterable[tuple[int, tuple
         yield number, _repeated(study, grid, _drawn(study, grid, drawn))
 
 
-def _drawn(study: SimulatedStudy, grid: Grid, drawn: random.Random) -> list[Job]:
+def _drawn(study: StudyOfSimulations, grid: Grid, drawn: random.Random) -> list[Job]:
     jobs: list[Job] = []
     left = grid.total
     while left:
@@ -113,7 +113,7 @@ def _drawn(study: SimulatedStudy, grid: Grid, drawn: random.Random) -> list[Job]
     return jobs
 
 
-def _repeated(study: SimulatedStudy, grid: Grid, jobs: list[Job]) -> tuple[Job, ...]:
+def _repeated(study: StudyOfSimulations, grid: Grid, jobs: list[Job]) -> tuple[Job, ...]:
     lengths = [study.applications[job.application].seconds_of(job.processes) for job in jobs]
     longest = min(max(lengths), grid.most_seconds or max(lengths))
     return tuple(
@@ -123,7 +123,7 @@ def _repeated(study: SimulatedStudy, grid: Grid, jobs: list[Job]) -> tuple[Job, 
 
 
 def _points(
-    study: SimulatedStudy, grid: Grid, topology: str, mapping: str, number: int, jobs: tuple[Job, ...]
+    study: StudyOfSimulations, grid: Grid, topology: str, mapping: str, number: int, jobs: tuple[Job, ...]
 ) -> list[Point]:
     base = {
         **study.simulation,
@@ -178,7 +178,7 @@ def _slug(*words: str) -> str:
     return ".".join(re.sub(r"[^A-Za-z0-9-]+", "_", word) for word in words if word)
 
 
-def _job(study: SimulatedStudy, mapping: str, job: Job, number: int) -> dict[str, Any]:
+def _job(study: StudyOfSimulations, mapping: str, job: Job, number: int) -> dict[str, Any]:
     of_application = study.applications[job.application].job
     if "pattern" not in of_application:
         found = f"applications.{job.application}.job has no pattern"

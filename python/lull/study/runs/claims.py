@@ -12,7 +12,8 @@ from lull.comparison.quantity import quantity
 from lull.record import Domain, EnergyKind, Run, weakest
 from lull.record.totals import node_totals, over_nodes
 from lull.statistics import bootstrap
-from lull.study.description import Check, PaperResult, Value
+from lull.study.file import Value
+from lull.study.runs.description import Check, PaperResult
 
 if TYPE_CHECKING:
     from lull.comparison.result import Comparison

@@ -13,12 +13,12 @@ from lull.report.page import condense
 from lull.report.tabled_plot import TabledPlot
 from lull.report.write import PlotFiles, write_plots, write_report
 from lull.study import beside_paper
-from lull.study.bars import bar_plots
-from lull.study.claims import Compared, Finding, find
-from lull.study.curves import families, plot_of
-from lull.study.description import Description
-from lull.study.impacts import impact_plots
-from lull.study.points import Point, describe, pairs, point_name
+from lull.study.runs.bars import bar_plots
+from lull.study.runs.claims import Compared, Finding, find
+from lull.study.runs.curves import families, plot_of
+from lull.study.runs.description import StudyOfRuns
+from lull.study.runs.impacts import impact_plots
+from lull.study.runs.points import Point, describe, pairs, point_name
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Outcome:
         return [*self.curves, *self.impacts, *self.bars]
 
 
-def outcome_of(study: Description, points: Sequence[Point], folder: Path) -> Outcome:
+def outcome_of(study: StudyOfRuns, points: Sequence[Point], folder: Path) -> Outcome:
     """Compare the records of all points in `folder`, and judge the paper's claims by them.
 
     Raises:
@@ -64,7 +64,7 @@ def outcome_of(study: Description, points: Sequence[Point], folder: Path) -> Out
     )
 
 
-def write_outcome(study: Description, points: Sequence[Point], folder: Path, outcome: Outcome) -> Path:
+def write_outcome(study: StudyOfRuns, points: Sequence[Point], folder: Path, outcome: Outcome) -> Path:
     """Write the plots and the report into the folder of the study; return the report.
 
     Raises:

@@ -17,10 +17,11 @@ from lull.report.tabled_plot import TabledPlot
 from lull.statistics import formatting
 from lull.statistics.bootstrap import Interval
 from lull.statistics.gpsup import reduction_interval
-from lull.study.claims import Compared
-from lull.study.curves import LOOKS, binary, size_axis
-from lull.study.description import Description, Impacts, Value
-from lull.study.points import describe
+from lull.study.file import Value
+from lull.study.runs.claims import Compared
+from lull.study.runs.curves import LOOKS, binary, size_axis
+from lull.study.runs.description import Impacts, StudyOfRuns
+from lull.study.runs.points import describe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +40,7 @@ class Place:
 Lines = dict[str, list[Place]]
 
 
-def impact_plots(study: Description, compared: Sequence[Compared]) -> list[TabledPlot]:
+def impact_plots(study: StudyOfRuns, compared: Sequence[Compared]) -> list[TabledPlot]:
     """What all [[impacts]] of a study show: a drawing for each combination of the factors that are not in one.
 
     Args:
@@ -59,7 +60,7 @@ def impact_plots(study: Description, compared: Sequence[Compared]) -> list[Table
 
 
 def _tabled(
-    name: str, study: Description, wanted: Impacts, fixed: dict[str, Value], compared: list[Compared]
+    name: str, study: StudyOfRuns, wanted: Impacts, fixed: dict[str, Value], compared: list[Compared]
 ) -> TabledPlot:
     varying = {factor: value for factor, value in fixed.items() if len(study.factors[factor]) > 1}
     title = f"{wanted.name}: {describe(varying)}" if varying else wanted.name

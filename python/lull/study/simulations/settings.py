@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lull.study.simulated.rows import Row
+from lull.study.simulations.rows import Row
 
 
 def setting_of(row: Row) -> str:

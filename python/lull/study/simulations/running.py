@@ -20,7 +20,7 @@ from lull.measurement.state import STATE, Begun, State
 from lull.simulation.sweep_run import run_tasks
 from lull.simulation.task import Outcome, Task
 from lull.simulation.workers import LocalWorkers
-from lull.study.simulated.grids import Point
+from lull.study.simulations.grids import Point
 
 
 def beginning(name: str, quick: bool, points: Sequence[Point]) -> Begun:

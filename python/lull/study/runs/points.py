@@ -10,7 +10,8 @@ from pathlib import Path
 
 from lull.base import installed
 from lull.base.errors import LullError
-from lull.study.description import PLACEHOLDER, Compare, Description, Value
+from lull.study.file import Value
+from lull.study.runs.description import PLACEHOLDER, Compare, StudyOfRuns
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Places:
     inputs: Path
 
 
-def all_points(study: Description, places: Places) -> list[Point]:
+def all_points(study: StudyOfRuns, places: Places) -> list[Point]:
     """The points in the order of the factors' values.
 
     Raises:
@@ -61,13 +62,13 @@ def describe(factors: dict[str, Value]) -> str:
     return ", ".join(f"{name} {value}" for name, value in factors.items())
 
 
-def prepare_command(study: Description, places: Places, name: str, output: Path) -> list[str]:
+def prepare_command(study: StudyOfRuns, places: Places, name: str, output: Path) -> list[str]:
     """The command that makes the input `name` as `output`."""
     words = {**_words(study, places), "output": str(output)}
     return [_fill(text, words) for text in study.prepare[name].command]
 
 
-def pairs(study: Description, comparison: Compare) -> list[tuple[dict[str, Value], dict[str, Value], dict[str, Value]]]:
+def pairs(study: StudyOfRuns, comparison: Compare) -> list[tuple[dict[str, Value], dict[str, Value], dict[str, Value]]]:
     """(what is held fixed, the baseline's factors, the candidate's) of a comparison, where both are in the matrix."""
     found = []
     for values in itertools.product(*(study.factors[name] for name in comparison.for_each)):
@@ -81,13 +82,13 @@ def pairs(study: Description, comparison: Compare) -> list[tuple[dict[str, Value
     return found
 
 
-def in_matrix(study: Description, factors: dict[str, Value]) -> bool:
+def in_matrix(study: StudyOfRuns, factors: dict[str, Value]) -> bool:
     """Whether this combination, a value for every factor, is a point of the study."""
     excluded = any(all(factors[name] in values for name, values in one.items()) for one in study.exclude)
     return not excluded and all(value in study.factors[name] for name, value in factors.items())
 
 
-def _point(study: Description, places: Places, factors: dict[str, Value]) -> Point:
+def _point(study: StudyOfRuns, places: Places, factors: dict[str, Value]) -> Point:
     words = {**_words(study, places), **{name: str(value) for name, value in factors.items()}}
     command: list[str] = []
     env: dict[str, str] = {}
@@ -100,7 +101,7 @@ def _point(study: Description, places: Places, factors: dict[str, Value]) -> Poi
 
 
 def _expanded(
-    study: Description, factors: dict[str, Value], words: dict[str, str], text: str, within: tuple[str, ...] = ()
+    study: StudyOfRuns, factors: dict[str, Value], words: dict[str, str], text: str, within: tuple[str, ...] = ()
 ) -> list[str]:
     """The words that one of a command stands for; a factor alone stands for its value's arguments, theirs likewise."""
     lone = PLACEHOLDER.fullmatch(text)
@@ -112,13 +113,13 @@ def _expanded(
     return [word for argument in meaning for word in _expanded(study, factors, words, argument, (*within, lone[1]))]
 
 
-def _meaning(study: Description, factors: dict[str, Value], name: str) -> list[str] | None:
+def _meaning(study: StudyOfRuns, factors: dict[str, Value], name: str) -> list[str] | None:
     """The arguments that the value of factor `name` stands for; None: its own text."""
     found = study.values.get(name, {}).get(str(factors.get(name)))
     return found.args if found else None
 
 
-def _words(study: Description, places: Places) -> dict[str, str]:
+def _words(study: StudyOfRuns, places: Places) -> dict[str, str]:
     return {
         **{name: str(value) for name, value in study.parameters.items()},
         "python": sys.executable,

@@ -18,8 +18,9 @@ from lull.report import svg
 from lull.report.tabled_plot import TabledPlot
 from lull.statistics import bootstrap, formatting
 from lull.statistics.bootstrap import Spread
-from lull.study.description import Bars, Description, Value
-from lull.study.points import describe, in_matrix, point_name
+from lull.study.file import Value
+from lull.study.runs.description import Bars, StudyOfRuns
+from lull.study.runs.points import describe, in_matrix, point_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +38,7 @@ class Bar:
     kinds: dict[str, EnergyKind]
 
 
-def bar_plots(study: Description, runs: Mapping[str, Run]) -> list[TabledPlot]:
+def bar_plots(study: StudyOfRuns, runs: Mapping[str, Run]) -> list[TabledPlot]:
     """What all [[bars]] of a study show: a drawing for each combination of the factors that are not in one.
 
     Args:
@@ -57,7 +58,7 @@ def bar_plots(study: Description, runs: Mapping[str, Run]) -> list[TabledPlot]:
     return found
 
 
-def _bars(study: Description, wanted: Bars, fixed: dict[str, Value], runs: Mapping[str, Run]) -> list[Bar]:
+def _bars(study: StudyOfRuns, wanted: Bars, fixed: dict[str, Value], runs: Mapping[str, Run]) -> list[Bar]:
     bars = []
     for group, name in itertools.product(study.factors[wanted.groups], study.factors[wanted.bars]):
         of = {**fixed, wanted.groups: group, wanted.bars: name}

@@ -1,4 +1,4 @@
-"""What a study of publications is: one TOML file, known by its [[papers]]. Nothing runs: the model is asked.
+"""What a study of publications is: one TOML file, known by kind = "publications". Nothing runs: the model computes.
 
 title, question        what is asked; `note` as in studies of measured runs
 [machines.NAME]        a machine of the study's own, as a machine file has it; others come with Lull, or are TOML files
@@ -11,14 +11,13 @@ tell it) and `see` (the page that tells it).
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from lull.model.machine import Machine
-from lull.study.description import Paper, Part, nearest, read_toml, validated
-from lull.study.published.predicted import FIGURES, Parameter
+from lull.study.file import Paper, Part, Study, nearest
+from lull.study.publications.predicted import FIGURES, Parameter
 
 Relation = Literal["about", "at least", "at most", "least", "most"]
 FOLDER_OF_PAGES: Final = "docs/explanation"
@@ -58,12 +57,10 @@ class PublishedPaper(Paper):
     statements: list[PublishedStatement] = Field(min_length=1)
 
 
-class StudyOfPublications(Part):
+class StudyOfPublications(Study):
     """A whole study of publications."""
 
-    title: str
-    question: str
-    note: str = ""
+    kind: Literal["publications"]
     machines: dict[str, dict[str, Any]] = Field(default={})  # tables of a machine file
     papers: list[PublishedPaper] = Field(min_length=1)
 
@@ -75,22 +72,3 @@ class StudyOfPublications(Part):
             except ValueError as error:
                 raise ValueError(f"machines.{name}: {error}") from error
         return self
-
-
-def is_of_publications(path: Path) -> bool:
-    """Whether the file describes a study of publications.
-
-    Raises:
-        LullError: It is not there, or is not TOML.
-    """
-    return "papers" in read_toml(path, f"read the study {path}")
-
-
-def read_publications(path: Path) -> StudyOfPublications:
-    """Read a study of publications.
-
-    Raises:
-        LullError: The file is not there, is not TOML, or does not describe a study; the line says where and why.
-    """
-    asked = f"read the study {path}"
-    return validated(StudyOfPublications, read_toml(path, asked), asked)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from lull.study.published.description import PublishedPaper, StudyOfPublications
-from lull.study.published.told import VERDICTS, Told
+from lull.study.publications.description import PublishedPaper, StudyOfPublications
+from lull.study.publications.told import VERDICTS, Told
 
 
 def show(study: StudyOfPublications, papers: Sequence[tuple[PublishedPaper, list[Told]]], console: Console) -> None:

@@ -1,0 +1,61 @@
+"""Studies of choices: what Lull takes by itself, every fixed choice, and what the model predicts of them."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.text import Text
+
+from lull.base.interrupts import Interrupts
+from lull.base.native import unknown_variables
+from lull.base.terminal import output
+from lull.measurement.state import State, take_up
+from lull.study.choices.description import StudyOfChoices
+from lull.study.kind import RUNNING, Request, StudyKind
+from lull.study.runs.points import Places
+from lull.study.runs.runner import beginning, prepare_inputs
+
+
+def run(whole: StudyOfChoices, request: Request) -> None:
+    """Run what is missing, predict every choice, and say what `auto` was worth."""
+    # Plots and model take time to import, which a mistake in a file need not wait for.
+    from lull.model.machine import HERE, kept_machine, read_machine
+    from lull.study.choices.outcome import outcome_of, show, write
+    from lull.study.choices.points import all_groups
+    from lull.study.choices.running import run_groups, write_wrong_machine
+
+    chosen = whole.made_quick() if request.quick else whole
+    folder = request.folder
+    places = Places(request.path.parent.resolve(), folder.resolve() / "inputs")
+    kept = kept_machine()
+    machine = read_machine(HERE) if kept is not None and kept.exists() else None
+    if machine is None:
+        print("lull: this host has not been calibrated: nothing is predicted; lull calibrate", file=sys.stderr)
+    groups = all_groups(chosen, places, wrong_machine=machine is not None)
+    points = [one.point for group in groups for one in group.members]
+    # Also those of a host that is calibrated in between: they belong to the same study, and --fresh removes them.
+    possible = [one.point for group in all_groups(chosen, places, wrong_machine=True) for one in group.members]
+    for line in unknown_variables():
+        print(f"lull: {line}", file=sys.stderr)
+    with State(folder) as state:
+        if words := take_up(
+            state, beginning(request.path.stem, request.quick, chosen, possible, places), request.resume
+        ):
+            print(f"lull: {words}", file=sys.stderr)
+        if all((folder / point.name).exists() for point in points):
+            print(f"lull: the study in {folder} is complete; --fresh runs it anew", file=sys.stderr)
+        else:
+            with Interrupts() as interrupts:
+                prepare_inputs(groups[0].members[0].study, places, interrupts)
+                if machine is not None:
+                    write_wrong_machine(chosen, machine, places)
+                run_groups(chosen, groups, state, interrupts)
+        outcome = outcome_of(groups, folder, machine)
+        report = write(chosen, outcome, folder)
+    console = output()
+    show(chosen, outcome, console)
+    console.print()
+    console.print(Text(f"every figure in {folder / 'choices.json'}, report in {report}"), soft_wrap=True)
+
+
+KIND = StudyKind("choices", StudyOfChoices, RUNNING, run)

@@ -1,0 +1,60 @@
+"""What a kind of study is made of: the tables of its file, the options of `lull study` that it takes, and how it runs.
+
+A kind is a folder of this room whose `kind.py` has one `KIND`, and a row in `kinds.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from lull.study.file import Study
+
+Of = TypeVar("Of", bound=Study)
+
+RUNNING = frozenset({"--quick", "--resume", "--fresh", "--out"})  # options of every kind that runs something
+
+
+@dataclass(frozen=True)
+class Request:
+    """What `lull study` was asked to run."""
+
+    path: Path  # the study's file
+    quick: bool = False
+    resume: bool | None = None  # None: continue the same study, move another aside
+    out: Path | None = None
+    grids: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    workers: int | None = None
+    take: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the results go."""
+        return self.out or Path("results") / f"study-{self.path.stem}{'-quick' if self.quick else ''}"
+
+    def options(self) -> list[str]:
+        """The options that were given."""
+        given = {
+            "--quick": self.quick,
+            "--resume": self.resume is True,
+            "--fresh": self.resume is False,
+            "--out": self.out is not None,
+            "--grid": bool(self.grids),
+            "--only": bool(self.only),
+            "--workers": self.workers is not None,
+            "--take": self.take is not None,
+        }
+        return [option for option, was in given.items() if was]
+
+
+@dataclass(frozen=True)
+class StudyKind(Generic[Of]):
+    """One kind of study."""
+
+    name: str  # `kind` in the file
+    description: type[Of]  # the tables of the file
+    options: frozenset[str]  # of `lull study`, those that it takes
+    run: Callable[[Of, Request], None]  # runs what is missing, prints the results and writes the report

@@ -1,0 +1,59 @@
+"""Studies of simulations: every point is a simulation, several of which run at a time."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from rich.text import Text
+
+from lull.base.interrupts import InterruptedBySignal, Interrupts
+from lull.base.terminal import output
+from lull.measurement.state import State, take_up
+from lull.study.kind import RUNNING, Request, StudyKind
+from lull.study.simulations.description import StudyOfSimulations
+
+
+def run(whole: StudyOfSimulations, request: Request) -> None:
+    """Simulate what is missing, of the grids and the points that the request names, and report what is there."""
+    # Plots take time to import, which a mistake in a file need not wait for.
+    from lull.study.simulations import running
+    from lull.study.simulations.grids import all_points, selected
+    from lull.study.simulations.outcome import outcome_of, show, write
+    from lull.study.simulations.rows import rows_of
+    from lull.study.simulations.taken import check_probes, probes, read_taken
+
+    chosen = whole.made_quick() if request.quick else whole
+    take = request.take
+    points = all_points(chosen)
+    names = selected(points, request.grids, request.only, asked=f"run the study {request.path.stem}")
+    taken = read_taken(take, points) if take else {}
+    with State(request.folder) as state:
+        if words := take_up(state, running.beginning(request.path.stem, request.quick, points), request.resume):
+            print(f"lull: {words}", file=sys.stderr)
+        missing = running.points_left(points, state)
+        left = [point for point in missing if point.name not in taken and point.name in names]
+        again = [point for point in probes(taken, points) if point in missing]
+        with Interrupts() as interrupts:
+            at_once = request.workers or len(os.sched_getaffinity(0))
+            running.run_points(again, at_once, state, interrupts)
+            if take:
+                check_probes(taken, rows_of(points, state, taken), take)
+                print(f"lull: {len(taken):,} simulations are taken from {take}", file=sys.stderr)
+            try:
+                running.run_points(left, at_once, state, interrupts)
+            except InterruptedBySignal:
+                report = write(chosen, outcome_of(chosen, points, state, taken), state)
+                print(f"lull: what is there is told in {report}", file=sys.stderr)
+                raise
+        if not left:
+            print(f"lull: all of it is in {request.folder}; --fresh runs it anew", file=sys.stderr)
+        outcome = outcome_of(chosen, points, state, taken)
+        report = write(chosen, outcome, state)
+    console = output()
+    show(chosen, outcome, console)
+    console.print()
+    console.print(Text(f"table in {request.folder / 'points.csv'}, report in {report}"), soft_wrap=True)
+
+
+KIND = StudyKind("simulations", StudyOfSimulations, RUNNING | {"--grid", "--only", "--workers", "--take"}, run)
