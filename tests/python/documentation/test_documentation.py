@@ -18,7 +18,7 @@ from lull import cli
 from lull.simulation.description import read_description as read_simulation
 from lull.study.kinds import read_study
 
-EXAMPLES = TOP / "docs" / "how-to" / "examples"
+EXAMPLES = TOP / "docs" / "how-to" / "measure" / "examples"
 BIN = Path(sys.executable).parent
 PAGES = pages()
 LEAST_RUN = 0.85  # of all blocks

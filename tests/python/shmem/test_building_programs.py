@@ -91,7 +91,8 @@ def test_what_the_wrapper_cannot_do_is_one_line(arguments: list[str], code: int,
     assert len(done.stderr.splitlines()) == 1 and says in done.stderr
 
 
-STANDARDS = {  # the oldest in C and in C++ that each public header needs; docs/how-to/write-a-shmem-program.md says so
+# The oldest standard of C and of C++ that each public header needs, as docs/how-to/run/write-a-shmem-program.md says.
+STANDARDS = {
     "shmem.h shmemx.h pshmem.h mpp/shmem.h mpp/shmemx.h lull/aggregate.h": ("c99", "c++11"),
     "lull/meter.h": ("c90", "c++11"),
     "lull/stage.h lull/stage_plugin.h": ("c99", "c++11"),

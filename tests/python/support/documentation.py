@@ -1,10 +1,8 @@
 """The commands and examples of the documentation, and what tests/documentation.toml says of running them.
 
-A page is a session: its blocks run in order, in a folder of their own that holds the files of docs/how-to/examples, and
-a block finds the variables, the folder and the files that those before it have left. What a block shows as output must
-be in what it prints, numbers aside.
-
-Used by test_documentation.py, and by the page of the documentation that counts the examples (docs/_ext).
+A page is a session: its blocks run in order, in a folder of their own that holds the files of
+docs/how-to/measure/examples, and a block finds the variables, the folder and the files that those before it have left.
+What a block shows as output must be in what it prints, numbers aside.
 """
 
 from __future__ import annotations
