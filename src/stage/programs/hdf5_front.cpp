@@ -32,7 +32,7 @@ struct {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   struct {
     const void* base = nullptr;
-    const char* path = nullptr;
+    lull::loaded_object object;
     hdf5_library library;
   } libraries[most_libraries];
   struct {
@@ -122,12 +122,30 @@ bool fill(hdf5_library& of, const char* path) {
   return of.create != nullptr && of.open != nullptr && of.close != nullptr && of.flush != nullptr;
 }
 
+lull::loaded_object object_with(const void* code) {
+  struct {
+    const void* code;
+    lull::loaded_object found;
+  } search{code, {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* context) {
+        auto& wanted = *static_cast<decltype(search)*>(context);
+        const lull::loaded_object object(*info);
+        if (!object.contains(wanted.code)) return 0;
+        wanted.found = object;
+        return 1;
+      },
+      &search);
+  return search.found;
+}
+
 const hdf5_library* library_at(const Dl_info& info) {
   unsigned i = 0;
   while (i < known.library_count && known.libraries[i].base != info.dli_fbase) ++i;
   if (i < known.library_count) return &known.libraries[i].library;
   if (i == most_libraries || !fill(known.libraries[i].library, info.dli_fname)) return nullptr;
   known.libraries[i].base = info.dli_fbase;
+  known.libraries[i].object = object_with(reinterpret_cast<const void*>(known.libraries[i].library.create));
   __atomic_store_n(&known.library_count, i + 1, __ATOMIC_RELEASE);
   return &known.libraries[i].library;
 }
@@ -159,12 +177,11 @@ const hdf5_library* library_of(const void* code, const char* name) {
 
 }  // namespace
 
+// Called from stat() and open(), also in signal handlers and while the loader works: dladdr() would wait for its lock.
 int lull_is_hdf5(const void* code) {
-  Dl_info info;
   const unsigned libraries = __atomic_load_n(&known.library_count, __ATOMIC_ACQUIRE);
-  if (libraries == 0 || dladdr(code, &info) == 0) return 0;
   for (unsigned i = 0; i < libraries; ++i)
-    if (known.libraries[i].base == info.dli_fbase) return 1;
+    if (known.libraries[i].object.contains(code)) return 1;
   return 0;
 }
 

@@ -1,14 +1,16 @@
 /* Calls MPI and HDF5, and uses the files that it has just closed by their names, as programs do.
  *
- *   stage_names WHAT [NUMBER]      in the current folder; each rank has files of its own
+ *   stage_names WHAT [NUMBER|LIBRARY]      in the current folder; each rank has files of its own
  *
  * Every WHAT says in the file said.RANK what it sees, which does not depend on who writes the files. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <hdf5.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -23,6 +25,7 @@
 extern char** environ;
 
 static int rank, ranks, number;
+static const char* given; /* the argument that is a number for most */
 
 static FILE* said; /* said.RANK */
 
@@ -292,6 +295,29 @@ static int signals(void) {
   return bad;
 }
 
+/* Another thread looks at a file while this one is in the loader, and so has its lock, until the other is done. */
+static char loading_name[64];
+
+static void* look_at_it(void* unused) {
+  struct stat found;
+  (void)unused;
+  SAY("stat while a library is loaded: %d", stat(loading_name, &found));
+  return NULL;
+}
+
+static void during_load(void) {
+  pthread_t other;
+  if (pthread_create(&other, NULL, look_at_it, NULL) == 0) pthread_join(other, NULL);
+}
+
+static int loading(void) {
+  char address[32];
+  named(loading_name, "loading.%d.%d.h5", 0);
+  sprintf(address, "%p", (void*)during_load);
+  setenv("DURING_LOAD", address, 1);
+  return whole_file(loading_name, 200000, 0) != 0 || dlopen(given, RTLD_NOW) == NULL;
+}
+
 /* Rank 0 reads what all have written. */
 static int gather(void) {
   char name[64];
@@ -385,11 +411,13 @@ int main(int count, char** arguments) {
     int (*run)(void);
   } all[] = {{"append", append},           {"folders", folders}, {"links", links},       {"rotate", rotate},
              {"descriptors", descriptors}, {"open", open_files}, {"killed", killed},     {"callbacks", callbacks},
-             {"signals", signals},         {"gather", gather},   {"children", children}, {"neighbours", neighbours}};
+             {"signals", signals},         {"gather", gather},   {"children", children}, {"neighbours", neighbours},
+             {"loading", loading}};
   MPI_Init(&count, &arguments);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  number = count > 2 ? atoi(arguments[2]) : 0;
+  given = count > 2 ? arguments[2] : "";
+  number = atoi(given);
   char name[64];
   sprintf(name, "said.%d", rank);
   said = fopen(name, "w");

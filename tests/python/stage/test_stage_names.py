@@ -31,7 +31,11 @@ def program(mpi: MpiLibrary, built: Path) -> Path:
     here = built / mpi.name
     here.mkdir(exist_ok=True)
     made = here / "stage_names"
-    return made if made.exists() else mpi.compiled("stage_names.c", here, *flags("--cflags", "--libs", HDF5))
+    return (
+        made
+        if made.exists()
+        else mpi.compiled("stage_names.c", here, *flags("--cflags", "--libs", HDF5), "-ldl", "-pthread")
+    )
 
 
 def run(
@@ -75,13 +79,16 @@ def contents(folder: Path) -> dict[str, bytes]:
         (["gather"], 3, SLOW),
         (["children"], 2, SLOW),
         (["neighbours"], 3, SLOW),
+        (["loading", "library"], 2, SLOW),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
 def test_a_program_sees_its_own_past_as_plainly(
     mpi: MpiLibrary, built: Path, tmp_path: Path, what: list[str], clients: int, settings: dict[str, str]
 ) -> None:
-    command: list[str | Path] = [program(mpi, built), *what]
+    library = tmp_path / "loading.so"
+    subprocess.run(["cc", "-shared", "-fPIC", PROGRAMS / "stage_loading.c", "-o", library], check=True)
+    command: list[str | Path] = [program(mpi, built), *(library if word == "library" else word for word in what)]
     plain = run(mpi, tmp_path / "plain", clients, "", command)
     for approach in APPROACHES:
         staged = run(mpi, tmp_path / approach, clients, approach, command, **settings)
