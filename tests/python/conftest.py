@@ -14,6 +14,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from bounds import TIMEOUT_S
 from covering import cover, seed_of_today, share
 from own_segments import separate_segments
 from warm_start import READ_AT_START, WarmLull
@@ -27,8 +28,6 @@ if (
 # A machine that others keep busy stops any process for longer than hypothesis allows a single example to take.
 hypothesis.settings.register_profile("lull", deadline=None)
 hypothesis.settings.load_profile("lull")
-
-TIMEOUT_S = 60.0  # for what happens soon, or, on a machine that others keep busy, late
 
 
 @dataclass
@@ -61,7 +60,7 @@ class Lull:
             **self.env,
         }
 
-    def run(self, *args: str, stdin: str = "", timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    def run(self, *args: str, stdin: str = "", timeout: float = TIMEOUT_S) -> subprocess.CompletedProcess[str]:
         if self.warm is not None and not any(name.startswith(READ_AT_START) for name in self.env):
             return self.warm.run(args, self.folder, self.environment(), stdin, timeout)
         return subprocess.run(

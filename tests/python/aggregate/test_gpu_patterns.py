@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bounds import TIMEOUT_S
 from conftest import Lull
 from lull.base.installed import applications
 from places import PROGRAMS
@@ -42,7 +43,7 @@ def run_patterns(lull: Lull, *words: str) -> subprocess.CompletedProcess[str]:
         cwd=lull.folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=TIMEOUT_S,
         check=False,
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
+from bounds import TIMEOUT_S
 from conftest import Lull
 from lull.base.installed import applications, executable
 from places import TOP
@@ -36,7 +37,7 @@ def launched(
         env=lull.environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=TIMEOUT_S,
         check=False,
     )
 

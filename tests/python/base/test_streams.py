@@ -10,6 +10,7 @@ import click
 import pytest
 
 import lull as library
+from bounds import TIMEOUT_S
 from conftest import Lull
 from lull import record
 from lull.base.text import readable
@@ -27,7 +28,7 @@ def called(lull: Lull, *args: str, redirect: str = "", **env: str) -> subprocess
         env={**lull.environment(), **env},
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=120,
+        timeout=TIMEOUT_S,
         check=False,
     )
 

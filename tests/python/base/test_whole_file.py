@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import TIMEOUT_S, Lull, wait_until
+from bounds import TIMEOUT_S
+from conftest import Lull, wait_until
 from lull.base.errors import LullError
 from lull.base.whole_file import write_whole
 from records import run, write

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bounds import TIMEOUT_S
 from conftest import Lull, wait_until
 from lull.model.machine import read_machine
 
@@ -25,9 +26,9 @@ def kept_parts(folder: Path) -> dict[str, object]:
 
 def test_a_calibration_goes_on_after_an_interrupt_and_its_file_is_found(at_home: Lull) -> None:
     started = at_home.start("calibrate", "--quick")
-    assert wait_until(lambda: "memory" in kept_parts(at_home.folder), within_s=300)
+    assert wait_until(lambda: "memory" in kept_parts(at_home.folder))
     started.send_signal(signal.SIGINT)
-    said = started.communicate(timeout=60)[1]
+    said = started.communicate(timeout=TIMEOUT_S)[1]
     assert started.returncode == 130
     assert "the same command goes on from there" in said.splitlines()[-1] and "Traceback" not in said
     before = kept_parts(at_home.folder)

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 import slurm
+from bounds import TIMEOUT_S
 from documentation import TOP, Block, Page, calls_of, inline_commands, missing_lines, pages, shell_of
 from lull import cli
 from lull.simulation.description import read_description as read_simulation
@@ -86,7 +87,7 @@ class Session:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=120,
+            timeout=TIMEOUT_S,
             check=False,
         )
         assert done.returncode == ends_with, f"{place}: exit code {done.returncode}\n{script}\n{done.stdout}"

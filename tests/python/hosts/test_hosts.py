@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import TIMEOUT_S, wait_until
+from bounds import TIMEOUT_S
+from conftest import wait_until
 from lull.base.errors import LullError, UsageError
 from lull.hosts.virtual import INTERFACE, Host, Link, virtual_hosts
 

@@ -38,7 +38,7 @@ def as_root(lull: Lull) -> None:
 
 def test_a_job_is_measured_with_what_it_sends_over_the_links(lull: Lull) -> None:
     job = [*LULL, "measure", "--out", "r", "--", *LULL, "run", "--hosts", "3", "-n", "4", *HISTOGRAM]
-    done = lull.run("hosts", "-n", "3", "--rate", "1gbit", "--", *job, timeout=60)
+    done = lull.run("hosts", "-n", "3", "--rate", "1gbit", "--", *job)
     assert done.returncode == 0, done.stderr
     assert "PEs ran on" not in done.stderr
     content = json.loads((lull.folder / "r" / "run.json").read_text())
@@ -53,7 +53,7 @@ def test_a_job_is_measured_with_what_it_sends_over_the_links(lull: Lull) -> None
 def test_several_jobs_use_the_same_hosts_and_fewer_of_them(lull: Lull) -> None:
     first = " ".join([*LULL, "run", "--hosts", "2", "-n", "2", "hostname"])
     both = f"{first} && {first.replace('--hosts 2', '--hosts 1')} && echo $LULL_WIRE_INTERFACES"
-    done = lull.run("hosts", "-n", "2", "--", "sh", "-c", both, timeout=60)
+    done = lull.run("hosts", "-n", "2", "--", "sh", "-c", both)
     assert done.returncode == 0, done.stderr
     *names, wires = done.stdout.split()
     assert sorted(names[:2]) == ["host0", "host1"] and names[2:] == ["host0", "host0"]
@@ -62,11 +62,11 @@ def test_several_jobs_use_the_same_hosts_and_fewer_of_them(lull: Lull) -> None:
 
 def test_wires_the_user_names_stay_and_those_of_outer_hosts_do_not(lull: Lull) -> None:
     say = ["sh", "-c", "echo $LULL_WIRE_INTERFACES; echo $LULL_HOSTS"]
-    inner = lull.run("hosts", "-n", "2", "--", *LULL, "hosts", "-n", "3", "--", *say, timeout=60)
+    inner = lull.run("hosts", "-n", "2", "--", *LULL, "hosts", "-n", "3", "--", *say)
     wires, hosts = inner.stdout.splitlines()
     assert len(wires.split(",")) == len(json.loads(hosts)) == 3
     lull.env = {**lull.env, "LULL_WIRE_INTERFACES": "lo"}
-    assert lull.run("hosts", "-n", "2", "--", *say, timeout=60).stdout.splitlines()[0] == "lo"
+    assert lull.run("hosts", "-n", "2", "--", *say).stdout.splitlines()[0] == "lo"
 
 
 def test_the_exit_code_is_the_commands_and_nothing_remains(lull: Lull) -> None:

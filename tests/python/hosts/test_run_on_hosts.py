@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import TIMEOUT_S, Lull, compiled, gone
+from bounds import TIMEOUT_S
+from conftest import Lull, compiled, gone
 from lull.base.errors import LullError
 from lull.base.installed import applications
 from lull.hosts.mpirun import distributed, run_on_hosts
@@ -118,7 +119,7 @@ def test_hosts_are_nodes_also_when_the_launcher_does_not_number_them(job: Lull) 
 @needs_hosts
 @pytest.mark.parametrize("others", ["barrier", "get"])
 def test_a_pe_that_dies_ends_the_pes_of_all_hosts(job: Lull, misfortune: str, others: str) -> None:
-    done = job.run("run", "--hosts", "2", "-n", "4", misfortune, "kill", others, timeout=TIMEOUT_S)
+    done = job.run("run", "--hosts", "2", "-n", "4", misfortune, "kill", others)
     assert done.returncode == 137
     assert "process rank 1" in done.stderr
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from bounds import TIMEOUT_S
 from conftest import Lull
 from lull import record
 from small_sweep import NET
@@ -53,7 +54,7 @@ def first_steps(folder: Path, env: dict[str, str], before: str) -> None:
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=300,
+            timeout=TIMEOUT_S,
             check=False,
         )
         assert done.returncode == 0, (step, done.stderr)

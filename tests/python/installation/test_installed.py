@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from bounds import TIMEOUT_S
 from lull.base import installed
 from lull.base.errors import LullError
 from places import TOP
@@ -60,7 +61,7 @@ def run(*command: str | Path, cwd: Path, package: Path | None = None) -> subproc
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("LULL_", "PYTHON"))}
     path = ":".join(str(one) for one in (package, SITE) if one is not None)
     env = {**inherited, "PYTHONPATH": path, "LULL_METER_SOURCES": "estimate", "XDG_CONFIG_HOME": str(cwd / "config")}
-    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
 
 
 def test_workers_of_a_sweep_run_below_a_prefix(cmake_prefix: Path, tmp_path: Path) -> None:

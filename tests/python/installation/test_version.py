@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import lull
+from bounds import TIMEOUT_S
 from lull.base import installed
 from places import TOP
 
@@ -29,6 +30,6 @@ def test_a_module_runs_in_a_process_of_its_own_where_python_does_not_find_lull(t
     (tmp_path / "lull").mkdir()
     (tmp_path / "lull" / "__main__.py").write_text("print('another')")
     command = installed.module_command("lull", "--version")
-    done = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT_S)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[-1] == lull.__version__

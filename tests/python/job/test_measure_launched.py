@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import TIMEOUT_S, Lull, catches, cpu_s, processes_with, wait_until
+from bounds import TIMEOUT_S
+from conftest import Lull, catches, cpu_s, processes_with, wait_until
 from lull import record
 from lull.job.launcher import Place
 from lull.job.siblings import Siblings, siblings_of

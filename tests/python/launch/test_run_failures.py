@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import TIMEOUT_S, Lull, compiled, cpu_s, gone, kill_all, processes_with, wait_until
+from bounds import TIMEOUT_S
+from conftest import Lull, compiled, cpu_s, gone, kill_all, processes_with, wait_until
 from lull.base.installed import applications, executable
 from own_segments import shared_segments
 from places import PROGRAMS
@@ -58,7 +59,7 @@ def launch(job: Lull, launcher: str, nodes: int, *command: str) -> subprocess.Co
             timeout=TIMEOUT_S,
             check=False,
         )
-    return job.run("run", "-n", "4", "--nodes", str(nodes), *command, timeout=TIMEOUT_S)
+    return job.run("run", "-n", "4", "--nodes", str(nodes), *command)
 
 
 def nothing_in(folder: Path) -> bool:
@@ -236,7 +237,7 @@ def test_the_same_program_runs_under_mpirun(job: Lull, nodes: str) -> None:
         env={**job.environment(), "LULL_NODES": nodes},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=TIMEOUT_S,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -9,6 +9,7 @@ import pytest
 
 import lull as api
 import records
+from bounds import TIMEOUT_S
 from conftest import Lull
 from lull import _core
 from lull.base.errors import LullError, UsageError
@@ -140,7 +141,9 @@ for _ in range(3):
     turns.acquire()
 """
     for _ in range(3):
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+        )
         assert (done.returncode, done.stderr) == (0, "")
 
 

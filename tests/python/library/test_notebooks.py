@@ -8,6 +8,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from bounds import TIMEOUT_S
 from places import TOP
 
 NOTEBOOKS = sorted((TOP / "docs" / "notebooks").glob("*.ipynb"))
@@ -23,7 +24,9 @@ def test_a_notebook_runs_to_its_end(path: Path, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("LULL_METER_SOURCES", "estimate,net")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()
+    NotebookClient(
+        notebook, timeout=TIMEOUT_S, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+    ).execute()
     assert not [one for one in outputs(notebook) if one.output_type == "stream" and one.name == "stderr"]
     shown = [kind for one in outputs(notebook) for kind in one.get("data", {})]
     assert shown.count("text/html") >= 3 and shown.count("image/png") >= 2

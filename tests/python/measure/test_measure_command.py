@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import TIMEOUT_S, Lull, gone, processes_with, wait_until
+from bounds import TIMEOUT_S
+from conftest import Lull, gone, processes_with, wait_until
 from lull import record
 from lull.base.errors import LullError
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import pyte
 import pytest
 
-from conftest import TIMEOUT_S, Lull, wait_until
+from bounds import TIMEOUT_S
+from conftest import Lull, wait_until
 from lull import record
 from lull.live.published import folder_beside
 from lull.measurement import precision
@@ -247,8 +248,8 @@ def on_a_terminal(lull: Lull, *args: str) -> Terminal:
         preexec_fn=own_the_terminal,  # noqa: PLW1509
     )
     os.close(theirs)
-    code = process.wait(timeout=60)
-    reader.join(timeout=10)
+    code = process.wait(timeout=TIMEOUT_S)
+    reader.join(timeout=TIMEOUT_S)
     os.close(ours)
     return Terminal(code, during, [line.rstrip() for line in screen.display], b"".join(seen).decode(errors="replace"))
 

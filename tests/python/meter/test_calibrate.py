@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import TIMEOUT_S, Counter, Lull, processes_with
+from bounds import TIMEOUT_S
+from conftest import Counter, Lull, processes_with
 from lull import _core
 from lull.base.errors import LullError
 from lull.meter.calibration import choose_reference

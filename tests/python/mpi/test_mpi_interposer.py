@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from bounds import TIMEOUT_S
 from conftest import Lull
 from lull.base import installed
 from lull.mpi.preload import preloaded
@@ -424,7 +425,9 @@ def test_a_job_of_which_one_rank_is_without_lull_ends_with_a_line_when_ranks_are
     other = [":", "-n", "1", "env", "-u", "LD_PRELOAD", str(by_address), mpi.soname]
     tools = {"LULL_STAGE": "dedicated-cores=1", "LULL_NODE_TIMEOUT_S": "1"}
     environment = preloaded({**os.environ, **ENVIRONMENT}, tools=tools)
-    done = subprocess.run([*first, *other], env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [*first, *other], env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
     assert done.returncode != 0
     [line] = [line for line in done.stderr.splitlines() if line.startswith("lull:")]
     assert line.endswith("start every rank under Lull, or none")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import TIMEOUT_S, Lull, gone, processes_with, wait_until
+from bounds import TIMEOUT_S
+from conftest import Lull, gone, processes_with, wait_until
 from lull.mpi.waiting import policies, waiting_by
 from own_segments import shared_segments
 from places import PROGRAMS
@@ -56,7 +57,7 @@ def run(job: Lull, policy: str | None, ranks: int, *command: object, **env: str)
         env={**job.environment(), **env},
         capture_output=True,
         text=True,
-        timeout=2 * TIMEOUT_S,
+        timeout=TIMEOUT_S,
         check=False,
     )
 

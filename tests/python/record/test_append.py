@@ -4,7 +4,8 @@ import shutil
 
 import pytest
 
-from conftest import TIMEOUT_S, Lull, wait_until
+from bounds import TIMEOUT_S
+from conftest import Lull, wait_until
 from lull import record
 
 

@@ -13,7 +13,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import records
-from conftest import TIMEOUT_S, Lull, wait_until
+from bounds import TIMEOUT_S
+from conftest import Lull, wait_until
 from lull import record
 from lull.base.errors import UsageError
 from lull.live.prometheus import parsed_address

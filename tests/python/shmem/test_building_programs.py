@@ -10,6 +10,7 @@ from pathlib import Path
 import h5py
 import pytest
 
+from bounds import TIMEOUT_S
 from conftest import Lull, compiled, wait_until
 from lull.base.installed import executable
 from places import EXAMPLES, TOP
@@ -33,7 +34,7 @@ def say(*command: str | Path, env: dict[str, str] | None = None, cwd: Path | Non
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=TIMEOUT_S,
         check=False,
     )
     assert done.returncode == 0, done.stderr

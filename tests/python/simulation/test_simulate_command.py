@@ -13,7 +13,8 @@ import pytest
 
 import lull as library
 import records
-from conftest import TIMEOUT_S, Lull, cpu_s, wait_until
+from bounds import TIMEOUT_S
+from conftest import Lull, cpu_s, wait_until
 from lull import record
 from lull.base.errors import LullError, UsageError
 from lull.record import Domain, EnergyKind

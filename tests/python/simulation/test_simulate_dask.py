@@ -7,7 +7,8 @@ import signal
 
 import pytest
 
-from conftest import TIMEOUT_S, Lull, gone, wait_until
+from bounds import TIMEOUT_S
+from conftest import Lull, gone, wait_until
 from lull.simulation.account import read_simulation
 from small_sweep import NET, POINTS, files
 
@@ -91,7 +92,7 @@ def test_ctrl_c_ends_the_workers_too(lull: Lull):
     lull.env["MARK"] = str(lull.folder)
     running = lull.start("simulate", "--sweep", "sweep.toml", "--out", "out", "--dask", "local", "--workers", "2")
     # The first point, a small one, is done: the others are under way. Before that three processes import Dask.
-    done = wait_until(lambda: any((lull.folder / "out").glob("*/*.json")), within_s=3 * TIMEOUT_S)
+    done = wait_until(lambda: any((lull.folder / "out").glob("*/*.json")))
     assert done, "they do not simulate"
     running.send_signal(signal.SIGINT)
     _, told = running.communicate(timeout=TIMEOUT_S)

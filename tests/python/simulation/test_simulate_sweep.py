@@ -11,7 +11,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import TIMEOUT_S, Lull, gone, wait_until
+from bounds import TIMEOUT_S
+from conftest import Lull, gone, wait_until
 from lull import record
 from lull.base.errors import UsageError
 from lull.simulation.account import read_simulation

@@ -15,6 +15,7 @@ import h5py
 import numpy as np
 import pytest
 
+from bounds import TIMEOUT_S
 from conftest import Lull, gone, processes_with, wait_until
 from lull.base import installed
 from lull.base.errors import LullError
@@ -264,7 +265,7 @@ with Output(sys.argv[1], rank, size) as output:
         for rank in range(5)
     ]
     for process in running:
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=TIMEOUT_S)
         assert process.returncode == 0, said
     assert is_whole(tmp_path)
 
@@ -372,7 +373,7 @@ def test_a_server_that_is_killed_loses_no_block(job: Job, built: Path, files: st
     place = job.described("killed", f'files = "{files}"\n')
     run = stopped(job, built, place, 4)
     os.kill(run.hand_over(), signal.SIGKILL)
-    _, said = run.process.communicate(timeout=120)
+    _, said = run.process.communicate(timeout=TIMEOUT_S)
     assert run.process.returncode == 0, said
     assert said.count("has lost its server") == 3
     assert is_whole(place)
@@ -387,7 +388,7 @@ def test_when_the_job_is_killed_what_was_handed_over_is_written(job: Job, built:
     os.kill(rank, signal.SIGKILL)
     assert wait_until(lambda: not processes_with(str(place), name="stage_blocks"))
     os.kill(server, signal.SIGCONT)
-    run.process.communicate(timeout=120)
+    run.process.communicate(timeout=TIMEOUT_S)
     assert run.process.returncode != 0
     assert wait_until(lambda: not run.servers())
     assert is_whole(place)
@@ -410,7 +411,7 @@ def test_a_full_disk_is_said_and_ends_the_job_with_a_failure(job: Job, built: Pa
         env=preloaded(environment, tools={"LULL_STAGE": approach}) if approach else environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=TIMEOUT_S,
         check=False,
     )
     assert done.returncode != 0
@@ -526,7 +527,7 @@ with Output({str(tmp_path / "air.toml")!r}, 0, 1) as output:
     output.end_iteration(7)
 """
     (tmp_path / "air.toml").write_text(DESCRIPTION + plugin)
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=TIMEOUT_S)
     assert (tmp_path / "out" / "seen.7").read_text() == "7 1 12 air"
 
 
@@ -545,7 +546,7 @@ with Output({str(tmp_path / "air.toml")!r}, 0, 1) as output:
         output.write("temperature", np.ones((3, 4)))
         output.end_iteration(iteration)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=TIMEOUT_S)
     [line] = [line for line in done.stderr.splitlines() if "png_slice" in line]
     assert "LULL_STAGE_PYTHON must name one that has Lull" in line
     assert len(list((tmp_path / "out").glob("*.h5"))) == 2

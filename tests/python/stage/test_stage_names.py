@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from test_stage_programs import HDF5, flags, ranks_for
 
+from bounds import TIMEOUT_S
 from conftest import gone, wait_until
 from lull.mpi.preload import preloaded
 from mpi_libraries import ENVIRONMENT, MpiLibrary, each_library
@@ -55,7 +56,7 @@ def run(
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=TIMEOUT_S,
         check=False,
     )
     assert wait_until(lambda: gone(str(folder)))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from test_stage_programs import HDF5, flags
 
-from conftest import TIMEOUT_S
+from bounds import TIMEOUT_S
 from lull.base.installed import package_folder
 from lull.mpi.preload import preloaded
 from mpi_libraries import MpiLibrary, each_library

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from bounds import TIMEOUT_S
 from conftest import Lull, gone, processes_with, wait_until
 from lull.mpi.preload import preloaded
 from mpi_libraries import ENVIRONMENT, LIBRARIES, MpiLibrary, each_library
@@ -220,7 +221,7 @@ def test_a_server_that_is_killed_loses_no_file(job: Job, built: Path) -> None:
     run.hand_over()
     [server] = run.servers()
     os.kill(server, signal.SIGKILL)
-    _, said = run.process.communicate(timeout=120)
+    _, said = run.process.communicate(timeout=TIMEOUT_S)
     assert run.process.returncode == 0
     assert run.files() == job.files("plain")
     assert said.count("has lost its server") == 3
@@ -236,7 +237,7 @@ def test_when_the_job_is_killed_what_was_handed_over_is_written(job: Job, built:
     os.kill(rank, signal.SIGKILL)
     assert wait_until(lambda: not processes_with(str(run.into.parent), name="stage_hdf5"))
     os.kill(server, signal.SIGCONT)
-    run.process.communicate(timeout=120)
+    run.process.communicate(timeout=TIMEOUT_S)
     assert run.process.returncode != 0
     assert wait_until(lambda: not run.servers())
     assert run.files() == job.files("plain")
@@ -256,7 +257,7 @@ def test_a_full_disk_is_said_and_ends_the_job_with_a_failure(job: Job, built: Pa
         env=preloaded(environment, tools={"LULL_STAGE": "dedicated-cores=1"}),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=TIMEOUT_S,
         check=False,
     )
     assert done.returncode != 0

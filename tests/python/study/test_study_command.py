@@ -11,7 +11,8 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pytest
 
-from conftest import TIMEOUT_S, Lull, gone, processes_with, wait_until
+from bounds import TIMEOUT_S
+from conftest import Lull, gone, processes_with, wait_until
 from lull import record
 from lull.measurement.state import State
 

@@ -11,8 +11,8 @@ from lull.hosts.virtual import virtual_hosts
 from lull.record import EnergyKind
 from lull.report import svg
 from lull.statistics.bootstrap import Interval
-from lull.study import impacts
 from lull.study.kinds import read_study
+from lull.study.runs import impacts
 from lull.study.runs.curves import binary
 from lull.study.runs.points import Places, all_points, pairs
 

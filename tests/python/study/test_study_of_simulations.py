@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bounds import TIMEOUT_S
 from conftest import Lull, wait_until
 from lull.base import installed
 from lull.base.errors import LullError
@@ -335,7 +336,7 @@ def test_an_interrupted_study_tells_what_is_there(lull: Lull) -> None:
     started = lull.start("study", "./small.toml", "--workers", "1")
     assert wait_until(lambda: list(out.glob(".state/*/000.json")))
     started.send_signal(signal.SIGINT)
-    _, said = started.communicate(timeout=60)
+    _, said = started.communicate(timeout=TIMEOUT_S)
     assert started.returncode == 130, said
     assert "what is there is told in" in said
     rows = list(csv.DictReader((out / "points.csv").open()))

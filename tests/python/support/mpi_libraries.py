@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bounds import TIMEOUT_S
 from lull.mpi.preload import preloaded
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
@@ -69,7 +70,7 @@ class MpiLibrary:
             cwd=folder,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=TIMEOUT_S,
             check=False,
         )
 

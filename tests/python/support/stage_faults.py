@@ -18,6 +18,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bounds import TIMEOUT_S
 from lull.mpi.preload import preloaded
 from mpi_libraries import ENVIRONMENT, LIBRARIES, MpiLibrary
 
@@ -84,7 +85,7 @@ def run(
         nodes = {"LULL_NODES": "2"} if "nodes" in approach else {}
         environment = preloaded(environment, tools={"LULL_STAGE": approach}) | nodes | trouble.settings
     return subprocess.run(
-        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=600, check=False
+        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
 
 

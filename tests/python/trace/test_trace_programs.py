@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from test_trace import printed
 
+from bounds import TIMEOUT_S
 from conftest import Lull, wait_until
 from lull import _core, record
 from mpi_libraries import ENVIRONMENT, LIBRARIES, MpiLibrary, each_library
@@ -104,11 +105,9 @@ def test_ctrl_c_keeps_what_was_recorded(tracing: Lull, built: Path) -> None:
     words = mpi.start(2, built / "every_message.openmpi", "100000000")
     running = tracing.start("trace", "-q", "--out", "t", *words)
     raw = tracing.folder / "t" / "raw"
-    assert wait_until(
-        lambda: len([path for path in raw.glob("*.records") if path.stat().st_size > 500_000]) == 2, within_s=300
-    )
+    assert wait_until(lambda: len([path for path in raw.glob("*.records") if path.stat().st_size > 500_000]) == 2)
     os.kill(running.pid, signal.SIGINT)
-    _, said = running.communicate(timeout=60)
+    _, said = running.communicate(timeout=TIMEOUT_S)
     assert running.returncode == 128 + signal.SIGINT
     assert "lull: what was recorded so far is kept; lull trace convert t makes an archive of it" in said
     assert tracing.run("trace", "convert", "t").returncode == 0
@@ -138,7 +137,7 @@ def test_on_a_full_disk_the_program_goes_on_and_what_was_recorded_stays(tracing:
     tracer = tracing.argv("trace", "-q", "--out", "disk/t", *words)
     done = subprocess.run(
         ["unshare", "--mount", "sh", "-c", on_small_disk, "sh", *tracer],
-        cwd=tracing.folder, env=tracing.environment(), capture_output=True, text=True, timeout=120, check=False,
+        cwd=tracing.folder, env=tracing.environment(), capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
     )  # fmt: skip
     assert done.returncode == 1
     assert len(done.stdout.split()) == 3  # the program's own figures

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import TIMEOUT_S, Lull, kill_all, processes_with, wait_until
+from bounds import TIMEOUT_S
+from conftest import Lull, kill_all, processes_with, wait_until
 from lull import record
 from lull.base.installed import applications
 from places import TESTS
