@@ -13,9 +13,9 @@ from lull.study import file
 from lull.study.file import Value
 from lull.study.kinds import read_study
 from lull.study.simulations.description import Only, StudyOfSimulations
+from lull.study.simulations.earlier_results import read_earlier_rows
 from lull.study.simulations.grids import ACTIVE, all_points
 from lull.study.simulations.rows import Row
-from lull.study.simulations.taken import read_taken
 from lull.study.simulations.verdicts import judge
 
 KEPT = Path(__file__).resolve().parents[1] / "results" / "links" / "points.csv"
@@ -28,7 +28,7 @@ def kept() -> tuple[StudyOfSimulations, list[Row], dict[str, int]]:
     """The study, the rows that are kept, and how many points each grid has."""
     study = read_study(file.find_study("links"))
     points = all_points(study)
-    taken = read_taken(KEPT, points)
+    taken = read_earlier_rows(KEPT, points)
     of_grid: dict[str, int] = defaultdict(int)
     for point in points:
         of_grid[point.grid] += 1

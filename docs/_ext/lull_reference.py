@@ -37,8 +37,8 @@ from lull.study import file
 from lull.study.choices import description as choices
 from lull.study.kinds import read_study
 from lull.study.publications import description as publications
+from lull.study.publications import results as publications_told
 from lull.study.publications import screen as publications_screen
-from lull.study.publications import told as publications_told
 from lull.study.runs import description as runs
 from lull.study.simulations import description as simulated
 from openshmem import Interface
@@ -217,22 +217,22 @@ def export_columns() -> str:
 
 def study_toml() -> str:
     """The tables of a file of a study of runs, and the one that other kinds have as well."""
-    return f"{models_in(runs.StudyOfRuns, file.Part)}\n\n{model(file.Paper)}"
+    return f"{models_in(runs.StudyOfRuns, file.StudyTable)}\n\n{model(file.Paper)}"
 
 
 def simulated_study_toml() -> str:
     """The tables of a file of a study of simulations."""
-    return models_in(simulated.StudyOfSimulations, file.Part)
+    return models_in(simulated.StudyOfSimulations, file.StudyTable)
 
 
 def choices_study_toml() -> str:
     """The tables of a file of a study of choices."""
-    return models_in(choices.StudyOfChoices, file.Part)
+    return models_in(choices.StudyOfChoices, file.StudyTable)
 
 
 def publications_study_toml() -> str:
     """The tables of a file of a study of publications."""
-    return models_in(publications.StudyOfPublications, file.Part)
+    return models_in(publications.StudyOfPublications, file.StudyTable)
 
 
 def published_machines() -> str:
@@ -321,7 +321,7 @@ def simulation_links() -> str:
 
 def machine_toml() -> str:
     """The tables of a machine's file."""
-    return models_in(model_machine.Machine, model_machine.Part, "record.md")
+    return models_in(model_machine.Machine, model_machine.MachineTable, "record.md")
 
 
 def machines() -> str:

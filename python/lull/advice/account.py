@@ -14,13 +14,13 @@ Band = tuple[float, float, float]  # low, mid, high
 BETTER: Final = "better"
 
 
-class Part(BaseModel):
+class AccountTable(BaseModel):
     """Base of all parts."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Objective(Part):
+class Objective(AccountTable):
     """What is to be least."""
 
     of: str  # time, energy or edp
@@ -46,7 +46,7 @@ def objective_named(text: str) -> Objective:
     return Objective(of="energy", slowdown=float(found[1]) / 100)
 
 
-class Alternative(Part):
+class Alternative(AccountTable):
     """Something that could be chosen instead of what the run had, and what it would change."""
 
     choice: str  # of what: "wait policy"
@@ -62,7 +62,7 @@ class Alternative(Part):
     gain: Band | None = None  # of the objective, a share; below 0 is better
 
 
-class Untold(Part):
+class Untold(AccountTable):
     """A choice of which nothing can be said."""
 
     choice: str
@@ -70,7 +70,7 @@ class Untold(Part):
     measure: str  # what would tell
 
 
-class Outcome(Part):
+class Outcome(AccountTable):
     """What came of an alternative that was run in turn with the present state: ratios of medians with intervals."""
 
     name: str
@@ -82,7 +82,7 @@ class Outcome(Part):
     came_true: bool  # the intervals of prediction and outcome meet
 
 
-class Advice(Part):
+class Advice(AccountTable):
     """All of it."""
 
     program: str

@@ -12,7 +12,7 @@ import numpy as np
 from lull.advice.account import Advice, Alternative, Band, Outcome
 from lull.base.errors import LullError
 from lull.measurement.command import Command
-from lull.measurement.session import Asked, measure_commands
+from lull.measurement.session import SessionRequest, measure_commands
 from lull.measurement.turns import Plan
 from lull.record import Domain, Repeat
 from lull.statistics import bootstrap
@@ -49,7 +49,7 @@ def run_in_turn(
         )
         for name, way in ways.items()
     ]
-    asked = Asked(Plan(runs), None, hz, in_force, quiet=True, publish=None)
+    asked = SessionRequest(Plan(runs), None, hz, in_force, quiet=True, publish=None)
     code = measure_commands(commands, asked, may_rename=False, tells=False)
     if code or any(not command.finished for command in commands):
         first = next(iter(ways.values())).words[0]

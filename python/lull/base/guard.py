@@ -97,7 +97,7 @@ def run_guarded(
     guard = installed.executable("lull-guard")
     report_reader, report_writer = os.pipe()
     watch_reader, watch_writer = os.pipe()
-    watch = Watch(watch_writer)
+    watch = GuardPipe(watch_writer)
     try:
         try:
             process = subprocess.Popen(
@@ -124,7 +124,7 @@ def run_guarded(
 
 
 @dataclass
-class Watch:
+class GuardPipe:
     """Our end of the pipe that keeps the command alive; closing it kills the command."""
 
     descriptor: int
@@ -136,7 +136,7 @@ class Watch:
             self.descriptor = -1
 
 
-def _wait(process: subprocess.Popen[bytes], watch: Watch, interrupts: Interrupts | None) -> None:
+def _wait(process: subprocess.Popen[bytes], watch: GuardPipe, interrupts: Interrupts | None) -> None:
     """Wait for the guard's end, passing signals on and asking harder each time the grace runs out."""
     if interrupts is None:
         process.wait()

@@ -24,7 +24,7 @@ DESCRIPTORS = re.compile(r"/proc/(self|thread-self|\d+)(/task/\d+)?/fd")
 
 
 @dataclass(frozen=True)
-class Output:
+class OutputTarget:
     """Where an output goes: a regular file at `path`, there or not; else what is written through.
 
     `descriptor` is that of this process to which `path` leads, as /dev/stdout does.
@@ -35,7 +35,7 @@ class Output:
     descriptor: int | None = None
 
 
-def find_output(out: Path) -> Output:
+def find_output(out: Path) -> OutputTarget:
     """What writing to `out` writes.
 
     Raises:
@@ -44,11 +44,11 @@ def find_output(out: Path) -> Output:
     path = out
     for _ in range(MOST_LINKS):
         if DESCRIPTORS.fullmatch(os.path.realpath(path.parent)) and path.name.isdecimal():
-            return Output(path, False, int(path.name))
+            return OutputTarget(path, False, int(path.name))
         try:
             mode = path.lstat().st_mode
         except FileNotFoundError:
-            return Output(path, True)
+            return OutputTarget(path, True)
         if not stat.S_ISLNK(mode):
             break
         path = path.parent / path.readlink()
@@ -58,7 +58,7 @@ def find_output(out: Path) -> Output:
         raise OSError(0, "it is a disk")
     if stat.S_ISLNK(mode):
         raise OSError(0, "its links lead in a circle")
-    return Output(path, stat.S_ISREG(mode))
+    return OutputTarget(path, stat.S_ISREG(mode))
 
 
 def write_whole(out: Path, content: bytes, what: str, option: str, *, sync: bool = True) -> None:
@@ -111,7 +111,7 @@ def _replace(path: Path, content: bytes, *, sync: bool) -> None:
         aside.unlink(missing_ok=True)
 
 
-def _write_through(to: Output, content: bytes) -> None:
+def _write_through(to: OutputTarget, content: bytes) -> None:
     if to.descriptor is not None:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:

@@ -13,10 +13,10 @@ from lull import __version__, _core
 from lull.calibration.parts import POWER, WAKE_UPS, Observed
 from lull.model.machine import (
     Atomics,
+    CalibrationInfo,
     Figure,
     Frequency,
     Machine,
-    Measured,
     Memory,
     Node,
     Storage,
@@ -76,7 +76,7 @@ def machine_of(observed: Mapping[str, Observed], about: Circumstances) -> Machin
     host = about.host
     return Machine(
         title=f"{host.node}, {host.cores} cores, {host.processor}",
-        measured=Measured(
+        measured=CalibrationInfo(
             when=about.when,
             lull=__version__,
             host=host.node,

@@ -16,7 +16,7 @@ from lull.base.whole_file import write_whole
 from lull.calibration.assembly import Circumstances, machine_of
 from lull.calibration.bench import Bench, is_launcher
 from lull.calibration.parts import parts
-from lull.calibration.state import Begun, State
+from lull.calibration.state import CalibrationConditions, CalibrationState
 from lull.measurement.progress import RunsProgress
 from lull.model.machine import Machine, kept_machine
 from lull.model.machine_text import machine_text
@@ -27,7 +27,7 @@ docs/reference/machine-toml.md says what each key is. LULL_MACHINE=builtin makes
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CalibrationRequest:
     """What a calibration is asked for."""
 
     out: Path | None = None  # None: where this host's is kept
@@ -37,7 +37,7 @@ class Wanted:
     fresh: bool = False
 
 
-def calibrate(wanted: Wanted) -> tuple[Machine, Path]:
+def calibrate(wanted: CalibrationRequest) -> tuple[Machine, Path]:
     """Measure this machine; the file, and where it lies.
 
     Raises:
@@ -55,7 +55,7 @@ def calibrate(wanted: Wanted) -> tuple[Machine, Path]:
         raise UsageError("calibrate", f"{wanted.storage} is no folder", "name one with --storage")
     host = record.this_host()
     launcher, storage = shlex.join(wanted.launcher), str(wanted.storage.resolve())
-    begun = Begun(
+    begun = CalibrationConditions(
         lull=__version__,
         boot_id=host.boot_id,
         cores=host.cores,
@@ -63,7 +63,7 @@ def calibrate(wanted: Wanted) -> tuple[Machine, Path]:
         storage=storage,
         quick=wanted.quick,
     )
-    state = State(begun, fresh=wanted.fresh)
+    state = CalibrationState(begun, fresh=wanted.fresh)
     with Interrupts() as interrupts:
         _measure(Bench(wanted.launcher, wanted.storage.resolve(), wanted.quick, interrupts), state)
     about = Circumstances(host, datetime.now(UTC), state.seconds, launcher, storage)
@@ -73,7 +73,7 @@ def calibrate(wanted: Wanted) -> tuple[Machine, Path]:
     return machine, out
 
 
-def _measure(bench: Bench, state: State) -> None:
+def _measure(bench: Bench, state: CalibrationState) -> None:
     left = [part for part in parts(bench) if part.name not in state.parts]
     with RunsProgress(len(left)) as progress:
         for part in left:

@@ -19,27 +19,29 @@ CPUFREQ: Final = Path("/sys/devices/system/cpu/cpu0/cpufreq")
 
 
 @dataclass(frozen=True)
-class Part:
+class CalibrationPart:
     """Something that is measured at once; what it gives is data that JSON can hold."""
 
     name: str
     measure: Callable[[Bench], Observed]
 
 
-def parts(bench: Bench) -> list[Part]:
+def parts(bench: Bench) -> list[CalibrationPart]:
     """All parts of a calibration of this machine."""
     policies = wait_policies()
     within, between = own_launcher(2), bench.between_nodes()
     return [
-        Part("network", _transfers(between, "--between-nodes")),  # first: a launcher that fails does so at once
-        Part("network receiver", _transfers(between, "--between-nodes", "--receiver")),
-        Part("memory", lambda b: b.run(["memory", "--rounds", str(b.rounds(7))])),
-        Part("frequency", lambda _: frequency_steps()),
-        *(Part(f"{WAKE_UPS} {policy}", _wake_ups(policy)) for policy in policies),
-        Part("shared-memory", _transfers(within)),
-        Part("shared-memory receiver", _transfers(within, "--receiver")),
-        Part("storage", _storage),
-        *(Part(f"{POWER} {turn + 1}", _power(policies)) for turn in range(bench.rounds(3, 1))),
+        CalibrationPart(
+            "network", _transfers(between, "--between-nodes")
+        ),  # first: a launcher that fails does so at once
+        CalibrationPart("network receiver", _transfers(between, "--between-nodes", "--receiver")),
+        CalibrationPart("memory", lambda b: b.run(["memory", "--rounds", str(b.rounds(7))])),
+        CalibrationPart("frequency", lambda _: frequency_steps()),
+        *(CalibrationPart(f"{WAKE_UPS} {policy}", _wake_ups(policy)) for policy in policies),
+        CalibrationPart("shared-memory", _transfers(within)),
+        CalibrationPart("shared-memory receiver", _transfers(within, "--receiver")),
+        CalibrationPart("storage", _storage),
+        *(CalibrationPart(f"{POWER} {turn + 1}", _power(policies)) for turn in range(bench.rounds(3, 1))),
     ]
 
 

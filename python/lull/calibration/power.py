@@ -26,28 +26,28 @@ END_S: Final = 0.2
 
 
 @dataclass(frozen=True)
-class State:
+class MachineState:
     """Something that the machine can do while its power is measured; `work` gives begin and end, CLOCK_MONOTONIC."""
 
     name: str  # idle_node, one_core, busy_node, waiting.POLICY
     work: Callable[[Bench, float], tuple[int, int]]
 
 
-def states(policies: Sequence[str]) -> list[State]:
+def states(policies: Sequence[str]) -> list[MachineState]:
     """All of them, in the order in which they take turns."""
     cores = len(os.sched_getaffinity(0))
 
-    def waiting(policy: str) -> State:
+    def waiting(policy: str) -> MachineState:
         def work(bench: Bench, seconds: float) -> tuple[int, int]:
             found = bench.run(["--wait", policy, "waiting", str(seconds)], own_launcher(cores))
             return int(found["begin_ns"]), int(found["end_ns"])
 
-        return State(WAITING + policy, work)
+        return MachineState(WAITING + policy, work)
 
     return [
-        State("idle_node", _idle),
-        State("one_core", lambda bench, seconds: _load(1, seconds, bench.interrupts)),
-        State("busy_node", lambda bench, seconds: _load(cores, seconds, bench.interrupts)),
+        MachineState("idle_node", _idle),
+        MachineState("one_core", lambda bench, seconds: _load(1, seconds, bench.interrupts)),
+        MachineState("busy_node", lambda bench, seconds: _load(cores, seconds, bench.interrupts)),
         *(waiting(policy) for policy in policies),
     ]
 

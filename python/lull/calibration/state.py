@@ -21,7 +21,7 @@ from lull.calibration.parts import Observed
 LONGEST_S: Final = 24 * 3600.0  # after which what was observed is not continued
 
 
-class Begun(BaseModel):
+class CalibrationConditions(BaseModel):
     """What must be the same for parts to belong together."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -34,18 +34,18 @@ class Begun(BaseModel):
     quick: bool
 
 
-class Kept(BaseModel):
+class CalibrationStateFile(BaseModel):
     """The file."""
 
     model_config = ConfigDict(extra="forbid")
 
-    begun: Begun
+    begun: CalibrationConditions
     when: float  # time.time()
     seconds: float = 0.0  # that the parts took
     parts: dict[str, dict[str, Any]] = {}
 
 
-class State:
+class CalibrationState:
     """The parts of one calibration; nothing is kept where no home is known.
 
     Args:
@@ -54,13 +54,15 @@ class State:
         environment: Where XDG_CACHE_HOME and HOME are.
     """
 
-    def __init__(self, begun: Begun, *, fresh: bool, environment: Mapping[str, str] = os.environ) -> None:
+    def __init__(
+        self, begun: CalibrationConditions, *, fresh: bool, environment: Mapping[str, str] = os.environ
+    ) -> None:
         home = environment.get("HOME")
         base = environment.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else None)
         self._path = Path(base, "lull", "calibration", f"{socket.gethostname()}.json") if base else None
         known = None if fresh else self._read()
         if known is None or known.begun != begun or not 0 <= time.time() - known.when < LONGEST_S:
-            known = Kept(begun=begun, when=time.time())
+            known = CalibrationStateFile(begun=begun, when=time.time())
         self._kept = known
 
     @property
@@ -86,8 +88,8 @@ class State:
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
-    def _read(self) -> Kept | None:
+    def _read(self) -> CalibrationStateFile | None:
         try:
-            return None if self._path is None else Kept.model_validate_json(self._path.read_bytes())
+            return None if self._path is None else CalibrationStateFile.model_validate_json(self._path.read_bytes())
         except (OSError, ValidationError):
             return None

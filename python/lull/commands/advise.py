@@ -89,10 +89,10 @@ def program(
         lull advise --explain results/app-20261123-0500
         lull advise --on slingshot-4608 --objective energy trace
     """
-    from lull.advice.asking import Asked, answer
+    from lull.advice.request import AdviceRequest, answer
     from lull.advice.screen import show
 
-    found, folder = answer(Asked(cmd, objective, on, runs, verify, out))
+    found, folder = answer(AdviceRequest(cmd, objective, on, runs, verify, out))
     if as_json:
         click.echo(found.model_dump_json(indent=1))
         return

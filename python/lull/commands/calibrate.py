@@ -63,7 +63,7 @@ def calibrate(
         machine = read_machine(str(out) if out is not None else HERE)
     else:
         from lull.base.native import checked_settings
-        from lull.calibration.calibrate import Wanted
+        from lull.calibration.calibrate import CalibrationRequest
         from lull.calibration.calibrate import calibrate as measured
 
         place = find_place(os.environ)
@@ -71,7 +71,7 @@ def calibrate(
             found = f"{place.launcher} has started it {place.size} times"
             raise UsageError("calibrate", found, "start it once, and name the launcher: lull calibrate -- mpirun -n 2")
         checked_settings()
-        machine, path = measured(Wanted(out, launcher, storage, quick, fresh))
+        machine, path = measured(CalibrationRequest(out, launcher, storage, quick, fresh))
         click.echo(f"lull: machine file in {path}", err=True)
     if as_json:
         click.echo(machine.model_dump_json(exclude_none=True, indent=1))

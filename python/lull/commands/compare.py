@@ -24,7 +24,7 @@ from lull.record.labels import distinct
 
 
 @dataclass(frozen=True)
-class Asked:
+class CompareRequest:
     """The records to compare, the baseline first, and how to show what comes out."""
 
     folders: list[Path]
@@ -87,7 +87,7 @@ def compare(
     if len(ordered) < 2:
         raise UsageError("compare", "one record alone is compared with nothing", "name a second one")
     runs = distinct(ordered, [record.read(folder) for folder in ordered])
-    asked = Asked(ordered, runs, region, per, allow_mixed, as_json, as_markdown, parsed, fail_on_median)
+    asked = CompareRequest(ordered, runs, region, per, allow_mixed, as_json, as_markdown, parsed, fail_on_median)
     simulated = all(is_simulated(run) for run in runs)
     findings = _compare_simulations(asked) if simulated else _compare_measurements(asked)
     for line in filter(None, map(conditions.sentence, findings)):
@@ -104,7 +104,7 @@ def baseline_first(folders: Sequence[Path], baseline: Path | None) -> list[Path]
     return [baseline, *others]
 
 
-def _compare_measurements(asked: Asked) -> list[ConditionFinding]:
+def _compare_measurements(asked: CompareRequest) -> list[ConditionFinding]:
     first, *others = asked.runs
     found = compare_all(first, others, region=asked.region, per=asked.per, allow_mixed=asked.allow_mixed)
     slope = marginal([quantity(run, region=asked.region, per=asked.per) for run in asked.runs])
@@ -130,7 +130,7 @@ def _compare_measurements(asked: Asked) -> list[ConditionFinding]:
     return findings
 
 
-def _compare_simulations(asked: Asked) -> list[ConditionFinding]:
+def _compare_simulations(asked: CompareRequest) -> list[ConditionFinding]:
     """Simulations by their own quantities: each candidate against the baseline, in turn."""
     from lull.simulation.account import read_simulation
     from lull.simulation.comparison import compare as compare_two

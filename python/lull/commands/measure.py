@@ -17,9 +17,9 @@ from lull.job.launcher import find_place
 from lull.measurement import launched
 from lull.measurement.command import Command
 from lull.measurement.command_file import read_commands
+from lull.measurement.messages import say
 from lull.measurement.precision import Precision
-from lull.measurement.session import Asked, measure_commands
-from lull.measurement.telling import say
+from lull.measurement.session import SessionRequest, measure_commands
 from lull.measurement.turns import Plan
 from lull.record.append import appending, check_same
 from lull.record.new_folder import check_free, default_folder
@@ -115,7 +115,7 @@ def measure(
         )
         commands, folder = [command], command.folder
     plan = Plan(runs, until, 1 if seed is None else seed)
-    asked = Asked(plan, idle_s, rate, settings, quiet, folder if publish else None)
+    asked = SessionRequest(plan, idle_s, rate, settings, quiet, folder if publish else None)
     return measure_commands(commands, asked, may_rename=out is None and append is None and not interleave)
 
 

@@ -94,13 +94,13 @@ def predict(
         lull predict --on machine.toml --power deep-sleep --processes 256 run32 run16
     """
     from lull.base.errors import UsageError
-    from lull.prediction.asking import Asked, answer
+    from lull.prediction.request import PredictionRequest, answer
     from lull.prediction.screen import show
 
     if label is not None and (not label or "/" in label):
         raise UsageError("name it", f"the label {label!r} cannot be part of a folder's name", "choose another")
     found, folder = answer(
-        Asked(
+        PredictionRequest(
             cmd,
             processes,
             on,

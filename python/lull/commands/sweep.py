@@ -14,7 +14,7 @@ from rich.text import Text
 
 from lull.base.interrupts import Interrupts
 from lull.base.terminal import output
-from lull.measurement.state import State, take_up
+from lull.measurement.state import StudyState, take_up
 from lull.simulation.account import read_simulation
 from lull.simulation.report import write_simulation_report
 from lull.simulation.sweep import read_sweep
@@ -51,7 +51,7 @@ def run_sweep(
     folder = out or Path("results") / f"sweep-{sweep.name}"
     cores = number or len(os.sched_getaffinity(0))
     command = ["lull", "simulate", "--sweep", str(path), *(w for one in assignments for w in ("--set", one))]
-    with State(folder) as state:
+    with StudyState(folder) as state:
         if words := take_up(state, beginning(sweep), False if fresh else None):
             print(f"lull: {words}", file=sys.stderr)
         with Interrupts() as interrupts:

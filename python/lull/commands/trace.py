@@ -61,7 +61,7 @@ def record_command(
 ) -> int:
     """Run CMD and record every call of MPI that its processes make; options after CMD are its own."""
     from lull.job.launcher import find_place
-    from lull.measurement.telling import say
+    from lull.measurement.messages import say
     from lull.record.new_folder import default_folder
     from lull.trace.recording import Recording, record_trace
 

@@ -17,7 +17,7 @@ HIGHEST_SIZE = 10_000_000
 
 
 @dataclass(frozen=True)
-class Place:
+class JobRank:
     """One rank of a job."""
 
     launcher: str
@@ -58,7 +58,7 @@ CONVENTIONS = (
 )
 
 
-def find_place(env: Mapping[str, str]) -> Place | None:
+def find_place(env: Mapping[str, str]) -> JobRank | None:
     """The rank that this process is, or None when no launcher started it.
 
     Raises:
@@ -82,7 +82,7 @@ def find_place(env: Mapping[str, str]) -> Place | None:
         if size == 1 and convention.may_be_a_shell and "SLURM_STEP_ID" in env:
             return None
         job = " ".join(env[name] for name in convention.job if env.get(name))
-        return Place(convention.launcher, job, rank, size, _on_node(convention, env))
+        return JobRank(convention.launcher, job, rank, size, _on_node(convention, env))
     return None
 
 

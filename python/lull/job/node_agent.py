@@ -23,10 +23,10 @@ from pathlib import Path
 
 from lull.base.errors import LullError
 from lull.job.election import Line, Reader, elect
-from lull.job.launcher import Place
+from lull.job.launcher import JobRank
 from lull.job.node import Identity, digest, take_anchor
 from lull.job.node_exchange import NodeExchange
-from lull.job.part import Asked, Report, compose
+from lull.job.part import MeasurementRequest, Report, compose
 from lull.job.siblings import Siblings, all_on_this_node, siblings_of
 from lull.meter.meter import Meter
 
@@ -44,9 +44,9 @@ FOLDER_SUFFIX = ".job-"
 class Job:
     """The job as its ranks see it, alike in all of them."""
 
-    place: Place
+    place: JobRank
     target: Path  # the record to be written or added to
-    asked: Asked
+    asked: MeasurementRequest
     timeout_s: float
 
     @property

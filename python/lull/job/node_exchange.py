@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lull import record
 from lull.base.errors import LullError, describe_os_error
-from lull.record.part import Handed, NodePart
+from lull.record.part import NodePart, NodeRecord
 
 PART_FILE = "part.json"
 CLAIM_FILE = "merger"
@@ -42,7 +42,7 @@ class Announcement(BaseModel):
 
 
 @dataclass
-class _Seen:
+class _ObservedAnnouncement:
     """An announcement, and when it was first seen so, by our own clock."""
 
     announcement: Announcement
@@ -71,7 +71,7 @@ class NodeExchange:
         self._timeout_s = timeout_s
         self._own: Announcement | None = None
         self._announced_at = 0.0
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _ObservedAnnouncement] = {}
         self._news_at = time.monotonic()
         self._looked_at = 0.0
         self.nobody_comes = False  # set by who knows that the ranks that are missing are not measured
@@ -122,7 +122,7 @@ class NodeExchange:
                 ) from error
             raise LullError(f"exchange with the other nodes in {self.folder}", describe_os_error(error)) from error
 
-    def hand_in(self, of: Handed) -> None:
+    def hand_in(self, of: NodeRecord) -> None:
         """Put down this node's part, whole or not at all; then announce it.
 
         Raises:
@@ -192,7 +192,7 @@ class NodeExchange:
         """Whether rank 0 is on this node: it looks often, the others seldom."""
         return self._own is not None and 0 in self._own.ranks
 
-    def parts(self) -> list[Handed]:
+    def parts(self) -> list[NodeRecord]:
         """All parts that have been handed in, by their lowest rank.
 
         Raises:
@@ -206,7 +206,7 @@ class NodeExchange:
                 part = NodePart.model_validate_json(place.read_bytes())
             except (OSError, ValidationError) as error:
                 raise LullError(f"read the part of a node in {place.parent}", "it is damaged") from error
-            found.append(Handed(part, record.read(place.parent), record.read_samples(place.parent)))
+            found.append(NodeRecord(part, record.read(place.parent), record.read_samples(place.parent)))
         return sorted(found, key=lambda handed: min((rank.rank for rank in handed.part.ranks), default=self._size))
 
     def is_over(self) -> bool:
@@ -239,7 +239,7 @@ class NodeExchange:
         """Whether nothing new has been heard for the timeout, or nobody comes."""
         return self.nobody_comes or time.monotonic() - self._news_at > self._timeout_s
 
-    def _silent(self, key: str, seen: _Seen) -> bool:
+    def _silent(self, key: str, seen: _ObservedAnnouncement) -> bool:
         return key != self._key and time.monotonic() - seen.since > self._timeout_s
 
     def _look(self) -> None:
@@ -257,7 +257,7 @@ class NodeExchange:
             is_new = before is None or before.announcement.model_copy(update={"beat": found.beat}) != found
             if is_new and key != self._key:
                 self._news_at = now
-            self._seen[key] = _Seen(found, now)
+            self._seen[key] = _ObservedAnnouncement(found, now)
 
     def _read(self, key: str) -> Announcement | None:
         try:

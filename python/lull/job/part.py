@@ -14,7 +14,7 @@ from lull.base.text import readable
 from lull.job.node import Identity, clock_error_s, take_anchor
 from lull.meter.meter import Series
 from lull.record import Choice, Energy, Metric, Output, Rank, Repeat, Run, Waiting
-from lull.record.part import Anchor, Handed, NodePart
+from lull.record.part import Anchor, NodePart, NodeRecord
 from lull.record.totals import node_totals
 from lull.regions.accounts import Account, merge_metrics, merge_regions
 
@@ -43,7 +43,7 @@ class Report(BaseModel):
 
 
 @dataclass(frozen=True)
-class Asked:
+class MeasurementRequest:
     """What is alike in all ranks: what is measured, and how."""
 
     label: str
@@ -54,8 +54,13 @@ class Asked:
 
 
 def compose(
-    asked: Asked, identity: Identity, series: Series, first: Anchor, reports: Sequence[Report], lost: Sequence[int]
-) -> Handed:
+    asked: MeasurementRequest,
+    identity: Identity,
+    series: Series,
+    first: Anchor,
+    reports: Sequence[Report],
+    lost: Sequence[int],
+) -> NodeRecord:
     """The part of the node whose ranks sent `reports`; ranks in `lost` ended without one.
 
     Energy is that from the first begin to the last end of a rank on this node. Where the meter began later than the
@@ -105,7 +110,7 @@ def compose(
         warnings=warnings,
         disputed=list(metrics.disputed),
     )
-    return Handed(part, run, series.table(0, begin) if ended else record.SAMPLES_SCHEMA.empty_table())
+    return NodeRecord(part, run, series.table(0, begin) if ended else record.SAMPLES_SCHEMA.empty_table())
 
 
 def _repeat(

@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 
 from lull.base.errors import UsageError
-from lull.job.launcher import Place, find_place, nodes_allocated
+from lull.job.launcher import JobRank, find_place, nodes_allocated
 
 
 class Siblings(Enum):
@@ -22,7 +22,7 @@ class Siblings(Enum):
     UNMEASURED = "processes, and none of them is a lull measure"
 
 
-def siblings_of(place: Place, proc: Path = Path("/proc")) -> Siblings:
+def siblings_of(place: JobRank, proc: Path = Path("/proc")) -> Siblings:
     """What there is on this node of other ranks of this job; of this user's processes, which are all that are shown."""
     found = Siblings.NONE
     for folder in proc.glob("[0-9]*"):
@@ -44,6 +44,6 @@ def siblings_of(place: Place, proc: Path = Path("/proc")) -> Siblings:
     return found
 
 
-def all_on_this_node(place: Place) -> bool:
+def all_on_this_node(place: JobRank) -> bool:
     """Whether every rank of the job is here, as far as the launcher and the batch system tell."""
     return place.on_node >= place.size if place.on_node is not None else nodes_allocated(os.environ) == 1

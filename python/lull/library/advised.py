@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from lull.advice.account import BETTER, Advice, Band
-from lull.advice.asking import Asked, answer
+from lull.advice.request import AdviceRequest, answer
 from lull.advice.screen import HEADINGS, asked_words, rows, untold_words
 from lull.base.errors import UsageError
-from lull.library.shown import as_pandas, table
+from lull.library.display import as_pandas, table
 from lull.record import EnergyKind
 
 if TYPE_CHECKING:
@@ -119,4 +119,6 @@ def advise(
         words = [str(word) for word in what]
     if not words:
         raise UsageError("advise", "the command is empty", "name a program")
-    return Advised(answer(Asked(words, objective, str(on), runs, verify, None if out is None else Path(out)))[0])
+    return Advised(
+        answer(AdviceRequest(words, objective, str(on), runs, verify, None if out is None else Path(out)))[0]
+    )

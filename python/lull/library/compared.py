@@ -13,11 +13,11 @@ from lull.comparison.compare import compare_all
 from lull.comparison.result import Comparison
 from lull.comparison.table import category_words, rows, scope_words, sensor_words
 from lull.library.compared_simulations import ComparedSimulations, compare_simulations
+from lull.library.display import as_pandas, table
 from lull.library.loading import load
-from lull.library.predicted import Predicted
+from lull.library.predicted import PredictionResult
 from lull.library.recorded import Recorded
-from lull.library.shown import as_pandas, table
-from lull.library.simulated import Simulated
+from lull.library.simulated import SimulationResult
 from lull.library.traced import Traced
 from lull.record.labels import distinct
 from lull.statistics import formatting
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 RATIOS = ("speedup", "greenup", "powerup", "edp_ratio", "ed2p_ratio")
-NAMES = {Recorded: "a run", Simulated: "a simulation", Predicted: "a prediction", Traced: "a trace"}
+NAMES = {Recorded: "a run", SimulationResult: "a simulation", PredictionResult: "a prediction", Traced: "a trace"}
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparisonResult:
     """One or more candidates against a baseline; `found` has all figures of each.
 
     The ratios are the first candidate's: baseline over candidate, above 1 the candidate is better; Powerup alone is the
@@ -83,24 +83,24 @@ def compare(
     region: str | None = None,
     per: str | None = None,
     allow_mixed: bool = False,
-) -> Compared: ...
+) -> ComparisonResult: ...
 @overload
-def compare(baseline: Simulated, *candidates: Simulated | str | Path) -> ComparedSimulations: ...
+def compare(baseline: SimulationResult, *candidates: SimulationResult | str | Path) -> ComparedSimulations: ...
 @overload
 def compare(
     baseline: str | Path,
-    *candidates: Recorded | Simulated | str | Path,
+    *candidates: Recorded | SimulationResult | str | Path,
     region: str | None = None,
     per: str | None = None,
     allow_mixed: bool = False,
-) -> Compared | ComparedSimulations: ...
+) -> ComparisonResult | ComparedSimulations: ...
 def compare(
-    baseline: Recorded | Simulated | str | Path,
-    *candidates: Recorded | Simulated | str | Path,
+    baseline: Recorded | SimulationResult | str | Path,
+    *candidates: Recorded | SimulationResult | str | Path,
     region: str | None = None,
     per: str | None = None,
     allow_mixed: bool = False,
-) -> Compared | ComparedSimulations:
+) -> ComparisonResult | ComparedSimulations:
     """Compare runs with a baseline: Speedup, Greenup, Powerup, with intervals and rank tests; or simulations.
 
     Args:
@@ -117,7 +117,7 @@ def compare(
     if not candidates:
         raise UsageError("compare", "one record alone is compared with nothing", "name a second one")
     sides = [load(one) if isinstance(one, str | Path) else one for one in (baseline, *candidates)]
-    simulations = tuple(side for side in sides if isinstance(side, Simulated))
+    simulations = tuple(side for side in sides if isinstance(side, SimulationResult))
     if len(simulations) == len(sides):
         if region is not None or per is not None:
             words = "simulations have no regions and no work to divide by"
@@ -129,7 +129,7 @@ def compare(
         raise UsageError("compare", f"what is given is not of one kind ({there})", "compare runs, or simulations")
     folders = [side.folder or Path(f"{side.label}-{place}") for place, side in enumerate(runs, 1)]
     first, *others = distinct(folders, [side.run for side in runs])
-    return Compared(tuple(compare_all(first, others, region=region, per=per, allow_mixed=allow_mixed)))
+    return ComparisonResult(tuple(compare_all(first, others, region=region, per=per, allow_mixed=allow_mixed)))
 
 
 def _row(found: Comparison) -> dict[str, object]:

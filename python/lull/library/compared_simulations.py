@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from lull.library.shown import as_pandas, table
-from lull.library.simulated import Simulated
+from lull.library.display import as_pandas, table
+from lull.library.simulated import SimulationResult
 from lull.record import EnergyKind
 from lull.record.labels import told_apart
 from lull.simulation import comparison
@@ -34,11 +34,11 @@ class ComparedSimulations:
     """
 
     found: tuple[SimulatedComparison, ...]
-    sides: tuple[Simulated, ...]
+    sides: tuple[SimulationResult, ...]
 
     @property
     def speedup(self) -> Interval:
-        """Simulated time of the baseline over that of the candidate."""
+        """SimulationResult time of the baseline over that of the candidate."""
         return self.found[0].speedup
 
     @property
@@ -79,7 +79,7 @@ class ComparedSimulations:
         return "".join(map(_shown, self.found))
 
 
-def compare_simulations(baseline: Simulated, candidates: tuple[Simulated, ...]) -> ComparedSimulations:
+def compare_simulations(baseline: SimulationResult, candidates: tuple[SimulationResult, ...]) -> ComparedSimulations:
     """Compare simulations with a baseline, which `lull.compare` calls.
 
     Raises:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from lull import record
-from lull.library.predicted import Predicted, load_prediction
+from lull.library.predicted import PredictionResult, load_prediction
 from lull.library.recorded import Recorded, load_record
-from lull.library.simulated import Simulated, load_simulation
+from lull.library.simulated import SimulationResult, load_simulation
 from lull.library.traced import Traced, load_trace
 from lull.prediction.account import PREDICTION_FILE
 from lull.simulation.account import SIMULATION_FILE
 from lull.trace.convert import is_trace
 
 
-def load(path: str | Path) -> Recorded | Simulated | Predicted | Traced:
+def load(path: str | Path) -> Recorded | SimulationResult | PredictionResult | Traced:
     """What lies in a folder: the record of a run, of a simulation, a prediction, or a trace.
 
     A traced run is both: `load` gives its record, `lull.load_trace` what the trace says.

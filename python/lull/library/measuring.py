@@ -31,7 +31,7 @@ from lull.base.text import readable
 from lull.library.recorded import Recorded, load_record
 from lull.measurement.command import Command
 from lull.measurement.repeat import compose_run
-from lull.measurement.session import Asked, measure_commands
+from lull.measurement.session import SessionRequest, measure_commands
 from lull.measurement.turns import Plan
 from lull.meter.meter import Meter
 from lull.record import EnergyKind, Repeat
@@ -73,7 +73,7 @@ def measure(
     check_free(folder)
     one = Command(readable(name), words, folder, warmup)
     rate = float(settings["LULL_METER_HZ"]) if hz is None else hz
-    asked = Asked(Plan(runs), None, rate, settings, quiet=True, publish=None)
+    asked = SessionRequest(Plan(runs), None, rate, settings, quiet=True, publish=None)
     code = measure_commands([one], asked, may_rename=out is None, tells=False)
     if not one.finished:
         raise LullError(f"measure {words[0]}", f"it could not be started (exit code {code})", "see what it said above")

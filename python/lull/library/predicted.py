@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from lull.base.errors import UsageError
-from lull.library.shown import as_pandas, table
+from lull.library.display import as_pandas, table
 from lull.prediction.account import Prediction, read_prediction
-from lull.prediction.asking import DEFAULT_MACHINE, Asked, answer
+from lull.prediction.request import DEFAULT_MACHINE, PredictionRequest, answer
 from lull.simulation.account import read_simulation
 from lull.statistics import formatting
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Predicted:
+class PredictionResult:
     """A prediction; `found` has every figure, in SI units, all of them simulated."""
 
     found: Prediction
@@ -79,7 +79,7 @@ def predict(
     out: str | Path | None = None,
     label: str | None = None,
     workers: int | None = None,
-) -> Predicted:
+) -> PredictionResult:
     """Predict the time and energy of a program on a machine that is not here.
 
     Args:
@@ -108,7 +108,7 @@ def predict(
         words = [str(word) for word in what]
     if not words:
         raise UsageError("predict", "the command is empty", "name a program")
-    asked = Asked(
+    asked = PredictionRequest(
         words,
         processes,
         str(on),
@@ -124,13 +124,13 @@ def predict(
         workers,
         command=["lull.predict", *words],
     )
-    return Predicted(*answer(asked))
+    return PredictionResult(*answer(asked))
 
 
-def load_prediction(folder: Path) -> Predicted:
+def load_prediction(folder: Path) -> PredictionResult:
     """The prediction in `folder`.
 
     Raises:
         LullError: There is none, or it is damaged.
     """
-    return Predicted(read_prediction(folder), folder)
+    return PredictionResult(read_prediction(folder), folder)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from lull import record
 from lull.comparison.quantity import Quantity, quantity
-from lull.library.shown import as_pandas, table
+from lull.library.display import as_pandas, table
 from lull.record import SAMPLES_SCHEMA, EnergyKind, Run
 from lull.record.table import tidy_rows
 from lull.statistics import bootstrap, formatting

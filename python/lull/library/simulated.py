@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from lull.base.errors import UsageError
 from lull.base.parquet import read_table
-from lull.library.shown import as_pandas, table
+from lull.library.display import as_pandas, table
 from lull.record import EnergyKind
 from lull.simulation import account, simulation_record
 from lull.simulation.account import LINKS_FILE, JobAccount, LatencyAccount, PowerAccount, RepeatAccount, SimulationFile
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Simulated:
+class SimulationResult:
     """A simulation, and what it answers, in SI units; all of it is simulated.
 
     Figures are those of the first repeat: a simulation has one, a point of a sweep one for each seed, in `repeats`.
@@ -57,7 +57,7 @@ class Simulated:
 
     @property
     def seconds(self) -> float:
-        """Simulated time, s."""
+        """SimulationResult time, s."""
         return self.repeats[0].simulated_s
 
     @property
@@ -110,17 +110,17 @@ class Simulated:
         """A row for each link of each repeat: its ends, packets, bytes, wake-ups, seconds in each state."""
         return as_pandas(self._links())
 
-    def plot(self, *others: Simulated) -> list[Axes]:
+    def plot(self, *others: SimulationResult) -> list[Axes]:
         """Draw the share of time that links spend in each state of power; beside those of `others`."""
         from lull.simulation.plots import time_in_states
 
         return list(time_in_states([(one.label, one.file) for one in (self, *others)]).figure.axes)
 
-    def labelled(self, label: str) -> Simulated:
+    def labelled(self, label: str) -> SimulationResult:
         """The same by another name."""
         return replace(self, label=label)
 
-    def save(self, folder: str | Path, *, command: Sequence[str] = ("lull.simulate",)) -> Simulated:
+    def save(self, folder: str | Path, *, command: Sequence[str] = ("lull.simulate",)) -> SimulationResult:
         """Write it as a record, which every command of Lull reads.
 
         Args:
@@ -133,7 +133,7 @@ class Simulated:
         target = Path(folder)
         run_json = simulation_record.run_of(self.label, command, self.file, [self.started] * len(self.repeats))
         simulation_record.write(target, run_json, self.file, self._links())
-        return Simulated(self.file, target, self.result, self.label, self.started)
+        return SimulationResult(self.file, target, self.result, self.label, self.started)
 
     def _links(self) -> pa.Table:
         if self.result is not None:
@@ -166,7 +166,7 @@ def simulate(
     label: str | None = None,
     progress: Progress | None = None,
     baseline: bool = True,
-) -> Simulated:
+) -> SimulationResult:
     """Simulate a network; `lull simulate` does the same.
 
     Args:
@@ -186,23 +186,23 @@ def simulate(
 
 
 @dataclass(frozen=True)
-class Described:
+class DescribedSimulation:
     """A simulation that has been described without a mistake, and can be run."""
 
     description: Description
     asked: str  # begins its errors
     label: str
 
-    def simulated(self, *, progress: Progress | None = None, baseline: bool = True) -> Simulated:
+    def simulated(self, *, progress: Progress | None = None, baseline: bool = True) -> SimulationResult:
         """Run it, as `simulate` does."""
         started = datetime.now(UTC)
         result = run(self.description, self.asked, progress=progress, baseline=baseline)
-        return Simulated(account.file_of(result), None, result, self.label, started)
+        return SimulationResult(account.file_of(result), None, result, self.label, started)
 
 
 def described(
     config: Mapping[str, Any] | str | Path, changes: Mapping[str, Any], label: str | None = None
-) -> Described:
+) -> DescribedSimulation:
     """Read and check what `simulate` is given.
 
     Raises:
@@ -217,13 +217,13 @@ def described(
     description = read_description(with_keys(content, changes), asked)
     if not name or "/" in name:
         raise UsageError("name the record", f"the label {name!r} cannot be part of a folder's name", "choose another")
-    return Described(description, asked, name)
+    return DescribedSimulation(description, asked, name)
 
 
-def load_simulation(folder: Path) -> Simulated:
+def load_simulation(folder: Path) -> SimulationResult:
     """The simulation in `folder`.
 
     Raises:
         LullError: There is none, or it is damaged.
     """
-    return Simulated(account.read_simulation(folder), folder, label=folder.name)
+    return SimulationResult(account.read_simulation(folder), folder, label=folder.name)

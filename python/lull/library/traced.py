@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from lull.library.shown import as_pandas, table
+from lull.library.display import as_pandas, table
 from lull.statistics import formatting
 from lull.trace.account import STATES, TraceAccount, analyse
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from lull.meter.meter import Counted
+from lull.meter.meter import CounterTotals
 from lull.record import Channel, Domain, Energy, EnergyKind, Model
 from lull.record.totals import add, counted, node_totals
 
@@ -63,9 +63,9 @@ class Recent:
     def __init__(self, node: str, channels: Sequence[Channel]) -> None:
         self.node = node
         self.channels = channels
-        self._readings: deque[Counted] = deque()
+        self._readings: deque[CounterTotals] = deque()
 
-    def add(self, newest: Counted) -> None:
+    def add(self, newest: CounterTotals) -> None:
         """Take note of a reading; one of another series than the last begins anew."""
         if self._readings and self._readings[-1].series != newest.series:
             self._readings.clear()

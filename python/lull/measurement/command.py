@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from lull import record
 from lull.base.guard import Stream
-from lull.measurement.repeat import Measured, compose_run
+from lull.measurement.repeat import MeasuredRepeat, compose_run
 from lull.meter.meter import Meter
 from lull.record import IdlePower, Repeat
 from lull.record.append import add_repeats, replace_record
@@ -44,7 +44,7 @@ class Command:
     factors: Mapping[str, str | int | float] = field(default_factory=dict)
     stdout: Stream = None  # where its output goes; None: to ours
     append: bool = False  # whether the record stands already, and these are further repeats of it
-    finished: list[Measured] = field(default_factory=list)
+    finished: list[MeasuredRepeat] = field(default_factory=list)
     saved: int = 0  # of the repeats that have finished, how many are on disk
 
     @property
@@ -83,7 +83,7 @@ class Command:
             self.saved = 0
 
     def _record_of(
-        self, finished: Sequence[Measured], how: Recording, idle: Sequence[IdlePower]
+        self, finished: Sequence[MeasuredRepeat], how: Recording, idle: Sequence[IdlePower]
     ) -> tuple[record.Run, pa.Table]:
         in_force = {**how.settings, **{name: value for name, value in self.env.items() if name in how.settings}}
         repeats = [measured.repeat for measured in finished]

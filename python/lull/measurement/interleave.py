@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from lull.base.interrupts import Interrupts
-from lull.measurement.repeat import Measured
+from lull.measurement.repeat import MeasuredRepeat
 
 T = TypeVar("T")
 
@@ -55,12 +55,12 @@ def interleaved(
 
 def take_turns(
     turns: Iterable[Turn[T]],
-    measure: Callable[[Turn[T]], Measured],
+    measure: Callable[[Turn[T]], MeasuredRepeat],
     interrupts: Interrupts,
     asked: str,
     *,
     begins: Callable[[Turn[T]], None],
-    ended: Callable[[Turn[T], Measured], None],
+    ended: Callable[[Turn[T], MeasuredRepeat], None],
 ) -> None:
     """Measure turn by turn, one at a time.
 
@@ -69,8 +69,8 @@ def take_turns(
         measure: Runs one of them.
         interrupts: Signals that may ask to stop.
         asked: What is being done, for the line that says it was stopped.
-        begins: Told before each.
-        ended: Told after each, with what it gave; here it is kept.
+        begins: Called before each.
+        ended: Called after each with its result, and keeps it.
 
     Raises:
         InterruptedBySignal: A signal asked to stop; turns that ended are kept.

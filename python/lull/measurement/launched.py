@@ -21,14 +21,14 @@ from lull.base.guard import GRACE_S, CannotExecuteError, run_guarded
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.terminal import output
 from lull.base.text import readable
-from lull.job.launcher import Place
+from lull.job.launcher import JobRank
 from lull.job.node import this_node
 from lull.job.node_agent import Job, NodeAgent
 from lull.job.node_exchange import NodeExchange
-from lull.job.part import Asked, Report
+from lull.job.part import MeasurementRequest, Report
 from lull.measurement.summary import costs_in_words, summary_table
 from lull.record.append import add_repeats, appending, check_same
-from lull.record.merging import Merged, merge
+from lull.record.merging import MergedRecord, merge
 from lull.regions.accounts import keep_those_of, read_accounts
 from lull.regions.scratch import scratch_folder
 
@@ -39,7 +39,7 @@ class Delivery:
 
     job: Job
     append: bool
-    merged: Merged | None = None
+    merged: MergedRecord | None = None
     notes: list[str] = field(default_factory=list)
 
     def deliver(self, shared: NodeExchange) -> None:
@@ -62,7 +62,7 @@ class Delivery:
 
 
 def measure_rank(
-    place: Place,
+    place: JobRank,
     command: Sequence[str],
     *,
     label: str,
@@ -81,7 +81,7 @@ def measure_rank(
         LullError: The meter, the guard or the other nodes failed.
     """
     identity = this_node()
-    asked = Asked(label, command, hz, settings, place.size)
+    asked = MeasurementRequest(label, command, hz, settings, place.size)
     job = Job(place, target.absolute(), asked, float(settings["LULL_NODE_TIMEOUT_S"]))
     delivery = Delivery(job, append)
     agent = NodeAgent(job, identity, delivery.deliver)
@@ -102,7 +102,7 @@ def measure_rank(
     return _conclude(delivery, report)
 
 
-def _run(place: Place, command: Sequence[str], node: str, interrupts: Interrupts) -> Report:
+def _run(place: JobRank, command: Sequence[str], node: str, interrupts: Interrupts) -> Report:
     """Run the command; however it ends, there is a report."""
     started = datetime.now(UTC)
     with scratch_folder() as folder:
@@ -128,7 +128,7 @@ def _run(place: Place, command: Sequence[str], node: str, interrupts: Interrupts
     )
 
 
-def _stopped(place: Place, started: datetime, exit_code: int) -> Report:
+def _stopped(place: JobRank, started: datetime, exit_code: int) -> Report:
     return Report(rank=place.rank, started=started, exit_code=exit_code, ending=None, interrupted=True)
 
 
@@ -169,7 +169,7 @@ def _conclude(delivery: Delivery, report: Report) -> int:
     return report.exit_code if report.exit_code != 0 else int(bool(merged.missing))
 
 
-def target_of(place: Place, label: str, out: Path | None, append: Path | None) -> Path:
+def target_of(place: JobRank, label: str, out: Path | None, append: Path | None) -> Path:
     """The folder of the record, which every rank of the job must find by itself.
 
     Raises:
@@ -186,7 +186,7 @@ def target_of(place: Place, label: str, out: Path | None, append: Path | None) -
     return Path("results") / f"{label}-{name}"
 
 
-def refuse(place: Place, options: Sequence[str]) -> None:
+def refuse(place: JobRank, options: Sequence[str]) -> None:
     """Refuse options that a rank of a job cannot follow.
 
     Raises:
@@ -201,7 +201,7 @@ def refuse(place: Place, options: Sequence[str]) -> None:
 
 
 def measure(
-    place: Place,
+    place: JobRank,
     command: Sequence[str],
     *,
     runs: int,

@@ -23,7 +23,7 @@ from lull.regions.scratch import scratch_folder
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredRepeat:
     """One repeat: its part of run.json, its rows of samples.parquet, what was wrong in words, and when it began."""
 
     repeat: Repeat
@@ -43,7 +43,7 @@ def measure_repeat(
     stdin: Stream = None,
     stdout: Stream = None,
     stderr: Stream = None,
-) -> Measured:
+) -> MeasuredRepeat:
     """Run `command` once and measure it.
 
     Time and energy are those between the guard's two stamps around the command; starting the meter and Python itself
@@ -107,7 +107,7 @@ def measure_repeat(
     warnings = [*found.warnings, *metrics.disputed.values(), *series.complaints, *map(_too_low, disbelieved(energy))]
     if ending.left_behind.processes:
         warnings.append(ending.left_behind.words)
-    return Measured(repeat, series.table(index, ending.begin_ns), warnings, ending.begin_ns)
+    return MeasuredRepeat(repeat, series.table(index, ending.begin_ns), warnings, ending.begin_ns)
 
 
 def _too_low(meter: Energy) -> str:

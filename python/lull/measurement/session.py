@@ -17,8 +17,8 @@ from lull.live.published import Publisher
 from lull.measurement.command import Command, Recording
 from lull.measurement.interleave import Turn
 from lull.measurement.live_line import LiveLine, is_wanted
-from lull.measurement.repeat import Measured
-from lull.measurement.telling import say, tell_command, tell_comparison, tell_repeat
+from lull.measurement.messages import say, tell_command, tell_comparison, tell_repeat
+from lull.measurement.repeat import MeasuredRepeat
 from lull.measurement.turns import Plan, run_in_turn
 from lull.measurement.watch import Onlooker, Watch
 from lull.meter.idle_power import measure_idle
@@ -28,7 +28,7 @@ from lull.regions.accounts import missing_nodes
 
 
 @dataclass(frozen=True)
-class Asked:
+class SessionRequest:
     """What is asked for, beside the commands themselves."""
 
     plan: Plan
@@ -39,7 +39,9 @@ class Asked:
     publish: Path | None  # the record, or the folder of records, beside which readings are published
 
 
-def measure_commands(commands: Sequence[Command], asked: Asked, *, may_rename: bool, tells: bool = True) -> int:
+def measure_commands(
+    commands: Sequence[Command], asked: SessionRequest, *, may_rename: bool, tells: bool = True
+) -> int:
     """Measure, put each repeat on disk when it ends, and tell; the exit code.
 
     Args:
@@ -73,14 +75,14 @@ def measure_commands(commands: Sequence[Command], asked: Asked, *, may_rename: b
     return next((one.exit_code for of in commands for one in of.repeats if one.exit_code), 0)
 
 
-def _run(commands: Sequence[Command], asked: Asked, meter: Meter, may_rename: bool) -> str:
+def _run(commands: Sequence[Command], asked: SessionRequest, meter: Meter, may_rename: bool) -> str:
     """Run all in turn and save each repeat; why it stopped, in words."""
     tell = _teller(commands, asked)
     with Interrupts() as interrupts:
         idle = [] if asked.idle_s is None else _idle(meter, asked.idle_s, interrupts)
         how = Recording(meter, asked.hz, asked.settings, idle, may_rename)
 
-        def ended(turn: Turn[Command], measured: Measured) -> None:
+        def ended(turn: Turn[Command], measured: MeasuredRepeat) -> None:
             turn.of.save(how)
             tell(turn, measured)
 
@@ -88,7 +90,7 @@ def _run(commands: Sequence[Command], asked: Asked, meter: Meter, may_rename: bo
             return run_in_turn(commands, asked.plan, meter, interrupts, begins=watch.begins, ended=ended)
 
 
-def _tell_saved(commands: Sequence[Command], asked: Asked) -> None:
+def _tell_saved(commands: Sequence[Command], asked: SessionRequest) -> None:
     for command in commands:
         if command.saved:
             say(f"the whole repeats so far, {command.saved} of {asked.plan.runs}, are in {command.folder}")
@@ -112,12 +114,12 @@ def _idle(meter: Meter, seconds: float, interrupts: Interrupts) -> list[IdlePowe
     return found.power
 
 
-def _onlookers(asked: Asked) -> list[Onlooker]:
+def _onlookers(asked: SessionRequest) -> list[Onlooker]:
     shown: list[Onlooker] = [] if asked.quiet or not is_wanted() else [LiveLine()]
     return [*shown, *([Publisher(asked.publish)] if asked.publish is not None else [])]
 
 
-def _teller(commands: Sequence[Command], asked: Asked) -> Callable[[Turn[Command], Measured], None]:
+def _teller(commands: Sequence[Command], asked: SessionRequest) -> Callable[[Turn[Command], MeasuredRepeat], None]:
     """What is said after each repeat: what was wrong with it, and on a terminal what it cost."""
     several = (
         asked.plan.runs + max(command.warmup for command in commands) > 1
@@ -128,7 +130,7 @@ def _teller(commands: Sequence[Command], asked: Asked) -> Callable[[Turn[Command
 
     said: set[str] = set()
 
-    def tell(turn: Turn[Command], measured: Measured) -> None:
+    def tell(turn: Turn[Command], measured: MeasuredRepeat) -> None:
         for line in measured.warnings:
             if line not in said:
                 say(line)

@@ -38,7 +38,7 @@ MADE = (
 )  # what --fresh removes beside records of points; the state last
 
 
-class Begun(BaseModel):
+class StudyConditions(BaseModel):
     """What must be the same for repeats to belong together."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -51,7 +51,7 @@ class Begun(BaseModel):
     programs: dict[str, str]  # path -> what its content is known by
     points: list[str]
 
-    def differences(self, now: Begun) -> list[str]:
+    def differences(self, now: StudyConditions) -> list[str]:
         """What differs between this beginning and `now`, in words."""
         words = []
         if self.study != now.study:
@@ -77,7 +77,7 @@ class Begun(BaseModel):
         return words
 
 
-class State:
+class StudyState:
     """The folder of a study, held by one process at a time until `close`.
 
     Raises:
@@ -100,7 +100,7 @@ class State:
         except OSError as error:
             os.close(self._lock)
             raise LullError(self._asked, "another lull study is at work there", "wait for it, or use --out") from error
-        self.begun: Begun | None = None
+        self.begun: StudyConditions | None = None
         self.damage: LullError | None = None  # why the note of what was begun cannot be read
         try:
             self.begun = _read_begun(begun) if begun.exists() else None
@@ -113,7 +113,7 @@ class State:
     def __exit__(self, *_: object) -> None:
         os.close(self._lock)
 
-    def begin(self, begun: Begun) -> None:
+    def begin(self, begun: StudyConditions) -> None:
         """Note what is begun."""
         self.write(self.out / STATE / BEGUN, begun.model_dump_json(indent=1).encode())
         self.begun = begun
@@ -200,7 +200,7 @@ class State:
             raise LullError(self._asked, describe_os_error(error), "make room and start it again") from error
 
 
-def take_up(state: State, now: Begun, resume: bool | None) -> str:
+def take_up(state: StudyState, now: StudyConditions, resume: bool | None) -> str:
     """Continue what stands in the folder, or begin; what is no longer the same study is moved aside, not lost.
 
     Returns:
@@ -228,9 +228,9 @@ def take_up(state: State, now: Begun, resume: bool | None) -> str:
     return words
 
 
-def _read_begun(path: Path) -> Begun:
+def _read_begun(path: Path) -> StudyConditions:
     try:
-        return Begun.model_validate(json.loads(path.read_text(encoding="utf-8")))
+        return StudyConditions.model_validate(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, json.JSONDecodeError, ValidationError) as error:
         raise LullError(
             f"take up the study in {path.parent.parent}", f"{path.name} is damaged", "--fresh begins anew"

@@ -15,7 +15,7 @@ from lull.measurement import precision
 from lull.measurement.command import Command
 from lull.measurement.interleave import Turn, interleaved, take_turns
 from lull.measurement.precision import Precision
-from lull.measurement.repeat import Measured, measure_repeat
+from lull.measurement.repeat import MeasuredRepeat, measure_repeat
 from lull.meter.meter import Meter
 from lull.statistics import formatting
 
@@ -58,7 +58,7 @@ def run_in_turn(
     interrupts: Interrupts,
     *,
     begins: Callable[[Turn[Command]], None],
-    ended: Callable[[Turn[Command], Measured], None],
+    ended: Callable[[Turn[Command], MeasuredRepeat], None],
 ) -> str:
     """Run until there are runs enough; what has finished is in the commands, also when this is left by an exception.
 
@@ -67,8 +67,8 @@ def run_in_turn(
         plan: How often, and in which order.
         meter: A meter that is not running.
         interrupts: Signals to pass on.
-        begins: Told before each repeat.
-        ended: Told after each.
+        begins: Called before each repeat.
+        ended: Called after each repeat.
 
     Returns:
         Why it stopped, in words; empty where that was simply the number of runs.
@@ -87,7 +87,7 @@ def run_in_turn(
             if number >= 0 and (reason := plan.reason_to_stop(commands)) is not None:
                 return
 
-    def measure(turn: Turn[Command]) -> Measured:
+    def measure(turn: Turn[Command]) -> MeasuredRepeat:
         command = turn.of
         env = {**os.environ, **command.env}
         return measure_repeat(
@@ -100,7 +100,7 @@ def run_in_turn(
             stdout=command.stdout,
         )
 
-    def keep(turn: Turn[Command], measured: Measured) -> None:
+    def keep(turn: Turn[Command], measured: MeasuredRepeat) -> None:
         if turn.number >= 0:
             turn.of.finished.append(measured)
         ended(turn, measured)

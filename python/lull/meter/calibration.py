@@ -75,7 +75,7 @@ def calibrate(sysroot: Path, seconds: float, interrupts: Interrupts, say: Callab
         sysroot: Root below which sources and proc/stat are read.
         seconds: How long each of the two takes.
         interrupts: Signals that may ask to stop.
-        say: Told what happens, line by line.
+        say: Called with each line that reports progress.
 
     Raises:
         LullError: No meter can be read, it failed, or the two points make no line.

@@ -105,7 +105,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CounterTotals:
     """What every channel has counted since its meter was made, at one moment."""
 
     series: int  # how many times the meter was started: between two series nothing is counted
@@ -167,7 +167,7 @@ class Meter:
         complaints = [readable(line) for line in samples.complaints]
         return Series(self.channels, samples.time_ns, samples.joules, samples.totals, complaints)
 
-    def latest(self) -> Counted | None:
+    def latest(self) -> CounterTotals | None:
         """What was counted up to the newest reading, over all series; None while none is running. From any thread."""
         with self._lock:
             if not self._runs:
@@ -176,7 +176,7 @@ class Meter:
                 time_ns, joules, octets, gaps = self._sampler.latest()
             now = zip(self._before, zip(joules, octets, strict=True), strict=True)
             sums = [_sum(before, one) for before, one in now]
-        return Counted(
+        return CounterTotals(
             self._series,
             time_ns,
             tuple(joules for joules, _ in sums),

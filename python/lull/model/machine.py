@@ -24,13 +24,13 @@ MACHINES = Path(__file__).parent / "machines"
 OF_PREDICTIONS = ("mode", "hold", "hybrid_hold", "link_watts")  # keys of [power] that a machine does not choose
 
 
-class Part(BaseModel):
+class MachineTable(BaseModel):
     """A table of the file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class Figure(Part):
+class Figure(MachineTable):
     """One figure; its unit is in its name, and watts in `[watts]`."""
 
     value: float = Field(ge=0)
@@ -55,7 +55,7 @@ class Figure(Part):
         return self
 
 
-class Measured(Part):
+class CalibrationInfo(MachineTable):
     """What `lull calibrate` measured, and when. Its figures are medians, low and high are quartiles."""
 
     when: datetime  # when it ended
@@ -71,14 +71,14 @@ class Measured(Part):
     remarks: list[str] = []  # what could not be measured, and what disturbed
 
 
-class Node(Part):
+class Node(MachineTable):
     """A node."""
 
     cores: int = Field(default=1, ge=1)
     waiting_use: float = Field(default=1.0, ge=0, le=1)  # how busy a core is that waits; programs that poll: 1
 
 
-class TransferPiece(Part):
+class TransferPiece(MachineTable):
     """What messages from a size on cost, to the next piece; LogGP's terms, see explanation/the-model.md."""
 
     from_bytes: int = Field(ge=0)  # the first piece is that of smaller ones, too
@@ -93,14 +93,14 @@ class TransferPiece(Part):
     worst_error: float | None = Field(default=None, ge=0)  # of the terms, at the size where they fit worst; a share
 
 
-class Atomics(Part):
+class Atomics(MachineTable):
     """Atomic operations on eight bytes in another process's memory."""
 
     fetching_ns: Figure | None = None  # one that is awaited
     non_fetching_ns: Figure | None = None  # each of many
 
 
-class Transport(Part):
+class Transport(MachineTable):
     """A way for messages."""
 
     through: str = ""  # what carries them
@@ -117,7 +117,7 @@ class Transport(Part):
         return self
 
 
-class Memory(Part):
+class Memory(MachineTable):
     """Copies in memory."""
 
     copy_warm_bytes_per_s: Figure | None = None  # of a core, within its caches
@@ -125,7 +125,7 @@ class Memory(Part):
     copy_cold_all_cores_bytes_per_s: Figure | None = None  # all cores together
 
 
-class WakeUp(Part):
+class WakeUp(MachineTable):
     """Waits of one length under one policy."""
 
     length_ns: float = Field(gt=0)
@@ -134,14 +134,14 @@ class WakeUp(Part):
     waker_ns: Figure  # what waking it costs who does
 
 
-class WakeUps(Part):
+class WakeUps(MachineTable):
     """What waiting costs."""
 
     timer_ns: Figure | None = None  # how late a timer wakes a thread; high: nine of ten are no later
     policies: dict[str, list[WakeUp]] = {}  # by the name of LULL_WAIT, lengths ascending
 
 
-class Storage(Part):
+class Storage(MachineTable):
     """Files that are written and synced."""
 
     folder: str = ""  # where
@@ -151,7 +151,7 @@ class Storage(Part):
     by_writers: dict[int, Figure] = {}  # what so many got together, bytes/s
 
 
-class Frequency(Part):
+class Frequency(MachineTable):
     """Of a core."""
 
     driver: str = ""
@@ -159,7 +159,7 @@ class Frequency(Part):
     transition_ns: Figure | None = None  # of a change
 
 
-class Watts(Part):
+class Watts(MachineTable):
     """What draws power, active. What is absent is in no energy."""
 
     link: Figure | None = None  # one direction of a link, with what belongs to it at both ends
@@ -171,12 +171,12 @@ class Watts(Part):
     waiting: dict[str, Figure] = {}  # with a process on each core that waits, by the name of LULL_WAIT
 
 
-class Machine(Part):
+class Machine(MachineTable):
     """All that a file may say."""
 
     form: int = FORM  # of this file; a later one needs a later Lull
     title: str = ""
-    measured: Measured | None = None  # absent: it is published or imagined, and each figure has a source
+    measured: CalibrationInfo | None = None  # absent: it is published or imagined, and each figure has a source
     topology: dict[str, Any] = Field(default={})  # of a simulation's file, as the next two; predictions need it
     network: dict[str, Any] = Field(default={})
     routing: dict[str, Any] = Field(default={})
@@ -216,14 +216,14 @@ def _figures(where: str, of: object) -> Iterator[tuple[str, Figure]]:
         yield where, of
         return
     parts: Iterator[tuple[object, object]] | Any = ()
-    if isinstance(of, Part):
+    if isinstance(of, MachineTable):
         parts = ((name, getattr(of, name)) for name in type(of).model_fields)
     elif isinstance(of, dict):
         parts = of.items()
     elif isinstance(of, list):
         parts = enumerate(of)
     for name, part in parts:
-        if isinstance(part, Part | dict | list):
+        if isinstance(part, MachineTable | dict | list):
             yield from _figures(f"{where}.{name}" if where else str(name), part)
 
 

@@ -27,13 +27,13 @@ Count = Field(default=None, ge=1)
 Share = Field(default=None, ge=0, le=1)
 
 
-class Part(BaseModel):
+class DescriptionTable(BaseModel):
     """A table of the TOML."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Machine(Part):
+class Machine(DescriptionTable):
     """`_core.OutputMachine`, as far as it is given."""
 
     nodes: int | None = Count
@@ -50,7 +50,7 @@ class Machine(Part):
     busy_core_watts: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
 
-class Simulation(Part):
+class Simulation(DescriptionTable):
     """`_core.OutputSimulation`, as far as it is given."""
 
     core_seconds_per_step: float | None = Positive
@@ -59,7 +59,7 @@ class Simulation(Part):
     bytes_per_output: float | None = Positive
 
 
-class Claim(Part):
+class Claim(DescriptionTable):
     """That a quantity is less for some ways than for others, each as in LULL_STAGE, or WAY@STEPS between outputs."""
 
     says: str
@@ -69,7 +69,7 @@ class Claim(Part):
     paper_pct: float | None = None  # by how much, of the first of either
 
 
-class Paper(Part):
+class Paper(DescriptionTable):
     """What a publication found on the machine."""
 
     source: str
@@ -77,7 +77,7 @@ class Paper(Part):
     claims: list[Claim] = []
 
 
-class Site(Part):
+class Site(DescriptionTable):
     """All that a file may say."""
 
     title: str = ""
@@ -177,6 +177,6 @@ def case_of(site: Site, figures: Path | None) -> Case:
     return Case(machine, simulation, assumed)
 
 
-def _set(core: _core.OutputMachine | _core.OutputSimulation, given: Part) -> None:
+def _set(core: _core.OutputMachine | _core.OutputSimulation, given: DescriptionTable) -> None:
     for name, value in given.model_dump(exclude_none=True).items():
         setattr(core, name, value)

@@ -36,7 +36,7 @@ from lull.simulation.mapping import place
 from lull.simulation.report import write_simulation_report
 from lull.simulation.settings_by_key import changed
 from lull.simulation.sweep_run import against, run_tasks
-from lull.simulation.task import Outcome, Task
+from lull.simulation.task import Task, TaskResult
 from lull.simulation.workers import LocalWorkers
 
 COUNTED: Final = ("link", "switch", "nic", "idle_node", "busy_node")  # watts that energies are made of
@@ -91,9 +91,9 @@ def predict(program: Program, question: Question, interrupts: Interrupts) -> Pre
     tasks = [Task(name, 0, json.dumps(content)) for name, content in contents.items()]
     for one in varied:
         tasks += [Task(name, 0, json.dumps(c), links=False) for name, c in zip(one.names, one.contents, strict=True)]
-    done: dict[str, Outcome] = {}
+    done: dict[str, TaskResult] = {}
 
-    def keep(task: Task, outcome: Outcome) -> None:
+    def keep(task: Task, outcome: TaskResult) -> None:
         done[task.point] = outcome
 
     workers = LocalWorkers(min(question.workers, len(tasks)))
@@ -250,7 +250,7 @@ def _switches(description: Description) -> int:
 
 
 def _write(
-    question: Question, found: Prediction, files: Mapping[str, SimulationFile], done: Mapping[str, Outcome]
+    question: Question, found: Prediction, files: Mapping[str, SimulationFile], done: Mapping[str, TaskResult]
 ) -> None:
     """Records first, prediction.json last: where it is, all is."""
     question.folder.mkdir(parents=True, exist_ok=True)

@@ -17,12 +17,12 @@ from lull import record
 from lull.base.columns import texts
 from lull.record import Channel, Energy, Host, Metric, Rank, Region, Repeat, Run
 from lull.record.metrics import combine
-from lull.record.part import Handed
+from lull.record.part import NodeRecord
 from lull.record.totals import node_totals
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedRecord:
     """The record of a job, or why there is none, and what is wrong with it, in words."""
 
     run: Run | None  # None: no rank ran to an end of its own
@@ -31,7 +31,7 @@ class Merged:
     missing: list[int] = field(default_factory=list)  # ranks without a report
 
 
-def merge(handed: Sequence[Handed], size: int, *, alone: bool = False) -> Merged:
+def merge(handed: Sequence[NodeRecord], size: int, *, alone: bool = False) -> MergedRecord:
     """One record of the parts, which are in the order of their lowest ranks.
 
     Args:
@@ -53,7 +53,7 @@ def merge(handed: Sequence[Handed], size: int, *, alone: bool = False) -> Merged
     if missing:
         problems.append(_missing_in_words(missing, ranks))
     if not ran or (stopped and failed <= stopped):
-        return Merged(None, record.SAMPLES_SCHEMA.empty_table(), problems, missing)
+        return MergedRecord(None, record.SAMPLES_SCHEMA.empty_table(), problems, missing)
     shifts = _shifts(ran)
     problems += _apart(ran, shifts)
     counted = _one_meter_each(ran)
@@ -79,7 +79,7 @@ def merge(handed: Sequence[Handed], size: int, *, alone: bool = False) -> Merged
     )
     if failed:
         problems.append(_failed_in_words(sorted(failed - stopped - set(missing)), sorted(stopped), ranks))
-    return Merged(run, samples, [line for line in problems if line], missing)
+    return MergedRecord(run, samples, [line for line in problems if line], missing)
 
 
 def _failed_in_words(failed: Sequence[int], stopped: Sequence[int], ranks: dict[int, Rank]) -> str:
@@ -117,7 +117,7 @@ def _missing_in_words(missing: Sequence[int], ranks: dict[int, Rank]) -> str:
     return "; ".join(said)
 
 
-def _told_apart(handed: Sequence[Handed]) -> list[Handed]:
+def _told_apart(handed: Sequence[NodeRecord]) -> list[NodeRecord]:
     """The parts with a name of its own for each node: two machines may be called the same."""
     boots: dict[str, list[str]] = {}
     for of in handed:
@@ -129,7 +129,7 @@ def _told_apart(handed: Sequence[Handed]) -> list[Handed]:
     ]
 
 
-def _renamed(of: Handed, node: str) -> Handed:
+def _renamed(of: NodeRecord, node: str) -> NodeRecord:
     def named(value: Any) -> Any:
         if isinstance(value, dict):
             return {key: node if key == "node" and old else named(old) for key, old in value.items()}
@@ -138,10 +138,10 @@ def _renamed(of: Handed, node: str) -> Handed:
     run = Run.model_validate(named(of.run.model_dump(by_alias=True)))
     column = of.samples.schema.get_field_index("node")
     samples = of.samples.set_column(column, "node", texts([node] * of.samples.num_rows))
-    return Handed(of.part.model_validate(named(of.part.model_dump())), run, samples)
+    return NodeRecord(of.part.model_validate(named(of.part.model_dump())), run, samples)
 
 
-def _shifts(ran: Sequence[Handed]) -> list[float]:
+def _shifts(ran: Sequence[NodeRecord]) -> list[float]:
     """Where each part's repeat begins on the axis of all: seconds after the first. One boot is one clock."""
     offsets: dict[str, int] = {}
     begins = []
@@ -151,7 +151,7 @@ def _shifts(ran: Sequence[Handed]) -> list[float]:
     return [(begin - min(begins)) / 1e9 for begin in begins]
 
 
-def _apart(ran: Sequence[Handed], shifts: Sequence[float]) -> list[str]:
+def _apart(ran: Sequence[NodeRecord], shifts: Sequence[float]) -> list[str]:
     """A line for every node that by its clock was at work at another time than the first."""
     first_end = shifts[0] + ran[0].run.repeats[0].wall_s
     found = []
@@ -165,9 +165,9 @@ def _apart(ran: Sequence[Handed], shifts: Sequence[float]) -> list[str]:
     return found
 
 
-def _one_meter_each(ran: Sequence[Handed]) -> list[Handed]:
+def _one_meter_each(ran: Sequence[NodeRecord]) -> list[NodeRecord]:
     """For every node the part whose meter ran longest: its energy is counted, that of another reader is not."""
-    longest: dict[tuple[str, str], Handed] = {}
+    longest: dict[tuple[str, str], NodeRecord] = {}
     for of in ran:
         node = (of.part.node, of.part.boot_id)
         if node not in longest or of.run.repeats[0].wall_s > longest[node].run.repeats[0].wall_s:
@@ -175,7 +175,7 @@ def _one_meter_each(ran: Sequence[Handed]) -> list[Handed]:
     return [of for of in ran if longest[of.part.node, of.part.boot_id] is of]
 
 
-def _hosts(ran: Sequence[Handed]) -> list[Host]:
+def _hosts(ran: Sequence[NodeRecord]) -> list[Host]:
     hosts: dict[str, Host] = {}
     reference = ran[0].part
     several = len({of.part.node for of in ran}) > 1
@@ -190,7 +190,7 @@ def _hosts(ran: Sequence[Handed]) -> list[Host]:
 
 
 def _all_ranks(
-    ran: Sequence[Handed], parts: Sequence[Handed], shifts: Sequence[float], expected: Iterable[int]
+    ran: Sequence[NodeRecord], parts: Sequence[NodeRecord], shifts: Sequence[float], expected: Iterable[int]
 ) -> list[Rank]:
     shift_of = {id(of.part): shift for of, shift in zip(ran, shifts, strict=True)}
     found = {number: Rank(rank=number) for number in expected}
@@ -206,9 +206,9 @@ def _all_ranks(
 
 
 def _merge_repeats(
-    ran: Sequence[Handed],
+    ran: Sequence[NodeRecord],
     shifts: Sequence[float],
-    counted: Sequence[Handed],
+    counted: Sequence[NodeRecord],
     metrics: dict[str, Metric],
     ranks: list[Rank],
     stopped: set[int],
@@ -236,7 +236,7 @@ def _merge_repeats(
     )
 
 
-def _merge_regions(ran: Sequence[Handed], shifts: Sequence[float], counted: Sequence[Handed]) -> list[Region]:
+def _merge_regions(ran: Sequence[NodeRecord], shifts: Sequence[float], counted: Sequence[NodeRecord]) -> list[Region]:
     by_name: dict[str, list[Region]] = {}
     for of, shift in zip(ran, shifts, strict=True):
         for region in of.run.repeats[0].regions:

@@ -56,7 +56,7 @@ class NodePart(_Part):
 
 
 @dataclass(frozen=True)
-class Handed:
+class NodeRecord:
     """What a node has handed in."""
 
     part: NodePart

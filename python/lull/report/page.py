@@ -43,7 +43,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Compared:
+class PageComparison:
     """One comparison as the page shows it."""
 
     name: str
@@ -58,12 +58,12 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Part:
+class ComparisonGroup:
     """Comparisons that are told together, in one table and one plane; when there is but one part, it has no title."""
 
     title: str
     words: str  # how many save and waste energy
-    compared: list[Compared]
+    compared: list[PageComparison]
     plane: str
 
 
@@ -248,21 +248,21 @@ def condense(warnings: list[str]) -> list[str]:
 
 def _part(
     plane: str, title: str, comparisons: Sequence[tuple[str, Comparison]], common: list[str], drawn: Drawn
-) -> Part:
+) -> ComparisonGroup:
     saves = [found.saves for _, found in comparisons]
     words = f"of {len(saves)}, {saves.count(True)} save energy, {saves.count(False)} waste it"
     compared = [_compared(name, found, common, in_part=bool(title)) for name, found in comparisons]
-    return Part(title, words, compared, drawn.svg(plane if title else "gps-up", gps_up(comparisons)))
+    return ComparisonGroup(title, words, compared, drawn.svg(plane if title else "gps-up", gps_up(comparisons)))
 
 
-def _compared(name: str, found: Comparison, common: list[str], *, in_part: bool) -> Compared:
+def _compared(name: str, found: Comparison, common: list[str], *, in_part: bool) -> PageComparison:
     tone, mark = {True: ("saves", "●"), False: ("wastes", "■"), None: ("neither", "◆")}[found.saves]
     sensor = sensor_words(found)
     if in_part:
         verdict = found.verdict.removeprefix(f"{found.candidate.label} ")
-        return Compared(name, verdict, found, rows(found), tone, mark, sensor, [], found.warnings)
+        return PageComparison(name, verdict, found, rows(found), tone, mark, sensor, [], found.warnings)
     own = [line for line in found.warnings if line not in common]
-    return Compared(name, found.verdict, found, rows(found), tone, mark, sensor, own, [])
+    return PageComparison(name, found.verdict, found, rows(found), tone, mark, sensor, own, [])
 
 
 def _energies_of(

@@ -25,7 +25,7 @@ from typing import Any
 
 from lull.base import installed
 from lull.base.errors import LullError, UsageError, describe_os_error
-from lull.simulation.task import Outcome, Task, simulate_task
+from lull.simulation.task import Task, TaskResult, simulate_task
 
 AT_ONCE = 10_000  # tasks handed to the scheduler at a time: it spreads them, and workers may join later
 CONNECT_S = 5
@@ -90,7 +90,7 @@ class DaskWorkers:
         self._futures[task] = future
         future.add_done_callback(lambda done: self._done.put((task, done)))
 
-    def finished(self, timeout_s: float) -> list[tuple[Task, Outcome]]:
+    def finished(self, timeout_s: float) -> list[tuple[Task, TaskResult]]:
         """Tasks done since the last call.
 
         Raises:

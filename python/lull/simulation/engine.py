@@ -18,7 +18,7 @@ from lull.simulation.result import JobResult, Links, ProcessTime, Result, power_
 
 
 @dataclass(frozen=True)
-class State:
+class SimulationState:
     """How far a simulation is."""
 
     what: str  # "active links" while the baseline runs, else the power mode
@@ -28,7 +28,7 @@ class State:
     expected: int  # 0: not known
 
 
-Progress = Callable[[State], bool | None]  # answers False to stop
+Progress = Callable[[SimulationState], bool | None]  # answers False to stop
 
 
 def run(description: Description, asked: str, *, progress: Progress | None = None, baseline: bool = True) -> Result:
@@ -81,7 +81,7 @@ def _read_traces(description: Description, progress: Progress | None) -> None:
             what = f"read {Path(path).name}"
 
             def shown(done: int, expected: int, what: str = what) -> bool:
-                return progress is None or progress(State(what, 0.0, done, done, expected)) is not False
+                return progress is None or progress(SimulationState(what, 0.0, done, done, expected)) is not False
 
             with native_errors():
                 _core.read_trace(path, job.get("trace_iteration", ""), shown)
@@ -91,7 +91,10 @@ def _run_once(
     description: Description, placed: list[list[int]], nodes: int, what: str, progress: Progress | None
 ) -> Result:
     def shown(now_ps: int, events: int, done: int, expected: int) -> bool:
-        return progress is None or progress(State(what, now_ps / PICOSECONDS, events, done, expected)) is not False
+        return (
+            progress is None
+            or progress(SimulationState(what, now_ps / PICOSECONDS, events, done, expected)) is not False
+        )
 
     with native_errors():
         found = _core.simulate(description, placed, shown)

@@ -7,7 +7,7 @@ from types import TracebackType
 
 from lull.base.interrupts import Interrupts
 from lull.base.progress_line import ProgressLine
-from lull.simulation.engine import State
+from lull.simulation.engine import SimulationState
 from lull.statistics import formatting
 
 
@@ -29,7 +29,7 @@ class SimulationProgress:
     ) -> None:
         self._line.__exit__(kind, error, trace)
 
-    def __call__(self, state: State) -> None:
+    def __call__(self, state: SimulationState) -> None:
         """Show `state`.
 
         Raises:

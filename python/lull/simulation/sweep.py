@@ -42,7 +42,7 @@ Factors = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Point:
+class SweepPoint:
     """One point: its name (that of its record's folder), its values, its description, and its active counterpart."""
 
     name: str
@@ -56,7 +56,7 @@ class Sweep:
     """A whole sweep, checked."""
 
     name: str
-    points: list[Point]
+    points: list[SweepPoint]
     repeats: int
     factors: list[str]  # keys of the matrix
 
@@ -154,9 +154,9 @@ def _points(
     asked: str,
     baseline: bool,
     folder: Path,
-) -> list[Point]:
+) -> list[SweepPoint]:
     short = _short_names(list(matrix))
-    found: dict[str, Point] = {}  # by what is simulated
+    found: dict[str, SweepPoint] = {}  # by what is simulated
     for values in itertools.product(*matrix.values()):
         factors = dict(zip(matrix, values, strict=True))
         if any(all(factors[key] == value for key, value in one.items()) for one in excluded):
@@ -177,11 +177,11 @@ def _points(
             description = always_active(point.description, asked)
             factors = {**point.factors, "power.mode": "active"}
             factors = {key: value for key, value in factors.items() if not _is_of_power(key) or key == "power.mode"}
-            active = Point(point_name(factors, {**short, "power.mode": "mode"}), factors, description, "")
+            active = SweepPoint(point_name(factors, {**short, "power.mode": "mode"}), factors, description, "")
             found.setdefault(_identity(description), active)
         names = {identity: point.name for identity, point in found.items()}
         points = [
-            Point(p.name, p.factors, p.description, names[_identity(always_active(p.description, asked))])
+            SweepPoint(p.name, p.factors, p.description, names[_identity(always_active(p.description, asked))])
             for p in found.values()
         ]
     else:
@@ -193,9 +193,9 @@ def _points(
     return points
 
 
-def _point(name: str, factors: Factors, description: Description, where: str) -> Point:
+def _point(name: str, factors: Factors, description: Description, where: str) -> SweepPoint:
     place(description, number_of_nodes(description), where)  # said before anything runs
-    return Point(name, factors, description, "")
+    return SweepPoint(name, factors, description, "")
 
 
 def _is_of_power(key: str) -> bool:

@@ -13,7 +13,7 @@ from lull import _core
 from lull.report import svg
 from lull.simulation.latency import PICOSECONDS
 from lull.simulation.sweep import Sweep, in_words
-from lull.simulation.sweep_table import Figure, Row
+from lull.simulation.sweep_table import MeanOverSeeds, SweepRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,10 +29,10 @@ LOOKS: tuple[dict[str, Any], ...] = (  # of lines, in the order in which the sim
 )
 PANELS = (("power_saved_percent", "power saved, %"), ("slowdown_percent", "slowdown, %"))
 
-Line = list[tuple[float, Row]]  # hold in µs
+Line = list[tuple[float, SweepRow]]  # hold in µs
 
 
-def against_hold(sweep: Sweep, rows: Sequence[Row]) -> dict[str, str]:
+def against_hold(sweep: Sweep, rows: Sequence[SweepRow]) -> dict[str, str]:
     """SVG by file name; empty when the matrix does not vary the hold."""
     if HOLD not in sweep.factors:
         return {}
@@ -70,7 +70,9 @@ def _plot(title: str, lines: dict[str, Line], place: int) -> str:
 
 
 def _line(axes: Axes, mode: str, points: Line, name: str) -> None:
-    shown: list[tuple[float, Figure]] = [(hold, f) for hold, row in points if (f := row.figures[name]) is not None]
+    shown: list[tuple[float, MeanOverSeeds]] = [
+        (hold, f) for hold, row in points if (f := row.figures[name]) is not None
+    ]
     if not shown:
         return
     look = LOOKS[_core.power_modes().index(mode) % len(LOOKS)]

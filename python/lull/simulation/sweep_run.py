@@ -26,21 +26,21 @@ from lull.base.parquet import read_table
 from lull.base.text import readable
 from lull.measurement.interleave import interleaved
 from lull.measurement.progress import RunsProgress
-from lull.measurement.state import STATE, Begun, State
+from lull.measurement.state import STATE, StudyConditions, StudyState
 from lull.simulation import simulation_record
 from lull.simulation.account import RepeatAccount, SimulationFile, read_simulation
-from lull.simulation.sweep import Point, Sweep, in_words
-from lull.simulation.task import Outcome, Task
+from lull.simulation.sweep import Sweep, SweepPoint, in_words
+from lull.simulation.task import Task, TaskResult
 from lull.simulation.workers import Workers
 
 POLL_S = 0.2  # how long a signal may go unnoticed
 
 
-def beginning(sweep: Sweep) -> Begun:
+def beginning(sweep: Sweep) -> StudyConditions:
     """What this sweep starts from, as it is kept in its folder."""
     content = [[point.name, point.active, point.description.content] for point in sweep.points]
     core = Path(_core.__file__)
-    return Begun(
+    return StudyConditions(
         study=sweep.name,
         quick=False,
         description=hashlib.sha256(json.dumps([sweep.repeats, content], sort_keys=True).encode()).hexdigest(),
@@ -51,10 +51,10 @@ def beginning(sweep: Sweep) -> Begun:
     )
 
 
-def tasks_left(sweep: Sweep, state: State) -> list[Task]:
+def tasks_left(sweep: Sweep, state: StudyState) -> list[Task]:
     """Every simulation that is not there yet; all points once before any point again."""
 
-    def wanted(point: Point, index: int) -> bool:
+    def wanted(point: SweepPoint, index: int) -> bool:
         return not state.has(point.name, index) and not (state.out / point.name).exists()
 
     left = []
@@ -64,7 +64,7 @@ def tasks_left(sweep: Sweep, state: State) -> list[Task]:
     return left
 
 
-def keep(state: State, task: Task, outcome: Outcome) -> None:
+def keep(state: StudyState, task: Task, outcome: TaskResult) -> None:
     """Write a finished simulation; the JSON last, which says that it is whole."""
     folder = state.out / STATE / task.point
     state.write(folder / f"{task.index:03}.parquet", outcome.links)
@@ -74,7 +74,7 @@ def keep(state: State, task: Task, outcome: Outcome) -> None:
 def run_tasks(
     tasks: list[Task],
     workers: Workers,
-    keep: Callable[[Task, Outcome], None],
+    keep: Callable[[Task, TaskResult], None],
     interrupts: Interrupts,
     *,
     asked: str = "sweep",
@@ -105,14 +105,14 @@ def run_tasks(
                 progress.ended(task.name, time.monotonic() - began)
 
 
-def write_records(sweep: Sweep, state: State, command: list[str]) -> None:
+def write_records(sweep: Sweep, state: StudyState, command: list[str]) -> None:
     """Write the record of every point that has none yet."""
     for point in sweep.points:
         if not (state.out / point.name).exists():
             _write_record(sweep, point, state, command)
 
 
-def _write_record(sweep: Sweep, point: Point, state: State, command: list[str]) -> None:
+def _write_record(sweep: Sweep, point: SweepPoint, state: StudyState, command: list[str]) -> None:
     files = [_load(state, point.name, index) for index in range(sweep.repeats)]
     active = [_load(state, point.active, index) for index in range(sweep.repeats)] if point.active else []
     repeats = [file.repeats[0] for file in files]
@@ -151,7 +151,7 @@ def against(file: SimulationFile, active: SimulationFile) -> RepeatAccount:
     )
 
 
-def _load(state: State, point: str, index: int) -> SimulationFile:
+def _load(state: StudyState, point: str, index: int) -> SimulationFile:
     """A kept simulation; of a point whose record stands, the repeat in it."""
     path = state.out / STATE / point / f"{index:03}.json"
     try:

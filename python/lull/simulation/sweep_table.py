@@ -13,7 +13,7 @@ from rich.table import Table
 
 from lull.simulation.account import RepeatAccount, SimulationFile
 from lull.simulation.latency import student_half_width
-from lull.simulation.sweep import Factors, Point, Sweep, in_words
+from lull.simulation.sweep import Factors, Sweep, SweepPoint, in_words
 from lull.statistics import formatting
 
 
@@ -44,7 +44,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Figure:
+class MeanOverSeeds:
     """A mean over seeds; `half` is half of its 95 % interval, None with one seed."""
 
     value: float
@@ -52,30 +52,30 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Row:
+class SweepRow:
     """One point with its figures; those it does not have are None."""
 
     point: str
     factors: Factors
     repeats: int
-    figures: dict[str, Figure | None]
+    figures: dict[str, MeanOverSeeds | None]
 
 
-def rows_of(sweep: Sweep, files: dict[str, SimulationFile]) -> list[Row]:
+def rows_of(sweep: Sweep, files: dict[str, SimulationFile]) -> list[SweepRow]:
     """Every point of the sweep, in its order."""
     return [_row(point, files[point.name].repeats) for point in sweep.points]
 
 
-def _row(point: Point, repeats: Sequence[RepeatAccount]) -> Row:
-    found: dict[str, Figure | None] = {}
+def _row(point: SweepPoint, repeats: Sequence[RepeatAccount]) -> SweepRow:
+    found: dict[str, MeanOverSeeds | None] = {}
     for column in COLUMNS:
         values = [value for one in repeats if (value := column.of(one)) is not None]
         half = student_half_width(values) if len(values) > 1 else None
-        found[column.name] = Figure(fmean(values), half) if values else None
-    return Row(point.name, point.factors, len(repeats), found)
+        found[column.name] = MeanOverSeeds(fmean(values), half) if values else None
+    return SweepRow(point.name, point.factors, len(repeats), found)
 
 
-def csv_text(sweep: Sweep, rows: Sequence[Row]) -> str:
+def csv_text(sweep: Sweep, rows: Sequence[SweepRow]) -> str:
     """sweep.csv: the point, its factors, its figures, each with the ends of its interval over several seeds."""
     factors = factor_names(sweep, rows)
     out = io.StringIO()
@@ -96,7 +96,7 @@ def csv_text(sweep: Sweep, rows: Sequence[Row]) -> str:
     return out.getvalue()
 
 
-def table_of(sweep: Sweep, rows: Sequence[Row]) -> Table:
+def table_of(sweep: Sweep, rows: Sequence[SweepRow]) -> Table:
     """The rows for the terminal: what was varied, what was saved, what it cost."""
     names = factor_names(sweep, rows)
     table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0), header_style="bold")
@@ -115,12 +115,12 @@ def table_of(sweep: Sweep, rows: Sequence[Row]) -> Table:
     return table
 
 
-def factor_names(sweep: Sweep, rows: Sequence[Row]) -> list[str]:
+def factor_names(sweep: Sweep, rows: Sequence[SweepRow]) -> list[str]:
     """The keys of the matrix, and what added points have besides."""
     return list(dict.fromkeys([*sweep.factors, *(name for row in rows for name in row.factors)]))
 
 
-def percent(figure: Figure | None) -> str:
+def percent(figure: MeanOverSeeds | None) -> str:
     """A figure in percent with half its interval."""
     if figure is None:
         return "–"

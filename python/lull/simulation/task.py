@@ -23,7 +23,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskResult:
     """What a simulation gave: a SimulationFile as JSON, and links.parquet if wanted; or why it failed, in one line."""
 
     file: str = ""
@@ -31,7 +31,7 @@ class Outcome:
     failure: str = ""
 
 
-def simulate_task(task: Task) -> Outcome:
+def simulate_task(task: Task) -> TaskResult:
     """Simulate one task; an expected failure is told in the outcome."""
     import json
 
@@ -43,6 +43,6 @@ def simulate_task(task: Task) -> Outcome:
     try:
         result = run(read_description(json.loads(task.content), asked), asked, baseline=False)
     except LullError as error:
-        return Outcome(failure=str(error))
+        return TaskResult(failure=str(error))
     links = account.parquet_bytes(account.links_table(result.links, task.index)) if task.links else b""
-    return Outcome(account.file_of(result).model_dump_json(by_alias=True), links)
+    return TaskResult(account.file_of(result).model_dump_json(by_alias=True), links)

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from lull.base import installed
 from lull.base.errors import LullError, describe_os_error
-from lull.simulation.task import Outcome, Task
+from lull.simulation.task import Task, TaskResult
 
 
 class Workers(Protocol):
@@ -28,7 +28,7 @@ class Workers(Protocol):
     def submit(self, task: Task) -> None:
         """Begin a task."""
 
-    def finished(self, timeout_s: float) -> Iterable[tuple[Task, Outcome]]:
+    def finished(self, timeout_s: float) -> Iterable[tuple[Task, TaskResult]]:
         """Tasks done since the last call, after waiting for one at most `timeout_s`."""
 
     def close(self) -> None:
@@ -50,7 +50,7 @@ class LocalWorkers:
             worker.pipe.send(task)
         self._busy[worker.pipe] = (worker, task)
 
-    def finished(self, timeout_s: float) -> list[tuple[Task, Outcome]]:
+    def finished(self, timeout_s: float) -> list[tuple[Task, TaskResult]]:
         """Tasks done since the last call.
 
         Raises:

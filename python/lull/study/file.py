@@ -23,7 +23,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Whole = TypeVar("Whole", bound="Study")
 
 
-class Part(BaseModel):
+class StudyTable(BaseModel):
     """A table of the TOML: a key that it does not have is answered with the nearest that it has."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -38,7 +38,7 @@ class Part(BaseModel):
         return content
 
 
-class Paper(Part):
+class Paper(StudyTable):
     """The publication behind a study."""
 
     title: str
@@ -53,7 +53,7 @@ class Paper(Part):
         return ", ".join(str(part) for part in (authors, self.title, self.venue, self.year) if part)
 
 
-class Study(Part):
+class Study(StudyTable):
     """What every study has."""
 
     kind: str  # which kind of study it is, and so which other tables the file has

@@ -15,9 +15,9 @@ from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.terminal import output
 from lull.measurement.command import Command
 from lull.measurement.live_line import LiveLine, is_wanted
-from lull.measurement.repeat import Measured, compose_run
+from lull.measurement.messages import say
+from lull.measurement.repeat import MeasuredRepeat, compose_run
 from lull.measurement.summary import summary_table
-from lull.measurement.telling import say
 from lull.measurement.turns import Plan, run_in_turn
 from lull.measurement.watch import Watch
 from lull.meter.meter import Meter
@@ -107,14 +107,14 @@ def make_archive(folder: Path, *, keep_raw: bool, interrupts: Interrupts) -> Non
     say(f"trace of {made.processes} processes, {made.events} events, {size / 1e6:.3g} MB in {folder}")
 
 
-def _measure(command: Command, meter: Meter, interrupts: Interrupts, asked: Recording) -> Measured:
+def _measure(command: Command, meter: Meter, interrupts: Interrupts, asked: Recording) -> MeasuredRepeat:
     onlookers = [] if asked.quiet or not is_wanted() else [LiveLine()]
     with Watch(record.this_host().node, meter, 1, onlookers) as watch:
         run_in_turn([command], Plan(1), meter, interrupts, begins=watch.begins, ended=lambda turn, measured: None)
     return command.finished[0]
 
 
-def _write_record(folder: Path, command: Command, meter: Meter, measured: Measured, asked: Recording) -> None:
+def _write_record(folder: Path, command: Command, meter: Meter, measured: MeasuredRepeat, asked: Recording) -> None:
     """The record of the run, whose files then stand beside the archive."""
     in_force = {**asked.settings, "LULL_TRACE": str(folder)}
     run = compose_run(asked.label, asked.argv, meter, asked.hz, in_force, [measured.repeat])

@@ -18,7 +18,7 @@ from lull.advice.links import link_modes
 from lull.advice.verify import Way, candidates, outcome_of
 from lull.base.errors import UsageError
 from lull.library.advised import Advised
-from lull.model.machine import Figure, Machine, Measured, TransferPiece, Transport, WakeUp, WakeUps, Watts
+from lull.model.machine import CalibrationInfo, Figure, Machine, TransferPiece, Transport, WakeUp, WakeUps, Watts
 from lull.model.machine_text import machine_text
 from lull.prediction.account import Energies, Joules, ModeAccount, Prediction
 from lull.record import Domain, Energy, EnergyKind, Host, Repeat, Run
@@ -41,7 +41,7 @@ def wakes(late: float, cpu_share: float) -> list[WakeUp]:
 
 
 def machine(one_core: float = 7.0, **more: Any) -> Machine:
-    told = Measured(
+    told = CalibrationInfo(
         when=datetime.now(UTC),
         lull="0",
         host="a",

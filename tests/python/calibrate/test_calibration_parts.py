@@ -10,7 +10,7 @@ import pytest
 from lull.calibration.assembly import Circumstances, figure_of, machine_of
 from lull.calibration.bench import _line_of, is_launcher
 from lull.calibration.parts import Observed, frequency_steps
-from lull.calibration.state import Begun, State
+from lull.calibration.state import CalibrationConditions, CalibrationState
 from lull.model.machine import Machine
 from lull.model.machine_text import machine_text
 from lull.record import EnergyKind, Host
@@ -157,29 +157,29 @@ def test_what_a_launcher_said_is_told_in_a_line() -> None:
 # What is kept of a calibration that was interrupted
 
 
-def begun(**changed: Any) -> Begun:
+def begun(**changed: Any) -> CalibrationConditions:
     told = {"lull": "1", "boot_id": "b", "cores": 2, "launcher": "", "storage": "/", "quick": False}
-    return Begun(**{**told, **changed})
+    return CalibrationConditions(**{**told, **changed})
 
 
 def test_parts_are_continued_only_where_all_is_as_it_was(tmp_path: Path) -> None:
     env = {"XDG_CACHE_HOME": str(tmp_path)}
-    State(begun(), fresh=False, environment=env).keep("memory", {"a": 1}, 2.5)
-    again = State(begun(), fresh=False, environment=env)
+    CalibrationState(begun(), fresh=False, environment=env).keep("memory", {"a": 1}, 2.5)
+    again = CalibrationState(begun(), fresh=False, environment=env)
     assert again.parts == {"memory": {"a": 1}} and again.seconds == 2.5
-    assert State(begun(quick=True), fresh=False, environment=env).parts == {}
-    assert State(begun(), fresh=True, environment=env).parts == {}
+    assert CalibrationState(begun(quick=True), fresh=False, environment=env).parts == {}
+    assert CalibrationState(begun(), fresh=True, environment=env).parts == {}
     again.done()
-    assert State(begun(), fresh=False, environment=env).parts == {}
+    assert CalibrationState(begun(), fresh=False, environment=env).parts == {}
 
 
 def test_parts_of_yesterday_and_damaged_files_are_forgotten(tmp_path: Path) -> None:
     env = {"XDG_CACHE_HOME": str(tmp_path)}
-    State(begun(), fresh=False, environment=env).keep("memory", {}, 1)
+    CalibrationState(begun(), fresh=False, environment=env).keep("memory", {}, 1)
     (path,) = tmp_path.glob("lull/calibration/*.json")
     content = json.loads(path.read_text())
     path.write_text(json.dumps({**content, "when": content["when"] - 25 * 3600}))
-    assert State(begun(), fresh=False, environment=env).parts == {}
+    assert CalibrationState(begun(), fresh=False, environment=env).parts == {}
     path.write_text("{")
-    assert State(begun(), fresh=False, environment=env).parts == {}
-    assert State(begun(), fresh=False, environment={}).parts == {}
+    assert CalibrationState(begun(), fresh=False, environment=env).parts == {}
+    assert CalibrationState(begun(), fresh=False, environment={}).parts == {}

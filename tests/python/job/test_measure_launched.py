@@ -14,7 +14,7 @@ import pytest
 from bounds import TIMEOUT_S
 from conftest import Lull, catches, cpu_s, processes_with, wait_until
 from lull import record
-from lull.job.launcher import Place
+from lull.job.launcher import JobRank
 from lull.job.siblings import Siblings, siblings_of
 from lull.record import Domain, Repeat, Run
 from records import output
@@ -420,7 +420,7 @@ def test_ranks_that_are_coming_are_told_from_those_that_are_not_measured(tmp_pat
         (folder / "environ").write_text("".join(f"{name}={value}\0" for name, value in env.items()))
         (folder / "cmdline").write_text("".join(f"{word}\0" for word in words))
 
-    place = Place("Open MPI", "a", 0, 3)
+    place = JobRank("Open MPI", "a", 0, 3)
     assert siblings_of(place, tmp_path) is Siblings.NONE
     process(1, 0, "lull", "measure", "app")
     process(2, 1, "lull", "measure", "app", job="another")

@@ -3,11 +3,11 @@
 import pyarrow as pa
 import pytest
 
-from lull.job.launcher import Place, expand_counts, find_place, nodes_allocated
+from lull.job.launcher import JobRank, expand_counts, find_place, nodes_allocated
 from lull.job.node import clock_error_s, take_anchor
 from lull.record import SAMPLES_SCHEMA, Combination, Metric, Rank, Run
 from lull.record.merging import merge, ranges
-from lull.record.part import Anchor, Handed, NodePart
+from lull.record.part import Anchor, NodePart, NodeRecord
 from records import repeat, run, samples, waiting, with_waiting
 
 S = 1_000_000_000
@@ -29,7 +29,7 @@ def part(
     error_s: float | None = 0.001,
     exit_code: int = 0,
     stopped: tuple[int, ...] = (),
-) -> Handed:
+) -> NodeRecord:
     """A node whose ranks began at `zero_s` of its own clock, which is `realtime_s` by the clock of all."""
     base = run(times=[wall_s], powers=[joules / wall_s], nodes=(node,), regions={"u": 0.5}, metrics={"m": 3.0})
     one = repeat(0, wall_s, joules, nodes=(node,), regions={"u": 0.5}, metrics={"m": 3.0}, exit_code=exit_code)
@@ -46,7 +46,7 @@ def part(
         ranks=[Rank(rank=n, node=node, begin_s=0.0, end_s=wall_s, cpu_s=1, exit_code=exit_code) for n in ranks],
         interrupted=list(stopped),
     )
-    return Handed(told, of, samples(of))
+    return NodeRecord(told, of, samples(of))
 
 
 def test_clocks_that_began_at_other_times_are_put_on_one_axis_by_their_anchors() -> None:
@@ -109,18 +109,20 @@ def test_energies_regions_and_metrics_of_nodes_add_up() -> None:
 def test_what_waiting_cost_is_kept_which_only_the_node_of_pe_0_has() -> None:
     first, second = part("a", (0, 1)), part("b", (2, 3))
     job = waiting({("put", 8): 1.0})
-    merged = merge([second, Handed(first.part, with_waiting(first.run, job), first.samples)], 4)
+    merged = merge([second, NodeRecord(first.part, with_waiting(first.run, job), first.samples)], 4)
     assert merged.run is not None
     assert merged.run.repeats[0].waiting == [job]
 
 
-def with_metric(of: Handed, value: float, unit: str = "s", processes: int = 1, disputed: bool = False) -> Handed:
+def with_metric(
+    of: NodeRecord, value: float, unit: str = "s", processes: int = 1, disputed: bool = False
+) -> NodeRecord:
     """The part with a mean that `processes` of it reported, or that they differed about."""
     [one] = of.run.repeats
     mean = Metric(value=value, unit=unit, combination=Combination.MEAN, processes=processes)
     changed = one.model_copy(update={"metrics": {} if disputed else {"latency": mean}})
     part = of.part.model_copy(update={"disputed": ["latency"] if disputed else []})
-    return Handed(part, of.run.model_copy(update={"repeats": [changed]}), of.samples)
+    return NodeRecord(part, of.run.model_copy(update={"repeats": [changed]}), of.samples)
 
 
 def test_a_mean_over_nodes_weighs_their_processes() -> None:
@@ -204,21 +206,24 @@ SLURM = {"SLURM_JOB_ID": "77", "SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "8",
     ("env", "place"),
     [
         ({}, None),
-        (OPEN_MPI, Place("Open MPI", "1234", 2, 4)),
-        ({**OPEN_MPI, **SLURM}, Place("Open MPI", "1234", 2, 4)),
-        (SLURM, Place("Slurm", "77 0", 3, 8)),
+        (OPEN_MPI, JobRank("Open MPI", "1234", 2, 4)),
+        ({**OPEN_MPI, **SLURM}, JobRank("Open MPI", "1234", 2, 4)),
+        (SLURM, JobRank("Slurm", "77 0", 3, 8)),
         (
             {**SLURM, "SLURM_STEP_TASKS_PER_NODE": "4(x2)", "SLURM_NODEID": "1"},
-            Place("Slurm", "77 0", 3, 8, 4),
+            JobRank("Slurm", "77 0", 3, 8, 4),
         ),
-        ({**SLURM, "PMIX_RANK": "3", "PMIX_NAMESPACE": "slurm.pmix.77.0"}, Place("PMIx", "slurm.pmix.77.0 77 0", 3, 8)),
-        ({"PMI_RANK": "1", "PMI_SIZE": "2"}, Place("PMI", "", 1, 2)),
+        (
+            {**SLURM, "PMIX_RANK": "3", "PMIX_NAMESPACE": "slurm.pmix.77.0"},
+            JobRank("PMIx", "slurm.pmix.77.0 77 0", 3, 8),
+        ),
+        ({"PMI_RANK": "1", "PMI_SIZE": "2"}, JobRank("PMI", "", 1, 2)),
         ({"SLURM_JOB_ID": "77", "SLURM_PROCID": "0", "SLURM_NTASKS": "8"}, None),  # a batch script
         ({**SLURM, "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1"}, None),  # srun --pty bash
         ({**SLURM, "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1", "PMIX_RANK": "0"}, None),  # with --mpi=pmix
     ],
 )
-def test_the_place_in_a_job_is_found_in_the_environment(env: dict[str, str], place: Place | None) -> None:
+def test_the_place_in_a_job_is_found_in_the_environment(env: dict[str, str], place: JobRank | None) -> None:
     assert find_place(env) == place
 
 

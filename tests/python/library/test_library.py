@@ -15,7 +15,7 @@ from lull import _core
 from lull.base.errors import LullError, UsageError
 from lull.library.compared_simulations import ComparedSimulations
 from lull.library.recorded import Recorded
-from lull.library.simulated import Simulated, load_simulation
+from lull.library.simulated import SimulationResult, load_simulation
 from lull.library.traced import Traced
 from lull.record import EnergyKind
 from trace_records import leave, ring
@@ -174,7 +174,7 @@ def test_a_simulation_is_loaded(lull: Lull, tmp_path: Path) -> None:
     (lull.folder / "net.toml").write_text(NET)
     assert lull.run("simulate", "net.toml", "--out", "out").returncode == 0
     found = api.load(lull.folder / "out")
-    assert isinstance(found, Simulated)
+    assert isinstance(found, SimulationResult)
     assert len(found.to_pandas()) == 1 and found.plot() and "simulated" in found._repr_html_()
     assert set(found.links()["kind"]) == {"injection", "ejection", "network"}
 
@@ -245,7 +245,7 @@ def test_a_simulation_is_saved_as_the_record_that_the_command_writes(lull: Lull,
     assert lull.run("simulate", "net.toml", "--out", "out").returncode == 0
     saved = api.simulate(lull.folder / "net.toml").save(tmp_path / "saved")
     loaded = api.load(lull.folder / "out")
-    assert isinstance(loaded, Simulated)
+    assert isinstance(loaded, SimulationResult)
     same = {"simulator_cpu_s": 0.0}
     assert saved.repeats[0].model_copy(update=same) == loaded.repeats[0].model_copy(update=same)
     assert saved.description == loaded.description and saved.links().equals(loaded.links())

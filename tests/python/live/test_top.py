@@ -19,7 +19,7 @@ from lull.live.node_reading import ChannelReading, NodeReading, Progress, Recent
 from lull.live.published import Publisher, folder_beside, read_published
 from lull.live.rows import History, Sort, ordered, rows, sparkline
 from lull.live.screen import PowerScreen
-from lull.meter.meter import Counted
+from lull.meter.meter import CounterTotals
 from lull.record import Channel, Domain, EnergyKind
 from places import TESTS
 
@@ -71,8 +71,8 @@ class Scripted:
         pass
 
 
-def counted(series: int, seconds: float, joules: float) -> Counted:
-    return Counted(series, round(seconds * 1e9), (joules,), (None,))
+def counted(series: int, seconds: float, joules: float) -> CounterTotals:
+    return CounterTotals(series, round(seconds * 1e9), (joules,), (None,))
 
 
 def recent() -> Recent:
@@ -271,8 +271,8 @@ def test_the_screen_keeps_its_last_figures_and_says_what_went_wrong() -> None:
 
 
 def test_power_is_told_from_one_good_reading_to_another_not_across_a_gap() -> None:
-    def read(seconds: float, joules: float, gap: bool) -> Counted:
-        return Counted(1, round(seconds * 1e9), (joules,), (None,), (gap,))
+    def read(seconds: float, joules: float, gap: bool) -> CounterTotals:
+        return CounterTotals(1, round(seconds * 1e9), (joules,), (None,), (gap,))
 
     of = recent()
     of.add(read(0.0, 0, False))

@@ -23,7 +23,7 @@ from lull.measurement import precision
 from lull.measurement.command import Command
 from lull.measurement.interleave import order
 from lull.measurement.precision import Precision
-from lull.measurement.repeat import Measured
+from lull.measurement.repeat import MeasuredRepeat
 from lull.measurement.turns import Plan
 from records import repeat
 
@@ -162,7 +162,7 @@ def test_the_order_of_a_round_depends_on_the_seed_alone() -> None:
 
 def measured(of: record.Repeat):
 
-    return Measured(of, record.SAMPLES_SCHEMA.empty_table())
+    return MeasuredRepeat(of, record.SAMPLES_SCHEMA.empty_table())
 
 
 def test_idle_power_is_in_the_record_and_comparisons_show_the_energy_above_it(lull: Lull) -> None:

@@ -9,9 +9,9 @@ import pytest
 from lull.base.errors import UsageError
 from lull.model.machine import (
     Atomics,
+    CalibrationInfo,
     Figure,
     Machine,
-    Measured,
     Memory,
     Storage,
     TransferPiece,
@@ -33,7 +33,7 @@ def figure(value: float, kind: EnergyKind | None = None) -> Figure:
 def measured_machine() -> Machine:
     return Machine(
         title='a "quoted" host, µs',
-        measured=Measured(
+        measured=CalibrationInfo(
             when=datetime(2026, 11, 23, 5, 0, 0, tzinfo=UTC),
             lull="0.1.0",
             host="a",

@@ -13,7 +13,7 @@ import records
 from conftest import Lull
 from lull import _core
 from lull.base.errors import LullError, UsageError
-from lull.library.predicted import Predicted
+from lull.library.predicted import PredictionResult
 from lull.model.machine import Machine, known_machines, read_machine
 from lull.prediction.account import Energies, Joules, ModeAccount
 from lull.prediction.launch import processes_of, with_processes
@@ -255,7 +255,7 @@ def test_two_traces_predict_more_processes(lull: Lull, machine: Path) -> None:
     report = lull.run("compare", "out/active", "out/active")
     assert report.returncode == 0, report.stderr
     loaded = library.load(lull.folder / "out")
-    assert isinstance(loaded, Predicted) and loaded.found.processes == 32
+    assert isinstance(loaded, PredictionResult) and loaded.found.processes == 32
     assert "<table>" in loaded._repr_html_() and len(loaded.to_pandas()) == 1
 
 

@@ -14,7 +14,7 @@ import pytest
 from bounds import TIMEOUT_S
 from conftest import Lull, gone, processes_with, wait_until
 from lull import record
-from lull.measurement.state import State
+from lull.measurement.state import StudyState
 
 PROGRAM = """
 import json, os, sys, time
@@ -175,7 +175,7 @@ def test_killed_at_any_moment_it_leaves_no_child_and_goes_on_where_it_was(study:
 def test_a_search_for_finished_repeats_finds_none_that_is_half_written(tmp_path: Path, monkeypatch) -> None:
     seen = []
     monkeypatch.setattr(os, "fsync", lambda _: seen.append([*tmp_path.rglob("*.json"), *tmp_path.rglob("*.parquet")]))
-    with State(tmp_path) as state:
+    with StudyState(tmp_path) as state:
         for name in ("000.json", "000.parquet"):
             state.write(tmp_path / ".state" / "point" / name, b"{}")
             seen.append([path.name for path in (tmp_path / ".state" / "point").iterdir()])

@@ -168,7 +168,7 @@ def test_a_legend_stands_within_its_figure(lines: list[str]) -> None:
 def test_one_wide_interval_does_not_flatten_a_plot_of_impacts() -> None:
     wide = {panel: Interval(0.1, -12.0, 0.3) for panel in impacts.PANELS}
     usual = {panel: Interval(0.5, 0.4, 0.6) for panel in impacts.PANELS}
-    lines = {"before to after": [impacts.Place(1, wide), impacts.Place(4, usual)]}
+    lines = {"before to after": [impacts.ImpactPoint(1, wide), impacts.ImpactPoint(4, usual)]}
     drawn = impacts.plot("Saved", lines, "fragments", EnergyKind.ESTIMATED)
     for panel in drawn.figure.axes:
         assert -100 < panel.get_ylim()[0] < 10

@@ -10,7 +10,7 @@ from lull.base.errors import LullError
 from lull.measurement.progress import in_words
 from lull.record import EnergyKind
 from lull.study.kinds import read_study
-from lull.study.runs.claims import CANNOT_TELL, DOES_NOT, REPRODUCES, Compared, Seen, find, judge
+from lull.study.runs.claims import CANNOT_TELL, DOES_NOT, REPRODUCES, ObservedRatio, StudyComparison, find, judge
 from lull.study.runs.description import Check, PaperResult, StudyOfRuns
 from lull.study.runs.points import Places, all_points, pairs
 from records import run
@@ -158,13 +158,13 @@ def test_a_claim_holds_only_when_its_whole_interval_does(
     relation: str, low: float | None, high: float | None, verdict: str
 ) -> None:
     check = Check.model_validate({"compare": "modes", "quantity": "greenup", "relation": relation, "than": 1.0})
-    assert judge(check, Seen(1.0, low, high, EnergyKind.ESTIMATED)) == verdict
+    assert judge(check, ObservedRatio(1.0, low, high, EnergyKind.ESTIMATED)) == verdict
 
 
-def compared(low: float, high: float, **fixed: int) -> Compared:
+def compared(low: float, high: float, **fixed: int) -> StudyComparison:
     ratio = SimpleNamespace(value=(low + high) / 2, low=low, high=high)
     comparison = SimpleNamespace(speedup=ratio, greenup=ratio, powerup=ratio, kind=EnergyKind.ESTIMATED)
-    return Compared("modes", dict(fixed), "", comparison, None, None)
+    return StudyComparison("modes", dict(fixed), "", comparison, None, None)
 
 
 def claim(quantity: str, **only: list[int]) -> PaperResult:
@@ -189,9 +189,9 @@ def test_a_claim_may_be_about_what_the_programs_report() -> None:
     less, more = (run(metrics={"node_joules": at}) for at in (40, 50))
     of_metric = {"compare": "modes", "metric": "node_joules", "relation": "below", "than": 0.9}
     result = PaperResult.model_validate({"says": "x", "checks": [of_metric]})
-    found = find(result, [Compared("modes", {}, "", SimpleNamespace(), more, less)], None)
+    found = find(result, [StudyComparison("modes", {}, "", SimpleNamespace(), more, less)], None)
     assert (found.verdict, found.words) == (REPRODUCES, "Ratio of node_joules 0.8 (0.8 to 0.8)")
-    assert find(result, [Compared("modes", {}, "", SimpleNamespace(), less, more)], None).verdict == DOES_NOT
+    assert find(result, [StudyComparison("modes", {}, "", SimpleNamespace(), less, more)], None).verdict == DOES_NOT
 
 
 def test_a_check_is_about_one_thing() -> None:

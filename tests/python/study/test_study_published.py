@@ -14,7 +14,7 @@ from lull.model.machine import MACHINES, Machine, read_machine
 from lull.study.kinds import read_study
 from lull.study.publications.description import PublishedStatement, StudyOfPublications
 from lull.study.publications.predicted import FIGURES
-from lull.study.publications.told import NOT_REPRODUCED, NOT_TOLD, POSSIBLE, REPRODUCED, judge, told
+from lull.study.publications.results import NOT_REPRODUCED, NOT_TOLD, POSSIBLE, REPRODUCED, judge, told
 from places import TOP
 
 DOCUMENTATION = TOP / "docs" / "explanation"

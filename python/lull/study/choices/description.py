@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from lull.study.file import Name, Part, Study, Value
+from lull.study.file import Name, Study, StudyTable, Value
 from lull.study.runs.description import Compare, Meaning, Measure, Prepare, StudyOfRuns
 
 AUTO: Final = "auto"  # the first of all alternatives: what Lull takes by itself
@@ -29,7 +29,7 @@ CHOICE: Final = "choice"  # the factor of the alternatives
 APPLICATION: Final = "application"  # and that of the applications
 
 
-class MeasureInTurns(Part):
+class MeasureInTurns(StudyTable):
     """How every point is measured."""
 
     rounds: int = Field(default=6, ge=1)  # each alternative of a point runs once in each
@@ -39,7 +39,7 @@ class MeasureInTurns(Part):
     hz: float = Field(default=50, ge=0.1, le=100)  # readings of energy in a second
 
 
-class ApplicationWithChoices(Part):
+class ApplicationWithChoices(StudyTable):
     """An application at points, and what may be chosen for it."""
 
     name: Name
@@ -73,14 +73,14 @@ class ApplicationWithChoices(Part):
         return self
 
 
-class WrongMachine(Part):
+class WrongMachine(StudyTable):
     """What is wrong in the machine file."""
 
     latency: float = Field(default=10, gt=0)  # all times of messages and wake-ups, by so much
     bandwidth: float = Field(default=0.25, gt=0)  # all rates
 
 
-class QuickApplication(Part):
+class QuickApplication(StudyTable):
     """What --quick changes of an application."""
 
     factors: dict[Name, Annotated[list[Value], Field(min_length=1)]] = Field(default={})
@@ -89,7 +89,7 @@ class QuickApplication(Part):
     wrong: bool = False  # whether it runs by a wrong machine file, too
 
 
-class QuickChoices(Part):
+class QuickChoices(StudyTable):
     """What --quick changes; applications that it does not name are left out."""
 
     measure: dict[str, Any] = Field(default={})

@@ -9,7 +9,7 @@ from rich.text import Text
 from lull.base.interrupts import Interrupts
 from lull.base.native import unknown_variables
 from lull.base.terminal import output
-from lull.measurement.state import State, take_up
+from lull.measurement.state import StudyState, take_up
 from lull.study.choices.description import StudyOfChoices
 from lull.study.kind import RUNNING, Request, StudyKind
 from lull.study.runs.points import Places
@@ -37,7 +37,7 @@ def run(whole: StudyOfChoices, request: Request) -> None:
     possible = [one.point for group in all_groups(chosen, places, wrong_machine=True) for one in group.members]
     for line in unknown_variables():
         print(f"lull: {line}", file=sys.stderr)
-    with State(folder) as state:
+    with StudyState(folder) as state:
         if words := take_up(
             state, beginning(request.path.stem, request.quick, chosen, possible, places), request.resume
         ):

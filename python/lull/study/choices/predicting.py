@@ -38,7 +38,7 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Predicted:
+class PredictedCost:
     """What the model says of one alternative."""
 
     seconds: Band
@@ -49,7 +49,7 @@ class Predicted:
 class Predictions:
     """Of all fixed choices of a point."""
 
-    told: dict[str, Predicted]
+    told: dict[str, PredictedCost]
     untold: dict[str, str]  # and why
     same: list[str]  # as what `auto` has: there is nothing to predict
 
@@ -69,7 +69,7 @@ def predictions(group: Group, counted: Run, auto: Costs, machine: Machine | None
     facts = facts_of(counted)
     advice = advise(facts, machine, Objective(of="time"))
     scale = 1.0 if group.application.region is None else auto.seconds / seconds_of_job(counted)
-    told: dict[str, Predicted] = {}
+    told: dict[str, PredictedCost] = {}
     untold: dict[str, str] = {}
     same = []
     policies, approaches = (
@@ -104,13 +104,13 @@ def _alternative(name: str, settings: Mapping[str, str], advice: Advice) -> Alte
     )
 
 
-def _predicted(one: Alternative, auto: Costs, scale: float) -> Predicted:
+def _predicted(one: Alternative, auto: Costs, scale: float) -> PredictedCost:
     def after(present: float, change: Band) -> Band:
         low, mid, high = (max(0.0, present + scale * part) for part in change)
         return low, mid, high
 
     joules = None if one.joules is None or auto.joules is None else after(auto.joules, one.joules)
-    return Predicted(after(auto.seconds, one.seconds), joules)
+    return PredictedCost(after(auto.seconds, one.seconds), joules)
 
 
 def _why(application: ApplicationWithChoices, settings: Mapping[str, str], advice: Advice) -> str:

@@ -17,22 +17,22 @@ from lull.record import Run
 from lull.statistics.bootstrap import Interval
 from lull.study.choices.description import AUTO, COUNTED, START, WRONG, WRONG_START, ApplicationWithChoices
 from lull.study.choices.points import Group
-from lull.study.choices.predicting import Costs, Predicted, Predictions, predictions
+from lull.study.choices.predicting import Costs, PredictedCost, Predictions, predictions
 from lull.study.choices.regret import Regret, better, ratio, regret
 
 SHOWN = ("route", "direct", "coalesce", "rdma-put")  # of what was chosen at run time, in the table
 
 
 @dataclass(frozen=True)
-class Taken:
+class RoundCosts:
     """What a member took, round by round: seconds and joules of a run, or per unit of work."""
 
     seconds: list[float]
     joules: list[float] | None  # None: they say nothing of what is studied
 
-    def until(self, rounds: int) -> Taken:
+    def until(self, rounds: int) -> RoundCosts:
         """In the first rounds."""
-        return Taken(self.seconds[:rounds], None if self.joules is None else self.joules[:rounds])
+        return RoundCosts(self.seconds[:rounds], None if self.joules is None else self.joules[:rounds])
 
     @property
     def costs(self) -> Costs:
@@ -58,7 +58,7 @@ class Row:
     """A point."""
 
     group: Group
-    taken: dict[str, Taken]  # by alternative, `auto` first
+    taken: dict[str, RoundCosts]  # by alternative, `auto` first
     took: str  # what `auto` had, in words
     time: Regret
     product: Regret | None  # of energy times time
@@ -99,7 +99,7 @@ def _row(group: Group, folder: Path, machine: Machine | None) -> Row:
     )
 
 
-def regrets_of(group: Group, taken: Mapping[str, Taken]) -> tuple[Regret, Regret | None]:
+def regrets_of(group: Group, taken: Mapping[str, RoundCosts]) -> tuple[Regret, Regret | None]:
     """The regret of time, and that of energy times time where all alternatives have an energy."""
     auto, rounds = taken[AUTO], group.fixed[0].runs
     fixed = {one.name: taken[one.name] for one in group.fixed}
@@ -110,7 +110,7 @@ def regrets_of(group: Group, taken: Mapping[str, Taken]) -> tuple[Regret, Regret
     )
 
 
-def seem_better(group: Group, taken: Mapping[str, Taken]) -> set[str]:
+def seem_better(group: Group, taken: Mapping[str, RoundCosts]) -> set[str]:
     """The fixed choices that are told to be better than `auto`, by time or by energy times time."""
     auto = taken[AUTO]
     fixed = {one.name: taken[one.name] for one in group.fixed}
@@ -119,12 +119,12 @@ def seem_better(group: Group, taken: Mapping[str, Taken]) -> set[str]:
     return better(auto.seconds, {name: one.seconds for name, one in fixed.items()}) | by_product
 
 
-def _products(fixed: Mapping[str, Taken]) -> dict[str, list[float]] | None:
+def _products(fixed: Mapping[str, RoundCosts]) -> dict[str, list[float]] | None:
     told = {name: found for name, one in fixed.items() if (found := one.products) is not None}
     return told if len(told) == len(fixed) else None
 
 
-def _wrong(taken: Mapping[str, Taken], fixed: Mapping[str, Taken]) -> Wrong | None:
+def _wrong(taken: Mapping[str, RoundCosts], fixed: Mapping[str, RoundCosts]) -> Wrong | None:
     if WRONG not in taken:
         return None
     rest = after_a_tenth(taken[WRONG].seconds, taken[WRONG_START].seconds)
@@ -142,18 +142,18 @@ def after_a_tenth(whole: Sequence[float], tenth: Sequence[float]) -> list[float]
     ]
 
 
-def taken_by(application: ApplicationWithChoices, run: Run) -> Taken:
+def taken_by(application: ApplicationWithChoices, run: Run) -> RoundCosts:
     """What the runs of an alternative took.
 
     Raises:
         LullError: Some of its runs failed.
     """
     if application.seconds is not None:
-        return Taken([repeat.metrics[application.seconds].value for repeat in run.succeeded], None)
+        return RoundCosts([repeat.metrics[application.seconds].value for repeat in run.succeeded], None)
     found = quantity(run, region=application.region, per=application.per)
     if len(found.rows) < len(run.repeats):
         raise LullError(f"compare {run.label}", "some of its runs failed", "start --fresh")
-    return Taken([time for time, _ in found.rows], [energy for _, energy in found.rows])
+    return RoundCosts([time for time, _ in found.rows], [energy for _, energy in found.rows])
 
 
 def _took(run: Run) -> str:
@@ -179,7 +179,7 @@ def most_taken(choices: Sequence[AccountOfChoice]) -> dict[str, str]:
     }
 
 
-def _errors(told: Predicted, seen: Costs) -> tuple[float, float | None]:
+def _errors(told: PredictedCost, seen: Costs) -> tuple[float, float | None]:
     energy = None
     if told.joules is not None and seen.joules:
         energy = abs(told.joules[1] / seen.joules - 1)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from lull.base.interrupts import Interrupts
 from lull.base.whole_file import write_whole
 from lull.measurement.interleave import Turn, order
-from lull.measurement.state import State
+from lull.measurement.state import StudyState
 from lull.model.machine import Machine
 from lull.model.machine_text import machine_text
 from lull.study.choices.description import AUTO, OWN, StudyOfChoices
@@ -39,7 +39,7 @@ def write_wrong_machine(study: StudyOfChoices, machine: Machine, places: Places)
         write_whole(machine_file(places), text.encode(), "machine file", "--out")
 
 
-def run_groups(study: StudyOfChoices, groups: Sequence[Group], state: State, interrupts: Interrupts) -> None:
+def run_groups(study: StudyOfChoices, groups: Sequence[Group], state: StudyState, interrupts: Interrupts) -> None:
     """Run every repeat that is not there yet, and write the records.
 
     Raises:
@@ -70,7 +70,7 @@ def _with_runs(one: Member, runs: int) -> StudyOfRuns:
     return one.study.model_copy(update={"measure": one.study.measure.model_copy(update={"runs": runs})})
 
 
-def _doubtful(group: Group, state: State) -> list[Member]:
+def _doubtful(group: Group, state: StudyState) -> list[Member]:
     """`auto` and what seems better by the rounds of all; nobody where nothing does."""
     chosen_from = [one for one in group.members if one.name == AUTO or one in group.fixed]
     runs = {one.name: run_of(_with_runs(one, one.runs), one.point, state)[0] for one in chosen_from}
@@ -78,7 +78,9 @@ def _doubtful(group: Group, state: State) -> list[Member]:
     return [one for one in chosen_from if better and one.name in {AUTO, *better}]
 
 
-def _confirming(study: StudyOfChoices, doubtful: Mapping[int, list[Member]], state: State) -> Iterator[Turn[Point]]:
+def _confirming(
+    study: StudyOfChoices, doubtful: Mapping[int, list[Member]], state: StudyState
+) -> Iterator[Turn[Point]]:
     for number in range(study.measure.rounds, study.measure.rounds + study.measure.confirming):
         for place, members in order(list(doubtful.items()), number, study.seed):
             for one in order(members, number, study.seed + place):
@@ -86,7 +88,7 @@ def _confirming(study: StudyOfChoices, doubtful: Mapping[int, list[Member]], sta
                     yield Turn(one.point, number)
 
 
-def _turns(study: StudyOfChoices, groups: Sequence[Group], state: State) -> Iterator[Turn[Point]]:
+def _turns(study: StudyOfChoices, groups: Sequence[Group], state: StudyState) -> Iterator[Turn[Point]]:
     left = {
         one.point.name: {i for i in range(one.runs) if not state.has(one.point.name, i)}
         for group in groups

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from lull.model.machine import Figure, Machine, Part, TransferPiece
+from lull.model.machine import Figure, Machine, MachineTable, TransferPiece
 from lull.study.choices.description import WrongMachine
 
-Of = TypeVar("Of", bound=Part)
+Of = TypeVar("Of", bound=MachineTable)
 
 TIMES = ("latency_ns", "send_ns", "receive_ns", "gap_ns")
 TIMES_OF_BYTES = ("ns_per_byte", "alone_ns_per_byte", "send_ns_per_byte", "receive_ns_per_byte")

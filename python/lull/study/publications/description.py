@@ -16,14 +16,14 @@ from typing import Any, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from lull.model.machine import Machine
-from lull.study.file import Paper, Part, Study, nearest
+from lull.study.file import Paper, Study, StudyTable, nearest
 from lull.study.publications.predicted import FIGURES, Parameter
 
 Relation = Literal["about", "at least", "at most", "least", "most"]
 FOLDER_OF_PAGES: Final = "docs/explanation"
 
 
-class PublishedStatement(Part):
+class PublishedStatement(StudyTable):
     """One thing a paper says, and what of the model stands beside it."""
 
     says: str

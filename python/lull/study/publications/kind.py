@@ -10,8 +10,8 @@ from lull.study.publications.description import StudyOfPublications
 def run(whole: StudyOfPublications, _: Request) -> None:
     """Print what publications report, beside what the model computes for their machines."""
     # The model takes time to import, which a mistake in a file need not wait for.
+    from lull.study.publications.results import tell
     from lull.study.publications.screen import show
-    from lull.study.publications.told import tell
 
     show(whole, tell(whole), output())
 

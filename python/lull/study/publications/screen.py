@@ -9,10 +9,12 @@ from rich.console import Console
 from rich.text import Text
 
 from lull.study.publications.description import PublishedPaper, StudyOfPublications
-from lull.study.publications.told import VERDICTS, Told
+from lull.study.publications.results import VERDICTS, StatementResult
 
 
-def show(study: StudyOfPublications, papers: Sequence[tuple[PublishedPaper, list[Told]]], console: Console) -> None:
+def show(
+    study: StudyOfPublications, papers: Sequence[tuple[PublishedPaper, list[StatementResult]]], console: Console
+) -> None:
     """Print all of it, and at the end how many statements have which verdict."""
     console.print(Text(study.title, style="bold"))
     console.print(Text(study.question), soft_wrap=True)
@@ -32,17 +34,17 @@ def show(study: StudyOfPublications, papers: Sequence[tuple[PublishedPaper, list
         console.print(Text(f"note: {study.note}"), soft_wrap=True)
 
 
-def summary(statements: Iterable[Told]) -> str:
+def summary(statements: Iterable[StatementResult]) -> str:
     """How many statements have which verdict."""
     counts = Counter(one.verdict for one in statements)
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
 
 
-def _paper(one: Told) -> str:
+def _paper(one: StatementResult) -> str:
     figure = f": {one.paper_in_words}" if one.paper_in_words else ""
     return f"{one.statement.says}{figure} ({one.statement.where})"
 
 
-def _model(one: Told) -> str:
+def _model(one: StatementResult) -> str:
     words = "; ".join(part for part in (one.model_in_words, f"by {one.statement.machine}", one.why) if part)
     return f": {words}"

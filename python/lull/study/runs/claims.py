@@ -24,7 +24,7 @@ FROM_A_MODEL = (EnergyKind.ESTIMATED, EnergyKind.SIMULATED)
 
 
 @dataclass(frozen=True)
-class Compared:
+class StudyComparison:
     """One comparison of the study: its name, what was held fixed (`where` says it), and the two records."""
 
     name: str
@@ -50,7 +50,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Seen:
+class ObservedRatio:
     """One ratio with its interval; None where there is none."""
 
     value: float
@@ -59,7 +59,7 @@ class Seen:
     kind: EnergyKind | None
 
 
-def find(result: PaperResult, compared: Sequence[Compared], region: str | None) -> Finding:
+def find(result: PaperResult, compared: Sequence[StudyComparison], region: str | None) -> Finding:
     """Judge a claim: it is reproduced when every check holds of every comparison it is about, interval and all."""
     if not result.checks:
         return Finding(result, CANNOT_TELL, result.note or "nothing here measures it")
@@ -82,7 +82,7 @@ def find(result: PaperResult, compared: Sequence[Compared], region: str | None) 
     return Finding(result, verdict, "; ".join(dict.fromkeys([*words, result.note] if result.note else words)))
 
 
-def judge(check: Check, seen: Seen | None) -> str:
+def judge(check: Check, seen: ObservedRatio | None) -> str:
     """Whether one ratio says so: its whole interval must lie on one side."""
     if seen is None or seen.low is None or seen.high is None:
         return CANNOT_TELL
@@ -91,7 +91,7 @@ def judge(check: Check, seen: Seen | None) -> str:
     return REPRODUCES if seen.high < check.than else DOES_NOT if seen.low >= check.than else CANNOT_TELL
 
 
-def look(check: Check, one: Compared, region: str | None) -> Seen | None:
+def look(check: Check, one: StudyComparison, region: str | None) -> ObservedRatio | None:
     """The ratio a check is about."""
     if check.metric is not None:
         return of_metric(one, check.metric, region)
@@ -99,20 +99,20 @@ def look(check: Check, one: Compared, region: str | None) -> Seen | None:
         return wire_over_node(one.candidate, region)
     found = getattr(one.comparison, str(check.quantity))
     kind = None if check.quantity == "speedup" else one.comparison.kind
-    return Seen(found.value, found.low, found.high, kind)
+    return ObservedRatio(found.value, found.low, found.high, kind)
 
 
-def of_metric(one: Compared, metric: str, region: str | None) -> Seen | None:
+def of_metric(one: StudyComparison, metric: str, region: str | None) -> ObservedRatio | None:
     """A metric of the candidate over that of the baseline, medians with their interval."""
     candidate, baseline = (
         measures(quantity(run, region=region), seed=bootstrap.SEED, stream=stream, metrics=[metric])
         for stream, run in enumerate((one.candidate, one.baseline))
     )
     found = ratio_if_positive(candidate, baseline, metric)
-    return None if found is None else Seen(found.value, found.low, found.high, None)
+    return None if found is None else ObservedRatio(found.value, found.low, found.high, None)
 
 
-def wire_over_node(run: Run, region: str | None) -> Seen | None:
+def wire_over_node(run: Run, region: str | None) -> ObservedRatio | None:
     """Energy on the wire over the energy of the nodes: median over repeats, with the least and the greatest."""
     ratios: list[float] = []
     kinds: list[EnergyKind] = []
@@ -127,14 +127,14 @@ def wire_over_node(run: Run, region: str | None) -> Seen | None:
         kinds += [wire.energy.kind, node.energy.kind]
     if not ratios:
         return None
-    return Seen(median(ratios), min(ratios), max(ratios), weakest(kinds))
+    return ObservedRatio(median(ratios), min(ratios), max(ratios), weakest(kinds))
 
 
-def _is_about(check: Check, one: Compared) -> bool:
+def _is_about(check: Check, one: StudyComparison) -> bool:
     return all(one.fixed.get(name) in values for name, values in check.only.items())
 
 
-def _in_words(check: Check, seen: Sequence[tuple[Compared, Seen | None, str]]) -> list[str]:
+def _in_words(check: Check, seen: Sequence[tuple[StudyComparison, ObservedRatio | None, str]]) -> list[str]:
     """Every ratio behind a check; of many, how many say so, with the least and the greatest of them."""
     told = [_one_in_words(check, one, found) for one, found, _ in seen]
     by_value = sorted((found.value, place) for place, (_, found, _) in enumerate(seen) if found is not None)
@@ -154,7 +154,7 @@ def _name(check: Check) -> str:
     return "wire / node energy" if check.quantity == "wire_over_node" else str(check.quantity).capitalize()
 
 
-def _one_in_words(check: Check, one: Compared, seen: Seen | None) -> str:
+def _one_in_words(check: Check, one: StudyComparison, seen: ObservedRatio | None) -> str:
     where = f" at {one.where}" if one.where else ""
     if seen is None:
         return f"no {_name(check)}{where}"

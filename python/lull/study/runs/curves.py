@@ -33,7 +33,7 @@ LOOKS = ("o-", "s--", "^-.", "D:", "v-", "P--", "X-.")
 
 
 @dataclass(frozen=True)
-class Place:
+class CurvePoint:
     """One value of one line: a value for each panel, and its ratio to the line all are measured against."""
 
     at: float
@@ -52,7 +52,7 @@ class Family:
     over: str
     relative_to: str
     kind: EnergyKind
-    lines: dict[str, list[Place]]
+    lines: dict[str, list[CurvePoint]]
 
     @property
     def title(self) -> str:
@@ -81,7 +81,7 @@ def families(study: StudyOfRuns, runs: Mapping[str, Run]) -> list[Family]:
 
 
 def _family(study: StudyOfRuns, curves: Curves, fixed: dict[str, Value], runs: Mapping[str, Run]) -> Family | None:
-    lines: dict[str, list[Place]] = {}
+    lines: dict[str, list[CurvePoint]] = {}
     kinds: list[EnergyKind] = []
     units = dict(UNITS)
     for at in study.factors[curves.over]:
@@ -110,7 +110,7 @@ def _family(study: StudyOfRuns, curves: Curves, fixed: dict[str, Value], runs: M
         for line, found in sides.items():
             ratios = {name: _against(found, base, name) for name in curves.panels if base is not None}
             values = {name: found.medians[name] for name in curves.panels}
-            lines.setdefault(str(line), []).append(Place(float(at), values, ratios))
+            lines.setdefault(str(line), []).append(CurvePoint(float(at), values, ratios))
     if not lines:
         return None
     varying = {name: value for name, value in fixed.items() if len(study.factors[name]) > 1}
@@ -140,7 +140,7 @@ def _panel_title(name: str, study: StudyOfRuns, kind: EnergyKind) -> str:
     return f"{WORDS[name]}{per}" + (f",\n{kind.value}" if name in ("power", "energy") else "")
 
 
-def cell(family: Family, name: str, place: Place) -> str:
+def cell(family: Family, name: str, place: CurvePoint) -> str:
     """A value and, unless it is what others are measured against, its ratio to that."""
     value = place.values[name]
     unit = family.units.get(name, "")

@@ -24,34 +24,34 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from lull.study.file import Name, Paper, Part, Study, Value, nearest
+from lull.study.file import Name, Paper, Study, StudyTable, Value, nearest
 
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)(?::([\w.-]+))?\}")
 RESERVED = ("launch", "python", "here", "output", "app", "prepared")
 
 
-class Meaning(Part):
+class Meaning(StudyTable):
     """What one value of a factor stands for on the command line and in the environment."""
 
     args: list[str] | None = None  # None: the value's own text
     env: dict[str, str] = Field(default={})
 
 
-class Prepare(Part):
+class Prepare(StudyTable):
     """How an input is made. The command gets {output}, and runs once, before the first repeat."""
 
     command: list[str] = Field(min_length=1)
     output: str = Field(pattern=r"^[\w][\w.-]*$")
 
 
-class Hosts(Part):
+class Hosts(StudyTable):
     """Virtual hosts, as `lull hosts` makes them: there if a point's command has the word --hosts."""
 
     count: int = Field(ge=1, le=250)
     rate: str | None = None  # what each may send, as tc writes it; None: no limit
 
 
-class Measure(Part):
+class Measure(StudyTable):
     """How every point is measured."""
 
     runs: int = Field(default=10, ge=1)
@@ -61,7 +61,7 @@ class Measure(Part):
     per: str | None = None  # divide them by this metric
 
 
-class Quick(Part):
+class Quick(StudyTable):
     """What --quick changes."""
 
     factors: dict[Name, Annotated[list[Value], Field(min_length=1)]] = Field(default={})
@@ -69,7 +69,7 @@ class Quick(Part):
     measure: dict[str, Any] = Field(default={})
 
 
-class Compare(Part):
+class Compare(StudyTable):
     """One comparison, made at every combination of the values of `for_each`."""
 
     name: str
@@ -79,7 +79,7 @@ class Compare(Part):
     listed: bool = True  # false: it is made for the claims, and curves show it better than a table of many rows
 
 
-class Curves(Part):
+class Curves(StudyTable):
     """Plots over a factor, a line for each value of another; one drawing for each combination of all others."""
 
     name: str
@@ -90,7 +90,7 @@ class Curves(Part):
     unit: str = ""  # of `over`, for the axis
 
 
-class Impacts(Part):
+class Impacts(StudyTable):
     """Plots of what comparisons save, over a factor; one drawing for each combination of all others."""
 
     name: str
@@ -99,7 +99,7 @@ class Impacts(Part):
     unit: str = ""  # of `over`, for the axis
 
 
-class Bars(Part):
+class Bars(StudyTable):
     """Energy end to end, of the nodes and on the wire; one drawing for each combination of the other factors."""
 
     name: str
@@ -108,7 +108,7 @@ class Bars(Part):
     only: dict[Name, list[Value]] = Field(default={})  # leave out other values of factors
 
 
-class Check(Part):
+class Check(StudyTable):
     """What would have to be seen here for a claim to hold: of every comparison it is about."""
 
     compare: str
@@ -125,7 +125,7 @@ class Check(Part):
         return self
 
 
-class PaperResult(Part):
+class PaperResult(StudyTable):
     """One thing the paper says. Without checks it cannot be told here, and `note` says why."""
 
     says: str

@@ -18,7 +18,7 @@ from lull.statistics import formatting
 from lull.statistics.bootstrap import Interval
 from lull.statistics.gpsup import reduction_interval
 from lull.study.file import Value
-from lull.study.runs.claims import Compared
+from lull.study.runs.claims import StudyComparison
 from lull.study.runs.curves import LOOKS, binary, size_axis
 from lull.study.runs.description import Impacts, StudyOfRuns
 from lull.study.runs.points import describe
@@ -30,17 +30,17 @@ PANELS = {"time": "Time", "energy": "Energy", "edp": "Energy x time"}
 
 
 @dataclass(frozen=True)
-class Place:
+class ImpactPoint:
     """What one comparison saves at one value of the factor, by the names of PANELS."""
 
     at: float
     saved: dict[str, Interval]
 
 
-Lines = dict[str, list[Place]]
+Lines = dict[str, list[ImpactPoint]]
 
 
-def impact_plots(study: StudyOfRuns, compared: Sequence[Compared]) -> list[TabledPlot]:
+def impact_plots(study: StudyOfRuns, compared: Sequence[StudyComparison]) -> list[TabledPlot]:
     """What all [[impacts]] of a study show: a drawing for each combination of the factors that are not in one.
 
     Args:
@@ -60,7 +60,7 @@ def impact_plots(study: StudyOfRuns, compared: Sequence[Compared]) -> list[Table
 
 
 def _tabled(
-    name: str, study: StudyOfRuns, wanted: Impacts, fixed: dict[str, Value], compared: list[Compared]
+    name: str, study: StudyOfRuns, wanted: Impacts, fixed: dict[str, Value], compared: list[StudyComparison]
 ) -> TabledPlot:
     varying = {factor: value for factor, value in fixed.items() if len(study.factors[factor]) > 1}
     title = f"{wanted.name}: {describe(varying)}" if varying else wanted.name
@@ -73,7 +73,7 @@ def _tabled(
             "energy": one.comparison.energy_reduction,
             "edp": reduction_interval(one.comparison.edp_ratio),
         }
-        lines[one.name].append(Place(float(at), saved))
+        lines[one.name].append(ImpactPoint(float(at), saved))
     kind = weakest([one.comparison.kind for one in compared])
     over = f"{wanted.over}, {wanted.unit}" if wanted.unit else wanted.over
     headings = [over, "", *(f"{_title(panel, kind)} saved" for panel in PANELS)]

@@ -10,8 +10,8 @@ from rich.text import Text
 from lull.base.interrupts import Interrupts
 from lull.base.native import unknown_variables
 from lull.base.terminal import output
-from lull.measurement.state import State, take_up
-from lull.study import beside_paper
+from lull.measurement.state import StudyState, take_up
+from lull.study import paper_table
 from lull.study.kind import RUNNING, Request, StudyKind
 from lull.study.runs.description import StudyOfRuns
 from lull.study.runs.points import Places, Point, all_points, prepare_command
@@ -28,7 +28,7 @@ def run(whole: StudyOfRuns, request: Request) -> None:
         print(f"lull: {line}", file=sys.stderr)
     prepares = [prepare_command(chosen, places, name, places.inputs / name) for name in chosen.prepare]
     begun = beginning(request.path.stem, request.quick, chosen, points, places, prepares=prepares)
-    with State(folder) as state:
+    with StudyState(folder) as state:
         if words := take_up(state, begun, request.resume):
             print(f"lull: {words}", file=sys.stderr)
         if all((folder / point.name).exists() for point in points):
@@ -61,7 +61,7 @@ def _conclude(chosen: StudyOfRuns, points: list[Point], folder: Path) -> None:
         console.print(Text(f"note: {warning}"), soft_wrap=True)
     if chosen.note:
         console.print(Text(f"note: {chosen.note}"), soft_wrap=True)
-    beside_paper.show(console, chosen.paper, outcome.findings)
+    paper_table.show(console, chosen.paper, outcome.findings)
     report = write_outcome(chosen, points, folder, outcome)
     console.print()
     console.print(Text(f"report in {report}"), soft_wrap=True)

@@ -12,9 +12,9 @@ from lull.comparison.result import Comparison
 from lull.report.page import condense
 from lull.report.tabled_plot import TabledPlot
 from lull.report.write import PlotFiles, write_plots, write_report
-from lull.study import beside_paper
+from lull.study import paper_table
 from lull.study.runs.bars import bar_plots
-from lull.study.runs.claims import Compared, Finding, find
+from lull.study.runs.claims import Finding, StudyComparison, find
 from lull.study.runs.curves import families, plot_of
 from lull.study.runs.description import StudyOfRuns
 from lull.study.runs.impacts import impact_plots
@@ -51,7 +51,7 @@ def outcome_of(study: StudyOfRuns, points: Sequence[Point], folder: Path) -> Out
             first, second = runs[point_name(baseline)], runs[point_name(candidate)]
             found = compare_runs(first, second, region=study.measure.region, per=study.measure.per)
             varying = {name: value for name, value in fixed.items() if len(study.factors[name]) > 1}
-            compared.append(Compared(comparison.name, fixed, describe(varying), found, first, second))
+            compared.append(StudyComparison(comparison.name, fixed, describe(varying), found, first, second))
             if comparison.listed:
                 listed.append(compared[-1])
     return Outcome(
@@ -72,7 +72,7 @@ def write_outcome(study: StudyOfRuns, points: Sequence[Point], folder: Path, out
     """
     for form in ("svg", "pdf") if outcome.drawings else ():
         write_plots({one.name: one.plot for one in outcome.drawings}, PlotFiles(folder / "plots", form))
-    claims = beside_paper.rows(outcome.findings)
+    claims = paper_table.rows(outcome.findings)
     report = folder / "report.html"
     write_report(
         [folder / point.name for point in points],

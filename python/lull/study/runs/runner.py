@@ -26,8 +26,8 @@ from lull.base.text import readable
 from lull.hosts.virtual import Link, as_environment, hosts_there, virtual_hosts
 from lull.measurement.interleave import Turn, interleaved, take_turns
 from lull.measurement.progress import RunsProgress
-from lull.measurement.repeat import Measured, compose_run, measure_repeat
-from lull.measurement.state import Begun, State
+from lull.measurement.repeat import MeasuredRepeat, compose_run, measure_repeat
+from lull.measurement.state import StudyConditions, StudyState
 from lull.meter.meter import Meter
 from lull.study.runs.description import StudyOfRuns
 from lull.study.runs.points import Places, Point, prepare_command
@@ -56,7 +56,7 @@ def beginning(
     places: Places,
     *,
     prepares: Sequence[Sequence[str]] = (),
-) -> Begun:
+) -> StudyConditions:
     """What this study starts from, as it is kept in its folder; the inputs it makes itself are no part of that.
 
     Programs and inputs that commands name are known by their content, whatever they are called by: a path from here, a
@@ -66,7 +66,7 @@ def beginning(
     named |= {path for command in prepares for path in files_named(command)}
     used = sorted(path for path in named if not path.is_relative_to(places.inputs))
     content = chosen.model_dump_json(exclude=TOLD_AT_THE_END)
-    return Begun(
+    return StudyConditions(
         study=name,
         quick=quick,
         description=hashlib.sha256(content.encode()).hexdigest(),
@@ -124,7 +124,7 @@ def prepare_inputs(study: StudyOfRuns, places: Places, interrupts: Interrupts) -
         partial.rename(output)
 
 
-def run_points(study: StudyOfRuns, points: list[Point], state: State, interrupts: Interrupts) -> None:
+def run_points(study: StudyOfRuns, points: list[Point], state: StudyState, interrupts: Interrupts) -> None:
     """Run every repeat that is not there yet, and write the record of every point.
 
     Raises:
@@ -144,7 +144,10 @@ def run_points(study: StudyOfRuns, points: list[Point], state: State, interrupts
 
 
 def run_turns(
-    turns: Sequence[Turn[Point]], run: Callable[[Turn[Point]], Measured], state: State, interrupts: Interrupts
+    turns: Sequence[Turn[Point]],
+    run: Callable[[Turn[Point]], MeasuredRepeat],
+    state: StudyState,
+    interrupts: Interrupts,
 ) -> None:
     """Take turns, and keep each repeat as soon as it is done.
 
@@ -154,7 +157,7 @@ def run_turns(
     """
     with RunsProgress(len(turns)) as progress:
 
-        def keep(turn: Turn[Point], measured: Measured) -> None:
+        def keep(turn: Turn[Point], measured: MeasuredRepeat) -> None:
             if turn.number >= 0:
                 state.save(turn.of.name, measured.repeat, measured.samples)
             progress.ended(_words(turn), measured.repeat.wall_s)
@@ -166,7 +169,7 @@ def _words(turn: Turn[Point]) -> str:
     return f"{turn.of.name} {f'repeat {turn.number + 1}' if turn.number >= 0 else 'warm-up'}"
 
 
-def run_once(study: StudyOfRuns, point: Point, index: int, state: State, interrupts: Interrupts) -> Measured:
+def run_once(study: StudyOfRuns, point: Point, index: int, state: StudyState, interrupts: Interrupts) -> MeasuredRepeat:
     """Run a point once, and see to it that it reports what the study counts.
 
     Raises:
@@ -204,7 +207,7 @@ def run_once(study: StudyOfRuns, point: Point, index: int, state: State, interru
     return measured
 
 
-def write_record(study: StudyOfRuns, point: Point, state: State) -> None:
+def write_record(study: StudyOfRuns, point: Point, state: StudyState) -> None:
     """Write the record of a point whose repeats are all there, unless it is there.
 
     Raises:
@@ -215,7 +218,7 @@ def write_record(study: StudyOfRuns, point: Point, state: State) -> None:
         record.write(folder, *run_of(study, point, state))
 
 
-def run_of(study: StudyOfRuns, point: Point, state: State) -> tuple[record.Run, pa.Table]:
+def run_of(study: StudyOfRuns, point: Point, state: StudyState) -> tuple[record.Run, pa.Table]:
     """What the record of a point holds, from its repeats that are there.
 
     Raises:

@@ -20,14 +20,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from lull.study.file import Name, Paper, Part, Study, Value, nearest
+from lull.study.file import Name, Paper, Study, StudyTable, Value, nearest
 
 FACTORS = ("topology", "mapping", "application", "processes", "workload", "mode", "hold")
 
 Only = dict[str, list[Value]]
 
 
-class Application(Part):
+class Application(StudyTable):
     """An application that runs as a job."""
 
     job: dict[str, Any]  # keys of `[[jobs]]`, its pattern among them
@@ -38,7 +38,7 @@ class Application(Part):
         return self.seconds if isinstance(self.seconds, float) else self.seconds[str(processes)]
 
 
-class Power(Part):
+class Power(StudyTable):
     """A mode of links at some holds."""
 
     mode: str
@@ -53,7 +53,7 @@ class Power(Part):
         return self.name or self.mode
 
 
-class Grid(Part):
+class Grid(StudyTable):
     """Points: each application alone at each number of processes, or workloads drawn of several applications."""
 
     name: Name
@@ -72,7 +72,7 @@ class Grid(Part):
         return self
 
 
-class Figure(Part):
+class Figure(StudyTable):
     """A drawing of a grid, for each topology."""
 
     name: str
@@ -81,7 +81,7 @@ class Figure(Part):
     only: Only = Field(default={})  # leave out other values of factors
 
 
-class Bound(Part):
+class Bound(StudyTable):
     """What would have to be seen here for a statement to hold.
 
     The `of` of `quantity` over all rows at `at`, less the same at `minus` where that is given, is on one side of
@@ -100,7 +100,7 @@ class Bound(Part):
     for_each: list[str] = Field(default=[])
 
 
-class Statement(Part):
+class Statement(StudyTable):
     """One thing the paper says. Without checks it cannot be told here, and `note` says why."""
 
     says: str
@@ -109,7 +109,7 @@ class Statement(Part):
     note: str = ""
 
 
-class QuickSimulations(Part):
+class QuickSimulations(StudyTable):
     """What --quick changes."""
 
     topologies: list[str] | None = None

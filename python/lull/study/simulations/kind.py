@@ -9,7 +9,7 @@ from rich.text import Text
 
 from lull.base.interrupts import InterruptedBySignal, Interrupts
 from lull.base.terminal import output
-from lull.measurement.state import State, take_up
+from lull.measurement.state import StudyState, take_up
 from lull.study.kind import RUNNING, Request, StudyKind
 from lull.study.simulations.description import StudyOfSimulations
 
@@ -18,17 +18,17 @@ def run(whole: StudyOfSimulations, request: Request) -> None:
     """Simulate what is missing, of the grids and the points that the request names, and report what is there."""
     # Plots take time to import, which a mistake in a file need not wait for.
     from lull.study.simulations import running
+    from lull.study.simulations.earlier_results import check_probes, probes, read_earlier_rows
     from lull.study.simulations.grids import all_points, selected
     from lull.study.simulations.outcome import outcome_of, show, write
     from lull.study.simulations.rows import rows_of
-    from lull.study.simulations.taken import check_probes, probes, read_taken
 
     chosen = whole.made_quick() if request.quick else whole
     take = request.take
     points = all_points(chosen)
     names = selected(points, request.grids, request.only, asked=f"run the study {request.path.stem}")
-    taken = read_taken(take, points) if take else {}
-    with State(request.folder) as state:
+    taken = read_earlier_rows(take, points) if take else {}
+    with StudyState(request.folder) as state:
         if words := take_up(state, running.beginning(request.path.stem, request.quick, points), request.resume):
             print(f"lull: {words}", file=sys.stderr)
         missing = running.points_left(points, state)

@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.text import Text
 
 from lull import __version__
-from lull.measurement.state import State
+from lull.measurement.state import StudyState
 from lull.report.rendering import rendered
 from lull.report.tabled_plot import TabledPlot
 from lull.report.write import PlotFiles, write_page, write_plots
 from lull.statistics import formatting
-from lull.study import beside_paper
+from lull.study import paper_table
 from lull.study.simulations.description import StudyOfSimulations
 from lull.study.simulations.figures import drawings
 from lull.study.simulations.grids import Point
@@ -36,7 +36,10 @@ class Outcome:
 
 
 def outcome_of(
-    study: StudyOfSimulations, points: Sequence[Point], state: State, taken: Mapping[str, Sequence[Row]] | None = None
+    study: StudyOfSimulations,
+    points: Sequence[Point],
+    state: StudyState,
+    taken: Mapping[str, Sequence[Row]] | None = None,
 ) -> Outcome:
     """Read what was simulated, here or, of `taken`, by an earlier study.
 
@@ -73,10 +76,10 @@ def show(study: StudyOfSimulations, outcome: Outcome, console: Console) -> None:
         console.print(Text(line), soft_wrap=True)
     if study.note:
         console.print(Text(f"note: {study.note}"), soft_wrap=True)
-    beside_paper.show(console, study.paper, outcome.verdicts)
+    paper_table.show(console, study.paper, outcome.verdicts)
 
 
-def write(study: StudyOfSimulations, outcome: Outcome, state: State) -> Path:
+def write(study: StudyOfSimulations, outcome: Outcome, state: StudyState) -> Path:
     """Write points.csv, the plots and the report; return the report.
 
     Raises:
@@ -93,7 +96,7 @@ def write(study: StudyOfSimulations, outcome: Outcome, state: State) -> Path:
         source=study.paper.citation if study.paper else "",
         version=__version__,
         progress=outcome.progress,
-        claims=beside_paper.rows(outcome.verdicts),
+        claims=paper_table.rows(outcome.verdicts),
         drawings=[(one, one.plot.svg(one.name)) for one in outcome.drawings],
     )
     report = state.out / "report.html"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from lull.base.errors import LullError
-from lull.measurement.state import STATE, State
+from lull.measurement.state import STATE, StudyState
 from lull.simulation.account import JobAccount, SimulationFile
 from lull.study.file import Value
 from lull.study.simulations.description import FACTORS, Only
@@ -57,7 +57,7 @@ class Row:
         return value
 
 
-def rows_of(points: Sequence[Point], state: State, taken: Mapping[str, Sequence[Row]] | None = None) -> list[Row]:
+def rows_of(points: Sequence[Point], state: StudyState, taken: Mapping[str, Sequence[Row]] | None = None) -> list[Row]:
     """Rows of all points that are there, in their order; those with active links too. Where one was not simulated here
     its rows are those of `taken`, if it has them.
 
@@ -81,7 +81,7 @@ def rows_of(points: Sequence[Point], state: State, taken: Mapping[str, Sequence[
     return rows
 
 
-def _load(point: Point, state: State) -> SimulationFile | None:
+def _load(point: Point, state: StudyState) -> SimulationFile | None:
     path = state.out / STATE / point.name / "000.json"
     try:
         return SimulationFile.model_validate_json(path.read_bytes())

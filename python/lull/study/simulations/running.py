@@ -16,18 +16,18 @@ from lull import _core
 from lull.base.content import fingerprint
 from lull.base.interrupts import Interrupts
 from lull.base.text import readable
-from lull.measurement.state import STATE, Begun, State
+from lull.measurement.state import STATE, StudyConditions, StudyState
 from lull.simulation.sweep_run import run_tasks
-from lull.simulation.task import Outcome, Task
+from lull.simulation.task import Task, TaskResult
 from lull.simulation.workers import LocalWorkers
 from lull.study.simulations.grids import Point
 
 
-def beginning(name: str, quick: bool, points: Sequence[Point]) -> Begun:
+def beginning(name: str, quick: bool, points: Sequence[Point]) -> StudyConditions:
     """What this study starts from, as it is kept in its folder."""
     core = Path(_core.__file__)
     content = json.dumps([[point.name, point.content] for point in points], sort_keys=True)
-    return Begun(
+    return StudyConditions(
         study=name,
         quick=quick,
         description=hashlib.sha256(content.encode()).hexdigest(),
@@ -38,12 +38,12 @@ def beginning(name: str, quick: bool, points: Sequence[Point]) -> Begun:
     )
 
 
-def points_left(points: Sequence[Point], state: State) -> list[Point]:
+def points_left(points: Sequence[Point], state: StudyState) -> list[Point]:
     """Those that were not simulated yet."""
     return [point for point in points if not state.has(point.name, 0)]
 
 
-def run_points(points: Sequence[Point], number: int, state: State, interrupts: Interrupts) -> None:
+def run_points(points: Sequence[Point], number: int, state: StudyState, interrupts: Interrupts) -> None:
     """Simulate `points`, `number` at a time.
 
     Raises:
@@ -55,5 +55,5 @@ def run_points(points: Sequence[Point], number: int, state: State, interrupts: I
         run_tasks(tasks, LocalWorkers(min(number, len(tasks))), partial(_keep, state), interrupts, asked="study")
 
 
-def _keep(state: State, task: Task, outcome: Outcome) -> None:
+def _keep(state: StudyState, task: Task, outcome: TaskResult) -> None:
     state.write(state.out / STATE / task.point / f"{task.index:03}.json", outcome.file.encode())

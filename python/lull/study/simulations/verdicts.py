@@ -45,7 +45,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Seen:
+class CheckedValue:
     """The figure of one check at one combination; None: there are no rows."""
 
     value: float | None
@@ -67,7 +67,7 @@ def judge(statement: Statement, rows: Sequence[Row]) -> Verdict:
     return Verdict(statement, worst, "; ".join([*words, statement.note] if statement.note else words))
 
 
-def look(check: Bound, rows: Sequence[Row]) -> list[Seen]:
+def look(check: Bound, rows: Sequence[Row]) -> list[CheckedValue]:
     """The figure of a check at each combination of the factors it is made for each of."""
     compares = bool(check.minus) or check.minus_grid is not None
     whole = [row for row in rows if row.grid == check.grid and row.is_at(check.at)]
@@ -82,7 +82,7 @@ def look(check: Bound, rows: Sequence[Row]) -> list[Seen]:
             taken = _figure(check, taken_away)
             value = None if value is None or taken is None else value - taken
         holds = value is not None and (value > check.than if check.relation == "above" else value < check.than)
-        seen.append(Seen(value, describe(fixed), holds))
+        seen.append(CheckedValue(value, describe(fixed), holds))
     return seen
 
 
@@ -116,11 +116,11 @@ def _figure(check: Bound, rows: Sequence[Row]) -> float | None:
     return STATISTICS[check.of](found.values()) if found else None
 
 
-def _verdict(one: Seen) -> str:
+def _verdict(one: CheckedValue) -> str:
     return CANNOT_TELL if one.value is None else REPRODUCED if one.holds else NOT_REPRODUCED
 
 
-def _in_words(check: Bound, seen: Sequence[Seen]) -> str:
+def _in_words(check: Bound, seen: Sequence[CheckedValue]) -> str:
     name = f"{check.of} {WORDS[check.quantity]}"
     known = [(one.value, _one_in_words(one)) for one in seen if one.value is not None]
     if not known:
@@ -137,7 +137,7 @@ def _in_words(check: Bound, seen: Sequence[Seen]) -> str:
     return f"{name}{at} is {relation} in {held} of {len(seen)}, from {ends[0]} to {ends[1]}"
 
 
-def _one_in_words(one: Seen) -> str:
+def _one_in_words(one: CheckedValue) -> str:
     assert one.value is not None
     return shown(one.value) + (f" at {one.where}" if one.where else "")
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from lull.study.file import Paper
 
 
-class Told(Protocol):
+class ClaimResult(Protocol):
     """One statement of the paper, and what was found about it."""
 
     @property
@@ -27,7 +27,7 @@ class Told(Protocol):
         """The figures behind it."""
 
 
-def show(console: Console, paper: Paper | None, told: Sequence[Told]) -> None:
+def show(console: Console, paper: Paper | None, told: Sequence[ClaimResult]) -> None:
     """Print all of them; nothing where there are none."""
     if told:
         console.print()
@@ -39,6 +39,6 @@ def show(console: Console, paper: Paper | None, told: Sequence[Told]) -> None:
         console.print(Text.assemble("  here: ", (one.verdict, "bold"), f": {one.words}"), soft_wrap=True)
 
 
-def rows(told: Sequence[Told]) -> list[dict[str, str]]:
+def rows(told: Sequence[ClaimResult]) -> list[dict[str, str]]:
     """Of the report's table."""
     return [{"The paper": one.claim, "Here": one.verdict, "How it was told": one.words} for one in told]

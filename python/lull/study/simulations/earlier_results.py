@@ -22,10 +22,10 @@ PROBES = 3  # points that are simulated again
 MOST_PROBE_S = 60.0  # of CPU time that one of them took, if there are such
 OWN_TIME = "simulator_cpu_s"  # the only figure that two runs of a simulation differ in
 
-Taken = Mapping[str, Sequence[Row]]  # point -> a row for each of its jobs
+EarlierRows = Mapping[str, Sequence[Row]]  # point -> a row for each of its jobs
 
 
-def read_taken(path: Path, points: Sequence[Point]) -> Taken:
+def read_earlier_rows(path: Path, points: Sequence[Point]) -> EarlierRows:
     """The rows of `path` that are of `points`.
 
     Raises:
@@ -56,14 +56,14 @@ def read_taken(path: Path, points: Sequence[Point]) -> Taken:
     return whole
 
 
-def probes(taken: Taken, points: Sequence[Point]) -> list[Point]:
+def probes(taken: EarlierRows, points: Sequence[Point]) -> list[Point]:
     """The points that shall be simulated again: drawn by chance, alike whenever the same rows are taken."""
     known = [point for point in points if point.name in taken]
     short = [point for point in known if taken[point.name][0].simulator_cpu_s <= MOST_PROBE_S]
     return random.Random(len(known)).sample(short or known[:1], min(PROBES, len(short or known[:1])))
 
 
-def check_probes(taken: Taken, rows: Sequence[Row], path: Path) -> None:
+def check_probes(taken: EarlierRows, rows: Sequence[Row], path: Path) -> None:
     """Hold what was simulated against what was taken; `rows` are of points that are in both, and of others.
 
     Raises:

@@ -33,7 +33,7 @@ DEFAULT_MACHINE = "slingshot-4608"
 
 
 @dataclass(frozen=True)
-class Asked:
+class PredictionRequest:
     """Options, as a user gives them."""
 
     what: Sequence[str]  # a command, one trace or two, or a record
@@ -53,7 +53,7 @@ class Asked:
     command: Sequence[str] = ("lull", "predict")
 
 
-def answer(asked: Asked) -> tuple[Prediction, Path]:
+def answer(asked: PredictionRequest) -> tuple[Prediction, Path]:
     """The prediction, and the folder that it was written into.
 
     Raises:
@@ -96,7 +96,7 @@ def answer(asked: Asked) -> tuple[Prediction, Path]:
         return predict(program, question, interrupts), folder
 
 
-def _program(asked: Asked, tracing: Tracing) -> Program:
+def _program(asked: PredictionRequest, tracing: Tracing) -> Program:
     traced_now = not names_traces(asked.what) and not names_record(asked.what)
     for given, option in ((asked.smaller is not None, "--smaller"), (asked.runs > 1, "--runs")):
         if given and not traced_now:

@@ -25,7 +25,7 @@ VERDICTS: Final = (REPRODUCED, POSSIBLE, NOT_REPRODUCED, TAKEN, NOT_TOLD, ELSEWH
 
 
 @dataclass(frozen=True)
-class Told:
+class StatementResult:
     """One statement, and what the model says of it."""
 
     statement: PublishedStatement
@@ -51,7 +51,7 @@ class Told:
         return self.statement.see
 
 
-def tell(study: StudyOfPublications) -> list[tuple[PublishedPaper, list[Told]]]:
+def tell(study: StudyOfPublications) -> list[tuple[PublishedPaper, list[StatementResult]]]:
     """Everything that is told, paper by paper.
 
     Raises:
@@ -65,19 +65,21 @@ def tell(study: StudyOfPublications) -> list[tuple[PublishedPaper, list[Told]]]:
     return [(paper, [told(one, machine_of(one.machine)) for one in paper.statements]) for paper in study.papers]
 
 
-def told(statement: PublishedStatement, on: Machine) -> Told:
+def told(statement: PublishedStatement, on: Machine) -> StatementResult:
     """What the model says of one statement on this machine."""
     if statement.see:
-        return Told(statement, None, ELSEWHERE, _sentences(f"{FOLDER_OF_PAGES}/{statement.see}.md", statement.why))
+        return StatementResult(
+            statement, None, ELSEWHERE, _sentences(f"{FOLDER_OF_PAGES}/{statement.see}.md", statement.why)
+        )
     if statement.needs:
         lacks = [key for key in statement.needs if not has(on, key)]
         reason = f"the file has no {', '.join(lacks)}" if lacks else "no cost function takes what the file has"
-        return Told(statement, None, NOT_TOLD, _sentences(reason, statement.why))
+        return StatementResult(statement, None, NOT_TOLD, _sentences(reason, statement.why))
     try:
         found = FIGURES[statement.figure](on, statement.given)
     except NotToldError as lacking:
-        return Told(statement, None, NOT_TOLD, _sentences(str(lacking), statement.why))
-    return Told(statement, found, TAKEN if statement.taken else judge(statement, found), statement.why)
+        return StatementResult(statement, None, NOT_TOLD, _sentences(str(lacking), statement.why))
+    return StatementResult(statement, found, TAKEN if statement.taken else judge(statement, found), statement.why)
 
 
 def judge(statement: PublishedStatement, model: float) -> str:

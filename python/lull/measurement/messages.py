@@ -11,7 +11,7 @@ from lull.base.errors import LullError
 from lull.base.terminal import output
 from lull.measurement.command import Command
 from lull.measurement.interleave import Turn
-from lull.measurement.repeat import Measured
+from lull.measurement.repeat import MeasuredRepeat
 from lull.measurement.summary import costs_in_words, summary_table
 from lull.record import Run
 from lull.record.notes import notes_of_times
@@ -22,7 +22,7 @@ def say(line: str) -> None:
     print(f"lull: {line}", file=sys.stderr, flush=True)
 
 
-def tell_repeat(turn: Turn[Command], measured: Measured, runs: int) -> None:
+def tell_repeat(turn: Turn[Command], measured: MeasuredRepeat, runs: int) -> None:
     """The time and energy of a repeat that ended."""
     warmup = turn.of.warmup
     which = f"{turn.number + 1}/{max(runs, turn.number + 1)}"

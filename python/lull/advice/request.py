@@ -20,7 +20,7 @@ from lull.base.errors import LullError, UsageError
 from lull.base.native import checked_settings
 from lull.base.whole_file import write_whole
 from lull.model.machine import HERE, read_machine
-from lull.prediction import asking as prediction
+from lull.prediction import request as prediction
 from lull.prediction.program import names_record, names_traces
 from lull.record.new_folder import check_free, default_folder
 
@@ -28,7 +28,7 @@ FILE: Final = "advice.json"
 
 
 @dataclass(frozen=True)
-class Asked:
+class AdviceRequest:
     """What is asked."""
 
     what: Sequence[str]  # a command, a record or traces
@@ -39,7 +39,7 @@ class Asked:
     out: Path | None = None
 
 
-def answer(asked: Asked) -> tuple[Advice, Path | None]:
+def answer(asked: AdviceRequest) -> tuple[Advice, Path | None]:
     """The advice, and the folder with what was measured for it; None where nothing was.
 
     Raises:
@@ -78,12 +78,12 @@ def answer(asked: Asked) -> tuple[Advice, Path | None]:
     return found, folder
 
 
-def _of_trace(asked: Asked, objective: Objective) -> tuple[Advice, Path | None]:
+def _of_trace(asked: AdviceRequest, objective: Objective) -> tuple[Advice, Path | None]:
     if asked.verify:
         raise UsageError("advise", "links of a machine that is simulated cannot be verified here", "leave out --verify")
     slowdown = objective.slowdown if objective.slowdown >= 0 else 1.0
     found, folder = prediction.answer(
-        prediction.Asked(
+        prediction.PredictionRequest(
             asked.what,
             on=asked.on,
             most_slowdown=slowdown,
