@@ -22,6 +22,11 @@ def numbers(values: NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
 
 
+def dtype_of(kind: pa.DataType) -> np.dtype[Any]:
+    """The type of the array of a column of integers or floats; Arrow 17 itself asks pandas."""
+    return np.dtype({"halffloat": "float16", "float": "float32", "double": "float64"}.get(str(kind), str(kind)))
+
+
 def texts(values: Sequence[str]) -> pa.Array:
     """Texts as a column."""
     encoded = [value.encode() for value in values]

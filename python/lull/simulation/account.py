@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from pydantic import Field
 
 from lull import __version__
-from lull.base.columns import numbers, texts
+from lull.base.columns import dtype_of, numbers, texts
 from lull.record import Metric, Model
 from lull.record.model_file import read_model
 from lull.simulation.latency import Latency
@@ -245,7 +245,7 @@ def links_table(links: Links, repeat: int) -> pa.Table:
     }
     for field in LINKS_SCHEMA:
         if field.name not in made:
-            made[field.name] = numbers(getattr(links, field.name).astype(field.type.to_pandas_dtype(), copy=False))
+            made[field.name] = numbers(getattr(links, field.name).astype(dtype_of(field.type), copy=False))
     return pa.Table.from_arrays([made[name] for name in LINKS_SCHEMA.names], schema=LINKS_SCHEMA)
 
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from conftest import Lull
-from lull.base.columns import numbers, texts
+from lull.base.columns import dtype_of, numbers, texts
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64, np.float64])
@@ -25,6 +25,11 @@ def test_texts_are_those_given() -> None:
     given = ["µJ", "", "node 1", "µJ"]
     assert texts(given).equals(pa.array(given, pa.string()))
     assert len(texts([])) == 0
+
+
+@pytest.mark.parametrize("name", ["int8", "uint16", "int32", "uint64", "float16", "float32", "float64"])
+def test_a_column_has_the_type_of_its_array_and_back(name: str) -> None:
+    assert dtype_of(numbers(np.zeros(1, name)).type) == np.dtype(name)
 
 
 @pytest.mark.parametrize(
