@@ -116,7 +116,7 @@ def test_mpirun_ends_the_job_too_and_names_the_pe(
 @needs_mpirun
 @pytest.mark.skipif(shutil.which("mpicc") is None, reason="needs mpicc, of libopenmpi-dev")
 def test_an_mpi_program_is_one_job_of_which_nothing_remains(job: Lull, tmp_path: Path) -> None:
-    source = PROGRAMS / "mpi_misfortune.c"
+    source = PROGRAMS / "mpi/mpi_misfortune.c"
     subprocess.run(["mpicc", source, "-o", tmp_path / "program"], check=True)
     for how, code, printed in ("none", 0, "sum 6\n"), ("abort", 41, ""), ("kill", 137, ""), ("exit", 7, ""):
         done = launch(job, "lull run", 1, str(tmp_path / "program"), how)

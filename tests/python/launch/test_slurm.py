@@ -58,7 +58,7 @@ def test_mpi_and_openshmem_work_together_under_srun(cluster: Cluster, tmp_path: 
     flags = [
         word for one in asked for word in subprocess.run(one, capture_output=True, text=True, check=True).stdout.split()
     ]
-    program = compiled("with_mpi.c", tmp_path, *flags)
+    program = compiled("mpi/with_mpi.c", tmp_path, *flags)
     done = cluster.srun("--mpi=pmix", "-N1", "-n4", program, "mpi", "shmem", env=SEPARATE)
     assert (done.returncode, done.stdout) == (0, "4 ranks are PEs\n"), done.stderr
 

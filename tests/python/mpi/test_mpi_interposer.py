@@ -57,7 +57,7 @@ def traced(mpi: MpiLibrary, folder: Path, ranks: int, *command: str | Path, **mo
 def test_a_program_sees_results_statuses_and_errors_as_without(
     mpi: MpiLibrary, built: Path, tmp_path: Path, tools: list[str]
 ) -> None:
-    behaviours = program(mpi, "mpi_behaviours.c", built)
+    behaviours = program(mpi, "mpi/mpi_behaviours.c", built)
     values = {"LULL_TRACE": str(tmp_path / "trace"), "LULL_WAIT": "adaptive"}
     done = mpi.run(4, behaviours, tmp_path / "file", tools={tool: values[tool] for tool in tools})
     assert done.returncode == 0
@@ -68,7 +68,7 @@ def test_a_program_sees_results_statuses_and_errors_as_without(
 
 @each_library
 def test_messages_have_their_peers_tags_and_bytes(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
-    behaviours = program(mpi, "mpi_behaviours.c", built)
+    behaviours = program(mpi, "mpi/mpi_behaviours.c", built)
     processes = traced(mpi, tmp_path, 4, behaviours, "file", "messages")
     for process in processes:
         right, left = (process.rank + 1) % 4, (process.rank + 3) % 4
@@ -91,7 +91,7 @@ def test_messages_have_their_peers_tags_and_bytes(mpi: MpiLibrary, built: Path, 
 
 @each_library
 def test_every_request_completes_once(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
-    for process in traced(mpi, tmp_path, 4, program(mpi, "mpi_behaviours.c", built), "file", "requests"):
+    for process in traced(mpi, tmp_path, 4, program(mpi, "mpi/mpi_behaviours.c", built), "file", "requests"):
         left = (process.rank + 3) % 4
         posted, under_way = 0, Counter[int]()
         received = Counter[tuple[int, int, int]]()
@@ -110,7 +110,7 @@ def test_every_request_completes_once(mpi: MpiLibrary, built: Path, tmp_path: Pa
 
 @each_library
 def test_asking_in_vain_again_and_again_is_one_record(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
-    asks = program(mpi, "mpi_asks.c", built)
+    asks = program(mpi, "mpi/mpi_asks.c", built)
     done = mpi.run(2, asks, "20000", tools={"LULL_TRACE": str(tmp_path / "trace")})
     assert (done.returncode, done.stderr) == (0, "")
     asking = read_raw(tmp_path / "trace")[0]
@@ -124,7 +124,7 @@ def test_asking_in_vain_again_and_again_is_one_record(mpi: MpiLibrary, built: Pa
 
 @each_library
 def test_persistent_requests_are_prepared_once_and_started_often(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
-    for process in traced(mpi, tmp_path, 4, program(mpi, "mpi_behaviours.c", built), "file", "persistent"):
+    for process in traced(mpi, tmp_path, 4, program(mpi, "mpi/mpi_behaviours.c", built), "file", "persistent"):
         [receive], [send] = process.of("prepared_receive"), process.of("prepared_send")
         assert (receive.peer, send.peer) == ((process.rank + 3) % 4, (process.rank + 1) % 4)
         started = Counter(record.begin for record in process.of("started"))
@@ -134,7 +134,7 @@ def test_persistent_requests_are_prepared_once_and_started_often(mpi: MpiLibrary
 
 @each_library
 def test_matched_messages_and_cancelled_requests_are_told_apart(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
-    for process in traced(mpi, tmp_path, 4, program(mpi, "mpi_behaviours.c", built), "file", "probes"):
+    for process in traced(mpi, tmp_path, 4, program(mpi, "mpi/mpi_behaviours.c", built), "file", "probes"):
         left = (process.rank + 3) % 4
         [matched] = process.calls("MPI_Mrecv")
         assert (matched.what, matched.peer, matched.tag, matched.bytes) == ("receive", left, 11, 12)
@@ -145,7 +145,7 @@ def test_matched_messages_and_cancelled_requests_are_told_apart(mpi: MpiLibrary,
 
 @each_library
 def test_collectives_count_the_bytes_of_their_own_buffers(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
-    for process in traced(mpi, tmp_path, 4, program(mpi, "mpi_behaviours.c", built), "file", "collectives"):
+    for process in traced(mpi, tmp_path, 4, program(mpi, "mpi/mpi_behaviours.c", built), "file", "collectives"):
         rank = process.rank
         records = process.records
         seen: dict[str, list[tuple[int, int, int]]] = {}
@@ -175,7 +175,7 @@ def test_collectives_count_the_bytes_of_their_own_buffers(mpi: MpiLibrary, built
 
 @each_library
 def test_communicators_are_defined_with_their_members(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
-    for process in traced(mpi, tmp_path, 4, program(mpi, "mpi_behaviours.c", built), "file", "communicators"):
+    for process in traced(mpi, tmp_path, 4, program(mpi, "mpi/mpi_behaviours.c", built), "file", "communicators"):
         rank = process.rank
         defined = process.defined("communicator")
         assert defined[0]["number"] == 0
@@ -197,7 +197,7 @@ def members(definition: dict[str, list[list[int]]], which: str = "members") -> l
 
 @each_library
 def test_one_sided_calls_name_window_target_and_bytes(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
-    for process in traced(mpi, tmp_path, 4, program(mpi, "mpi_behaviours.c", built), "file", "windows"):
+    for process in traced(mpi, tmp_path, 4, program(mpi, "mpi/mpi_behaviours.c", built), "file", "windows"):
         right = (process.rank + 1) % 4
         [window] = process.defined("window")
         assert {one.comm for one in process.of("put", "get", "atomic", "locked")} == {window["number"]}
@@ -211,7 +211,7 @@ def test_one_sided_calls_name_window_target_and_bytes(mpi: MpiLibrary, built: Pa
 
 @each_library
 def test_what_a_library_of_files_does_inside_is_not_recorded(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
-    for process in traced(mpi, tmp_path, 4, program(mpi, "mpi_behaviours.c", built), "file", "files"):
+    for process in traced(mpi, tmp_path, 4, program(mpi, "mpi/mpi_behaviours.c", built), "file", "files"):
         functions = Counter(record.function for record in process.records if record.function)
         assert functions["MPI_File_open"] == 2  # one that fails is a call, too
         assert functions["MPI_File_write_at_all"] == 1
@@ -220,7 +220,7 @@ def test_what_a_library_of_files_does_inside_is_not_recorded(mpi: MpiLibrary, bu
 
 @each_library
 def test_calls_of_a_thread_follow_each_other(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
-    processes = traced(mpi, tmp_path, 4, program(mpi, "mpi_behaviours.c", built), tmp_path / "file")
+    processes = traced(mpi, tmp_path, 4, program(mpi, "mpi/mpi_behaviours.c", built), tmp_path / "file")
     for process in processes:
         ended = 0
         for record in process.records:
@@ -233,7 +233,7 @@ def test_calls_of_a_thread_follow_each_other(mpi: MpiLibrary, built: Path, tmp_p
 
 @each_library
 def test_threads_record_each_for_itself(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
-    threads = program(mpi, "mpi_threads.c", built, "-pthread")
+    threads = program(mpi, "mpi/mpi_threads.c", built, "-pthread")
     processes = traced(mpi, tmp_path, 2, threads, "4", "10")
     for process in processes:
         busy = [thread for thread in process.threads if any(one.function == "MPI_Irecv" for one in thread)]
@@ -250,7 +250,7 @@ def test_threads_record_each_for_itself(mpi: MpiLibrary, built: Path, tmp_path: 
 def test_fortran_is_recorded_as_c(mpi: MpiLibrary, built: Path, tmp_path: Path, way: str) -> None:
     if shutil.which(f"mpifort.{mpi.name}") is None or shutil.which("gfortran") is None:
         pytest.skip("needs gfortran")
-    ring = program(mpi, "mpi_fortran.F90", built, f"-DWITH_{way}", name=f"fortran_{way}")
+    ring = program(mpi, "mpi/mpi_fortran.F90", built, f"-DWITH_{way}", name=f"fortran_{way}")
     for process in traced(mpi, tmp_path, 3, ring):
         functions = Counter(record.function for record in process.records if record.function)
         assert functions == {
@@ -263,9 +263,9 @@ def test_fortran_is_recorded_as_c(mpi: MpiLibrary, built: Path, tmp_path: Path, 
 
 @each_library
 def test_a_library_loaded_late_for_its_own_eyes_is_found(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
-    part = program(mpi, "mpi_late_part.c", built, "-shared", "-fPIC", name="libpart.so")
+    part = program(mpi, "mpi/mpi_late_part.c", built, "-shared", "-fPIC", name="libpart.so")
     late = tmp_path / "late"
-    subprocess.run(["cc", "-o", late, PROGRAMS / "mpi_late.c", "-ldl"], check=True)
+    subprocess.run(["cc", "-o", late, PROGRAMS / "mpi/mpi_late.c", "-ldl"], check=True)
     for process in traced(mpi, tmp_path, 2, late, part):
         assert len(process.calls("MPI_Allreduce")) == 1
 
@@ -275,12 +275,12 @@ def test_a_library_loaded_late_for_its_own_eyes_is_found(mpi: MpiLibrary, built:
 def test_another_tool_by_mpis_own_interface_counts_the_same(
     mpi: MpiLibrary, built: Path, tmp_path: Path, place: str
 ) -> None:
-    tool = program(mpi, "mpi_count.c", built, "-shared", "-fPIC", name="libcount.so")
+    tool = program(mpi, "mpi/mpi_count.c", built, "-shared", "-fPIC", name="libcount.so")
     counts = {"MPI_COUNT": str(tmp_path / "count")}
     if place == "linked":
-        traffic = program(mpi, "mpi_traffic.c", built, *linked_with(tool), name="traffic_counted")
+        traffic = program(mpi, "mpi/mpi_traffic.c", built, *linked_with(tool), name="traffic_counted")
     else:
-        traffic = program(mpi, "mpi_traffic.c", built)
+        traffic = program(mpi, "mpi/mpi_traffic.c", built)
     tools = {"LULL_TRACE": str(tmp_path / "trace")}
     environment = {**os.environ, **ENVIRONMENT, **counts}
     if place == "in front":
@@ -318,8 +318,8 @@ def told(process: RawProcess) -> list[int]:
 
 @each_library
 def test_lull_trace_info_says_what_an_independent_tool_counts(mpi: MpiLibrary, built: Path, lull: Lull) -> None:
-    tool = program(mpi, "mpi_count.c", built, "-shared", "-fPIC", name="libcount.so")
-    traffic = program(mpi, "mpi_traffic.c", built, *linked_with(tool), name="traffic_counted")
+    tool = program(mpi, "mpi/mpi_count.c", built, "-shared", "-fPIC", name="libcount.so")
+    traffic = program(mpi, "mpi/mpi_traffic.c", built, *linked_with(tool), name="traffic_counted")
     counting = replace(lull, env={**ENVIRONMENT, "MPI_COUNT": str(lull.folder / "count")})
     done = counting.run("trace", "--out", "run", "--", *mpi.start(4, traffic, "40"))
     assert done.returncode == 0, done.stderr
@@ -341,7 +341,7 @@ COUNTED = ("sent_messages", "received_messages", "sent_bytes", "received_bytes",
 
 @each_library
 def test_the_shell_and_the_launcher_leave_no_trace(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
-    traffic = program(mpi, "mpi_traffic.c", built)
+    traffic = program(mpi, "mpi/mpi_traffic.c", built)
     environment = preloaded(
         {**os.environ, **ENVIRONMENT},
         tools={"LULL_TRACE": str(tmp_path / "trace")},
@@ -355,7 +355,7 @@ def test_the_shell_and_the_launcher_leave_no_trace(mpi: MpiLibrary, built: Path,
 def test_a_library_that_nobody_wrapped_is_named_and_the_program_runs(
     mpi: MpiLibrary, built: Path, tmp_path: Path
 ) -> None:
-    traffic = program(mpi, "mpi_traffic.c", built)
+    traffic = program(mpi, "mpi/mpi_traffic.c", built)
     front = installed.package_folder().parents[2] / "liblull-mpi.so"
     alone = tmp_path / "lib" / "liblull-mpi.so"
     alone.parent.mkdir()
@@ -377,7 +377,7 @@ def test_a_library_that_nobody_wrapped_is_named_and_the_program_runs(
 def test_a_program_finds_the_names_that_its_library_has(
     mpi: MpiLibrary, built: Path, tmp_path: Path, binding: str
 ) -> None:
-    names = program(mpi, "mpi_names.c", built, f"-Wl,-z,{binding}", "-ldl", name=f"names_{binding}")
+    names = program(mpi, "mpi/mpi_names.c", built, f"-Wl,-z,{binding}", "-ldl", name=f"names_{binding}")
     plainly = mpi.run(1, names, mpi.soname)
     assert plainly.returncode == 0
     for tools in ({}, {"LULL_TRACE": str(tmp_path / "trace")}):
@@ -387,9 +387,9 @@ def test_a_program_finds_the_names_that_its_library_has(
 
 @each_library
 def test_before_a_library_is_loaded_there_are_no_names(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
-    part = program(mpi, "mpi_late_part.c", built, "-shared", "-fPIC", name="libpart.so")
+    part = program(mpi, "mpi/mpi_late_part.c", built, "-shared", "-fPIC", name="libpart.so")
     before = tmp_path / "before"
-    subprocess.run(["cc", "-o", before, PROGRAMS / "mpi_before.c", "-ldl"], check=True)
+    subprocess.run(["cc", "-o", before, PROGRAMS / "mpi/mpi_before.c", "-ldl"], check=True)
     plainly = mpi.run(2, before, part, mpi.soname)
     assert plainly.returncode == 0, plainly.stderr
     done = mpi.run(2, before, part, mpi.soname, tools={"LULL_TRACE": str(tmp_path / "trace")})
@@ -399,7 +399,7 @@ def test_before_a_library_is_loaded_there_are_no_names(mpi: MpiLibrary, built: P
 
 @each_library
 def test_calls_by_addresses_are_recorded_as_those_by_names(mpi: MpiLibrary, built: Path, tmp_path: Path) -> None:
-    by_address = program(mpi, "mpi_by_address.c", built, "-ldl")
+    by_address = program(mpi, "mpi/mpi_by_address.c", built, "-ldl")
     done = mpi.run(2, by_address, mpi.soname, tools={"LULL_TRACE": str(tmp_path / "trace")})
     assert (done.returncode, done.stderr) == (0, "")
     for process in read_raw(tmp_path / "trace"):
@@ -408,7 +408,7 @@ def test_calls_by_addresses_are_recorded_as_those_by_names(mpi: MpiLibrary, buil
 
 @each_library
 def test_calls_by_addresses_see_the_same_world_when_ranks_are_set_aside(mpi: MpiLibrary, built: Path) -> None:
-    by_address = program(mpi, "mpi_by_address.c", built, "-ldl")
+    by_address = program(mpi, "mpi/mpi_by_address.c", built, "-ldl")
     done = mpi.run(3, by_address, mpi.soname, tools={"LULL_STAGE": "dedicated-cores=1"})
     assert sorted(done.stdout.splitlines()) == [
         "rank 0 of 2, by address 2, heard of 1",
@@ -420,7 +420,7 @@ def test_calls_by_addresses_see_the_same_world_when_ranks_are_set_aside(mpi: Mpi
 def test_a_job_of_which_one_rank_is_without_lull_ends_with_a_line_when_ranks_are_to_be_set_aside(
     mpi: MpiLibrary, built: Path
 ) -> None:
-    by_address = program(mpi, "mpi_by_address.c", built, "-ldl")
+    by_address = program(mpi, "mpi/mpi_by_address.c", built, "-ldl")
     first = mpi.start(1, by_address, mpi.soname)
     other = [":", "-n", "1", "env", "-u", "LD_PRELOAD", str(by_address), mpi.soname]
     tools = {"LULL_STAGE": "dedicated-cores=1", "LULL_NODE_TIMEOUT_S": "1"}
@@ -457,7 +457,7 @@ def test_a_python_that_asks_which_library_there_is_gets_an_answer(tmp_path: Path
 @pytest.mark.parametrize("sanitizer", ["address", "thread"])
 def test_a_program_with_a_sanitizer_is_recorded(built: Path, tmp_path: Path, sanitizer: str) -> None:
     mpi = LIBRARIES[0]
-    traffic = program(mpi, "mpi_traffic.c", built, f"-fsanitize={sanitizer}", name=f"traffic_{sanitizer}")
+    traffic = program(mpi, "mpi/mpi_traffic.c", built, f"-fsanitize={sanitizer}", name=f"traffic_{sanitizer}")
     options = {"ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "exitcode=0"}  # of what is Open MPI's own
     processes = traced(mpi, tmp_path, 2, traffic, "3", env=options)
     assert all(process.calls("MPI_Finalize") for process in processes)

@@ -122,7 +122,7 @@ def test_no_wake_up_is_missed_and_all_is_counted(job: Lull, programs: Path, poli
 
 @pytest.mark.parametrize("policy", ["poll", "adaptive"])
 def test_where_a_program_asks_again_and_again_is_in_the_statistics(job: Lull, policy: str) -> None:
-    source = PROGRAMS / "mpi_asks.c"
+    source = PROGRAMS / "mpi/mpi_asks.c"
     subprocess.run([MPICC, "-O1", "-o", job.folder / "asks", source], check=True)
     done = run(job, policy, 2, "./asks", "20000", LULL_STATS="1", LULL_RECORD=str(job.folder))
     tests, probes = map(int, done.stdout.split())
@@ -137,7 +137,7 @@ def test_where_a_program_asks_again_and_again_is_in_the_statistics(job: Lull, po
 
 @pytest.mark.skipif(not shutil.which("mpicc.mpich"), reason="needs MPICH")
 def test_statistics_that_are_not_to_be_had_have_a_line(job: Lull) -> None:
-    source = PROGRAMS / "mpi_asks.c"
+    source = PROGRAMS / "mpi/mpi_asks.c"
     subprocess.run(["mpicc.mpich", "-O1", "-o", job.folder / "asks", source], check=True)
     words = ["mpirun.mpich", "-n", "2", "./asks", "2"]
     done = subprocess.run(
@@ -251,7 +251,7 @@ def test_where_nothing_tells_of_messages_the_library_waits_and_a_line_says_so(jo
 
 @pytest.mark.skipif(not shutil.which("mpicc.mpich"), reason="needs MPICH")
 def test_mpich_waits_as_it_does_and_a_line_says_so(job: Lull, programs: Path) -> None:
-    source = PROGRAMS / "mpi_waits.c"
+    source = PROGRAMS / "mpi/mpi_waits.c"
     subprocess.run(["mpicc.mpich", "-O1", "-pthread", "-o", job.folder / "of_mpich", source], check=True)
     done = subprocess.run(
         job.argv("attach", "--wait", "adaptive", "--", "mpirun.mpich", "-n", "2", "./of_mpich", "long", "0.1"),

@@ -246,7 +246,7 @@ def test_mpi_and_openshmem_begin_and_end_in_either_order(
     tmp_path: Path, launcher: tuple[str | Path, ...], nodes: str
 ) -> None:
     flags = [*say("mpicc", "-showme:compile").split(), *say("mpicc", "-showme:link").split()]
-    program = compiled("with_mpi.c", tmp_path, *flags)
+    program = compiled("mpi/with_mpi.c", tmp_path, *flags)
     for begins in ("mpi", "shmem"):
         for ends in ("mpi", "shmem"):
             printed = say(*launcher, program, begins, ends, env={"LULL_NODES": nodes})

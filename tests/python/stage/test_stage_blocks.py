@@ -78,7 +78,7 @@ def program(mpi: MpiLibrary, built: Path) -> Path:
     here = built / mpi.name
     here.mkdir(exist_ok=True)
     made = here / "stage_blocks"
-    return made if made.exists() else mpi.compiled("stage_blocks.c", here, *pkg_config("--cflags", "--libs"))
+    return made if made.exists() else mpi.compiled("stage/stage_blocks.c", here, *pkg_config("--cflags", "--libs"))
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def test_a_program_in_fortran_writes_the_same(job: Job, built: Path, approach: s
     checks = ["-std=f2018", "-pedantic", "-Wall", "-Wextra", "-Werror", "-c", module, "-o", str(here / "lull_stage.o")]
     subprocess.run(["gfortran", *checks], check=True, cwd=here)
     options = ["-I", str(here), str(here / "lull_stage.o"), *pkg_config("--libs")]
-    stage = job.mpi.compiled("stage_blocks.F90", here, *options)
+    stage = job.mpi.compiled("stage/stage_blocks.F90", here, *options)
     place = job.described("run")
     job.run(ranks_for(3, approach), approach, stage, place)
     assert is_whole(place)
@@ -228,7 +228,7 @@ def test_a_program_may_use_hdf5_beside_it(job: Job, built: Path, approach: str) 
         pytest.skip("needs libhdf5-dev")
     flags = subprocess.run(["pkg-config", "--cflags", "--libs", hdf5], check=True, capture_output=True, text=True)
     options = ["-DWITH_HDF5", *pkg_config("--cflags", "--libs"), *flags.stdout.split()]
-    made = job.mpi.compiled("stage_blocks.c", here, *options)
+    made = job.mpi.compiled("stage/stage_blocks.c", here, *options)
     place = job.described("run")
     for buffer in ("1G", "4K", "4K"):  # what does not fit, the process writes, and renames where there is one already
         job.run(ranks_for(2, approach), approach, made, place, LULL_STAGE_BUFFER=buffer)

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.in_turn(2), pytest.mark.skipif(not flags(), reason="ne
 
 @each_library
 def test_random_programs_are_as_plainly(mpi: MpiLibrary, tmp_path: Path) -> None:
-    program = mpi.compiled("stage_random.c", tmp_path, *flags())
+    program = mpi.compiled("stage/stage_random.c", tmp_path, *flags())
     today = seed_of_today() * 1000
     for i, first in enumerate([*KEPT, today]):
         into = tmp_path / str(first)

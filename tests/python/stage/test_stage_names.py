@@ -35,7 +35,7 @@ def program(mpi: MpiLibrary, built: Path) -> Path:
     return (
         made
         if made.exists()
-        else mpi.compiled("stage_names.c", here, *flags("--cflags", "--libs", HDF5), "-ldl", "-pthread")
+        else mpi.compiled("stage/stage_names.c", here, *flags("--cflags", "--libs", HDF5), "-ldl", "-pthread")
     )
 
 
@@ -88,7 +88,7 @@ def test_a_program_sees_its_own_past_as_plainly(
     mpi: MpiLibrary, built: Path, tmp_path: Path, what: list[str], clients: int, settings: dict[str, str]
 ) -> None:
     library = tmp_path / "loading.so"
-    subprocess.run(["cc", "-shared", "-fPIC", PROGRAMS / "stage_loading.c", "-o", library], check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", PROGRAMS / "stage/stage_loading.c", "-o", library], check=True)
     command: list[str | Path] = [program(mpi, built), *(library if word == "library" else word for word in what)]
     plain = run(mpi, tmp_path / "plain", clients, "", command)
     for approach in APPROACHES:
@@ -99,7 +99,7 @@ def test_a_program_sees_its_own_past_as_plainly(
 
 def test_a_program_without_hdf5_finds_that_it_is_not_there(tmp_path: Path) -> None:
     names = tmp_path / "names"
-    subprocess.run(["cc", "-o", names, PROGRAMS / "hdf5_names.c", "-ldl"], check=True)
+    subprocess.run(["cc", "-o", names, PROGRAMS / "stage/hdf5_names.c", "-ldl"], check=True)
     folders = [Path(flag[2:]) for flag in flags("--libs-only-L", HDF5)]
     command = [names, *(folder / "libhdf5.so" for folder in folders[:1])]
     plainly = subprocess.run(command, capture_output=True, text=True, check=True)

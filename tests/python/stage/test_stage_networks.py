@@ -35,7 +35,11 @@ def test_no_library_of_lull_needs_a_network_library() -> None:
 def test_a_program_under_thread_sanitizer_ends_well(mpi: MpiLibrary, tmp_path: Path) -> None:
     try:
         made = mpi.compiled(
-            "stage_threads.c", tmp_path, "-fsanitize=thread", *flags("--cflags", "--libs", HDF5), name="stage_threads"
+            "stage/stage_threads.c",
+            tmp_path,
+            "-fsanitize=thread",
+            *flags("--cflags", "--libs", HDF5),
+            name="stage_threads",
         )
     except subprocess.CalledProcessError:
         pytest.skip("needs ThreadSanitizer")

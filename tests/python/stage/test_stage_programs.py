@@ -50,7 +50,7 @@ def program(mpi: MpiLibrary, built: Path, *more: str, name: str = "stage_hdf5") 
     made = here / name
     if made.exists():
         return made
-    return mpi.compiled("stage_hdf5.c", here, *flags("--cflags", "--libs", HDF5), *more, name=name)
+    return mpi.compiled("stage/stage_hdf5.c", here, *flags("--cflags", "--libs", HDF5), *more, name=name)
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def test_netcdf_from_fortran_in_each_of_its_three_ways(job: Job, built: Path, fo
         pytest.skip("needs libnetcdff-dev")
     made = built / f"netcdf_{job.mpi.name}_{fortran}"
     options = [f"-DWITH_{fortran}", *flags("--cflags", "--libs", "netcdf-fortran"), "-I/usr/include"]
-    job.mpi.compiled("stage_netcdf.F90", built, *options, name=made.name)
+    job.mpi.compiled("stage/stage_netcdf.F90", built, *options, name=made.name)
     job.run(3, "", made)
     staged = job.run(4, "dedicated-cores=1", made)
     assert sorted(staged.stdout.splitlines()) == [f"{i} of 3" for i in range(3)]
@@ -169,7 +169,7 @@ def test_files_used_in_other_ways_than_created_and_closed(job: Job, built: Path,
 @each_library
 @pytest.mark.parametrize("tool", ["", "LULL_TRACE"])
 def test_a_program_sees_mpi_as_without(job: Job, tmp_path: Path, tool: str) -> None:
-    behaviours = job.mpi.compiled("mpi_behaviours.c", tmp_path)
+    behaviours = job.mpi.compiled("mpi/mpi_behaviours.c", tmp_path)
     tools = {"LULL_STAGE": "dedicated-cores=1", **({tool: str(tmp_path / "trace")} if tool else {})}
     done = job.mpi.run(5, behaviours, tmp_path / "file", tools=tools)
     assert done.returncode == 0, done.stderr
@@ -275,7 +275,7 @@ def test_hdf5_linked_statically_is_pointed_out_at_the_end(job: Job, built: Path)
     here = built / f"static_{job.mpi.name}"
     here.mkdir(exist_ok=True)
     rest = ["-lcrypto", "-lcurl", "-lsz", "-lz", "-ldl", "-lm"]
-    stage = job.mpi.compiled("stage_hdf5.c", here, *flags("--cflags", HDF5), str(archive), *rest)
+    stage = job.mpi.compiled("stage/stage_hdf5.c", here, *flags("--cflags", HDF5), str(archive), *rest)
     done = job.run(3, "dedicated-cores=1", stage, "1")
     assert sorted(job.files("dedicated-cores=1")) == ["out.0.0.h5", "out.0.1.h5"]
     assert "no file came by HDF5" in done.stderr
@@ -285,7 +285,7 @@ def test_one_file_of_several_processes_is_written_by_the_program(tmp_path: Path,
     mpi = LIBRARIES[0]
     if mpi.missing or not is_there("hdf5-openmpi"):
         pytest.skip("needs libhdf5-openmpi-dev")
-    source = mpi.compiled("stage_shared_file.c", built, *flags("--cflags", "--libs", "hdf5-openmpi"))
+    source = mpi.compiled("stage/stage_shared_file.c", built, *flags("--cflags", "--libs", "hdf5-openmpi"))
     done = mpi.run(3, source, tmp_path / "shared.h5", tools={"LULL_STAGE": "dedicated-cores=1"}, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "shared.h5").exists()

@@ -130,7 +130,7 @@ def main() -> int:
     mpi = LIBRARIES[0]
     wrong: list[str] = []
     with tempfile.TemporaryDirectory(prefix="lull-faults-") as name:
-        program = mpi.compiled("stage_random.c", Path(name), *flags())
+        program = mpi.compiled("stage/stage_random.c", Path(name), *flags())
         batches = max(1, asked.programs // len(TROUBLES) // CLIENTS)
         for i, trouble in enumerate(TROUBLES):
             seeds = range(asked.seed + i * batches, asked.seed + (i + 1) * batches)

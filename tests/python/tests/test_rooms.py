@@ -19,7 +19,7 @@ def patterns(of: str) -> set[str]:
 
 
 def test_every_program_is_of_a_room_and_every_room_names_programs() -> None:
-    there = {path.stem for path in (TESTS / "run").glob("*.c*") if path.stem != "slack"}  # a measurement
+    there = {path.stem for path in (TESTS / "run").rglob("*.c*") if path.stem != "slack"}  # a measurement
     assert not {name for name in there if not any(fnmatch(name, pattern) for pattern in patterns("run"))}
     assert not {pattern for pattern in patterns("run") if not any(fnmatch(name, pattern) for name in there)}
 

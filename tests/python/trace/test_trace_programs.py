@@ -156,7 +156,7 @@ def test_a_job_that_spawns_others_is_traced_with_what_they_say_to_each_other(
     mpi = LIBRARIES[0]  # MPICH as Debian has it cannot spawn
     if mpi.missing:
         pytest.skip(mpi.missing)
-    words = mpi.start(2, mpi.compiled("mpi_spawn.c", tmp_path_factory.mktemp("spawn")), "2")
+    words = mpi.start(2, mpi.compiled("mpi/mpi_spawn.c", tmp_path_factory.mktemp("spawn")), "2")
     done = tracing.run("trace", "-q", "--out", "t", *words)
     assert (done.returncode, done.stdout) == (0, "3 together\n"), done.stderr
     [said] = [line for line in done.stderr.splitlines() if line.startswith("lull:")]
