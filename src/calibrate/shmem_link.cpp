@@ -77,7 +77,7 @@ void shmem_link::serve() {
 }
 
 void shmem_link::stand_by() const {
-  const timespec often{.tv_sec = 0, .tv_nsec = 2'000'000};
+  const timespec often = timespec_of(2'000'000);
   while (shmem_uint64_test(&shared_->over, SHMEM_CMP_EQ, 1) == 0) nanosleep(&often, nullptr);
 }
 

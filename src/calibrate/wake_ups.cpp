@@ -59,7 +59,7 @@ std::vector<double> late_timers(int timers) {
   wait::wake_without_slack();
   for (int i = 0; i < timers; ++i) {
     const std::int64_t until = now_ns() + 1'000'000;
-    const timespec t{.tv_sec = until / 1'000'000'000, .tv_nsec = until % 1'000'000'000};
+    const timespec t = timespec_of(until);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr) == EINTR) {
     }
     late.push_back(static_cast<double>(now_ns() - until));

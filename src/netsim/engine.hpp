@@ -1,9 +1,8 @@
 // Runs a simulation on a topology: chooses between the two models of a switch, and times them.
 #pragma once
-#include <time.h>
-
 #include <string>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "netsim/eager_queues.hpp"
 #include "netsim/explicit_queues.hpp"
@@ -12,11 +11,7 @@ namespace lull::netsim {
 
 namespace detail {
 
-inline double cpu_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
+inline double cpu_seconds() { return static_cast<double>(thread_cpu_ns()) * 1e-9; }
 
 template <class Model>
 result timed(Model& model, double began, const progress& shown) {

@@ -24,7 +24,7 @@ std::string this_machine() {
 }
 
 void sleep_until(std::int64_t when_ns) {
-  const timespec when{when_ns / 1'000'000'000, when_ns % 1'000'000'000};
+  const timespec when = timespec_of(when_ns);
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr) == EINTR) continue;
 }
 

@@ -1,25 +1,15 @@
 #include "wait/completion_flag.hpp"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include "base/futex.hpp"
 
 namespace lull::wait {
 
 // Another thing may be at this address by now: who sleeps there looks again, as after any wake-up.
-void completion_flag::wake_sleeper() noexcept {
-  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&state_), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-}
+void completion_flag::wake_sleeper() noexcept { futex_wake(state_, 1, futex_users::one_process); }
 
 wake completion_flag::sleep(std::int64_t timeout_ns) noexcept {
   if (!go(pending, sleeps_here)) return wake::rung;
-  const timespec timeout{.tv_sec = timeout_ns / 1'000'000'000, .tv_nsec = timeout_ns % 1'000'000'000};
-  const long result = syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&state_), FUTEX_WAIT_PRIVATE, sleeps_here,
-                              &timeout, nullptr, 0);
-  const bool timed_out = result != 0 && errno == ETIMEDOUT;
+  const bool timed_out = !futex_wait(state_, sleeps_here, timeout_ns, futex_users::one_process);
   return go(sleeps_here, pending) && timed_out ? wake::timed_out : wake::rung;
 }
 

@@ -1,0 +1,37 @@
+// Sleeping on a word of memory until another thread, or another process that maps the word, wakes the sleeper.
+//
+// A sleeper gives the value that it has seen: where the word has another by then, it does not sleep. It may wake without a
+// reason, so it looks again. Where all users of a word are threads of one process, the kernel finds them faster.
+#pragma once
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+#include "base/clock.hpp"
+
+namespace lull {
+
+enum class futex_users : std::uint8_t { one_process, several_processes };
+
+// Sleeps at most timeout_ns while the word is `seen`. False: that time has passed. errno is changed.
+inline bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t timeout_ns,
+                       futex_users users) noexcept {
+  const timespec timeout = timespec_of(timeout_ns);
+  const int call = users == futex_users::one_process ? FUTEX_WAIT_PRIVATE : FUTEX_WAIT;
+  const long result =
+      syscall(SYS_futex, reinterpret_cast<const std::uint32_t*>(&word), call, seen, &timeout, nullptr, 0);
+  return result == 0 || errno != ETIMEDOUT;
+}
+
+// Wakes at most so many sleepers. The word is not touched: it may be gone, and something else be there.
+inline void futex_wake(const std::atomic<std::uint32_t>& word, int sleepers, futex_users users) noexcept {
+  const int call = users == futex_users::one_process ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE;
+  syscall(SYS_futex, reinterpret_cast<const std::uint32_t*>(&word), call, sleepers, nullptr, nullptr, 0);
+}
+
+}  // namespace lull
