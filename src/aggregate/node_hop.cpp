@@ -4,6 +4,7 @@
 #include <new>
 
 #include "aggregate/channel_word.hpp"
+#include "base/pages.hpp"
 
 namespace lull::aggregate {
 namespace {
@@ -14,8 +15,6 @@ constexpr std::size_t largest_chunk = 16384;  // for items of any size: none may
 
 // A buffer's word counts the bytes written; closing it takes off what it must become and adds this.
 constexpr std::uint64_t closed_buffer = std::uint64_t{1} << 40U;
-
-constexpr std::size_t round_up(std::size_t bytes) { return (bytes + line - 1) / line * line; }
 
 }  // namespace
 
@@ -49,7 +48,7 @@ node_hop::node_hop(fabric::world& world, progress_of_later_hops& later, const ro
       pes_here_(world.places().members(world.places().my_node()).size()) {
   const job::layout& layout = world.places();
   const channel_counts largest = way.most_channels(number);
-  const std::size_t words = round_up(sizes.per_channel * sizeof(std::uint64_t));
+  const std::size_t words = round_up(sizes.per_channel * sizeof(std::uint64_t), line);
   const std::size_t owned = sizeof(control) + words + sizes.per_channel * sizes.inter_node_bytes;
   const std::size_t received = words + sizes.per_channel * sizes.inter_node_bytes;
   const std::size_t head = sizeof(node_counters);

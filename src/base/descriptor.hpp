@@ -1,8 +1,13 @@
-// A file descriptor with an owner, who closes it.
+// A file descriptor with an owner, who closes it; pairs of them, and such as one thread makes readable and another waits
+// for.
 #pragma once
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 namespace lull {
@@ -33,5 +38,38 @@ class descriptor {
  private:
   int fd_ = -1;
 };
+
+// Neither where there are none to be had: see errno. No child inherits them.
+struct descriptor_pair {
+  descriptor first, second;
+  [[nodiscard]] explicit operator bool() const { return static_cast<bool>(first); }
+};
+
+// Connected sockets; `type` is SOCK_STREAM, or another of socket(2).
+[[nodiscard]] inline descriptor_pair open_socket_pair(int type) {
+  int ends[2] = {-1, -1};
+  if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) != 0) return {};
+  return {descriptor(ends[0]), descriptor(ends[1])};
+}
+
+// What is written to the second is read from the first.
+[[nodiscard]] inline descriptor_pair open_pipe() {
+  int ends[2] = {-1, -1};
+  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  return {descriptor(ends[0]), descriptor(ends[1])};
+}
+
+// None: see errno.
+[[nodiscard]] inline descriptor open_event_fd() { return descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
+
+inline void signal_event_fd(int fd) {
+  const std::uint64_t one = 1;
+  (void)!write(fd, &one, sizeof one);
+}
+
+inline void clear_event_fd(int fd) {
+  std::uint64_t count = 0;
+  (void)!read(fd, &count, sizeof count);
+}
 
 }  // namespace lull

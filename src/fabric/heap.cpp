@@ -4,12 +4,12 @@
 #include <iterator>
 #include <limits>
 
+#include "base/pages.hpp"
+
 namespace lull::fabric {
 namespace {
 
 constexpr std::size_t line = 64;
-
-constexpr std::size_t round_up(std::size_t value, std::size_t step) { return (value + step - 1) / step * step; }
 
 }  // namespace
 

@@ -13,8 +13,8 @@
 
 #include "base/blocked_signals.hpp"
 #include "base/clock.hpp"
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/event_fd.hpp"
 #include "base/settings.hpp"
 #include "model/machine.hpp"
 #include "wait/timer_slack.hpp"
@@ -125,11 +125,8 @@ void progress_thread::serve_at_full(std::shared_ptr<core_frequency> frequency) {
 
 std::int64_t progress_thread::serving_cpu_ns() const {
   clockid_t clock{};
-  timespec t{};
   // The thread lives as long as this object, so its clock is there.
-  if (pthread_getcpuclockid(const_cast<std::thread&>(thread_).native_handle(), &clock) != 0) return 0;
-  clock_gettime(clock, &t);
-  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+  return pthread_getcpuclockid(const_cast<std::thread&>(thread_).native_handle(), &clock) == 0 ? ns_on(clock) : 0;
 }
 
 void progress_thread::stand_back_while_main_streams() {
@@ -154,7 +151,7 @@ void progress_thread::stand_back_while_main_streams() {
 }
 
 void progress_thread::nap(std::int64_t ns) {
-  const timespec pause{.tv_sec = 0, .tv_nsec = ns};
+  const timespec pause = timespec_of(ns);
   pollfd kicked{kick_fd_.get(), POLLIN, 0};
   if (ppoll(&kicked, 1, &pause, nullptr) > 0) clear_event_fd(kick_fd_.get());
 }

@@ -13,7 +13,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/page.hpp"
+#include "base/pages.hpp"
 
 namespace lull::fabric {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "base/page.hpp"
+#include "base/pages.hpp"
 #include "base/settings.hpp"
 #include "base/topology.hpp"
 

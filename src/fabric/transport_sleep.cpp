@@ -1,13 +1,13 @@
 #include "fabric/transport_sleep.hpp"
 
 #include <poll.h>
-#include <time.h>
 
 #include <array>
 #include <cerrno>
 
+#include "base/clock.hpp"
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/event_fd.hpp"
 
 namespace lull::fabric {
 
@@ -25,7 +25,7 @@ announcement transport_sleep::announce() {
 }
 
 wait::wake transport_sleep::sleep(std::int64_t timeout_ns) {
-  const timespec timeout{.tv_sec = timeout_ns / 1'000'000'000, .tv_nsec = timeout_ns % 1'000'000'000};
+  const timespec timeout = timespec_of(timeout_ns);
   std::array<pollfd, 2> wanted{pollfd{protocol_.event_fd(), POLLIN, 0}, pollfd{nudge_fd_.get(), POLLIN, 0}};
   int events = ppoll(wanted.data(), wanted.size(), &timeout, nullptr);
   // On a busy machine it may be nudged between the end of the sleep and here: that wake-up was sent.

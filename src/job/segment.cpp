@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/page.hpp"
+#include "base/pages.hpp"
 
 namespace lull::job {
 

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <pmix.h>
 #include <pmix_server.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,6 +13,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/launcher.hpp"
 #include "launch/children.hpp"
@@ -24,7 +24,7 @@ namespace {
 // PMIx's callbacks carry no pointer of ours, so what they tell stands here; there is one server per process.
 struct state {
   std::string job;
-  int event_fd = -1;
+  descriptor event;
   std::atomic<bool> aborted{false};
   std::atomic<bool> peer_lost{false};
   std::string lost_line;  // of the first who cannot reach another; set before peer_lost
@@ -32,10 +32,7 @@ struct state {
   enum class stage { outside, inside, left };    // before PMIx_Init, after it, after PMIx_Finalize
   std::unique_ptr<std::atomic<stage>[]> stages;  // by rank
 
-  void announce() const {
-    const std::uint64_t one = 1;
-    (void)!write(event_fd, &one, sizeof one);
-  }
+  void announce() const { signal_event_fd(event.get()); }
 } told;
 
 void check(pmix_status_t status, const char* asked) {
@@ -190,8 +187,8 @@ void register_job(int pes, const std::filesystem::path& folder) {
 
 pmix_server::pmix_server(int pes, const std::filesystem::path& folder) {
   told.job = std::string(job_of_lull_launch) + std::to_string(getpid());
-  told.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (told.event_fd < 0) throw error("start the PMIx server", describe_errno(errno));
+  told.event = open_event_fd();
+  if (!told.event) throw error("start the PMIx server", describe_errno(errno));
   told.stages = std::make_unique<std::atomic<state::stage>[]>(static_cast<std::size_t>(pes));
   // PMIx's shared-memory store would leave files behind a killed launcher; one job of one host does not need it.
   setenv("PMIX_MCA_gds", "hash", 1);  // NOLINT(concurrency-mt-unsafe): before PMIx starts its thread
@@ -238,12 +235,9 @@ std::vector<std::string> pmix_server::environment_for(int rank, std::vector<std:
   return environment;
 }
 
-int pmix_server::event_fd() const { return told.event_fd; }
+int pmix_server::event_fd() const { return told.event.get(); }
 
-void pmix_server::clear_event() {
-  std::uint64_t count = 0;
-  (void)!read(told.event_fd, &count, sizeof count);
-}
+void pmix_server::clear_event() { clear_event_fd(told.event.get()); }
 
 std::optional<int> pmix_server::abort_requested() const {
   return told.aborted ? std::optional{told.abort_code.load()} : std::nullopt;

@@ -55,36 +55,19 @@ std::string sysroot::text(std::string_view path) const {
   return std::string(without_space_around(file.read(content).filled));
 }
 
-held_file::held_file(held_file&& other) noexcept
-    : root_(std::move(other.root_)), path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-held_file& held_file::operator=(held_file&& other) noexcept {
-  std::swap(root_, other.root_);
-  std::swap(path_, other.path_);
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-held_file::~held_file() { close(); }
-
-void held_file::close() noexcept {
-  if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = -1;
-}
-
 held_file::bytes_read held_file::read(std::span<char> buffer) {
   int error = root_.injected_fault(path_);
-  if (error == 0 && descriptor_ < 0) {
-    descriptor_ = ::open(root_.locate(path_).c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor_ < 0) error = errno;
+  if (error == 0 && !file_) {
+    file_ = descriptor(::open(root_.locate(path_).c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file_) error = errno;
   }
   ssize_t length = 0;
   if (error == 0) {
-    length = ::pread(descriptor_, buffer.data(), buffer.size(), 0);
+    length = ::pread(file_.get(), buffer.data(), buffer.size(), 0);
     if (length < 0) error = errno;
   }
   if (error != 0) {
-    close();
+    file_.close();
     return {{}, error};
   }
   return {std::string_view(buffer.data(), static_cast<std::size_t>(length)), 0};

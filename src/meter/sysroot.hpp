@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/descriptor.hpp"
+
 namespace lull::meter {
 
 class sysroot {
@@ -52,11 +54,6 @@ struct number_read {
 class held_file {
  public:
   held_file(sysroot root, std::string path) : root_(std::move(root)), path_(std::move(path)) {}
-  held_file(held_file&& other) noexcept;
-  held_file& operator=(held_file&& other) noexcept;
-  held_file(const held_file&) = delete;
-  held_file& operator=(const held_file&) = delete;
-  ~held_file();
 
   [[nodiscard]] const std::string& path() const { return path_; }
   // Fills the buffer from the beginning of the file; `filled` is what was read, empty after an error.
@@ -69,11 +66,9 @@ class held_file {
   [[nodiscard]] number_read read_number();
 
  private:
-  void close() noexcept;
-
   sysroot root_;
   std::string path_;
-  int descriptor_ = -1;
+  descriptor file_;
 };
 
 }  // namespace lull::meter

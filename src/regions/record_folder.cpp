@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/settings.hpp"
 
@@ -26,17 +27,17 @@ std::string path_of_process(const std::string& folder, const std::string& kind) 
 namespace {
 
 int write_aside_then_rename(const std::string& aside, const std::string& path, const std::string& text) {
-  const int file = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return errno;
+  descriptor file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file) return errno;
   int error = 0;
   for (std::size_t at = 0; at < text.size() && error == 0;) {
-    const ssize_t written = ::write(file, text.data() + at, text.size() - at);
+    const ssize_t written = ::write(file.get(), text.data() + at, text.size() - at);
     if (written >= 0)
       at += static_cast<std::size_t>(written);
     else if (errno != EINTR)
       error = errno;
   }
-  if (::close(file) != 0 && error == 0) error = errno;
+  if (const int lost = file.close(); error == 0) error = lost;
   if (error == 0 && std::rename(aside.c_str(), path.c_str()) != 0) error = errno;
   if (error != 0) ::unlink(aside.c_str());
   return error;

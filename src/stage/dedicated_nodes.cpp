@@ -20,8 +20,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/event_fd.hpp"
 #include "job/layout.hpp"
 #include "stage/approach.hpp"
 #include "stage/descriptor_limit.hpp"

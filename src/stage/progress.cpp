@@ -1,23 +1,21 @@
 #include "stage/progress.hpp"
 
-#include <fcntl.h>
-#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <ctime>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/futex.hpp"
+#include "base/pages.hpp"
 #include "stage/node_socket.hpp"
 
 namespace lull::stage {
@@ -27,14 +25,12 @@ std::size_t bytes_for(std::size_t processes) {
   return sizeof(client_progress) * (processes + 1);  // the first place is that of all
 }
 
-void wake(client_progress& of) noexcept {
-  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&of.ended), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-}
+void wake(client_progress& of) noexcept { futex_wake(of.ended, INT_MAX, futex_users::several_processes); }
 
 descriptor new_pages(std::size_t bytes) {
   descriptor made(memfd_create("lull-stage-progress", MFD_CLOEXEC));
   // Allocated now: where memory is short, that is an error here, and no SIGBUS later.
-  const int failed = made ? posix_fallocate(made.get(), 0, static_cast<off_t>(bytes)) : errno;
+  const int failed = made ? allocate_pages(made.get(), bytes) : errno;
   if (failed != 0) throw error("share how far output is", describe_errno(failed));
   return made;
 }
@@ -194,9 +190,8 @@ bool progress::has_failures() const noexcept {
 }
 
 void sleep_until_ended(const client_progress& of, std::uint32_t seen) noexcept {
-  const timespec while_before_a_look{0, 100'000'000};
-  syscall(SYS_futex, reinterpret_cast<const std::uint32_t*>(&of.ended), FUTEX_WAIT, seen, &while_before_a_look, nullptr,
-          0);
+  constexpr std::int64_t look_again_after_ns = 100'000'000;
+  futex_wait(of.ended, seen, look_again_after_ns, futex_users::several_processes);
 }
 
 }  // namespace lull::stage

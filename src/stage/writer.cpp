@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/event_fd.hpp"
 
 namespace lull::stage {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/page.hpp"
+#include "base/pages.hpp"
 
 namespace lull::trace {
 namespace {

@@ -19,9 +19,8 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/page.hpp"
+#include "base/pages.hpp"
 #include "base/settings.hpp"
-#include "base/shared_pages.hpp"
 
 namespace lull::trace {
 namespace {
@@ -74,14 +73,11 @@ json clocks() {
     const std::uint64_t before = ticks();
     const std::int64_t monotonic = now_ns();
     const std::uint64_t after = ticks();
-    timespec real;
-    clock_gettime(CLOCK_REALTIME, &real);
+    const std::int64_t real = ns_on(CLOCK_REALTIME);
     if (after - before >= best) continue;
     best = after - before;
-    pair = {{"is", "clocks"},
-            {"ticks", before + (after - before) / 2},
-            {"monotonic_ns", monotonic},
-            {"realtime_ns", std::int64_t{real.tv_sec} * 1'000'000'000 + real.tv_nsec}};
+    pair = {
+        {"is", "clocks"}, {"ticks", before + (after - before) / 2}, {"monotonic_ns", monotonic}, {"realtime_ns", real}};
   }
   return pair;
 }
@@ -109,13 +105,13 @@ thread_log::~thread_log() { end(); }
 
 void thread_log::open(const std::string& path) noexcept {
   const std::size_t bytes = page_size() + window_bytes;
-  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+  file_ = descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
   // The blocks are taken now, so that a full disk is an error here, not a signal at some store later.
   int failed = errno;
-  void* const mapped = file_ < 0 ? nullptr : map_pages(file_, bytes, failed);
+  void* const mapped = file_ ? map_pages(file_.get(), bytes, failed) : nullptr;
   if (mapped == nullptr) {
     owner_.complain(describe_errno(failed).c_str());
-    if (file_ >= 0) ::close(std::exchange(file_, -1));
+    file_.close();
     return;
   }
   header_ = static_cast<log_header*>(mapped);
@@ -150,7 +146,7 @@ bool thread_log::write_window() noexcept {
   }
   const auto* const from = reinterpret_cast<const char*>(window_);
   for (std::size_t at = 0; at < bytes;) {
-    const ssize_t written = ::write(file_, from + at, bytes - at);
+    const ssize_t written = ::write(file_.get(), from + at, bytes - at);
     if (written > 0) {
       at += static_cast<std::size_t>(written);
     } else if (errno != EINTR) {
@@ -170,7 +166,7 @@ void thread_log::end() noexcept {
   if (header_ == nullptr) return;
   if (!full_ && next_ != window_) write_window();
   forget();
-  ::close(std::exchange(file_, -1));
+  file_.close();
 }
 
 void thread_log::forget() noexcept {
@@ -205,10 +201,11 @@ recorder::recorder(const std::string& folder) : left_(limit()) {
   const std::string name = fmt::format("{}-{}", host_name(), getpid());
   for (int number = 1; number < 1000; ++number) {  // a name may be taken: of a process gone, whose number is used anew
     path_ = (raw / (number == 1 ? name : fmt::format("{}-{}", name, number))).string();
-    definitions_ = ::open((path_ + ".definitions").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
-    if (definitions_ >= 0 || errno != EEXIST) break;
+    definitions_ =
+        descriptor(::open((path_ + ".definitions").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
+    if (definitions_ || errno != EEXIST) break;
   }
-  if (definitions_ < 0) {
+  if (!definitions_) {
     complain(describe_errno(errno).c_str());
     off_ = true;
     return;
@@ -253,7 +250,7 @@ thread_log& recorder::make_log() noexcept {
 void recorder::append(const std::string& line) noexcept {
   if (off_) return;
   for (std::size_t at = 0; at < line.size();) {
-    const ssize_t written = ::write(definitions_, line.data() + at, line.size() - at);
+    const ssize_t written = ::write(definitions_.get(), line.data() + at, line.size() - at);
     if (written > 0) {
       at += static_cast<std::size_t>(written);
     } else if (errno != EINTR) {
@@ -297,9 +294,9 @@ void recorder::let_go_of_files() noexcept {
   off_ = true;
   for (const auto& log : logs_) {
     log->forget();
-    ::close(std::exchange(log->file_, -1));
+    log->file_.close();
   }
-  ::close(std::exchange(definitions_, -1));
+  definitions_.close();
 }
 
 void recorder::stop_in_child() noexcept {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/descriptor.hpp"
 #include "base/ticks.hpp"
 #include "trace/raw.hpp"
 
@@ -74,7 +75,7 @@ class thread_log {
   recorder& owner_;
   log_header* header_ = nullptr;  // null: ended, or never opened
   record* window_ = nullptr;
-  int file_ = -1;
+  descriptor file_;
   bool full_ = false;
 };
 
@@ -125,7 +126,7 @@ class recorder {
   const std::uint64_t began_ticks_ = ticks();
   const std::int64_t began_ns_ = now_ns();
   std::string path_;  // of the files, up to what tells them apart
-  int definitions_ = -1;
+  descriptor definitions_;
   std::mutex lock_;
   std::vector<std::unique_ptr<thread_log>> logs_;
   std::atomic<std::size_t> left_;

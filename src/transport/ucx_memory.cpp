@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "base/page.hpp"
+#include "base/pages.hpp"
 #include "transport/ucx_library.hpp"
 
 namespace lull::transport {

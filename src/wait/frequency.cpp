@@ -115,9 +115,11 @@ core_frequency::attempt core_frequency::make(const std::string& root, std::span<
       std::vector<restored_file> restored;
       restored.reserve(files.size());
       for (const file& f : files) restored.push_back({f.opened.get(), f.original});
-      const int line = start_frequency_guard(restored);
-      if (line >= 0)
-        return {std::unique_ptr<core_frequency>(new core_frequency(std::string(w.file), std::move(files), line)), {}};
+      if (descriptor line = start_frequency_guard(restored)) {
+        return {
+            std::unique_ptr<core_frequency>(new core_frequency(std::string(w.file), std::move(files), std::move(line))),
+            {}};
+      }
       problem = "no guard to restore it: " + describe_errno(errno);
     }
     tried += (tried.empty() ? "" : ", ") + std::string(w.file) + " (" + problem + ")";
@@ -126,8 +128,8 @@ core_frequency::attempt core_frequency::make(const std::string& root, std::span<
                        "; ask the site for the right to write scaling_max_freq"};
 }
 
-core_frequency::core_frequency(std::string method, std::vector<file> files, int guard_line)
-    : method_(std::move(method)), files_(std::move(files)), guard_line_(guard_line) {}
+core_frequency::core_frequency(std::string method, std::vector<file> files, descriptor guard_line)
+    : method_(std::move(method)), files_(std::move(files)), guard_line_(std::move(guard_line)) {}
 
 core_frequency::~core_frequency() {
   {
@@ -135,7 +137,7 @@ core_frequency::~core_frequency() {
     waiting_ = 0;
     apply();
   }
-  dismiss_frequency_guard(guard_line_);
+  dismiss_frequency_guard(std::move(guard_line_));
 }
 
 void core_frequency::lower() {

@@ -54,12 +54,12 @@ class core_frequency {
     std::string lowered, original;
   };
 
-  core_frequency(std::string method, std::vector<file> files, int guard_line);
+  core_frequency(std::string method, std::vector<file> files, descriptor guard_line);
   void apply();
 
   std::string method_;
   std::vector<file> files_;
-  int guard_line_;
+  descriptor guard_line_;
   std::mutex lock_;  // guards what follows
   int waiting_ = 0;
   int working_ = 0;

@@ -1,17 +1,17 @@
 #include "wait/frequency_guard.hpp"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <climits>
+#include <utility>
 #include <vector>
+
+#include "base/blocked_signals.hpp"
 
 namespace lull::wait {
 namespace {
@@ -41,39 +41,37 @@ void close_all_but(std::span<const int> kept) {  // ascending
 
 }  // namespace
 
-int start_frequency_guard(std::span<const restored_file> files) {
-  std::array<int, 2> ends{};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return -1;
-  std::vector<int> kept{ends[0]};
+descriptor start_frequency_guard(std::span<const restored_file> files) {
+  auto [its, ours] = open_socket_pair(SOCK_STREAM);
+  if (!its) return {};
+  std::vector<int> kept{its.get()};
   for (const restored_file& f : files) kept.push_back(f.fd);
   std::ranges::sort(kept);
-  // All signals stay blocked in the guard: only its line to the maker ends it, or kill -9.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t child = fork();
-  if (child == 0) {
-    const pid_t grandchild = fork();
-    if (grandchild == 0) guard(ends[0], files, kept);
-    _exit(grandchild < 0 ? 1 : 0);
+  pid_t child = 0;
+  int fork_errno = 0;
+  {
+    // All signals stay blocked in the guard: only its line to the maker ends it, or kill -9.
+    const blocked_signals in_the_guard;
+    child = fork();
+    if (child == 0) {
+      const pid_t grandchild = fork();
+      if (grandchild == 0) guard(its.get(), files, kept);
+      _exit(grandchild < 0 ? 1 : 0);
+    }
+    fork_errno = errno;
   }
-  const int fork_errno = errno;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  close(ends[0]);
   int status = -1;
   if (child > 0)
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-  if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return ends[1];
-  close(ends[1]);
+  if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::move(ours);
   errno = child < 0 ? fork_errno : EAGAIN;
-  return -1;
+  return {};
 }
 
-void dismiss_frequency_guard(int line) {
+void dismiss_frequency_guard(descriptor line) {
   const char leave = 'q';
-  (void)send(line, &leave, 1, MSG_NOSIGNAL);  // somebody may have killed the guard: no reason to die of it
-  close(line);
+  (void)send(line.get(), &leave, 1, MSG_NOSIGNAL);  // somebody may have killed the guard: no reason to die of it
 }
 
 }  // namespace lull::wait

@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 
+#include "base/descriptor.hpp"
+
 namespace lull::wait {
 
 struct restored_file {
@@ -15,10 +17,10 @@ struct restored_file {
   std::string content;
 };
 
-// The maker's end; -1, with errno, when no guard could be started. Call with few threads running: the guard
+// The maker's end; none, with errno, when no guard could be started. Call with few threads running: the guard
 // makes system calls only.
-[[nodiscard]] int start_frequency_guard(std::span<const restored_file> files);
+[[nodiscard]] descriptor start_frequency_guard(std::span<const restored_file> files);
 // The guard leaves without writing; the maker has restored the files itself.
-void dismiss_frequency_guard(int line);
+void dismiss_frequency_guard(descriptor line);
 
 }  // namespace lull::wait

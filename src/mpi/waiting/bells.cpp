@@ -1,7 +1,6 @@
 #include "mpi/waiting/bells.hpp"
 
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -15,7 +14,9 @@
 #include <new>
 
 #include "base/clock.hpp"
-#include "base/shared_pages.hpp"
+#include "base/descriptor.hpp"
+#include "base/futex.hpp"
+#include "base/pages.hpp"
 #include "base/topology.hpp"
 
 namespace lull::mpi {
@@ -24,17 +25,6 @@ namespace {
 enum state : std::uint32_t { awake_now, announced, asleep, asleep_on_descriptors };
 
 constexpr std::size_t cores_kept = 1024;
-
-timespec as_timespec(std::int64_t ns) { return {.tv_sec = ns / 1'000'000'000, .tv_nsec = ns % 1'000'000'000}; }
-
-long futex(std::atomic<std::uint32_t>& word, int what, std::uint32_t value, const timespec* timeout) {
-  return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), what, value, timeout, nullptr, 0);
-}
-
-std::size_t in_pages(std::size_t bytes) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return (bytes + page - 1) / page * page;
-}
 
 }  // namespace
 
@@ -55,12 +45,11 @@ struct node_bells::shared {
 
 std::unique_ptr<node_bells> node_bells::join(const std::string& name, int rank, int ranks_of_node) {
   const auto count = static_cast<std::size_t>(ranks_of_node);
-  const std::size_t bytes = in_pages(sizeof(shared) + count * sizeof(bell)) + count * bytes_of_report;
-  const int file = shm_open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) return nullptr;
+  const std::size_t bytes = round_up(sizeof(shared) + count * sizeof(bell), page_size()) + count * bytes_of_report;
+  const descriptor file(shm_open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file) return nullptr;
   int failed = 0;
-  void* const at = map_pages(file, bytes, failed);
-  close(file);
+  void* const at = map_pages(file.get(), bytes, failed);
   if (at == nullptr) {
     shm_unlink(name.c_str());
     errno = failed;
@@ -89,7 +78,6 @@ node_bells::node_bells(shared* memory, std::size_t bytes, int mine, int count, s
 
 node_bells::~node_bells() {
   munmap(memory_, bytes_);
-  if (socket_ >= 0) close(socket_);
   if (ringing_socket_ >= 0) close(ringing_socket_);
 }
 
@@ -135,7 +123,7 @@ void node_bells::ring(int index) noexcept {
   if (found != asleep && found != asleep_on_descriptors) return;
   if (!whose.state.compare_exchange_strong(found, announced)) return;  // another wakes it, or it is awake
   if (found == asleep)
-    futex(whose.word, FUTEX_WAKE, 1, nullptr);
+    futex_wake(whose.word, 1, futex_users::several_processes);
   else
     send_datagram(index);
 }
@@ -194,9 +182,7 @@ bool node_bells::missed() noexcept {
 wait::wake node_bells::sleep(std::int64_t timeout_ns) noexcept {
   bell& mine = of(mine_);
   mine.state.store(asleep);  // with a locked instruction: whoever rings after this wakes, or has changed the word
-  const timespec timeout = as_timespec(timeout_ns);
-  const long result = futex(mine.word, FUTEX_WAIT, seen_, &timeout);
-  const bool timed_out = result != 0 && errno == ETIMEDOUT;
+  const bool timed_out = !futex_wait(mine.word, seen_, timeout_ns, futex_users::several_processes);
   mine.state.store(announced);  // still: its last looks count as those before a sleep
   return timed_out && !rung() ? wait::wake::timed_out : wait::wake::rung;
 }
@@ -209,7 +195,7 @@ wait::wake node_bells::sleep(std::span<const pollfd> fds, std::int64_t timeout_n
   mine.state.store(asleep_on_descriptors);
   int ready = 1;
   if (!rung()) {
-    const timespec timeout = as_timespec(timeout_ns);
+    const timespec timeout = timespec_of(timeout_ns);
     ready = static_cast<int>(syscall(SYS_ppoll, fds_.data(), fds_.size(), &timeout, nullptr, std::size_t{8}));
   }
   mine.state.store(announced);
@@ -236,13 +222,12 @@ socklen_t address_of(const std::string& name, int index, sockaddr_un& address) {
 }  // namespace
 
 int node_bells::datagrams() noexcept {
-  if (socket_ >= 0 || count_ == 1) return socket_;
-  const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (socket_ || count_ == 1) return socket_.get();
+  descriptor made(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address;
   const socklen_t length = address_of(name_, mine_, address);
-  if (made >= 0 && bind(made, reinterpret_cast<const sockaddr*>(&address), length) == 0) return socket_ = made;
-  if (made >= 0) close(made);
-  return -1;
+  if (made && bind(made.get(), reinterpret_cast<const sockaddr*>(&address), length) == 0) socket_ = std::move(made);
+  return socket_.get();
 }
 
 void node_bells::send_datagram(int index) noexcept {
@@ -262,7 +247,7 @@ void node_bells::send_datagram(int index) noexcept {
 
 std::span<std::byte> node_bells::report_of(int index) const noexcept {
   auto* const begin = reinterpret_cast<std::byte*>(memory_);
-  const std::size_t behind = in_pages(sizeof(shared) + static_cast<std::size_t>(count_) * sizeof(bell));
+  const std::size_t behind = round_up(sizeof(shared) + static_cast<std::size_t>(count_) * sizeof(bell), page_size());
   return {begin + behind + static_cast<std::size_t>(index) * bytes_of_report, bytes_of_report};
 }
 

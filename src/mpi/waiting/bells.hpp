@@ -33,6 +33,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "wait/doorbell.hpp"
 
 namespace lull::mpi {
@@ -109,7 +110,7 @@ class node_bells {
   std::uint32_t seen_ = 0, seen_in_doubt_ = 0;
   std::int64_t in_doubt_since_ns_ = 0;
   std::atomic<bool> in_doubt_{false};
-  int socket_ = -1;
+  descriptor socket_;
   std::atomic<int> ringing_socket_{-1};
   std::vector<pollfd> fds_;
 };

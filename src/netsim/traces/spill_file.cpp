@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/pages.hpp"
 
 namespace lull::netsim {
 namespace {
@@ -26,12 +27,12 @@ std::string temporary_folder() {
   return failed ? "/tmp" : folder.string();
 }
 
-int open_without_name(const std::string& asked) {
+descriptor open_without_name(const std::string& asked) {
   const std::string folder = temporary_folder();
-  if (const int file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); file >= 0) return file;
+  if (descriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)); file) return file;
   std::string name = folder + "/lull-XXXXXX";  // a file system that knows no files without names
-  const int file = mkostemp(name.data(), O_CLOEXEC);
-  if (file < 0) fail(asked, folder, errno);
+  descriptor file(mkostemp(name.data(), O_CLOEXEC));
+  if (!file) fail(asked, folder, errno);
   unlink(name.c_str());
   return file;
 }
@@ -42,7 +43,6 @@ spill_file::spill_file(std::string asked) : asked_(std::move(asked)), file_(open
 
 spill_file::~spill_file() {
   for (std::byte* const mapped : segments_) munmap(mapped, segment);
-  if (file_ >= 0) close(file_);
 }
 
 std::uint64_t spill_file::allocate(std::size_t size) {
@@ -52,14 +52,11 @@ std::uint64_t spill_file::allocate(std::size_t size) {
     // Room is taken on the disk before it is written to: a mapped page without room would be a fatal signal.
     constexpr std::uint64_t least = 1 << 20;
     const std::uint64_t more = std::max(least, length_ / 8 / least * least);
-    if (const int code = posix_fallocate(file_, static_cast<off_t>(length_), static_cast<off_t>(more)); code == EINTR)
-      continue;
-    else if (code != 0)
-      fail(asked_, temporary_folder(), code);
+    if (const int code = allocate_pages(file_.get(), more, length_); code != 0) fail(asked_, temporary_folder(), code);
     length_ += more;
   }
   if (block / segment == segments_.size()) {
-    void* const mapped = mmap(nullptr, segment, PROT_READ | PROT_WRITE, MAP_SHARED, file_,
+    void* const mapped = mmap(nullptr, segment, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(),
                               static_cast<off_t>(block / segment * segment));
     if (mapped == MAP_FAILED) fail(asked_, temporary_folder(), errno);
     segments_.push_back(static_cast<std::byte*>(mapped));
@@ -69,8 +66,7 @@ std::uint64_t spill_file::allocate(std::size_t size) {
 }
 
 void spill_file::rest(std::uint64_t block, std::size_t size) const {
-  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  if (size >= page) (void)madvise(at(block), size, MADV_DONTNEED);
+  if (size >= page_size()) (void)madvise(at(block), size, MADV_DONTNEED);
 }
 
 }  // namespace lull::netsim

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
+
 namespace lull::netsim {
 
 class spill_file {
@@ -30,7 +32,7 @@ class spill_file {
   static constexpr std::uint64_t segment = 64 << 20;  // mapped at once
 
   const std::string asked_;
-  int file_ = -1;
+  descriptor file_;
   std::uint64_t used_ = 0;
   std::uint64_t length_ = 0;  // of the file: has room on the disk
   std::vector<std::byte*> segments_;

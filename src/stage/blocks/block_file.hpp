@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pages.hpp"
 #include "stage/packet.hpp"
 
 namespace lull::stage::blocks {
@@ -69,7 +70,7 @@ void put(packet& into, const head& what);
 
 // Bytes before the first block; the same whatever the numbers in the head are.
 [[nodiscard]] std::size_t begin_of_blocks(const head& what);
-[[nodiscard]] constexpr std::size_t at_page(std::size_t position) { return (position + 4095) / 4096 * 4096; }
+[[nodiscard]] constexpr std::size_t at_page(std::size_t position) { return round_up(position, 4096); }
 // Into memory of begin_of_blocks() bytes.
 void write_head(std::byte* memory, const head& what, std::size_t bytes_of_all);
 

@@ -91,10 +91,9 @@ void close_all_but(int kept) {
 }  // namespace
 
 library_host::library_host(const plugin& which) {
-  int sockets[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) throw error(asked, describe_errno(errno));
-  socket_ = descriptor(sockets[0]);
-  descriptor its(sockets[1]);
+  auto [mine, its] = open_socket_pair(SOCK_SEQPACKET);
+  if (!mine) throw error(asked, describe_errno(errno));
+  socket_ = std::move(mine);
   process_ = fork();
   if (process_ < 0) throw error(asked, describe_errno(errno));
   if (process_ == 0) {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
-#include "base/page.hpp"
+#include "base/pages.hpp"
 
 namespace lull::job {
 namespace {

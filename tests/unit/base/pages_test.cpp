@@ -1,4 +1,4 @@
-#include "base/shared_pages.hpp"
+#include "base/pages.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,6 +11,13 @@
 
 namespace lull {
 namespace {
+
+TEST(page, is_what_rounding_to_it_gives) {
+  EXPECT_EQ(round_up(1, page_size()), page_size());
+  EXPECT_EQ(round_up(page_size(), page_size()), page_size());
+  EXPECT_EQ(round_down(2 * page_size() - 1, page_size()), page_size());
+  EXPECT_EQ(round_up(0, page_size()), 0U);
+}
 
 constexpr std::size_t bytes = 1 << 20;
 
@@ -38,6 +45,15 @@ TEST(shared_pages, leave_what_another_process_has_written) {
   EXPECT_EQ(second[bytes - 1], 'x');
   munmap(first, bytes);
   munmap(second, bytes);
+}
+
+TEST(shared_pages, are_added_behind_those_that_are_there) {
+  const descriptor file(memfd_create("lull-test", MFD_CLOEXEC));
+  ASSERT_EQ(allocate_pages(file.get(), bytes), 0);
+  ASSERT_EQ(allocate_pages(file.get(), bytes, bytes), 0);
+  struct stat status {};
+  ASSERT_EQ(fstat(file.get(), &status), 0);
+  EXPECT_EQ(status.st_size, static_cast<off_t>(2 * bytes));
 }
 
 TEST(shared_pages, that_are_not_to_be_had_are_an_errno_and_no_signal) {

@@ -1,4 +1,4 @@
-#include "base/shared_pages.hpp"
+#include "base/pages.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -7,10 +7,10 @@
 
 namespace lull {
 
-int allocate_pages(int file, std::size_t bytes) noexcept {
+int allocate_pages(int file, std::size_t bytes, std::size_t begin) noexcept {
   int failed = 0;
   do {
-    failed = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+    failed = posix_fallocate(file, static_cast<off_t>(begin), static_cast<off_t>(bytes));
   } while (failed == EINTR);  // a program's timer
   return failed;
 }
