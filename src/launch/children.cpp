@@ -1,7 +1,6 @@
 #include "launch/children.hpp"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -18,20 +17,13 @@
 #include <sstream>
 #include <utility>
 
+#include "base/child_process.hpp"
 #include "base/clock.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 
 namespace lull::launch {
 namespace {
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  result.reserve(texts.size() + 1);
-  for (const auto& text : texts) result.push_back(const_cast<char*>(text.c_str()));  // exec only reads them
-  result.push_back(nullptr);
-  return result;
-}
 
 // From /proc/PID/stat, "pid (any name) state ppid ...": its parent, 0 when it has gone; its state; and the kernel's flags.
 struct process_state {
@@ -119,56 +111,42 @@ signal_reader::signal_reader(std::span<const int> signals) : before_{} {
   sigemptyset(&wanted);
   for (const int signal : signals) sigaddset(&wanted, signal);
   sigprocmask(SIG_BLOCK, &wanted, &before_);
-  fd_ = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (fd_ < 0) throw error("listen for signals", describe_errno(errno));
+  fd_ = descriptor(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd_) throw error("listen for signals", describe_errno(errno));
 }
-
-signal_reader::~signal_reader() { close(fd_); }
 
 int signal_reader::next() const {
   signalfd_siginfo info;
-  return read(fd_, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
+  return read(fd_.get(), &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
 }
 
 void signal_reader::unblock_for_program() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
 pid_t start(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
             const std::function<void()>& prepare, exec_failure& failure) {
-  const auto arguments = pointers(argv);
-  const auto variables = pointers(environment);
-  int status_pipe[2];  // closed by a successful exec; else it carries errno
-  if (pipe2(status_pipe, O_CLOEXEC) != 0) throw error("start " + argv[0], describe_errno(errno));
+  const auto arguments = pointers_to(argv);
+  const auto variables = pointers_to(environment);
+  auto [status, status_of_child] = open_pipe();  // closed by a successful exec; else it carries errno
+  if (!status) throw error("start " + argv[0], describe_errno(errno));
   const pid_t parent = getpid();
   const pid_t child = fork();
-  if (child < 0) {
-    const int code = errno;
-    close(status_pipe[0]);
-    close(status_pipe[1]);
-    throw error("start " + argv[0], describe_errno(code));
-  }
+  if (child < 0) throw error("start " + argv[0], describe_errno(errno));
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
     prepare();
     execvpe(arguments[0], arguments.data(), variables.data());
     const int code = errno;
-    (void)!write(status_pipe[1], &code, sizeof code);
+    (void)!write(status_of_child.get(), &code, sizeof code);
     _exit(code == ENOENT ? 127 : 126);
   }
-  close(status_pipe[1]);
+  status_of_child.close();
   int code = 0;
   ssize_t got = 0;
-  do got = read(status_pipe[0], &code, sizeof code);
+  do got = read(status.get(), &code, sizeof code);
   while (got < 0 && errno == EINTR);
-  close(status_pipe[0]);
   failure.code = got == sizeof code ? code : 0;
   return child;
-}
-
-std::vector<std::string> own_environment() {
-  std::vector<std::string> result;
-  for (char** entry = environ; *entry; ++entry) result.emplace_back(*entry);
-  return result;
 }
 
 void set_variable(std::vector<std::string>& environment, const std::string& assignment) {

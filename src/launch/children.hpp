@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
+
 namespace lull::launch {
 
 // Blocks these signals for the process and gives a descriptor that reads them; unblock_for_program() undoes it in a
@@ -16,16 +18,15 @@ namespace lull::launch {
 class signal_reader {
  public:
   explicit signal_reader(std::span<const int> signals);
-  ~signal_reader();
   signal_reader(const signal_reader&) = delete;
   signal_reader& operator=(const signal_reader&) = delete;
-  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] int next() const;  // the number of a pending signal, or 0
   void unblock_for_program() const;
 
  private:
   sigset_t before_;
-  int fd_;
+  descriptor fd_;
 };
 
 struct exec_failure {
@@ -37,7 +38,6 @@ struct exec_failure {
 pid_t start(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
             const std::function<void()>& prepare, exec_failure& failure);
 
-[[nodiscard]] std::vector<std::string> own_environment();
 // "NAME=value" takes the place of what NAME was: of two, a program would see the first.
 void set_variable(std::vector<std::string>& environment, const std::string& assignment);
 // The same, unless it has a value there.

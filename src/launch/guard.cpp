@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "base/child_process.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "launch/children.hpp"
@@ -86,7 +87,7 @@ int guard(const std::vector<std::string>& command, int watch_fd, int report_fd) 
   exec_failure failure;
   const std::int64_t begin_ns = lull::now_ns();
   const pid_t child = lull::launch::start(
-      command, lull::launch::own_environment(),
+      command, lull::own_environment(),
       [&] {
         signal(SIGINT, terminal_int);
         signal(SIGQUIT, terminal_quit);

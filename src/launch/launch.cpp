@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "base/child_process.hpp"
 #include "base/clock.hpp"
 #include "base/counted.hpp"
 #include "base/descriptor.hpp"
@@ -69,25 +70,24 @@ class temporary_folders {
   }
 
   void start_remover() {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw lull::error("make a pipe", lull::describe_errno(errno));
-    lull::descriptor here(ends[0]);
-    line_ = lull::descriptor(ends[1]);
+    auto [its, ours] = lull::open_pipe();
+    if (!its) throw lull::error("make a pipe", lull::describe_errno(errno));
     const pid_t remover = fork();
     if (remover < 0)
       throw lull::error("start the process that removes the folders of the job", lull::describe_errno(errno),
                         "raise the limit of processes (ulimit -u)");
     if (remover == 0) {
-      close(ends[1]);
+      ours.close();
       sigset_t all;  // no signal but SIGKILL may keep it from its one duty
       sigfillset(&all);
       sigprocmask(SIG_SETMASK, &all, nullptr);
       for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(fd);
       char byte = 0;
-      (void)!read(ends[0], &byte, 1);  // returns when the launcher has ended
+      (void)!read(its.get(), &byte, 1);  // returns when the launcher has ended
       remove();
       _exit(0);
     }
+    line_ = std::move(ours);
   }
 
   fs::path files_, mapped_;
@@ -152,7 +152,7 @@ class job {
   }
 
   void start_pe(int rank) {
-    auto environment = lull::launch::own_environment();
+    auto environment = lull::own_environment();
     using lull::launch::set_variable;
     if (wanted_.nodes > 0) set_variable(environment, "LULL_NODES=" + std::to_string(wanted_.nodes));
     set_variable(environment, "PMI_SIZE=" + std::to_string(wanted_.pes));  // PMIx has no variable for it

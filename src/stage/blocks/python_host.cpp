@@ -1,14 +1,14 @@
 #include "stage/blocks/python_host.hpp"
 
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "base/child_process.hpp"
 #include "base/error.hpp"
 #include "base/settings.hpp"
 
@@ -22,39 +22,21 @@ constexpr int socket_of_host = 3;
   throw error(asked, "its Python has ended", "LULL_STAGE_PYTHON must name one that has Lull");
 }
 
-// What is preloaded is for the program.
-std::vector<char*> environment() {
-  std::vector<char*> kept;
-  for (char** one = environ; *one != nullptr; ++one)
-    if (std::strncmp(*one, "LD_PRELOAD=", 11) != 0) kept.push_back(*one);
-  kept.push_back(nullptr);
-  return kept;
-}
+// The folder of the package comes before others, the working directory after them.
+constexpr const char* run_host =
+    "import runpy, sys; sys.path[:0] = filter(None, sys.argv[1:]); sys.path.append(''); "
+    "runpy.run_module('lull.stage.plugin_host', None, '__main__', True)";
 
-pid_t start(std::string python, int socket) {
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&files);
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_adddup2(&files, socket, socket_of_host);
-  posix_spawn_file_actions_addclosefrom_np(&files, socket_of_host + 1);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  // A module of the working directory never takes the place of one that is installed.
-  std::string safe_path = "-P", option = "-c", package = setting_text("LULL_STAGE_PACKAGE");
-  std::string start =
-      "import runpy, sys; sys.path[:0] = filter(None, sys.argv[1:]); sys.path.append(''); "
-      "runpy.run_module('lull.stage.plugin_host', None, '__main__', True)";
-  char* const arguments[] = {python.data(), safe_path.data(), option.data(), start.data(), package.data(), nullptr};
+pid_t start(const std::string& python, const descriptor& socket) {
+  const child_process host{.program = python,
+                           // -P: a module of the working directory never takes the place of one that is installed.
+                           .arguments = {python, "-P", "-c", run_host, setting_text("LULL_STAGE_PACKAGE")},
+                           .environment = environment_without_preloads(),
+                           .descriptors = {{socket.get(), socket_of_host}},
+                           .close_from = socket_of_host + 1,
+                           .signals_as_new = true};
   pid_t child = -1;
-  const int failed = posix_spawnp(&child, python.c_str(), &files, &attributes, arguments, environment().data());
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&attributes);
-  if (failed != 0)
+  if (const int failed = host.start(child); failed != 0)
     throw error(asked, "cannot start " + python + ": " + describe_errno(failed), "set LULL_STAGE_PYTHON to a Python");
   return child;
 }
@@ -62,13 +44,11 @@ pid_t start(std::string python, int socket) {
 }  // namespace
 
 python_host::python_host(const std::string& function) {
-  int sockets[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) throw error(asked, describe_errno(errno));
-  socket_ = descriptor(sockets[0]);
-  {
-    const descriptor its(sockets[1]);  // ours must be the only other end: then its end is seen
-    process_ = start(setting_text("LULL_STAGE_PYTHON"), its.get());
-  }
+  descriptor_pair ends = open_socket_pair(SOCK_STREAM);
+  if (!ends) throw error(asked, describe_errno(errno));
+  process_ = start(setting_text("LULL_STAGE_PYTHON"), ends.second);
+  ends.second.close();  // ours must be the only other end: then its end is seen
+  socket_ = std::move(ends.first);
   try {
     ask(nlohmann::json{{"function", function}}.dump());
   } catch (...) {
