@@ -13,6 +13,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "base/pages.hpp"
 
 namespace lull::fabric {
@@ -25,8 +26,6 @@ struct moved {
   int fd = -1;
   std::size_t offset = 0;
 } shared_now;
-
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) { return (hash ^ value) * 0x9E3779B97F4A7C15ULL; }
 
 // Library calls on the program's variables as bytes are avoided: a sanitizer would see its red zones read.
 bool copy_to_file(int fd, std::size_t at, const std::byte* from, std::size_t bytes) {
@@ -78,7 +77,7 @@ static_range find_static_data() {
         std::uint64_t identity = 0;
         for (int i = 0; i < object->dlpi_phnum; ++i) {
           const auto& part = object->dlpi_phdr[i];
-          identity = mix(mix(mix(identity, part.p_vaddr), part.p_memsz), part.p_filesz);
+          identity = hash_with(hash_with(hash_with(identity, part.p_vaddr), part.p_memsz), part.p_filesz);
           const std::uintptr_t from = object->dlpi_addr + part.p_vaddr;
           if (part.p_type == PT_LOAD && (part.p_flags & PF_W) != 0) {
             begin = from;

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/hash.hpp"
+
 namespace lull::fabric {
 namespace {
 
@@ -93,10 +95,7 @@ void team::leave() {
 
 std::uint64_t team::describe(std::initializer_list<std::uint64_t> arguments) {
   std::uint64_t hash = 0;
-  for (const std::uint64_t value : arguments) {
-    hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL;
-    hash ^= hash >> 29U;
-  }
+  for (const std::uint64_t value : arguments) hash = hash_with(hash, value);
   return hash | 1U;
 }
 

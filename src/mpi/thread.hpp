@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "mpi/flavour.hpp"
 #include "mpi/waiting.hpp"
 #include "trace/recorder.hpp"
@@ -55,9 +56,7 @@ class handle_cache {
     Value value{};
   };
   static constexpr int bits = 3;
-  [[nodiscard]] static std::size_t index(Handle handle) noexcept {
-    return bits_of(handle) * 0x9e3779b97f4a7c15U >> (64 - bits);
-  }
+  [[nodiscard]] static std::size_t index(Handle handle) noexcept { return spread(bits_of(handle)) >> (64 - bits); }
   entry entries_[1 << bits];
 };
 

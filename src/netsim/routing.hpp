@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/hash.hpp"
+
 namespace lull::netsim {
 
 using picoseconds = std::int64_t;
@@ -46,7 +48,7 @@ class generator {
  public:
   explicit generator(std::uint64_t seed) : state_(seed) {}
   std::uint64_t operator()() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15U;
+    std::uint64_t z = state_ += golden_ratio;
     z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
     z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31U);

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/hash.hpp"
 #include "trace/functions.hpp"
 #include "trace/time_account.hpp"
 
@@ -23,13 +24,13 @@ struct channel_key {
 };
 struct channel_hash {
   std::size_t operator()(const channel_key& k) const {
-    std::uint64_t h = (std::uint64_t{k.communicator} << 32 | k.tag) * 0x9e3779b97f4a7c15;
+    std::uint64_t h = spread(std::uint64_t{k.communicator} << 32 | k.tag);
     h ^= (std::uint64_t{k.from} << 32 | k.to) + 0x7f4a7c159e3779b9 + (h << 6) + (h >> 2);
     return h * 0xff51afd7ed558ccd >> 7;
   }
 };
 struct pair_hash {
-  std::size_t operator()(std::uint64_t k) const { return (k * 0x9e3779b97f4a7c15) >> 13; }
+  std::size_t operator()(std::uint64_t k) const { return spread(k) >> 13; }
 };
 
 // A queue whose memory is used again.

@@ -4,6 +4,8 @@
 #include <bit>
 #include <span>
 
+#include "base/hash.hpp"
+
 namespace lull::wait {
 namespace {
 
@@ -15,7 +17,7 @@ std::uint64_t size_class(std::size_t bytes) {
 }
 
 std::uint64_t mixed(std::uint64_t key) {
-  key *= 0x9e3779b97f4a7c15U;  // Knuth's multiplicative hashing: 2^64 divided by the golden ratio
+  key = spread(key);
   return key ^ key >> 32U;
 }
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/hash.hpp"
+
 namespace lull::mpi {
 
 class epochs {
@@ -31,7 +33,7 @@ class epochs {
   // Of two that follow each other one, by chance, which all ranks share: a hash of their number.
   [[nodiscard]] static bool policy_in(std::uint64_t epoch) {
     const std::uint64_t pair = epoch >> 1U;
-    return ((pair * 0x9e3779b97f4a7c15U >> 40U ^ epoch) & 1U) != 0;
+    return ((spread(pair) >> 40U ^ epoch) & 1U) != 0;
   }
 
   // A call begins. True: in another epoch than the one before; then began() is to be called.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/hash.hpp"
 #include "base/ticks.hpp"
 #include "wait/timer_slack.hpp"
 
@@ -19,10 +20,6 @@ constexpr std::int64_t longest_gathering_ns = 500'000;
 constexpr std::uint32_t times_before_gathering = 3;  // a handshake must not be kept waiting
 constexpr std::size_t size_of_a_stream = 16384;      // any that a policy takes for a large transfer
 
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  const std::uint64_t mixed = (a ^ b) * 0x9e3779b97f4a7c15U;
-  return mixed ^ mixed >> 29U;
-}
 std::uint64_t bits(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
 
 // Others also store into the memory of windows, of which nobody tells. Before there is one they have nothing to store into.
@@ -39,11 +36,11 @@ bool is_a_handshake(const call_under_way& call) {
 }
 
 std::uint64_t key_of(const call_under_way& call) {
-  std::uint64_t key = mix(bits(call.site), bits(call.function));
-  key = mix(key, call.comm);
-  key = mix(key, static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.peer)) << 8U |
-                     static_cast<std::uint64_t>(std::bit_width(call.size)));
-  return mix(key, bits(call.site_before)) | 1U;
+  std::uint64_t key = hash_with(bits(call.site), bits(call.function));
+  key = hash_with(key, call.comm);
+  key = hash_with(key, static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.peer)) << 8U |
+                           static_cast<std::uint64_t>(std::bit_width(call.size)));
+  return hash_with(key, bits(call.site_before)) | 1U;
 }
 
 }  // namespace
@@ -120,7 +117,7 @@ void idle_loop::begin(call_under_way& call) {
   constexpr std::uint32_t steps_told_apart = 15;
   what_ = {.what = wait::operation::collective,
            .bytes = stream_ ? std::max(size_of_a_stream, process_.limits.threshold) : 0,
-           .site = mix(call_key_, stream_ ? ~std::uint64_t{0} : std::min(call.came, steps_told_apart))};
+           .site = hash_with(call_key_, stream_ ? ~std::uint64_t{0} : std::min(call.came, steps_told_apart))};
   const wait::wait_case here{process_.limits, what_, process_.history};
   begin_ = now_ns();
   expected_end_ = 0;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "netsim/routing.hpp"
 
 namespace lull::netsim {
@@ -28,7 +29,7 @@ class traced_messages {
   };
   struct hash {
     std::size_t operator()(const channel& c) const {
-      return (std::uint64_t{mixed(c.from + mixed(c.to))} << 32U | mixed(c.group + mixed(c.tag))) * 0x9e3779b97f4a7c15U;
+      return spread(std::uint64_t{mixed(c.from + mixed(c.to))} << 32U | mixed(c.group + mixed(c.tag)));
     }
   };
   struct under_way {
