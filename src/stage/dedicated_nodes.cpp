@@ -20,6 +20,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/blocked_signals.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "job/layout.hpp"
@@ -66,22 +67,6 @@ packet hello(std::size_t most_outstanding = 0) {
 
 // ---- client --------------------------------------------------------------------------------------------------------------
 
-// Threads that begin meanwhile, ours and the transport's, take no signal: the program's handlers run in its own threads.
-class no_signals {
- public:
-  no_signals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~no_signals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  no_signals(const no_signals&) = delete;
-  no_signals& operator=(const no_signals&) = delete;
-
- private:
-  sigset_t before_;
-};
-
 // The program may wait for the network's thread in a signal handler that has interrupted malloc(). So this thread frees no memory that
 // the program's threads have allocated: it is done with tasks and places when it has put them where those free them.
 class network_uplink final : public uplink, post_handler {
@@ -95,10 +80,13 @@ class network_uplink final : public uplink, post_handler {
         post_(*this, others),
         wake_(open_event_fd()) {
     if (!wake_) throw error("join the server of output", describe_errno(errno));
-    thread_ = std::jthread([this, begin_thread = wanted.begin_thread](const std::stop_token& end) {
-      if (begin_thread != nullptr) begin_thread();
-      serve_network(end);
-    });
+    {
+      const blocked_signals in_the_thread;  // which a handler of the program may wait for
+      thread_ = std::jthread([this, begin_thread = wanted.begin_thread](const std::stop_token& end) {
+        if (begin_thread != nullptr) begin_thread();
+        serve_network(end);
+      });
+    }
     std::unique_lock lock(mutex_);
     news_.wait(lock, [this] { return connected_ || gone_; });
   }

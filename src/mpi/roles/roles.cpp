@@ -14,8 +14,8 @@
 #include <string>
 #include <thread>
 
+#include "base/blocked_signals.hpp"
 #include "base/settings.hpp"
-
 #include "mpi/roles/exchange.hpp"
 #include "mpi/roles/world.hpp"
 #include "mpi/setup.hpp"
@@ -50,7 +50,10 @@ decltype(&lull_stage_begin) open_staging(int rank) {
 // the job. MPI_Init has just held all ranks together, so that they come within moments.
 class all_must_come {
  public:
-  all_must_come() : timeout_(setting_real("LULL_NODE_TIMEOUT_S")), watcher_([this] { watch(); }) {}
+  all_must_come() : timeout_(setting_real("LULL_NODE_TIMEOUT_S")) {
+    const blocked_signals in_the_watcher;
+    watcher_ = std::thread([this] { watch(); });
+  }
   all_must_come(const all_must_come&) = delete;
   all_must_come& operator=(const all_must_come&) = delete;
   ~all_must_come() {
