@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "fabric/completion.hpp"
-#include "fabric/rooms.hpp"
 #include "fabric/transforming.hpp"
 #include "wait/awaited.hpp"
 
@@ -19,7 +18,7 @@ class context {
   context& operator=(const context&) = delete;
 
   // How waits on operations of this context are spent, where that differs from the PE's own policy.
-  std::optional<wait_policy> policy;
+  std::optional<wait::wait_policy> policy;
   // What is rewritten in its puts, where that differs from LULL_TRANSFORM.
   std::optional<transforming> transform;
 

@@ -84,7 +84,7 @@ void progress_thread::test() {
 // for itself when that is over. Not where PEs outnumber cores, or threads of this one do: the thread's next turn may be
 // long in coming there, and another may be asleep until it comes.
 bool progress_thread::streams() {
-  if (oversubscribed_ || waiting::threads_outnumber(cores_)) return false;
+  if (oversubscribed_ || wait::waiting::threads_outnumber(cores_)) return false;
   const std::int64_t now = now_ns(), before = last_wait_ended_.exchange(now, std::memory_order_seq_cst);
   if (standing_back_.load(std::memory_order_seq_cst)) return true;
   if (now - before >= costs.stream_of_waits_ns) return false;
@@ -121,7 +121,9 @@ void progress_thread::watch_or_not() {
   watched_ = wanted;
 }
 
-void progress_thread::serve_at_full(std::shared_ptr<core_frequency> frequency) { frequency_.set(std::move(frequency)); }
+void progress_thread::serve_at_full(std::shared_ptr<wait::core_frequency> frequency) {
+  frequency_.set(std::move(frequency));
+}
 
 std::int64_t progress_thread::serving_cpu_ns() const {
   clockid_t clock{};
@@ -157,7 +159,7 @@ void progress_thread::nap(std::int64_t ns) {
 }
 
 void progress_thread::serve_what_has_arrived() {
-  core_frequency* const frequency = frequency_.get();
+  wait::core_frequency* const frequency = frequency_.get();
   if (frequency) frequency->work_begin();
   do protocol_.progress();
   while (!protocol_.arm() && driving_.load(std::memory_order_relaxed) == 0);
@@ -167,7 +169,7 @@ void progress_thread::serve_what_has_arrived() {
 void progress_thread::serve() {
   const auto timeout_ms = static_cast<int>(timeout_ns_ / 1'000'000);
   std::array<epoll_event, 3> events;
-  wake_without_slack();
+  wait::wake_without_slack();
   for (;;) {
     stand_back_while_main_streams();
     if (driving_.load(std::memory_order_seq_cst) == 0) {

@@ -16,14 +16,13 @@
 
 #include "base/descriptor.hpp"
 #include "fabric/protocol.hpp"
-#include "fabric/rooms.hpp"
 #include "fabric/transport_sleep.hpp"
 #include "wait/progress_source.hpp"
 #include "wait/waiting.hpp"
 
 namespace lull::fabric {
 
-class progress_thread final : public progress_source {
+class progress_thread final : public wait::progress_source {
  public:
   // `cores`: for the threads of this PE.
   progress_thread(protocol& messages, bool oversubscribed, int cores);
@@ -39,14 +38,14 @@ class progress_thread final : public progress_source {
   // One round of progress for a thread that tests instead of waiting.
   void test();
 
-  announcement announce_sleep() override { return sleeper_.announce(); }
-  wake sleep(std::int64_t timeout_ns) override { return sleeper_.sleep(timeout_ns); }
+  wait::announcement announce_sleep() override { return sleeper_.announce(); }
+  wait::wake sleep(std::int64_t timeout_ns) override { return sleeper_.sleep(timeout_ns); }
   void retract_sleep() override { sleeper_.retract(); }
   // Call whenever the process's progress has changed what a wait may look at, after the change, a fence between them
   // (a ring of the doorbell is one): the thread that sleeps on the transport may not be the one that handled it.
   void wake_sleeper() { sleeper_.wake(); }
 
-  void serve_at_full(std::shared_ptr<core_frequency> frequency) override;
+  void serve_at_full(std::shared_ptr<wait::core_frequency> frequency) override;
   [[nodiscard]] std::int64_t serving_cpu_ns() const override;
 
  private:
@@ -72,7 +71,7 @@ class progress_thread final : public progress_source {
   std::mutex watch_lock_;
   bool watched_ = true;            // the event descriptor, by epoll_fd_; under watch_lock_
   std::uint64_t rounds_seen_ = 0;  // of protocol::opportunistic_rounds(), by its thread
-  shared_frequency frequency_;
+  wait::shared_frequency frequency_;
   std::thread thread_;
 };
 

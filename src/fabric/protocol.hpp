@@ -39,7 +39,6 @@
 #include "fabric/pool.hpp"
 #include "fabric/quick_lock.hpp"
 #include "fabric/rdma.hpp"
-#include "fabric/rooms.hpp"
 #include "fabric/server.hpp"
 #include "fabric/transforming.hpp"
 #include "transport/transport.hpp"

@@ -233,7 +233,7 @@ void rdma::completed(flushing_peer& peer) {
     return;
   }
   if (peer.at == step::looking) {
-    const awaited_range awaited(peer.awaited);
+    const wait::awaited_range awaited(peer.awaited);
     if (std::ranges::any_of(peer.now, [&](const access* one) { return looks(one) && one->range.overlaps(awaited); })) {
       ++counts_.rings;
       due_.push_back({peer.pe, std::nullopt, nullptr, false});

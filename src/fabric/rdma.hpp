@@ -33,7 +33,6 @@
 #include "fabric/amo.hpp"
 #include "fabric/completion.hpp"
 #include "fabric/pool.hpp"
-#include "fabric/rooms.hpp"
 #include "model/account.hpp"
 #include "model/correction.hpp"
 #include "model/rdma.hpp"
@@ -115,7 +114,7 @@ class rdma {
     bool counted = false;      // it has left the call that began it, and is outstanding
     bool* finished = nullptr;  // told while it has not
     bool changes = false;      // the target's memory
-    awaited_range range;
+    wait::awaited_range range;
     std::atomic<bool>* sent = nullptr;
     reply* answer = nullptr;
     std::optional<signal_amo> signal;

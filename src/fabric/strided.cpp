@@ -69,7 +69,7 @@ void transfers::get_strided(context& c, void* destination, const block_descripto
     const std::size_t count = std::min(per_message, blocks - first);
     reply answer{.destination = into, .bytes = count * bytes, .blocks = &here, .first = first, .count = count};
     remote_->gather(pe, memory_.offset_of(source), there, first, count, answer);
-    wait_for(answer, {operation::strided, answer.bytes, pe.index(), c.policy, true});
+    wait_for(answer, {wait::operation::strided, answer.bytes, pe.index(), c.policy, true});
   }
 }
 
@@ -102,7 +102,7 @@ void transfers::send_strided(context& c, void* target, const block_descriptor& t
     const std::size_t count = std::min(per_message, blocks - first);
     auto message = protocol::room_for_blocks(small, count * bytes);
     from.gather(message.packed(), source, first, count);
-    wait_for_room(c, operation::strided, pe);
+    wait_for_room(c, wait::operation::strided, pe);
     unconfirmed_.add(count * bytes, pe);
     remote_->scatter(c.outstanding_, pe, memory_.offset_of(target), first, count, std::move(message), how);
   }

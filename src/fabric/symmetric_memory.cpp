@@ -43,11 +43,11 @@ symmetric_memory::offer symmetric_memory::mine() const {
 }
 
 void symmetric_memory::lay_heap_on(std::byte* pages) {
-  show_again(pages, heap_bytes_, heap_base_);
+  job::show_again(pages, heap_bytes_, heap_base_);
   heap_elsewhere_ = true;
 }
 
-void symmetric_memory::map(std::span<const offer> all, const layout& places,
+void symmetric_memory::map(std::span<const offer> all, const job::layout& places,
                            const std::function<std::byte*(pe_id)>& pages_of) {
   bool one_program = true;
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
@@ -68,7 +68,7 @@ void symmetric_memory::map(std::span<const offer> all, const layout& places,
   for (const pe_id pe : near_) {
     if (pe == me_) continue;
     const auto i = static_cast<std::size_t>(pe.index());
-    peers_[i] = map_peer(all[i].heap, header_bytes_ + symmetric_bytes_);
+    peers_[i] = job::map_peer(all[i].heap, header_bytes_ + symmetric_bytes_);
     headers_[i] = reinterpret_cast<pe_header*>(peers_[i].data());
     memory_of_[i] = peers_[i].data() + header_bytes_;
     if (all[i].heap_elsewhere == 0) continue;
@@ -76,7 +76,7 @@ void symmetric_memory::map(std::span<const offer> all, const layout& places,
     if (!pages)
       throw error("map the heap of PE " + std::to_string(i) + " of this node",
                   "it lies in memory of UCX's that UCX does not show here", "set LULL_RDMA=off");
-    show_again(pages, heap_bytes_, memory_of_[i]);
+    job::show_again(pages, heap_bytes_, memory_of_[i]);
   }
 }
 

@@ -18,7 +18,6 @@
 #include "base/units.hpp"
 #include "fabric/accumulate.hpp"
 #include "fabric/heap.hpp"
-#include "fabric/rooms.hpp"
 #include "fabric/static_data.hpp"
 #include "job/layout.hpp"
 #include "job/segment.hpp"
@@ -29,7 +28,7 @@ namespace lull::fabric {
 // At the beginning of every PE's segment, before its heap.
 struct pe_header {
   std::uint64_t nonce;
-  doorbell bell;
+  wait::doorbell bell;
   shared_lock accumulating;
 };
 
@@ -47,7 +46,7 @@ class symmetric_memory {
 
   // What the others must know to map this PE's.
   struct offer {
-    segment_name heap;
+    job::segment_name heap;
     std::uint64_t heap_bytes;
     std::uint64_t static_bytes, static_identity;
     std::uint64_t heap_elsewhere;  // 1: it is not in the segment
@@ -55,7 +54,7 @@ class symmetric_memory {
   [[nodiscard]] offer mine() const;
   // All PEs' offers. Throws when their heaps differ; where their programs differ, static data are not symmetric.
   // `pages_of` another PE's heap, where it is not in what it offered; or null.
-  void map(std::span<const offer> all, const layout& places, const std::function<std::byte*(pe_id)>& pages_of);
+  void map(std::span<const offer> all, const job::layout& places, const std::function<std::byte*(pe_id)>& pages_of);
   void all_have_mapped() { segment_.close(); }  // the descriptor has done its duty
 
   // The heap. Null when there is no room. Not synchronised; made alike by all PEs.
@@ -86,7 +85,7 @@ class symmetric_memory {
   // Of PEs that share memory with this one, this one among them. For all of them only after map().
   [[nodiscard]] pe_header& header_of(pe_id pe) const { return *headers_[static_cast<std::size_t>(pe.index())]; }
   // Wakes `pe` if it sleeps, after a store into its memory through direct().
-  [[nodiscard]] doorbell& bell_of(pe_id pe) const { return header_of(pe).bell; }
+  [[nodiscard]] wait::doorbell& bell_of(pe_id pe) const { return header_of(pe).bell; }
   void ring_node() const;  // wakes all of them
 
   [[nodiscard]] std::span<std::byte> heap_memory() const { return {heap_base_, heap_bytes_}; }  // this PE's
@@ -98,12 +97,12 @@ class symmetric_memory {
   std::size_t heap_bytes_;
   static_range static_;
   std::size_t symmetric_bytes_;
-  segment segment_;
-  mapping own_;
+  job::segment segment_;
+  job::mapping own_;
   std::byte* heap_base_;
   bool heap_elsewhere_ = false;
   std::optional<int> numa_node_;
-  std::vector<mapping> peers_;         // by PE; empty for this PE and for those of other nodes
+  std::vector<job::mapping> peers_;    // by PE; empty for this PE and for those of other nodes
   std::vector<std::byte*> memory_of_;  // by PE: its symmetric memory; null when it is not shared with this PE
   std::vector<pe_header*> headers_;    // the same
   std::vector<pe_id> near_;            // the PEs of this node

@@ -78,7 +78,7 @@ void team::sync(std::uint64_t doing) {
         next_epoch();
         exchange(doing);
       },
-      operation::barrier);
+      wait::operation::barrier);
 }
 
 void team::leave() {
@@ -89,7 +89,7 @@ void team::leave() {
     ground_.memory.bell_of(pe(leader(my_node_))).ring_after_atomic();
     return;
   }
-  ground_.waits.until({operation::collective},
+  ground_.waits.until({wait::operation::collective},
                       [&] { return leader_block_->left.load(std::memory_order_acquire) + 1 == here_.size(); });
 }
 
@@ -102,9 +102,10 @@ std::uint64_t team::describe(std::initializer_list<std::uint64_t> arguments) {
 void team::wait_for(const std::uint64_t& counter, std::uint64_t doing, int node) {
   const std::uint64_t epoch = leader_block_->epoch;
   const std::atomic_ref<std::uint64_t> reached(const_cast<std::uint64_t&>(counter));
-  ground_.waits.until(
-      {.what = operation::barrier, .peer = pe(leader(node)).index(), .where = std::as_bytes(std::span(&counter, 1))},
-      [&] { return reached.load(std::memory_order_acquire) >> doing_bits >= epoch; });
+  ground_.waits.until({.what = wait::operation::barrier,
+                       .peer = pe(leader(node)).index(),
+                       .where = std::as_bytes(std::span(&counter, 1))},
+                      [&] { return reached.load(std::memory_order_acquire) >> doing_bits >= epoch; });
   if (!ground_.checks) return;
   const std::uint64_t now = reached.load(std::memory_order_relaxed);
   constexpr std::uint64_t mask = (1ULL << doing_bits) - 1;

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "fabric/context.hpp"
-#include "fabric/rooms.hpp"
 #include "fabric/symmetric_memory.hpp"
 #include "fabric/transfers.hpp"
 #include "job/layout.hpp"
@@ -44,10 +43,10 @@ struct team_block {
 struct team_ground {
   pe_id me;
   int pes;
-  const layout& places;
+  const job::layout& places;
   const symmetric_memory& memory;
   transfers& moving;
-  waiting& waits;
+  wait::waiting& waits;
   std::byte* blocks;  // symmetric, cleared, of team::bytes_for() bytes
   bool checks;        // LULL_CHECK
 };
@@ -85,13 +84,13 @@ class team {
   // before is visible to act(), and what it wrote to them afterwards. `doing` says, for LULL_CHECK, what must be the
   // same everywhere; compare_calls() is how a call that exchanges anything between nodes must begin then.
   template <class Act>
-  void node_barrier(std::uint64_t doing, Act&& act, operation what = operation::collective) {
+  void node_barrier(std::uint64_t doing, Act&& act, wait::operation what = wait::operation::collective) {
     const std::uint64_t number = ++barriers_;
     if (ground_.checks) mine().doing = doing;
     team_block& shared = leader_block();
     tsan_release();
     if (shared.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < number * here_.size()) {
-      const awaited meeting{.what = what, .by_stores = false};
+      const wait::awaited meeting{.what = what, .by_stores = false};
       ground_.waits.until(meeting, [&] { return shared.released.load(std::memory_order_acquire) >= number; });
       return;
     }

@@ -7,7 +7,7 @@
 
 namespace lull::fabric {
 
-transfers::transfers(pe_id me, const symmetric_memory& memory, waiting& waits, protocol* remote,
+transfers::transfers(pe_id me, const symmetric_memory& memory, wait::waiting& waits, protocol* remote,
                      progress_thread* progress, bool oversubscribed)
     : me_(me),
       memory_(memory),
@@ -26,7 +26,7 @@ void transfers::polled_own_memory() {
   if (++fetches % fetches_per_round == 0) drive();
 }
 
-void transfers::wait_until_there_is_room(const context& c, operation what, pe_id pe) {
+void transfers::wait_until_there_is_room(const context& c, wait::operation what, pe_id pe) {
   waits_.until({what, 0, pe.index(), c.policy, true}, [&] { return remote_->under_way(pe) < most_outstanding_; });
 }
 
@@ -39,7 +39,7 @@ bool transfers::join(const context& c, void* target, const void* source, std::si
 
 void transfers::put_remote(context& c, void* target, const void* source, std::size_t bytes, pe_id pe,
                            const signal_amo* signal, bool blocking) {
-  wait_for_room(c, operation::put, pe);
+  wait_for_room(c, wait::operation::put, pe);
   unconfirmed_.add(bytes, pe);
   const std::size_t offset = memory_.offset_of(target);
   const transforming how = c.transform.value_or(transform_);
@@ -48,7 +48,7 @@ void transfers::put_remote(context& c, void* target, const void* source, std::si
   remote_->put(c.outstanding_, pe, offset, source, bytes, signal, &sent, how);
   if (sent.load(std::memory_order_acquire)) return tsan_acquire();
   const std::int64_t begin = now_ns();
-  waits_.until({operation::put, bytes, pe.index(), c.policy, true},
+  waits_.until({wait::operation::put, bytes, pe.index(), c.policy, true},
                [&] { return sent.load(std::memory_order_acquire); });
   remote_->waited_for_source(bytes, now_ns() - begin);
 }
@@ -74,18 +74,18 @@ void transfers::wait_for(reply& answer, wait::awaited what) {
 }
 
 void transfers::get_nbi_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe) {
-  wait_for_room(c, operation::get, pe);
+  wait_for_room(c, wait::operation::get, pe);
   remote_->get_nbi(c.outstanding_, pe, memory_.offset_of(source), destination, bytes);
 }
 
 void transfers::get_remote(context& c, void* destination, const void* source, std::size_t bytes, pe_id pe) {
   reply answer{.destination = destination, .bytes = bytes};
   remote_->get(pe, memory_.offset_of(source), answer);
-  wait_for(answer, {operation::get, bytes, pe.index(), c.policy, true});
+  wait_for(answer, {wait::operation::get, bytes, pe.index(), c.policy, true});
 }
 
 void transfers::non_fetching_remote(context& c, void* target, amo u, pe_id pe) {
-  wait_for_room(c, operation::atomic, pe);
+  wait_for_room(c, wait::operation::atomic, pe);
   u.offset = memory_.offset_of(target);
   remote_->non_fetching(c.outstanding_, pe, u);
 }
@@ -95,7 +95,7 @@ std::uint64_t transfers::fetching_remote(context& c, void* target, amo u, pe_id 
   reply answer{.destination = &old, .bytes = u.width};
   u.offset = memory_.offset_of(target);
   remote_->fetching(pe, u, answer);
-  wait_for(answer, {operation::atomic, u.width, pe.index(), c.policy, true});
+  wait_for(answer, {wait::operation::atomic, u.width, pe.index(), c.policy, true});
   return old;
 }
 
@@ -105,7 +105,7 @@ void transfers::fetching_nbi(context& c, void* old_value, void* target, amo u, p
     std::memcpy(old_value, &old, u.width);  // the low bytes come first on the machines Lull runs on
     return;
   }
-  wait_for_room(c, operation::atomic, pe);
+  wait_for_room(c, wait::operation::atomic, pe);
   u.offset = memory_.offset_of(target);
   remote_->fetching_nbi(c.outstanding_, pe, u, old_value);
 }
@@ -124,7 +124,7 @@ void transfers::quiet(context& c) {
   std::vector<ticket> waiting;
   remote_->tickets(c.outstanding_, waiting);
   const auto [bytes, peer] = unconfirmed_.take();
-  waits_.until({operation::quiet, bytes, peer, c.policy, true},
+  waits_.until({wait::operation::quiet, bytes, peer, c.policy, true},
                [&] { return remote_->reached(c.outstanding_, waiting); });
   remote_->complete(c.outstanding_);
 }
@@ -132,7 +132,7 @@ void transfers::quiet(context& c) {
 void transfers::all_complete() {
   if (!remote_) return;
   remote_->flush();
-  waits_.until({operation::quiet}, [&] { return remote_->all_complete(); });
+  waits_.until({wait::operation::quiet}, [&] { return remote_->all_complete(); });
 }
 
 }  // namespace lull::fabric

@@ -17,7 +17,6 @@
 #include "fabric/context.hpp"
 #include "fabric/progress_thread.hpp"
 #include "fabric/protocol.hpp"
-#include "fabric/rooms.hpp"
 #include "fabric/symmetric_memory.hpp"
 #include "wait/waiting.hpp"
 
@@ -50,7 +49,7 @@ class unconfirmed_puts {
 class transfers {
  public:
   // `remote` and `progress` null when all PEs share memory.
-  transfers(pe_id me, const symmetric_memory& memory, waiting& waits, protocol* remote, progress_thread* progress,
+  transfers(pe_id me, const symmetric_memory& memory, wait::waiting& waits, protocol* remote, progress_thread* progress,
             bool oversubscribed);
 
   context& default_context() { return default_; }
@@ -129,7 +128,7 @@ class transfers {
   }
   [[nodiscard]] transforming transform() const { return transform_; }
   void drive() {  // one round of progress, for a caller that tests instead of waiting
-    if (oversubscribed_) waiting::pass_on();
+    if (oversubscribed_) wait::waiting::pass_on();
     if (progress_) progress_->test();
   }
 
@@ -148,17 +147,17 @@ class transfers {
   void send_strided(context& c, void* target, const block_descriptor& there, const void* source,
                     const block_descriptor& here, const axpy* how, pe_id pe);
   // Before another operation on `pe`.
-  void wait_for_room(const context& c, operation what, pe_id pe) {
+  void wait_for_room(const context& c, wait::operation what, pe_id pe) {
     if (remote_->under_way(pe) >= most_outstanding_) [[unlikely]]
       wait_until_there_is_room(c, what, pe);
   }
-  void wait_until_there_is_room(const context& c, operation what, pe_id pe);
+  void wait_until_there_is_room(const context& c, wait::operation what, pe_id pe);
   void wait_for(reply& answer, wait::awaited what);
   void polled_own_memory();
 
   pe_id me_;
   const symmetric_memory& memory_;
-  waiting& waits_;
+  wait::waiting& waits_;
   protocol* remote_;
   progress_thread* progress_;
   bool oversubscribed_;

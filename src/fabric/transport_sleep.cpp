@@ -15,13 +15,13 @@ transport_sleep::transport_sleep(protocol& events) : protocol_(events), nudge_fd
   if (!nudge_fd_) throw error("prepare to sleep on the transport", describe_errno(errno));
 }
 
-announcement transport_sleep::announce() {
+wait::announcement transport_sleep::announce() {
   int nobody = 0;
-  if (!sleeping_.compare_exchange_strong(nobody, 1, std::memory_order_seq_cst)) return announcement::taken;
+  if (!sleeping_.compare_exchange_strong(nobody, 1, std::memory_order_seq_cst)) return wait::announcement::taken;
   std::atomic_thread_fence(std::memory_order_seq_cst);  // announced before the caller looks once more
-  if (protocol_.arm()) return announcement::announced;
+  if (protocol_.arm()) return wait::announcement::announced;
   sleeping_.store(0, std::memory_order_relaxed);
-  return announcement::busy;
+  return wait::announcement::busy;
 }
 
 wait::wake transport_sleep::sleep(std::int64_t timeout_ns) {

@@ -11,7 +11,6 @@
 
 #include "base/descriptor.hpp"
 #include "fabric/protocol.hpp"
-#include "fabric/rooms.hpp"
 #include "wait/progress_source.hpp"
 
 namespace lull::fabric {
@@ -22,7 +21,7 @@ class transport_sleep {
   transport_sleep(const transport_sleep&) = delete;
   transport_sleep& operator=(const transport_sleep&) = delete;
 
-  announcement announce();
+  wait::announcement announce();
   wait::wake sleep(std::int64_t timeout_ns);
   void retract() { sleeping_.store(0, std::memory_order_release); }
   // Call after a change of what the sleeper may wait for, a fence between them: it may not be the thread that handled

@@ -49,10 +49,10 @@ world::world(job::bootstrap& boot)
   serving_.store(progress_.get(), std::memory_order_release);
   const auto here = places().members(places().my_node());
   waiting_.emplace(memory_.bell_of(me()), progress_.get(),
-                   wait_surroundings{.oversubscribed = oversubscribed(),
-                                     .cores = members_.cores_of_process(),
-                                     .alone = here.size() == 1,
-                                     .is_reporter = me().index() == 0});
+                   wait::wait_surroundings{.oversubscribed = oversubscribed(),
+                                           .cores = members_.cores_of_process(),
+                                           .alone = here.size() == 1,
+                                           .is_reporter = me().index() == 0});
   if (has_rdma()) waiting_->publish(*awaited_, memory_.heap_memory());
   count_calls(true);
   transfers_.emplace(me(), memory_, *waiting_, protocol_.get(), progress_.get(), oversubscribed());

@@ -17,7 +17,6 @@
 #include "base/units.hpp"
 #include "fabric/progress_thread.hpp"
 #include "fabric/protocol.hpp"
-#include "fabric/rooms.hpp"
 #include "fabric/symmetric_memory.hpp"
 #include "fabric/team.hpp"
 #include "fabric/team_slots.hpp"
@@ -44,14 +43,14 @@ class world {
 
   [[nodiscard]] pe_id me() const { return boot_.rank(); }
   [[nodiscard]] int pes() const { return boot_.size(); }
-  [[nodiscard]] const layout& places() const { return members_.places(); }
+  [[nodiscard]] const job::layout& places() const { return members_.places(); }
   [[nodiscard]] bool oversubscribed() const { return members_.oversubscribed(); }
   [[nodiscard]] double pes_per_core() const { return members_.most_processes_per_core(); }
   [[nodiscard]] int cores_of_pe() const { return members_.cores_of_process(); }
   [[nodiscard]] symmetric_memory& memory() { return memory_; }
   [[nodiscard]] const symmetric_memory& memory() const { return memory_; }
   [[nodiscard]] class transfers& transfers() { return *transfers_; }
-  [[nodiscard]] waiting& wait() { return *waiting_; }
+  [[nodiscard]] wait::waiting& wait() { return *waiting_; }
   [[nodiscard]] team_slots& slots() { return slots_; }
   [[nodiscard]] team& everybody() { return *everybody_; }  // all PEs; slot 0
   [[nodiscard]] team& node_team() { return *node_team_; }  // those that share memory with this one; slot 1
@@ -80,7 +79,7 @@ class world {
   std::unique_ptr<protocol> protocol_;              // null when all PEs share memory
   std::unique_ptr<progress_thread> progress_;       // the same
   std::atomic<progress_thread*> serving_{nullptr};  // progress_, once it is complete
-  std::optional<waiting> waiting_;
+  std::optional<wait::waiting> waiting_;
   std::optional<class transfers> transfers_;
   std::optional<team_ground> ground_;
   std::optional<team> everybody_, node_team_;

@@ -391,7 +391,7 @@ class transfers_with_few_outstanding : public settings_by_default {
   job_of_three job{over_ucx};
   symmetric_memory memory{pe_id{0}, job_of_three::pes, 0};
   progress_thread there{job[1].messages, false, 1}, here{job[0].messages, false, 1};
-  waiting waits{memory.bell_of(pe_id{0}), &here, {.alone = true}};
+  wait::waiting waits{memory.bell_of(pe_id{0}), &here, {.alone = true}};
   transfers moving{pe_id{0}, memory, waits, &job[0].messages, &here, false};
   context of;
   std::uint64_t* const source = static_cast<std::uint64_t*>(memory.allocate(words * sizeof(std::uint64_t)));

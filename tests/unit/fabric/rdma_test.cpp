@@ -35,7 +35,7 @@ struct station {
     accumulating.open();
   }
   void await(std::size_t offset, std::size_t bytes) {
-    const std::uint64_t word = awaited_range(offset, bytes).word();
+    const std::uint64_t word = wait::awaited_range(offset, bytes).word();
     std::memcpy(memory.data() + waits_at, &word, sizeof word);
   }
 };
