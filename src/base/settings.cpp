@@ -6,9 +6,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 
+#include "base/environment.hpp"
 #include "base/error.hpp"
 #include "settings_tables.hpp"  // generated: the table of each room
 
@@ -64,12 +64,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::span<const setting> all_settings() { return table; }
 
 const char* given(const setting& s) {
-  const char* text = std::getenv(s.variable);  // NOLINT(concurrency-mt-unsafe): read before threads start
+  const char* text = variable_of_environment(s.variable);
   constexpr std::string_view prefix = "SHMEM_";
   const std::string_view name = s.variable;
   if ((!text || !*text) && name.starts_with(prefix)) {
     const std::string old_name = "SMA_" + std::string(name.substr(prefix.size()));
-    text = std::getenv(old_name.c_str());  // NOLINT(concurrency-mt-unsafe): the same
+    text = variable_of_environment(old_name.c_str());
   }
   return text && *text ? text : nullptr;
 }

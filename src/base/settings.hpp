@@ -1,6 +1,6 @@
 // Every setting of Lull: its variable, its default, what it means. Each room keeps a table of its own,
-// src/ROOM/settings.hpp; the build merges them. `lull settings` and docs/reference/settings.md print the whole; nothing
-// in Lull reads an environment variable that is not in it.
+// src/ROOM/settings.hpp; the build merges them. `lull settings` and docs/reference/settings.md print the whole. Lull reads
+// no variable of its own that is not in it; those of other programs it reads by base/environment.hpp.
 //
 // A setting is read when asked for and validated then: a value out of range throws lull::error naming the variable.
 #pragma once

@@ -1,9 +1,11 @@
-// What the machine under a process looks like: which cores it may really use, how large their caches are, and which
+// What the machine under a process looks like: its name, which cores it may really use, how large their caches are, and which
 // memory is nearest to them.
 #pragma once
 #include <sched.h>
 #include <sys/types.h>
+#include <unistd.h>
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -11,6 +13,12 @@
 #include <vector>
 
 namespace lull {
+
+// Of the host; empty where the system does not say.
+[[nodiscard]] inline std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
 
 struct topology {
   int usable_cores;      // cores in the affinity masks given: never nproc

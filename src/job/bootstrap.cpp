@@ -69,7 +69,7 @@ std::vector<int> parse_ranks(const char* text) {
 
 bootstrap::bootstrap() {
   // Without a launcher PMIx_Init would look for a server and print that there is none.
-  if (!std::getenv("PMIX_NAMESPACE")) return;  // NOLINT(concurrency-mt-unsafe): before any thread starts
+  if (!job_of_pmix()) return;
   const pid_t launcher = getppid();
   pmix_proc_t me;
   check(PMIx_Init(&me, nullptr, 0), "join the job");
@@ -136,7 +136,7 @@ void bootstrap::abort(int exit_code, const std::string& why) {
 // mpirun of Open MPI 4 ends the job when a process exits in the middle of it, and may crash where it is asked to while others
 // are in a fence.
 void bootstrap::exit_for_all(int exit_code, const std::string& why) {
-  if (std::getenv("OMPI_COMM_WORLD_RANK")) _exit(exit_code);  // NOLINT(concurrency-mt-unsafe): nobody changes it
+  if (started_by_open_mpi()) _exit(exit_code);
   abort(exit_code, why);
 }
 

@@ -5,7 +5,6 @@
 #include <pmix_server.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +15,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/launcher.hpp"
+#include "base/topology.hpp"
 #include "launch/children.hpp"
 
 namespace lull::launch {
@@ -129,12 +129,6 @@ class fact_list {
   void* list_ = PMIx_Info_list_start();
 };
 
-std::array<char, 256> host_name() {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  return host;
-}
-
 // What is known of PE `rank`; all PEs are of one host and one program.
 void add_pe(fact_list& job, int rank, const std::string& host) {
   const auto as_rank = static_cast<pmix_rank_t>(rank);
@@ -154,7 +148,7 @@ void add_pe(fact_list& job, int rank, const std::string& host) {
 }
 
 void register_job(int pes, const std::filesystem::path& folder) {
-  const std::string host = host_name().data();
+  const std::string host = host_name();
   std::string ranks;
   for (int rank = 0; rank < pes; ++rank) ranks += (rank ? "," : "") + std::to_string(rank);
   char* nodes = nullptr;

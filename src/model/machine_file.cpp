@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <cmath>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "base/toml.hpp"
+#include "base/topology.hpp"
 
 namespace lull::model {
 namespace {
@@ -114,15 +114,11 @@ bool choosers_correct() { return setting_text("LULL_CHOOSE") != "off"; }
 machine read_machine_file(const std::string& path) { return machine_file(path).over({}); }
 
 std::string machine_file_of_this_host() {
-  // NOLINTBEGIN(concurrency-mt-unsafe): Lull changes the environment only in this thread, where it loads UCX
-  const char* const config = std::getenv("XDG_CONFIG_HOME");
-  const char* const home = std::getenv("HOME");
-  // NOLINTEND(concurrency-mt-unsafe)
-  const bool set = config != nullptr && *config != '\0';
-  if (!set && (home == nullptr || *home == '\0')) return {};
-  std::array<char, 256> host{};
-  if (gethostname(host.data(), host.size() - 1) != 0) return {};
-  return fmt::format("{}/lull/machines/{}.toml", set ? config : fmt::format("{}/.config", home), host.data());
+  const char* const config = text_of_environment("XDG_CONFIG_HOME");
+  const char* const home = text_of_environment("HOME");
+  const std::string host = host_name();
+  if ((config == nullptr && home == nullptr) || host.empty()) return {};
+  return fmt::format("{}/lull/machines/{}.toml", config != nullptr ? config : fmt::format("{}/.config", home), host);
 }
 
 const machine& this_machine() {

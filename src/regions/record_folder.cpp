@@ -4,24 +4,23 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "base/topology.hpp"
 
 namespace lull::regions {
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
-  return name.data();
+std::string host_of_record() {
+  std::string name = host_name();
+  return name.empty() ? "unknown" : name;
 }
 
 std::string path_of_process(const std::string& folder, const std::string& kind) {
-  return fmt::format("{}/{}-{}-{}", folder, kind, host_name(), getpid());
+  return fmt::format("{}/{}-{}-{}", folder, kind, host_of_record(), getpid());
 }
 
 namespace {
@@ -46,7 +45,7 @@ int write_aside_then_rename(const std::string& aside, const std::string& path, c
 }  // namespace
 
 int leave(const std::string& folder, const std::string& kind, const std::string& text) {
-  const std::string name = fmt::format("{}-{}-{}.json", kind, host_name(), getpid());
+  const std::string name = fmt::format("{}-{}-{}.json", kind, host_of_record(), getpid());
   return write_aside_then_rename(fmt::format("{}/.{}.aside", folder, name), fmt::format("{}/{}", folder, name), text);
 }
 

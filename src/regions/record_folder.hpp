@@ -4,7 +4,8 @@
 
 namespace lull::regions {
 
-[[nodiscard]] std::string host_name();
+// This host's name, as records have it.
+[[nodiscard]] std::string host_of_record();
 
 // FOLDER/KIND-HOST-PID: what the files of this process are called, up to their ending.
 [[nodiscard]] std::string path_of_process(const std::string& folder, const std::string& kind);

@@ -31,6 +31,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/launcher.hpp"
 #include "base/settings.hpp"
 #include "lull/meter.h"
 #include "regions/record_folder.hpp"
@@ -66,16 +67,11 @@ std::optional<int> whole_number(std::string_view digits) {
   return number;
 }
 
-// The number a launcher gave this process, if it was started by one. Slurm's comes last: below mpirun it is the number
-// of mpirun's own daemon.
+// The number a launcher gave this process, if it was started by one.
 nlohmann::json pe_number() {
-  for (const char* variable : {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    const char* text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): set before the process began
-    if (text == nullptr) continue;
-    if (const auto number = whole_number(text)) return *number;
-    return nullptr;
-  }
-  return nullptr;
+  const char* const rank = rank_of_launcher();
+  const auto number = rank != nullptr ? whole_number(rank) : std::nullopt;
+  return number ? nlohmann::json(*number) : nlohmann::json();
 }
 
 class recorder {
@@ -131,7 +127,7 @@ class recorder {
     for (const metric& m : metrics_)
       metrics.push_back({{"name", m.name}, {"value", m.value}, {"unit", m.unit}, {"combination", m.combination}});
     const nlohmann::ordered_json file{{"schema", 2},
-                                      {"node", host_name()},
+                                      {"node", host_of_record()},
                                       {"pid", getpid()},
                                       {"pe", pe_number()},
                                       {"begun", counts_.all_begun()},

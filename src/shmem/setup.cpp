@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/launcher.hpp"
 #include "base/settings.hpp"
 #include "model/machine_file.hpp"
 #include "shmem.h"
@@ -22,14 +22,8 @@ int thread_level = SHMEM_THREAD_SINGLE;
 job::bootstrap* current_boot = nullptr;      // of current_world
 std::unique_ptr<job_statistics> statistics;  // of current_world
 
-// PE 0 alone reports what all PEs find alike.
-bool speaks_for_all() {
-  const char* const rank = std::getenv("PMIX_RANK");  // NOLINT(concurrency-mt-unsafe): before any thread starts
-  return !rank || std::strcmp(rank, "0") == 0;
-}
-
 void warn_of_misspelt_settings() {
-  if (!speaks_for_all()) return;
+  if (!is_reporter()) return;
   for (const auto& [variable, nearest] : unknown_variables())
     std::fprintf(stderr, "lull: %s is not a setting and is ignored; did you mean %s?\n", variable.c_str(),
                  nearest.c_str());

@@ -19,8 +19,10 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/launcher.hpp"
 #include "base/pages.hpp"
 #include "base/settings.hpp"
+#include "base/topology.hpp"
 
 namespace lull::trace {
 namespace {
@@ -34,19 +36,6 @@ std::string first_line(const char* path) {
   std::string line;
   std::getline(std::ifstream(path), line);
   return line;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
-// The launcher's name of the job, which tells the jobs of one trace apart.
-std::string job_name() {
-  for (const char* variable : {"PMIX_NAMESPACE", "PMI_JOBID", "OMPI_MCA_ess_base_jobid"})
-    if (const char* text = std::getenv(variable); text != nullptr && *text != '\0')  // NOLINT(concurrency-mt-unsafe)
-      return text;
-  return "";
 }
 
 std::string program_name() {
@@ -177,10 +166,7 @@ void thread_log::forget() noexcept {
 
 // --- the process ---
 
-bool recorder::wanted() noexcept {
-  const char* const folder = std::getenv("LULL_TRACE");  // NOLINT(concurrency-mt-unsafe): before threads start
-  return folder != nullptr && *folder != '\0';
-}
+bool recorder::wanted() noexcept { return setting_is_set("LULL_TRACE"); }
 
 recorder& recorder::of_process() {
   static recorder* const mine = [] {  // never destroyed: calls from destructors at exit still find it
@@ -198,7 +184,9 @@ recorder::recorder(const std::string& folder) : left_(limit()) {
   const std::filesystem::path raw = std::filesystem::absolute(folder) / "raw";
   std::error_code failed;
   std::filesystem::create_directories(raw, failed);
-  const std::string name = fmt::format("{}-{}", host_name(), getpid());
+  std::string host = host_name();
+  if (host.empty()) host = "unknown";
+  const std::string name = fmt::format("{}-{}", host, getpid());
   for (int number = 1; number < 1000; ++number) {  // a name may be taken: of a process gone, whose number is used anew
     path_ = (raw / (number == 1 ? name : fmt::format("{}-{}", name, number))).string();
     definitions_ =
@@ -212,10 +200,10 @@ recorder::recorder(const std::string& folder) : left_(limit()) {
   }
   append(text_of({{"is", "process"},
                   {"version", raw_version},
-                  {"host", host_name()},
+                  {"host", host},
                   {"boot", first_line("/proc/sys/kernel/random/boot_id")},
                   {"pid", getpid()},
-                  {"job", job_name()},
+                  {"job", job_of_launcher()},  // which tells the jobs of one trace apart
                   {"program", program_name()}}));
   take_clocks();
 }

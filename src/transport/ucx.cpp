@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -16,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/received_bytes.hpp"
 #include "base/settings.hpp"
@@ -33,7 +33,7 @@ void check(ucs_status_t status, const char* asked) {
 }
 
 std::size_t rendezvous_threshold() {
-  const char* const given = std::getenv("UCX_RNDV_THRESH");  // NOLINT(concurrency-mt-unsafe): before any thread starts
+  const char* const given = variable_of_environment("UCX_RNDV_THRESH");
   if (!given || std::string_view(given) == "auto") return model::message_costs{}.rendezvous_from_bytes;
   if (std::string_view(given) == "inf") return std::numeric_limits<std::size_t>::max();
   try {
@@ -111,7 +111,7 @@ class ucx final : public transport {
 bool may_expose(const ucx_settings& wanted) {
   if (wanted.memory.empty() || wanted.rdma == rdma_use::off) return false;
   if (wanted.rdma == rdma_use::on) return true;
-  return wanted.emulated && std::getenv("UCX_TLS");  // NOLINT(concurrency-mt-unsafe): before any thread starts
+  return wanted.emulated && variable_of_environment("UCX_TLS");
 }
 
 // Whether this host has a network whose adapter reads memory that is registered with it; tcp has no use for that.
@@ -126,8 +126,7 @@ bool has_registering_network() {
 // What UCX is to do, unless the user has said otherwise.
 void set_defaults(const ucx_settings& wanted, ucp_config_t* config) {
   const auto is_open = [](const char* name) {
-    return !std::getenv(
-        (std::string("UCX_") + name).c_str());  // NOLINT(concurrency-mt-unsafe): before any thread starts
+    return variable_of_environment((std::string("UCX_") + name).c_str()) == nullptr;
   };
   const auto set = [&](const char* name, const char* value, const char* asked) {
     if (is_open(name)) check(library.ucp_config_modify(config, name, value), asked);
@@ -143,7 +142,7 @@ void set_defaults(const ucx_settings& wanted, ucp_config_t* config) {
 // Larger pieces than UCX's 8 KiB save most of the system calls of a large message. It reads them from the environment alone,
 // when the worker is made; and complains, on stdout, about those of a network that it is not to use.
 ucx_environment settings_of_tcp(const ucx_settings& wanted) {
-  const char* const given = std::getenv("UCX_TLS");  // NOLINT(concurrency-mt-unsafe): before any thread starts
+  const char* const given = variable_of_environment("UCX_TLS");
   const std::string_view networks = given ? given : wanted.emulated ? "tcp,self" : "all";
   const auto may_use = [&](std::string_view name) { return networks.find(name) != std::string_view::npos; };
   if (!networks.starts_with('^') && !may_use("tcp") && !may_use("all"))

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/environment.hpp"
 #include "base/error.hpp"
 
 namespace lull::transport {
@@ -48,7 +49,7 @@ void load(bool registers) {
 // NOLINTBEGIN(concurrency-mt-unsafe): while a process joins a job, as PMIx does, too
 ucx_environment::ucx_environment(std::initializer_list<variable> wanted) {
   for (const auto& [name, value] : wanted)
-    if (std::getenv(name) == nullptr && setenv(name, value, 1) == 0) set_.push_back(name);
+    if (variable_of_environment(name) == nullptr && setenv(name, value, 1) == 0) set_.push_back(name);
 }
 
 ucx_environment::~ucx_environment() {

@@ -11,12 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/launcher.hpp"
 #include "mpi/front/names.hpp"
-#include "mpi/front/reporter.hpp"
 
 namespace {
 
 using namespace lull::mpi;
+using lull::is_reporter;
 
 constexpr const char variable[] = "LD_PRELOAD=";
 constexpr const char ours[] = "/liblull-";

@@ -19,11 +19,14 @@
 
 #include <initializer_list>
 
+#include "base/environment.hpp"
+#include "base/launcher.hpp"
 #include "mpi/front/names.hpp"
-#include "mpi/front/reporter.hpp"
 #include "mpi/functions.hpp"
 
 using namespace lull::mpi;
+using lull::is_reporter;
+using lull::text_of_environment;
 
 extern "C" [[gnu::visibility("hidden")]] any_function lull_mpi_slots[];
 extern "C" [[gnu::visibility("hidden")]] const any_function lull_mpi_others_at_first[];
@@ -74,12 +77,12 @@ void replace(const char* name, any_function by) {
 
 any_function as_function(void* symbol) { return reinterpret_cast<any_function>(symbol); }
 
-bool wanted(const char* variable) {
-  const char* value = getenv(variable);
-  return value != nullptr && *value != '\0';
+// As settings.hpp would say: it needs the C++ library.
+bool tool_is_wanted() {
+  for (const char* const setting : {"LULL_TRACE", "LULL_WAIT", "LULL_STAGE"})
+    if (text_of_environment(setting) != nullptr) return true;
+  return false;
 }
-
-bool tool_is_wanted() { return wanted("LULL_TRACE") || wanted("LULL_WAIT") || wanted("LULL_STAGE"); }
 
 void say_why_not(const char* found, const char* fix) {
   if (is_reporter()) fprintf(stderr, "lull: stand between the program and MPI: %s; %s\n", found, fix);

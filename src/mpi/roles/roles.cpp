@@ -131,10 +131,7 @@ void set_aside() noexcept try {
 
 }  // namespace
 
-bool roles_wanted() {
-  const char* const approach = std::getenv("LULL_STAGE");
-  return approach != nullptr && *approach != '\0';
-}
+bool roles_wanted() { return setting_is_set("LULL_STAGE"); }
 
 void prepare_roles(void* library) {
   for (unsigned i = 0; i < function_count; ++i)

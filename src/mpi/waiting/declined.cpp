@@ -1,8 +1,8 @@
 // Waiting with a library whose idle loop Lull does not know: the library's own, and a line that says so.
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
 
+#include "base/launcher.hpp"
+#include "base/settings.hpp"
 #include "mpi/waiting.hpp"
 
 namespace lull::mpi {
@@ -16,29 +16,21 @@ void poll_scope::count(bool) const noexcept {}
 
 namespace {
 
-std::string_view value_of(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value != nullptr ? value : "";
-}
-bool by_a_policy() { return !value_of("LULL_WAIT").empty() && value_of("LULL_WAIT") != "poll"; }
+bool by_a_policy() { return setting_text("LULL_WAIT") != "poll"; }
 
 }  // namespace
 
-bool waiting_wanted() {
-  const std::string_view counted = value_of("LULL_STATS");
-  return by_a_policy() || (!value_of("LULL_WAIT").empty() && !counted.empty() && counted != "0");
-}
+bool waiting_wanted() { return setting_is_set("LULL_WAIT") && (by_a_policy() || setting_text("LULL_STATS") != "0"); }
 
+// Where waiting_wanted(): the settings can be read.
 void start_waiting(void*, replace_function) noexcept {
-  for (const char* const variable : {"PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
-    if (const char* const rank = std::getenv(variable))
-      if (std::string_view(rank) != "0") return;
+  if (!is_reporter()) return;
   if (by_a_policy())
     std::fprintf(
         stderr,
         "lull: wait by LULL_WAIT=%s: Lull knows the idle loop of Open MPI only; going on with the library's own "
         "waiting\n",
-        std::getenv("LULL_WAIT"));
+        setting_text("LULL_WAIT").c_str());
   else
     std::fputs("lull: count waits by LULL_STATS: Lull knows the idle loop of Open MPI only; nothing is counted\n",
                stderr);

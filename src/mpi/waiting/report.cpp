@@ -64,7 +64,7 @@ node_sums sum_up(const node_bells& node) {
 
 std::string table_of(const node_sums& sums, std::string_view policy, int ranks) {
   std::string text = fmt::format("lull: waiting of {} on {} in {:.3f} s, policy {}; CPU time of the ranks {:.3f} s\n",
-                                 counted(ranks, "rank"), regions::host_name(), in_s(sums.times.ns_wall), policy,
+                                 counted(ranks, "rank"), regions::host_of_record(), in_s(sums.times.ns_wall), policy,
                                  in_s(sums.times.ns_cpu));
   text += fmt::format("{:<20} {:<44} {:>10} {:>9} {:>9} {:>9} {:>8} {:>8} {:>9} {:>6}\n", "operation", "called from",
                       "count", "waits", "waited s", "asleep s", "CPU s", "sleeps", "time-outs", "missed");

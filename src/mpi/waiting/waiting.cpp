@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,6 +19,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/launcher.hpp"
 #include "base/settings.hpp"
 #include "base/ticks.hpp"
 #include "base/topology.hpp"
@@ -171,12 +171,9 @@ void message_sent_to_self() {
 }
 
 std::string name_of_job_on_this_node() {
-  const auto variable = [](const char* name) {
-    const char* const value = std::getenv(name);
-    return std::string(value != nullptr ? value : "");
-  };
+  const auto text = [](const char* value) { return std::string(value != nullptr ? value : ""); };
   // The server of a job's processes on a node is one process: its address tells nodes apart, also those that share a kernel.
-  std::string id = variable("PMIX_NAMESPACE") + '@' + variable("PMIX_SERVER_URI2");
+  std::string id = text(job_of_pmix()) + '@' + text(server_of_pmix());
   if (id.size() == 1) id = std::to_string(getpid());  // started alone
   return fmt::format("/lull-mpi-{}-{:016x}", getuid(), std::hash<std::string>{}(id));
 }
@@ -209,9 +206,7 @@ std::unique_ptr<attached> attach(void* library, replace_function replace) {
   lull_openmpi library_found{};
   const char* const why = lull_openmpi_open(&library_found, library);
   made->rank = library_found.rank;
-  const char* const pmix_rank = std::getenv("PMIX_RANK");
-  const bool is_reporter =
-      why != nullptr ? pmix_rank == nullptr || std::string_view(pmix_rank) == "0" : made->rank == 0;
+  const bool is_reporter = why != nullptr ? lull::is_reporter() : made->rank == 0;
   const auto declined = [&](const std::string& found) {
     if (policy == wait::wait_policy::poll && made->counted && is_reporter)
       say(fmt::format("count waits by LULL_STATS: {}; nothing is counted", found));

@@ -2,8 +2,9 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <string_view>
+
+#include "base/environment.hpp"
 
 namespace lull::stage {
 namespace {
@@ -15,11 +16,6 @@ constexpr hdf5_id default_list = 0;
 template <class Signature>
 Signature* in(const hdf5_library& library, const char* name) {
   return reinterpret_cast<Signature*>(dlsym(library.handle, name));
-}
-
-const char* value_of(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
 // The driver of a new list of the same class, which is HDF5's own default as long as HDF5_DRIVER names no other.
@@ -50,8 +46,8 @@ const char* why_not_staged(const hdf5_library& library, unsigned flags, hdf5_id 
   if (version == nullptr || version(&major, &minor, &release) < 0 || (major == 1 && minor < 10))
     return "Lull stages files of HDF5 1.10 and later";
   if ((flags & swmr_write) != 0) return "others may read it while it is written (SWMR)";
-  if (value_of("HDF5_VOL_CONNECTOR") != nullptr) return "HDF5_VOL_CONNECTOR names another storage";
-  const char* const named = value_of("HDF5_DRIVER");
+  if (text_of_environment("HDF5_VOL_CONNECTOR") != nullptr) return "HDF5_VOL_CONNECTOR names another storage";
+  const char* const named = text_of_environment("HDF5_DRIVER");
   if (named != nullptr && std::string_view(named) != "sec2")
     return "HDF5_DRIVER names another driver than HDF5's default";
   if (access == default_list) return nullptr;
