@@ -17,6 +17,7 @@
 
 #include "aggregate/buffer.hpp"
 #include "aggregate/channel_claims.hpp"
+#include "base/counters.hpp"
 #include "fabric/team.hpp"
 #include "fabric/world.hpp"
 #include "lull/aggregate.hpp"
@@ -54,16 +55,7 @@ struct hop_counts {
   std::uint64_t room = 0;                // bytes of items that these buffers could have held
   std::uint64_t inter_node_buffers = 0;  // of these, to other nodes
   std::uint64_t inter_node_bytes = 0;
-  hop_counts& operator+=(const hop_counts& other) {
-    items += other.items;
-    buffers += other.buffers;
-    bytes += other.bytes;
-    filled += other.filled;
-    room += other.room;
-    inter_node_buffers += other.inter_node_buffers;
-    inter_node_bytes += other.inter_node_bytes;
-    return *this;
-  }
+  hop_counts& operator+=(const hop_counts& other) { return add_fields(*this, other); }
 };
 
 // Buffers of a channel.

@@ -17,6 +17,7 @@
 #include "aggregate/direct_path.hpp"
 #include "aggregate/phase_clock.hpp"
 #include "aggregate/pipeline.hpp"
+#include "base/counters.hpp"
 
 namespace lull::aggregate {
 
@@ -24,12 +25,7 @@ class phases {
  public:
   struct counts {  // that are over
     std::uint64_t all = 0, direct = 0, direct_items = 0;
-    counts& operator+=(const counts& other) {
-      all += other.all;
-      direct += other.direct;
-      direct_items += other.direct_items;
-      return *this;
-    }
+    counts& operator+=(const counts& other) { return add_fields(*this, other); }
   };
 
   // `answers`: the phases of what handlers push into, or null; they end with these.

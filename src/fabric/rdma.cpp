@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/clock.hpp"
+#include "base/counters.hpp"
 
 namespace lull::fabric {
 namespace {
@@ -32,15 +33,7 @@ std::optional<transport::change> change_of(amo_op op) {
 
 }  // namespace
 
-rdma_counts& rdma_counts::operator+=(const rdma_counts& other) {
-  puts += other.puts;
-  put_bytes += other.put_bytes;
-  gets += other.gets;
-  got_bytes += other.got_bytes;
-  atomics += other.atomics;
-  rings += other.rings;
-  return *this;
-}
+rdma_counts& rdma_counts::operator+=(const rdma_counts& other) { return add_fields(*this, other); }
 
 rdma::rdma(transport::remote_memory& memory, int pes, completion& completing, rdma_hooks hooks,
            const rdma_settings& settings)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/counters.hpp"
 #include "fabric/messages.hpp"
 
 namespace lull::fabric {
@@ -13,13 +14,7 @@ double share(std::uint64_t sum, std::uint64_t of) { return static_cast<double>(s
 }  // namespace
 
 transforming_counts& transforming_counts::operator+=(const transforming_counts& other) {
-  coalesced_puts += other.coalesced_puts;
-  coalesced_bytes += other.coalesced_bytes;
-  messages += other.messages;
-  late += other.late;
-  copied_puts += other.copied_puts;
-  copied_bytes += other.copied_bytes;
-  return *this;
+  return add_fields(*this, other);
 }
 
 // Of a PE nothing is known at first: its puts are taken for a run that just pays.

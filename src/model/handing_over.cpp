@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/counters.hpp"
+
 namespace lull::model {
 namespace {
 
@@ -95,24 +97,9 @@ output_turns handing_over::turns_of(const situation& one) const {
   return turns;
 }
 
-output_turns& output_turns::operator+=(const output_turns& other) {
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    way& mine = ways[i];
-    const way& its = other.ways[i];
-    mine.files += its.files;
-    mine.bytes += its.bytes;
-    mine.seconds += its.seconds;
-    mine.predicted_s += its.predicted_s;
-    mine.corrected_s += its.corrected_s;
-  }
-  switches += other.switches;
-  return *this;
-}
-
+output_turns& output_turns::operator+=(const output_turns& other) { return add_fields(*this, other); }
 output_turns_by_room& output_turns_by_room::operator+=(const output_turns_by_room& other) {
-  without += other.without;
-  with += other.with;
-  return *this;
+  return add_fields(*this, other);
 }
 
 // A cost is that of a file of the mean size of all.

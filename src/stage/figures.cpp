@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "base/counted.hpp"
+#include "base/counters.hpp"
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "regions/record_folder.hpp"
@@ -56,43 +57,10 @@ void write_figures(const std::string& file, const std::string& json) {
 
 }  // namespace
 
-amount& amount::operator+=(const amount& other) {
-  files += other.files;
-  bytes += other.bytes;
-  return *this;
-}
-
-other_files& other_files::operator+=(const other_files& other) {
-  declined += other.declined;
-  late += other.late;
-  appended += other.appended;
-  return *this;
-}
-
-client_figures& client_figures::operator+=(const client_figures& other) {
-  processes += other.processes;
-  wall_ns += other.wall_ns;
-  stalled_ns += other.stalled_ns;
-  writing_ns += other.writing_ns;
-  cpu_ns += other.cpu_ns;
-  handed_over += other.handed_over;
-  wrote_itself += other.wrote_itself;
-  dropped += other.dropped;
-  too_large += other.too_large;
-  others += other.others;
-  turns += other.turns;
-  return *this;
-}
-
-server_figures& server_figures::operator+=(const server_figures& other) {
-  processes += other.processes;
-  wall_ns += other.wall_ns;
-  writing_ns += other.writing_ns;
-  cpu_ns += other.cpu_ns;
-  written += other.written;
-  failed += other.failed;
-  return *this;
-}
+amount& amount::operator+=(const amount& other) { return add_fields(*this, other); }
+other_files& other_files::operator+=(const other_files& other) { return add_fields(*this, other); }
+client_figures& client_figures::operator+=(const client_figures& other) { return add_fields(*this, other); }
+server_figures& server_figures::operator+=(const server_figures& other) { return add_fields(*this, other); }
 
 std::string table_of(const plan& how, const job_figures& all) {
   const client_figures& clients = all.clients;

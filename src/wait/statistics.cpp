@@ -1,30 +1,18 @@
 #include "wait/statistics.hpp"
 
+#include <tuple>
+#include <type_traits>
+
+#include "base/counters.hpp"
+
 namespace lull::wait {
 
-wait_counts& wait_counts::operator+=(const wait_counts& other) {
-  operations += other.operations;
-  bytes += other.bytes;
-  waits += other.waits;
-  sleeps += other.sleeps;
-  timeouts += other.timeouts;
-  missed += other.missed;
-  ns_waited += other.ns_waited;
-  ns_asleep += other.ns_asleep;
-  ns_cpu += other.ns_cpu;
-  return *this;
-}
+wait_counts& wait_counts::operator+=(const wait_counts& other) { return add_fields(*this, other); }
 
 void wait_statistics::counters::add(const wait_counts& c) {
-  const std::array<std::uint64_t, 9> values{c.operations,
-                                            c.bytes,
-                                            c.waits,
-                                            c.sleeps,
-                                            c.timeouts,
-                                            c.missed,
-                                            static_cast<std::uint64_t>(c.ns_waited),
-                                            static_cast<std::uint64_t>(c.ns_asleep),
-                                            static_cast<std::uint64_t>(c.ns_cpu)};
+  const auto values =
+      std::apply([](const auto&... fields) { return std::array{static_cast<std::uint64_t>(fields)...}; }, fields_of(c));
+  static_assert(values.size() == std::tuple_size_v<decltype(of)>);
   for (std::size_t i = 0; i < of.size(); ++i)
     if (values[i] != 0) of[i].fetch_add(values[i], std::memory_order_relaxed);
 }
@@ -34,16 +22,15 @@ void wait_statistics::counters::clear() {
 }
 
 wait_counts wait_statistics::counters::copy() const {
-  const auto value = [&](std::size_t i) { return of[i].load(std::memory_order_relaxed); };
-  return {value(0),
-          value(1),
-          value(2),
-          value(3),
-          value(4),
-          value(5),
-          static_cast<std::int64_t>(value(6)),
-          static_cast<std::int64_t>(value(7)),
-          static_cast<std::int64_t>(value(8))};
+  wait_counts all;
+  const auto* next = of.data();
+  std::apply(
+      [&](auto&... fields) {
+        ((fields = static_cast<std::remove_reference_t<decltype(fields)>>((next++)->load(std::memory_order_relaxed))),
+         ...);
+      },
+      fields_of(all));
+  return all;
 }
 
 wait_statistics::wait_statistics(bool detailed)
