@@ -63,6 +63,7 @@ route::route(const job::layout& layout, int pes, scheme how)
     : layout_(layout),
       pes_(pes),
       how_(how),
+      kinds_(model::hop_kinds_of(how)),
       local_(static_cast<std::size_t>(pes)),
       before_(static_cast<std::size_t>(layout.nodes())),
       grid_(layout.nodes(), how.hops) {
@@ -72,40 +73,22 @@ route::route(const job::layout& layout, int pes, scheme how)
     int rank = 0;
     for (const pe_id pe : layout.members(node_id{node})) local_[static_cast<std::size_t>(pe.index())] = rank++;
   }
-  if (how.buffers == buffering::per_node) {
-    kinds_.assign(static_cast<std::size_t>(how.hops), kind::nodes);
-    kinds_.push_back(kind::inside);
-  } else if (how.hops == 1) {
-    kinds_ = {kind::all};
-  } else if (how.hops == 2) {
-    kinds_ = {kind::inside, kind::across};
-  } else {
-    kinds_ = {kind::inside, kind::across_shared, kind::inside};
-  }
 }
 
 pe_id route::owner(node_id at, node_id peer) const {
-  return layout_.members(at)[static_cast<std::size_t>(peer.index() % pes_on(at))];
+  return layout_.members(at)[static_cast<std::size_t>(model::channel_owner(pes_on(at), peer.index()))];
+}
+
+bool route::has_channel(int hop, pe_id from, pe_id to) const {
+  return model::has_channel(kinds_[static_cast<std::size_t>(hop)], place_of(from), place_of(to),
+                            [this](int node) { return pes_on(node_id{node}); });
 }
 
 pe_id route::towards(int hop, pe_id at, pe_id to) const {
-  const node_id here = layout_.node_of(at), there = layout_.node_of(to);
-  switch (kinds_[static_cast<std::size_t>(hop)]) {
-    case kind::all:
-      return to;
-    case kind::nodes:
-      if (const node_id way{grid_.towards(hop, here.index(), there.index())}; way != here) return layout_.leader(way);
-      return at;
-    case kind::inside:
-      if (here == there) return to;
-      return how_.hops == 2 ? layout_.members(here)[static_cast<std::size_t>(local_rank(to) % pes_on(here))]
-                            : owner(here, there);
-    case kind::across:
-      return to;
-    case kind::across_shared:
-      return here == there ? at : owner(there, here);
-  }
-  return to;
+  const model::item_place here = place_of(at);
+  const model::item_place next = model::item_towards(how_, kinds_[static_cast<std::size_t>(hop)], hop, grid_, here,
+                                                     place_of(to), [this](int node) { return pes_on(node_id{node}); });
+  return next == here ? at : layout_.members(node_id{next.node})[static_cast<std::size_t>(next.local)];
 }
 
 route::step route::next(int hop, pe_id at, pe_id to) const {
@@ -129,11 +112,8 @@ std::vector<pe_id> route::targets(int hop, pe_id from) const {
       break;
     }
     case kind::across:
-      for (int pe = 0; pe < pes_; ++pe) {
-        const pe_id to{pe};
-        if (to == from || (layout_.node_of(to) != here && local_rank(to) % pes_on(here) == local_rank(from)))
-          result.push_back(to);
-      }
+      for (int pe = 0; pe < pes_; ++pe)
+        if (has_channel(hop, from, pe_id{pe})) result.emplace_back(pe);
       break;
     case kind::across_shared:
       for (int node = 0; node < layout_.nodes(); ++node) {
@@ -163,14 +143,8 @@ std::vector<pe_id> route::sources(int hop, pe_id to) const {
   std::vector<pe_id> result;
   const kind what = kinds_[static_cast<std::size_t>(hop)];
   if (what == kind::all || what == kind::inside) return targets(hop, to);  // symmetric
-  for (int pe = 0; pe < pes_; ++pe) {
-    const pe_id from{pe};
-    const node_id there = layout_.node_of(from), here = layout_.node_of(to);
-    const bool has = what == kind::across
-                         ? from == to || (there != here && local_rank(to) % pes_on(there) == local_rank(from))
-                         : there != here && owner(there, here) == from && owner(here, there) == to;
-    if (has) result.push_back(from);
-  }
+  for (int pe = 0; pe < pes_; ++pe)
+    if (has_channel(hop, pe_id{pe}, to)) result.emplace_back(pe);
   return result;
 }
 

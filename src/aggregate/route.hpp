@@ -23,20 +23,15 @@
 #include <vector>
 
 #include "job/layout.hpp"
+#include "model/item_scheme.hpp"
 #include "model/node_grid.hpp"
 
 namespace lull::aggregate {
 
+using model::buffering;
 using model::node_grid;
 using model::node_range;
-
-enum class buffering : std::uint8_t { per_pe, per_node };
-
-struct scheme {
-  buffering buffers = buffering::per_pe;
-  int hops = 1;  // 1 to 3
-  bool operator==(const scheme&) const = default;
-};
+using scheme = model::item_scheme;
 
 // Channels of a hop at the PE that has most of them: what its symmetric memory must hold, alike on all PEs.
 struct channel_counts {
@@ -89,7 +84,9 @@ class route {
   [[nodiscard]] std::size_t index_at_source(int hop, node_id from, node_id to) const;
 
  private:
-  enum class kind : std::uint8_t { all, inside, across, across_shared, nodes };
+  using kind = model::hop_kind;
+  [[nodiscard]] model::item_place place_of(pe_id pe) const { return {layout_.node_of(pe).index(), local_rank(pe)}; }
+  [[nodiscard]] bool has_channel(int hop, pe_id from, pe_id to) const;
   [[nodiscard]] int local_rank(pe_id pe) const { return local_[static_cast<std::size_t>(pe.index())]; }
   [[nodiscard]] int pes_on(node_id node) const { return static_cast<int>(layout_.members(node).size()); }
   [[nodiscard]] channel_counts most_channels_between_nodes(int hop) const;

@@ -31,28 +31,21 @@ bool item_paths::nodes_are_equal(std::span<const std::uint32_t> nodes) {
   return std::ranges::all_of(members, [&](const auto& m) { return m.size() == members.front().size(); });
 }
 
-item_paths::item_paths(std::span<const std::uint32_t> nodes, item_route how)
-    : how_(how), node_(numbered(nodes)), local_(nodes.size()), members_(members_of(node_)) {
+item_paths::item_paths(std::span<const std::uint32_t> nodes, model::item_scheme how)
+    : how_(how),
+      kinds_(model::hop_kinds_of(how)),
+      node_(numbered(nodes)),
+      local_(nodes.size()),
+      members_(members_of(node_)) {
   for (const auto& on_one : members_)
     for (std::uint32_t local = 0; local < on_one.size(); ++local) local_[on_one[local]] = local;
-  if (how.per_node) {
-    kinds_.assign(static_cast<std::size_t>(how.hops), kind::nodes);
-    kinds_.push_back(kind::inside);
-  } else if (how.hops == 1) {
-    kinds_ = {kind::all};
-  } else if (how.hops == 2) {
-    kinds_ = {kind::inside, kind::across};
-  } else {
-    kinds_ = {kind::inside, kind::across_shared, kind::inside};
-  }
 }
 
 std::vector<std::uint32_t> item_paths::nodes_of(std::uint32_t hop, std::uint32_t rank, bool leaving) const {
   const std::uint32_t here = node_[rank];
   std::vector<std::uint32_t> result;
-  // The channel to or from a node is held by the process whose rank on this node is that node's number.
   const auto add = [&](std::uint32_t node) {
-    if (node != here && node % on_node() == local_[rank]) result.push_back(node);
+    if (node != here && owner_of(node) == local_[rank]) result.push_back(node);
   };
   if (kinds_[hop] == kind::across_shared) {
     for (std::uint32_t node = 0; node < nodes(); ++node) add(node);
@@ -78,7 +71,7 @@ double item_paths::share(std::uint32_t hop, std::uint32_t from, std::uint32_t to
   const auto held_by = [&](std::uint32_t rank) {
     const std::uint32_t rest = local_[rank];
     const std::uint32_t all = nodes() > rest ? (nodes() - rest - 1) / on_node() + 1 : 0;
-    return all - (node_[rank] % on_node() == rest ? 1 : 0);
+    return all - (owner_of(node_[rank]) == rest ? 1 : 0);
   };
   switch (kinds_[hop]) {
     case kind::all:
@@ -93,7 +86,7 @@ double item_paths::share(std::uint32_t hop, std::uint32_t from, std::uint32_t to
     case kind::inside:
       break;
   }
-  if (!how_.per_node) {
+  if (how_.buffers == model::buffering::per_pe) {
     if (how_.hops == 2) return 1.0 / on_node();
     return hop == 0 ? held_by(to) * each_node + each_process : held_by(from) * each_node;
   }
@@ -120,7 +113,7 @@ std::vector<item_paths::channel> item_paths::between(std::uint32_t hop, std::uin
     case kind::across_shared:
     case kind::nodes:
       for (const std::uint32_t node : nodes_of(hop, rank, leaving))
-        others.push_back(members_[node][node_[rank] % on_node()]);
+        others.push_back(members_[node][owner_of(node_[rank])]);
       break;
   }
   std::erase(others, rank);

@@ -1,4 +1,4 @@
-// By which channels items travel between processes that gather them in buffers: those of src/aggregate/route.hpp, on
+// By which channels items travel between processes that gather them in buffers, by the schemes of model/item_scheme.hpp, on
 // nodes that have as many processes each. And how many items each channel carries when every process pushes as many as
 // the others to all of them alike: exact where nodes fill their grid, else as if they did.
 #pragma once
@@ -6,17 +6,14 @@
 #include <span>
 #include <vector>
 
-namespace lull::netsim {
+#include "model/item_scheme.hpp"
 
-struct item_route {
-  bool per_node;  // whose buffers, the nodes' or the processes'
-  int hops;       // 1 to 3; with buffers per node those between nodes, one more inside the node follows
-};
+namespace lull::netsim {
 
 class item_paths {
  public:
   // The node of each process.
-  item_paths(std::span<const std::uint32_t> nodes, item_route how);
+  item_paths(std::span<const std::uint32_t> nodes, model::item_scheme how);
 
   [[nodiscard]] static bool nodes_are_equal(std::span<const std::uint32_t> nodes);
 
@@ -33,15 +30,19 @@ class item_paths {
   [[nodiscard]] std::vector<channel> arriving(std::uint32_t hop, std::uint32_t rank) const;
 
  private:
-  enum class kind : std::uint8_t { all, inside, across, across_shared, nodes };
+  using kind = model::hop_kind;
   [[nodiscard]] std::uint32_t nodes() const { return static_cast<std::uint32_t>(members_.size()); }
   [[nodiscard]] std::uint32_t on_node() const { return static_cast<std::uint32_t>(members_.front().size()); }
+  // The rank of the process that owns the channels to and from this node, on any other.
+  [[nodiscard]] std::uint32_t owner_of(std::uint32_t node) const {
+    return static_cast<std::uint32_t>(model::channel_owner(static_cast<int>(on_node()), static_cast<int>(node)));
+  }
   // Nodes but its own to which, or from which, a hop of kind `nodes` or `across_shared` has a channel of this process.
   [[nodiscard]] std::vector<std::uint32_t> nodes_of(std::uint32_t hop, std::uint32_t rank, bool leaving) const;
   [[nodiscard]] double share(std::uint32_t hop, std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] std::vector<channel> between(std::uint32_t hop, std::uint32_t rank, bool leaving) const;
 
-  item_route how_;
+  model::item_scheme how_;
   std::vector<kind> kinds_;                          // by hop
   std::vector<std::uint32_t> node_, local_;          // by process: its node, its rank there
   std::vector<std::vector<std::uint32_t>> members_;  // by node

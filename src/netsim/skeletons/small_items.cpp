@@ -63,7 +63,8 @@ small_items::small_items(const job_setup& setup, const reader& from, std::vector
   setup.require(item_paths::nodes_are_equal(nodes), "processes",
                 fmt::format("is {}, which leaves some nodes with fewer than others", processes_),
                 "let every node have as many");
-  paths_.emplace(nodes, item_route{mode == "per-node", static_cast<int>(from.whole("hops"))});
+  paths_.emplace(nodes, model::item_scheme{mode == "per-node" ? model::buffering::per_node : model::buffering::per_pe,
+                                           static_cast<int>(from.whole("hops"))});
   for (std::uint32_t hop = 0; hop < travels() * paths_->hops(); hop += paths_->hops())
     setup.require(capacity(hop) > 0, "buffer_bytes", fmt::format("is {}", buffer_bytes_),
                   fmt::format("an item needs {}", header_bytes + bytes_of_item(hop)));

@@ -97,19 +97,19 @@ INSTANTIATE_TEST_SUITE_P(layouts, every_route,
 
 // What leaves a process by its channels is what arrives at their other ends.
 TEST(item_paths, are_known_alike_at_both_ends) {
-  for (const bool per_node : {false, true})
+  for (const model::buffering buffers : {model::buffering::per_pe, model::buffering::per_node})
     for (int hops = 1; hops <= 3; ++hops)
       for (const std::uint32_t on_node : {1U, 2U, 3U, 4U}) {
         std::vector<std::uint32_t> nodes;
         for (std::uint32_t rank = 0; rank < 11 * on_node; ++rank) nodes.push_back(rank / on_node);
-        const item_paths paths(nodes, {per_node, hops});
+        const item_paths paths(nodes, {buffers, hops});
         for (std::uint32_t hop = 0; hop < paths.hops(); ++hop) {
           std::map<std::pair<std::uint32_t, std::uint32_t>, double> left, came;
           for (std::uint32_t rank = 0; rank < nodes.size(); ++rank) {
             for (const auto& c : paths.leaving(hop, rank)) left[{rank, c.other}] = c.share;
             for (const auto& c : paths.arriving(hop, rank)) came[{c.other, rank}] = c.share;
           }
-          EXPECT_EQ(left, came) << per_node << " " << hops << " " << on_node << " " << hop;
+          EXPECT_EQ(left, came) << static_cast<int>(buffers) << " " << hops << " " << on_node << " " << hop;
         }
       }
 }
@@ -119,7 +119,7 @@ TEST(item_paths, carry_between_nodes_what_is_pushed_to_other_nodes) {
   for (const std::uint32_t on_node : {1U, 2U, 4U}) {
     std::vector<std::uint32_t> nodes;
     for (std::uint32_t rank = 0; rank < 64 * on_node; ++rank) nodes.push_back(rank / on_node);
-    const auto crossings = [&](item_route how) {
+    const auto crossings = [&](model::item_scheme how) {
       const item_paths paths(nodes, how);
       double sum = 0;
       for (std::uint32_t hop = 0; hop < paths.hops(); ++hop)
@@ -127,10 +127,10 @@ TEST(item_paths, carry_between_nodes_what_is_pushed_to_other_nodes) {
           for (const auto& c : paths.leaving(hop, rank)) sum += nodes[c.other] != nodes[rank] ? c.share : 0;
       return sum / static_cast<double>(nodes.size());
     };
-    for (int hops = 1; hops <= 3; ++hops) EXPECT_NEAR(crossings({false, hops}), 63.0 / 64, 1e-12);
-    EXPECT_NEAR(crossings({true, 1}), 63.0 / 64, 1e-12);
-    EXPECT_NEAR(crossings({true, 2}), 2 * 7.0 / 8, 1e-12);
-    EXPECT_NEAR(crossings({true, 3}), 3 * 3.0 / 4, 1e-12);
+    for (int hops = 1; hops <= 3; ++hops) EXPECT_NEAR(crossings({model::buffering::per_pe, hops}), 63.0 / 64, 1e-12);
+    EXPECT_NEAR(crossings({model::buffering::per_node, 1}), 63.0 / 64, 1e-12);
+    EXPECT_NEAR(crossings({model::buffering::per_node, 2}), 2 * 7.0 / 8, 1e-12);
+    EXPECT_NEAR(crossings({model::buffering::per_node, 3}), 3 * 3.0 / 4, 1e-12);
   }
 }
 
