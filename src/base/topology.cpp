@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <memory>
 #include <type_traits>
@@ -39,16 +40,36 @@ class machine_tree {
   bool loaded_ = false;
 };
 
+constexpr std::size_t most_numbers = std::size_t{1} << 20;  // far more CPUs than any kernel is built for
+
 using bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, decltype(&hwloc_bitmap_free)>;
 
 }  // namespace
 
+std::vector<int> numbers_in(std::string_view list) {
+  std::vector<int> all;
+  while (!list.empty()) {
+    const char* const end = list.data() + list.size();
+    int first = 0;
+    auto parsed = std::from_chars(list.data(), end, first);
+    int last = first;
+    if (parsed.ec == std::errc{} && parsed.ptr != end && *parsed.ptr == '-')
+      parsed = std::from_chars(parsed.ptr + 1, end, last);
+    if (parsed.ec != std::errc{} || first < 0) return {};
+    for (int number = first; number <= last && all.size() < most_numbers; ++number) all.push_back(number);
+    const std::string_view rest(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
+    const auto next = rest.find_first_not_of(", ");
+    if (next == 0) return {};
+    list = next == std::string_view::npos ? std::string_view() : rest.substr(next);
+  }
+  return all;
+}
+
 std::vector<int> allowed_cores(get_affinity ask) {
-  constexpr std::size_t most = std::size_t{1} << 20;  // far more than any kernel is built for
   std::vector<cpu_set_t> mask(1);
   while (ask(0, mask.size() * sizeof(cpu_set_t), mask.data()) != 0) {
     // EINVAL: the mask is smaller than the kernel's.
-    if (errno != EINVAL || mask.size() * CPU_SETSIZE >= most)
+    if (errno != EINVAL || mask.size() * CPU_SETSIZE >= most_numbers)
       throw error("find the cores that this process may use", describe_errno(errno));
     mask.assign(mask.size() * 2, cpu_set_t{});
   }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lull {
@@ -24,6 +25,10 @@ struct topology {
   int usable_cores;      // cores in the affinity masks given: never nproc
   std::size_t l2_bytes;  // of one core; 1 MiB when the system does not say
 };
+
+// The numbers of a list of CPUs, or of ranks, as the kernel and PMIx write it, "0-3,8 10", in its order; none where it is something
+// else. At most 2^20 numbers are taken.
+[[nodiscard]] std::vector<int> numbers_in(std::string_view list);
 
 // The numbers, ascending, of the logical CPUs that this thread may run on (its affinity mask), however many the machine
 // has: a mask of fixed size, such as cpu_set_t by itself, ends at 1,024. lull::error when the kernel does not say.

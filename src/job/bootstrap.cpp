@@ -6,16 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <thread>
 
 #include "base/error.hpp"
 #include "base/launcher.hpp"
+#include "base/topology.hpp"
 #include "job/modex.hpp"
 
 namespace lull::job {
@@ -48,23 +46,6 @@ value_ptr get(const pmix_proc_t& proc, const char* key) {
   return value_ptr{value};
 }
 
-// PMIX_LOCAL_PEERS: "0,1,2,3" and, from some launchers, ranges as in "0-3,8".
-std::vector<int> parse_ranks(const char* text) {
-  std::vector<int> ranks;
-  const char* const end = text + std::strlen(text);
-  while (text < end) {
-    int first = 0;
-    auto [next, status] = std::from_chars(text, end, first);
-    if (status != std::errc{}) break;
-    int last = first;
-    if (next < end && *next == '-') next = std::from_chars(next + 1, end, last).ptr;
-    for (int rank = first; rank <= last; ++rank) ranks.push_back(rank);
-    text = next + 1;
-  }
-  std::ranges::sort(ranks);
-  return ranks;
-}
-
 }  // namespace
 
 bootstrap::bootstrap() {
@@ -83,7 +64,8 @@ bootstrap::bootstrap() {
   size_ = static_cast<int>(job_size->data.uint32);
   host_ranks_.clear();
   if (const value_ptr peers = get(everyone, PMIX_LOCAL_PEERS); peers && peers->type == PMIX_STRING)
-    host_ranks_ = parse_ranks(peers->data.string);
+    host_ranks_ = numbers_in(peers->data.string);
+  std::ranges::sort(host_ranks_);
   if (!std::ranges::binary_search(host_ranks_, rank_.index())) host_ranks_ = {rank_.index()};
   spans_hosts_ = static_cast<int>(host_ranks_.size()) < size_;
 

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <fstream>
 #include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/topology.hpp"
 #include "wait/frequency_guard.hpp"
 
 namespace lull::wait {
@@ -23,24 +23,6 @@ std::string first_line(const std::string& path) {
   std::string line;
   std::getline(file, line);
   return line;
-}
-
-// A list of processors as the kernel writes it, "0-3,8 10"; empty when it is something else.
-std::vector<int> processors_in(std::string_view list) {
-  std::vector<int> all;
-  while (!list.empty()) {
-    int first = 0, last = 0;
-    auto parsed = std::from_chars(list.data(), list.data() + list.size(), first);
-    if (parsed.ec != std::errc{}) return {};
-    last = first;
-    if (parsed.ptr != list.data() + list.size() && *parsed.ptr == '-')
-      parsed = std::from_chars(parsed.ptr + 1, list.data() + list.size(), last);
-    for (int cpu = first; cpu <= last; ++cpu) all.push_back(cpu);
-    list.remove_prefix(static_cast<std::size_t>(parsed.ptr - list.data()));
-    const auto next = list.find_first_not_of(", ");
-    list.remove_prefix(next == std::string_view::npos ? list.size() : next);
-  }
-  return all;
 }
 
 bool all_within(const std::vector<int>& some, const std::vector<int>& others) {
@@ -71,7 +53,7 @@ core_frequency::attempt core_frequency::make(const std::string& root, std::span<
   const std::vector<int> mine(cores.begin(), cores.end());
   if (mine.empty()) return {nullptr, "this PE may run on no core"};
   const std::string first = base + std::to_string(mine.front());
-  auto siblings = processors_in(first_line(first + "/topology/thread_siblings_list"));
+  auto siblings = numbers_in(first_line(first + "/topology/thread_siblings_list"));
   if (siblings.empty()) siblings = {mine.front()};
   if (!all_within(mine, siblings))
     return {nullptr, "this PE is not bound to one core (it may run on " + std::to_string(mine.size()) +
@@ -86,7 +68,7 @@ core_frequency::attempt core_frequency::make(const std::string& root, std::span<
       const std::string folder = base + std::to_string(cpu) + "/cpufreq/";
       if (access(folder.c_str(), F_OK) != 0)
         return {nullptr, "there is no " + folder + ": this kernel, or virtual machine, does not scale frequencies"};
-      if (const auto together = processors_in(first_line(folder + "related_cpus")); !all_within(together, siblings))
+      if (const auto together = numbers_in(first_line(folder + "related_cpus")); !all_within(together, siblings))
         return {nullptr, "cores " + numbers(together) + " share one frequency (" + folder +
                              "related_cpus); lowering it would slow other PEs"};
       if (w.file == "scaling_setspeed" && first_line(folder + "scaling_governor") != "userspace") {

@@ -24,6 +24,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/topology.hpp"
 
 namespace lull::meter {
 namespace {
@@ -37,6 +38,7 @@ struct known_event {
   domain covers;
   double most_watts;  // generous: tells a jump from a difference
 };
+constexpr std::size_t most_cpus = 4096;  // on which events are looked for
 constexpr std::array known_events{known_event{"energy-psys", "psys", domain::node, 10'000},
                                   known_event{"energy-pkg", "package", domain::package, 1000},
                                   known_event{"energy-ram", "dram", domain::dram, 500}};
@@ -59,23 +61,6 @@ class system_calls final : public perf_kernel {
     return {0, length < 0 ? errno : EIO};  // 0 bytes: the event is in error, its CPU may have gone
   }
 };
-
-// "0,32" or "0-3,8": the CPUs on which the events may be opened.
-std::vector<int> cpus_in(const std::string& mask) {
-  std::vector<int> cpus;
-  const char* at = mask.data();
-  const char* const end = at + mask.size();
-  while (at < end) {
-    int from = 0;
-    auto parsed = std::from_chars(at, end, from);
-    if (parsed.ec != std::errc{}) break;
-    int to = from;
-    if (parsed.ptr < end && *parsed.ptr == '-') parsed = std::from_chars(parsed.ptr + 1, end, to);
-    for (int cpu = from; cpu <= to && cpus.size() < 4096; ++cpu) cpus.push_back(cpu);
-    at = parsed.ptr + 1;
-  }
-  return cpus;
-}
 
 // "event=0x02": the PMU has no other field.
 std::optional<std::uint64_t> code_in(const std::string& text) {
@@ -102,7 +87,8 @@ std::string place_of(const sysroot& root, int cpu, std::size_t position, bool di
 }
 
 std::vector<event> find_events(const sysroot& root) {
-  std::vector<int> cpus = cpus_in(root.text(fmt::format("{}/cpumask", folder)));
+  std::vector<int> cpus = numbers_in(root.text(fmt::format("{}/cpumask", folder)));
+  if (cpus.size() > most_cpus) cpus.resize(most_cpus);
   if (const std::string cpuinfo = root.text("/proc/cpuinfo");
       cpuinfo.find("AuthenticAMD") != std::string::npos || cpuinfo.find("HygonGenuine") != std::string::npos) {
     std::vector<std::string> seen;

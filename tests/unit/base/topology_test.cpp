@@ -56,6 +56,22 @@ TEST(allowed_cores, are_those_of_the_affinity_mask) {
   ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
 }
 
+TEST(list_of_numbers, has_ranges_and_single_numbers_in_its_order) {
+  EXPECT_EQ(numbers_in("0-3,8 10"), (std::vector{0, 1, 2, 3, 8, 10}));
+  EXPECT_EQ(numbers_in("7,2"), (std::vector{7, 2}));
+  EXPECT_TRUE(numbers_in("").empty());
+}
+
+TEST(list_of_numbers, is_empty_where_it_is_something_else) {
+  for (const char* const text : {"none", "0-", "0-3-5", "1;2", "0,x", "-", "-1"})
+    EXPECT_TRUE(numbers_in(text).empty()) << text;
+}
+
+TEST(list_of_numbers, of_a_file_gone_wrong_has_an_end) {
+  EXPECT_EQ(numbers_in("0-2147483647").size(), std::size_t{1} << 20U);
+  EXPECT_TRUE(numbers_in("5-3").empty());
+}
+
 TEST(numa_node, of_cores_is_the_one_that_is_local_to_all_of_them) {
   const std::string machine = "package:2 numa:2 core:2 pu:2";
   EXPECT_EQ(numa_node_of(std::array{0}, machine), 0);
