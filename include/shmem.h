@@ -1,11 +1,11 @@
 /* OpenSHMEM 1.5 for Lull.
  *
- * A drop-in <shmem.h>: names, types and meanings are those of the OpenSHMEM 1.5 specification (openshmem.org), which is
- * the reference for every function here; all of it is present, the deprecated names and the C11 generics included.
- * What Lull adds is in <shmemx.h>. Constants and handles are here; types and functions are in the headers
- * <lull/shmem_*.h>, which are made from one table when Lull is built.
+ * Names, types and meanings are those of the OpenSHMEM 1.5 specification (openshmem.org), which is the reference for every
+ * function here. The header has all of it, with the deprecated names and the C11 generics. <shmemx.h> has the extensions
+ * of Lull. Constants and handles are below; types and functions are in the headers <lull/shmem_*.h>, which are generated
+ * from one table when Lull is built.
  *
- * How a PE waits is a setting, not a call: LULL_WAIT (`lull settings` lists them all). */
+ * The setting LULL_WAIT chooses how a PE waits; `lull settings` lists all settings. */
 #ifndef LULL_SHMEM_H
 #define LULL_SHMEM_H
 

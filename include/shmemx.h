@@ -8,27 +8,28 @@
 extern "C" {
 #endif
 
-/* How the calling PE has waited since shmem_init(). */
+/* Counts of the waits of the calling PE since shmem_init(). */
 typedef struct {
-  uint64_t waits;    /* waits that were not over at once */
-  uint64_t sleeps;   /* times it gave up its core until woken */
-  uint64_t timeouts; /* sleeps that ended by themselves (LULL_WAIT_TIMEOUT_MS) */
-  uint64_t missed;   /* of these, such that found what they waited for: a wake-up nobody sent */
+  uint64_t waits;    /* waits whose condition did not hold at once */
+  uint64_t sleeps;   /* times the PE gave up its core until a wake-up */
+  uint64_t timeouts; /* sleeps that timed out (LULL_WAIT_TIMEOUT_MS) */
+  uint64_t missed;   /* of these, sleeps whose condition held already: missed wake-ups */
   int64_t ns_waited; /* nanoseconds in waits */
-  int64_t ns_asleep; /* of these, asleep */
+  int64_t ns_asleep; /* of these, nanoseconds asleep */
 } shmemx_wait_stats_t;
 
 LULL_API void shmemx_wait_stats(shmemx_wait_stats_t* stats);
 
-/* The emulated or real node of a PE, 0 ≤ node < shmemx_n_nodes(). PEs of one node share memory. */
+/* The number of nodes, and the node of a PE, 0 ≤ node < shmemx_n_nodes(). PEs of one node share memory. Under LULL_NODES
+ * nodes are emulated. */
 LULL_API int shmemx_n_nodes(void);
 LULL_API int shmemx_node_of(int pe);
 
-/* Nonzero when PEs outnumber the cores they may use on this host. */
+/* Nonzero if this host has more PEs than cores that they may use. */
 LULL_API int shmemx_oversubscribed(void);
 
-/* Accumulate, after ARMCI: dest[i] += *scale * source[i] in the memory of `pe`, each element once and whole whoever
- * else accumulates there. Complete at shmem_quiet; source and scale may be reused on return. */
+/* Accumulate, as in ARMCI: dest[i] += *scale * source[i] in the memory of `pe`. Atomic for each element with respect to
+ * other accumulates. Complete after shmem_quiet(); source and scale may be reused on return. */
 /* clang-format off */
 #define LULL_ACCUMULATE(NAME, TYPE, A)                                                                                \
   LULL_API void shmemx_##NAME##_accumulate(TYPE* dest, const TYPE* source, size_t nelems, const TYPE* scale, int pe); \
@@ -39,35 +40,36 @@ LULL_ACCUMULATE_TYPES(LULL_ACCUMULATE, )
 #undef LULL_ACCUMULATE
 /* clang-format on */
 
-/* Strided blocks of several dimensions: counts[0] bytes stand together; level l, from 1 to `levels` (at most 8),
- * repeats the level below counts[l] times, strides[l - 1] bytes apart. They travel packed, in as few messages as
- * possible, and are put in place by the progress thread of the target. A put completes at shmem_quiet and its source may be
- * reused on return; a get has arrived on return. */
+/* Puts and gets of strided blocks of several dimensions. counts[0] bytes are contiguous; level l, from 1 to `levels` (at
+ * most 8), repeats the level below counts[l] times, strides[l - 1] bytes apart. Blocks travel packed, in as few messages
+ * as possible; the progress thread of the target unpacks them. A put is complete after shmem_quiet(), and its source may
+ * be reused on return; a get is complete on return. */
 LULL_API void shmemx_put_strided(void* dest, const ptrdiff_t dest_strides[], const void* source,
                                  const ptrdiff_t source_strides[], const size_t counts[], int levels, int pe);
 LULL_API void shmemx_get_strided(void* dest, const ptrdiff_t dest_strides[], const void* source,
                                  const ptrdiff_t source_strides[], const size_t counts[], int levels, int pe);
 
-/* Pieces of one size at any places: dest[i] in the memory of `pe` for a put, in that of the caller for a get. */
-LULL_API void shmemx_put_vector(void* const dest[], const void* const source[], size_t npieces, size_t bytes, int pe);
-LULL_API void shmemx_get_vector(void* const dest[], const void* const source[], size_t npieces, size_t bytes, int pe);
+/* Puts and gets of `nblocks` blocks of `bytes` bytes each, at any addresses: dest[i] is in the memory of `pe` for a put,
+ * source[i] for a get. */
+LULL_API void shmemx_put_vector(void* const dest[], const void* const source[], size_t nblocks, size_t bytes, int pe);
+LULL_API void shmemx_get_vector(void* const dest[], const void* const source[], size_t nblocks, size_t bytes, int pe);
 
-/* How waits on operations of a context are spent, as a value of LULL_WAIT; NULL: as the PE's. 0 on success, nonzero for
- * an unknown name. SHMEM_CTX_DEFAULT is a context too. */
+/* Sets the wait policy for operations of a context, a value of LULL_WAIT; NULL: that of the PE. SHMEM_CTX_DEFAULT is
+ * allowed. Returns 0, or nonzero for an unknown name. */
 LULL_API int shmemx_ctx_set_wait(shmem_ctx_t ctx, const char* policy);
 
-/* What is rewritten in the puts of a context, as a value of LULL_TRANSFORM; NULL: as that says. 0 on success, nonzero
- * for an unknown name. Not while puts of that context are under way in another thread. */
+/* Sets how puts of a context are transformed, a value of LULL_TRANSFORM; NULL: as that setting says. Returns 0, or nonzero
+ * for an unknown name. No other thread may use the context for puts meanwhile. */
 LULL_API int shmemx_ctx_set_transform(shmem_ctx_t ctx, const char* how);
 
-/* What has been rewritten in the calling PE's puts to other nodes since shmem_init(). */
+/* Counts of the transformed puts of the calling PE to other nodes since shmem_init(). */
 typedef struct {
-  uint64_t coalesced_puts;  /* that left in a message with others */
-  uint64_t coalesced_bytes; /* of them */
-  uint64_t messages;        /* in which they left */
-  uint64_t late;            /* of these, such that left by their deadline (LULL_COALESCE_US) */
-  uint64_t copied_puts;     /* blocking ones whose source was copied */
-  uint64_t copied_bytes;
+  uint64_t coalesced_puts;  /* puts that shared a message with others */
+  uint64_t coalesced_bytes; /* of these puts */
+  uint64_t messages;        /* that carried them */
+  uint64_t late;            /* of these, messages sent at their deadline (LULL_COALESCE_US) */
+  uint64_t copied_puts;     /* blocking puts that returned after a copy of their source */
+  uint64_t copied_bytes;    /* of these puts */
 } shmemx_transform_stats_t;
 
 LULL_API void shmemx_transform_stats(shmemx_transform_stats_t* stats);
@@ -75,7 +77,7 @@ LULL_API void shmemx_transform_stats(shmemx_transform_stats_t* stats);
 #ifdef __cplusplus
 }
 
-/* The same with std::complex; above it is C's type. */
+/* The same for std::complex; the functions above take C's type. */
 extern "C++" {
 #define LULL_ACCUMULATE(NAME, TYPE)                                                                                    \
   inline void shmemx_##NAME##_accumulate(TYPE* dest, const TYPE* source, size_t nelems, const TYPE* scale, int pe) {   \

@@ -6,13 +6,13 @@
 !     call lull_region_end("exchange")
 !     call lull_metric_sum("updates", 1.0d9, "1")
 !
-! It is handed out as source, because a compiled module is of one compiler only: compile it with the program and link
-! lull-meter.
+! This file is installed as source, since each compiler has its own form of compiled modules. Compile it with the program
+! and link with lull-meter:
 !
 !     gfortran "$(pkg-config --variable=includedir lull-meter)/lull/lull_meter.f90" app.f90 \
 !       $(pkg-config --libs lull-meter)
 !
-! What holds for the functions in meter.h holds here. Blanks at the end of a name or unit are no part of it. The
+! The subroutines do what the functions of that name in lull/meter.h do. Trailing blanks of a name or unit are ignored. The
 ! optional `code` is 0 or one of the negative codes; an error never ends the program.
 module lull_meter
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_null_char
@@ -25,7 +25,7 @@ module lull_meter
   integer, parameter, public :: lull_meter_not_innermost = -3  ! this thread's innermost open region has another name
   integer, parameter, public :: lull_meter_not_written = -4    ! the file could not be written
   integer, parameter, public :: lull_meter_no_memory = -5
-  integer, parameter, public :: lull_meter_conflict = -6       ! the metric has another unit, or is combined otherwise
+  integer, parameter, public :: lull_meter_conflict = -6       ! an earlier report had another unit or combination
 
   public :: lull_region_begin, lull_region_end, lull_region_flush
   public :: lull_metric_sum, lull_metric_mean, lull_metric_min, lull_metric_max
@@ -66,7 +66,7 @@ module lull_meter
 
 contains
 
-  ! Enter a region.
+  ! Enters a region.
   subroutine lull_region_begin(name, code)
     character(len=*), intent(in) :: name
     integer, intent(out), optional :: code
@@ -75,7 +75,7 @@ contains
     if (present(code)) code = int(answer)
   end subroutine lull_region_begin
 
-  ! Leave the region this thread entered last, which must be of this name; otherwise nothing changes.
+  ! Leaves the region that this thread entered last. If that has another name, the call has no effect.
   subroutine lull_region_end(name, code)
     character(len=*), intent(in) :: name
     integer, intent(out), optional :: code
@@ -84,8 +84,8 @@ contains
     if (present(code)) code = int(answer)
   end subroutine lull_region_end
 
-  ! Report a figure of the program's own. The name says how the figures of several processes become one. The last report
-  ! of a process counts; a name has one unit and one way to combine.
+  ! Reports a metric of the program. The subroutine's name says how the record combines the values of several processes.
+  ! The latest report of a process replaces earlier ones; a name has one unit and one combination.
   subroutine lull_metric_sum(name, value, unit, code)
     character(len=*), intent(in) :: name
     real(c_double), intent(in) :: value
@@ -133,7 +133,7 @@ contains
     if (present(code)) code = int(answer)
   end subroutine report
 
-  ! Write the file of this process now; regions still open are written as ending now.
+  ! Writes the file of this process now. Regions that are open are written as if they ended now.
   subroutine lull_region_flush(code)
     integer, intent(out), optional :: code
     integer(c_int) :: answer

@@ -1,4 +1,4 @@
-! lull/stage.h for Fortran 2018: the output of a simulation as blocks of variables.
+! lull/stage.h for Fortran 2018: writes the output of a simulation as blocks of variables.
 !
 !     use lull_stage
 !     call lull_stage_open("output.toml", rank, size)
@@ -10,16 +10,16 @@
 !     end do
 !     call lull_stage_close()
 !
-! It is handed out as source, because a compiled module is of one compiler only: compile it with the program and link
-! lull-stage.
+! This file is installed as source, since each compiler has its own form of compiled modules. Compile it with the program
+! and link with lull-stage:
 !
 !     gfortran "$(pkg-config --variable=includedir lull-stage)/lull/lull_stage.f90" app.f90 \
 !       $(pkg-config --libs lull-stage)
 !
-! What holds for the functions in stage.h holds here. Extents in a description are in the order of C: an array
-! temperature(nx, ny, nz) has the extents ["nz", "ny", "nx"], and so have the numbers of lull_stage_place. Processes are
-! numbered from 0. Blanks at the end of a name are no part of it. Without the optional `code` an error is printed and ends
-! nothing.
+! The procedures do what the functions of that name in lull/stage.h do. Extents in a description have C's order: an array
+! temperature(nx, ny, nz) has the extents ["nz", "ny", "nx"]; the arguments of lull_stage_place have the same order.
+! Processes are numbered from 0. Trailing blanks of a name are ignored. Without the optional `code` an error is printed,
+! and the program continues.
 module lull_stage
   use, intrinsic :: iso_c_binding, only: c_char, c_f_pointer, c_int, c_int64_t, c_null_char, c_ptr, c_size_t
   use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64
@@ -27,9 +27,9 @@ module lull_stage
   private
 
   integer, parameter, public :: lull_stage_ok = 0
-  integer, parameter, public :: lull_stage_dropped = 1     ! the buffer was full: this iteration will not be written
+  integer, parameter, public :: lull_stage_dropped = 1     ! the buffer was full: this iteration is not written
   integer, parameter, public :: lull_stage_incomplete = 2  ! files of some processes are missing
-  integer, parameter, public :: lull_stage_failed = -1     ! lull_stage_error() says what
+  integer, parameter, public :: lull_stage_failed = -1     ! see lull_stage_error()
 
   public :: lull_stage_open, lull_stage_set, lull_stage_place, lull_stage_write, lull_stage_end_iteration
   public :: lull_stage_close, lull_stage_join, lull_stage_bytes, lull_stage_error
@@ -118,7 +118,7 @@ module lull_stage
 
 contains
 
-  ! The path of a TOML file, or, if it has a line break, TOML itself.
+  ! `description`: the path of a TOML file or, if it contains a line break, TOML itself.
   subroutine lull_stage_open(description, process, processes, code)
     character(len=*), intent(in) :: description
     integer, intent(in) :: process, processes
@@ -126,7 +126,7 @@ contains
     call finish(c_open(c_text(description), int(process, c_int), int(processes, c_int)), code)
   end subroutine lull_stage_open
 
-  ! This process's block: an array of any type and rank, contiguous or not.
+  ! `data`: this process's block, an array of any type and rank, contiguous or not.
   subroutine lull_stage_write(variable, data, code)
     character(len=*), intent(in) :: variable
     type(*), dimension(*), intent(in) :: data
@@ -145,7 +145,7 @@ contains
     call finish(c_join(c_text(folder)), code)
   end subroutine lull_stage_join
 
-  ! So many bytes lull_stage_write() reads, or lull_stage_failed.
+  ! Returns the bytes of this process's block, or lull_stage_failed.
   function lull_stage_bytes(variable) result(bytes)
     character(len=*), intent(in) :: variable
     integer(int64) :: bytes
@@ -212,7 +212,7 @@ contains
     call finish(c_place(c_text(variable), offset, count), code)
   end subroutine place_int64
 
-  ! Says what was wrong where nobody asks for the code.
+  ! Reports an error if the caller has no `code`.
   subroutine finish(result, code)
     integer(c_int), intent(in) :: result
     integer, intent(out), optional :: code

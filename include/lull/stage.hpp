@@ -1,4 +1,4 @@
-// lull/stage.h for C++20: the output of a simulation as blocks of variables (library lull-stage: -llull-stage).
+// lull/stage.h for C++20: writes the output of a simulation as blocks of variables. Link with lull-stage.
 //
 //     lull::stage_output output("output.toml", rank, size);
 //     output.set("nx", 512);
@@ -6,8 +6,8 @@
 //     output.write("temperature", temperature);  // a std::vector<double>, say
 //     output.end_iteration(step);
 //
-// What holds for the functions in stage.h holds here. Errors are lull::stage_error; besides, the type of the elements and
-// their number must be those of the description.
+// The member functions do what the functions of that name in lull/stage.h do. They throw lull::stage_error where those
+// return LULL_STAGE_ERROR, and where the type or number of the elements differs from the description.
 #ifndef LULL_STAGE_HPP
 #define LULL_STAGE_HPP
 
@@ -33,7 +33,7 @@ class stage_error : public std::runtime_error {
 
 class stage_output {
  public:
-  // The path of a TOML file, or TOML itself.
+  // `description`: the path of a TOML file, or TOML itself.
   stage_output(const std::string& description, int process, int processes) {
     check(lull_stage_open(description.c_str(), process, processes));
   }
@@ -68,7 +68,7 @@ class stage_output {
     check(lull_stage_write(variable.c_str(), std::ranges::data(data)));
   }
 
-  // False: it was dropped, the buffer was full.
+  // Returns false if the iteration was dropped because the buffer was full.
   bool end_iteration(std::int64_t iteration) { return check(lull_stage_end_iteration(iteration)) == LULL_STAGE_OK; }
 
  private:
@@ -77,7 +77,7 @@ class stage_output {
     return code;
   }
 
-  // As descriptions have it.
+  // The name of an element type in descriptions.
   template <class Value>
   static std::string name_of() {
     const std::string bits = std::to_string(8 * sizeof(Value));

@@ -1,5 +1,5 @@
-/* Plug-ins of a simulation's output: a function of a shared library that is called when an iteration has been written, with
- * its data as they are in memory. It is named in the description:
+/* Plug-ins of a simulation's output. A plug-in is a function of a shared library. It is called for each iteration that has
+ * been written, with the data in memory. The description names it:
  *
  *     [[plugins]]
  *     library = "./libmine.so"
@@ -7,8 +7,8 @@
  *     every = 10
  *     options = { variable = "temperature" }
  *
- * Who writes calls it: under `lull stage` a server, with what all its clients have written in that iteration, else each process
- * with what is its own. The next iteration waits for it. */
+ * The process that writes calls it: under `lull stage` a server, with the blocks of all its clients in that iteration;
+ * otherwise each process, with its own blocks. The next iteration is not written before it returns. */
 #ifndef LULL_STAGE_PLUGIN_H
 #define LULL_STAGE_PLUGIN_H
 
@@ -19,30 +19,31 @@
 extern "C" {
 #endif
 
-/* What one process has written of a variable; all of it may only be read, and only during the call. */
+/* A block of a variable, written by one process. Read-only, and valid during the call only. */
 struct lull_stage_block {
   const char* variable;
   const char* type; /* as in the description: "float64" */
-  const char* unit; /* "": none */
-  int process;
+  const char* unit; /* "" for none */
+  int process;      /* that wrote it */
   int dimensions;
-  const int64_t* extents; /* of the whole variable, in C's order, as are the next two */
-  const int64_t* offset;  /* where the block begins in it */
-  const int64_t* count;   /* how large it is */
+  const int64_t* extents; /* of the whole variable, in C's order of dimensions, as are the next two */
+  const int64_t* offset;  /* of the block in the variable */
+  const int64_t* count;   /* elements of the block */
   const void* data;       /* contiguous */
 };
 
 struct lull_stage_iteration {
   int64_t number;
-  int processes;       /* of the simulation: their blocks may be here, or elsewhere */
+  int processes;       /* of the whole simulation; some of their blocks may be with other servers */
   const char* folder;  /* of the output */
   const char* name;    /* of the output */
   const char* options; /* of the description, as JSON: "{}" */
   size_t blocks;
-  const struct lull_stage_block* block; /* in the order of processes */
+  const struct lull_stage_block* block; /* `blocks` of them, in the order of processes */
 };
 
-/* What a plug-in is. Anything but 0 is a failure, which is said in a line, once; the output goes on. */
+/* The type of a plug-in. Any value but 0 is a failure: it is reported in one line, the first time only, and the output
+ * continues. */
 typedef int (*lull_stage_plugin)(const struct lull_stage_iteration* iteration);
 
 #ifdef __cplusplus

@@ -82,16 +82,16 @@ void shmemx_get_strided(void* dest, const ptrdiff_t dest_strides[], const void* 
 }
 
 // Small blocks are combined on their way by the transfers themselves.
-void shmemx_put_vector(void* const dest[], const void* const source[], size_t npieces, size_t bytes, int pe) {
-  for (std::size_t i = 0; i < npieces && bytes != 0; ++i) {
+void shmemx_put_vector(void* const dest[], const void* const source[], size_t nblocks, size_t bytes, int pe) {
+  for (std::size_t i = 0; i < nblocks && bytes != 0; ++i) {
     const stream to = through("shmemx_put_vector", SHMEM_CTX_DEFAULT, {operation::put, dest[i], bytes, bytes}, pe);
     to.world.transfers().put(to.context, dest[i], source[i], bytes, to.pe, false);
   }
 }
 
-void shmemx_get_vector(void* const dest[], const void* const source[], size_t npieces, size_t bytes, int pe) {
+void shmemx_get_vector(void* const dest[], const void* const source[], size_t nblocks, size_t bytes, int pe) {
   lull::fabric::context traffic;
-  for (std::size_t i = 0; i < npieces && bytes != 0; ++i) {
+  for (std::size_t i = 0; i < nblocks && bytes != 0; ++i) {
     const stream from = through("shmemx_get_vector", SHMEM_CTX_DEFAULT, {operation::get, source[i], bytes, bytes}, pe);
     from.world.transfers().get_nbi(traffic, dest[i], source[i], bytes, from.pe);
   }
