@@ -1,8 +1,9 @@
-"""What programs and tools link against stays: the soname of each library, and the functions that it has.
+"""The C interface stays: the soname of each library, its functions and their types, layouts of structures, constants.
 
-tests/python/kept_symbols/ holds, for each library, its soname and the names that a C program sees; those of OpenSHMEM
-are held against the specification by test_openshmem_names.py, and left out here. A function that is new is added there
-by hand; one that is taken away needs a new soname (docs/how-to/install.md).
+tests/python/kept_symbols/ holds, for each library, its soname and the names that a C program sees; declarations.c has
+all else that a compiled program relies on. test_openshmem_names.py compares the functions of OpenSHMEM with the
+specification instead. A new function is added there by hand; what is removed or changes needs a new soname
+(docs/how-to/install.md).
 """
 
 import re
@@ -48,6 +49,35 @@ def test_a_library_has_the_soname_and_the_functions_that_programs_were_linked_wi
     found = re.search(r"SONAME.*\[(.+)\]", printed("readelf", "-d", library))
     assert found is not None and found[1] == soname
     assert symbols_of(library) == set(names)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_functions_structures_and_constants_are_those_that_programs_were_compiled_with(compiler: str) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    source, headers = KEPT / "declarations.c", LIBRARIES.parent / "include"
+    command = [
+        compiler,
+        "-std=c11",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Werror",
+        "-fsyntax-only",
+        f"-I{headers}",
+        source,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:4000]
+
+
+def test_each_kept_function_has_its_declaration_kept() -> None:
+    declared = (KEPT / "declarations.c").read_text()
+    functions = set(re.findall(r"\b(\w+)\(", declared))
+    accumulated = {f"shmemx_{name}_accumulate" for name in re.findall(r"\bACCUMULATE\((\w+), ", declared)}
+    functions |= accumulated | {f"{name}_strided" for name in accumulated}
+    of_templates = {"lull_check_cpp_abi"}  # test_cpp_abi.py
+    assert {name for _, names in kept().values() for name in names} - of_templates <= functions
 
 
 def test_every_library_that_programs_link_is_kept() -> None:
