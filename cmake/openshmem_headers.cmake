@@ -9,3 +9,4 @@ execute_process(COMMAND ${Python_EXECUTABLE} -B ${interface}/man_pages.py ${PROJ
                 COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB sources ${interface}/*.toml ${interface}/*.py ${interface}/*.in)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
+configure_file(cmake/version.h.in ${LULL_MADE_INCLUDE}/lull/version.h @ONLY)

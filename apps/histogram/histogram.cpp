@@ -71,7 +71,7 @@ int run(const options& wanted) {
   irregular::reduction all;
   irregular::thread_pool threads(wanted.threads);
   std::optional<updater> updates;
-  if (!wanted.direct()) updates.emplace(lull::items<uint64_t>, increment{table.data()}, wanted.policy());
+  if (!wanted.direct()) updates.emplace(lull::items_of<uint64_t>{}, increment{table.data()}, wanted.policy());
 
   const auto passes_of = [&](uint64_t passes, irregular::stopwatch& watch) {
     watch.start();

@@ -97,7 +97,7 @@ int run(const options& wanted) {
   if (wanted.cache)
     kept.emplace(table.data(), targets.words, wanted.policy());
   else if (!wanted.direct())
-    words.emplace(lull::items<uint64_t>, stored_word{table.data()}, wanted.policy_of_many_handlers());
+    words.emplace(lull::items_of<uint64_t>{}, stored_word{table.data()}, wanted.policy_of_many_handlers());
 
   const auto passes_of = [&](uint64_t passes, irregular::stopwatch& watch) {
     watch.start();

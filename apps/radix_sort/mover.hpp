@@ -39,12 +39,12 @@ struct place_element<0> {
 
 template <std::size_t Bytes>
 class mover {
-  using item = std::conditional_t<Bytes == 0, lull::bytes_of_any_size, moved_element<Bytes>>;
+  using item = std::conditional_t<Bytes == 0, lull::byte_span, moved_element<Bytes>>;
 
  public:
   // Collective. Without a policy each element is put by itself.
   mover(std::size_t bytes, const std::optional<lull::aggregate_options>& policy) : bytes_(bytes) {
-    if (policy) elements_.emplace(lull::items<item>, place_element<Bytes>{&into_}, *policy);
+    if (policy) elements_.emplace(lull::items_of<item>{}, place_element<Bytes>{&into_}, *policy);
   }
   mover(const mover&) = delete;
   mover& operator=(const mover&) = delete;

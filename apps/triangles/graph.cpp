@@ -22,7 +22,7 @@ graph::graph(edge_source& edges, irregular::reduction& all) {
   const std::uint32_t pes = all_pes();
   std::vector<std::uint64_t> pairs;  // the number of a vertex here, a neighbour
   {
-    lull::aggregator ends{lull::items<std::uint64_t>, [&pairs](std::uint64_t pair) { pairs.push_back(pair); }};
+    lull::aggregator ends{lull::items_of<std::uint64_t>{}, [&pairs](std::uint64_t pair) { pairs.push_back(pair); }};
     edges.read([&](const edge& e) {
       if (e.u == e.v) return;
       const home u = home_of(e.u, pes), v = home_of(e.v, pes);
@@ -46,7 +46,7 @@ void graph::keep_those_above(std::span<const std::uint64_t> pairs) {
 
   std::vector<std::uint32_t> of_neighbours(pairs.size());
   {
-    lull::gatherer asked{lull::items<std::uint32_t>, [&](std::uint32_t vertex) { return degrees[vertex]; }};
+    lull::gatherer asked{lull::items_of<std::uint32_t>{}, [&](std::uint32_t vertex) { return degrees[vertex]; }};
     asked.into(of_neighbours);
     for (const std::uint64_t pair : pairs) {
       const home neighbour = home_of(low_of(pair), pes);

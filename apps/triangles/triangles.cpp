@@ -129,7 +129,7 @@ int run(const options& wanted) {
   const edge_table edges(graph, all);
   uint64_t found = 0;
   std::optional<questions> asked;
-  if (!wanted.direct()) asked.emplace(lull::items<question>, answer{&edges, &found}, wanted.policy());
+  if (!wanted.direct()) asked.emplace(lull::items_of<question>{}, answer{&edges, &found}, wanted.policy());
 
   const auto passes_of = [&, &of = graph](uint64_t passes, irregular::stopwatch& watch) {
     watch.start();

@@ -103,7 +103,7 @@ pass local_loads(bench& b, uint64_t words) {
 
 pass histogram(bench& b, uint64_t words) {
   const auto handler = [table = b.table(words)](uint64_t word) { ++table[word]; };
-  auto made = std::make_shared<lull::aggregator<uint64_t, decltype(handler)>>(lull::items<uint64_t>, handler);
+  auto made = std::make_shared<lull::aggregator<uint64_t, decltype(handler)>>(lull::items_of<uint64_t>{}, handler);
   return [made, &where = b.where(words)] {
     for (const target& t : where) made->push(t.word, static_cast<int>(t.pe));
     made->done();
@@ -113,7 +113,7 @@ pass histogram(bench& b, uint64_t words) {
 // Items are made as they are pushed, so that there may be any number of them.
 pass stream(bench& b, uint64_t words) {
   const auto handler = [table = b.table(words)](uint64_t word) { ++table[word]; };
-  auto made = std::make_shared<lull::aggregator<uint64_t, decltype(handler)>>(lull::items<uint64_t>, handler);
+  auto made = std::make_shared<lull::aggregator<uint64_t, decltype(handler)>>(lull::items_of<uint64_t>{}, handler);
   return [made, words, items = b.items, pes = static_cast<uint64_t>(shmem_n_pes())] {
     uint64_t state = static_cast<uint64_t>(shmem_my_pe()) + 1;
     for (std::size_t i = 0; i < items; ++i) {
@@ -126,7 +126,7 @@ pass stream(bench& b, uint64_t words) {
 
 pass histogram_bulk(bench& b, uint64_t words) {
   const auto handler = [table = b.table(words)](uint64_t word) { ++table[word]; };
-  auto made = std::make_shared<lull::aggregator<uint64_t, decltype(handler)>>(lull::items<uint64_t>, handler);
+  auto made = std::make_shared<lull::aggregator<uint64_t, decltype(handler)>>(lull::items_of<uint64_t>{}, handler);
   return [made, &where = b.where(words)] {
     made->push_each(where.size(), [&](std::size_t i) { return addressed{where[i].word, where[i].pe}; });
     made->done();
@@ -135,11 +135,11 @@ pass histogram_bulk(bench& b, uint64_t words) {
 
 pass histogram_bins(bench& b, uint64_t words) {
   constexpr std::size_t bins = 128, items_in_bin = 65536;
-  lull::binned handler{lull::items<uint64_t>, bins,
+  lull::binned handler{lull::items_of<uint64_t>{}, bins,
                        [shift = std::bit_width(words / bins - 1)](uint64_t word) { return word >> shift; },
                        [table = b.table(words)](uint64_t word) { ++table[word]; }, items_in_bin};
   auto made =
-      std::make_shared<lull::aggregator<uint64_t, decltype(handler)>>(lull::items<uint64_t>, std::move(handler));
+      std::make_shared<lull::aggregator<uint64_t, decltype(handler)>>(lull::items_of<uint64_t>{}, std::move(handler));
   return [made, &where = b.where(words)] {
     for (const target& t : where) made->push(t.word, static_cast<int>(t.pe));
     made->done();
@@ -148,7 +148,7 @@ pass histogram_bins(bench& b, uint64_t words) {
 
 pass gather(bench& b, uint64_t words) {
   const auto handler = [table = b.table(words)](uint64_t word) { return table[word]; };
-  auto made = std::make_shared<lull::gatherer<uint64_t, decltype(handler)>>(lull::items<uint64_t>, handler);
+  auto made = std::make_shared<lull::gatherer<uint64_t, decltype(handler)>>(lull::items_of<uint64_t>{}, handler);
   b.values.resize(b.items);
   return [made, &b, &where = b.where(words)] {
     made->into(b.values);
@@ -159,7 +159,7 @@ pass gather(bench& b, uint64_t words) {
 
 pass gather_bulk(bench& b, uint64_t words) {
   const auto handler = [table = b.table(words)](uint64_t word) { return table[word]; };
-  auto made = std::make_shared<lull::gatherer<uint64_t, decltype(handler)>>(lull::items<uint64_t>, handler);
+  auto made = std::make_shared<lull::gatherer<uint64_t, decltype(handler)>>(lull::items_of<uint64_t>{}, handler);
   b.values.resize(b.items);
   return [made, &b, &where = b.where(words)] {
     made->into(b.values);
@@ -203,7 +203,7 @@ pass phases_of(bench& b, std::size_t count, bool aggregated, std::function<int(c
         shmem_barrier_all();
       }
     };
-  auto made = std::make_shared<lull::aggregator<uint64_t, counter>>(lull::items<uint64_t>, counter{table});
+  auto made = std::make_shared<lull::aggregator<uint64_t, counter>>(lull::items_of<uint64_t>{}, counter{table});
   return [made, where = std::move(where), count] {
     for (std::size_t i = 0; i < where.size(); i += count) {
       for (std::size_t k = i; k < std::min(i + count, where.size()); ++k)

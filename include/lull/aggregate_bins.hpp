@@ -1,18 +1,22 @@
-// A handler for tables larger than the caches: it keeps items back in bins, and handles a bin at a time.
+// A handler for tables larger than the caches: it collects items in bins, and handles one bin at a time.
 //
-//     lull::aggregator histogram{lull::items<std::uint64_t>,
-//                                lull::binned{lull::items<std::uint64_t>, 64, [](std::uint64_t bin) { return bin >> 19;
-//                                },
-//                                             [&](std::uint64_t bin) { ++bins[bin]; }}};
+//     lull::binned increment{lull::items_of<std::uint64_t>{}, 64, [](std::uint64_t word) { return word >> 19; },
+//                            [&](std::uint64_t word) { ++table[word]; }};
+//     lull::aggregator histogram{lull::items_of<std::uint64_t>{}, std::move(increment)};
 //
-// key(item) says which bin, 0 ≤ key < bins: items that touch the same part of a table belong together, so that this
-// part is in the caches, and its pages in the translation buffer, while they are handled. A bin is handled when it is
-// full, and all are in done(), before it returns. Items of one bin are handled in the order of their arrival. 64 bins
-// of 16,384 items of 8 bytes take 8 MiB.
+// key(item) returns the bin, 0 ≤ key < bins. Items with one key should touch the same part of the table, so that this
+// part is in the caches, and its pages in the TLB, while the bin is handled. A bin is handled when it is full, and
+// every bin in done(), before that returns; items of one bin in the order of their arrival. If the handler has direct()
+// and finish(), so has this one. 64 bins of 16,384 items of 8 bytes take 8 MiB.
 #pragma once
-#include <lull/aggregate.hpp>
+#include <lull/aggregate_options.hpp>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
 
 namespace lull {
+inline namespace cpp_abi_1 {
 
 template <class Item, class Key, class Handler>
 class binned {
@@ -69,4 +73,5 @@ class binned {
   std::vector<bin> bins_;  // which point into items_, also after a move
 };
 
+}  // namespace cpp_abi_1
 }  // namespace lull

@@ -12,21 +12,23 @@
 #include "model/machine_file.hpp"
 #include "shmem.h"
 
-namespace lull::detail {
+namespace lull {
+inline namespace cpp_abi_1 {
+namespace detail {
 namespace {
 
 // When making it begins, after what is found out once in a job.
 std::int64_t begin(fabric::world& world, const aggregation_request& wanted) {
   aggregate::begin_plan(world);
-  if (wanted.chosen_from && !wanted.past && world.places().nodes() > 1 && !aggregate::ends_are_measured()) {
-    const auto how = aggregate::make_plan(world, *wanted.options, wanted.item_bytes, wanted.chosen_from);
+  if (wanted.requested_options && !wanted.past && world.places().nodes() > 1 && !aggregate::ends_are_measured()) {
+    const auto how = aggregate::make_plan(world, *wanted.options, wanted.item_bytes, wanted.requested_options);
     if (how.may_change) aggregate::measure_ends(world, how.routes, *wanted.options);
   }
   return now_ns();
 }
 
 aggregate::plan plan_of(fabric::world& world, const aggregation_request& wanted) {
-  aggregate::plan how = aggregate::make_plan(world, *wanted.options, wanted.item_bytes, wanted.chosen_from);
+  aggregate::plan how = aggregate::make_plan(world, *wanted.options, wanted.item_bytes, wanted.requested_options);
   how.sizes.reserved = wanted.offer ? 1 : 0;
   return how;
 }
@@ -36,8 +38,8 @@ std::unique_ptr<aggregate::thread_exchange> exchange_for(fabric::world& world, c
                                                          aggregate::chunk_budget& memory) {
   using handling = aggregate::thread_exchange::handling;
   if (how.chunk_memory == 0 || wanted.offer) return nullptr;
-  const apply_batch plain = wanted.plain_here ? wanted.plain_here : wanted.plain;
-  const apply_batch addressed = wanted.addressed_here ? wanted.addressed_here : wanted.addressed;
+  const apply_batch plain = wanted.apply_local ? wanted.apply_local : wanted.apply;
+  const apply_batch addressed = wanted.apply_local_addressed ? wanted.apply_local_addressed : wanted.apply_addressed;
   return std::make_unique<aggregate::thread_exchange>(
       world, items, aggregate::thread_exchange::delivery{how.addressed() ? addressed : plain, wanted.handler},
       wanted.has_parts                      ? handling::by_parts
@@ -54,24 +56,24 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
 aggregation::aggregation(fabric::world& world, const aggregation_request& wanted, std::int64_t begun_ns)
     : world_(world),
       plan_(plan_of(world, wanted)),
-      delivery_{plan_.addressed() ? wanted.addressed : wanted.plain, wanted.handler},
-      answers_(wanted.answers),
+      delivery_{plan_.addressed() ? wanted.apply_addressed : wanted.apply, wanted.handler},
+      replies_(wanted.replies),
       pipeline_(
           world, plan_, item_format(wanted.item_bytes, plan_.addressed(), plan_.compress),
           wanted.offer ? aggregate::sink{wanted.offer, wanted.handler} : aggregate::sink{&aggregation::deliver, this},
-          !wanted.offer, answers_ ? &answers_->pipeline_ : nullptr),
-      notes_{wanted.notes, wanted.handler, wanted.item_bytes + wanted.note_bytes},
-      items_of_threads_(wanted.note_bytes == 0 ? pipeline_.items() : item_format(notes_.bytes, false, false)),
+          !wanted.offer, replies_ ? &replies_->pipeline_ : nullptr),
+      tags_{wanted.detach, wanted.handler, wanted.item_bytes + wanted.tag_bytes},
+      items_of_threads_(wanted.tag_bytes == 0 ? pipeline_.items() : item_format(tags_.bytes, false, false)),
       clock_(world, wanted.offer && aggregate::has_threads()),
-      phases_(world, pipeline_, clock_, answers_ ? &answers_->phases_ : nullptr),
+      phases_(world, pipeline_, clock_, replies_ ? &replies_->phases_ : nullptr),
       chunks_(plan_.chunk_memory, static_cast<std::size_t>(world.cores_of_pe())),
       threads_(exchange_for(world, wanted, plan_, items_of_threads_, chunks_)),
       history_(std::make_unique<history>()) {
   pipeline_.include(threads_.get());
   // Answers to one PE are then pushed by one thread at a time, if they go to it at once.
-  if (threads_ && wanted.options->concurrent_handlers && !wanted.has_parts && !(answers_ && plan_.addressed()))
+  if (threads_ && wanted.options->concurrent_handlers && !wanted.has_parts && !(replies_ && plan_.addressed()))
     pipeline_.let_threads_help();
-  const int ways = answers_ ? 2 : 1;  // of an item
+  const int ways = replies_ ? 2 : 1;  // of an item
   const auto made_ns = static_cast<double>(now_ns() - begun_ns);
   const bool direct = plan_.direct && wanted.has_direct;
   const model::correction_rules& rules = model::this_machine().correction;
@@ -79,7 +81,7 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
   if (direct) {
     const auto least = std::ranges::min_element(plan_.routes, {}, [](const auto& r) { return r.found.ns_per_phase; });
     phases_.allow_direct_path(
-        {.gets = answers_ != nullptr,
+        {.gets = replies_ != nullptr,
          .ns_per_item = ways * plan_.ns_per_item,
          .ns_per_phase = ways * plan_.ns_per_phase,
          .measured_ns_per_phase = plan_.may_change ? ways * end_ns
@@ -102,7 +104,7 @@ aggregation::aggregation(fabric::world& world, const aggregation_request& wanted
         plan_, price_ns, rules,
         aggregate::route_choice::items{
             .in_one = wanted.item_bytes == 0 ? static_cast<double>(aggregate::usual_bytes_of_any_size) : 1,
-            .both_ways = answers_ != nullptr,
+            .both_ways = replies_ != nullptr,
             .turns = world.pes_per_core()});
   }
   if (!plan_.may_change) history_->route->stay();
@@ -133,29 +135,29 @@ std::size_t aggregation::deliver(void* self, const batch& items) {
   return items.count;
 }
 
-std::size_t aggregation::items_under_way() const { return pipeline_.items().count(plan_.sizes.under_way()); }
+std::size_t aggregation::max_items_in_flight() const { return pipeline_.items().count(plan_.sizes.under_way()); }
 
-void aggregation::turn_over(int pe, std::size_t item_bytes) {
+void aggregation::make_room(int pe, std::size_t item_bytes) {
   if (!clock_.runs()) begin_timing();
   const aggregate::first_channel& way = pipeline_.ways()[static_cast<std::size_t>(pe)];
   pipeline_.must_fit(way, item_bytes);
-  if (pipeline_.turn_over(way) || plan_.flush_ns != 0) keep_pace();
-  if (!way.fits(item_bytes)) pipeline_.turn_over(way);  // what was passed on filled this one
+  if (pipeline_.make_room(way) || plan_.flush_ns != 0) keep_pace();
+  if (!way.fits(item_bytes)) pipeline_.make_room(way);  // what was passed on filled this one
 }
 
-bool aggregation::try_turn_over(int pe, std::size_t item_bytes) {
+bool aggregation::try_make_room(int pe, std::size_t item_bytes) {
   if (!clock_.runs()) begin_timing();
   const aggregate::first_channel& way = pipeline_.ways()[static_cast<std::size_t>(pe)];
   if (plan_.flush_ns != 0) flush_if_due();
-  pipeline_.try_turn_over(way);
+  pipeline_.try_make_room(way);
   pipeline_.consume();
-  if (!way.fits(item_bytes)) pipeline_.try_turn_over(way);  // what was passed on filled this one
+  if (!way.fits(item_bytes)) pipeline_.try_make_room(way);  // what was passed on filled this one
   return way.fits(item_bytes);
 }
 
 void aggregation::append(const aggregate::first_channel& way, int pe, std::span<const std::byte> items) {
   const bool noted = items_of_threads_.stride != pipeline_.items().stride;
-  const bool sent = noted ? pipeline_.append(way, pe, notes_, items) : pipeline_.append(way, items);
+  const bool sent = noted ? pipeline_.append(way, pe, tags_, items) : pipeline_.append(way, items);
   if (sent || plan_.flush_ns != 0) keep_pace();
 }
 
@@ -173,7 +175,7 @@ void aggregation::flush() {
   pipeline_.flush();
   const std::int64_t now = now_ns();
   last_flush_ns_.store(now, std::memory_order_relaxed);
-  if (answers_) answers_->last_flush_ns_.store(now, std::memory_order_relaxed);
+  if (replies_) replies_->last_flush_ns_.store(now, std::memory_order_relaxed);
 }
 
 void aggregation::flush_if_due() {
@@ -235,8 +237,8 @@ std::unique_ptr<history> aggregation::give_history() {
   return std::move(history_);
 }
 
-void aggregation::finish_direct(std::uint64_t items) {
-  if (!phases_.finish_direct(items))
+void aggregation::finish_direct_phase(std::uint64_t items) {
+  if (!phases_.finish_direct_phase(items))
     finish();
   else if (history_->route)
     history_->last_phase_ended_ns = now_ns();
@@ -264,7 +266,7 @@ producer& aggregation::producer_comes() {
   {
     const std::lock_guard hold(pipeline_.filling());
     clock_.begin_sleep();
-    if (phases_.takes_direct_path()) leave_direct();  // what threads push goes by buffers
+    if (phases_.takes_direct_path()) leave_direct_path();  // what threads push goes by buffers
     for (const auto& each : producers_)
       if (each->is_free() && (!its || each->was_of(aggregate::this_thread()))) its = each.get();
     if (!its) its = producers_.emplace_back(std::make_unique<producer>(*this, *threads_)).get();
@@ -310,4 +312,6 @@ aggregate_statistics aggregation::statistics() const {
           .buffer_bytes = world_.places().nodes() > 1 ? plan_.sizes.inter_node_bytes : plan_.sizes.intra_node_bytes};
 }
 
-}  // namespace lull::detail
+}  // namespace detail
+}  // namespace cpp_abi_1
+}  // namespace lull

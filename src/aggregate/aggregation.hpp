@@ -18,7 +18,9 @@
 #include "aggregate/plan.hpp"
 #include "aggregate/thread_exchange.hpp"
 
-namespace lull::detail {
+namespace lull {
+inline namespace cpp_abi_1 {
+namespace detail {
 
 class producer;
 
@@ -31,18 +33,18 @@ class aggregation {
 
   [[nodiscard]] int me() const { return world_.me().index(); }
   [[nodiscard]] const aggregate::pipeline& pipeline() const { return pipeline_; }
-  [[nodiscard]] std::size_t items_under_way() const;  // from one PE to another, at most
+  [[nodiscard]] std::size_t max_items_in_flight() const;  // from one PE to another, at most
 
-  void turn_over(int pe, std::size_t item_bytes);
-  bool try_turn_over(int pe, std::size_t item_bytes);  // false: there is no room now
+  void make_room(int pe, std::size_t item_bytes);
+  bool try_make_room(int pe, std::size_t item_bytes);  // false: there is no room now
   bool advance();                                      // whether anything had arrived
   void finish();
   bool try_finish() { return phases_.try_finish(); }  // a step that does not wait; true: the phase is over
   [[nodiscard]] bool can_go_on() const { return phases_.can_go_on(); }
 
-  [[nodiscard]] std::uint64_t direct_items() const { return phases_.direct_items(); }
-  void leave_direct() { phases_.leave_direct(); }
-  void finish_direct(std::uint64_t items);
+  [[nodiscard]] std::uint64_t direct_path_limit() const { return phases_.direct_path_limit(); }
+  void leave_direct_path() { phases_.leave_direct_path(); }
+  void finish_direct_phase(std::uint64_t items);
 
   // For threads with chunks of their own (producer.hpp).
   producer& producer_comes();  // std::logic_error in a program that has no threads
@@ -55,7 +57,7 @@ class aggregation {
 
   [[nodiscard]] aggregate_statistics statistics() const;  // its history included
 
-  [[nodiscard]] bool wants_other_route() const { return wanted_route().has_value(); }
+  [[nodiscard]] bool route_change_due() const { return wanted_route().has_value(); }
   [[nodiscard]] std::optional<aggregate::scheme> wanted_route() const;
   [[nodiscard]] const aggregate::scheme& route() const { return plan_.how; }
   // For the next; this one is to be destroyed.
@@ -75,9 +77,9 @@ class aggregation {
   fabric::world& world_;
   aggregate::plan plan_;
   aggregate::thread_exchange::delivery delivery_;
-  aggregation* answers_;
+  aggregation* replies_;
   aggregate::pipeline pipeline_;
-  aggregate::noted_items notes_;
+  aggregate::tagged_items tags_;
   aggregate::item_format items_of_threads_;  // those of the pipeline, with their notes
   aggregate::phase_clock clock_;
   aggregate::phases phases_;
@@ -88,4 +90,6 @@ class aggregation {
   std::unique_ptr<history> history_;
 };
 
-}  // namespace lull::detail
+}  // namespace detail
+}  // namespace cpp_abi_1
+}  // namespace lull

@@ -13,9 +13,9 @@ namespace lull::aggregate {
 
 class arrival_queue {
  public:
-  // `bytes`, or enough for one item of `largest_item` bytes.
-  arrival_queue(std::size_t bytes, std::size_t largest_item)
-      : room_(bytes > record_of(largest_item) ? bytes : record_of(largest_item)) {}
+  // `bytes`, or enough for one item of `max_item_bytes` bytes.
+  arrival_queue(std::size_t bytes, std::size_t max_item_bytes)
+      : room_(bytes > record_of(max_item_bytes) ? bytes : record_of(max_item_bytes)) {}
 
   [[nodiscard]] bool empty() const { return head_ == tail_; }
   [[nodiscard]] std::size_t memory() const { return room_.size(); }

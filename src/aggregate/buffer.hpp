@@ -1,4 +1,4 @@
-// What travels: a buffer is a header and items, which lull/aggregate_items.hpp writes and reads.
+// What travels: a buffer is a header and items, which lull/detail/items.hpp writes and reads.
 //
 // Between nodes a buffer may be compressed: a byte position that is zero in all its items (the high bytes of indices
 // are) does not travel.

@@ -18,7 +18,7 @@ constexpr std::size_t usual_queue = 65536;
 constexpr std::int64_t longest_sleep_ns = 10'000'000;
 constexpr int nobody = -1;
 
-aggregate_options with_route(const lull_aggregator_options_t& wanted, std::size_t item_bytes) {
+aggregate_options with_chosen_route(const lull_aggregator_options_t& wanted, std::size_t item_bytes) {
   if (wanted.buffers < LULL_BUFFERS_BY_SETTING || wanted.buffers > LULL_BUFFERS_PER_NODE)
     throw std::invalid_argument("buffers " + std::to_string(wanted.buffers) + "; lull_aggregator_buffers names them");
   aggregate_options options{.buffers = static_cast<lull::aggregate_buffers>(wanted.buffers),
@@ -27,7 +27,7 @@ aggregate_options with_route(const lull_aggregator_options_t& wanted, std::size_
                             .memory_bytes = wanted.memory_bytes};
   if (wanted.flush_us != 0) options.flush_us = std::max(wanted.flush_us, 0L);
   if (wanted.compress != 0) options.compress = wanted.compress > 0 ? 1 : 0;
-  return lull::detail::with_route(options, item_bytes);
+  return lull::detail::with_chosen_route(options, item_bytes);
 }
 
 }  // namespace
@@ -83,22 +83,22 @@ lull_aggregator::lull_aggregator(lull::fabric::world& world, std::size_t item_by
                                  const lull_aggregator_options_t& wanted)
     : world_(world),
       item_bytes_(item_bytes),
-      options_(with_route(wanted, item_bytes == 0 ? 0 : item_bytes + sizeof(std::uint32_t))),
+      options_(with_chosen_route(wanted, item_bytes == 0 ? 0 : item_bytes + sizeof(std::uint32_t))),
       sender_bytes_(options_.buffers == lull::aggregate_buffers::per_pe && options_.hops == 1 ? 0
                                                                                               : sizeof(std::uint32_t)),
       aggregation_(world, {.item_bytes = item_bytes == 0 ? 0 : item_bytes + sender_bytes_,
-                           .plain = nullptr,
-                           .addressed = nullptr,
+                           .apply = nullptr,
+                           .apply_addressed = nullptr,
                            .handler = this,
                            .options = &options_,
-                           .answers = nullptr,
+                           .replies = nullptr,
                            .has_direct = false,
                            .offer = &lull_aggregator::take}),
       items_(aggregation_.pipeline().items()),
       wire_bytes_(items_.head + sender_bytes_ + item_bytes),
       cursors_(aggregation_.pipeline().cursors()),
       arrived_(wanted.queue_bytes == 0 ? usual_queue : wanted.queue_bytes,
-               item_bytes == 0 ? aggregation_.pipeline().largest_item() : item_bytes),
+               item_bytes == 0 ? aggregation_.pipeline().max_item_bytes() : item_bytes),
       sharing_(lull::aggregate::has_threads() ? std::make_unique<sharing>(world) : nullptr),
       refused_(nobody) {
   sleepers& who = asleep_with(sharing_ != nullptr);
@@ -132,11 +132,11 @@ int lull_aggregator::push_one(const void* item, std::size_t bytes, int pe) {
   if (done_) return LULL_AGGREGATOR_IS_DONE;
   std::size_t travels = wire_bytes_;
   if (of_any_size()) {
-    if (sender_bytes_ + bytes > aggregation_.pipeline().largest_item()) return LULL_AGGREGATOR_TOO_LARGE;
+    if (sender_bytes_ + bytes > aggregation_.pipeline().max_item_bytes()) return LULL_AGGREGATOR_TOO_LARGE;
     travels += bytes;
   }
   lull::detail::cursor& at = *cursors_[pe];
-  if (static_cast<std::size_t>(at.end - at.next) < travels && !aggregation_.try_turn_over(pe, travels)) {
+  if (static_cast<std::size_t>(at.end - at.next) < travels && !aggregation_.try_make_room(pe, travels)) {
     refused_ = pe;
     return 0;
   }

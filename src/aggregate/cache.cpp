@@ -7,7 +7,9 @@
 #include "lull/aggregate_cache.hpp"
 #include "shmem/current.hpp"
 
-namespace lull::detail {
+namespace lull {
+inline namespace cpp_abi_1 {
+namespace detail {
 
 cache_sizes cache_sizes_of(const aggregate_options& options) {
   const auto least = static_cast<std::size_t>(smallest_line), most = static_cast<std::size_t>(largest_line);
@@ -21,6 +23,8 @@ cache_sizes cache_sizes_of(const aggregate_options& options) {
                       : static_cast<std::size_t>(setting_integer("LULL_AGGREGATE_CACHE_LINE"))};
 }
 
-const std::uint64_t* meetings_of_all() { return &shmem::here("lull::table_reader").everybody().barriers(); }
+const std::uint64_t* world_collectives() { return &shmem::here("lull::table_reader").everybody().barriers(); }
 
-}  // namespace lull::detail
+}  // namespace detail
+}  // namespace cpp_abi_1
+}  // namespace lull

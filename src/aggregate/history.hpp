@@ -7,7 +7,9 @@
 #include "aggregate/phases.hpp"
 #include "aggregate/route_choice.hpp"
 
-namespace lull::detail {
+namespace lull {
+inline namespace cpp_abi_1 {
+namespace detail {
 
 struct history {
   // Of all aggregations that are over.
@@ -21,4 +23,6 @@ struct history {
   std::optional<model::direct_path_costs> direct{};  // what was measured of it
 };
 
-}  // namespace lull::detail
+}  // namespace detail
+}  // namespace cpp_abi_1
+}  // namespace lull

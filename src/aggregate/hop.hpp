@@ -4,10 +4,10 @@
 // there in batches at the sink. States: open → close() → over() once everything has arrived in both directions →
 // reopen().
 //
-// Threads: what fills and sends buffers (cursors, append, turn_over, flush, close, counts, waiting_items) is used by
+// Threads: what fills and sends buffers (cursors, append, make_room, flush, close, counts, waiting_items) is used by
 // one thread at a time, what handles what has arrived (consume, anything_arrived) by one at a time too, which may be
 // another, or, after share_channels(), by any number, which then handle different channels; room() by any thread at any
-// time. What waits, turn_over, flush and close, lets other threads in meanwhile.
+// time. What waits, make_room, flush and close, lets other threads in meanwhile.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -88,9 +88,9 @@ class hop {
   [[nodiscard]] std::size_t channels() const { return cursors_.size(); }
   // Makes room at the cursor: sends what is there when it is full. Other threads may have used it up meanwhile. Whether
   // anything has left, so that it is time to look at what has arrived.
-  virtual bool turn_over(std::size_t channel) = 0;
+  virtual bool make_room(std::size_t channel) = 0;
   // The same without waiting. False: there is no room now.
-  virtual bool try_turn_over(std::size_t channel) = 0;
+  virtual bool try_make_room(std::size_t channel) = 0;
   virtual bool try_flush() = 0;
   [[nodiscard]] virtual bool holds_back() const { return false; }  // after try_flush(): whether it has left anything
   [[nodiscard]] virtual bool could_send_more() const { return false; }  // of that

@@ -109,7 +109,7 @@ node_hop::node_hop(fabric::world& world, progress_of_later_hops& later, const ro
 
 node_hop::~node_hop() {
   world_.transfers().quiet(traffic_);
-  world_.transfers().quiet(answers_);
+  world_.transfers().quiet(acks_);
   world_.everybody().sync();
   world_.memory().release(memory_);
 }
@@ -237,7 +237,7 @@ void node_hop::send(outgoing& out, std::uint64_t buffer) {
                                 out.receiver, false);
 }
 
-bool node_hop::turn_over(std::size_t channel) {
+bool node_hop::make_room(std::size_t channel) {
   const bool any = bytes_in_chunk(channel) != 0;
   append_chunk(channel);
   return any;
@@ -250,7 +250,7 @@ void node_hop::flush() {
   }
 }
 
-bool node_hop::try_turn_over(std::size_t channel) { return try_append_chunk(channel); }
+bool node_hop::try_make_room(std::size_t channel) { return try_append_chunk(channel); }
 
 bool node_hop::try_flush() {
   bool all = true;
@@ -305,7 +305,7 @@ bool node_hop::consume() {
     }
     any |= in.at.is_beyond(before);
     if (in.at.read == before.read) continue;
-    world_.transfers().put_signal(answers_, in.consumed_there, nullptr, 0,
+    world_.transfers().put_signal(acks_, in.consumed_there, nullptr, 0,
                                   {.word = in.consumed_there, .value = in.at.read, .whole_node = true}, in.owner,
                                   false);
   }

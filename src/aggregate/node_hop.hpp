@@ -25,8 +25,8 @@ class node_hop final : public hop {
   // Symmetric memory and chunks.
   static model::buffer_demand demand(const channel_counts& most);
 
-  bool turn_over(std::size_t channel) override;
-  bool try_turn_over(std::size_t channel) override;
+  bool make_room(std::size_t channel) override;
+  bool try_make_room(std::size_t channel) override;
   bool try_flush() override;
   [[nodiscard]] bool holds_back() const override;
   [[nodiscard]] bool could_send_more() const override;
@@ -79,7 +79,7 @@ class node_hop final : public hop {
 
   fabric::world& world_;
   progress_of_later_hops& later_;
-  fabric::context traffic_, answers_;  // buffers and what confirms them: by different threads
+  fabric::context traffic_, acks_;  // buffers and what confirms them: by different threads
   int number_;
   buffer_sizes sizes_;
   std::size_t chunk_bytes_;

@@ -109,7 +109,7 @@ pe_hop::pe_hop(fabric::world& world, progress_of_later_hops& later, const route&
 
 pe_hop::~pe_hop() {
   world_.transfers().quiet(traffic_);
-  world_.transfers().quiet(answers_);
+  world_.transfers().quiet(acks_);
   world_.everybody().sync();  // nobody sends into memory that is given back
   for (void* const part : symmetric_parts()) world_.memory().release(part);
 }
@@ -238,7 +238,7 @@ void pe_hop::send_buffer(std::size_t channel, const std::uint64_t* pushed) {
   cursors_[channel] = {};
 }
 
-bool pe_hop::turn_over(std::size_t channel) {
+bool pe_hop::make_room(std::size_t channel) {
   if (go_on_in_buffer(channel)) return false;
   const bool any = out_[channel].open;
   if (any) send_buffer(channel, nullptr);
@@ -264,7 +264,7 @@ std::size_t pe_hop::append(std::size_t channel, std::span<const std::byte> items
   }
 }
 
-bool pe_hop::try_turn_over(std::size_t channel) {
+bool pe_hop::try_make_room(std::size_t channel) {
   if (go_on_in_buffer(channel)) return true;
   if (out_[channel].open) send_buffer(channel, nullptr);
   if (!room(out_[channel])) return false;
@@ -315,8 +315,7 @@ bool pe_hop::consume(incoming& in) {
       store(in.consumed->value, in.at.read);
       world_.memory().bell_of(in.from).ring();
     } else {
-      world_.transfers().non_fetching(answers_, &in.consumed->value, {fabric::amo_op::set, 8, 0, in.at.read, 0},
-                                      in.from);
+      world_.transfers().non_fetching(acks_, &in.consumed->value, {fabric::amo_op::set, 8, 0, in.at.read, 0}, in.from);
     }
   }
   return in.at.is_beyond(before);

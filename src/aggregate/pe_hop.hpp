@@ -27,8 +27,8 @@ class pe_hop final : public hop {
   // Symmetric memory and staging rings.
   static model::buffer_demand demand(const channel_counts& most);
 
-  bool turn_over(std::size_t channel) override;
-  bool try_turn_over(std::size_t channel) override;
+  bool make_room(std::size_t channel) override;
+  bool try_make_room(std::size_t channel) override;
   bool try_flush() override;
   std::size_t append(std::size_t channel, std::span<const std::byte> items) override;
   [[nodiscard]] bool room(std::size_t channel) const override { return room(out_[channel]); }
@@ -94,7 +94,7 @@ class pe_hop final : public hop {
 
   fabric::world& world_;
   progress_of_later_hops& later_;
-  fabric::context traffic_, answers_;  // buffers and what confirms them: never in order with each other
+  fabric::context traffic_, acks_;  // buffers and what confirms them: never in order with each other
   int number_;
   buffer_sizes sizes_;
   std::byte* rings_ = nullptr;      // symmetric: intra-node rings, then inter-node ones, by index among the sources

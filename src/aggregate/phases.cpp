@@ -25,7 +25,7 @@ double phases::ns_of_empty(const std::function<void()>& finish, std::size_t warm
   }
   std::ranges::sort(took);
   seen_ = {};
-  if (answers_) answers_->seen_ = {};
+  if (replies_) replies_->seen_ = {};
   return static_cast<double>(took[took.size() / 2]);
 }
 
@@ -43,7 +43,7 @@ bool phases::try_finish() {
   }
   const std::size_t last = pipeline_.hops() - 1;
   if (!pipeline_.over(last)) return false;
-  if (answers_ && !answers_->try_finish()) return false;
+  if (replies_ && !replies_->try_finish()) return false;
   over(std::max(most_pushed_, pipeline_.most_pushed(last)));
   return true;
 }
@@ -51,7 +51,7 @@ bool phases::try_finish() {
 bool phases::can_go_on() const {
   if (closed_ != 0 && !pipeline_.over(closed_ - 1)) return false;
   if (closed_ < pipeline_.hops()) return pipeline_.can_close(closed_);
-  return !answers_ || answers_->can_go_on();
+  return !replies_ || replies_->can_go_on();
 }
 
 void phases::over(std::uint64_t most_pushed) {
@@ -70,12 +70,12 @@ void phases::meet_before_direct_phase() {
   if (direct_now_) direct_->meet(seen_.all + 1);
 }
 
-void phases::leave_direct() {
+void phases::leave_direct_path() {
   left_direct_ = true;
   direct_->leave(seen_.all + 1);
 }
 
-bool phases::finish_direct(std::uint64_t items) {
+bool phases::finish_direct_phase(std::uint64_t items) {
   seen_.direct_items += items;
   direct_here_ = items;
   world_.transfers().quiet(world_.transfers().default_context());
@@ -84,7 +84,7 @@ bool phases::finish_direct(std::uint64_t items) {
   direct_here_ = 0;
   ++seen_.all;
   ++seen_.direct;
-  if (answers_) ++answers_->seen_.all;
+  if (replies_) ++replies_->seen_.all;
   return true;
 }
 

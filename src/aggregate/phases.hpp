@@ -30,7 +30,7 @@ class phases {
 
   // `answers`: the phases of what handlers push into, or null; they end with these.
   phases(fabric::world& world, pipeline& through, phase_clock& clock, phases* answers)
-      : world_(world), pipeline_(through), clock_(clock), answers_(answers) {}
+      : world_(world), pipeline_(through), clock_(clock), replies_(answers) {}
 
   // Finds out how few items take the direct path, from what others cost in buffers, and from what is `known` of it. Collective,
   // before the first phase.
@@ -46,10 +46,10 @@ class phases {
   // After that, when the next phase is direct: handlers of this one may still run elsewhere.
   void meet_before_direct_phase();
 
-  [[nodiscard]] std::uint64_t direct_items() const { return direct_now_ ? direct_limit_ : 0; }
+  [[nodiscard]] std::uint64_t direct_path_limit() const { return direct_now_ ? direct_limit_ : 0; }
   [[nodiscard]] bool takes_direct_path() const { return direct_now_ && !left_direct_; }
-  void leave_direct();
-  bool finish_direct(std::uint64_t items);  // false: somebody left, so it is to be finished as any
+  void leave_direct_path();
+  bool finish_direct_phase(std::uint64_t items);  // false: somebody left, so it is to be finished as any
 
   [[nodiscard]] const counts& seen() const { return seen_; }
   // Of the last phase that went through buffers, the same on all PEs: the most that one of them pushed.
@@ -66,7 +66,7 @@ class phases {
   fabric::world& world_;
   pipeline& pipeline_;
   phase_clock& clock_;
-  phases* answers_;
+  phases* replies_;
   counts seen_;
   std::size_t closed_ = 0;           // hops
   std::uint64_t pushed_before_ = 0;  // this phase

@@ -16,10 +16,10 @@ pipeline::pipeline(fabric::world& world, const plan& how, const item_format& ite
     : world_(world),
       items_(items),
       waits_(waits),
-      answers_(answers),
+      replies_(answers),
       duty_(std::make_shared<policy_lock>(world)),
       filling_(world) {
-  if (answers_) answers_->duty_ = duty_;
+  if (replies_) replies_->duty_ = duty_;
   const route way(world.places(), world.pes(), how.how);
   for (int number = 0; number < way.hops(); ++number) {
     sink to = last;
@@ -44,16 +44,16 @@ pipeline::pipeline(fabric::world& world, const plan& how, const item_format& ite
   std::size_t largest = std::numeric_limits<std::size_t>::max();
   for (const first_channel& first : ways_) {
     cursors_.push_back(first.at);
-    largest = std::min(largest, largest_item(first));
+    largest = std::min(largest, max_item_bytes(first));
   }
-  largest_item_ = largest - items_.head;
+  max_item_bytes_ = largest - items_.head;
 }
 
 pipeline::~pipeline() = default;
 
 void pipeline::let_threads_help() {
   may_help_ = true;
-  hops_.back()->share_channels(answers_ ? answers_->hops_.back().get() : nullptr);
+  hops_.back()->share_channels(replies_ ? replies_->hops_.back().get() : nullptr);
 }
 
 std::vector<first_channel> pipeline::ways_from(const route& way, int hop) {
@@ -82,26 +82,26 @@ std::vector<first_channel> pipeline::ways_from(const route& way, int hop) {
   return ways;
 }
 
-std::size_t pipeline::largest_item(const first_channel& way) const {
+std::size_t pipeline::max_item_bytes(const first_channel& way) const {
   return std::min(hops_[way.hop]->capacity(way.channel), later_capacity_[way.hop]);
 }
 
 void pipeline::must_fit(const first_channel& way, std::size_t item_bytes) const {
   if (items_.stride != 0) return;
-  if (const std::size_t largest = largest_item(way); item_bytes > largest)
+  if (const std::size_t largest = max_item_bytes(way); item_bytes > largest)
     throw std::length_error("an item of " + std::to_string(item_bytes) +
                             " bytes does not fit an aggregation buffer of " + std::to_string(largest) +
                             " bytes; raise LULL_AGGREGATE_BUFFER_BYTES");
 }
 
-bool pipeline::turn_over(const first_channel& way) {
+bool pipeline::make_room(const first_channel& way) {
   const std::lock_guard hold(filling_);
-  return hops_[way.hop]->turn_over(way.channel);
+  return hops_[way.hop]->make_room(way.channel);
 }
 
-void pipeline::try_turn_over(const first_channel& way) {
+void pipeline::try_make_room(const first_channel& way) {
   const std::lock_guard hold(filling_);
-  hops_[way.hop]->try_turn_over(way.channel);
+  hops_[way.hop]->try_make_room(way.channel);
 }
 
 bool pipeline::append(const first_channel& way, std::span<const std::byte> items) {
@@ -128,12 +128,12 @@ bool pipeline::append(const first_channel& way, std::span<const std::byte> items
 }
 
 // Items and notes under one hold of filling(): so the notes are in the order of the items, and there before any leaves.
-bool pipeline::append(const first_channel& way, int pe, const noted_items& how, std::span<const std::byte> items) {
+bool pipeline::append(const first_channel& way, int pe, const tagged_items& how, std::span<const std::byte> items) {
   hop& to = *hops_[way.hop];
   const std::lock_guard hold(filling_);
   const std::uint64_t before = to.counts().buffers;
   while (!items.empty()) {
-    while (!way.fits(items_.stride)) to.turn_over(way.channel);
+    while (!way.fits(items_.stride)) to.make_room(way.channel);
     const std::size_t room = static_cast<std::size_t>(way.at->end - way.at->next) / items_.stride;
     const std::size_t count = std::min(room, items.size() / how.bytes);
     how.take(how.handler, items.data(), count, pe, way.at->next);
@@ -153,7 +153,7 @@ void pipeline::flush() {
     else
       h->try_flush();
   }
-  if (answers_) answers_->flush();
+  if (replies_) replies_->flush();
 }
 
 std::size_t pipeline::pass_on(void* self, const batch& items) {
@@ -165,8 +165,8 @@ std::size_t pipeline::pass_on(void* self, const batch& items) {
   while (at != end) {
     const std::size_t bytes = p.items_.size_of(at);
     const first_channel& way = on.ways[item_format::address_of(at)];
-    while (!way.fits(bytes) && p.waits_) p.hops_[way.hop]->turn_over(way.channel);
-    if (!way.fits(bytes) && !p.hops_[way.hop]->try_turn_over(way.channel)) {
+    while (!way.fits(bytes) && p.waits_) p.hops_[way.hop]->make_room(way.channel);
+    if (!way.fits(bytes) && !p.hops_[way.hop]->try_make_room(way.channel)) {
       on.refused.push_back(way);
       break;
     }
@@ -183,19 +183,19 @@ bool pipeline::consume(int from_hop) {
   if (world_.places().nodes() > 1) world_.transfers().drive();
   for (const auto& f : forwarders_) f->refused.clear();
   for (auto i = static_cast<std::size_t>(from_hop); i < hops_.size(); ++i) any |= hops_[i]->consume();
-  if (answers_) any |= answers_->consume();
+  if (replies_) any |= replies_->consume();
   return any;
 }
 
 bool pipeline::help() {
   const bool any = may_help_ && hops_.back()->consume();
-  return (answers_ && answers_->help()) || any;
+  return (replies_ && replies_->help()) || any;
 }
 
 bool pipeline::anything_arrived(int from_hop) const {
   for (auto i = static_cast<std::size_t>(from_hop); i < hops_.size(); ++i)
     if (hops_[i]->anything_arrived()) return true;
-  return answers_ && answers_->anything_arrived();
+  return replies_ && replies_->anything_arrived();
 }
 
 // Called with filling_, which others may have meanwhile.

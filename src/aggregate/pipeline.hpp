@@ -35,8 +35,8 @@ struct first_channel {
 };
 
 // Items with a note in front, which `take` keeps here when they leave.
-struct noted_items {
-  detail::take_notes take;
+struct tagged_items {
+  detail::detach_tags take;
   void* handler;
   std::size_t bytes;  // of one, with its note
 };
@@ -60,16 +60,16 @@ class pipeline final : public progress_of_later_hops {
   [[nodiscard]] const std::vector<first_channel>& ways() const { return ways_; }  // by PE
   [[nodiscard]] cursor* const* cursors() const { return cursors_.data(); }        // the same, for templates
   // Of an item of any size, without its length and address: that goes every way, or this one.
-  [[nodiscard]] std::size_t largest_item() const { return largest_item_; }
-  [[nodiscard]] std::size_t largest_item(const first_channel& way) const;
+  [[nodiscard]] std::size_t max_item_bytes() const { return max_item_bytes_; }
+  [[nodiscard]] std::size_t max_item_bytes(const first_channel& way) const;
   void must_fit(const first_channel& way, std::size_t item_bytes) const;  // std::length_error
 
   // Fills. All but append() only make room, which what is passed on may use up meanwhile.
-  bool turn_over(const first_channel& way);                                 // whether anything has left
-  void try_turn_over(const first_channel& way);                             // does not wait
+  bool make_room(const first_channel& way);                                 // whether anything has left
+  void try_make_room(const first_channel& way);                             // does not wait
   bool append(const first_channel& way, std::span<const std::byte> items);  // all of them; whether a buffer was sent
   // The same, on a way that ends at `pe`.
-  bool append(const first_channel& way, int pe, const noted_items& how, std::span<const std::byte> items);
+  bool append(const first_channel& way, int pe, const tagged_items& how, std::span<const std::byte> items);
   [[nodiscard]] bool room(const first_channel& way) const;
   void flush();  // and the answers
 
@@ -107,7 +107,7 @@ class pipeline final : public progress_of_later_hops {
   fabric::world& world_;
   item_format items_;
   bool waits_, may_help_ = false;
-  pipeline* answers_;
+  pipeline* replies_;
   std::shared_ptr<policy_lock> duty_;
   mutable policy_lock filling_;
   std::vector<std::unique_ptr<forwarder>> forwarders_;
@@ -115,7 +115,7 @@ class pipeline final : public progress_of_later_hops {
   std::vector<std::size_t> later_capacity_;  // by hop: the largest item that all channels after it take
   std::vector<first_channel> ways_;
   std::vector<cursor*> cursors_;
-  std::size_t largest_item_ = 0;
+  std::size_t max_item_bytes_ = 0;
   std::uint64_t passed_on_ = 0;  // items of others, since the beginning
   const thread_exchange* threads_ = nullptr;
 };

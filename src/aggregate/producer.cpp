@@ -7,7 +7,9 @@
 #include "base/clock.hpp"
 #include "lull/pusher.hpp"
 
-namespace lull::detail {
+namespace lull {
+inline namespace cpp_abi_1 {
+namespace detail {
 namespace {
 
 constexpr std::size_t usual_chunk = 1024;
@@ -79,15 +81,15 @@ void producer::give_memory() {
   aggregation_.chunks().give(bytes);
 }
 
-void producer::turn_over(int entry, std::size_t item_bytes) {
+void producer::make_room(int entry, std::size_t item_bytes) {
   const auto at = static_cast<std::size_t>(entry);
-  if (at >= by_pe_.size()) return turn_over_inside(at - by_pe_.size(), item_bytes);
-  if (!by_pe_[at]) return turn_over_inside(0, item_bytes);
+  if (at >= by_pe_.size()) return make_room_locally(at - by_pe_.size(), item_bytes);
+  if (!by_pe_[at]) return make_room_locally(0, item_bytes);
   chunk& full = *by_pe_[at];
   aggregation_.pipeline().must_fit(full.way, item_bytes);
   if (full.at.next) give(full);
   const std::size_t stride = aggregation_.items_of_threads().stride;
-  const std::size_t most = std::min(chunk_bytes_, aggregation_.pipeline().largest_item(full.way));
+  const std::size_t most = std::min(chunk_bytes_, aggregation_.pipeline().max_item_bytes(full.way));
   const std::size_t wanted =
       stride == 0 ? std::max(most, item_bytes) : std::max<std::size_t>(most / stride, 1) * stride;
   if (full.memory.size() < wanted) {
@@ -103,10 +105,10 @@ void producer::turn_over(int entry, std::size_t item_bytes) {
   if (aggregation_.flush_ns() != 0 && now_ns() - last_given_ns_ >= aggregation_.flush_ns()) give_all();
 }
 
-void producer::turn_over_inside(std::size_t part, std::size_t item_bytes) {
+void producer::make_room_locally(std::size_t part, std::size_t item_bytes) {
   aggregation_.pipeline().must_fit(aggregation_.pipeline().ways()[static_cast<std::size_t>(aggregation_.me())],
                                    item_bytes);
-  if (inside_.turn_over(rings_, part, item_bytes)) aggregation_.keep_pace_inside();
+  if (inside_.make_room(rings_, part, item_bytes)) aggregation_.keep_pace_inside();
 }
 
 void producer::advance() {
@@ -120,7 +122,9 @@ producer* open_producer(aggregation* a) { return &a->producer_comes(); }
 void close_producer(producer* p) noexcept { p->belongs_to().producer_goes(*p); }
 cursor* const* cursors_of(producer* p) noexcept { return p->cursors(); }
 std::size_t parts_of(const producer* p) noexcept { return p->parts(); }
-void turn_over(producer* p, int entry, std::size_t item_bytes) { p->turn_over(entry, item_bytes); }
+void make_room(producer* p, int entry, std::size_t item_bytes) { p->make_room(entry, item_bytes); }
 void advance(producer* p) { p->advance(); }
 
-}  // namespace lull::detail
+}  // namespace detail
+}  // namespace cpp_abi_1
+}  // namespace lull

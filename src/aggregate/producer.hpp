@@ -13,7 +13,9 @@
 #include "aggregate/aggregation.hpp"
 #include "aggregate/thread_exchange.hpp"
 
-namespace lull::detail {
+namespace lull {
+inline namespace cpp_abi_1 {
+namespace detail {
 
 class producer {
  public:
@@ -32,7 +34,7 @@ class producer {
   // By PE; behind them, by part of this PE.
   [[nodiscard]] cursor* const* cursors() const { return entry_.data(); }
   [[nodiscard]] std::size_t parts() const { return inside_.parts(); }
-  void turn_over(int entry, std::size_t item_bytes);  // a PE's or a part's
+  void make_room(int entry, std::size_t item_bytes);  // a PE's or a part's
   void advance();
   [[nodiscard]] std::int64_t cpu_ns() const;  // since begin()
 
@@ -46,7 +48,7 @@ class producer {
   void give(chunk& filled);
   void give_all();
   void give_memory();  // of all chunks, which are empty
-  void turn_over_inside(std::size_t part, std::size_t item_bytes);
+  void make_room_locally(std::size_t part, std::size_t item_bytes);
 
   aggregation& aggregation_;
   aggregate::thread_exchange& inside_;
@@ -59,4 +61,6 @@ class producer {
   const void *thread_ = nullptr, *last_thread_ = nullptr;
 };
 
-}  // namespace lull::detail
+}  // namespace detail
+}  // namespace cpp_abi_1
+}  // namespace lull

@@ -97,7 +97,7 @@ void thread_exchange::give_memory(rings& mine) {
   memory_.give(bytes);
 }
 
-bool thread_exchange::turn_over(rings& mine, std::size_t part, std::size_t item_bytes) {
+bool thread_exchange::make_room(rings& mine, std::size_t part, std::size_t item_bytes) {
   ring& r = mine.of_part_[part];
   commit(mine, r);
   if (block& open = open_block(mine, r);

@@ -15,7 +15,7 @@
 //
 // Without parts, where handlers may run in any number of threads at once, a thread handles its own blocks itself.
 //
-// come(), go(), turn_over(), give() and tend() of one `rings` belong to one thread; the others may be called by any.
+// come(), go(), make_room(), give() and tend() of one `rings` belong to one thread; the others may be called by any.
 #pragma once
 #include <array>
 #include <atomic>
@@ -98,14 +98,14 @@ class thread_exchange {
   [[nodiscard]] std::size_t parts() const { return parts_; }
 
   rings& make_rings();     // one caller at a time
-  void come(rings& mine);  // before its first turn_over()
+  void come(rings& mine);  // before its first make_room()
   // Returns when what it has pushed has been handled; it stays some microseconds for the others' ends, with its parts.
   void go(rings& mine);
   void give_memory(rings& mine);  // of blocks, after go()
 
   // Makes room for an item; where that takes another block, handles what there is for the thread's own parts. Whether it
   // took one.
-  bool turn_over(rings& mine, std::size_t part, std::size_t item_bytes);
+  bool make_room(rings& mine, std::size_t part, std::size_t item_bytes);
   void give(rings& mine);  // what is in blocks that are not full
   bool tend(rings& mine);  // handles what there is for its own parts; whether there was anything
   void set_oversubscribed(bool oversubscribed);

@@ -40,6 +40,7 @@ class world {
   [[nodiscard]] std::vector<std::vector<std::byte>> tell_first_pe(const std::string& key,
                                                                   std::span<const std::byte> mine);
   [[noreturn]] void abort(int exit_code, const std::string& why) { boot_.abort(exit_code, why); }
+  [[noreturn]] void abort_together(const std::string& line) { boot_.abort_together(line); }
 
   [[nodiscard]] pe_id me() const { return boot_.rank(); }
   [[nodiscard]] int pes() const { return boot_.size(); }

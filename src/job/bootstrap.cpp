@@ -131,6 +131,12 @@ void bootstrap::abort_without_peer(const std::string& found) {
   exit_for_all(1, line);
 }
 
+void bootstrap::abort_together(const std::string& line) {
+  if (rank_.index() != 0) leave_time_to_launcher();
+  std::fprintf(stderr, "lull: %s\n", line.c_str());
+  exit_for_all(1, line);
+}
+
 // The others wait to be ended, so that process 0 has said it before anything ends. Should it have found no mistake, then their
 // first fence is also its own, and it learns of the mistake by what they have published (modex.hpp).
 void bootstrap::abort_for_mistake(const usage_error& mistake) {

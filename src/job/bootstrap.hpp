@@ -39,6 +39,9 @@ class bootstrap {
   [[noreturn]] void abort_without_peer(const std::string& found);
   // Ends the whole job because of a mistake of the user's, which its processes should find alike: process 0 says it, once.
   [[noreturn]] void abort_for_mistake(const usage_error& mistake);
+  // Ends the whole job, at any time after start-up, because of a failure that its processes find in the same call: process 0
+  // reports it. Another process reports it only if process 0 has not ended the job after 2 s.
+  [[noreturn]] void abort_together(const std::string& line);
 
  private:
   [[noreturn]] void exit_for_all(int exit_code, const std::string& why);

@@ -8,6 +8,7 @@
 
 #include "base/counted.hpp"
 #include "base/settings.hpp"
+#include "lull/version.h"
 #include "shmem.h"
 
 namespace lull::shmem {

@@ -42,7 +42,7 @@ void items_arrive_once(const lull::aggregate_options& options, unsigned most = 3
   std::vector<std::uint64_t> numbers(all);
   const bool in_order = options.hops == 1;
   auto* const sent = static_cast<std::uint64_t*>(shmem_calloc(all, sizeof(std::uint64_t)));  // to me, by sender
-  lull::aggregator items{lull::items<Item>,
+  lull::aggregator items{lull::items_of<Item>{},
                          [&](const Item& got) {
                            CHECK(got.from < all && got.number < 1'000'000'000);
                            if (in_order) CHECK(got.number == expected_next[got.from]);
@@ -95,7 +95,7 @@ void items_arrive_once(const lull::aggregate_options& options, unsigned most = 3
 void items_of_any_size_arrive_once(const lull::aggregate_options& options) {
   const int me = shmem_my_pe(), pes = shmem_n_pes();
   std::uint64_t bytes = 0, count = 0;
-  lull::aggregator items{lull::bytes,
+  lull::aggregator items{lull::items_of<lull::byte_span>{},
                          [&](std::span<const std::byte> got) {
                            ++count;
                            bytes += got.size();
@@ -167,13 +167,13 @@ void values_come_in_the_order_asked(Gatherer& gather) {
 
 void values_come_in_the_order_asked(const lull::aggregate_options& options) {
   const int me = shmem_my_pe();
-  lull::gatherer computed{lull::items<std::uint64_t>, [me](std::uint64_t request) { return value_of(me, request); },
-                          options};
+  lull::gatherer computed{lull::items_of<std::uint64_t>{},
+                          [me](std::uint64_t request) { return value_of(me, request); }, options};
   values_come_in_the_order_asked(computed);
   auto* const table = static_cast<std::uint64_t*>(shmem_malloc(100 * sizeof(std::uint64_t)));
   for (std::uint64_t i = 0; i < 100; ++i) table[i] = value_of(me, i);
   shmem_barrier_all();
-  lull::gatherer stored{lull::items<std::uint64_t>, stored_value{table}, options};
+  lull::gatherer stored{lull::items_of<std::uint64_t>{}, stored_value{table}, options};
   values_come_in_the_order_asked(stored);
   shmem_barrier_all();
   shmem_free(table);
@@ -182,10 +182,10 @@ void values_come_in_the_order_asked(const lull::aggregate_options& options) {
 void memory_is_bounded(lull::aggregate_options options) {
   const int me = shmem_my_pe();
   options.memory_bytes = std::size_t{512} << 10U;
-  lull::aggregator<std::uint64_t, void (*)(const std::uint64_t&)> items{lull::items<std::uint64_t>,
+  lull::aggregator<std::uint64_t, void (*)(const std::uint64_t&)> items{lull::items_of<std::uint64_t>{},
                                                                         [](const std::uint64_t&) {}, options};
   CHECK(items.statistics().memory_bytes <= options.memory_bytes);
-  lull::gatherer words{lull::items<std::uint64_t>, [me](std::uint64_t request) { return value_of(me, request); },
+  lull::gatherer words{lull::items_of<std::uint64_t>{}, [me](std::uint64_t request) { return value_of(me, request); },
                        options};
   CHECK(words.statistics().memory_bytes <= options.memory_bytes);
   values_come_in_the_order_asked(words);
@@ -202,7 +202,7 @@ void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& op
   auto* const counts = static_cast<std::uint64_t*>(shmem_calloc(64, sizeof(std::uint64_t)));
   auto* const sums = static_cast<std::uint64_t*>(shmem_calloc(2, sizeof(std::uint64_t)));
   {
-    lull::aggregator increments{lull::items<std::uint32_t>, counted{counts}, options};
+    lull::aggregator increments{lull::items_of<std::uint32_t>{}, counted{counts}, options};
     std::mt19937 random(static_cast<unsigned>(shmem_my_pe()) + 5);
     std::uint64_t pushed = 0;
     // Some phases are small for all PEs, some for one only.

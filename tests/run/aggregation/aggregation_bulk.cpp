@@ -59,16 +59,16 @@ void counts_are_right(Aggregator& items, std::uint64_t* table) {
 void bulk(const lull::aggregate_options& options) {
   auto* const table = symmetric<std::uint64_t>(words);
   {
-    lull::aggregator items{lull::items<std::uint64_t>, [table](std::uint64_t word) { ++table[word]; }, options};
+    lull::aggregator items{lull::items_of<std::uint64_t>{}, [table](std::uint64_t word) { ++table[word]; }, options};
     counts_are_right(items, table);
-    lull::aggregator either_way{lull::items<std::uint64_t>, counter{table}, options};
+    lull::aggregator either_way{lull::items_of<std::uint64_t>{}, counter{table}, options};
     counts_are_right(either_way, table);
     const auto key = [](std::uint64_t word) { return word / 100; };
-    lull::aggregator in_bins{lull::items<std::uint64_t>,
-                             lull::binned{lull::items<std::uint64_t>, 10, key, counter{table}, 64}, options};
+    lull::aggregator in_bins{lull::items_of<std::uint64_t>{},
+                             lull::binned{lull::items_of<std::uint64_t>{}, 10, key, counter{table}, 64}, options};
     counts_are_right(in_bins, table);
-    lull::aggregator in_bins_of_one{lull::items<std::uint64_t>,
-                                    lull::binned{lull::items<std::uint64_t>, 10, key, counter{table}, 0}, options};
+    lull::aggregator in_bins_of_one{lull::items_of<std::uint64_t>{},
+                                    lull::binned{lull::items_of<std::uint64_t>{}, 10, key, counter{table}, 0}, options};
     counts_are_right(in_bins_of_one, table);
   }
   shmem_free(table);
@@ -76,8 +76,8 @@ void bulk(const lull::aggregate_options& options) {
 
 void bulk_gathers(const lull::aggregate_options& options) {
   const auto value_of = [](std::uint64_t word, int pe) { return word * 1000 + static_cast<std::uint64_t>(pe); };
-  lull::gatherer values{lull::items<std::uint64_t>, [&](std::uint64_t word) { return value_of(word, shmem_my_pe()); },
-                        options};
+  lull::gatherer values{lull::items_of<std::uint64_t>{},
+                        [&](std::uint64_t word) { return value_of(word, shmem_my_pe()); }, options};
   for (const std::size_t count : {1U, 0U, 8'000U, 3U}) {
     const auto asked = pushed_by(shmem_my_pe(), count);
     std::vector<std::uint64_t> got(count);

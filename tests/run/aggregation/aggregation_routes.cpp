@@ -48,7 +48,7 @@ void phases(const Aggregator& a, bool may_change, Phase&& one_phase) {
 void of_items(const lull::aggregate_options& options, bool may_change) {
   const int pes = shmem_n_pes();
   std::uint64_t sum = 0, count = 0, expected = 0;
-  lull::aggregator items{lull::items<std::uint64_t>, [&](std::uint64_t value) { sum += value, ++count; }, options};
+  lull::aggregator items{lull::items_of<std::uint64_t>{}, [&](std::uint64_t value) { sum += value, ++count; }, options};
   phases(items, may_change, [&](std::uint64_t of_phase) {
     sum = count = expected = 0;
     for (std::uint64_t i = 0; i < of_phase; ++i) items.push(i, static_cast<int>(i % static_cast<std::uint64_t>(pes)));
@@ -66,7 +66,7 @@ void of_items(const lull::aggregate_options& options, bool may_change) {
 void of_any_size(const lull::aggregate_options& options, bool may_change) {
   const int pes = shmem_n_pes();
   std::uint64_t bytes = 0;
-  lull::aggregator items{lull::bytes,
+  lull::aggregator items{lull::items_of<lull::byte_span>{},
                          [&](std::span<const std::byte> got) {
                            for (const std::byte b : got) CHECK(b == static_cast<std::byte>(got.size()));
                            bytes += got.size();
@@ -93,7 +93,7 @@ void of_any_size(const lull::aggregate_options& options, bool may_change) {
 void of_answers(const lull::aggregate_options& options, bool may_change) {
   const auto pes = static_cast<std::uint64_t>(shmem_n_pes());
   const auto me = static_cast<std::uint64_t>(shmem_my_pe());
-  lull::gatherer squares{lull::items<std::uint64_t>, [&](std::uint64_t of) { return of * of + me; }, options};
+  lull::gatherer squares{lull::items_of<std::uint64_t>{}, [&](std::uint64_t of) { return of * of + me; }, options};
   std::vector<std::uint64_t> values(long_phase);
   phases(squares, may_change, [&](std::uint64_t of_phase) {
     squares.into({values.data(), of_phase});
@@ -110,21 +110,21 @@ void of_every_change() {
   std::uint64_t sum = 0;
   const auto request = [&](const lull::aggregate_options& by, const lull::aggregate_options& chosen_from) {
     return aggregation_request{.item_bytes = sizeof(std::uint64_t),
-                               .plain =
+                               .apply =
                                    [](void* to, const batch& got) {
                                      item_codec<false>::each<std::uint64_t>(
                                          got, [&](std::uint64_t v) { *static_cast<std::uint64_t*>(to) += v; });
                                    },
-                               .addressed =
+                               .apply_addressed =
                                    [](void* to, const batch& got) {
                                      item_codec<true>::each<std::uint64_t>(
                                          got, [&](std::uint64_t v) { *static_cast<std::uint64_t*>(to) += v; });
                                    },
                                .handler = &sum,
                                .options = &by,
-                               .answers = nullptr,
+                               .replies = nullptr,
                                .has_direct = false,
-                               .chosen_from = &chosen_from};
+                               .requested_options = &chosen_from};
   };
   // Those of which one is chosen, whatever the number of nodes.
   std::vector<lull::aggregate_options> routes(4);

@@ -98,7 +98,7 @@ void items_of_all_threads_arrive_once(const lull::aggregate_options& options, un
   handler.seen = &seen;
   handler.in_order = options.hops == 1;
   if constexpr (requires { handler.within; }) handler.within = within.data();
-  lull::aggregator items{lull::items<Item>, handler, options};
+  lull::aggregator items{lull::items_of<Item>{}, handler, options};
   std::vector<std::vector<std::uint32_t>> next(most_threads, std::vector<std::uint32_t>(seen.pes));  // to each PE
   const unsigned begin = seed;
   seed += 100;
@@ -155,7 +155,7 @@ void many_items_in_a_row_arrive_once(const lull::aggregate_options& options) {
   handler.seen = &seen;
   handler.in_order = options.hops == 1;
   handler.within = within.data();
-  lull::aggregator items{lull::items<part_of_thread>, handler, options};
+  lull::aggregator items{lull::items_of<part_of_thread>{}, handler, options};
   constexpr std::uint32_t passes = 2, each = 40'008;
   for (const unsigned threads : {1U, 2U, most_threads}) {
     std::ranges::fill(seen.came, 0);
@@ -189,7 +189,7 @@ void memory_of_all_threads_is_bounded(lull::aggregate_options options) {
   options.memory_bytes = std::size_t{256} << 10U;
   options.buffer_bytes = 512;
   std::uint64_t* const came = symmetric<std::uint64_t>(1);
-  lull::aggregator items{lull::items<std::uint64_t>, [&](std::uint64_t) { ++*came; }, options};
+  lull::aggregator items{lull::items_of<std::uint64_t>{}, [&](std::uint64_t) { ++*came; }, options};
   constexpr unsigned threads = 24, pushes = 400;
   in_threads(threads, [&](unsigned t) {
     std::mt19937 random(me * 100 + t);
@@ -219,7 +219,7 @@ void items_of_any_size_arrive_once(const lull::aggregate_options& options) {
   constexpr unsigned threads = 3, pushes = 600;
   constexpr std::size_t largest = 3000;
   std::uint64_t bytes = 0, count = 0;
-  lull::aggregator items{lull::bytes,
+  lull::aggregator items{lull::items_of<lull::byte_span>{},
                          [&](std::span<const std::byte> got) {
                            if (options.concurrent_handlers) {
                              std::atomic_ref(count).fetch_add(1);
@@ -282,7 +282,7 @@ void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& op
   auto* const counts = symmetric<std::uint64_t>(64);
   auto* const sums = symmetric<std::uint64_t>(2);
   {
-    lull::aggregator increments{lull::items<std::uint32_t>, counted{counts}, options};
+    lull::aggregator increments{lull::items_of<std::uint32_t>{}, counted{counts}, options};
     std::mt19937 decide(5), random(me + 5);
     std::uint64_t pushed = 0;
     for (const unsigned most : {1U, 5U, 5000U, 2U, 2U, 1U, 3000U, 1U}) {
@@ -320,7 +320,7 @@ void an_increment_is_made_once_directly_or_not(const lull::aggregate_options& op
 void an_advance_sends_what_stands_in_a_chunk(const lull::aggregate_options& options) {
   const ring r;
   auto* const served = symmetric<int>(1);  // PEs that have their item
-  lull::aggregator items{lull::items<int>,
+  lull::aggregator items{lull::items_of<int>{},
                          [&](int from) {
                            CHECK(from == r.before);
                            for (int pe = 0; pe < r.pes; ++pe) shmem_int_atomic_inc(served, pe);
@@ -342,7 +342,7 @@ void values_of_all_threads_come_where_asked(lull::aggregate_options options) {
   const int me = shmem_my_pe();
   const auto pes = static_cast<unsigned>(shmem_n_pes());
   options.getters = true;
-  lull::gatherer words{lull::items<std::uint64_t>, [me](std::uint64_t request) { return value_of(me, request); },
+  lull::gatherer words{lull::items_of<std::uint64_t>{}, [me](std::uint64_t request) { return value_of(me, request); },
                        options};
   for (const unsigned threads : {0U, 1U, 3U, most_threads})
     for (const std::size_t each : {std::size_t{0}, std::size_t{1}, std::size_t{3000}}) {
@@ -372,7 +372,7 @@ void nothing_travels_with_a_get_of_a_thread(lull::aggregate_options options) {
   constexpr std::size_t header = 32, threads = 3, each = 2000;  // header: of a buffer
   options.getters = true;
   options.compress = 0;
-  lull::gatherer words{lull::items<std::uint64_t>, [me](std::uint64_t request) { return value_of(me, request); },
+  lull::gatherer words{lull::items_of<std::uint64_t>{}, [me](std::uint64_t request) { return value_of(me, request); },
                        options};
   const auto others = static_cast<std::size_t>(pes - 1);
   std::vector<std::uint64_t> values(threads * each * others);
@@ -443,7 +443,7 @@ void what_comes_from_different_pes_is_handled_at_once(lull::aggregate_options op
   options.concurrent_handlers = options.getters = true;
   {
     two_at_once handled;
-    lull::aggregator items{lull::items<int>, [&](int) { handled.come(); }, options};
+    lull::aggregator items{lull::items_of<int>{}, [&](int) { handled.come(); }, options};
     if (me == 1 || me == 2) {
       items.push(me, 0);
       items.advance();  // sends it
@@ -456,7 +456,7 @@ void what_comes_from_different_pes_is_handled_at_once(lull::aggregate_options op
     items.done();
   }
   two_at_once answered;
-  lull::gatherer words{lull::items<std::uint64_t>,
+  lull::gatherer words{lull::items_of<std::uint64_t>{},
                        [&](std::uint64_t request) {
                          answered.come();
                          return value_of(me, request);
@@ -478,7 +478,7 @@ void what_comes_from_different_pes_is_handled_at_once(lull::aggregate_options op
 }
 
 void a_gatherer_without_getters_says_so() {
-  lull::gatherer words{lull::items<int>, [](int request) { return request; }};
+  lull::gatherer words{lull::items_of<int>{}, [](int request) { return request; }};
   bool refused = false;
   try {
     auto mine = words.getter(0);
@@ -489,7 +489,7 @@ void a_gatherer_without_getters_says_so() {
 }
 
 void a_phase_does_not_end_before_its_pushers() {
-  lull::aggregator items{lull::items<int>, [](int) {}};
+  lull::aggregator items{lull::items_of<int>{}, [](int) {}};
   bool refused = false;
   {
     auto mine = items.pusher();

@@ -1,5 +1,5 @@
-// Items that templates write the library reads, and the other way round, with and without address, of one size and any.
-#include "lull/aggregate_items.hpp"
+// The library reads items that templates write, and the other way round: with and without address, of one size and of any.
+#include "lull/detail/items.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ struct two_items_at_a_time {
   std::array<cursor*, 8> entry{&at, &at, &at, &at, &at, &at, &at, &at};  // of all PEs the same
   std::size_t asked = 0, bytes = 32;
 };
-void turn_over(two_items_at_a_time* to, int /*pe*/, std::size_t /*item_bytes*/) {
+void make_room(two_items_at_a_time* to, int /*pe*/, std::size_t /*item_bytes*/) {
   ++to->asked;
   to->at = {to->memory.data(), to->memory.data() + to->bytes};
 }

@@ -15,7 +15,7 @@ int main() {
   std::uint64_t arrived = 0;
   {
     std::vector<std::uint64_t> bins(bins_per_pe);
-    lull::aggregator histogram{lull::items<std::uint64_t>, [&](std::uint64_t bin) { ++bins[bin]; }};
+    lull::aggregator histogram{lull::items_of<std::uint64_t>{}, [&](std::uint64_t bin) { ++bins[bin]; }};
 
     std::mt19937_64 random(static_cast<std::uint64_t>(me));
     for (std::uint64_t i = 0; i < updates; ++i) {

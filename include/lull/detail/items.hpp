@@ -1,8 +1,7 @@
-// How items lie in a buffer, one behind the other. They are written and read here and nowhere else, by templates and by
-// the library.
+// The format of items in a buffer, one after the other. The templates and the library write and read items only here.
 //
-//   address   4 bytes, the number of the item's PE: on routes on which items are passed on
-//   length    4 bytes: of items of any size, the bytes of the payload
+//   address   4 bytes, the number of the item's PE; only on routes of several hops
+//   length    4 bytes, the bytes of the payload; only of items of any size
 //   payload
 #pragma once
 #include <cstddef>
@@ -10,7 +9,9 @@
 #include <cstring>
 #include <span>
 
-namespace lull::detail {
+namespace lull {
+inline namespace cpp_abi_1 {
+namespace detail {
 
 constexpr std::size_t address_bytes = sizeof(std::uint32_t), length_bytes = sizeof(std::uint32_t);
 
@@ -25,20 +26,20 @@ void write(std::byte* to, const T& value) {
   std::memcpy(to, static_cast<const void*>(&value), sizeof value);
 }
 
-// Where the next item is written. Kept small and together: push() touches little else.
+// Where the next item of one channel is written. It is small because push() touches little else.
 struct cursor {
   std::byte* next = nullptr;
-  std::byte* end = nullptr;  // next == end: the buffer is full (or there is none yet)
+  std::byte* end = nullptr;  // next == end: the buffer is full, or there is none yet
 };
 
-// What has arrived by one channel.
+// Items that have arrived by one channel.
 struct batch {
   const std::byte* items;
-  std::size_t count;  // of items; bytes where items have any size
+  std::size_t count;  // of items; for items of any size, of bytes
   int from;           // the PE at the other end of the channel
 };
 
-// Where what matters is known when a program is compiled.
+// Writes and reads items of a type that is known at compile time.
 template <bool Addressed>
 struct item_codec {
   static constexpr std::size_t head = Addressed ? address_bytes : 0;
@@ -60,7 +61,7 @@ struct item_codec {
     const std::byte* at = items.items + head;
     for (std::size_t i = 0; i < items.count; ++i, at += bytes<Item>) handle(read<Item>(at));
   }
-  // handle(bytes) for each of any size.
+  // handle(bytes) for each item of any size, in order.
   template <class Handle>
   static void each_of_any_size(const batch& items, Handle&& handle) {
     const std::byte* const end = items.items + items.count;
@@ -74,10 +75,10 @@ struct item_codec {
   }
 };
 
-// Where it is known when an aggregation is made.
+// The same for items whose size is known at run time.
 struct item_format {
-  // `item_bytes`: of the payload; 0: any size. `compressed`: between nodes bytes that are zero in all items of a buffer
-  // are left out.
+  // `item_bytes`: of the payload; 0: any size. `compresses`: bytes that are zero in all items of a buffer do not travel
+  // between nodes.
   constexpr item_format(std::size_t item_bytes, bool with_address, bool compresses)
       : head((with_address ? address_bytes : 0) + (item_bytes == 0 ? length_bytes : 0)),
         stride(item_bytes == 0 ? 0 : head + item_bytes),
@@ -88,15 +89,15 @@ struct item_format {
   std::size_t stride;  // of an item with its head; 0: any size
   bool addressed, compressed;
 
-  // How many items, or bytes, are in `bytes`.
+  // The items in `bytes`; for items of any size, the bytes themselves. bytes() is the inverse.
   [[nodiscard]] std::size_t count(std::size_t bytes) const { return stride == 0 ? bytes : bytes / stride; }
   [[nodiscard]] std::size_t bytes(std::size_t count) const { return stride == 0 ? count : count * stride; }
-  // Of the item at `at`.
+  // The bytes of the item at `at`, with its head.
   [[nodiscard]] std::size_t size_of(const std::byte* at) const {
     return stride != 0 ? stride : head + read<std::uint32_t>(at + head - length_bytes);
   }
   [[nodiscard]] static std::uint32_t address_of(const std::byte* at) { return read<std::uint32_t>(at); }
-  // How many of the bytes at `items` are whole items that fit into `room`.
+  // The bytes of as many whole items as fit into `room`, from the first on.
   [[nodiscard]] std::size_t fitting(std::span<const std::byte> items, std::size_t room) const {
     if (items.size() <= room) return items.size();
     if (stride != 0) return room / stride * stride;
@@ -104,7 +105,7 @@ struct item_format {
     while (bytes + size_of(items.data() + bytes) <= room) bytes += size_of(items.data() + bytes);
     return bytes;
   }
-  // Writes what comes before the payload, and returns where that goes.
+  // Writes the head of an item, and returns where its payload goes.
   std::byte* begin(std::byte* to, int pe, std::size_t payload_bytes) const {
     if (addressed) {
       write(to, static_cast<std::uint32_t>(pe));
@@ -121,8 +122,8 @@ struct item_format {
   }
 };
 
-// Writes items for other PEs: a cursor for each PE, and `To` (an aggregation, or a thread's producer), which makes room
-// by turn_over(To*, pe, bytes). Either only items of one size are written, or only items of any size.
+// Writes items for other PEs, by a cursor for each PE. `To`, an aggregation or a thread's producer, makes room by
+// make_room(To*, pe, bytes). All items of a writer have one size, or all are items of any size.
 template <class To>
 class item_writer {
  public:
@@ -142,14 +143,15 @@ class item_writer {
     using codec = item_codec<Addressed>;
     cursor& at = *cursors_[pe];
     if (at.next == at.end) [[unlikely]]
-      turn_over(to_, pe, sizeof(Item));
+      make_room(to_, pe, sizeof(Item));
     std::byte* const to = at.next;
     at.next = to + codec::template bytes<Item>;
     codec::put(to, pe, item);
   }
 
-  // make(i), 0 ≤ i < count, gives an item and its PE. What a push looks up each time, for it may have been overwritten
-  // by the last one for all the compiler knows, is looked up once. pushed(i, pe) is called for each.
+  // make(i), 0 ≤ i < count, returns an item and its PE; pushed(i, pe) is called after each push. The pointer to the
+  // cursors is loaded once: in a loop of push() the compiler would load it again for each item, since the item written
+  // before might have overwritten it.
   template <class Item, class Make, class Pushed>
   void push_each(std::size_t count, Make& make, Pushed&& pushed) {
     if (addressed_)
@@ -158,12 +160,12 @@ class item_writer {
       push_each_as<false, Item>(count, make, pushed);
   }
 
-  // make(i), 0 ≤ i < count, gives an item for `pe`; items without address.
+  // make(i), 0 ≤ i < count, returns an item for `pe`; items without address.
   template <class Item, class Make>
   void push_run(std::size_t count, int pe, Make&& make) {
     cursor& at = *cursors_[pe];
     for (std::size_t i = 0; i < count;) {
-      if (at.next == at.end) turn_over(to_, pe, sizeof(Item));
+      if (at.next == at.end) make_room(to_, pe, sizeof(Item));
       std::byte* to = at.next;
       const std::size_t room = static_cast<std::size_t>(at.end - to) / sizeof(Item);
       const std::size_t last = i + (room < count - i ? room : count - i);
@@ -172,13 +174,13 @@ class item_writer {
     }
   }
 
-  // An item of `size` bytes, which fill(to) writes.
+  // An item of any size: fill(to) writes its `size` bytes.
   template <class Fill>
   void push_bytes(std::size_t size, int pe, Fill&& fill) {
     const std::size_t head = length_bytes + (addressed_ ? address_bytes : 0);
     cursor& at = *cursors_[pe];
     if (static_cast<std::size_t>(at.end - at.next) < head + size) [[unlikely]]
-      turn_over(to_, pe, head + size);
+      make_room(to_, pe, head + size);
     std::byte* to = at.next;
     if (addressed_) {
       write(to, static_cast<std::uint32_t>(pe));
@@ -199,7 +201,7 @@ class item_writer {
       const auto pe = static_cast<int>(number);
       cursor& at = *cursors[pe];
       if (at.next == at.end) [[unlikely]]
-        turn_over(to_, pe, sizeof(Item));
+        make_room(to_, pe, sizeof(Item));
       std::byte* const to = at.next;
       at.next = to + codec::template bytes<Item>;
       codec::template put<Item>(to, pe, item);
@@ -212,4 +214,6 @@ class item_writer {
   bool addressed_;
 };
 
-}  // namespace lull::detail
+}  // namespace detail
+}  // namespace cpp_abi_1
+}  // namespace lull
