@@ -1,5 +1,4 @@
-// The settings of this room: where a program leaves its regions. Merged with those of the other rooms in
-// base/settings.hpp.
+// The settings of this room, for regions and metrics. base/settings.hpp merges them with those of the other rooms.
 #pragma once
 #include <array>
 

@@ -1,10 +1,11 @@
-// How many visits to regions a process has begun and ended, in a file of the record's folder that outlives it.
+// The numbers of visits to regions that a process has begun and ended, in a file that outlives the process.
 //
 //   FOLDER/visits-HOST-PID.count   two native 64-bit integers
 //
-// A process that is killed, or leaves without exit handlers, writes no account of its regions; the counts say that one is
-// missing. They are a shared mapping: a store each, which the kernel keeps whatever becomes of the process. The file is there
-// from the first visit that no account holds until an account is written. Where it cannot be made, nothing is shown.
+// A process that is killed, or ends without exit handlers, writes no account of its regions; these counts show that one
+// is missing. The file is mapped shared, so each count costs one store, and the kernel keeps it however the process
+// ends. The file exists from the first visit that is in no account until an account is written. If it cannot be made,
+// there are no counts.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,7 +20,7 @@ class visit_counts {
   visit_counts& operator=(const visit_counts&) = delete;
   ~visit_counts() { unmap(); }
 
-  // Not thread-safe: the caller holds the lock of its visits.
+  // Not thread-safe: the caller holds its lock.
   void begun() {
     ++begun_;
     show();
@@ -30,7 +31,7 @@ class visit_counts {
   }
   [[nodiscard]] std::int64_t all_begun() const { return begun_; }
   [[nodiscard]] std::int64_t all_ended() const { return ended_; }
-  // An account holds them all.
+  // To be called when an account has all visits.
   void remove();
 
  private:

@@ -1,8 +1,8 @@
-// What every OpenSHMEM function begins with: the world of this process, and what the handles stand for.
+// The world of this process, with which every OpenSHMEM function begins, and the objects behind the handles.
 //
-// The world exists between shmem_init() and shmem_finalize(). It is the only global of the runtime, because the
-// interface has no handle to carry it. With LULL_CHECK=1 arguments are examined here, where the name of the call is
-// known.
+// The world exists between shmem_init() and shmem_finalize(). It is the only global variable of the runtime, because
+// the interface has no handle for it. With LULL_CHECK=1 the functions here check arguments, since they know the name of
+// the call.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -20,7 +20,7 @@ struct lull_team {
   std::unique_ptr<lull::fabric::team> team;
   shmem_team_config_t config;
 
-  // Of the contexts made from it and not yet destroyed; threads make and destroy theirs at any time.
+  // The contexts that were made from this team and not destroyed. Threads make and destroy contexts at any time.
   void add(shmem_ctx_t ctx) {
     const std::lock_guard hold(lock_);
     contexts_.push_back(ctx);
@@ -39,12 +39,12 @@ struct lull_team {
   std::vector<shmem_ctx_t> contexts_;
 };
 
-// The options of a context are promises of the program; none makes anything quicker here. LULL_CHECK holds it to
-// SHMEM_CTX_PRIVATE. Whatever the options, threads may share a context, and its quiet and fence hold for stores too.
+// The options of a context are promises of the program. This runtime gains no speed from them; LULL_CHECK checks
+// SHMEM_CTX_PRIVATE. With any options threads may share a context, and its quiet and fence order stores, too.
 struct lull_context {
   lull::fabric::context traffic;
-  shmem_team_t team;                           // whose numbering of PEs it uses
-  std::optional<std::thread::id> only_thread;  // that may use it, when it is private
+  shmem_team_t team;                           // whose PE numbers it uses
+  std::optional<std::thread::id> only_thread;  // the thread that may use a private context
 };
 
 namespace lull::shmem {
@@ -59,17 +59,17 @@ inline fabric::world& here(const char* call) {
   return *current_world;
 }
 
-// LULL_CHECK: ends the job with a line that names the call.
+// Ends the job with a line that names the call. The examine functions call it; they are called under LULL_CHECK only.
 [[noreturn]] void mistake(const char* call, const std::string& found);
-void examine_thread(const fabric::world& w, const char* call, shmem_ctx_t ctx);  // of a context that was made
+void examine_thread(const fabric::world& w, const char* call, shmem_ctx_t ctx);  // not for the default context
 void examine_pe(const fabric::world& w, const char* call, int pe);
 void examine_range(const fabric::symmetric_memory& memory, const char* call, const char* what, const void* symmetric,
                    std::size_t bytes);
-// The same address for both is allowed.
+// The two ranges may not overlap, except that both may be the same.
 void examine_overlap(const char* call, const void* dest, std::size_t dest_bytes, const void* source,
                      std::size_t source_bytes);
 
-// A call that moves no data of its own, for the statistics.
+// here() for a call that moves no data itself; counts it in the statistics.
 inline fabric::world& here(const char* call, wait::operation what, std::size_t bytes = 0) {
   fabric::world& world = here(call);
   if (world.watched() && world.wait().statistics_on()) [[unlikely]]
@@ -77,7 +77,7 @@ inline fabric::world& here(const char* call, wait::operation what, std::size_t b
   return world;
 }
 
-// A transfer's way: through which context, to which PE of the job.
+// The path of a transfer: its context, and its PE in the job.
 struct stream {
   fabric::world& world;
   fabric::context& context;
@@ -85,12 +85,12 @@ struct stream {
 };
 stream through_context(const char* call, shmem_ctx_t ctx, int pe);  // for contexts other than the default
 
-// What a call wants to do with the other PE's memory.
+// The access of a call to another PE's memory.
 struct transfer {
   wait::operation what;
   const void* begin;  // a symmetric address
-  std::size_t range;  // bytes from the first to behind the last that it touches
-  std::size_t bytes;  // that it moves
+  std::size_t range;  // bytes between the first and the end of the last that it touches
+  std::size_t bytes;  // bytes that it moves
 };
 inline transfer blocks_at(wait::operation what, const void* at, const fabric::block_descriptor& s) {
   const auto [low, high] = s.reach();
@@ -98,7 +98,7 @@ inline transfer blocks_at(wait::operation what, const void* at, const fabric::bl
 }
 void watch(fabric::world& w, const char* call, shmem_ctx_t ctx, const transfer& t, int pe);
 
-// The way to the PE that is number `pe` in the context's team.
+// The path to PE number `pe` of the context's team. Checks and counts the call where that is on.
 inline stream through(const char* call, shmem_ctx_t ctx, const transfer& t, int pe) {
   fabric::world& world = here(call);
   if (world.watched()) [[unlikely]]
@@ -108,7 +108,8 @@ inline stream through(const char* call, shmem_ctx_t ctx, const transfer& t, int 
   return through_context(call, ctx, pe);
 }
 
-// What most calls find: the default context, nobody who looks at the call. Null otherwise, and before shmem_init.
+// The fast path of most calls: the world, if the context is the default one and calls are neither checked nor counted.
+// Null otherwise, and before shmem_init().
 inline fabric::world* plainly(shmem_ctx_t ctx) {
   fabric::world* const world = current_world;
   return world && !world->watched() && ctx == SHMEM_CTX_DEFAULT ? world : nullptr;
@@ -120,7 +121,7 @@ inline fabric::team* team_of(fabric::world& world, shmem_team_t team) {
   if (team == SHMEM_TEAM_SHARED) return &world.node_team();
   return team == SHMEM_TEAM_INVALID ? nullptr : team->team.get();
 }
-void destroy(shmem_ctx_t ctx);  // completes what is under way; of any thread, as when its team is destroyed
-fabric::team& team_for(const char* call, shmem_team_t team);  // of a collective call: ends the job for an invalid one
+void destroy(shmem_ctx_t ctx);  // completes its operations; any thread may call it, as when its team is destroyed
+fabric::team& team_for(const char* call, shmem_team_t team);  // for collective calls; ends the job if it is invalid
 
 }  // namespace lull::shmem

@@ -1,4 +1,4 @@
-// The seven operations of reductions, for any type that has them.
+// The seven reduction operations, for every type that supports them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ struct op_prod { static constexpr std::uint64_t kind = 7; template <class T> sta
 // clang-format on
 
 template <class T>
-struct wrapping {  // signed integers wrap around; int must not overflow while it does, nor a promoted unsigned short
+struct wrapping {  // the unsigned type to compute in: signed integers wrap around, and promoted ones must not overflow
   using type = T;
 };
 template <class T>
@@ -26,7 +26,7 @@ struct wrapping<T> {
   using type = std::conditional_t<sizeof(T) < 8, std::uint32_t, std::uint64_t>;
 };
 
-// The elements of fabric's reductions: into[i] = into[i] ∘ from[i].
+// The element operation of a reduction in fabric: into[i] = into[i] ∘ from[i].
 template <class T, class Op>
 void combine(void* into, const void* from, std::size_t count) {
   auto* const a = static_cast<T*>(into);

@@ -1,5 +1,4 @@
-// The settings of this room: what OpenSHMEM prints when asked. Merged with those of the other rooms in
-// base/settings.hpp.
+// The settings of this room, which turn messages on. base/settings.hpp merges them with those of the other rooms.
 #pragma once
 #include <array>
 

@@ -1,7 +1,7 @@
-// What a job's waiting has cost, printed once at its end (LULL_STATS), and what its choices have come to.
+// The cost of a job's waits, printed at its end (LULL_STATS), and the outcome of the runtime's choices.
 //
-// report() is collective: every PE tells its counts, PE 0 adds them up and prints one table to stderr; with LULL_RECORD
-// it leaves them in the record of the run, too, where they meet the energy that `lull measure` has read; and the choices.
+// report() is collective. PE 0 sums the counts of all PEs and prints one table on stderr. With LULL_RECORD it also
+// writes the counts and the choices into the record of the run, beside the energy that `lull measure` reads.
 #pragma once
 #include <cstdint>
 

@@ -1,21 +1,20 @@
-// Memory of other processes that this one reads and writes without a message to them: RDMA.
+// RDMA: access to memory of other processes without a message to them.
 //
-// Each process exposes one range of its memory before it gives its address away; others name bytes of it by their
-// offset. What can be done to a peer's memory is asked once for each peer:
+// Each process exposes one range of its memory before it passes on its address. Others address bytes in it by their
+// offset. reaches() says, for each peer, how its memory can be reached:
 //
-//   nothing    there is no such memory, or no network that reaches it
-//   emulated   by messages of the network's own, which the peer's progress() answers; or nobody knows
-//   by_itself  the peer may sleep
+//   nothing    the peer exposes no memory, or no network reaches it
+//   emulated   the network emulates accesses by messages, which the peer's progress() handles; or this is unknown
+//   by_itself  the network needs no help from the peer, which may sleep
 //
-// Accesses to a peer may begin when a message to it has been answered: before, even a network that needs no peer may need
-// it to be connected.
+// Accesses to a peer may begin after it has replied to a message. Earlier, the connection to it may not be complete.
 //
-// Order: none, neither among accesses nor between them and messages, but what flush() gives. When it is done, all that
-// was put or changed at that peer before is there, for every processor and every later access; and what a get begun
-// then brings was there afterwards.
+// Order. Accesses are ordered neither among themselves nor with messages; only flush() gives order. When a flush of a
+// peer is done, all earlier puts and changes there are visible to every processor and every later access, and a get
+// that begins after it returns data from after it.
 //
-// An access is done perhaps still inside the call that began it, else inside progress(). done() may begin other
-// accesses, but send nothing. Sources, destinations and operands stay until then.
+// Completion. done() is called inside the call that began the access, or inside progress(). It may begin other
+// accesses, but send no message. Sources, destinations and operands must remain valid until then.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,11 +23,11 @@ namespace lull::transport {
 
 enum class reach : std::uint8_t { nothing, emulated, by_itself };
 
-// Whoever has begun an access.
+// The completion of an access.
 class accessing {
  public:
   virtual void done() = 0;
-  virtual void lost(const char* why) = 0;  // its peer is gone, or the network
+  virtual void lost(const char* why) = 0;  // instead of done(): the peer or the network has failed
 
  protected:
   ~accessing() = default;
@@ -43,21 +42,22 @@ class remote_memory {
   remote_memory(const remote_memory&) = delete;
   remote_memory& operator=(const remote_memory&) = delete;
 
-  // This process's pages as the network has them: those it was asked to expose, or, where it reaches none but memory of
-  // its own, others, all zeros, which whoever asked must show in their place.
+  // The exposed pages of this process. They are the memory that was to be exposed, or, if the network reaches only
+  // memory that it has allocated itself, other pages, all zeros, which the caller must map in its place.
   [[nodiscard]] virtual std::byte* exposed() const = 0;
   [[nodiscard]] virtual std::size_t bytes() const = 0;
 
   [[nodiscard]] virtual reach reaches(int peer) = 0;
-  // Whether this process's own processor carries the accesses out: they are done inside the call, and atomic with what
-  // other processors of the host do.
+  // Whether this process's own processor carries out the accesses. They are then done inside the call, and atomic with
+  // respect to accesses of other processors of the host.
   [[nodiscard]] virtual bool by_processor(int peer) = 0;
-  // Where this process can load and store in the memory that the peer exposes; null: nowhere.
+  // The address at which this process can load and store in the peer's exposed memory; null if it cannot.
   [[nodiscard]] virtual std::byte* look_into(int peer) = 0;
 
   virtual void put(int peer, std::size_t offset, const void* source, std::size_t bytes, accessing& then) = 0;
   virtual void get(int peer, std::size_t offset, void* destination, std::size_t bytes, accessing& then) = 0;
-  // Changes a word of 4 or 8 bytes; the old value comes to `old`, where the new one of a compare_swap must be now.
+  // Changes a word of 4 or 8 bytes, and stores the old value in `old`. For a compare_swap, `old` contains the new value
+  // at first.
   virtual void fetch(int peer, std::size_t offset, change how, const void* operand, void* old, std::size_t width,
                      accessing& then) = 0;
   virtual void flush(int peer, accessing& then) = 0;

@@ -1,16 +1,16 @@
-// What carries messages between nodes. Ten operations that a network of any kind can offer; what OpenSHMEM wants of
-// them (acknowledgement, order, completion) is made of them in fabric/protocol.hpp, once for all transports. A network
-// that puts and gets by itself offers remote_memory.hpp besides.
+// The interface of transports, which carry messages between nodes. It has ten operations that every kind of network can
+// offer. fabric/protocol.hpp builds acknowledgement, order and completion, as OpenSHMEM needs them, from these, once
+// for all transports. A network with RDMA also offers remote_memory.hpp.
 //
-// A message is a header and a payload. It leaves with send(), and header and payload must stay until
-// `outgoing::sent()`. It comes, whole, in `receiver::received()`, inside progress(); a payload that was announced only
-// is fetched then, or never.
+// Messages. A message is a header and a payload. send() sends it; header and payload must remain valid until
+// outgoing::sent(). receiver::received() receives it, whole, inside progress(). If the payload was only announced, the
+// receiver fetches it in that call, or never.
 //
-// Order: messages to one peer are received in the order of the calls of send(), except those that the transport may
-// send so that later ones overtake them: payloads of `overtakable_from()` bytes and more that were sent with
-// order::free. By what is declared there, fence and quiet know what they must wait for.
+// Order. Messages to one peer are received in the order in which they were sent. Only a payload of overtakable_from()
+// bytes or more that was sent with order::free may be overtaken by later messages. Fence and quiet rely on this.
 //
-// Calls come one at a time, whatever the thread. No call waits, but disconnect(). Processes are numbered as in the job.
+// Threads. Any thread may call a transport, one at a time. No call waits, except disconnect(). Processes have the
+// numbers of the job.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -18,11 +18,11 @@
 
 namespace lull::transport {
 
-// A message on its way.
+// A message that is being sent.
 class outgoing {
  public:
-  virtual void sent() = 0;  // its header and payload are no longer needed; perhaps still inside send()
-  // It could not be sent, and is no longer needed: its peer is gone, or the network.
+  virtual void sent() = 0;  // header and payload may be reused; may be called inside send()
+  // Instead of sent(): the peer or the network has failed. Header and payload may be reused.
   virtual void lost(const char* why) = 0;
 
  protected:
@@ -31,16 +31,16 @@ class outgoing {
 
 // The payload of a message that is being received.
 struct incoming {
-  void* data;  // the bytes, or, of a payload that was only announced, what fetch() needs
+  void* data;  // the payload; if it was only announced, an argument for fetch()
   std::size_t bytes;
   bool announced;
 };
 
-// Who has asked for an announced payload.
+// The completion of a fetch.
 class fetching {
  public:
-  virtual void fetched() = 0;  // perhaps still inside fetch()
-  virtual void lost() = 0;     // it will not come: its sender is gone
+  virtual void fetched() = 0;  // may be called inside fetch()
+  virtual void lost() = 0;     // instead of fetched(): the sender has failed
 
  protected:
   ~fetching() = default;
@@ -48,10 +48,10 @@ class fetching {
 
 class receiver {
  public:
-  // A message of this kind. May fetch, but not send. The header is not aligned.
+  // Receives a message. May call fetch(), but not send(). The header is not aligned.
   virtual void received(unsigned kind, std::span<const std::byte> header, const incoming& payload) = 0;
-  // A peer to which there was a connection is gone, or cannot be reached any more. Told only where the transport was asked
-  // to live on without it; nothing comes from it after that, and nothing can be sent to it.
+  // A connected peer has failed or cannot be reached any more: no message comes from it, and none can be sent to it.
+  // Called only if the transport was made to outlive its peers.
   virtual void lost(int peer) { (void)peer; }
 
  protected:
@@ -64,19 +64,19 @@ class remote_memory;
 
 class transport {
  public:
-  static constexpr unsigned kinds = 16;  // of messages: 0 ≤ kind < kinds
+  static constexpr unsigned kinds = 16;  // number of kinds of messages: 0 ≤ kind < kinds
 
   transport() = default;
   virtual ~transport() = default;
   transport(const transport&) = delete;
   transport& operator=(const transport&) = delete;
 
-  // What the others must know to send to this process; to be given to introduce() there, before the first message.
+  // The address of this process. Each peer passes it to introduce() before its first message to this process.
   [[nodiscard]] virtual std::vector<std::byte> address() const = 0;
   virtual void introduce(int peer, std::span<const std::byte> address) = 0;
-  // Peers to which there is a connection. It is made by the first message.
+  // The number of connected peers. The first message to a peer connects.
   [[nodiscard]] virtual int connections() const = 0;
-  // Ends them all; no peer may send any more.
+  // Ends all connections, and waits for that. No peer may send any more.
   virtual void disconnect() = 0;
 
   [[nodiscard]] virtual std::size_t overtakable_from() const = 0;
@@ -84,12 +84,13 @@ class transport {
                     std::size_t bytes, order wanted) = 0;
   virtual void fetch(const incoming& announced, void* destination, fetching& then) = 0;
 
-  // What is reached without messages; null: nothing.
+  // The interface for RDMA; null if there is none.
   [[nodiscard]] virtual remote_memory* remote() { return nullptr; }
 
-  // Handles a few of the things that have happened; false: there were none.
+  // Handles a few events; returns false if there were none.
   virtual bool progress() = 0;
-  // To sleep until something happens: arm(), then poll the descriptor; false: there is something to progress first.
+  // To sleep until the next event, call arm() and then poll event_fd(). arm() returns false if there are events that
+  // progress() must handle first.
   virtual bool arm() = 0;
   [[nodiscard]] virtual int event_fd() const = 0;
 };

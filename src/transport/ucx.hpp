@@ -1,7 +1,7 @@
-// The transport over UCX: active messages, over whatever network UCX finds. The only room that includes UCX's headers.
+// The transport over UCX, by active messages over any network that UCX finds. No other room includes UCX's headers.
 //
-// Payloads of UCX_RNDV_THRESH bytes and more, 1 MiB unless set, go by rendezvous where order is free, and later
-// messages may overtake them. Everything else goes eagerly. Memory that is given is exposed to RDMA (ucx_memory.hpp).
+// Payloads of at least UCX_RNDV_THRESH bytes, 1 MiB unless set, use the rendezvous protocol if order is free, and later
+// messages may overtake them. All others use the eager protocol. ucx_memory.hpp exposes memory to RDMA.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,20 +13,20 @@
 
 namespace lull::transport {
 
-// Whether memory is exposed: where it is known that the network puts and gets by itself; or also where UCX does not
-// tell, or emulates it.
+// Whether memory is exposed. `automatic`: if the network is known to carry out RDMA without the peer; `on`: also if UCX
+// does not say so, or emulates it.
 enum class rdma_use : std::uint8_t { off, automatic, on };
 
 struct ucx_settings {
-  int processes;                // of the job
-  bool one_host;                // all are on this host: listen on the loopback alone, unless UCX_NET_DEVICES is set
+  int processes;                // in the job
+  bool one_host;                // all are on this host: listen on the loopback only, unless UCX_NET_DEVICES is set
   bool emulated = false;        // nodes are emulated: no shared memory between them, unless UCX_TLS is set
-  bool outlives_peers = false;  // a peer that is gone is told to the receiver; else it ends this process, too
+  bool outlives_peers = false;  // report a failed peer to the receiver; otherwise its failure ends this process, too
   rdma_use rdma = rdma_use::off;
   std::span<std::byte> memory{};  // to be exposed
 };
 
-// Throws lull::error when UCX cannot start.
+// Throws lull::error if UCX cannot start.
 [[nodiscard]] std::unique_ptr<transport> make_ucx(receiver& to, const ucx_settings& wanted);
 
 }  // namespace lull::transport

@@ -1,10 +1,10 @@
-// UCX, loaded when a process first needs a network and not before: what Lull brings into other people's programs changes
-// nothing there. Included by ucx*.cpp alone.
+// Loads UCX when a process first needs a network, so that Lull changes nothing in programs that need none. Only
+// ucx*.cpp include it.
 //
-// A library that is linked is in every process that has Lull in it, and UCX does things as soon as it is loaded: it catches
-// SIGSEGV and its kind, to print a page about itself, and some builds start a thread. It is asked to do neither. Nor does it
-// hook the functions that allocate memory, but where a network registers memory and must learn when that is unmapped. Where the
-// program itself has loaded UCX already, everything stays as that has it.
+// If UCX were linked, it would be in every process with Lull, and it acts as soon as it is loaded: it installs handlers
+// for SIGSEGV and similar signals, and some builds start a thread. Lull switches both off. It also switches off UCX's
+// hooks of memory functions, unless a network registers memory and must know when that is unmapped. If the program has
+// loaded UCX itself, all this remains as the program has it.
 #pragma once
 #include <ucp/api/ucp.h>
 
@@ -50,7 +50,7 @@ namespace lull::transport {
   row(ucs_status_string)
 // clang-format on
 
-// Its functions, by their own names.
+// Pointers to UCX's functions, under their own names.
 struct ucx_library {
 #define LULL_POINTER(name) decltype(&::name) name = nullptr;
   LULL_UCX_FUNCTIONS(LULL_POINTER)
@@ -59,12 +59,12 @@ struct ucx_library {
 
 extern ucx_library library;  // all null before load_ucx()
 
-// Once; later calls do nothing. `registers`: a network that is used registers memory. Throws lull::error where there is none, or
-// an older one. It is never unloaded.
+// Loads UCX, once; it is never unloaded. `registers`: a network that is used registers memory. Throws lull::error if
+// UCX is missing or too old.
 void load_ucx(bool registers);
 
-// Variables that only UCX reads, for as long as it reads them: what the user has not set. Then the program's environment is as
-// before.
+// Sets environment variables that only UCX reads, unless the user has set them. The destructor restores the
+// environment.
 class ucx_environment {
  public:
   using variable = std::pair<const char*, const char*>;

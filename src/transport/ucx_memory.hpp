@@ -1,8 +1,8 @@
-// RDMA over UCX. Included by ucx.cpp alone.
+// RDMA over UCX. Only ucx.cpp includes it.
 //
-// Which memory UCX reaches depends on the network: verbs any that is registered, shared memory only what UCX has
-// allocated itself, tcp none, where UCX emulates puts and gets by messages. What is known to go without the peer is
-// memory that ucp_rkey_ptr() can show to this process; of all else UCX 1.13 does not tell.
+// The network decides which memory UCX reaches: verbs reach all registered memory, shared memory only what UCX has
+// allocated itself, and tcp none, so that UCX emulates puts and gets by messages. UCX 1.13 does not say which of these
+// it does. Accesses certainly need no help from the peer only where ucp_rkey_ptr() maps its memory into this process.
 #pragma once
 #include <ucp/api/ucp.h>
 
@@ -19,17 +19,17 @@ namespace lull::transport {
 
 class ucx_memory final : public remote_memory {
  public:
-  using connection = std::function<ucp_ep_h(int peer)>;  // null: there is none to be had
+  using connection = std::function<ucp_ep_h(int peer)>;  // returns null if there is no connection
 
-  // Null where no network of UCX's reaches it by itself, unless emulation is wanted, too.
+  // Returns null if no network of UCX reaches the memory without the peer, unless emulation is allowed (rdma_use::on).
   [[nodiscard]] static std::unique_ptr<ucx_memory> expose(ucp_context_h context, const ucx_settings& wanted,
                                                           connection to);
   ~ucx_memory() override;
 
-  // What others must know to reach it.
+  // The key that others need to reach the memory; they pass it to introduce().
   [[nodiscard]] std::vector<std::byte> key() const;
   void introduce(int peer, std::span<const std::byte> key);
-  void forget_peers();  // before connections end
+  void forget_peers();  // to be called before connections end
 
   [[nodiscard]] std::byte* exposed() const override { return pages_; }
   [[nodiscard]] std::size_t bytes() const override { return bytes_; }
@@ -44,7 +44,7 @@ class ucx_memory final : public remote_memory {
 
  private:
   struct peer {
-    std::vector<std::byte> packed;  // its key, until it is needed
+    std::vector<std::byte> packed;  // its key, until the first use
     std::uint64_t base = 0;
     ucp_ep_h endpoint = nullptr;
     ucp_rkey_h key = nullptr;

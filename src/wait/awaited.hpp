@@ -1,4 +1,4 @@
-// What a PE waits for: the same three words (operation, bytes, peer) by which policies predict and statistics are kept.
+// The description of a wait. Policies predict, and statistics count, by operation, bytes and peer.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 12> operation_names{"put",        "get", 
                                                            "accumulate", "signal",     "quiet",  "barrier",
                                                            "collective", "wait until", "lock",   "aggregate"};
 
-// A policy, or none. Not std::optional: GCC 12 takes an empty one, copied, for uninitialised memory and says so.
+// A policy, or none. It is no std::optional because GCC 12 warns of uninitialised memory where an empty one is copied.
 class policy_choice {
  public:
   constexpr policy_choice() = default;
@@ -50,21 +50,21 @@ class policy_choice {
 
 struct awaited {
   operation what;
-  std::size_t bytes = 0;   // that the wait is for; 0 where that has no meaning
-  int peer = -1;           // the PE it depends on; -1: several, or any
-  policy_choice policy{};  // instead of this PE's, for contexts that have their own
-  // Whether only this process's progress can end the wait (replies, acknowledgements, room to send), never a store of
-  // another PE: then the waiting thread may sleep on the transport itself.
+  std::size_t bytes = 0;   // of the operation; 0 if it has no size
+  int peer = -1;           // the PE that ends the wait; -1: several, or any
+  policy_choice policy{};  // of the context; none: that of the PE
+  // Whether only progress of this process can end the wait (a reply, an acknowledgement, room to send), and never a
+  // store of another PE. The thread may then sleep on the transport itself.
   bool by_messages_only = false;
-  // 0: as the policy says. Else the wait may end at a moment, of which nobody tells: no sleep is longer than this.
+  // The longest single sleep, for waits that may end without a wake-up; 0: as long as the policy allows.
   std::int64_t longest_sleep_ns = 0;
-  // Whether a store of the program into this PE's memory can end the wait; a meeting of the runtime ends otherwise.
+  // Whether a store of the program into this PE's memory can end the wait. It cannot end a barrier of the runtime.
   bool by_stores = true;
-  // Where in the program it is waited for, hashed; 0: nobody can tell.
+  // A hash of the call site in the program; 0: unknown.
   std::uint64_t site = 0;
-  // The memory whose change is awaited, so that writes elsewhere disturb nobody; empty: any.
+  // The memory whose change ends the wait, so that writes elsewhere wake nobody; empty: any memory.
   std::span<const std::byte> where{};
-  // What alone ends the wait, if there is such a thing: then nothing else wakes the thread.
+  // If set, this flag alone ends the wait, and nothing else wakes the thread.
   completion_flag* ends_with = nullptr;
 };
 

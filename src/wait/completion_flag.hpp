@@ -1,7 +1,7 @@
-// The end of one operation, for which one thread waits: who completes it wakes that thread, and no other.
+// The completion of one operation, for which one thread waits. complete() wakes that thread and no other.
 //
-// States: pending → done. While it is pending, its thread announces where it sleeps, and takes that back when it is awake.
-// It may be gone as soon as it is done: complete() does not touch it any more then, but for its address.
+// States: pending → done. While the flag is pending, its thread announces where it sleeps, and withdraws that when it
+// is awake. The thread may destroy the flag as soon as it is done: complete() then uses only its address.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -14,7 +14,7 @@ class completion_flag {
  public:
   [[nodiscard]] bool done() const noexcept { return state_.load(std::memory_order_acquire) == is_done; }
 
-  // By who completes it. True: its thread sleeps on the transport, and is to be woken there.
+  // Completes the operation. Returns true if the flag's thread sleeps on the transport: the caller must wake it there.
   [[nodiscard]] bool complete() noexcept {
     const std::uint32_t before = state_.exchange(is_done, std::memory_order_seq_cst);
     if (before == sleeps_here) [[unlikely]]
@@ -22,7 +22,7 @@ class completion_flag {
     return before == sleeps_on_transport;
   }
 
-  // By its thread. False: it is done, so do not sleep.
+  // The flag's thread calls these. announce_sleep_on_transport() returns false if the flag is done: do not sleep.
   [[nodiscard]] bool announce_sleep_on_transport() noexcept { return go(pending, sleeps_on_transport); }
   void awake() noexcept { (void)go(sleeps_on_transport, pending); }
   wake sleep(std::int64_t timeout_ns) noexcept;

@@ -1,4 +1,4 @@
-// What the waiting of a job, or of a node's processes, has cost, as the record of the run keeps it.
+// The cost of the waits of a job, or of the processes of a node, in the form in which the record of the run has it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,38 +15,38 @@ namespace lull::wait {
 
 struct cost_row {
   std::string_view operation;
-  std::string_view site;        // where it is called from; empty: calls are not told apart by it
-  std::size_t up_to_bytes = 0;  // 0: without a size
+  std::string_view site;        // the call site; empty: the row is for all call sites
+  std::size_t up_to_bytes = 0;  // 0: operations without a size
   wait_counts counts;
 };
 
-// Puts to other nodes that a runtime has rewritten, so that they wait for less.
+// Puts to other nodes that the runtime coalesced or copied, to shorten waits.
 struct rewritten_puts {
   std::uint64_t coalesced_puts = 0, coalesced_bytes = 0;
-  std::uint64_t messages = 0, late_messages = 0;  // that they left in; of these by their deadline
+  std::uint64_t messages = 0, late_messages = 0;  // that carried coalesced puts; of these, sent at their deadline
   std::uint64_t copied_puts = 0, copied_bytes = 0;
 };
 
-// Transfers to other nodes that the network carried out by itself.
+// Transfers to other nodes by RDMA.
 struct transfers_by_rdma {
   std::uint64_t puts = 0, put_bytes = 0, gets = 0, got_bytes = 0, atomics = 0;
-  std::uint64_t rings = 0;  // of these, such that woke their target by a message
+  std::uint64_t rings = 0;  // of these, transfers followed by a message that woke the target
 };
 
 struct cost_of_waiting {
   std::string_view policy;
   int processes = 0, nodes = 1;
-  std::int64_t ns_wall = 0;  // of the process that took longest
-  std::int64_t ns_cpu = 0;   // of all processes, their progress threads included
+  std::int64_t ns_wall = 0;  // of the process that ran longest
+  std::int64_t ns_cpu = 0;   // of all processes, with their progress threads
   std::int64_t ns_progress_cpu = 0;
   std::uint64_t frequency_changes = 0;
   std::int64_t ns_changing_frequency = 0;
   std::vector<cost_row> rows;
-  std::optional<rewritten_puts> rewritten{};   // none: of a program whose transfers are not this runtime's
-  std::optional<transfers_by_rdma> by_rdma{};  // none: there is no such network, or it is not to be used
+  std::optional<rewritten_puts> rewritten{};   // none: another runtime carries out the transfers
+  std::optional<transfers_by_rdma> by_rdma{};  // none: RDMA is not available, or switched off
 };
 
-// One JSON object; python/lull/record/schema.py says what its fields are.
+// Returns one JSON object. python/lull/record/schema.py describes its fields.
 [[nodiscard]] std::string in_json(const cost_of_waiting& cost);
 
 }  // namespace lull::wait

@@ -1,15 +1,16 @@
-// How a sleeper is woken. Each PE has one doorbell in shared memory; it sleeps on it until whoever changed its memory
-// rings.
+// Wakes sleepers. Each PE has one doorbell in shared memory. The PE sleeps on it until a process that has changed the
+// PE's memory rings.
 //
-// No wake-up is missed: the sleeper announces itself, fences, looks at the data again and only then sleeps, on a word
-// that every ring changes; the ringer writes the data, fences, and looks for an announcement. One of the two always
-// sees the other. The fence costs a ringer some 6 ns; when nobody sleeps that and one shared, clean cache line are all.
+// No wake-up is missed. The sleeper announces its sleep, fences, tests its condition again, and then sleeps on a word
+// that each ring changes. The ringer writes the data, fences, and reads the announcement. One of the two sees the
+// other. The fence costs the ringer some 6 ns. While nobody sleeps, a ring costs that and a read of a shared, clean
+// cache line.
 //
-// Who rings takes the announcement, so that of many stores into a sleeper's memory only the first pays for waking it.
-// All threads that had announced themselves by then are woken; who goes back to sleep announces itself anew.
+// The ringer consumes the announcement, so that only the first of many stores into a sleeper's memory pays for the
+// wake-up. A ring wakes all threads that have announced a sleep; each announces again before its next sleep.
 //
-// There are two kinds of rings. After a store of the program (put, atomic) only those are woken whose wait such a store
-// may end; who waits for a meeting of the runtime's own sleeps on.
+// There are two kinds of rings. A ring after a store of the program (put, atomic) wakes only the threads whose wait
+// such a store can end; threads that wait for a barrier of the runtime sleep on.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -22,19 +23,19 @@ enum class wake { rung, timed_out };
 
 class doorbell {
  public:
-  // Call after the data has been written. Callable from any process that maps it.
+  // To be called after the data has been written, by any process that maps the doorbell.
   void ring() noexcept {
     tsan_release();
     std::atomic_thread_fence(std::memory_order_seq_cst);
     wake_those(by_anything);
   }
-  // The same for a caller whose last write was an atomic read-modify-write: on x86 that was the fence.
+  // The same for a caller whose last write was an atomic read-modify-write, which on x86 is the fence.
   void ring_after_atomic() noexcept {
     tsan_release();
     fence_after_atomic();
     wake_those(by_anything);
   }
-  // The same after a store of the program, which no meeting of the runtime waits for.
+  // The same two after a store of the program, for which no barrier of the runtime waits.
   void ring_for_store() noexcept {
     tsan_release();
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -46,14 +47,14 @@ class doorbell {
     wake_those(by_stores);
   }
 
-  // Sleeps at most timeout_ns, not at all if ready() holds once the sleep has been announced. `stores_too`: whether
-  // stores of the program may end the wait.
+  // Sleeps at most timeout_ns; does not sleep if ready() holds after the announcement. `stores_too`: whether stores of
+  // the program can end the wait.
   template <class Ready>
   wake sleep(Ready&& ready, std::int64_t timeout_ns, bool stores_too = true) {
     const std::uint32_t seen = word_.load(std::memory_order_acquire);
     announced_.fetch_or(stores_too ? by_anything : by_runtime, std::memory_order_acq_rel);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    // An announcement that nobody took stays: it may be another thread's too, and costs the next ringer one call.
+    // If ready() holds, the announcement stays: it may be another thread's, too. It costs the next ringer one call.
     return ready() ? wake::rung : sleep_on(seen, timeout_ns);
   }
 
@@ -72,7 +73,7 @@ class doorbell {
   void ring_sleepers() noexcept;
   wake sleep_on(std::uint32_t seen, std::int64_t timeout_ns) noexcept;
 
-  alignas(64) std::atomic<std::uint32_t> announced_;  // alone in its line: ringers read it all the time
+  alignas(64) std::atomic<std::uint32_t> announced_;  // in a cache line of its own, because every ring reads it
   alignas(64) std::atomic<std::uint32_t> word_;
 };
 

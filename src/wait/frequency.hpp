@@ -1,19 +1,20 @@
-// The frequency of this PE's core, lowered while waiting and restored: Linux' cpufreq, by whichever of three files the
-// site lets this user write, in this order:
+// Lowers the frequency of this PE's core during waits, by Linux's cpufreq. It writes the first of these files that the
+// user may write:
 //
-//   scaling_setspeed               under the governor `userspace`: the frequency itself
-//   scaling_max_freq               the limit within which the governor chooses
-//   energy_performance_preference  what the processor itself favours
+//   scaling_setspeed               the frequency, under the governor `userspace`
+//   scaling_max_freq               the upper limit of the governor
+//   energy_performance_preference  the preference of the processor
 //
-// States: made (the files are open, what they said is remembered) -> lower()/raise() in pairs, from any thread ->
-// destroyed, with the original in force. Lowered means: somebody waits and nobody works. lower() and raise() bracket a
-// wait; work_begin() and work_end() bracket the progress thread's serving, during a wait of somebody else.
+// States: made (the files are open and their contents saved) → pairs of lower() and raise(), from any thread →
+// destroyed, with the saved contents restored. lower() and raise() enclose a wait; work_begin() and work_end() enclose
+// the progress thread's work during a wait of another thread. The frequency is low while some thread waits and none
+// works.
 //
-// Nothing stays lowered when the process dies at any moment, kill -9 included: a guard, a small process of its own,
-// sees the process end and writes the originals back. (Only a kill of both at once, or of the node, can prevent it.)
+// If the process dies, even by SIGKILL, a guard process restores the contents (frequency_guard.hpp). Only if both are
+// killed at once, or the node stops, does the frequency stay low.
 //
-// Only for a PE that has a core to itself, its hardware threads included: its affinity mask must lie within one core,
-// and that core must not share its frequency with others. make() says why not, in words for a person.
+// The PE must have a core to itself, with its hardware threads: its affinity mask lies within one core, and that core
+// shares its frequency with no other. Otherwise make() returns the reason, as text for the user.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -31,7 +32,8 @@ namespace lull::wait {
 class core_frequency {
  public:
   struct attempt;
-  // `root` is put before /sys, for trying it on a copy; "/" is this machine. `cores`: those this PE may run on.
+  // `root` is the folder that contains sys; "/" for this machine, another for tests. `cores`: the affinity mask of the
+  // PE.
   [[nodiscard]] static attempt make(const std::string& root, std::span<const int> cores);
 
   core_frequency(const core_frequency&) = delete;
@@ -44,7 +46,7 @@ class core_frequency {
   void work_end();
 
   [[nodiscard]] const std::string& method() const { return method_; }
-  // Writes of all cores together count as one change.
+  // A change of all files together counts once.
   [[nodiscard]] std::uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::int64_t ns_changing() const { return ns_changing_.load(std::memory_order_relaxed); }
 
@@ -69,11 +71,11 @@ class core_frequency {
 };
 
 struct core_frequency::attempt {
-  std::unique_ptr<core_frequency> frequency;  // null when it cannot be
-  std::string problem;                        // then: what was found, and what to ask for
+  std::unique_ptr<core_frequency> frequency;  // null on failure
+  std::string problem;                        // on failure: what was found, and what to do
 };
 
-// The frequency of one thread's core, set once while others may look.
+// A core_frequency that one thread sets once, while other threads may call get().
 class shared_frequency {
  public:
   void set(std::shared_ptr<core_frequency> frequency) {

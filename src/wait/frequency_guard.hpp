@@ -1,9 +1,8 @@
-// The guard of a lowered frequency: a process that outlives its maker by an instant, to write back what the maker may
-// have left changed.
+// The guard of a lowered frequency: a process that restores the files of cpufreq when its maker has ended.
 //
-// It holds the files open and one end of a socket pair whose other end only the maker has, so it learns of the maker's
-// end however that came about. It has a session of its own, ignores the signals that end a job, holds none of the
-// maker's other descriptors, and is nobody's child to wait for.
+// The guard has the files open, and one end of a socket pair whose other end only the maker has: so it notices every
+// kind of end of the maker. It has its own session, ignores the signals that end a job, closes the maker's other
+// descriptors, and is not a child of the maker.
 #pragma once
 #include <span>
 #include <string>
@@ -17,10 +16,10 @@ struct restored_file {
   std::string content;
 };
 
-// The maker's end; none, with errno, when no guard could be started. Call with few threads running: the guard
-// makes system calls only.
+// Returns the maker's end of the socket pair; none, with errno, if no guard could be started. The guard makes only system
+// calls after the fork, so the process may have threads.
 [[nodiscard]] descriptor start_frequency_guard(std::span<const restored_file> files);
-// The guard leaves without writing; the maker has restored the files itself.
+// Ends the guard without a write, after the maker has restored the files itself.
 void dismiss_frequency_guard(descriptor line);
 
 }  // namespace lull::wait

@@ -1,12 +1,13 @@
-// How long waits like this one took before, and how late this thread wakes: from these model/waiting.hpp predicts.
+// The durations of earlier waits of the same kind, and the wake-up latencies of timers. model/waiting.hpp predicts from
+// them.
 //
-// Waits are alike when operation, peer, size (within a quarter of an octave) and site are. The last eight durations of
-// each kind are kept, for so many kinds at a time as the history is made for: a new kind takes the place of the one not
-// seen for longest among four.
+// Waits of one kind have the same operation, peer, size (within a quarter of an octave) and call site. The history
+// keeps the last eight durations of each kind, in a set-associative table: a new kind replaces the least recently seen
+// of four.
 //
-// Of waits that were predicted it also keeps what was chosen, and what came of it.
+// For predicted waits the history also keeps the decision and its outcome.
 //
-// May be used by several threads at once.
+// Several threads may use it at once.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -23,7 +24,7 @@
 
 namespace lull::wait {
 
-// Of a wait whose length was predicted: whether a timer was to end its sleep.
+// The decision for a wait with a prediction: whether a timer ends its sleep.
 struct timer_decision {
   model::slack_prediction known;
   bool by_timer;
@@ -31,24 +32,24 @@ struct timer_decision {
 
 class wait_history {
  public:
-  // `kinds`: a multiple of four.
+  // `kinds`: the size of the table, a multiple of four.
   explicit wait_history(std::size_t kinds = 256, const model::waiting_costs& costs = {});
 
-  // Before the first wait: nothing is kept, so nothing is ever predicted (LULL_CHOOSE=off).
+  // To be called before the first wait: keeps nothing, so predicts nothing (LULL_CHOOSE=off).
   void keep_nothing() { keeps_ = false; }
 
   [[nodiscard]] const model::waiting_costs& costs() const { return costs_; }
-  // Nothing before a few such waits have been seen.
+  // Returns nothing until a few waits of the kind have been seen.
   [[nodiscard]] std::optional<model::slack_prediction> predict(const awaited& what);
-  // Of a wait that has lasted so long already: by those that were longer, if there was any.
+  // The prediction for a wait that has already lasted `than_ns`: from longer waits of its kind, if there are any.
   [[nodiscard]] std::optional<model::slack_prediction> predict_longer(const awaited& what, std::int64_t than_ns);
   void waited(const awaited& what, std::int64_t ns);
-  // A sleep that was to end at its timer ended so much later.
+  // Reports that a sleep ended `ns` after its timer.
   void timer_was_late(std::int64_t ns);
 
-  // How such a wait went, which would else have spun for so long.
+  // Reports the outcome of a decision; without a timer the wait would have spun for `spin_ns` first.
   void decided(const timer_decision& how, std::int64_t spin_ns, const wait_counts& went);
-  // `wait`: what the choice has come to, of waits that were worth a timer and of those that were not.
+  // The account of the choice named `wait`, for waits that were worth a timer and for those that were not.
   [[nodiscard]] std::vector<model::choice_account> accounts();
 
  private:
@@ -57,11 +58,11 @@ class wait_history {
   struct kind {
     std::uint64_t key = 0;  // 0: free
     std::uint64_t last_seen = 0;
-    std::size_t count = 0;  // ever
+    std::size_t count = 0;  // of all waits of the kind
     std::array<std::int64_t, kept> ns{};
   };
 
-  // Sums over the waits of one decision, in ns.
+  // Sums over all waits with the same decision, in ns.
   struct costs_of_waits {
     std::uint64_t waits = 0;
     double seen = 0;

@@ -1,5 +1,5 @@
-// The wait policies: a new one is a file in wait/policy/, its include and its row here. From the rows follow the values of
-// LULL_WAIT, the names everywhere, and what a wait asks.
+// The table of wait policies. A new policy is a file in wait/policy/, its include and its row here. The rows give the
+// values of LULL_WAIT, the names in reports, and the cases of waiting::wait().
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include "wait/policy/interrupt.hpp"
 #include "wait/policy/poll.hpp"
 
-// identifier, name, class, whether the core's frequency is lowered meanwhile (when_to_lower)
+// identifier, name, class, whether waits lower the core's frequency (when_to_lower)
 #define LULL_WAIT_POLICIES(row)                                                                                    \
   row(poll, "poll", poll_policy, false) row(interrupt, "interrupt", interrupt_policy, false)                       \
       row(poll_dvfs, "poll+dvfs", poll_policy, true) row(interrupt_dvfs, "interrupt+dvfs", interrupt_policy, true) \
@@ -36,7 +36,7 @@ constexpr auto wait_policies_that_lower = std::to_array<bool>({LULL_WAIT_POLICIE
   return wait_policies_that_lower[static_cast<std::size_t>(p)];
 }
 
-// The policy of this name, as LULL_WAIT takes it; nothing when there is none.
+// The policy with this name, a value of LULL_WAIT; nothing if there is none.
 [[nodiscard]] constexpr std::optional<wait_policy> wait_policy_named(std::string_view name) {
   for (std::size_t i = 0; i < wait_policy_names.size(); ++i)
     if (wait_policy_names[i] == name) return static_cast<wait_policy>(i);
@@ -45,7 +45,7 @@ constexpr auto wait_policies_that_lower = std::to_array<bool>({LULL_WAIT_POLICIE
 
 enum class lowering { never, at_once, after_spin };
 
-// A large transfer is known to take its time; of a barrier or a flag nothing is known until it has taken some.
+// A large transfer certainly takes long. A barrier or a flag may end at once, so its wait spins first.
 [[nodiscard]] constexpr lowering when_to_lower(wait_policy policy, const awaited& what, const wait_limits& limits) {
   if (!lowers_frequency(policy) || is_small_transfer(what, limits)) return lowering::never;
   return is_large_transfer(what, limits) ? lowering::at_once : lowering::after_spin;

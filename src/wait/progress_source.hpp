@@ -1,18 +1,18 @@
-// What drives transfers while a PE waits, as waiting sees it.
+// The interface by which waiting threads drive transfers.
 //
-// A thread that waits actively takes the duty to drive: begin(), then progress() again and again, then end() when it
-// goes back to the program, or hand_over() when it sleeps where no message wakes it. While anybody has the duty, the
-// progress thread keeps out of the way. After hand_over() it serves at once; after end() it may leave that to the next
-// wait for a while, because where one wait follows the other, every turn between them would cost more than it brings.
-// Several threads may have the duty at once.
+// A waiting thread calls begin(), then progress() repeatedly, then end() when it returns to the program, or hand_over()
+// when it sleeps where no message wakes it. Between begin() and end() or hand_over() the thread drives; several threads
+// may do so at once. While any thread drives, the progress thread does not. After hand_over() the progress thread takes
+// over at once. After end() it may wait for a while, since another wait often follows soon, and a change of threads
+// between the two would cost more than it gains.
 //
-// A thread that has the duty may keep it and sleep on the transport itself, one thread at a time:
+// A thread that drives may sleep on the transport itself, one thread at a time:
 //
-//   announce_sleep()  announced: look once more at what is awaited, then sleep() or retract_sleep()
+//   announce_sleep()  announced: test the condition once more, then sleep() or retract_sleep()
 //                     busy: there is something to progress first
-//                     taken: another thread sleeps there already
+//                     taken: another thread sleeps on the transport
 //
-// sleep() ends with the next event, with wake_sleeper(), or after its time.
+// sleep() ends with the next event, with wake_sleeper(), or by its time-out.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -35,9 +35,9 @@ class progress_source {
   virtual wake sleep(std::int64_t timeout_ns) = 0;
   virtual void retract_sleep() = 0;
 
-  // Serve at full frequency from now on, also while others wait at a lowered one.
+  // Makes the progress thread work at full frequency, even while other threads wait at a low one.
   virtual void serve_at_full(std::shared_ptr<core_frequency> frequency) = 0;
-  // CPU time spent on serving others, in a thread of its own.
+  // CPU time of the progress thread.
   [[nodiscard]] virtual std::int64_t serving_cpu_ns() const = 0;
 
  protected:

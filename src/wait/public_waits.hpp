@@ -1,10 +1,10 @@
-// What of this process's memory its sleepers wait for, in one word that others may read over the network: who has
-// written there by himself looks at it, and wakes the process only when he has written what is awaited.
+// One word, readable by RDMA, that says which part of memory this process's sleepers watch. A process that has written
+// by RDMA reads the word, and wakes this process only if it has written there.
 //
-// No wake-up is missed, by the same rule as with a doorbell: the sleeper publishes, fences, looks at the data again and
-// only then sleeps; the writer writes, flushes, and reads the word. One of the two always sees the other.
+// No wake-up is missed, as with a doorbell. The sleeper publishes, fences, tests its condition again, and then sleeps;
+// the writer writes, flushes, and reads the word. One of the two sees the other.
 //
-// The word is a range of units of the memory, and covers all that any sleeper of the process waits for.
+// The word is a range of units of the memory that covers everything for which a sleeper of the process waits.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace lull::wait {
 
-// As it travels; 0: nobody sleeps.
+// The word's value; 0: nobody sleeps.
 class awaited_range {
  public:
   static constexpr std::size_t unit_bytes = 256;
@@ -40,7 +40,7 @@ class awaited_range {
   friend constexpr bool operator==(const awaited_range&, const awaited_range&) = default;
 
  private:
-  // What lies beyond some terabytes is one unit: more is woken than need be, never less.
+  // All memory beyond some terabytes is one unit: writes there may wake too many sleepers, but never too few.
   static constexpr std::uint64_t unit(std::size_t offset) {
     return std::min<std::uint64_t>(offset / unit_bytes, std::numeric_limits<std::uint32_t>::max() - 1);
   }
@@ -52,11 +52,11 @@ class awaited_range {
 
 class public_waits {
  public:
-  // `word`, aligned, lies where others read it; `memory` is what they write.
+  // Other processes read `word`, which is aligned, and write `memory`.
   public_waits(std::uint64_t& word, std::span<const std::byte> memory) : word_(word), memory_(memory) {}
 
-  // One that is about to sleep until something in `where` changes, as long as this lives; no `where`: anything. Nothing
-  // is published with `in` null, nor where nobody can write.
+  // Publishes, during its lifetime, a sleep until something in `where` changes; an empty `where` means any memory.
+  // Publishes nothing if `in` is null, or if `where` is not in the memory that others write.
   class sleeper {
    public:
     sleeper(public_waits* in, std::span<const std::byte> where) : in_(in) {
@@ -89,7 +89,7 @@ class public_waits {
     const std::lock_guard hold(lock_);
     all_.push_back(range);
     tell();
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // before the sleeper looks again
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // before the sleeper tests its condition again
   }
   void withdraw(const awaited_range& range) {
     const std::lock_guard hold(lock_);

@@ -1,9 +1,9 @@
-// What a spin does between two looks, so that it costs the core and its sibling thread as little as the processor
-// allows.
+// The pause of a spin between two tests, which should cost the core and its sibling hardware thread as little as
+// possible.
 //
-// The first looks of a spin are a plain pause apart, some ten nanoseconds: most short waits end there. After them the
-// processor rests for a fraction of a microsecond in its user-mode wait, where it has one (found out at run time):
-// TPAUSE (Intel WAITPKG), MWAITX with its timer (AMD), WFET (Arm). Elsewhere the plain pause goes on.
+// The first tests of a spin are a plain pause apart, some ten nanoseconds; most short waits end there. After them the
+// processor rests for a fraction of a microsecond by its user-mode wait instruction, if it has one: TPAUSE (Intel
+// WAITPKG), MWAITX with its timer (AMD), WFET (Arm). This is tested at run time. Other processors stay with the pause.
 #pragma once
 #include <span>
 #include <string_view>
@@ -12,13 +12,13 @@ namespace lull::wait {
 
 struct spin_rest {
   std::string_view name;  // "tpause", "mwaitx", "wfet", or "pause"
-  bool (*supported)();    // by this processor
-  void (*rest)();         // about a quarter of a microsecond; only when supported
+  bool (*supported)();    // whether this processor has it
+  void (*rest)();         // takes about a quarter of a microsecond; call it only where supported
 };
 
-// All this build knows, the most economical first; the last is supported everywhere.
+// All rests of this build, the most economical first. Every processor supports the last one.
 [[nodiscard]] std::span<const spin_rest> spin_rests();
-// The first that this processor supports.
+// The first one that this processor supports.
 [[nodiscard]] const spin_rest& best_spin_rest();
 
 inline void plain_pause() noexcept {

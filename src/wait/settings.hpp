@@ -1,5 +1,5 @@
-// The settings of this room: how a PE waits, and what its statistics say. Merged with those of the other rooms in
-// base/settings.hpp.
+// The settings of this room: wait policies and their statistics. base/settings.hpp merges them with those of other
+// rooms.
 #pragma once
 #include <array>
 

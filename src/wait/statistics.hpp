@@ -1,7 +1,7 @@
-// What waiting has cost, by operation and size: counted by any number of threads at once, copied as plain data.
+// The cost of waits by operation and size. Any number of threads may count at once; copies are plain data.
 //
-// Totals are always kept. The table, which also counts operations that did not have to wait and takes the CPU time of
-// each wait, only when it was asked for (LULL_STATS).
+// Totals are always kept. The table is kept under LULL_STATS only: it also counts operations that did not wait, and
+// measures the CPU time of each wait.
 #pragma once
 #include <array>
 #include <atomic>
@@ -15,21 +15,21 @@
 namespace lull::wait {
 
 struct wait_counts {
-  std::uint64_t operations = 0;  // in the table only, as are bytes and ns_cpu
+  std::uint64_t operations = 0;  // only in the table, as bytes and ns_cpu
   std::uint64_t bytes = 0;
-  std::uint64_t waits = 0;  // those that were not over at once
+  std::uint64_t waits = 0;  // whose condition did not hold at once
   std::uint64_t sleeps = 0;
   std::uint64_t timeouts = 0;
-  std::uint64_t missed = 0;  // time-outs that found what they waited for: a wake-up nobody sent
+  std::uint64_t missed = 0;  // time-outs whose condition held already: missed wake-ups
   std::int64_t ns_waited = 0;
   std::int64_t ns_asleep = 0;
-  std::int64_t ns_cpu = 0;  // of the waiting thread, in waits
+  std::int64_t ns_cpu = 0;  // of the waiting thread, during waits
 
   wait_counts& operator+=(const wait_counts& other);
 };
 
-// Sizes by powers of two: class 0 is without a size, class k holds 2^(k-1) < bytes <= 2^k for k > 1, and 1 and 2 bytes
-// are class 1.
+// Classes of sizes are powers of two. Class 0 is for operations without a size, class 1 for 1 and 2 bytes, and class k
+// for 2^(k-1) < bytes <= 2^k, where k > 1.
 constexpr std::size_t size_classes = 34;
 [[nodiscard]] constexpr std::size_t size_class_of(std::size_t bytes) {
   if (bytes == 0) return 0;
@@ -53,16 +53,16 @@ class wait_statistics {
 
   [[nodiscard]] bool has_table() const { return table_ != nullptr; }
   [[nodiscard]] bool detailed() const { return counting_.load(std::memory_order_relaxed); }
-  void keep_table(bool on) { counting_.store(on && table_, std::memory_order_relaxed); }  // or not, for a while
+  void keep_table(bool on) { counting_.store(on && table_, std::memory_order_relaxed); }  // pauses or resumes counting
   void clear_table();
-  void operation_done(operation what, std::size_t bytes);            // only when detailed
-  void waited(const awaited& what, const wait_counts& of_this_one);  // one wait is over
+  void operation_done(operation what, std::size_t bytes);            // call it only when detailed()
+  void waited(const awaited& what, const wait_counts& of_this_one);  // counts one wait
 
   [[nodiscard]] wait_counts totals() const { return totals_.copy(); }
-  [[nodiscard]] wait_table table() const;  // all 0 unless detailed
+  [[nodiscard]] wait_table table() const;  // all 0 without a table
 
  private:
-  // Counters are independent of each other: a copy taken while others count may be in between.
+  // The counters are independent: a copy taken while other threads count may have some of their counts and not others.
   struct counters {
     std::array<std::atomic<std::uint64_t>, 9> of{};
     void add(const wait_counts& counts);

@@ -1,11 +1,11 @@
-// How late the kernel may wake a thread whose sleep is over. The usual slack is 50 µs; timers are set some ten
-// microseconds apart from what they are to catch. It belongs to a thread, so each asks for its own.
+// Timer slack: by how much the kernel may delay the end of a thread's timed sleep. The default is 50 µs, more than the
+// few ten microseconds by which adaptive waits set their timers early. Slack is a property of each thread.
 #pragma once
 #include <sys/prctl.h>
 
 namespace lull::wait {
 
-// From here on the calling thread is woken as soon as its time is over. Costs a look at a flag after the first call.
+// Sets the calling thread's slack to the least. After the first call in a thread this costs a test of a flag.
 inline void wake_without_slack() {
   thread_local const bool asked = [] {
     prctl(PR_SET_TIMERSLACK, 1);

@@ -1,18 +1,18 @@
-// The only place where a PE waits: for a barrier, a signal, a reply, room in a buffer.
+// The only place where a PE waits: for a barrier, a signal, a reply, or room in a buffer.
 //
-// until(what, ready) returns when ready() holds; `what` says what is awaited, for policies and statistics. Meanwhile it
-// drives the transfers (`progress`), spins, yields or sleeps as the policy says, and counts. A sleep is always bounded:
-// after the time-out it looks again by itself, and a time-out that finds ready() true is counted as a missed wake-up
-// (`missed`), which should stay 0 in shared memory.
+// until(what, ready) returns when ready() holds; `what` describes the wait for policies and statistics. Until then it
+// drives transfers (`progress`), spins, yields or sleeps as the policy says, and counts. Every sleep has a time-out,
+// after which the thread tests ready() again. A time-out after which ready() holds counts as a missed wake-up
+// (`missed`); in shared memory there should be none.
 //
-// Where it sleeps: a wait that only messages can end sleeps on the transport and is woken by the message itself. A wait
-// that a store of another PE may end sleeps on the doorbell, and the progress thread serves the messages meanwhile. Of
-// several threads that wait for messages one sleeps on the transport, and wakes the others when it handles what they wait
-// for: each by its own completion_flag where it has one. What others may write over the network, unseen by either, is
-// published for them while a thread sleeps (public_waits.hpp).
+// A wait that only messages can end sleeps on the transport, where the message itself wakes it. A wait that a store of
+// another PE can end sleeps on the doorbell; meanwhile the progress thread handles messages. If several threads wait
+// for messages, one of them sleeps on the transport, and wakes each of the others when it has handled the message for
+// it, by its completion_flag if it has one. RDMA writes cause neither a ring nor a message: a sleeping thread publishes
+// the memory that it watches for them (public_waits.hpp).
 //
-// May be used by several threads at once; each ready() is called by the thread that waits for it only. Where more threads
-// of the program wait, now and then, than the PE has cores, they do so as PEs do that outnumber theirs.
+// Several threads may use it at once; only the waiting thread calls its ready(). If more threads of the process have
+// waited than the PE has cores, they wait as on an oversubscribed host.
 #pragma once
 #include <sched.h>
 #include <time.h>
@@ -40,18 +40,18 @@
 
 namespace lull::wait {
 
-// Where a PE stands, as far as waiting depends on it.
+// The environment of a PE, as far as waiting depends on it.
 struct wait_surroundings {
-  bool oversubscribed = false;  // PEs outnumber the cores they may use
+  bool oversubscribed = false;  // there are more PEs than cores that they may use
   int cores = 1;                // for the threads of this PE
-  bool alone = false;        // nobody stores into this PE's memory but its own progress: it shares it with no other PE
-  bool is_reporter = false;  // says on stderr what concerns the whole job
+  bool alone = false;           // no other PE shares this PE's memory: only its own progress stores there
+  bool is_reporter = false;     // prints messages that concern the whole job on stderr
 };
 
 class waiting {
  public:
-  // From the LULL_WAIT* settings and LULL_STATS; `bell` is this PE's doorbell, `source` may be null when all PEs share
-  // memory. Throws for a setting that is wrong.
+  // Reads the settings LULL_WAIT* and LULL_STATS; throws if one is wrong. `bell` is this PE's doorbell; `source` may be
+  // null if all PEs share memory.
   waiting(doorbell& bell, progress_source* source, const wait_surroundings& where);
 
   template <class Ready>
@@ -61,20 +61,21 @@ class waiting {
     tsan_acquire();
   }
 
-  // For a caller that tests again and again instead of waiting, when PEs outnumber cores: another PE gets its turn.
+  // For a caller that tests repeatedly instead of waiting, on an oversubscribed host: lets another PE run.
   static void pass_on() { sched_yield(); }
 
-  // To be called once before the first wait under a policy that is not the PE's own: gets the right to change the
-  // frequency, or says why there is none and goes on without.
+  // To be called before the first wait under a policy other than that of the PE: opens the frequency files if the
+  // policy needs them, or reports why it cannot and continues without.
   void prepare(wait_policy policy);
-  // Threads of this process will store into its memory at any time: no wait can rely on messages alone any more, but
-  // those that say so.
+  // Says that threads of this process store into its memory at any time. Only waits with by_messages_only may then
+  // sleep on the transport.
   void expect_stores_of_threads() { alone_.store(false, std::memory_order_relaxed); }
 
-  // Others write into this PE's memory without its progress; before the first of them does. Waits are published there.
+  // Publishes waits in `word` from now on, because others write `memory` by RDMA. To be called before the first of them
+  // does.
   void publish(std::uint64_t& word, std::span<const std::byte> memory) { published_.emplace(word, memory); }
 
-  // Statistics of the operations themselves: count() only when on.
+  // Statistics of operations. Call count() only when statistics_on().
   [[nodiscard]] bool has_table() const { return statistics_.has_table(); }
   [[nodiscard]] bool statistics_on() const { return statistics_.detailed(); }
   void clear_table() { statistics_.clear_table(); }
@@ -82,10 +83,10 @@ class waiting {
   void count(operation what, std::size_t bytes) { statistics_.operation_done(what, bytes); }
   [[nodiscard]] wait_counts statistics() const { return statistics_.totals(); }
   [[nodiscard]] wait_table table() const;
-  // What was chosen of waits, and what it came to.
+  // The account of the choices for waits, and of their outcomes.
   [[nodiscard]] std::vector<model::choice_account> choices() { return history_.accounts(); }
 
-  // Whether more threads of this process wait, now and then, than so many cores can run.
+  // Whether more than `cores` threads of this process have waited and still run.
   [[nodiscard]] static bool threads_outnumber(int cores) noexcept {
     return threads_.load(std::memory_order_relaxed) > cores;
   }
@@ -94,7 +95,7 @@ class waiting {
   [[nodiscard]] const wait_limits& limits() const { return limits_; }
 
  private:
-  // Lowers the frequency at most once in a wait, and restores it at its end.
+  // Lowers the frequency at most once in a wait, and raises it at the end of the wait.
   class slow_stretch {
    public:
     slow_stretch(core_frequency* frequency, lowering when, std::int64_t after_ns)
@@ -172,7 +173,7 @@ class waiting {
     statistics_.waited(what, counts);
   }
 
-  // Once, until it ends.
+  // Counts the calling thread in threads_, once, until it ends.
   static void count_this_thread() noexcept;
 
   static sleep_plan bounded(const sleep_plan& plan, const awaited& what) {
@@ -219,7 +220,7 @@ class waiting {
     if (ready()) ++counts.missed;
   }
 
-  static inline std::atomic<int> threads_{0};  // of this process, that have waited
+  static inline std::atomic<int> threads_{0};  // threads of this process that have waited and still run
 
   doorbell& bell_;
   std::optional<public_waits> published_;

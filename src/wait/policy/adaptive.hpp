@@ -1,8 +1,8 @@
-// Sleeps until shortly before the end that earlier waits of the kind predict, spins across it, and sleeps again when the
-// end is overdue. Where nothing is predicted, or a sleep would not pay, it waits like interrupt.
+// Predicts the end of a wait from earlier waits of its kind. It sleeps until shortly before that end, spins, and sleeps
+// again if the end is overdue. Without a prediction, or if a sleep would not pay, it waits like interrupt.
 //
-// With costs that say `reconsider` it spins through a wait that is predicted but too short for a sleep to pay; and where
-// the end is overdue it predicts anew from those waits that were longer still: of some kinds most are short and some long.
+// With costs that have `reconsider` set, it spins through a wait that is predicted to be too short for a sleep. If the
+// end is overdue it predicts again, from longer waits only: some kinds have many short waits and a few long ones.
 #pragma once
 #include <optional>
 
@@ -18,7 +18,7 @@ class adaptive_policy {
       : adaptive_policy(c, is_small_transfer(c.what, c.limits) ? std::nullopt : c.history.predict(c.what)) {}
   adaptive_policy(const wait_case& c, const std::optional<model::slack_prediction>& known)
       : adaptive_policy(c, known, c.history.costs()) {}
-  // With other costs than those of the history.
+  // With costs other than those of the history.
   adaptive_policy(const wait_case& c, const std::optional<model::slack_prediction>& known,
                   const model::waiting_costs& costs)
       : limits_(c.limits), what_(c.what), history_(c.history), costs_(costs), may_reconsider_(costs.reconsider) {
@@ -49,7 +49,7 @@ class adaptive_policy {
     if (left <= 0) return {limits_.timeout_ns};
     return left <= limits_.timeout_ns ? sleep_plan{left, true} : sleep_plan{limits_.timeout_ns};
   }
-  // Nothing where the wait was not predicted.
+  // Nothing if there was no prediction.
   [[nodiscard]] const std::optional<timer_decision>& decided() const { return decided_; }
   void ended(std::int64_t waited_ns) {
     if (!is_small_transfer(what_, limits_)) history_.waited(what_, waited_ns);

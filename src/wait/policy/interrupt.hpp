@@ -1,8 +1,7 @@
-// Spins about the price of a wake-up and then sleeps. Traffic begins the spin anew: what is awaited may be next. When the
-// awaited transfer is a large one, its own pieces are the traffic: they do so until one has been so long in coming that
-// it slept, then no more. When PEs outnumber cores it does not spin at all (a spin there keeps the awaited PE off the
-// core) but yields a few times and then sleeps; a yield that took long gave the core to somebody with work to do, so it
-// sleeps at once.
+// Spins for about the cost of a wake-up, then sleeps. Traffic restarts the spin, since the awaited message may be next.
+// For a large transfer the traffic is its own fragments: they restart the spin until the first sleep, and not after it.
+// On an oversubscribed host it does not spin, which would keep the awaited PE off the core, but yields a few times and
+// then sleeps. A yield that took long has given the core to a process with work to do, so the next step is a sleep.
 #pragma once
 #include "wait/policy/policy.hpp"
 

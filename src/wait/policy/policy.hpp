@@ -1,10 +1,10 @@
-// What a wait policy is: a small class, made for one wait, that is asked again and again what to do next until what is
-// awaited is there; it is told whether the last round of progress handled any traffic.
+// The interface of wait policies. A policy is a small class, constructed for one wait. next() returns the next step,
+// until the condition of the wait holds; `traffic` says whether the last round of progress handled anything.
 //
 //   explicit NAME(const wait_case& c);
 //   step next(bool traffic);
-//   sleep_plan plan() const;              of the sleep that next() has just asked for
-//   void ended(std::int64_t waited_ns);   if it wants to know
+//   sleep_plan plan() const;              of the sleep that next() has just returned
+//   void ended(std::int64_t waited_ns);   optional
 //
 // The policies are in the files beside this one; wait/policies.hpp lists them.
 #pragma once
@@ -23,12 +23,12 @@ struct wait_limits {
   std::int64_t spin_ns = 50'000;
   int yields = 20;
   std::int64_t timeout_ns = 100'000'000;  // longest single sleep
-  bool oversubscribed = false;            // PEs outnumber the cores they may use
+  bool oversubscribed = false;            // there are more PEs than cores that they may use
   std::size_t threshold = 16384;          // bytes from which a transfer is worth an early sleep or a lower frequency
   std::int64_t (*now)() = [] { return now_ns(); };
 };
 
-// A transfer so small that its wait is never taken to be long. A wait without a size is no transfer.
+// A transfer so small that policies treat its wait as short. A wait without a size is no transfer.
 [[nodiscard]] constexpr bool is_small_transfer(const awaited& what, const wait_limits& limits) {
   return what.bytes > 0 && what.bytes < limits.threshold;
 }
@@ -36,14 +36,15 @@ struct wait_limits {
   return what.bytes > 0 && what.bytes >= limits.threshold;
 }
 
-// What a policy is made from. All of it outlives the wait.
+// The arguments of a policy. All of them outlive the wait.
 struct wait_case {
   const wait_limits& limits;
   const awaited& what;
   wait_history& history;
 };
 
-// How long a sleep may last, and whether its end by time-out is meant (a timer) or a sign that a wake-up is missing.
+// The longest duration of a sleep, and whether its time-out is intended (a timer) or means that a wake-up may be
+// missing.
 struct sleep_plan {
   std::int64_t ns;
   bool by_timer = false;

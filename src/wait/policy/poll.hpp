@@ -1,4 +1,4 @@
-// Spins; when PEs outnumber cores it yields the core each time, or the PE it waits for could not run.
+// Spins. On an oversubscribed host it yields the core in each step, so that the awaited PE can run.
 #pragma once
 #include "wait/policy/policy.hpp"
 
