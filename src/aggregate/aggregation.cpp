@@ -156,15 +156,15 @@ bool aggregation::try_make_room(int pe, std::size_t item_bytes) {
 }
 
 void aggregation::append(const aggregate::first_channel& way, int pe, std::span<const std::byte> items) {
-  const bool noted = items_of_threads_.stride != pipeline_.items().stride;
-  const bool sent = noted ? pipeline_.append(way, pe, tags_, items) : pipeline_.append(way, items);
+  const bool tagged = items_of_threads_.stride != pipeline_.items().stride;
+  const bool sent = tagged ? pipeline_.append(way, pe, tags_, items) : pipeline_.append(way, items);
   if (sent || plan_.flush_ns != 0) keep_pace();
 }
 
 // With the senders, once per buffer.
 void aggregation::keep_pace() {
   std::unique_lock duty(pipeline_.duty(), std::defer_lock);
-  // It is this thread's already when handlers give answers. If it is another's, that one handles what arrives, most of
+  // It is this thread's already when handlers push replies. If it is another's, that one handles what arrives, most of
   // it.
   if (!pipeline_.duty().is_mine() && !duty.try_lock()) return (void)pipeline_.help();
   if (plan_.flush_ns != 0) flush_if_due();

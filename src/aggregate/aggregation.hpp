@@ -50,7 +50,7 @@ class aggregation {
   producer& producer_comes();  // std::logic_error in a program that has no threads
   void producer_goes(producer& its);
   void keep_pace_inside();
-  void append(const aggregate::first_channel& way, int pe, std::span<const std::byte> items);  // `pe`: of noted ones
+  void append(const aggregate::first_channel& way, int pe, std::span<const std::byte> items);  // `pe`: of tagged ones
   [[nodiscard]] const aggregate::item_format& items_of_threads() const { return items_of_threads_; }
   [[nodiscard]] aggregate::chunk_budget& chunks() { return chunks_; }
   [[nodiscard]] std::int64_t flush_ns() const { return plan_.flush_ns; }
@@ -80,7 +80,7 @@ class aggregation {
   aggregation* replies_;
   aggregate::pipeline pipeline_;
   aggregate::tagged_items tags_;
-  aggregate::item_format items_of_threads_;  // those of the pipeline, with their notes
+  aggregate::item_format items_of_threads_;  // those of the pipeline, with their tags
   aggregate::phase_clock clock_;
   aggregate::phases phases_;
   aggregate::chunk_budget chunks_;

@@ -106,8 +106,8 @@ class hop {
   [[nodiscard]] virtual bool over() const = 0;              // all lasts have come, all that was sent has been consumed
   virtual void reopen() = 0;
   // Of channels that end at their items' PEs: from now on several threads consume. What they push into the channels of
-  // `answers`, the same by number, is of those alone whose requests they handle; a flush passes these over.
-  virtual void share_channels(hop* answers) { (void)answers; }
+  // `replies`, the same by number, is of those alone whose requests they handle; a flush passes these over.
+  virtual void share_channels(hop* replies) { (void)replies; }
   [[nodiscard]] const hop_counts& counts() const { return counts_; }
   [[nodiscard]] virtual std::uint64_t waiting_items() const = 0;  // in open buffers
   // Of any PE, in the phase that is over.

@@ -131,9 +131,9 @@ bool pe_hop::anything_arrived() const {
   return false;
 }
 
-void pe_hop::share_channels(hop* answers) {
+void pe_hop::share_channels(hop* replies) {
   claims_.share(in_.size());
-  if (answers) static_cast<pe_hop*>(answers)->filled_under_ = &claims_;
+  if (replies) static_cast<pe_hop*>(replies)->filled_under_ = &claims_;
 }
 
 void pe_hop::wait_for_buffer(std::size_t channel) {

@@ -41,7 +41,7 @@ class pe_hop final : public hop {
   void close(std::uint64_t pushed) override;
   [[nodiscard]] bool over() const override;
   void reopen() override;
-  void share_channels(hop* answers) override;
+  void share_channels(hop* replies) override;
   [[nodiscard]] std::uint64_t waiting_items() const override;
 
  private:

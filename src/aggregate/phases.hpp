@@ -28,9 +28,9 @@ class phases {
     counts& operator+=(const counts& other) { return add_fields(*this, other); }
   };
 
-  // `answers`: the phases of what handlers push into, or null; they end with these.
-  phases(fabric::world& world, pipeline& through, phase_clock& clock, phases* answers)
-      : world_(world), pipeline_(through), clock_(clock), replies_(answers) {}
+  // `replies`: the phases of the pipeline into which handlers push, or null; they end with these.
+  phases(fabric::world& world, pipeline& through, phase_clock& clock, phases* replies)
+      : world_(world), pipeline_(through), clock_(clock), replies_(replies) {}
 
   // Finds out how few items take the direct path, from what others cost in buffers, and from what is `known` of it. Collective,
   // before the first phase.

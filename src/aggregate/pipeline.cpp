@@ -12,11 +12,11 @@
 namespace lull::aggregate {
 
 pipeline::pipeline(fabric::world& world, const plan& how, const item_format& items, const sink& last, bool waits,
-                   pipeline* answers)
+                   pipeline* replies)
     : world_(world),
       items_(items),
       waits_(waits),
-      replies_(answers),
+      replies_(replies),
       duty_(std::make_shared<policy_lock>(world)),
       filling_(world) {
   if (replies_) replies_->duty_ = duty_;
@@ -127,7 +127,8 @@ bool pipeline::append(const first_channel& way, std::span<const std::byte> items
   return to.counts().buffers != before;
 }
 
-// Items and notes under one hold of filling(): so the notes are in the order of the items, and there before any leaves.
+// Detaches tags and appends items under one hold of filling(), so that tags are kept in the order of the items, and before
+// any item leaves.
 bool pipeline::append(const first_channel& way, int pe, const tagged_items& how, std::span<const std::byte> items) {
   hop& to = *hops_[way.hop];
   const std::lock_guard hold(filling_);
@@ -136,7 +137,7 @@ bool pipeline::append(const first_channel& way, int pe, const tagged_items& how,
     while (!way.fits(items_.stride)) to.make_room(way.channel);
     const std::size_t room = static_cast<std::size_t>(way.at->end - way.at->next) / items_.stride;
     const std::size_t count = std::min(room, items.size() / how.bytes);
-    how.take(how.handler, items.data(), count, pe, way.at->next);
+    how.detach(how.handler, items.data(), count, pe, way.at->next);
     way.at->next += count * items_.stride;
     items = items.subspan(count * how.bytes);
   }

@@ -1,7 +1,7 @@
 // The hops of a route, one behind the other, and what moves items through them.
 //
 // A thread that waits for room in a hop lets that hop and all later ones go on meanwhile, and the pipeline of the
-// answers with them: nothing earlier can be needed for that, so no cycle of full buffers can block.
+// replies with them: nothing earlier can be needed for that, so no cycle of full buffers can block.
 //
 // A pipeline whose program takes items when it likes (`waits` is false) waits nowhere: what cannot be taken or passed
 // on stays in its buffer, and is offered again by the next call. One buffer of each channel is kept for the end of the
@@ -10,7 +10,7 @@
 // Threads. Two locks: filling() is held while buffers are filled and sent, never while waiting; duty() by the thread
 // that handles what has arrived, which also is the one that sleeps for more. So handlers run one at a time, in
 // whichever thread is on duty, and a thread that waits for room either is on duty or waits for one of the two. Duty
-// comes before filling. Requests and answers share one duty.
+// comes before filling. Requests and replies share one duty.
 //
 // Where handlers may run in several threads at once, a thread that finds another on duty may help(): it handles what has
 // arrived on channels of the last hop that nobody else handles, so what comes from one PE is still handled in order.
@@ -34,19 +34,19 @@ struct first_channel {
   [[nodiscard]] bool fits(std::size_t bytes) const { return static_cast<std::size_t>(at->end - at->next) >= bytes; }
 };
 
-// Items with a note in front, which `take` keeps here when they leave.
+// Items with a tag in front, which `detach` takes off when they leave.
 struct tagged_items {
-  detail::detach_tags take;
+  detail::detach_tags detach;
   void* handler;
-  std::size_t bytes;  // of one, with its note
+  std::size_t bytes;  // of an item with its tag
 };
 
 class pipeline final : public progress_of_later_hops {
  public:
-  // Collective. `last`: where items go that have made all hops. `answers`: what its handlers push into, or null.
+  // Collective. `last`: where items go that have made all hops. `replies`: the pipeline into which its handlers push, or null.
   pipeline(fabric::world& world, const plan& how, const item_format& items, const sink& last, bool waits,
-           pipeline* answers);
-  // From now on handlers may run in several threads at once; those that push answers only where these are not passed on.
+           pipeline* replies);
+  // From now on handlers may run in several threads at once; those that push replies only where these are not passed on.
   void let_threads_help();
   ~pipeline();
   pipeline(const pipeline&) = delete;
@@ -71,9 +71,9 @@ class pipeline final : public progress_of_later_hops {
   // The same, on a way that ends at `pe`.
   bool append(const first_channel& way, int pe, const tagged_items& how, std::span<const std::byte> items);
   [[nodiscard]] bool room(const first_channel& way) const;
-  void flush();  // and the answers
+  void flush();  // and the replies
 
-  // Handles what has arrived for this hop and all later ones, and the answers. With duty().
+  // Handles what has arrived for this hop and all later ones, and the replies. With duty().
   bool consume(int from_hop = 0);  // whether there was any
   bool help();                     // without it; handles what others do not
   [[nodiscard]] bool anything_arrived(int from_hop = 0) const;

@@ -24,7 +24,7 @@ class route_choice {
  public:
   struct items {
     double in_one = 1;       // what is counted for an item: 1 but where bytes are counted
-    bool both_ways = false;  // each has an answer
+    bool both_ways = false;  // each has a reply
     double turns = 1;        // PEs of a core, which handle theirs one after the other
   };
   route_choice(const plan& how, double making_ns, const model::correction_rules& rules, const items& of);
