@@ -59,9 +59,10 @@ struct reply {
   pe_id by{0};
 };
 
+// LULL_COALESCE and LULL_COALESCE_US.
 struct coalescing {
-  std::size_t message_bytes = 16384;  // 0: none are coalesced
-  std::int64_t longest_ns = 1'000'000;
+  std::size_t message_bytes;  // 0: none are coalesced
+  std::int64_t longest_ns;
 };
 
 using make_transport = std::function<std::unique_ptr<transport::transport>(transport::receiver&)>;
@@ -69,7 +70,7 @@ using make_transport = std::function<std::unique_ptr<transport::transport>(trans
 class protocol final : transport::receiver {
  public:
   protocol(pe_id me, int pes, const served_memory& memory, protocol_hooks hooks, const make_transport& make,
-           const coalescing& small_puts = {}, const rdma_settings& by_network = {});
+           const coalescing& small_puts, const rdma_settings& by_network = {});
   ~protocol();
   protocol(const protocol&) = delete;
   protocol& operator=(const protocol&) = delete;

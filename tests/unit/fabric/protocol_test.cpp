@@ -42,7 +42,8 @@ struct station {
   station(int pe, int pes, maker over)
       : messages(pe_id{pe}, pes, {memory, accumulating},
                  {.memory_changed = [this] { changed(); }, .node_memory_changed = [] {}},
-                 [=](transport::receiver& to) { return over(to, pes); }) {
+                 [=](transport::receiver& to) { return over(to, pes); },
+                 {.message_bytes = 16384, .longest_ns = 1'000'000}) {
     accumulating.open();
   }
 };

@@ -31,7 +31,7 @@ struct station {
                  [this](transport::receiver& to) {
                    return std::make_unique<transport::memory_transport>(to, 2, std::span(memory));
                  },
-                 {}, {.waits_at = waits_at, .least_bytes = least}) {
+                 {.message_bytes = 16384, .longest_ns = 1'000'000}, {.waits_at = waits_at, .least_bytes = least}) {
     accumulating.open();
   }
   void await(std::size_t offset, std::size_t bytes) {
