@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import math
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
@@ -324,6 +325,26 @@ def machine_toml() -> str:
     return models_in(model_machine.Machine, model_machine.MachineTable, "record.md")
 
 
+def machine_constants() -> str:
+    """Every row of the table of constants, a table for each group."""
+    groups: dict[str, list[_core.Constant]] = {}
+    for one in _core.constants():
+        groups.setdefault(one.name.partition(".")[0], []).append(one)
+
+    def default(one: _core.Constant) -> str:
+        if math.isinf(one.default):
+            return "infinite"
+        number = f"{one.default:,.0f}" if one.default >= 1000 else f"{one.default:g}"
+        return f"{number} {one.unit}".strip()
+
+    def row(one: _core.Constant) -> tuple[str, ...]:
+        by = one.figure or f"not measured: {one.unmeasured}"
+        return f"`{one.name}`", default(one), one.meaning, f"{one.origin}: {one.because}", by
+
+    headings = ["constant", "default", "meaning", "origin", "`lull calibrate`"]
+    return "\n\n".join(f"## {group}\n\n{table(headings, map(row, rows))}" for group, rows in groups.items())
+
+
 def machines() -> str:
     """The machines that come with Lull."""
     return table(
@@ -538,6 +559,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "links-counts": links_counts,
     "machine-toml": machine_toml,
     "machines": machines,
+    "machine-constants": machine_constants,
     "prediction-json": prediction_json,
     "shmem-functions": shmem_functions,
     "shmem-types": shmem_types,

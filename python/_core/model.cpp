@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "bindings.hpp"
 #include "model/choice.hpp"
+#include "model/constants.hpp"
 #include "model/machine_file.hpp"
 #include "model/output.hpp"
 #include "model/transfer.hpp"
@@ -122,9 +123,45 @@ const char* judged(const std::pair<band, band>& present, const std::pair<band, b
   return "too slow";
 }
 
+// Of the [constants] of a machine file; empty: there is no problem.
+std::string problem_of_constants(const std::vector<std::pair<std::string, double>>& given) {
+  machine known;
+  for (const auto& [name, value] : given) {
+    if (std::string problem = problem_of_constant(name, value); !problem.empty()) return problem;
+    find_constant(name)->set(known, value);
+  }
+  return contradiction_in(known);
+}
+
+double constant_here(const std::string& name) {
+  const constant* const row = find_constant(name);
+  if (!row)
+    throw usage_error("look up a constant", problem_of_constant(name, 0), "lull/model/constants.cpp lists them");
+  return row->get(this_machine());
+}
+
+void bind_constants(nb::module_& m) {
+  nb::class_<constant>(m, "Constant", "One row of the table of a machine's constants.")
+      .def_ro("name", &constant::name)
+      .def_ro("whole", &constant::whole)
+      .def_prop_ro("default", [](const constant& one) { return one.get({}); })
+      .def_prop_ro("least", [](const constant& one) { return one.range.least; })
+      .def_prop_ro("most", [](const constant& one) { return one.range.most; })
+      .def_ro("unit", &constant::unit)
+      .def_ro("meaning", &constant::meaning)
+      .def_prop_ro("origin", [](const constant& one) { return one.from == origin::measured ? "measured" : "chosen"; })
+      .def_ro("because", &constant::because)
+      .def_prop_ro("figure", [](const constant& one) { return one.by.figure; })
+      .def_prop_ro("unmeasured", [](const constant& one) { return one.by.unmeasured; });
+  m.def("constants", [] { return std::vector<constant>(all_constants().begin(), all_constants().end()); });
+  m.def("problem_of_constants", problem_of_constants, "given"_a);
+  m.def("constant_here", constant_here, "name"_a);
+}
+
 }  // namespace
 
 void bind_model(nb::module_& m) {
+  bind_constants(m);
   nb::class_<fitted_piece>(m, "FittedPiece", "The terms of LogGP for messages from a size on.")
       .def_ro("from_bytes", &fitted_piece::from_bytes)
       .def_ro("worst_error", &fitted_piece::worst_error)

@@ -451,6 +451,34 @@ def judge(
 def gain_of(present: tuple[Band, Band], change: tuple[Band, Band], objective: str) -> Band:
     """What changes of that which is to be least, a share; below 0 is better."""
 
+class Constant:
+    """One row of the table of a machine's constants."""
+
+    name: str  # GROUP.MEMBER, as in the [constants] of a machine file
+    whole: bool  # no fractions
+    default: float
+    least: float
+    most: float
+    unit: str
+    meaning: str
+    origin: str  # "measured" | "chosen"
+    because: str  # what repeats the measurement, or the reason of the choice
+    figure: str  # of the machine file, by which lull calibrate sets it; "" where it does not
+    unmeasured: str  # why; "" where it does
+
+def constants() -> list[Constant]:
+    """Every constant of a machine, in the table's order."""
+
+def problem_of_constants(given: Sequence[tuple[str, float]]) -> str:
+    """What is wrong with the [constants] of a machine file, by name; "" for nothing."""
+
+def constant_here(name: str) -> float:
+    """A constant of this machine, as LULL_MACHINE says.
+
+    Raises:
+        CoreUsageError: There is none of that name, or the machine file is wrong.
+    """
+
 def machine_file_of_this_host() -> str:
     """Where `lull calibrate` keeps the file of this host; "" where no home is known."""
 

@@ -247,7 +247,7 @@ plan make_plan(fabric::world& world, const aggregate_options& options, std::size
             .ns_per_phase = best->found.ns_per_phase,
             .memory_bytes = best->found.memory_bytes,
             .chunk_memory = chunk_memory,
-            .blocks = here.aggregation.thread_blocks,
+            .blocks = here.thread_blocks,
             .compress = options.compress >= 0 ? options.compress != 0 : setting_integer("LULL_AGGREGATE_COMPRESS") != 0,
             .direct = options.direct >= 0 ? options.direct != 0 : setting_integer("LULL_AGGREGATE_DIRECT") != 0,
             .flush_ns = 1000 * (options.flush_us >= 0 ? options.flush_us : setting_integer("LULL_AGGREGATE_FLUSH_US")),

@@ -16,13 +16,11 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/settings.hpp"
-#include "model/machine.hpp"
+#include "model/machine_file.hpp"
 #include "wait/timer_slack.hpp"
 
 namespace lull::fabric {
 namespace {
-
-constexpr model::progress_costs costs{};
 
 void add_to(int epoll_fd, int fd) {
   epoll_event event{};
@@ -39,6 +37,7 @@ progress_thread::progress_thread(protocol& messages, bool oversubscribed, int co
       sleeper_(messages),
       oversubscribed_(oversubscribed),
       cores_(cores),
+      costs_(model::this_machine().progress),
       timeout_ns_(setting_integer("LULL_WAIT_TIMEOUT_MS") * 1'000'000),
       kick_fd_(open_event_fd()),
       epoll_fd_(epoll_create1(EPOLL_CLOEXEC)) {
@@ -87,7 +86,7 @@ bool progress_thread::streams() {
   if (oversubscribed_ || wait::waiting::threads_outnumber(cores_)) return false;
   const std::int64_t now = now_ns(), before = last_wait_ended_.exchange(now, std::memory_order_seq_cst);
   if (standing_back_.load(std::memory_order_seq_cst)) return true;
-  if (now - before >= costs.stream_of_waits_ns) return false;
+  if (now - before >= costs_.stream_of_waits_ns) return false;
   standing_back_.store(true, std::memory_order_seq_cst);
   signal_event_fd(kick_fd_.get());
   return true;
@@ -136,7 +135,7 @@ void progress_thread::stand_back_while_main_streams() {
   for (;;) {
     const std::int64_t now = now_ns();
     const std::int64_t turn =
-        std::clamp((now - begin) / costs.stand_back_share, costs.least_stand_back_ns, costs.most_stand_back_ns);
+        std::clamp((now - begin) / costs_.stand_back_share, costs_.least_stand_back_ns, costs_.most_stand_back_ns);
     std::int64_t left = 0;
     if (standing_back_.load(std::memory_order_seq_cst))
       left = turn - (now - last_wait_ended_.load(std::memory_order_seq_cst));

@@ -17,6 +17,7 @@
 #include "base/descriptor.hpp"
 #include "fabric/protocol.hpp"
 #include "fabric/transport_sleep.hpp"
+#include "model/machine.hpp"
 #include "wait/progress_source.hpp"
 #include "wait/waiting.hpp"
 
@@ -61,6 +62,7 @@ class progress_thread final : public wait::progress_source {
   transport_sleep sleeper_;  // of the program
   bool oversubscribed_;      // PEs outnumber the cores they may use
   int cores_;
+  const model::progress_costs& costs_;
   std::int64_t timeout_ns_;
   descriptor kick_fd_;  // the progress thread shall look, by itself: at the transport, or at stopping_
   descriptor epoll_fd_;

@@ -12,6 +12,7 @@
 #include "base/settings.hpp"
 #include "base/toml.hpp"
 #include "base/topology.hpp"
+#include "model/constants.hpp"
 
 namespace lull::model {
 namespace {
@@ -36,7 +37,9 @@ class machine_file {
 
   [[nodiscard]] machine over(machine known) const {
     if (const auto timer = at(root_["wake_ups"]["timer_ns"])) {
-      known.waiting.assumed_wake_up_latency_ns = static_cast<std::int64_t>(timer->high);
+      for (waiting_costs* const kind :
+           {&known.waiting, &known.waiting_of_mpi, &known.waiting_of_mpi_streams, &known.waiting_of_mpi_handshakes})
+        kind->assumed_wake_up_latency_ns = static_cast<std::int64_t>(timer->high);
     }
     if (const auto copied = at(root_["memory"]["copy_warm_bytes_per_s"]); copied && copied->value > 0) {
       known.transforming.ns_per_copied_byte = 1e9 / copied->value;
@@ -65,6 +68,7 @@ class machine_file {
       known.output.idle_node_watts = idle->value;
       known.output.busy_core_watts = one_core->value - idle->value;
     }
+    set_constants(known);
     return known;
   }
 
@@ -72,6 +76,28 @@ class machine_file {
   [[noreturn]] void fail(toml::source_index line, const std::string& found) const {
     throw usage_error("read the machine file " + path_ + (line > 0 ? fmt::format(", line {}", line) : ""), found,
                       "measure again with lull calibrate, correct it, or set LULL_MACHINE=builtin");
+  }
+
+  // [constants], which takes the place of what was measured, too: constants.GROUP.MEMBER is a figure.
+  void set_constants(machine& known) const {
+    const toml::node* const constants = root_.get("constants");
+    if (!constants) return;
+    const auto tables_of = [&](const toml::node& node, const std::string& where) -> const toml::table& {
+      if (const toml::table* const found = node.as_table()) return *found;
+      fail(node.source().begin.line, where + " is no table");
+    };
+    for (const auto& [group, members] : tables_of(*constants, "constants")) {
+      for (const auto& [member, one] : tables_of(members, fmt::format("constants.{}", group.str()))) {
+        const std::string name = fmt::format("{}.{}", group.str(), member.str());
+        const auto line = one.source().begin.line;
+        if (!find_constant(name)) fail(line, problem_of_constant(name, 0));
+        const double value = at(toml::node_view<const toml::node>(one))->value;
+        if (const std::string problem = problem_of_constant(name, value); !problem.empty()) fail(line, problem);
+        find_constant(name)->set(known, value);
+      }
+    }
+    if (const std::string problem = contradiction_in(known); !problem.empty())
+      fail(constants->source().begin.line, problem);
   }
 
   // A figure is a table with a value.

@@ -19,7 +19,7 @@
 #include "base/error.hpp"
 #include "base/received_bytes.hpp"
 #include "base/settings.hpp"
-#include "model/machine.hpp"
+#include "model/machine_file.hpp"
 #include "transport/ucx_library.hpp"
 #include "transport/ucx_memory.hpp"
 
@@ -34,7 +34,7 @@ void check(ucs_status_t status, const char* asked) {
 
 std::size_t rendezvous_threshold() {
   const char* const given = variable_of_environment("UCX_RNDV_THRESH");
-  if (!given || std::string_view(given) == "auto") return model::message_costs{}.rendezvous_from_bytes;
+  if (!given || std::string_view(given) == "auto") return model::this_machine().messages.rendezvous_from_bytes;
   if (std::string_view(given) == "inf") return std::numeric_limits<std::size_t>::max();
   try {
     return parse_size(given);

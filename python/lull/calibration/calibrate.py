@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from lull import __version__, record
 from lull.base.errors import LullError, UsageError
@@ -18,7 +19,7 @@ from lull.calibration.bench import Bench, is_launcher
 from lull.calibration.parts import parts
 from lull.calibration.state import CalibrationConditions, CalibrationState
 from lull.measurement.progress import RunsProgress
-from lull.model.machine import Machine, kept_machine
+from lull.model.machine import BY_HAND, Machine, kept_machine, read_machine_file
 from lull.model.machine_text import machine_text
 
 HEADING = """\
@@ -53,6 +54,7 @@ def calibrate(wanted: CalibrationRequest) -> tuple[Machine, Path]:
         raise UsageError("calibrate", words, "lull calibrate -- mpirun -n 2 --host A,B")
     if not wanted.storage.is_dir():
         raise UsageError("calibrate", f"{wanted.storage} is no folder", "name one with --storage")
+    by_hand, remarks = written_by_hand(out)
     host = record.this_host()
     launcher, storage = shlex.join(wanted.launcher), str(wanted.storage.resolve())
     begun = CalibrationConditions(
@@ -67,10 +69,28 @@ def calibrate(wanted: CalibrationRequest) -> tuple[Machine, Path]:
     with Interrupts() as interrupts:
         _measure(Bench(wanted.launcher, wanted.storage.resolve(), wanted.quick, interrupts), state)
     about = Circumstances(host, datetime.now(UTC), state.seconds, launcher, storage)
-    machine = machine_of(state.parts, about)
+    machine = _with(machine_of(state.parts, about), by_hand, remarks)
     write_whole(out, machine_text(machine, HEADING).encode(), "machine file", "--out")
     state.done()
     return machine, out
+
+
+def written_by_hand(out: Path) -> tuple[dict[str, Any], list[str]]:
+    """What nobody can measure, of the file that is to be replaced, by table; and what to say of it."""
+    if not out.exists():
+        return {}, []
+    try:
+        before = read_machine_file(out, f"read the machine file {out}")
+    except UsageError as error:
+        return {}, [f"nothing of the file before is kept: {error}"]
+    kept = {table: getattr(before, table) for table in BY_HAND if getattr(before, table)}
+    return kept, [f"not measured, but kept from the file before: {', '.join(kept)}"] if kept else []
+
+
+def _with(machine: Machine, by_hand: dict[str, Any], remarks: list[str]) -> Machine:
+    assert machine.measured is not None
+    measured = machine.measured.model_copy(update={"remarks": [*machine.measured.remarks, *remarks]})
+    return machine.model_copy(update={"measured": measured, **by_hand})
 
 
 def _measure(bench: Bench, state: CalibrationState) -> None:

@@ -21,6 +21,7 @@ from lull.record import EnergyKind
 FORM: Final = 1
 HERE: Final = "here"  # the name of the machine that was calibrated
 MACHINES = Path(__file__).parent / "machines"
+BY_HAND: Final = ("topology", "network", "routing", "power", "job", "constants")  # tables that nobody can measure
 OF_PREDICTIONS = ("mode", "hold", "hybrid_hold", "link_watts")  # keys of [power] that a machine does not choose
 
 
@@ -189,6 +190,7 @@ class Machine(MachineTable):
     storage: Storage = Storage()
     frequency: Frequency = Frequency()
     watts: Watts = Watts()
+    constants: dict[str, dict[str, Figure]] = {}  # of the runtime, set by hand: [constants](constants.md) lists them
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
@@ -202,6 +204,9 @@ class Machine(MachineTable):
         idle, busy = self.watts.idle_node, self.watts.busy_node
         if idle is not None and busy is not None and any(i > b for i, b in zip(idle.band, busy.band, strict=True)):
             raise ValueError("watts: idle_node is more than busy_node")
+        given = [(f"{group}.{name}", one.value) for group, all_ in self.constants.items() for name, one in all_.items()]
+        if problem := _core.problem_of_constants(given):
+            raise ValueError(f"constants: {problem}")
         for where, figure in _figures("", self):
             if self.measured is None and figure.source is None:
                 raise ValueError(f"{where}.source: it is missing; only a file with [measured] may leave it out")
@@ -253,15 +258,20 @@ def read_machine(name: str) -> Machine:
         kept = kept_machine()
         if kept is None or not kept.exists():
             raise UsageError(asked, "this host has not been calibrated", "lull calibrate")
-        return _read(kept, asked)
+        return read_machine_file(kept, asked)
     path = known.get(name, Path(name))
     if name not in known and path.suffix != ".toml":
         there = ", ".join([HERE, *known, *presets])
         raise UsageError(asked, "there is none of that name", f"name {there} or a TOML file")
-    return _read(path, asked)
+    return read_machine_file(path, asked)
 
 
-def _read(path: Path, asked: str) -> Machine:
+def read_machine_file(path: Path, asked: str) -> Machine:
+    """A machine in a TOML file; `asked` is what for.
+
+    Raises:
+        UsageError: It cannot be read or is wrong.
+    """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         machine = Machine.model_validate(content)

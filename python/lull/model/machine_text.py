@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from lull.model.machine import Machine
 
-DIGITS: Final = 4  # of a figure
+DIGITS: Final = 4  # of a figure that was measured
+ALL_DIGITS: Final = 17  # of one that was set by hand: a number of bytes is no estimate
 FIGURE: Final = frozenset({"value", "low", "high", "kind", "source"})
 
 
 def machine_text(machine: Machine, heading: str = "") -> str:
-    """TOML that reads as the same machine, to four digits; `heading` are lines of a comment."""
+    """TOML that reads as the same machine, to four digits, constants to all; `heading` are lines of a comment."""
     content = machine.model_dump(exclude_none=True, exclude_defaults=True, mode="python")
     content = {"form": machine.form, **content}
     lines = [f"# {line}".rstrip() for line in heading.splitlines()]
@@ -24,7 +25,8 @@ def machine_text(machine: Machine, heading: str = "") -> str:
 
 def _table(where: list[str], content: Mapping[Any, Any], lines: list[str]) -> None:
     plain = {key: value for key, value in content.items() if not _is_table(value)}
-    lines += [f"{_key(key)} = {_value(value)}" for key, value in plain.items()]
+    digits = ALL_DIGITS if where[:1] == ["constants"] else DIGITS
+    lines += [f"{_key(key)} = {_value(value, digits)}" for key, value in plain.items()]
     for key, value in content.items():
         if key in plain:
             continue
@@ -49,22 +51,22 @@ def _key(key: object) -> str:
     return text if text.replace("-", "").replace("_", "").isalnum() and text.isascii() else json.dumps(text)
 
 
-def _value(value: object) -> str:
+def _value(value: object, digits: int) -> str:
     if isinstance(value, bool | int):
         return str(value).lower()
     if isinstance(value, float):
-        return _number(value)
+        return _number(value, digits)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(key)} = {_value(part)}" for key, part in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(key)} = {_value(part, digits)}" for key, part in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(_value(part) for part in value) + "]"
+        return "[" + ", ".join(_value(part, digits) for part in value) + "]"
     if isinstance(value, datetime):
         return value.isoformat(timespec="seconds")
     return json.dumps(str(value), ensure_ascii=False)
 
 
-def _number(value: float) -> str:
-    rounded = float(f"{value:.{DIGITS}g}")
+def _number(value: float, digits: int) -> str:
+    rounded = float(f"{value:.{digits}g}")
     if rounded == int(rounded) and abs(rounded) < 1e15:
         return str(int(rounded))
     return repr(rounded)

@@ -40,7 +40,6 @@ from lull.simulation.task import Task, TaskResult
 from lull.simulation.workers import LocalWorkers
 
 COUNTED: Final = ("link", "switch", "nic", "idle_node", "busy_node")  # watts that energies are made of
-RECORDING_NS: Final = 11  # of an event; docs/results/trace.json, ns_per_event
 
 
 @dataclass(frozen=True)
@@ -199,8 +198,10 @@ def _range(of: Variation, files: Mapping[str, SimulationFile], run_time_s: float
 
 
 def _recording(program: Program, run_time_s: float) -> Range:
-    spent = program.events_of_process * RECORDING_NS * 1e-9
-    how = f"{RECORDING_NS} ns for each event of a process in the trace, where all of it counts as computing"
+    with native_errors():
+        ns_per_event = _core.constant_here("recording.ns_per_event")  # programs are traced where they are predicted
+    spent = program.events_of_process * ns_per_event * 1e-9
+    how = f"{ns_per_event:g} ns for each event of a process in the trace, where all of it counts as computing"
     return Range(what="recording", low_s=max(run_time_s - spent, 0.0), high_s=run_time_s, how=how)
 
 

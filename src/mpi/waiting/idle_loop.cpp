@@ -94,9 +94,9 @@ void idle_loop::make(const wait::wait_case& here, const call_under_way& call) {
   if constexpr (std::is_same_v<Policy, wait::adaptive_policy>) {
     const auto known = process_.history.predict(what_);
     policy_.emplace<Policy>(here, known,
-                            stream_                ? model::waiting_costs_of_mpi_streams
-                            : is_a_handshake(call) ? model::waiting_costs_of_mpi_handshakes
-                                                   : model::waiting_costs_of_mpi);
+                            stream_                ? process_.on.waiting_of_mpi_streams
+                            : is_a_handshake(call) ? process_.on.waiting_of_mpi_handshakes
+                                                   : process_.on.waiting_of_mpi);
     if (known) expected_end_ = begin_ + known->slack_ns - known->margin_ns;
   } else {
     policy_.emplace<Policy>(here);

@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/machine_file.hpp"
 #include "mpi/waiting.hpp"
 #include "mpi/waiting/bells.hpp"
 #include "wait/frequency.hpp"
@@ -31,6 +32,7 @@ namespace lull::mpi {
 
 // What all threads of a process share.
 struct waiting_process {
+  const model::machine& on = model::this_machine();
   wait::wait_policy policy;
   wait::wait_limits limits;
   void (*progress)() = nullptr;  // the library's own
@@ -42,7 +44,7 @@ struct waiting_process {
   std::unique_ptr<node_bells> bells;
   const std::uint32_t* somebody = nullptr;          // of the bells
   std::unique_ptr<wait::core_frequency> frequency;  // null: it stays
-  wait::wait_history history{4096, model::waiting_costs_of_mpi};
+  wait::wait_history history{4096, on.waiting_of_mpi};
   wait::wait_statistics totals{false};  // of all calls
   // When a sleep was refused because a rank of this node would ring nobody; 0: never.
   std::atomic<std::int64_t> first_refused_ns{0}, last_refused_ns{0};

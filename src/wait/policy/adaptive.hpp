@@ -36,7 +36,7 @@ class adaptive_policy {
     if (past_wake_ && ++spins_ % 8 != 0) return step::spin;
     now_ = limits_.now();
     if (now_ >= overdue_at_ && may_reconsider_) reconsider();
-    if (wake_at_ - now_ > shortest_sleep_ns) {
+    if (wake_at_ - now_ > costs_.shortest_sleep_ns) {
       past_wake_ = false;
       return step::sleep;
     }
@@ -56,8 +56,6 @@ class adaptive_policy {
   }
 
  private:
-  static constexpr std::int64_t shortest_sleep_ns = model::waiting_costs{}.shortest_sleep_ns;
-
   void expect(const model::slack_prediction& known, std::int64_t now) {
     const std::int64_t left = begin_ + known.slack_ns - now;
     wake_at_ = model::sleep_pays({left, known.margin_ns}, limits_.spin_ns, costs_) ? now + left - known.margin_ns : now;

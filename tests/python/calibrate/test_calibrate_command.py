@@ -8,6 +8,7 @@ import pytest
 
 from bounds import TIMEOUT_S
 from conftest import Lull, wait_until
+from lull import _core
 from lull.model.machine import read_machine
 
 
@@ -25,6 +26,9 @@ def kept_parts(folder: Path) -> dict[str, object]:
 
 
 def test_a_calibration_goes_on_after_an_interrupt_and_its_file_is_found(at_home: Lull) -> None:
+    by_hand = Path(at_home.env["XDG_CONFIG_HOME"]) / "lull" / "machines" / Path(_core.machine_file_of_this_host()).name
+    by_hand.parent.mkdir(parents=True)
+    by_hand.write_text("[constants]\naggregation.smallest_buffer_bytes = {value = 12345, source = 'by hand'}\n")
     started = at_home.start("calibrate", "--quick")
     assert wait_until(lambda: "memory" in kept_parts(at_home.folder))
     started.send_signal(signal.SIGINT)
@@ -40,6 +44,8 @@ def test_a_calibration_goes_on_after_an_interrupt_and_its_file_is_found(at_home:
     assert f"machine file in {path}" in done.stderr and not kept_parts(at_home.folder)
     machine = read_machine(str(path))
     assert machine.memory.copy_warm_bytes_per_s is not None and before["memory"]
+    assert machine.constants["aggregation"]["smallest_buffer_bytes"].value == 12345
+    assert "kept from the file before: constants" in done.stdout
     for name in ("shared-memory", "network"):
         piece = machine.transports[name].pieces[0]
         assert piece.latency_ns is not None and piece.gap_ns is not None and piece.gap_ns.value > 0

@@ -9,6 +9,7 @@ import pytest
 
 from lull.calibration.assembly import Circumstances, figure_of, machine_of
 from lull.calibration.bench import _line_of, is_launcher
+from lull.calibration.calibrate import written_by_hand
 from lull.calibration.parts import Observed, frequency_steps
 from lull.calibration.state import CalibrationConditions, CalibrationState
 from lull.model.machine import Machine
@@ -183,3 +184,17 @@ def test_parts_of_yesterday_and_damaged_files_are_forgotten(tmp_path: Path) -> N
     path.write_text("{")
     assert CalibrationState(begun(), fresh=False, environment=env).parts == {}
     assert CalibrationState(begun(), fresh=False, environment={}).parts == {}
+
+
+def test_what_nobody_can_measure_is_kept_of_the_file_before(tmp_path: Path) -> None:
+    path = tmp_path / "machine"
+    assert written_by_hand(path) == ({}, [])
+    path.write_text(
+        "[topology]\npreset = 'fat-tree-4608'\n[memory]\ncopy_warm_bytes_per_s = {value = 3, source = 'x'}\n"
+    )
+    kept, remarks = written_by_hand(path)
+    assert kept == {"topology": {"preset": "fat-tree-4608"}}
+    assert remarks == ["not measured, but kept from the file before: topology"]
+    path.write_text("[constants]\nno.such = {value = 3}\n")
+    kept, remarks = written_by_hand(path)
+    assert kept == {} and remarks[0].startswith("nothing of the file before is kept: ")
