@@ -22,6 +22,12 @@
 namespace lull::aggregate {
 namespace {
 
+// The link is measured by so many messages of either size in each of so many rounds: some milliseconds, once in a job.
+constexpr int messages_of_link = 16, rounds_of_link = 3;
+constexpr std::size_t small_message = 1024, large_message = 32768;
+// No link is taken to cost less, however two noisy times may differ.
+constexpr model::link_costs cheapest_link{100, 0.01};
+
 // What all PEs plan with, the same everywhere, or they would come to different routes and buffers: the machine's constants, which may
 // be others on another node, as PE 0 has them; and what a message between nodes costs, by these constants and corrected.
 struct known_link {
@@ -39,36 +45,37 @@ model::machine constants_here() {
 }
 
 // Of some messages of either size, in turn. Collective.
-model::link_costs measured(fabric::world& world, const model::machine& here, std::byte* target, std::size_t most) {
-  constexpr int messages = 16, rounds = 3;
-  constexpr std::size_t small = 1024;
+model::link_costs measured(fabric::world& world, const model::machine& here, std::byte* target) {
   const job::layout& layout = world.places();
   const pe_id peer = layout.leader(node_id{(layout.my_node().index() + 1) % layout.nodes()});
-  const std::vector<std::byte> source(most);
+  const std::vector<std::byte> source(large_message);
   fabric::context traffic;
   const auto time = [&](std::size_t bytes) {
     const std::int64_t begin = now_ns();
-    for (int i = 0; i < messages; ++i) world.transfers().put(traffic, target, source.data(), bytes, peer, false);
+    for (int i = 0; i < messages_of_link; ++i)
+      world.transfers().put(traffic, target, source.data(), bytes, peer, false);
     world.transfers().quiet(traffic);
-    return static_cast<double>(now_ns() - begin) / messages;
+    return static_cast<double>(now_ns() - begin) / messages_of_link;
   };
   const auto predicted = [&](std::size_t bytes) {
     return here.network.ns_per_message + static_cast<double>(bytes) * here.network.ns_per_byte;
   };
-  model::corrected_term of_small(predicted(small), here.correction), of_large(predicted(most), here.correction);
-  time(most);  // the connection is made by the first message
-  for (int i = 0; i < rounds; ++i) {
-    of_small.saw(time(small));
-    of_large.saw(time(most));
+  model::corrected_term of_small(predicted(small_message), here.correction),
+      of_large(predicted(large_message), here.correction);
+  time(large_message);  // the connection is made by the first message
+  for (int i = 0; i < rounds_of_link; ++i) {
+    of_small.saw(time(small_message));
+    of_large.saw(time(large_message));
   }
-  const double per_byte = std::max(0.01, (of_large.value() - of_small.value()) / static_cast<double>(most - small));
-  return {std::max(100.0, of_small.value() - static_cast<double>(small) * per_byte), per_byte};
+  const double per_byte = std::max(cheapest_link.ns_per_byte, (of_large.value() - of_small.value()) /
+                                                                  static_cast<double>(large_message - small_message));
+  return {std::max(cheapest_link.ns_per_message, of_small.value() - static_cast<double>(small_message) * per_byte),
+          per_byte};
 }
 
 known_link find_out(fabric::world& world) {
-  constexpr std::size_t most = 32768;
   const model::machine here = constants_here();
-  auto* const target = static_cast<std::byte*>(world.memory().allocate(most));
+  auto* const target = static_cast<std::byte*>(world.memory().allocate(large_message));
   if (!target) throw std::bad_alloc();  // nor would there be room for buffers
   std::size_t pes_of_node = 1;
   for (int node = 0; node < world.places().nodes(); ++node)
@@ -76,7 +83,7 @@ known_link find_out(fabric::world& world) {
   known_link mine{here.network, here.network, world.pes_per_core(), pes_of_node, here};
   world.everybody().sync();
   if (!here.correction.off && world.places().leader(world.places().my_node()) == world.me())
-    mine.corrected = measured(world, here, target, most);
+    mine.corrected = measured(world, here, target);
   world.everybody().sync();
   world.memory().release(target);
   return as_first_finds(world, mine);

@@ -15,6 +15,8 @@ namespace lull::fabric {
 namespace {
 
 constexpr std::size_t kept_payload = std::size_t{64} << 10U;  // a message keeps its memory for the next one up to this
+constexpr unsigned messages_per_round = 8;  // of a sender, which then also receives: a round is a system call over tcp
+constexpr int most_rounds = 64;             // of the transport at once: a flood must not keep the caller
 
 }  // namespace
 
@@ -370,7 +372,6 @@ bool protocol::progress_unless_another_does() {
 // Who sends a stream of messages has the lock at hand anyway: handling what arrives here, every few messages, spares a
 // wake-up of the progress thread and a contended lock for each of them.
 void protocol::opportunistic_progress() {
-  constexpr unsigned messages_per_round = 8;
   if (++sent_since_progress_ % messages_per_round != 0) return;
   progress_locked();
   opportunistic_.fetch_add(1, std::memory_order_relaxed);
@@ -379,7 +380,6 @@ void protocol::opportunistic_progress() {
 bool protocol::progress_locked() {
   // Bounded, so that a flood of messages cannot keep the caller from looking at what it waits for; and over as soon as
   // somebody here or elsewhere waits for what has come, for another look at the sockets takes a system call.
-  constexpr int most_rounds = 64;
   int rounds = 0;
   awaited_ = false;
   while (rounds < most_rounds && transport_->progress()) {

@@ -6,6 +6,11 @@
 #include "base/settings.hpp"
 
 namespace lull::fabric {
+namespace {
+
+constexpr unsigned fetches_per_round = 8;  // of one's own memory: progress takes a system call over tcp
+
+}  // namespace
 
 transfers::transfers(pe_id me, const symmetric_memory& memory, wait::waiting& waits, protocol* remote,
                      progress_thread* progress, bool oversubscribed)
@@ -21,7 +26,6 @@ transfers::transfers(pe_id me, const symmetric_memory& memory, wait::waiting& wa
 // A program that fetches a word of its own again and again waits for a message. The progress thread would have to get
 // the core from it first, so it makes progress itself now and then, as one that tests does.
 void transfers::polled_own_memory() {
-  constexpr unsigned fetches_per_round = 8;
   thread_local unsigned fetches = 0;
   if (++fetches % fetches_per_round == 0) drive();
 }

@@ -7,6 +7,7 @@ namespace lull::model {
 namespace {
 
 constexpr std::size_t line = 64;
+constexpr double messages_of_one = 4;  // the buffer and the notice that it was handled, each sent and received
 constexpr std::size_t whole_lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
 
 buffer_sizes worth_having(const machine& on, const buffer_limits& limits, std::size_t least) {
@@ -58,7 +59,6 @@ double ns_per_item(const machine& on, const item_route& way, std::size_t inter_n
 }
 
 double ns_per_phase(const machine& on, const item_route& way) {
-  constexpr double messages_of_one = 4;  // the buffer and the notice that it was handled, each sent and received
   const double waited_for = way.last_messages > 0 ? 1 : 0;
   return way.hops * on.aggregation.ns_per_empty_phase +
          messages_of_one * (way.last_messages + waited_for) * on.link.ns_per_message;

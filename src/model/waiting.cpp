@@ -6,6 +6,8 @@
 namespace lull::model {
 namespace {
 
+constexpr std::size_t fewest_wake_ups = 8;  // of fewer, a high percentile is no more than the highest
+
 // The first `most` values, ascending.
 template <std::size_t most>
 struct sorted {
@@ -30,8 +32,7 @@ std::optional<slack_prediction> predict_slack(std::span<const std::int64_t> dura
 }
 
 std::int64_t wake_up_latency_ns(std::span<const std::int64_t> seen_ns, const waiting_costs& costs) {
-  constexpr std::size_t enough = 8;
-  if (seen_ns.size() < enough) return costs.assumed_wake_up_latency_ns;
+  if (seen_ns.size() < fewest_wake_ups) return costs.assumed_wake_up_latency_ns;
   const sorted<most_wake_up_latencies> seen(seen_ns);
   return seen.at[seen.count * costs.timers_in_time_pct / 100];
 }

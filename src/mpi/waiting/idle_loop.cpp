@@ -17,8 +17,12 @@ namespace {
 // Open MPI looks at what is of low priority in every eighth call of its progress.
 constexpr unsigned looks_at_everything = 9;
 constexpr std::int64_t longest_gathering_ns = 500'000;
-constexpr std::uint32_t times_before_gathering = 3;  // a handshake must not be kept waiting
-constexpr std::size_t size_of_a_stream = 16384;      // any that a policy takes for a large transfer
+constexpr std::uint32_t times_before_gathering = 3;   // a handshake must not be kept waiting
+constexpr std::size_t size_of_a_stream = 16384;       // any that a policy takes for a large transfer
+constexpr std::uint64_t size_of_a_handshake = 65536;  // of a message that is answered before it is sent
+constexpr std::uint32_t steps_told_apart = 15;        // of a collective; later ones are alike
+constexpr unsigned most_gathered = 64;                // the call itself may be over long before
+constexpr unsigned spins_per_clock = 16;              // between readings of the clock, which cost more than a spin
 
 std::uint64_t bits(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
 
@@ -30,10 +34,7 @@ bool told_by_messages(const call_under_way& call) {
 }
 
 // Whether it is likely that messages go to and fro before the call is over: over a network, and for large messages.
-bool is_a_handshake(const call_under_way& call) {
-  constexpr std::uint64_t large = 65536;
-  return call.polled || call.size >= large;
-}
+bool is_a_handshake(const call_under_way& call) { return call.polled || call.size >= size_of_a_handshake; }
 
 std::uint64_t key_of(const call_under_way& call) {
   std::uint64_t key = hash_with(bits(call.site), bits(call.function));
@@ -114,7 +115,6 @@ void idle_loop::begin(call_under_way& call) {
     if (process_.detailed) cpu_begin_ = thread_cpu_ns();
     process_.look_for_oversubscription();
   }
-  constexpr std::uint32_t steps_told_apart = 15;
   what_ = {.what = wait::operation::collective,
            .bytes = stream_ ? std::max(size_of_a_stream, process_.limits.threshold) : 0,
            .site = hash_with(call_key_, stream_ ? ~std::uint64_t{0} : std::min(call.came, steps_told_apart))};
@@ -162,7 +162,8 @@ bool idle_loop::look_again(call_under_way& call) {
   bool came = false;
   switch (with_policy([&](auto& policy) { return policy.next(came_before_); })) {
     case wait::step::spin:
-      if (process_.frequency && ++spins_ % 16 == 0 && now_ns() >= begin_ + process_.limits.spin_ns) lower_frequency();
+      if (process_.frequency && ++spins_ % spins_per_clock == 0 && now_ns() >= begin_ + process_.limits.spin_ns)
+        lower_frequency();
       spin_.relax();
       came = look(process_, call);
       break;
@@ -260,7 +261,6 @@ bool idle_loop::look_and_sleep(call_under_way& call, wait::sleep_plan plan, bool
       in_doubt = came && !by_descriptors && !call.descriptors_ready && !bells.rung();
     }
   }
-  constexpr unsigned most_gathered = 64;  // the call itself may be over long before
   for (unsigned i = 0; stream_ && came && i < most_gathered && look(process_, call);) ++i;
   return came;
 }

@@ -42,6 +42,12 @@ namespace {
 constexpr std::int64_t longest_sleep_ns = 10'000'000;
 // What counts as a wait where the library's own idle loop is left alone, and nobody sees its looks.
 constexpr std::int64_t shortest_wait_ns = 5'000;
+// A poll() of the library counts as so many looks: a system call takes as long.
+constexpr std::uint32_t looks_in_a_poll = 15;
+// Tests within this of each other are one time of asking: a program that computes in between takes longer.
+constexpr double most_between_ns = 250;
+// Sleeps that were refused for less time than this are no news: the other ranks may only have come later.
+constexpr std::int64_t long_enough_to_come_ns = 2'000'000'000;
 
 // Bells of shared memory: from the endpoint of a message to the receiver's. Asked for each fragment that is sent, by any
 // thread: a load and a comparison, some nanoseconds.
@@ -131,7 +137,6 @@ int poll_instead(pollfd* fds, nfds_t count, int timeout) {
   call_under_way& call = this_call;
   if (!call.looking || timeout != 0) return ready;
   const int problem = errno;
-  constexpr std::uint32_t looks_in_a_poll = 15;  // as long as a system call takes
   if (!call.waited) call.looks += looks_in_a_poll;
   call.polled = true;
   if (ready > 0) call.descriptors_ready = true;
@@ -319,7 +324,6 @@ class polls_of_thread {
   ~polls_of_thread() { leave(); }
 
   void count(const char* function, const void* site, std::uint64_t begin, bool found_nothing) noexcept {
-    constexpr double most_between_ns = 250;
     const std::uint64_t now = ticks();
     entry& of = entries_[(reinterpret_cast<std::uintptr_t>(site) >> 2U) % entries_.size()];
     if (of.function != function || of.site != site) {
@@ -394,8 +398,6 @@ void end_waiting() noexcept try {
   const auto policy = wait::wait_policy_names[static_cast<std::size_t>(here->process.policy)];
   here->process.bells->remove_name();
   if (here->process.bells->missed()) here->process.totals.waited({}, {.missed = 1});
-  // The others of a program that ends at once may only not have come so far.
-  constexpr std::int64_t long_enough_to_come_ns = 2'000'000'000;
   if (here->process.last_refused_ns - here->process.first_refused_ns > long_enough_to_come_ns &&
       !here->process.bells->complete())
     say(fmt::format("rank {} did not sleep: of {} ranks on its node {} wait by a policy; let all do so", here->rank,

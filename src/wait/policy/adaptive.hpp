@@ -33,7 +33,7 @@ class adaptive_policy {
   }
   step next(bool traffic) {
     if (unpredicted_) return unpredicted_->next(traffic);
-    if (past_wake_ && ++spins_ % 8 != 0) return step::spin;
+    if (past_wake_ && ++spins_ % spins_per_clock != 0) return step::spin;
     now_ = limits_.now();
     if (now_ >= overdue_at_ && may_reconsider_) reconsider();
     if (wake_at_ - now_ > costs_.shortest_sleep_ns) {
@@ -56,6 +56,8 @@ class adaptive_policy {
   }
 
  private:
+  static constexpr unsigned spins_per_clock = 8;  // between readings of the clock, which cost more than a spin
+
   void expect(const model::slack_prediction& known, std::int64_t now) {
     const std::int64_t left = begin_ + known.slack_ns - now;
     wake_at_ = model::sleep_pays({left, known.margin_ns}, limits_.spin_ns, costs_) ? now + left - known.margin_ns : now;
