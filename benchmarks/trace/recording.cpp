@@ -5,46 +5,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
 
-#include "base/clock.hpp"
-#include "trace/recorder.hpp"
+#include "calibrate/recorded_calls.hpp"
 
 namespace {
 
-double ns_each(std::int64_t calls, auto&& call) {
-  const std::int64_t begin = lull::thread_cpu_ns();
-  for (std::int64_t i = 0; i < calls; ++i) call(static_cast<int>(i));
-  return static_cast<double>(lull::thread_cpu_ns() - begin) / static_cast<double>(calls);
-}
-
 void record(int rank, int size, std::int64_t calls) {
-  using lull::trace::kind;
-  auto& mine = lull::trace::recorder::of_process();
-  const std::array<std::string_view, 2> names{"MPI_Send", "MPI_Recv"};
-  mine.define_regions("mpi", 0, names);
-  mine.define_process(rank, size, "mpi", "none");
-  std::array<int, 1024> members{};
-  for (int i = 0; i < size; ++i) members[static_cast<std::size_t>(i)] = i;
-  mine.define_communicator(0, std::span(members).first(static_cast<std::size_t>(size)), "MPI_COMM_WORLD");
-  auto& log = mine.log();
-  const double recorded = ns_each(calls, [&](int i) {
-    const std::uint64_t begin = lull::ticks();
-    const bool sends = (i & 1) == 0;
-    asm volatile("" ::: "memory");
-    log.put_call({.begin = begin,
-                  .region = static_cast<std::uint16_t>(sends ? 0 : 1),
-                  .peer = (rank + (sends ? 1 : size - 1)) % size,
-                  .tag = 7,
-                  .bytes = 8,
-                  .what = sends ? kind::send : kind::receive});
-  });
+  const double recorded = lull::calibrate::ns_of_recorded_call(rank, size, calls);
   volatile std::uint64_t sink = 0;
-  const double clocks = ns_each(calls, [&](int) { sink = lull::ticks() - lull::ticks(); });
-  mine.close();
+  const double clocks = lull::calibrate::ns_each(calls, [&](int) { sink = lull::ticks() - lull::ticks(); });
+  lull::trace::recorder::of_process().close();
   std::printf("%.3f %.3f\n", recorded, clocks);
 }
 

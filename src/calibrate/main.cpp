@@ -1,6 +1,6 @@
 // The measuring program behind `lull calibrate`: one part of a calibration for each call, as a line of JSON on stdout.
 //
-//   lull-calibrate transfers [--receiver] [--between-nodes] | wake-ups | memory | storage FOLDER | waiting SECONDS
+//   lull-calibrate transfers [--receiver] [--between-nodes] | wake-ups | memory | storage FOLDER | recording FOLDER | waiting SECONDS
 //
 // transfers, wake-ups and waiting are OpenSHMEM programs, to be started by a launcher; their line is printed by PE 0. What their
 // runtime is to do is said in arguments, for not every launcher passes variables on to other nodes.
@@ -87,6 +87,11 @@ int called(int argc, char** argv) {
   of_storage->add_option("--bytes", storage.bytes_per_writer, "of each writer")->check(CLI::Range(1UL, 1UL << 36U));
   of_storage->add_option("--rounds", storage.rounds, "of all numbers of writers")->check(CLI::Range(1, 1000));
   of_storage->callback([&] { exit_code = alone([&] { return c::storage(storage); }); });
+
+  std::string traces;
+  auto* const of_recording = app.add_subcommand("recording", "calls that are recorded");
+  of_recording->add_option("folder", traces)->required();
+  of_recording->callback([&] { exit_code = alone([&] { return c::recording(traces); }); });
 
   double asleep = 0;
   auto* const of_waiting = app.add_subcommand("waiting", "PEs that wait, for the meter");

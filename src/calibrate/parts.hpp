@@ -31,6 +31,9 @@ struct storage_wanted {
 };
 [[nodiscard]] nlohmann::json storage(const storage_wanted& wanted);
 
+// What recording takes of a program's CPU time for an event, while it fills a folder; a process can ask once.
+[[nodiscard]] nlohmann::json recording(const std::string& folder);
+
 // All PEs wait for so long; when they did, by CLOCK_MONOTONIC of PE 0's host. Collective.
 [[nodiscard]] nlohmann::json waiting(double seconds);
 

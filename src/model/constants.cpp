@@ -31,7 +31,6 @@ constexpr calibration by_mpi_programs{"", "only MPI programs show it: make bench
 constexpr calibration by_streams{"", "only runs with several values show it: make bench-one-sided"};
 constexpr calibration by_runs{"", "the first run of a simulation shows it"};
 constexpr calibration by_aggregators{"", "each aggregator corrects its choice by what its phases take"};
-constexpr calibration by_trace{"", "it takes programs of its own: make bench-trace"};
 
 // The member, and the text by which it is called.
 // clang-format off
@@ -235,7 +234,7 @@ constexpr std::array table{
              "opening and closing are most of what they cost", trade_off},
     constant{LULL_MEMBER(recording.ns_per_event), not_negative, "ns",
              "What recording an event takes of a traced program, an interval of its predicted time.", measured,
-             "make bench-trace, ns_per_event", by_trace},
+             "make bench-trace, ns_per_event", by("recording.ns_per_event")},
 };
 #undef LULL_WAITING
 #undef LULL_MEMBER

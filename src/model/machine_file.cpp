@@ -55,6 +55,7 @@ class machine_file {
         known.network.ns_per_byte = byte->value;
       }
     }
+    if (const auto event = at(root_["recording"]["ns_per_event"])) known.recording.ns_per_event = event->value;
     const auto storage = root_["storage"];
     if (const auto all = at(storage["bytes_per_s"]); all && all->value > 0)
       known.output.storage_bytes_per_s = all->value;

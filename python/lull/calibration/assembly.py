@@ -19,6 +19,7 @@ from lull.model.machine import (
     Machine,
     Memory,
     Node,
+    Recording,
     Storage,
     TransferPiece,
     Transport,
@@ -94,6 +95,7 @@ def machine_of(observed: Mapping[str, Observed], about: Circumstances) -> Machin
         memory=_memory(observed.get("memory", {})),
         wake_ups=_wake_ups(observed),
         storage=_storage(observed.get("storage", {}), about.storage),
+        recording=Recording(ns_per_event=figure_of(observed.get("recording", {}).get("ns_per_event", []))),
         frequency=frequency,
         watts=watts or Watts(),
     )

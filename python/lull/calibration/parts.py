@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,9 +32,8 @@ def parts(bench: Bench) -> list[CalibrationPart]:
     policies = wait_policies()
     within, between = own_launcher(2), bench.between_nodes()
     return [
-        CalibrationPart(
-            "network", _transfers(between, "--between-nodes")
-        ),  # first: a launcher that fails does so at once
+        # First: a launcher that fails does so at once.
+        CalibrationPart("network", _transfers(between, "--between-nodes")),
         CalibrationPart("network receiver", _transfers(between, "--between-nodes", "--receiver")),
         CalibrationPart("memory", lambda b: b.run(["memory", "--rounds", str(b.rounds(7))])),
         CalibrationPart("frequency", lambda _: frequency_steps()),
@@ -41,6 +41,7 @@ def parts(bench: Bench) -> list[CalibrationPart]:
         CalibrationPart("shared-memory", _transfers(within)),
         CalibrationPart("shared-memory receiver", _transfers(within, "--receiver")),
         CalibrationPart("storage", _storage),
+        CalibrationPart("recording", _recording),
         *(CalibrationPart(f"{POWER} {turn + 1}", _power(policies)) for turn in range(bench.rounds(3, 1))),
     ]
 
@@ -95,6 +96,14 @@ def _transfers(launcher: Sequence[str], *options: str) -> Callable[[Bench], Obse
 def _storage(bench: Bench) -> Observed:
     size = ["--bytes", str((4 if bench.quick else 32) << 20)]
     return bench.run(["storage", str(bench.storage), *size, "--rounds", str(bench.rounds(3))])
+
+
+def _recording(bench: Bench) -> Observed:
+    seen = []
+    for _ in range(bench.rounds(7)):
+        with tempfile.TemporaryDirectory(prefix="lull-", dir=bench.storage) as folder:
+            seen.append(bench.run(["recording", folder])["ns_per_event"])
+    return {"ns_per_event": seen}
 
 
 def _power(policies: Sequence[str]) -> Callable[[Bench], Observed]:

@@ -52,6 +52,8 @@ def rows(machine: Machine) -> Iterator[Row]:
             yield f"wait {policy}", f"{of}: CPU time", _seconds(one.cpu_ns), "s"
     for writers, figure in machine.storage.by_writers.items():
         yield "storage", f"{writers} writer{'s' if writers > 1 else ''}", figure, "B/s"
+    if machine.recording.ns_per_event is not None:
+        yield "recording", "event", _seconds(machine.recording.ns_per_event), "s"
     watts = machine.watts
     for constant, figure in (("idle", watts.idle_node), ("one core", watts.one_core), ("all cores", watts.busy_node)):
         if figure is not None:

@@ -152,6 +152,12 @@ class Storage(MachineTable):
     by_writers: dict[int, Figure] = {}  # what so many got together, bytes/s
 
 
+class Recording(MachineTable):
+    """Programs that are traced."""
+
+    ns_per_event: Figure | None = None  # of a program's CPU time, its readings of the clock included
+
+
 class Frequency(MachineTable):
     """Of a core."""
 
@@ -188,6 +194,7 @@ class Machine(MachineTable):
     memory: Memory = Memory()
     wake_ups: WakeUps = WakeUps()
     storage: Storage = Storage()
+    recording: Recording = Recording()
     frequency: Frequency = Frequency()
     watts: Watts = Watts()
     constants: dict[str, dict[str, Figure]] = {}  # of the runtime, set by hand: [constants](constants.md) lists them

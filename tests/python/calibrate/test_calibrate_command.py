@@ -53,6 +53,8 @@ def test_a_calibration_goes_on_after_an_interrupt_and_its_file_is_found(at_home:
     assert network.receive_ns is not None and network.receive_ns.value > 0
     assert {"poll", "interrupt", "adaptive"} <= set(machine.wake_ups.policies)
     assert machine.storage.by_writers
+    assert machine.recording.ns_per_event is not None and 0 < machine.recording.ns_per_event.value < 1e4
+    assert not list(at_home.folder.glob("lull-*"))
     if machine.watts.idle_node is None:  # others kept the machine busy
         assert machine.measured is not None and any(one.startswith("no power") for one in machine.measured.remarks)
     else:

@@ -62,6 +62,7 @@ def observed() -> dict[str, Observed]:
         },
         "network receiver": {"rounds": [[receiver(size) for size in SIZES] for _ in range(2)]},
         # 1 / rate = (1 + writers / 4) / 1e9
+        "recording": {"ns_per_event": [10, 11, 14]},
         "storage": {"rounds": [[{"writers": w, "bytes_per_s": 1e9 / (1 + w / 4)} for w in (1, 2, 4)]]},
         "power 1": {"idle_node": drawn(10), "one_core": drawn(15), "busy_node": drawn(20), "waiting.poll": drawn(19)},
         "power 2": {"idle_node": drawn(12), "one_core": drawn(15), "busy_node": drawn(22), "waiting.poll": drawn(21)},
@@ -93,6 +94,11 @@ def test_figures_are_medians_with_quartiles() -> None:
     assert found.memory.copy_warm_bytes_per_s.band == (9.5e9, 10e9, 11e9)
     assert found.wake_ups.timer_ns is not None and found.wake_ups.timer_ns.band == (25, 50, 90)
     assert [one.late_ns.value for one in found.wake_ups.policies["poll"]] == [100, 120]
+
+
+def test_recording_is_the_median_of_its_rounds() -> None:
+    recording = machine(observed()).recording.ns_per_event
+    assert recording is not None and recording.value == 11
 
 
 def test_storage_is_learnt_from_all_numbers_of_writers() -> None:

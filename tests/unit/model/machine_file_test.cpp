@@ -34,6 +34,8 @@ ns_per_byte = {value = 0.5}
 bytes_per_s = {value = 3e8}
 writer_bytes_per_s = {value = 2e8}
 writers_at_half_speed = {value = 12}
+[recording]
+ns_per_event = {value = 25}
 [watts.idle_node]
 value = 50
 [watts.one_core]
