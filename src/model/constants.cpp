@@ -257,7 +257,7 @@ std::string nearest(std::string_view name) {
   std::ranges::stable_sort(all, {}, &std::pair<std::size_t, const char*>::first);
   std::string words;
   for (std::size_t i = 0; i < shown; ++i)
-    words += fmt::format("{}{}", i == 0 ? "" : i + 1 == shown ? " or " : ", ", all[i].second);
+    words += fmt::format("{}{}", i == 0 ? "" : i + 1 == shown ? " and " : ", ", all[i].second);
   return words;
 }
 
@@ -272,7 +272,7 @@ const constant* find_constant(std::string_view name) {
 
 std::string problem_of_constant(std::string_view name, double value) {
   const constant* const row = find_constant(name);
-  if (!row) return fmt::format("there is no constant {}; did you mean {}?", name, nearest(name));
+  if (!row) return fmt::format("there is no constant {}; the nearest are {}", name, nearest(name));
   if (!(value >= row->range.least && value <= row->range.most))
     return fmt::format("{} is {}, which is not in {} to {}", name, value, row->range.least, row->range.most);
   if (row->whole && value != std::floor(value)) return fmt::format("{} is {}, which is no whole number", name, value);

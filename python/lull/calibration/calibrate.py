@@ -42,7 +42,7 @@ def calibrate(wanted: CalibrationRequest) -> tuple[Machine, Path]:
     """Measure this machine; the file, and where it lies.
 
     Raises:
-        UsageError: The launcher is none, or there is no place for the file.
+        UsageError: The launcher is none, there is no place for the file, or what it says cannot be kept.
         LullError: A part failed; what was measured before is kept.
         InterruptedBySignal: The same.
     """
@@ -76,13 +76,19 @@ def calibrate(wanted: CalibrationRequest) -> tuple[Machine, Path]:
 
 
 def written_by_hand(out: Path) -> tuple[dict[str, Any], list[str]]:
-    """What nobody can measure, of the file that is to be replaced, by table; and what to say of it."""
+    """What nobody can measure, of the file that is to be replaced, by table; and what to say of it.
+
+    Raises:
+        UsageError: The file cannot be read, and what is in it would be lost.
+    """
     if not out.exists():
         return {}, []
+    asked = f"keep what {out} says that nobody can measure"
     try:
-        before = read_machine_file(out, f"read the machine file {out}")
+        before = read_machine_file(out, asked)
     except UsageError as error:
-        return {}, [f"nothing of the file before is kept: {error}"]
+        found = str(error).removeprefix(f"{asked}: ")
+        raise UsageError(asked, found, "correct it, or move it away") from error
     kept = {table: getattr(before, table) for table in BY_HAND if getattr(before, table)}
     return kept, [f"not measured, but kept from the file before: {', '.join(kept)}"] if kept else []
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lull.base.errors import UsageError
 from lull.calibration.assembly import Circumstances, figure_of, machine_of
 from lull.calibration.bench import _line_of, is_launcher
 from lull.calibration.calibrate import written_by_hand
@@ -202,5 +203,5 @@ def test_what_nobody_can_measure_is_kept_of_the_file_before(tmp_path: Path) -> N
     assert kept == {"topology": {"preset": "fat-tree-4608"}}
     assert remarks == ["not measured, but kept from the file before: topology"]
     path.write_text("[constants]\nno.such = {value = 3}\n")
-    kept, remarks = written_by_hand(path)
-    assert kept == {} and remarks[0].startswith("nothing of the file before is kept: ")
+    with pytest.raises(UsageError, match=r"there is no constant no\.such; the nearest are .*move it away"):
+        written_by_hand(path)

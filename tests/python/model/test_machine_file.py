@@ -115,7 +115,7 @@ def test_machines_that_come_along_are_written_and_read_again(name: str, tmp_path
         ("[transports.network]\nlatency = 3", "transports.network.latency: there is no such key"),
         (
             "[constants]\nrdma.smallest_putt_bytes = {value = 3, source = 'x'}",
-            "there is no constant rdma.smallest_putt_bytes; did you mean rdma.smallest_put_bytes, ",
+            "there is no constant rdma.smallest_putt_bytes; the nearest are rdma.smallest_put_bytes, ",
         ),
         (
             "[constants]\noutput.least_gain = {value = 2, source = 'x'}",

@@ -134,7 +134,7 @@ TEST_F(machine_file, a_constant_takes_the_place_of_what_was_measured) {
 
 TEST_F(machine_file, says_which_constant_is_none) {
   EXPECT_THAT(problem_of("[constants]\n\naggregation.ns_per_itm = {value = 5}\n"),
-              testing::AllOf(testing::HasSubstr("line 3: there is no constant aggregation.ns_per_itm; did you mean "
+              testing::AllOf(testing::HasSubstr("line 3: there is no constant aggregation.ns_per_itm; the nearest are "
                                                 "aggregation.ns_per_item, "),
                              testing::Not(testing::HasSubstr("\n"))));
   EXPECT_THAT(problem_of("[constants]\ncorrection.least_gain = {value = 1.5}\n"),
