@@ -1,5 +1,5 @@
 // The table of the constants that depend on a machine: a row for each numeric member of `machine`. Machine files set them
-// by these names; docs/reference/constants.md prints the whole, and so does lull._core.
+// by these names; docs/reference/constants.md shows the whole, lull._core.constants() has it for Python.
 //
 // Their defaults are those of machine.hpp. Nothing here is asked while a program runs: choosers take the members.
 #pragma once
