@@ -8,7 +8,7 @@
 #include <new>
 #include <vector>
 
-#include "aggregate/route.hpp"
+#include "aggregate/channels/route.hpp"
 
 namespace {
 std::size_t allocated = 0;

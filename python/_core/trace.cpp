@@ -15,8 +15,8 @@
 #include "text.hpp"
 #ifdef LULL_WITH_OTF2
 #include "trace/analysis.hpp"
-#include "trace/archive_reader.hpp"
-#include "trace/archive_writer.hpp"
+#include "trace/archive/archive_reader.hpp"
+#include "trace/archive/archive_writer.hpp"
 #include "trace/functions.hpp"
 #endif
 

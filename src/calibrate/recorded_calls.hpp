@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/ticks.hpp"
-#include "trace/recorder.hpp"
+#include "trace/recording/recorder.hpp"
 
 namespace lull::calibrate {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/settings.hpp"
-#include "fabric/transforming.hpp"
+#include "fabric/protocol/transforming.hpp"
 
 namespace lull::settings_of {
 

@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "fabric/progress_thread.hpp"
-#include "fabric/protocol.hpp"
-#include "fabric/symmetric_memory.hpp"
-#include "fabric/team.hpp"
-#include "fabric/team_slots.hpp"
-#include "fabric/transfers.hpp"
+#include "fabric/memory/symmetric_memory.hpp"
+#include "fabric/protocol/progress_thread.hpp"
+#include "fabric/protocol/protocol.hpp"
+#include "fabric/teams/team.hpp"
+#include "fabric/teams/team_slots.hpp"
+#include "fabric/transfers/transfers.hpp"
 #include "job/bootstrap.hpp"
 #include "job/members.hpp"
 #include "wait/waiting.hpp"

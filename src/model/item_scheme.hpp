@@ -1,5 +1,5 @@
 // The scheme by which items travel in buffers, from process to process: its hops, where each of them takes an item, and
-// which process has which channel. Pure functions of the layout, of which the routes of the aggregator (aggregate/route.hpp)
+// which process has which channel. Pure functions of the layout, of which the routes of the aggregator (aggregate/channels/route.hpp)
 // and of the simulator's applications (netsim/skeletons/item_paths.hpp) are made.
 #pragma once
 #include <cstdint>

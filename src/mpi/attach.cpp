@@ -13,7 +13,7 @@
 #include "mpi/roles/roles.hpp"
 #include "mpi/setup.hpp"
 #include "mpi/wrapping.hpp"
-#include "trace/recorder.hpp"
+#include "trace/recording/recorder.hpp"
 
 namespace lull::mpi {
 namespace {

@@ -1,4 +1,4 @@
-// One call of the program, from before it to the records that say what it did (trace/raw.hpp). A wrapper makes one, and
+// One call of the program, from before it to the records that say what it did (trace/recording/raw.hpp). A wrapper makes one, and
 // calls returned() and then that which the call was; without recording nothing of this is there.
 //
 //   recorded<tools> call(outermost, function::MPI_Send);

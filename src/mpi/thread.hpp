@@ -9,7 +9,7 @@
 #include "base/hash.hpp"
 #include "mpi/flavour.hpp"
 #include "mpi/waiting.hpp"
-#include "trace/recorder.hpp"
+#include "trace/recording/recorder.hpp"
 
 namespace lull::mpi {
 

@@ -36,7 +36,7 @@
 #include "lull/meter.h"
 #include "regions/record_folder.hpp"
 #include "regions/visit_counts.hpp"
-#include "trace/recorder.hpp"
+#include "trace/recording/recorder.hpp"
 
 namespace lull::regions {
 namespace {

@@ -1,5 +1,5 @@
 // Broadcast, collect, all-to-all and reductions over teams.
-#include "fabric/collectives.hpp"
+#include "fabric/teams/collectives.hpp"
 
 #include <algorithm>
 #include <complex>

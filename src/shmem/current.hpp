@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/team.hpp"
+#include "fabric/teams/team.hpp"
 #include "fabric/world.hpp"
 #include "shmem.h"
 

@@ -11,7 +11,7 @@
 #include "base/counted.hpp"
 #include "base/received_bytes.hpp"
 #include "base/settings.hpp"
-#include "fabric/team.hpp"
+#include "fabric/teams/team.hpp"
 #include "model/account.hpp"
 #include "regions/record_folder.hpp"
 #include "wait/cost.hpp"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fabric/team_slots.hpp"
+#include "fabric/teams/team_slots.hpp"
 #include "shmem/current.hpp"
 
 using lull::pe_id;

@@ -1,4 +1,4 @@
-// One call of an OpenSHMEM program, from before it to the records that say what it did (trace/raw.hpp). The wrappers that
+// One call of an OpenSHMEM program, from before it to the records that say what it did (trace/recording/raw.hpp). The wrappers that
 // recording.py makes hold one each; they are preloaded and pass calls on to the second names, pshmem_...
 //
 //   recorded call(mine);
@@ -15,7 +15,7 @@
 #include <initializer_list>
 
 #include "base/ticks.hpp"
-#include "trace/recorder.hpp"
+#include "trace/recording/recorder.hpp"
 
 namespace lull::shmem_trace {
 

@@ -1,5 +1,5 @@
 // The interface of transports, which carry messages between nodes. It has ten operations that every kind of network can
-// offer. fabric/protocol.hpp builds acknowledgement, order and completion, as OpenSHMEM needs them, from these, once
+// offer. fabric/protocol/protocol.hpp builds acknowledgement, order and completion, as OpenSHMEM needs them, from these, once
 // for all transports. A network with RDMA also offers remote_memory.hpp.
 //
 // Messages. A message is a header and a payload. send() sends it; header and payload must remain valid until

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "kept_folder.hpp"
 #include "trace/analysis.hpp"
-#include "trace/archive_reader.hpp"
+#include "trace/archive/archive_reader.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::array names{"traces.def", "traces/0.evt", "traces/0.def"};

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "kept_folder.hpp"
-#include "trace/archive_writer.hpp"
+#include "trace/archive/archive_writer.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::array names{"vm-8253.0.records", "vm-8253.definitions", "vm.energy"};

@@ -10,9 +10,9 @@
 
 #include "base/error.hpp"
 #include "job/bootstrap.hpp"
-#include "stage/client.hpp"
-#include "stage/job_exchange.hpp"
-#include "stage/server.hpp"
+#include "stage/link/job_exchange.hpp"
+#include "stage/processes/client.hpp"
+#include "stage/processes/server.hpp"
 
 namespace {
 

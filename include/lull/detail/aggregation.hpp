@@ -1,5 +1,5 @@
 // What the templates of <lull/aggregate.hpp> call in liblull-shmem: routes, buffers and termination, which do not
-// depend on the type of the items. src/aggregate/aggregation.hpp is behind it. A change here raises the number in
+// depend on the type of the items. src/aggregate/plan/aggregation.hpp is behind it. A change here raises the number in
 // cpp_abi.hpp.
 #pragma once
 #include <lull/aggregate_options.hpp>

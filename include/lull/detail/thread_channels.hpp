@@ -1,4 +1,4 @@
-// What a pusher or getter writes to: the chunks of one thread, which src/aggregate/producer.hpp keeps.
+// What a pusher or getter writes to: the chunks of one thread, which src/aggregate/plan/producer.hpp keeps.
 #pragma once
 #include <lull/detail/aggregation.hpp>
 

@@ -13,7 +13,7 @@ from lull.base.errors import LullError, describe_os_error
 if TYPE_CHECKING:  # what reads records takes a while to import, and `lull stage` starts other commands
     from lull.record import Output
 
-FORM = 1  # of the file; src/stage/figures.cpp
+FORM = 1  # of the file; src/stage/accounts/figures.cpp
 
 
 def seconds_of(run: Output) -> float:

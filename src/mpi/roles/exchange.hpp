@@ -1,7 +1,7 @@
 // What the processes of a communicator tell each other, by the program's MPI. Calls are collective over it.
 #pragma once
 #include "mpi/roles/world.hpp"
-#include "stage/exchange.hpp"
+#include "stage/link/exchange.hpp"
 
 namespace lull::mpi {
 

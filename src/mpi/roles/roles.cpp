@@ -20,7 +20,7 @@
 #include "mpi/roles/world.hpp"
 #include "mpi/setup.hpp"
 #include "stage/programs/staging.hpp"
-#include "trace/recorder.hpp"
+#include "trace/recording/recorder.hpp"
 
 namespace lull::mpi {
 namespace {

@@ -18,7 +18,7 @@
 #include "netsim/traces/extrapolation.hpp"
 #include "netsim/traces/traced_ranks.hpp"
 #ifdef LULL_WITH_OTF2
-#include "trace/archive_reader.hpp"
+#include "trace/archive/archive_reader.hpp"
 #endif
 
 namespace lull::netsim {

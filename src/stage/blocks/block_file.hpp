@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/pages.hpp"
-#include "stage/packet.hpp"
+#include "stage/link/packet.hpp"
 
 namespace lull::stage::blocks {
 

@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "lull/stage.h"
-#include "stage/blocks/hdf5_module.hpp"
+#include "stage/blocks/hdf5/hdf5_module.hpp"
 #include "stage/blocks/output.hpp"
 
 namespace {

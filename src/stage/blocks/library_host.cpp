@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "stage/node_socket.hpp"
-#include "stage/packet.hpp"
+#include "stage/link/node_socket.hpp"
+#include "stage/link/packet.hpp"
 
 namespace lull::stage::blocks {
 namespace {

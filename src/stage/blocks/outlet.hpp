@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "stage/staged_file.hpp"
+#include "stage/files/staged_file.hpp"
 
 namespace lull::stage {
 

@@ -14,7 +14,7 @@
 #include "base/error.hpp"
 #include "base/settings.hpp"
 #include "stage/blocks/outlet.hpp"
-#include "stage/form.hpp"
+#include "stage/files/form.hpp"
 
 namespace lull::stage::blocks {
 namespace {

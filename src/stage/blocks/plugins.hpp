@@ -5,7 +5,7 @@
 #pragma once
 #include <span>
 
-#include "stage/form.hpp"
+#include "stage/files/form.hpp"
 
 namespace lull::stage::blocks {
 

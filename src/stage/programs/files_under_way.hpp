@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "stage/claim.hpp"
+#include "stage/files/claim.hpp"
 
 namespace lull::stage {
 

@@ -14,7 +14,7 @@
 #pragma once
 #include <cstdint>
 
-#include "stage/client.hpp"
+#include "stage/processes/client.hpp"
 
 namespace lull::stage {
 

@@ -8,7 +8,7 @@
 #pragma once
 #include <optional>
 
-#include "stage/exchange.hpp"
+#include "stage/link/exchange.hpp"
 
 namespace lull::stage {
 

@@ -8,11 +8,11 @@
 #include <exception>
 #include <string_view>
 
-#include "stage/choice.hpp"
-#include "stage/kept_files.hpp"
+#include "stage/accounts/choice.hpp"
+#include "stage/processes/server.hpp"
 #include "stage/programs/relay.hpp"
 #include "stage/programs/staging.hpp"
-#include "stage/server.hpp"
+#include "stage/writing/kept_files.hpp"
 
 int main(int count, char** arguments) {
   using namespace lull::stage;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/descriptor.hpp"
-#include "stage/exchange.hpp"
+#include "stage/link/exchange.hpp"
 
 namespace lull::stage {
 

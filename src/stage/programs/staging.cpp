@@ -14,13 +14,13 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "stage/accounts/choice.hpp"
+#include "stage/accounts/figures.hpp"
 #include "stage/blocks/outlet.hpp"
-#include "stage/choice.hpp"
-#include "stage/client.hpp"
-#include "stage/figures.hpp"
+#include "stage/processes/client.hpp"
+#include "stage/processes/server.hpp"
 #include "stage/programs/hdf5_files.hpp"
 #include "stage/programs/server_process.hpp"
-#include "stage/server.hpp"
 
 namespace lull::stage {
 namespace {

@@ -9,7 +9,7 @@
 #pragma once
 #include <vector>
 
-#include "stage/exchange.hpp"
+#include "stage/link/exchange.hpp"
 
 namespace lull::stage {
 

@@ -1,4 +1,4 @@
-"""What traced processes have written while they ran (src/trace/raw.hpp), read for tests by code of their own."""
+"""What traced processes have written while they ran (src/trace/recording/raw.hpp), read for tests by code of their own."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 // Items come out as they went in, within the room that was given.
-#include "aggregate/arrival_queue.hpp"
+#include "aggregate/api/arrival_queue.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What is packed is unpacked to the same bytes, and takes as few as it can.
-#include "aggregate/buffer.hpp"
+#include "aggregate/channels/buffer.hpp"
 
 #include <gtest/gtest.h>
 

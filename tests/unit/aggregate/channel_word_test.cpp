@@ -1,4 +1,4 @@
-#include "aggregate/channel_word.hpp"
+#include "aggregate/channels/channel_word.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,10 +10,10 @@
 #include <set>
 #include <vector>
 
-#include "aggregate/node_hop.hpp"
-#include "aggregate/pe_hop.hpp"
-#include "aggregate/plan.hpp"
-#include "aggregate/route.hpp"
+#include "aggregate/channels/route.hpp"
+#include "aggregate/hops/node_hop.hpp"
+#include "aggregate/hops/pe_hop.hpp"
+#include "aggregate/plan/plan.hpp"
 
 namespace {
 std::size_t allocated = 0;  // bytes, since the program began; these tests have one thread

@@ -1,6 +1,6 @@
 // Which route and which buffers are chosen, over layouts, links, items and memory: as recorded when the choice was last
 // known to be good. A change of the model's constants changes the record; a change of structure must not.
-#include "aggregate/plan.hpp"
+#include "aggregate/plan/plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A route is changed when phases have lost by it what a change costs, and changed back when the next is no better.
-#include "aggregate/route_choice.hpp"
+#include "aggregate/plan/route_choice.hpp"
 
 #include <gtest/gtest.h>
 

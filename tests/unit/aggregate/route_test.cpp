@@ -1,5 +1,5 @@
 // Every route brings every item to its PE, over channels that both ends know, for nodes of equal and unequal size.
-#include "aggregate/route.hpp"
+#include "aggregate/channels/route.hpp"
 
 #include <gtest/gtest.h>
 

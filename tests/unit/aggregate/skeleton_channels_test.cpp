@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "aggregate/route.hpp"
+#include "aggregate/channels/route.hpp"
 #include "netsim/skeletons/item_paths.hpp"
 
 namespace lull::aggregate {

@@ -3,8 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fabric/accumulate.hpp"
-#include "fabric/amo.hpp"
+#include "fabric/operations/accumulate.hpp"
+#include "fabric/operations/amo.hpp"
 
 namespace lull::fabric {
 namespace {

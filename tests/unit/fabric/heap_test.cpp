@@ -1,4 +1,4 @@
-#include "fabric/heap.hpp"
+#include "fabric/memory/heap.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Operations on PEs of other nodes, with all PEs of the job in one process: over UCX's tcp on the loopback, and over a
 // transport in memory.
-#include "fabric/protocol.hpp"
+#include "fabric/protocol/protocol.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,10 +12,10 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "fabric/memory/symmetric_memory.hpp"
 #include "fabric/memory_transport.hpp"
-#include "fabric/progress_thread.hpp"
-#include "fabric/symmetric_memory.hpp"
-#include "fabric/transfers.hpp"
+#include "fabric/protocol/progress_thread.hpp"
+#include "fabric/transfers/transfers.hpp"
 #include "surroundings.hpp"
 #include "transport/ucx.hpp"
 

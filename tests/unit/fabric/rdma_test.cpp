@@ -1,6 +1,6 @@
 // What goes by RDMA: in what order with messages, when it is complete, and who is woken. Over a transport in memory, which
 // ends accesses at once, as shared memory does, or later, as a network does.
-#include "fabric/rdma.hpp"
+#include "fabric/protocol/rdma.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fabric/memory_transport.hpp"
-#include "fabric/protocol.hpp"
+#include "fabric/protocol/protocol.hpp"
 
 namespace lull::fabric {
 namespace {

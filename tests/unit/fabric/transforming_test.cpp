@@ -1,5 +1,5 @@
 // Which puts are coalesced: it depends on what the puts to a PE have been like, and follows when they change.
-#include "fabric/transforming.hpp"
+#include "fabric/protocol/transforming.hpp"
 
 #include <gtest/gtest.h>
 

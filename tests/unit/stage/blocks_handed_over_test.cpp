@@ -9,10 +9,10 @@
 #include "base/error.hpp"
 #include "stage/blocks/block_file.hpp"
 #include "stage/blocks/buffers.hpp"
-#include "stage/client.hpp"
 #include "stage/files.hpp"
 #include "stage/processes.hpp"
-#include "stage/server.hpp"
+#include "stage/processes/client.hpp"
+#include "stage/processes/server.hpp"
 #include "surroundings.hpp"
 
 namespace lull::stage {

@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "stage/blocks/hdf5_making.hpp"
-#include "stage/blocks/hdf5_objects.hpp"
-#include "stage/blocks/iteration_files.hpp"
+#include "stage/blocks/hdf5/hdf5_making.hpp"
+#include "stage/blocks/hdf5/hdf5_objects.hpp"
+#include "stage/blocks/hdf5/iteration_files.hpp"
 #include "stage/blocks/output.hpp"
 #include "stage/files.hpp"
 #include "surroundings.hpp"

@@ -1,5 +1,5 @@
 // What the model says of a job, before it runs and after.
-#include "stage/choice.hpp"
+#include "stage/accounts/choice.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

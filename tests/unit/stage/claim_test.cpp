@@ -1,5 +1,5 @@
 // A file's place in the name space: taken, filled, renamed, linked, removed meanwhile.
-#include "stage/claim.hpp"
+#include "stage/files/claim.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "stage/choice.hpp"
-#include "stage/figures.hpp"
+#include "stage/accounts/choice.hpp"
+#include "stage/accounts/figures.hpp"
 #include "stage/files.hpp"
 #include "surroundings.hpp"
 

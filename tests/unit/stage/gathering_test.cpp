@@ -1,4 +1,4 @@
-#include "stage/gathering.hpp"
+#include "stage/writing/gathering.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

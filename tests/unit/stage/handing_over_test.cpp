@@ -11,11 +11,11 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "stage/client.hpp"
 #include "stage/files.hpp"
-#include "stage/kept_files.hpp"
 #include "stage/processes.hpp"
-#include "stage/server.hpp"
+#include "stage/processes/client.hpp"
+#include "stage/processes/server.hpp"
+#include "stage/writing/kept_files.hpp"
 #include "surroundings.hpp"
 
 namespace lull::stage {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "meter/tree.hpp"
-#include "stage/idle_frequency.hpp"
+#include "stage/writing/idle_frequency.hpp"
 
 namespace lull::stage {
 namespace {

@@ -1,4 +1,4 @@
-#include "stage/plan.hpp"
+#include "stage/accounts/plan.hpp"
 
 #include <gtest/gtest.h>
 

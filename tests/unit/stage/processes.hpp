@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "stage/exchange.hpp"
+#include "stage/link/exchange.hpp"
 
 namespace lull::stage {
 

@@ -1,5 +1,5 @@
 // How far files are, between processes.
-#include "stage/progress.hpp"
+#include "stage/files/progress.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

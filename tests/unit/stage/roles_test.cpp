@@ -1,4 +1,4 @@
-#include "stage/roles.hpp"
+#include "stage/approaches/roles.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

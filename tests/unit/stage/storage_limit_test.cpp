@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.hpp"
+#include "stage/files/storage_limit.hpp"
 #include "stage/processes.hpp"
-#include "stage/storage_limit.hpp"
 
 namespace lull::stage {
 namespace {

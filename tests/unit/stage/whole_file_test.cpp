@@ -1,4 +1,4 @@
-#include "stage/whole_file.hpp"
+#include "stage/files/whole_file.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -7,8 +7,8 @@
 #include "recorded.hpp"
 #include "surroundings.hpp"
 #include "trace/analysis.hpp"
-#include "trace/archive_reader.hpp"
-#include "trace/archive_writer.hpp"
+#include "trace/archive/archive_reader.hpp"
+#include "trace/archive/archive_writer.hpp"
 
 namespace lull::trace {
 namespace {

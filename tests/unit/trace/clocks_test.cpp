@@ -1,11 +1,11 @@
-#include "trace/clocks.hpp"
+#include "trace/archive/clocks.hpp"
 
 #include <gmock/gmock.h>
 
 #include "recorded.hpp"
 #include "surroundings.hpp"
-#include "trace/crossings.hpp"
-#include "trace/replay.hpp"
+#include "trace/archive/crossings.hpp"
+#include "trace/archive/replay.hpp"
 
 namespace lull::trace {
 namespace {

@@ -7,8 +7,8 @@
 #include "recorded.hpp"
 #include "surroundings.hpp"
 #include "trace/analysis.hpp"
-#include "trace/archive_reader.hpp"
-#include "trace/otf2.hpp"
+#include "trace/archive/archive_reader.hpp"
+#include "trace/archive/otf2.hpp"
 
 namespace lull::trace {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "trace/events.hpp"
-#include "trace/raw.hpp"
+#include "trace/recording/raw.hpp"
 
 namespace lull::trace {
 

@@ -1,4 +1,4 @@
-#include "trace/recorder.hpp"
+#include "trace/recording/recorder.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "surroundings.hpp"
-#include "trace/raw_folder.hpp"
+#include "trace/recording/raw_folder.hpp"
 
 namespace lull::trace {
 namespace {

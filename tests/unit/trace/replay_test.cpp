@@ -1,4 +1,4 @@
-#include "trace/replay.hpp"
+#include "trace/archive/replay.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,0 +1,112 @@
+// Channels between PEs: one single-producer ring of buffers for each, in the symmetric heap of the PE that reads it.
+//
+// When that PE shares memory with the writer, items are written in place, or, where they are small, to a *stage* first,
+// which stays in the nearest caches and moves to the buffer as a whole: a line of the buffer was read by another core
+// last, and to get it back takes as long for an item as for a line (docs/design/aggregation-speed.md, "Stages").
+// Else they are written into a staging ring of the writer, and each buffer goes over by one put-with-signal. Two
+// counters, each alone in its cache line, run a ring:
+//   published, beside the ring: buffers that were filled      consumed, in the writer's heap: buffers that were emptied
+// so the writer may fill buffer k while k < consumed + buffers, and the reader may read it while k < published. From another node
+// a small buffer may overtake a large one (transport::overtakable_from()). There each buffer of the ring has a word of its own,
+// ready, and the reader may read buffer k when that is k + 1.
+#pragma once
+#include <array>
+
+#include "aggregate/channels/route.hpp"
+#include "aggregate/hops/hop.hpp"
+
+namespace lull::aggregate {
+
+class pe_hop final : public hop {
+ public:
+  // Collective.
+  pe_hop(fabric::world& world, progress_of_later_hops& later, const route& way, int number, const item_format& items,
+         const buffer_sizes& sizes, sink to);
+  ~pe_hop() override;
+
+  // Symmetric memory and staging rings.
+  static model::buffer_demand demand(const channel_counts& most);
+
+  bool make_room(std::size_t channel) override;
+  bool try_make_room(std::size_t channel) override;
+  bool try_flush() override;
+  std::size_t append(std::size_t channel, std::span<const std::byte> items) override;
+  [[nodiscard]] bool room(std::size_t channel) const override { return room(out_[channel]); }
+  [[nodiscard]] std::size_t capacity(std::size_t channel) const override {
+    return out_[channel].buffer_bytes - sizeof(buffer_header);
+  }
+  bool consume() override;
+  [[nodiscard]] bool anything_arrived() const override;
+  void flush() override;
+  void close(std::uint64_t pushed) override;
+  [[nodiscard]] bool over() const override;
+  void reopen() override;
+  void share_channels(hop* replies) override;
+  [[nodiscard]] std::uint64_t waiting_items() const override;
+
+ private:
+  struct alignas(64) line {
+    std::uint64_t value;
+  };
+  struct outgoing {
+    pe_id to;
+    std::byte* buffers = nullptr;          // where items are written: the target's memory, or the staging ring
+    std::byte* buffers_there = nullptr;    // symmetric: the ring at the target, when it is on another node
+    line* published = nullptr;             // the target's counter, on this node
+    std::uint64_t* ready_there = nullptr;  // symmetric: the words of the ring at the target, when it is on another node
+    const line* consumed = nullptr;        // here
+    std::size_t buffer_bytes = 0;
+    std::size_t filled = 0;        // bytes of items in the open buffer, without what the cursor has written since
+    std::span<std::byte> stage{};  // empty: the cursor writes to the buffer
+    std::uint64_t sent = 0;
+    bool intra_node = false, open = false;
+  };
+  struct incoming {
+    pe_id from;
+    channel_reading at{};
+    const std::byte* buffers = nullptr;
+    const line* published = nullptr;       // here; of a writer of this node
+    const std::uint64_t* ready = nullptr;  // here; of a writer of another node
+    line* consumed = nullptr;              // the writer's counter; its symmetric address on another node
+    std::size_t buffer_bytes = 0;
+    bool intra_node = false;
+  };
+
+  [[nodiscard]] std::array<void*, 4> symmetric_parts() const { return {rings_, published_, ready_, consumed_}; }
+  [[nodiscard]] std::byte* buffer_of(const outgoing& out) const {
+    return out.buffers + out.sent % sizes_.per_channel * out.buffer_bytes;
+  }
+  [[nodiscard]] static std::size_t space(const outgoing& out) { return out.buffer_bytes - sizeof(buffer_header); }
+  [[nodiscard]] std::byte* place_in(const outgoing& out) const {  // of the next item
+    return buffer_of(out) + sizeof(buffer_header) + out.filled;
+  }
+  [[nodiscard]] std::size_t written(std::size_t channel) const;  // by the cursor, since it was placed
+  [[nodiscard]] bool room(const outgoing& out) const;
+  [[nodiscard]] bool arrived(const incoming& in) const;
+  bool consume(incoming& in);
+  void wait_for_buffer(std::size_t channel);
+  void make_stages();
+  void open_buffer(std::size_t channel);  // there must be room
+  void place_cursor(std::size_t channel);
+  void commit(std::size_t channel);  // adds what the cursor has written to the buffer; the cursor must be placed anew
+  bool go_on_in_buffer(std::size_t channel);  // with the next stage; false: there are none, or no room for an item
+  void send_buffer(std::size_t channel, const std::uint64_t* pushed);  // pushed: this is the last
+
+  fabric::world& world_;
+  progress_of_later_hops& later_;
+  fabric::context traffic_, acks_;  // buffers and what confirms them: never in order with each other
+  int number_;
+  buffer_sizes sizes_;
+  std::byte* rings_ = nullptr;      // symmetric: intra-node rings, then inter-node ones, by index among the sources
+  line* published_ = nullptr;       // symmetric, of the intra-node rings, likewise
+  std::uint64_t* ready_ = nullptr;  // symmetric, of the inter-node rings, a word for each of their buffers
+  line* consumed_ = nullptr;        // symmetric, by index among the targets
+  std::unique_ptr<std::byte[]> staging_;
+  std::vector<line> stages_;
+  std::vector<outgoing> out_;
+  std::vector<incoming> in_;
+  channel_claims claims_;                   // of these
+  channel_claims* filled_under_ = nullptr;  // by which threads fill those that leave; null: one thread does
+};
+
+}  // namespace lull::aggregate

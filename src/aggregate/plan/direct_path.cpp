@@ -1,0 +1,147 @@
+#include "aggregate/plan/direct_path.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <new>
+
+#include "base/clock.hpp"
+#include "fabric/teams/collectives.hpp"
+#include "fabric/teams/team.hpp"
+#include "model/machine_file.hpp"
+
+namespace lull::aggregate {
+// Lines of their own: what all arrive at is not what a PE looks at meanwhile.
+struct direct_path::shared_words {
+  alignas(64) std::uint64_t left;     // the last phase that some PE found too large to be made directly
+  alignas(64) std::uint64_t arrived;  // in the leader's: how often PEs of this node have arrived
+  std::uint64_t nodes;                // in the leader's: and of other nodes, when all their PEs had arrived
+  alignas(64) std::uint64_t word;
+  std::uint64_t limit;
+};
+
+direct_path::direct_path(fabric::world& world)
+    : world_(world),
+      pes_here_(world.places().members(world.places().my_node()).size()),
+      other_nodes_(static_cast<std::uint64_t>(world.places().nodes() - 1)),
+      mine_(static_cast<shared_words*>(world.memory().allocate(sizeof(shared_words)))) {
+  if (!mine_) throw std::bad_alloc();
+  *mine_ = {};
+  at_node_ = static_cast<shared_words*>(world.memory().direct(mine_, world.places().leader(world.places().my_node())));
+  world.everybody().sync();
+}
+
+direct_path::~direct_path() {
+  world_.transfers().quiet(traffic_);
+  world_.everybody().sync();
+  world_.memory().release(mine_);
+}
+
+// What model::break_even_items() asks for, but the phase and the turns.
+model::direct_path_costs direct_path::measured(bool gets) {
+  constexpr int repeats = 15, words = 32;
+  const auto sorted_ns = [&](auto&& act) {
+    std::array<std::int64_t, repeats> took{};
+    act();  // the first is slower
+    for (std::int64_t& t : took) {
+      world_.everybody().sync();
+      const std::int64_t begin = now_ns();
+      act();
+      t = now_ns() - begin;
+    }
+    std::ranges::sort(took);
+    return took;
+  };
+  const auto median_ns = [&](auto&& act) { return static_cast<double>(sorted_ns(act)[repeats / 2]); };
+  // Of what PEs do by themselves the least counts: in all others a PE may have lost its core.
+  const double barrier = median_ns([&] { world_.everybody().sync(); });
+  const double direct =
+      static_cast<double>(sorted_ns([&] {
+        for (int i = 1; i <= words; ++i) {
+          const pe_id pe{(world_.me().index() + i) % world_.pes()};
+          std::uint64_t value = 0;
+          if (gets)
+            world_.transfers().get(traffic_, &value, &mine_->word, sizeof value, pe);
+          else
+            world_.transfers().non_fetching(traffic_, &mine_->word, {fabric::amo_op::add, 8, 0, 0, 0}, pe);
+        }
+        world_.transfers().quiet(traffic_);
+      })[0]) /
+      words;
+  return {.empty_phase_ns = 0, .barrier_ns = barrier, .ns_per_direct_item = direct};
+}
+
+// What PE 0 finds holds for all.
+std::uint64_t direct_path::limit(const buffered& other, const std::optional<model::direct_path_costs>& known) {
+  model::machine here = model::this_machine();
+  here.link = here.network;
+  buffered_ns_ = other.ns_per_item;
+  predicted_ =
+      model::predicted_direct_path(here, world_.pes(), static_cast<int>(pes_here_), other.gets, other.ns_per_phase);
+  known_ = here.correction.off ? predicted_ : known ? *known : measured(other.gets);
+  if (!here.correction.off) known_.empty_phase_ns = other.measured_ns_per_phase;
+  // Where PEs outnumber cores they issue their items in turn, as they meet.
+  predicted_.pes_per_core = known_.pes_per_core = world_.pes_per_core();
+  predicted_.empty_phase_ns *= other.share_of_phase;
+  known_.empty_phase_ns *= other.share_of_phase;
+  // Only PE 0 writes: what it sends may arrive before the others have come as far.
+  if (world_.me().index() == 0) mine_->limit = model::break_even_items(known_, buffered_ns_);
+  fabric::broadcast(world_.everybody(), &mine_->limit, &mine_->limit, sizeof mine_->limit, 0);
+  return mine_->limit;
+}
+
+std::vector<model::choice_account> direct_path::accounts(const phases_seen& direct, const phases_seen& buffered) const {
+  std::vector<model::choice_account> all;
+  for (const bool directly : {true, false}) {
+    const phases_seen& seen = directly ? direct : buffered;
+    if (seen.phases == 0) continue;
+    const double items = static_cast<double>(seen.items) / static_cast<double>(seen.phases);
+    all.push_back({.choice = "direct",
+                   .where = directly ? "phases that were" : "phases that were not",
+                   .per = "phase",
+                   .alternatives = {{.name = "direct",
+                                     .predicted_ns = model::ns_of_direct_phase(predicted_, items),
+                                     .corrected_ns = model::ns_of_direct_phase(known_, items),
+                                     .operations = directly ? seen.phases : 0},
+                                    {.name = "buffers",
+                                     .predicted_ns = model::ns_of_buffered_phase(predicted_, items, buffered_ns_),
+                                     .corrected_ns = model::ns_of_buffered_phase(known_, items, buffered_ns_),
+                                     .operations = directly ? 0 : seen.phases}}});
+  }
+  return all;
+}
+
+void direct_path::leave(std::uint64_t phase) {
+  for (int pe = 0; pe < world_.pes(); ++pe)
+    world_.transfers().put(traffic_, &mine_->left, &phase, sizeof phase, pe_id{pe}, true);
+  world_.transfers().quiet(traffic_);
+}
+
+bool direct_path::somebody_left(std::uint64_t phase) const {
+  return std::atomic_ref(mine_->left).load(std::memory_order_acquire) == phase;
+}
+
+void direct_path::arrive() {
+  const job::layout& layout = world_.places();
+  const std::uint64_t expected = ++meetings_ * pes_here_;
+  if (std::atomic_ref(at_node_->arrived).fetch_add(1, std::memory_order_acq_rel) + 1 != expected) return;
+  for (int node = 0; node < layout.nodes(); ++node)
+    if (const node_id there{node}; there != layout.my_node())
+      world_.transfers().put_signal(traffic_, &mine_->nodes, nullptr, 0,
+                                    {.word = &mine_->nodes, .value = 1, .how = fabric::amo_op::add, .whole_node = true},
+                                    layout.leader(there), false);
+  world_.memory().ring_node();
+}
+
+bool direct_path::all_arrived() const {
+  return std::atomic_ref(at_node_->arrived).load(std::memory_order_acquire) >= meetings_ * pes_here_ &&
+         (other_nodes_ == 0 ||
+          std::atomic_ref(at_node_->nodes).load(std::memory_order_acquire) >= meetings_ * other_nodes_);
+}
+
+void direct_path::meet(std::uint64_t phase) {
+  arrive();
+  world_.wait().until({wait::operation::aggregate}, [&] { return all_arrived() || somebody_left(phase); });
+}
+
+}  // namespace lull::aggregate

@@ -1,0 +1,117 @@
+#include "fabric/memory/static_data.hpp"
+
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/descriptor.hpp"
+#include "base/error.hpp"
+#include "base/hash.hpp"
+#include "base/pages.hpp"
+
+namespace lull::fabric {
+namespace {
+
+// What a forked child needs to make its copy; set once, before any fork that could matter.
+struct moved {
+  std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+  int fd = -1;
+  std::size_t offset = 0;
+} shared_now;
+
+// Library calls on the program's variables as bytes are avoided: a sanitizer would see its red zones read.
+bool copy_to_file(int fd, std::size_t at, const std::byte* from, std::size_t bytes) {
+  return syscall(SYS_pwrite64, fd, from, bytes, at) == static_cast<long>(bytes);
+}
+
+// Copies what the file initialises, and of the rest only pages this process has ever touched: a large .bss must not
+// become memory.
+bool copy_touched(const static_range& where, int fd, std::size_t offset) {
+  const std::size_t page = page_size();
+  const descriptor map(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  bool copied = true;
+  for (std::size_t at = 0; at < where.bytes && copied; at += page) {
+    constexpr std::uint64_t present_or_swapped = 3ULL << 62U;
+    std::uint64_t entry = present_or_swapped;
+    const auto place = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(where.begin + at) / page * sizeof entry);
+    if (at >= where.from_file && map && pread(map.get(), &entry, sizeof entry, place) != sizeof entry)
+      entry = present_or_swapped;
+    if ((entry & present_or_swapped) != 0) copied = copy_to_file(fd, offset + at, where.begin + at, page);
+  }
+  return copied;
+}
+
+// In the child of a fork: private pages in place of the shared ones, filled from their file.
+void make_private_copy() {
+  if (shared_now.bytes == 0) return;
+  const moved from = std::exchange(shared_now, {});  // the child's own children are copied as any process is
+  if (mmap(from.begin, from.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+      MAP_FAILED)
+    _exit(1);  // nobody to tell: a child that ran out of memory
+  const auto begin = static_cast<off_t>(from.offset);
+  const auto end = begin + static_cast<off_t>(from.bytes);
+  for (off_t data = lseek(from.fd, begin, SEEK_DATA); data >= 0 && data < end;) {
+    const off_t hole = std::min(lseek(from.fd, data, SEEK_HOLE), end);
+    syscall(SYS_pread64, from.fd, from.begin + (data - begin), hole - data, data);
+    data = lseek(from.fd, hole, SEEK_DATA);
+  }
+  close(from.fd);
+}
+
+}  // namespace
+
+static_range find_static_data() {
+  static_range found;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* result) {
+        auto& range = *static_cast<static_range*>(result);
+        std::uintptr_t begin = 0, end = 0, file_end = 0, read_only_end = 0;
+        std::uint64_t identity = 0;
+        for (int i = 0; i < object->dlpi_phnum; ++i) {
+          const auto& part = object->dlpi_phdr[i];
+          identity = hash_with(hash_with(hash_with(identity, part.p_vaddr), part.p_memsz), part.p_filesz);
+          const std::uintptr_t from = object->dlpi_addr + part.p_vaddr;
+          if (part.p_type == PT_LOAD && (part.p_flags & PF_W) != 0) {
+            begin = from;
+            end = from + part.p_memsz;
+            file_end = from + part.p_filesz;
+          } else if (part.p_type == PT_GNU_RELRO) {
+            read_only_end = from + part.p_memsz;
+          }
+        }
+        begin = round_down(std::max(begin, read_only_end), page_size());
+        end = round_up(end, page_size());
+        if (begin < end) {
+          range.begin = reinterpret_cast<std::byte*>(begin);  // NOLINT(performance-no-int-to-ptr)
+          range.bytes = end - begin;
+          range.from_file = file_end > begin ? file_end - begin : 0;
+          range.identity = identity;
+        }
+        return 1;  // the first object is the executable
+      },
+      &found);
+  return found;
+}
+
+void move_static_data(const static_range& where, int fd, std::size_t offset) {
+  descriptor kept(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!kept) throw error("share the program's static variables", describe_errno(errno));
+  // From here on until mmap has returned, a write by another thread of the program would be lost; OpenSHMEM programs
+  // start their threads after shmem_init.
+  if (!copy_touched(where, fd, offset) || mmap(where.begin, where.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                                               fd, static_cast<off_t>(offset)) == MAP_FAILED)
+    throw error("share the program's static variables", describe_errno(errno), "set LULL_STATIC_DATA=private");
+  const bool first = shared_now.bytes == 0;
+  shared_now = {where.begin, where.bytes, kept.release(), offset};
+  if (first) pthread_atfork(nullptr, nullptr, make_private_copy);
+}
+
+}  // namespace lull::fabric

@@ -1,0 +1,36 @@
+#include "fabric/protocol/admission.hpp"
+
+#include <sys/random.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "base/error.hpp"
+
+namespace lull::fabric {
+namespace {
+
+std::uint64_t random_key() {
+  std::uint64_t key = 0;
+  if (getrandom(&key, sizeof key, 0) != sizeof key) throw error("draw a key for this PE", describe_errno(errno));
+  return key;
+}
+
+}  // namespace
+
+admission::admission(pe_id me, int pes) : me_(me), my_key_(random_key()), keys_(static_cast<std::size_t>(pes)) {}
+
+bool admission::admits(unsigned kind, std::span<const std::byte> header) {
+  if (kind < message_kinds && header.size() >= header_bytes(static_cast<message_kind>(kind))) [[likely]] {
+    const auto sent = read_header<envelope>(header.data());
+    if (sent.key == my_key_ && sent.from >= 0 && static_cast<std::size_t>(sent.from) < keys_.size()) [[likely]]
+      return true;
+  }
+  if (refused_++ == 0)
+    std::fprintf(stderr,
+                 "lull: PE %d: refused a message of a process that is not of this job; others are refused too\n",
+                 me_.index());
+  return false;
+}
+
+}  // namespace lull::fabric

@@ -1,0 +1,134 @@
+// The messages between nodes, as they are on the wire: a header for each kind. Both ends run the same build on machines
+// of one byte order.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "fabric/operations/accumulate.hpp"
+#include "fabric/operations/amo.hpp"
+#include "transport/transport.hpp"
+
+namespace lull::fabric {
+
+enum class message_kind : unsigned { put, coalesced, scatter, get, gather, reply, amo, acknowledge, ring };
+
+// How every header begins.
+struct envelope {
+  std::uint64_t key;  // of the PE that it goes to: what has another one is not of this job
+  std::int32_t from;
+};
+
+struct put_header {
+  envelope sent;
+  std::uint8_t has_signal;
+  amo_op signal_how;
+  std::uint8_t signal_whole_node;
+  std::uint64_t offset, signal_offset, signal_value;
+  std::uint64_t token;  // 0: it is acknowledged; else answered
+};
+struct coalesced_header {
+  envelope sent;
+};
+struct get_header {
+  envelope sent;
+  std::uint64_t offset, bytes, token;
+};
+struct reply_header {
+  envelope sent;
+  std::uint64_t token;
+};
+struct amo_header {
+  envelope sent;
+  amo_op op;
+  std::uint8_t width;
+  std::uint64_t offset, operand, compare, token;  // token 0: no answer wanted
+};
+struct acknowledge_header {
+  envelope sent;
+  std::uint32_t count;
+};
+struct ring_header {  // somebody has written what the PE waits for
+  envelope sent;
+};
+// The block_descriptor follows as the first bytes of the data, then the blocks; of a gather, nothing else.
+struct blocks_header {
+  envelope sent;
+  std::uint8_t accumulates;
+  number type;
+  std::uint64_t offset, first, count, token;
+  std::array<std::byte, 16> factor;
+};
+
+inline constexpr unsigned message_kinds = static_cast<unsigned>(message_kind::ring) + 1;
+[[nodiscard]] constexpr std::size_t header_bytes(message_kind of) {
+  switch (of) {
+    case message_kind::put:
+      return sizeof(put_header);
+    case message_kind::coalesced:
+      return sizeof(coalesced_header);
+    case message_kind::scatter:
+    case message_kind::gather:
+      return sizeof(blocks_header);
+    case message_kind::get:
+      return sizeof(get_header);
+    case message_kind::reply:
+      return sizeof(reply_header);
+    case message_kind::amo:
+      return sizeof(amo_header);
+    case message_kind::acknowledge:
+      return sizeof(acknowledge_header);
+    case message_kind::ring:
+      return sizeof(ring_header);
+  }
+  return 0;
+}
+
+// One of the puts in a coalesced message, or several beside each other: this word, then the bytes, padded to a multiple
+// of 8.
+struct coalesced_put {
+  static constexpr std::size_t most_bytes = std::size_t{32} << 10U;  // of one put
+  static constexpr std::size_t most_joined_bytes = 0xFFF8;
+  static constexpr std::size_t most_offset = std::size_t{1} << 48U;
+  std::uint64_t word;
+  coalesced_put(std::size_t offset, std::size_t bytes) : word(offset << 16U | bytes) {}
+  explicit coalesced_put(const std::byte* at) { std::memcpy(&word, at, sizeof word); }
+  [[nodiscard]] std::size_t offset() const { return word >> 16U; }
+  [[nodiscard]] std::size_t bytes() const { return word & 0xFFFFU; }
+  static constexpr std::size_t room_for(std::size_t bytes) { return sizeof(std::uint64_t) + (bytes + 7) / 8 * 8; }
+};
+
+template <class Header>
+Header read_header(const void* bytes) {
+  Header header;
+  std::memcpy(&header, bytes, sizeof header);
+  return header;
+}
+
+class protocol;
+template <class T>
+class pool;
+
+// A message on its way. The transport reads header and payload until it is sent.
+struct message final : transport::outgoing {
+  protocol* owner = nullptr;
+  pool<message>* home = nullptr;
+  std::atomic<bool>* sent_flag = nullptr;
+  std::vector<std::byte> payload;
+  std::size_t payload_bytes = 0, copied_bytes = 0;
+  alignas(8) std::byte header[80];
+
+  template <class Header>
+  std::size_t set(const Header& content) {
+    static_assert(sizeof(Header) <= sizeof header && std::is_trivially_copyable_v<Header>);
+    std::memcpy(header, &content, sizeof content);
+    return sizeof content;
+  }
+  void sent() override;  // both with the owner's lock held
+  [[noreturn]] void lost(const char* why) override;
+};
+
+}  // namespace lull::fabric

@@ -1,0 +1,24 @@
+#include "stage/approaches/roles.hpp"
+
+#include "stage/approaches/approach.hpp"
+
+namespace lull::stage {
+
+roles::roles(const plan& wanted, std::span<const std::string> nodes_by_rank)
+    : server_of_(row_of(wanted.how).assign(wanted.count, nodes_by_rank)) {}
+
+std::vector<int> roles::clients() const {
+  std::vector<int> found;
+  for (int rank = 0; rank < processes(); ++rank)
+    if (!is_server(rank)) found.push_back(rank);
+  return found;
+}
+
+std::vector<int> roles::clients_of(int server) const {
+  std::vector<int> found;
+  for (const int rank : clients())
+    if (server_of(rank) == server) found.push_back(rank);
+  return found;
+}
+
+}  // namespace lull::stage

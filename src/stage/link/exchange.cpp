@@ -1,0 +1,13 @@
+#include "stage/link/exchange.hpp"
+
+namespace lull::stage {
+
+std::vector<std::string> nodes_by_rank(exchange& others) {
+  const std::string mine = others.node();
+  std::vector<std::string> nodes;
+  for (const auto& told : others.all(std::as_bytes(std::span(mine))))
+    nodes.emplace_back(reinterpret_cast<const char*>(told.data()), told.size());
+  return nodes;
+}
+
+}  // namespace lull::stage

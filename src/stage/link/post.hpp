@@ -1,0 +1,77 @@
+// Packets between the processes of a job on different nodes, and contents of any size that the receiver fetches, over a
+// transport (transport/). Who sends must know the receiver's secret, which only its job knows; all else is dropped.
+//
+// Packets of one process come in the order in which they were sent; contents may come later than packets sent after them.
+// A process that has died is said by lost(); nothing can be sent to it any more.
+//
+// Calls come one at a time, whatever the thread; the handler is called inside progress() and may not send there.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "job/segment.hpp"
+#include "stage/link/exchange.hpp"
+#include "stage/link/packet.hpp"
+#include "transport/transport.hpp"
+
+namespace lull::stage {
+
+class post_handler {
+ public:
+  virtual void packet_from(int peer, packet_reader text) = 0;  // throws lull::error for what it does not understand
+  virtual void content_from(int peer, std::uint64_t number, const transport::incoming& content) = 0;
+  virtual void lost(int peer) = 0;
+
+ protected:
+  ~post_handler() = default;
+};
+
+class post final : transport::receiver {
+ public:
+  post(post_handler& to, exchange& others);  // collective over all processes
+  ~post();
+  post(const post&) = delete;
+  post& operator=(const post&) = delete;
+
+  void send(int peer, packet text);
+  void send(int peer, std::uint64_t number, job::mapping content, std::size_t bytes);
+  [[nodiscard]] bool sending() const { return !letters_.empty(); }
+  void fetch(const transport::incoming& content, std::byte* destination, transport::fetching& then) {
+    transport_->fetch(content, destination, then);
+  }
+
+  // As those of the transport.
+  bool progress() { return transport_->progress(); }
+  bool arm() { return transport_->arm(); }
+  [[nodiscard]] int event_fd() const { return transport_->event_fd(); }
+
+ private:
+  struct header {
+    std::uint64_t secret;  // the receiver's
+    int from;
+    std::uint64_t number;  // of a content
+  };
+  struct letter final : transport::outgoing {
+    void sent() override { owner->letters_.erase(self); }
+    void lost(const char*) override { sent(); }  // the handler hears of the peer
+    post* owner = nullptr;
+    std::list<letter>::iterator self;
+    header head = {};
+    packet text;
+    job::mapping content;
+  };
+  void received(unsigned kind, std::span<const std::byte> head, const transport::incoming& payload) override;
+  void lost(int peer) override { handler_.lost(peer); }
+  letter& write(int peer, std::uint64_t number);
+
+  post_handler& handler_;
+  int me_;
+  std::vector<std::uint64_t> secrets_;  // by process
+  std::list<letter> letters_;           // on their way
+  std::unique_ptr<transport::transport> transport_;
+};
+
+}  // namespace lull::stage

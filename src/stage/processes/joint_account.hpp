@@ -1,0 +1,37 @@
+// One table for all servers of a job: the first of them prints what the output of all clients has cost.
+//
+// meet → (the run) → close. The servers of a node are connected from the start, and so are the first ones of the nodes; when
+// one dies, the others see it.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "stage/accounts/figures.hpp"
+#include "stage/accounts/leaders.hpp"
+#include "stage/accounts/plan.hpp"
+#include "stage/approaches/roles.hpp"
+#include "stage/link/exchange.hpp"
+
+namespace lull::stage {
+
+class joint_account {
+ public:
+  // Collective over all processes: servers construct one, clients call let_servers_meet().
+  joint_account(const roles& all, exchange& others);
+  static void let_servers_meet(const roles& all, exchange& others);
+
+  // The first server of a node waits for the others of its node, the first of all for those of the other nodes; it reports
+  // the run's figures (figures.hpp). The others tell it theirs, and wait until it has them. When it dies meanwhile, they
+  // report their own.
+  void close(const plan& how, const job_figures& mine);
+  [[nodiscard]] int nodes() const { return nodes_; }  // of the job
+
+ private:
+  int nodes_;
+  descriptor first_;                      // to the first server of the node; none: it is this one
+  std::vector<descriptor> others_;        // of the node, at the first
+  std::unique_ptr<leaders> other_nodes_;  // at the first, where other nodes have servers
+};
+
+}  // namespace lull::stage

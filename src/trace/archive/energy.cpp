@@ -1,0 +1,57 @@
+#include "trace/archive/energy.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+
+namespace lull::trace {
+namespace {
+
+constexpr std::size_t most_channels = 127;  // two metrics each, and OTF2 counts them in a byte
+
+}  // namespace
+
+std::vector<energy_sample> energy_series::samples() const {
+  std::vector<energy_sample> found;
+  for (std::size_t i = 0; i < time_ns.size(); ++i) {
+    energy_sample sample{.time_ns = time_ns[i], .values = {}};
+    for (const auto& of : joules) sample.values.push_back(of[i] - of[0]);
+    for (const auto& of : joules) {
+      const std::size_t later =
+          std::min(std::max<std::size_t>(i, 1), time_ns.size() - 1);  // of the first: until the next
+      const std::size_t before = later == 0 ? 0 : later - 1;
+      const double seconds = static_cast<double>(time_ns[later] - time_ns[before]) * 1e-9;
+      sample.values.push_back(seconds > 0 ? (of[later] - of[before]) / seconds : 0);
+    }
+    found.push_back(std::move(sample));
+  }
+  return found;
+}
+
+std::vector<energy_series> read_energy(const std::filesystem::path& raw) {
+  std::vector<energy_series> found;
+  for (const auto& entry : std::filesystem::directory_iterator(raw)) {
+    if (entry.path().extension() != ".energy") continue;
+    try {
+      const auto file = nlohmann::json::parse(std::ifstream(entry.path()));
+      energy_series series;
+      file.at("host").get_to(series.host);
+      file.at("time_ns").get_to(series.time_ns);
+      file.at("joules").get_to(series.joules);
+      for (const auto& c : file.at("channels")) series.channels.push_back({c.at("name"), c.at("domain"), c.at("kind")});
+      if (series.joules.size() != series.channels.size() || series.channels.size() > most_channels)
+        throw error("read " + entry.path().string(), "its channels and joules do not fit");
+      for (const auto& of : series.joules)
+        if (of.size() != series.time_ns.size())
+          throw error("read " + entry.path().string(), "its columns differ in length");
+      if (!series.channels.empty() && !series.time_ns.empty()) found.push_back(std::move(series));
+    } catch (const nlohmann::json::exception& e) {
+      throw error("read " + entry.path().string(), e.what());
+    }
+  }
+  return found;
+}
+
+}  // namespace lull::trace

@@ -1,0 +1,423 @@
+#include "trace/archive/replay.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "trace/functions.hpp"
+
+namespace lull::trace {
+namespace {
+
+constexpr std::uint64_t beat_every = 1 << 16;
+
+// A call and what is said more of it.
+struct call {
+  std::span<const record> records;
+  std::uint64_t end_ticks;
+};
+
+// A thread, told in the order of time.
+struct thread_told {
+  std::uint32_t location = 0;
+  std::uint64_t last_ns = 0;
+  std::vector<std::uint32_t> open = {};  // regions of the program
+};
+
+// Where the reading of a log is.
+class cursor {
+ public:
+  cursor(const std::filesystem::path& path, thread_told& thread) : thread(thread), log_(path), left_(log_.records()) {
+    while (!left_.empty() && !begins_call(left_.front().what)) left_ = left_.subspan(1);
+    find_next();
+  }
+
+  [[nodiscard]] bool ended() const { return next_.records.empty(); }
+  [[nodiscard]] const call& next() const { return next_; }
+  void advance() {
+    left_ = left_.subspan(next_.records.size());
+    find_next();
+  }
+
+  thread_told& thread;
+
+ private:
+  void find_next() {
+    std::size_t count = 0;
+    if (!left_.empty()) {
+      next_.end_ticks = left_.front().begin + left_.front().duration;
+      for (count = 1; count < left_.size() && !begins_call(left_[count].what); ++count)
+        if (left_[count].what == kind::longer) next_.end_ticks += std::uint64_t{left_[count].bytes} << 32;
+    }
+    next_.records = left_.first(count);
+  }
+
+  mapped_log log_;
+  std::span<const record> left_;
+  call next_{};
+};
+
+// A request that is under way, or persistent.
+struct request {
+  kind what;  // posted_…
+  bool persistent = false, active = true;
+  collective operation = collective::barrier;
+  std::uint32_t communicator = no_one;
+  std::int32_t peer = -1;
+  std::uint32_t tag = 0;
+  std::uint64_t bytes = 0, received = 0;
+  std::uint64_t number = 0;
+};
+
+class player {
+ public:
+  player(const joined& all, std::uint32_t process, const joined_clocks& clocks, event_visitor& to)
+      : of_(all.processes[process]),
+        paradigm_(all.all.processes[process].paradigm),
+        clocks_(clocks),
+        clock_(clocks.clock_of(process)),
+        to_(to) {
+    for (const definitions::region& r : all.all.regions) operations_.push_back(collective_of_function(r.name));
+  }
+
+  left_over play(const std::function<void(std::uint64_t)>& beat) {
+    const raw_process& raw = *of_.raw;
+    std::map<std::uint32_t, thread_told> threads;  // by location
+    std::vector<cursor> logs;
+    logs.reserve(raw.logs.size());
+    for (std::size_t i = 0; i < raw.logs.size(); ++i) {
+      const auto [thread, is_new] = threads.try_emplace(of_.locations[i], thread_told{.location = of_.locations[i]});
+      logs.emplace_back(raw.logs[i].path, thread->second);
+      if (is_new && raw.logs[i].thread == static_cast<std::uint64_t>(raw.pid) && !raw.clocks.empty())
+        enter(thread->second, raw.clocks.front().ticks, of_.program);
+    }
+    several_threads_ = threads.size() > 1;
+    std::uint64_t said = 0;
+    // The log whose call ended first goes first: a request is posted before another thread completes it.
+    for (;;) {
+      cursor* first = nullptr;
+      for (cursor& log : logs)
+        if (!log.ended() && (first == nullptr || log.next().end_ticks < first->next().end_ticks)) first = &log;
+      if (first == nullptr) break;
+      tell(first->thread, first->next());
+      first->advance();
+      if (beat && result_.records - said >= beat_every) {
+        beat(result_.records - said);
+        said = result_.records;
+      }
+    }
+    for (auto& [location, t] : threads) {
+      if (!raw.clocks.empty()) t.last_ns = std::max(t.last_ns, time(raw.clocks.back().ticks));
+      for (; !t.open.empty(); t.open.pop_back())
+        emit(t, {.time_ns = t.last_ns, .what = happening::leave, .region = t.open.back()});
+    }
+    if (beat) beat(result_.records - said);
+    return result_;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t time(std::uint64_t ticks) const {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(clocks_.ns(clock_, ticks), 0));
+  }
+
+  void emit(const thread_told& t, event e) {
+    e.location = t.location;
+    to_.on(e);
+  }
+
+  void enter(thread_told& t, std::uint64_t ticks, std::uint32_t region) {
+    t.last_ns = std::max(t.last_ns, time(ticks));
+    t.open.push_back(region);
+    emit(t, {.time_ns = t.last_ns, .what = happening::enter, .region = region});
+  }
+
+  void tell(thread_told& t, const call& c) {
+    const record& first = c.records.front();
+    result_.records += c.records.size();
+    const std::uint32_t region = of_.regions.at(first.region, 0);
+    if (region == no_one) return;  // its definition was never written: there is no name to tell
+    if (first.what == kind::region_enter) return enter(t, first.begin, region);
+    const std::uint64_t begin = std::max(t.last_ns, time(first.begin));
+    if (first.what == kind::region_leave) {
+      if (t.open.empty() || t.open.back() != region) return;
+      t.last_ns = begin;
+      t.open.pop_back();
+      return emit(t, {.time_ns = begin, .what = happening::leave, .region = region});
+    }
+    const std::uint64_t end = std::max(begin, time(c.end_ticks));
+    emit(t, {.time_ns = begin, .what = happening::enter, .region = region});
+    for (const record& r : c.records) tell_begin(t, begin, first, c, region, r);
+    for (const record& r : c.records) tell_end(t, end, first, c, region, r);
+    emit(t, {.time_ns = end, .what = happening::leave, .region = region});
+    t.last_ns = end;
+  }
+
+  [[nodiscard]] std::uint32_t communicator(const record& r, const record& first) const {
+    return of_.communicators.at(r.comm, first.begin);
+  }
+  [[nodiscard]] std::uint32_t window(const record& r, const record& first) const {
+    return of_.windows.at(r.comm, first.begin);
+  }
+  [[nodiscard]] collective operation(std::uint32_t region) const {
+    return operations_[region].value_or(collective::create_handle);
+  }
+
+  // A message, unless it goes to or comes from nobody.
+  void tell_message(const thread_told& t, std::uint64_t now, const record& first, const record& r, happening what) {
+    const auto comm = communicator(r, first);
+    if (comm == no_one || r.peer < 0) return;
+    emit(t, {.time_ns = now,
+             .what = what,
+             .communicator = comm,
+             .peer = r.peer,
+             .tag = static_cast<std::uint32_t>(r.tag),
+             .bytes = r.bytes});
+  }
+
+  // What is so from the begin of the call.
+  void tell_begin(const thread_told& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
+                  const record& r) {
+    switch (r.what) {
+      case kind::send:
+        tell_message(t, now, first, r, happening::send);
+        break;
+      case kind::collective:
+        if (communicator(r, first) != no_one) emit(t, {.time_ns = now, .what = happening::collective_begin});
+        break;
+      case kind::window_collective:
+        if (window(r, first) != no_one) emit(t, {.time_ns = now, .what = happening::window_collective_begin});
+        break;
+      case kind::put:
+      case kind::get:
+      case kind::atomic:
+        tell_one_sided(t, now, first, r);
+        break;
+      case kind::posted_send:
+      case kind::posted_receive:
+      case kind::posted_collective:
+      case kind::prepared_send:
+      case kind::prepared_receive:
+      case kind::prepared_collective:
+        post(t, now, first, c, region, r);
+        break;
+      case kind::started:
+        if (const auto found = requests_.find(r.begin); found != requests_.end()) start(t, now, found->second.front());
+        break;
+      default:
+        break;
+    }
+  }
+
+  void tell_one_sided(const thread_told& t, std::uint64_t now, const record& first, const record& r) {
+    const auto w = window(r, first);
+    if (w == no_one || r.peer < 0) return;
+    const auto what = r.what == kind::put ? happening::put : r.what == kind::get ? happening::get : happening::atomic;
+    auto& number = outstanding_[w][r.peer];
+    if (number == 0) number = ++numbers_;
+    emit(t, {.time_ns = now, .what = what, .communicator = w, .peer = r.peer, .bytes = r.bytes, .request = number});
+  }
+
+  void post(const thread_told& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
+            const record& r) {
+    request made{.what = r.what,
+                 .operation = operation(region),
+                 .communicator = communicator(r, first),
+                 .peer = r.peer,
+                 .tag = static_cast<std::uint32_t>(r.tag),
+                 .bytes = r.bytes,
+                 .received = received(c, r)};
+    const auto prepared = {std::pair(kind::prepared_send, kind::posted_send),
+                           std::pair(kind::prepared_receive, kind::posted_receive),
+                           std::pair(kind::prepared_collective, kind::posted_collective)};
+    for (const auto& [persistent, posted] : prepared)
+      if (r.what == persistent) {
+        made.what = posted;
+        made.persistent = true;
+        made.active = false;
+      }
+    auto& queue = requests_[r.begin];
+    if (!several_threads_) queue.clear();  // what was there was given up without a word
+    if (!made.persistent) start(t, now, made);
+    queue.push_back(made);
+  }
+
+  void start(const thread_told& t, std::uint64_t now, request& of) {
+    of.number = ++numbers_;
+    of.active = true;
+    event e{.time_ns = now, .request = of.number};
+    if (of.what == kind::posted_receive) {
+      e.what = happening::irecv_request;
+    } else if (!told(of)) {
+      return;  // to nobody
+    } else if (of.what == kind::posted_collective) {
+      e.what = happening::icollective_request;
+    } else {
+      e.what = happening::isend;
+      e.communicator = of.communicator;
+      e.peer = of.peer;
+      e.tag = of.tag;
+      e.bytes = of.bytes;
+    }
+    emit(t, e);
+  }
+
+  // What is so when the call ends.
+  void tell_end(const thread_told& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
+                const record& r) {
+    const auto tag = static_cast<std::uint32_t>(r.tag);
+    switch (r.what) {
+      case kind::receive:
+      case kind::also_received:
+        tell_message(t, now, first, r, happening::receive);
+        break;
+      case kind::collective:
+        if (const auto comm = communicator(r, first); comm != no_one)
+          emit(t, {.time_ns = now,
+                   .what = happening::collective_end,
+                   .operation = operation(region),
+                   .communicator = comm,
+                   .peer = r.peer,
+                   .bytes = r.bytes,
+                   .received = received(c, r)});
+        break;
+      case kind::window_collective:
+        if (const auto w = window(r, first); w != no_one) {
+          complete_at_target(t, now, w, -1);
+          emit(t, {.time_ns = now,
+                   .what = happening::window_collective_end,
+                   .operation = operation(region),
+                   .communicator = w});
+        }
+        break;
+      case kind::put:
+      case kind::get:
+      case kind::atomic:
+        if (paradigm_ == "shmem") complete_here(t, now, window(r, first), r.peer);
+        break;
+      case kind::completed_at_target:
+        if (const auto w = window(r, first); w != no_one) complete_at_target(t, now, w, r.peer);
+        break;
+      case kind::locked:
+      case kind::unlocked:
+        if (const auto w = window(r, first); w != no_one && r.peer >= 0)
+          emit(t, {.time_ns = now,
+                   .what = r.what == kind::locked ? happening::lock_acquired : happening::lock_released,
+                   .communicator = w,
+                   .peer = r.peer,
+                   .tag = tag});
+        break;
+      case kind::completed:
+      case kind::tested:
+      case kind::cancelled:
+      case kind::freed:
+        tell_request(t, now, r);
+        break;
+      default:
+        break;
+    }
+  }
+
+  static std::uint64_t received(const call& c, const record& of) {
+    for (const record& r : c.records)
+      if (r.what == kind::more_received) return r.bytes;
+    return of.bytes;
+  }
+
+  void tell_request(const thread_told& t, std::uint64_t now, const record& r) {
+    const auto found = requests_.find(r.begin);
+    if (found == requests_.end() || found->second.empty()) {
+      if (r.what == kind::completed) ++result_.unknown_requests;
+      return;
+    }
+    request& of = found->second.front();
+    if (r.what == kind::tested) {
+      if (of.active && told(of)) emit(t, {.time_ns = now, .what = happening::request_tested, .request = of.number});
+      return;
+    }
+    if (r.what == kind::completed) complete(t, now, of, r);
+    if (r.what == kind::cancelled && of.active)
+      emit(t, {.time_ns = now, .what = happening::request_cancelled, .request = of.number});
+    // A request that was freed while it is active completes unseen.
+    of.active = of.active && r.what == kind::freed;
+    if (!of.persistent || r.what == kind::freed) {
+      found->second.erase(found->second.begin());
+      if (found->second.empty()) requests_.erase(found);
+    }
+  }
+
+  // Whether there is an event of its begin.
+  static bool told(const request& of) {
+    return of.what == kind::posted_receive ||
+           (of.communicator != no_one && (of.what == kind::posted_collective || of.peer >= 0));
+  }
+
+  void complete(const thread_told& t, std::uint64_t now, const request& of, const record& r) {
+    if (!of.active || !told(of)) return;
+    event e{.time_ns = now, .what = happening::isend_complete, .request = of.number};
+    if (of.what == kind::posted_receive && (r.peer < 0 || of.communicator == no_one)) {
+      e.what = happening::request_cancelled;  // nobody sent, for it was asked of nobody
+    } else if (of.what == kind::posted_receive) {
+      e.what = happening::irecv;
+      e.communicator = of.communicator;
+      e.peer = r.peer;
+      e.tag = static_cast<std::uint32_t>(r.tag);
+      e.bytes = r.bytes;
+    } else if (of.what == kind::posted_collective) {
+      e.what = happening::icollective_complete;
+      e.operation = of.operation;
+      e.communicator = of.communicator;
+      e.peer = of.peer;
+      e.bytes = of.bytes;
+      e.received = of.received;
+    }
+    emit(t, e);
+  }
+
+  void complete_here(const thread_told& t, std::uint64_t now, std::uint32_t w, std::int32_t peer) {
+    const auto found = outstanding_.find(w);
+    if (found == outstanding_.end() || found->second[peer] == 0) return;
+    emit(t, {.time_ns = now,
+             .what = happening::one_sided_blocking_complete,
+             .communicator = w,
+             .request = found->second[peer]});
+    found->second.erase(peer);
+  }
+
+  void complete_at_target(const thread_told& t, std::uint64_t now, std::uint32_t w, std::int32_t peer) {
+    const auto found = outstanding_.find(w);
+    if (found == outstanding_.end()) return;
+    for (auto one = found->second.begin(); one != found->second.end();) {
+      if (peer >= 0 && one->first != peer) {
+        ++one;
+        continue;
+      }
+      emit(t, {.time_ns = now, .what = happening::one_sided_complete, .communicator = w, .request = one->second});
+      one = found->second.erase(one);
+    }
+  }
+
+  const joined_process& of_;
+  const std::string paradigm_;
+  const joined_clocks& clocks_;
+  const std::uint32_t clock_;
+  event_visitor& to_;
+  bool several_threads_ = false;
+  std::vector<std::optional<collective>> operations_;                 // of each region
+  std::unordered_map<std::uint64_t, std::vector<request>> requests_;  // by handle, the oldest first
+  std::unordered_map<std::uint32_t, std::unordered_map<std::int32_t, std::uint64_t>> outstanding_;  // window, target
+  std::uint64_t numbers_ = 0;
+  left_over result_;
+};
+
+}  // namespace
+
+left_over replay(const joined& all, std::uint32_t process, const joined_clocks& clocks, event_visitor& to,
+                 const std::function<void(std::uint64_t)>& beat) {
+  if (all.processes[process].raw == nullptr) return {};
+  return player(all, process, clocks, to).play(beat);
+}
+
+}  // namespace lull::trace
