@@ -1,4 +1,4 @@
-"""What traced processes have written while they ran (src/trace/recording/raw.hpp), read for tests by code of their own."""
+"""What traced processes wrote while they ran (src/trace/recording/raw.hpp), read by code that only tests use."""
 
 from __future__ import annotations
 

@@ -4,7 +4,9 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from fnmatch import fnmatch
+from pathlib import Path
 
 import pytest
 
@@ -86,3 +88,34 @@ def test_only_the_room_of_transports_includes_ucx() -> None:
         if re.search(r"^#include <uc[pst]/", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
     assert set(including) == {"transport"}
+
+
+# In netsim, tables name what lies in folders, which declare their parameters by the same tables' types. In stage, the table of
+# forms knows that of blocks, which are files themselves.
+ROOMS_OF_TABLES = {"netsim"}
+TOLERATED = {("stage", "files", "blocks")}
+
+
+def test_the_folders_of_a_room_make_no_circle() -> None:
+    for room in sorted(rooms_of_source().keys() - ROOMS_OF_TABLES):
+        uses: dict[str, set[str]] = {}
+        for path in (TOP / "src" / room).glob("*/**/*.[ch]*"):
+            folder = path.relative_to(TOP / "src" / room).parts[0]
+            used = re.findall(rf'^#include "{room}/(\w+)/', path.read_text(encoding="utf-8"), re.MULTILINE)
+            uses.setdefault(folder, set()).update(set(used) - {folder})
+        for _, folder, other in (one for one in TOLERATED if one[0] == room):
+            uses[folder].discard(other)
+        while uses:
+            lowest = [folder for folder, others in uses.items() if not others & uses.keys()]
+            assert lowest, f"these folders of {room} include each other in a circle: {', '.join(uses)}"
+            for folder in lowest:
+                del uses[folder]
+
+
+def test_no_folder_has_more_files_than_one_can_read() -> None:
+    command = ["git", "ls-files", "src", "include", "python", "tests/run"]
+    listed = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip("this is no checkout")
+    folders = Counter(str(Path(name).parent) for name in listed.stdout.splitlines())
+    assert not {folder: count for folder, count in folders.items() if count > 31}  # some 25 are better
