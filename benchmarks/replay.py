@@ -35,9 +35,9 @@ from lull.mpi.preload import preloaded
 from lull.simulation.description import read_description
 from lull.simulation.engine import number_of_nodes
 from lull.simulation.mapping import place
-from lull.study.simulations.description import read_simulated
+from lull.study.kinds import read_study
+from lull.study.simulations.earlier_results import EarlierRows, read_earlier_rows
 from lull.study.simulations.grids import ACTIVE, Point, all_points
-from lull.study.simulations.taken import Taken, read_taken
 from lull.trace.convert import convert
 
 TOP = Path(__file__).resolve().parent.parent
@@ -139,7 +139,7 @@ def rates(points: Sequence[Point]) -> dict[str, float]:
     return {name: hops[name] / seconds[name] for name in hops}
 
 
-def grids_s(points: Sequence[Point], kept: Taken, drawn: random.Random, each: int) -> tuple[float, float]:
+def grids_s(points: Sequence[Point], kept: EarlierRows, drawn: random.Random, each: int) -> tuple[float, float]:
     """CPU seconds of all points, and the standard error of that."""
     strata: dict[tuple[Any, ...], list[Point]] = defaultdict(list)
     for point in points:
@@ -160,7 +160,7 @@ def grids_s(points: Sequence[Point], kept: Taken, drawn: random.Random, each: in
     return total, variance**0.5
 
 
-def hops_alone(points: Sequence[Point], kept: Taken) -> dict[tuple[Any, ...], dict[int, float]]:
+def hops_alone(points: Sequence[Point], kept: EarlierRows) -> dict[tuple[Any, ...], dict[int, float]]:
     """Packet-hops of the applications alone with active links, by processes, as far as they are kept."""
     found: dict[tuple[Any, ...], dict[int, float]] = defaultdict(dict)
     for point in points:
@@ -225,7 +225,7 @@ def main() -> None:
     parser.add_argument("--take", type=Path, default=KEPT, help="a points.csv of the study (default: the one kept)")
     parser.add_argument("--draw", action="store_true", help="draw from all strata, whatever is kept")
     given = parser.parse_args()
-    points = [point for point in all_points(read_simulated(installed.studies()["links"])) if point.grid != "open"]
+    points = [point for point in all_points(read_study(installed.studies()["links"])) if point.grid != "open"]
     rounds: dict[str, list[float]] = defaultdict(list)
     details: dict[str, Any] = {"settings": []}
     with tempfile.TemporaryDirectory() as name:
@@ -244,7 +244,7 @@ def main() -> None:
     result: dict[str, Any] = {name: round(statistics.median(values), 3) for name, values in rounds.items()}
     spread = {name: [round(min(values), 3), round(max(values), 3)] for name, values in rounds.items()}
     if not given.no_sample:
-        kept = {} if given.draw else read_taken(given.take, points)
+        kept = {} if given.draw else read_earlier_rows(given.take, points)
         seconds, error = grids_s(points, kept, random.Random(1), max(2, given.sample))
         result["grid_day_fraction"] = round(seconds / CORES / DAY_S, 3)
         spread["grid_day_fraction"] = [round((seconds + d * error) / CORES / DAY_S, 3) for d in (-1, 1)]

@@ -25,7 +25,7 @@ from lull.prediction.predict import Question, content_of
 from lull.prediction.program import Program
 from lull.simulation.account import SimulationFile
 from lull.simulation.sweep_run import run_tasks
-from lull.simulation.task import Outcome, Task
+from lull.simulation.task import Task, TaskResult
 from lull.simulation.workers import LocalWorkers
 
 RESULT = Path(__file__).resolve().parents[2] / "docs" / "results" / "aggregation-at-scale.json"
@@ -60,7 +60,7 @@ def tasks(most_nodes: int, there: set[str]) -> list[Task]:
     return sorted(found, key=lambda task: f"one hop, {ALL_NODES}" in task.point)
 
 
-def row(task: Task, outcome: Outcome) -> dict[str, Any]:
+def row(task: Task, outcome: TaskResult) -> dict[str, Any]:
     """Of the table."""
     application, way, nodes, mode = task.point.split(", ", 3)
     file = SimulationFile.model_validate_json(outcome.file)
@@ -98,7 +98,7 @@ def main() -> None:
     if RESULT.exists():
         kept = json.loads(RESULT.read_text(encoding="utf-8"))["points"]
 
-    def keep(task: Task, outcome: Outcome) -> None:
+    def keep(task: Task, outcome: TaskResult) -> None:
         kept[task.point] = row(task, outcome)
         content = {"lull_version": __version__, "machine": MACHINE, "items": ITEMS, "kind": "simulated", "points": kept}
         RESULT.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

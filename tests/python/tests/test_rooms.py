@@ -90,8 +90,8 @@ def test_only_the_room_of_transports_includes_ucx() -> None:
     assert set(including) == {"transport"}
 
 
-# In netsim, tables name what lies in folders, which declare their parameters by the same tables' types. In stage, the table of
-# forms knows that of blocks, which are files themselves.
+# In netsim, tables name what lies in folders, which declare their parameters by types of these tables. In stage, the
+# table of forms knows that of blocks, which are files themselves.
 ROOMS_OF_TABLES = {"netsim"}
 TOLERATED = {("stage", "files", "blocks")}
 
