@@ -6,7 +6,7 @@ from pathlib import Path
 if not sys.flags.safe_path and Path(sys.path[0]) != Path(__file__).parents[1]:
     del sys.path[0]  # the working directory, which -m puts there: a user may well have a numpy.py in it
 
-from lull.cli import main
+from lull.start import main
 
 if __name__ == "__main__":
     main()
