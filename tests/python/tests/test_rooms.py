@@ -119,3 +119,8 @@ def test_no_folder_has_more_files_than_one_can_read() -> None:
         pytest.skip("this is no checkout")
     folders = Counter(str(Path(name).parent) for name in listed.stdout.splitlines())
     assert not {folder: count for folder, count in folders.items() if count > 31}  # some 25 are better
+
+
+def test_the_build_finds_every_table_of_settings() -> None:
+    tables = {str(path.relative_to(TOP / "src")) for path in (TOP / "src").rglob("settings.hpp")}
+    assert all(len(Path(table).parts) == 2 for table in tables), "CMake looks for src/ROOM/settings.hpp"
