@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.in_turn(2), pytest.mark.skipif(not MPIRUN or not MPICC
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("mpi")
     for name in ("mpi_results", "mpi_waits"):
-        source = PROGRAMS / f"{name}.c"
+        source = PROGRAMS / "mpi" / f"{name}.c"
         subprocess.run([MPICC, "-O1", "-pthread", "-o", folder / name, source], check=True)
     return folder
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-RAW = Path(__file__).parents[3] / "src" / "trace" / "raw.hpp"
+RAW = Path(__file__).parents[3] / "src" / "trace" / "recording" / "raw.hpp"
 RECORD = struct.Struct("<QIHHiiQ")
 HEADER = struct.Struct("<8sIIIIQQQQQ")
 HEADER_FIELDS = (
