@@ -18,7 +18,7 @@ enum class message_kind : unsigned { put, coalesced, scatter, get, gather, reply
 
 // How every header begins.
 struct envelope {
-  std::uint64_t key;  // of the PE that it goes to: what has another one is not of this job
+  std::uint64_t key;  // of the target; a message with another key is not of this job
   std::int32_t from;
 };
 
@@ -28,7 +28,7 @@ struct put_header {
   amo_op signal_how;
   std::uint8_t signal_whole_node;
   std::uint64_t offset, signal_offset, signal_value;
-  std::uint64_t token;  // 0: it is acknowledged; else answered
+  std::uint64_t token;  // 0: the target acknowledges; else it replies
 };
 struct coalesced_header {
   envelope sent;
@@ -51,7 +51,7 @@ struct acknowledge_header {
   envelope sent;
   std::uint32_t count;
 };
-struct ring_header {  // somebody has written what the PE waits for
+struct ring_header {  // RDMA has written what the PE waits for
   envelope sent;
 };
 // The block_descriptor follows as the first bytes of the data, then the blocks; of a gather, nothing else.
@@ -108,13 +108,13 @@ Header read_header(const void* bytes) {
   return header;
 }
 
-class protocol;
+class sender;
 template <class T>
 class pool;
 
 // A message on its way. The transport reads header and payload until it is sent.
 struct message final : transport::outgoing {
-  protocol* owner = nullptr;
+  sender* owner = nullptr;
   pool<message>* home = nullptr;
   std::atomic<bool>* sent_flag = nullptr;
   std::vector<std::byte> payload;
@@ -127,7 +127,7 @@ struct message final : transport::outgoing {
     std::memcpy(header, &content, sizeof content);
     return sizeof content;
   }
-  void sent() override;  // both with the owner's lock held
+  void sent() override;  // both with the lock of the protocol held
   [[noreturn]] void lost(const char* why) override;
 };
 

@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "fabric/protocol/late_payload.hpp"
+#include "fabric/protocol/sender.hpp"
 
 namespace lull::fabric {
 namespace {
 
 [[noreturn]] void refuse(pe_id me, const char* what, std::size_t bytes, std::size_t offset, std::size_t size) {
-  // The sender's mistake, found here; there is nobody to return it to.
+  // The sender's mistake, found here, where there is no caller to return it to.
   std::fprintf(stderr,
                "lull: PE %d: a %s of %zu bytes at offset %zu lies outside the symmetric memory of %zu bytes; "
                "LULL_CHECK=1 names the PE that asked for it\n",
@@ -145,6 +146,29 @@ void server::amo(header h) {
   else
     acks_.add(pe_id{wanted.sent.from});
   if (u.op != amo_op::fetch) hooks_.memory_changed();
+}
+
+void server::send_answers(sender& by) {
+  for (answer& due : answers_) {
+    message& m = by.new_message();
+    const reply_header header{by.to(due.to), due.token};
+    const void* data = memory_.bytes.data() + due.offset;
+    if (due.immediate) {  // the value travels in the message's own memory, behind its header
+      std::memcpy(m.header + sizeof header, &due.value, sizeof due.value);
+      data = m.header + sizeof header;
+    } else if (!due.packed.empty()) {
+      m.payload = std::move(due.packed);
+      data = m.payload.data();
+    }
+    by.send(due.to, message_kind::reply, m, header, data, due.bytes, transport::order::free);
+  }
+  answers_.clear();
+}
+
+void server::send_acks(sender& by) {
+  acks_.send_all([&by](pe_id pe, std::uint32_t messages) {
+    by.send(pe, message_kind::acknowledge, by.new_message(), acknowledge_header{by.to(pe), messages});
+  });
 }
 
 }  // namespace lull::fabric
