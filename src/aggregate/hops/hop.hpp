@@ -36,16 +36,6 @@ struct sink {
   void* self;
 };
 
-// What a channel without room waits on: the pipeline, which lets all that comes later in the route go on meanwhile.
-class progress_of_later_hops {
- public:
-  // Waits until ready(argument), while everything from `hop` on is consumed, and other threads fill buffers.
-  virtual void wait_for(int hop, bool (*ready)(const void*), const void* argument) = 0;
-
- protected:
-  ~progress_of_later_hops() = default;
-};
-
 // Filled at flushes, never at a push.
 struct hop_counts {
   std::uint64_t items = 0;               // that left
@@ -75,6 +65,8 @@ struct buffer_sizes : model::buffer_sizes {
   std::uint64_t first_buffer = 0;
 };
 
+// The channels of one hop. Nothing here waits: a function that finds no room returns, and the pipeline, which alone knows
+// what may go on meanwhile, waits and calls again.
 class hop {
  public:
   // `packed_bytes`: of the largest buffer that may arrive packed; 0: none may.
@@ -86,24 +78,30 @@ class hop {
 
   [[nodiscard]] cursor* cursors() { return cursors_.data(); }  // by channel
   [[nodiscard]] std::size_t channels() const { return cursors_.size(); }
-  // Makes room at the cursor: sends what is there when it is full. Other threads may have used it up meanwhile. Whether
-  // anything has left, so that it is time to look at what has arrived.
-  virtual bool make_room(std::size_t channel) = 0;
-  // The same without waiting. False: there is no room now.
-  virtual bool try_make_room(std::size_t channel) = 0;
-  virtual bool try_flush() = 0;
-  [[nodiscard]] virtual bool holds_back() const { return false; }  // after try_flush(): whether it has left anything
-  [[nodiscard]] virtual bool could_send_more() const { return false; }  // of that
+  // Sends the buffer at the cursor, if there is one, and opens the next.
+  struct made_room {
+    bool room;  // false: the next buffer is not free; the cursor is empty
+    bool sent;
+  };
+  virtual made_room make_room(std::size_t channel) = 0;
   // Copies as many of these whole items to the channel as there is room for, and returns their bytes; 0: there is none.
-  // Does not wait.
   virtual std::size_t append(std::size_t channel, std::span<const std::byte> items) = 0;
-  [[nodiscard]] virtual bool room(std::size_t channel) const = 0;  // for what does not wait, unless others are faster
+  [[nodiscard]] virtual bool room(std::size_t channel) const = 0;  // whether a buffer is free, unless others are faster
   [[nodiscard]] virtual std::size_t capacity(std::size_t channel) const = 0;  // the largest item that append() takes
-  virtual bool consume() = 0;                               // handles what has arrived; whether there was any
+  virtual bool consume() = 0;                               // handles what has arrived; returns whether there was any
   [[nodiscard]] virtual bool anything_arrived() const = 0;  // that the sink has not refused
-  virtual void flush() = 0;                                 // sends what is in buffers that are not full
-  virtual void close(std::uint64_t pushed) = 0;             // the same, as the last of this phase
-  [[nodiscard]] virtual bool over() const = 0;              // all lasts have come, all that was sent has been consumed
+  // Sends what is in buffers that are not full, from this channel on. Returns the first channel that had no room for
+  // it, or channels().
+  virtual std::size_t flush(std::size_t from_channel) = 0;
+  [[nodiscard]] virtual bool holds_back() const { return false; }       // after flush(): whether it has left anything
+  [[nodiscard]] virtual bool could_send_more() const { return false; }  // of that
+
+  // The end of a phase, in this order: write_all() until it returns channels(), begin_close() once, and, where that
+  // returns true, close() until it returns channels(). `pushed`: what this PE has pushed in the phase.
+  virtual std::size_t write_all(std::size_t from_channel) = 0;  // what this PE alone holds goes into the buffers
+  virtual bool begin_close(std::uint64_t pushed) = 0;           // false: another PE closes the channels
+  virtual std::size_t close(std::size_t from_channel) = 0;      // sends the last buffer of each channel
+  [[nodiscard]] virtual bool over() const = 0;  // all last buffers have come, all that was sent has been consumed
   virtual void reopen() = 0;
   // Of channels that end at their items' PEs: from now on several threads consume. What they push into the channels of
   // `replies`, the same by number, is of those alone whose requests they handle; a flush passes these over.

@@ -36,12 +36,10 @@ model::buffer_demand node_hop::demand(const channel_counts& most) {
 
 // Of a PE's symmetric memory: the counters of its node (the leader's are used), then what it owns, channel by channel
 // (control, a word per buffer, buffers), then what it receives (a word per buffer, buffers).
-node_hop::node_hop(fabric::world& world, progress_of_later_hops& later, const route& way, int number,
-                   const item_format& items, const buffer_sizes& sizes, sink to)
+node_hop::node_hop(fabric::world& world, const route& way, int number, const item_format& items,
+                   const buffer_sizes& sizes, sink to)
     : hop(items, to, items.compressed ? sizes.inter_node_bytes : 0),
       world_(world),
-      later_(later),
-      number_(number),
       sizes_(sizes),
       chunk_bytes_(std::max(items.stride, std::min(items.stride == 0 ? largest_chunk : chunk,
                                                    sizes.inter_node_bytes - sizeof(buffer_header)))),
@@ -131,23 +129,6 @@ bool node_hop::room(std::size_t channel) const {
   return room(out, open_buffer(out));
 }
 
-void node_hop::wait_for_room(const outgoing& out, std::uint64_t buffer) {
-  if (room(out, buffer)) [[likely]]
-    return;
-  struct wanted {
-    const node_hop* hop;
-    const outgoing* out;
-    std::uint64_t buffer;
-  } const what{this, &out, buffer};
-  later_.wait_for(
-      number_,
-      [](const void* w) {
-        const auto* const wants = static_cast<const wanted*>(w);
-        return wants->hop->room(*wants->out, wants->buffer);
-      },
-      &what);
-}
-
 std::size_t node_hop::bytes_in_chunk(std::size_t channel) const {
   return static_cast<std::size_t>(cursors_[channel].next - (chunks_.data() + channel * chunk_bytes_));
 }
@@ -159,7 +140,7 @@ std::size_t node_hop::append(std::size_t channel, std::span<const std::byte> ite
   for (;;) {
     const std::uint64_t buffer = buffer_in(state, consumed(out)), taken = bytes_in(state);
     if (taken + bytes > space()) {
-      close_buffer(out, nullptr);  // which does not wait: there was room for what is in it
+      close_buffer(out, nullptr);
       state = out.shared->state.load(std::memory_order_acquire);
       continue;
     }
@@ -174,7 +155,7 @@ std::size_t node_hop::append(std::size_t channel, std::span<const std::byte> ite
   }
 }
 
-bool node_hop::try_append_chunk(std::size_t channel) {
+bool node_hop::append_chunk(std::size_t channel) {
   std::byte* const items = chunk_of(channel);
   const std::size_t bytes = bytes_in_chunk(channel);
   if (bytes != 0 && append(channel, {items, bytes}) == 0) return false;
@@ -183,17 +164,11 @@ bool node_hop::try_append_chunk(std::size_t channel) {
   return true;
 }
 
-void node_hop::append_chunk(std::size_t channel) {
-  const outgoing& out = out_[channel];
-  while (!try_append_chunk(channel)) wait_for_room(out, open_buffer(out));
-}
-
-// The open buffer as it is now, unless another has closed it meanwhile; an empty one only as the last.
+// Closes the open buffer as it is now, unless another PE closes it first; an empty one only as the last of its phase.
 void node_hop::close_buffer(outgoing& out, const std::uint64_t* pushed) {
   std::uint64_t state = out.shared->state.load(std::memory_order_acquire);
   const std::uint64_t buffer = buffer_in(state, consumed(out));
   if (bytes_in(state) == 0 && !pushed) return;
-  if (sizes_.reserved == 0) wait_for_room(out, buffer);  // what is not empty has room already
   while (!out.shared->state.compare_exchange_weak(state, channel_word(buffer + 1, 0), std::memory_order_acq_rel))
     if (buffer_in(state, buffer) != buffer) return;
   const std::uint64_t bytes = bytes_in(state);
@@ -237,28 +212,19 @@ void node_hop::send(outgoing& out, std::uint64_t buffer) {
                                 out.receiver, false);
 }
 
-bool node_hop::make_room(std::size_t channel) {
+hop::made_room node_hop::make_room(std::size_t channel) {
   const bool any = bytes_in_chunk(channel) != 0;
-  append_chunk(channel);
-  return any;
+  const bool appended = append_chunk(channel);
+  return {.room = appended, .sent = any && appended};
 }
 
-void node_hop::flush() {
-  for (std::size_t channel = 0; channel < out_.size(); ++channel) {
-    append_chunk(channel);
+std::size_t node_hop::flush(std::size_t from_channel) {
+  for (std::size_t channel = from_channel; channel < out_.size(); ++channel) {
+    const bool appended = append_chunk(channel);
     close_buffer(out_[channel], nullptr);
+    if (!appended) return channel;
   }
-}
-
-bool node_hop::try_make_room(std::size_t channel) { return try_append_chunk(channel); }
-
-bool node_hop::try_flush() {
-  bool all = true;
-  for (std::size_t channel = 0; channel < out_.size(); ++channel) {
-    all &= try_append_chunk(channel);
-    close_buffer(out_[channel], nullptr);
-  }
-  return all;
+  return out_.size();
 }
 
 bool node_hop::holds_back() const {
@@ -273,18 +239,31 @@ bool node_hop::could_send_more() const {
   return false;
 }
 
-void node_hop::close(std::uint64_t pushed) {
-  for (std::size_t channel = 0; channel < out_.size(); ++channel) append_chunk(channel);
+std::size_t node_hop::write_all(std::size_t from_channel) {
+  for (std::size_t channel = from_channel; channel < out_.size(); ++channel)
+    if (!append_chunk(channel)) return channel;
+  return out_.size();
+}
+
+bool node_hop::begin_close(std::uint64_t pushed) {
   std::uint64_t most = node_->pushed.load(std::memory_order_relaxed);
   while (most < pushed && !node_->pushed.compare_exchange_weak(most, pushed, std::memory_order_relaxed)) {
   }
   ++phase_;
-  // The last PE of the node reports for all. Until then no PE of the node is in the next phase.
-  if (node_->closed.fetch_add(1, std::memory_order_acq_rel) + 1 != phase_ * pes_here_) return;
-  const std::uint64_t all = node_->pushed.exchange(0, std::memory_order_relaxed);
-  for (outgoing& out : out_) close_buffer(out, &all);
+  // The last PE of the node closes for all. Until it has, no PE of the node is in the next phase.
+  if (node_->closed.fetch_add(1, std::memory_order_acq_rel) + 1 != phase_ * pes_here_) return false;
+  pushed_ = node_->pushed.exchange(0, std::memory_order_relaxed);
+  return true;
+}
+
+std::size_t node_hop::close(std::size_t from_channel) {
+  for (std::size_t channel = from_channel; channel < out_.size(); ++channel) {
+    if (sizes_.reserved == 0 && !room(channel)) return channel;
+    close_buffer(out_[channel], &pushed_);
+  }
   node_->ended.store(phase_, std::memory_order_release);
   world_.memory().ring_node();
+  return out_.size();
 }
 
 bool node_hop::arrived(const incoming& in) const {

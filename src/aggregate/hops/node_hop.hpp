@@ -1,12 +1,11 @@
 // Channels between nodes: all PEs of a node, and their threads, fill the same buffers.
 //
 // A writer gathers a few items of its own (a chunk) for each channel, and appends full chunks to the channel's open
-// buffer, which lies in the memory of the channel's owner on this node. One word per channel, {buffer, bytes}, is
-// advanced by compare-and-swap to reserve room; one word per buffer counts what has been written. Whoever completes a
-// buffer that is closed sends it to the channel's owner on the other node, which hands its items on to the PEs of that
-// node.
+// buffer, which is in the memory of the channel's owner on this node. A compare-and-swap on one word per channel,
+// {buffer, bytes}, reserves room; one word per buffer counts the bytes written. The PE that writes the last bytes of a
+// closed buffer sends it to the channel's owner on the other node, which passes its items on to the PEs of that node.
 //
-// Memory per node grows with the channels, not with PEs or threads but for their chunks.
+// Except for the chunks, memory per node grows with the channels only, not with PEs or threads.
 #pragma once
 #include <atomic>
 
@@ -18,16 +17,14 @@ namespace lull::aggregate {
 class node_hop final : public hop {
  public:
   // Collective.
-  node_hop(fabric::world& world, progress_of_later_hops& later, const route& way, int number, const item_format& items,
-           const buffer_sizes& sizes, sink to);
+  node_hop(fabric::world& world, const route& way, int number, const item_format& items, const buffer_sizes& sizes,
+           sink to);
   ~node_hop() override;
 
   // Symmetric memory and chunks.
   static model::buffer_demand demand(const channel_counts& most);
 
-  bool make_room(std::size_t channel) override;
-  bool try_make_room(std::size_t channel) override;
-  bool try_flush() override;
+  made_room make_room(std::size_t channel) override;
   [[nodiscard]] bool holds_back() const override;
   [[nodiscard]] bool could_send_more() const override;
   std::size_t append(std::size_t channel, std::span<const std::byte> items) override;
@@ -35,8 +32,10 @@ class node_hop final : public hop {
   [[nodiscard]] std::size_t capacity(std::size_t) const override { return chunk_bytes_; }
   bool consume() override;
   [[nodiscard]] bool anything_arrived() const override;
-  void flush() override;
-  void close(std::uint64_t pushed) override;
+  std::size_t flush(std::size_t from_channel) override;
+  std::size_t write_all(std::size_t from_channel) override;
+  bool begin_close(std::uint64_t pushed) override;
+  std::size_t close(std::size_t from_channel) override;
   [[nodiscard]] bool over() const override;
   void reopen() override;
   [[nodiscard]] std::uint64_t waiting_items() const override;
@@ -68,25 +67,22 @@ class node_hop final : public hop {
   [[nodiscard]] static std::uint64_t consumed(const outgoing& out);  // buffers, by the receiver
   [[nodiscard]] static std::uint64_t open_buffer(const outgoing& out);
   [[nodiscard]] bool room(const outgoing& out, std::uint64_t buffer) const;
-  void wait_for_room(const outgoing& out, std::uint64_t buffer);
   [[nodiscard]] std::size_t bytes_in_chunk(std::size_t channel) const;
-  bool try_append_chunk(std::size_t channel);  // which is empty then; false: there is no room
-  void append_chunk(std::size_t channel);
+  bool append_chunk(std::size_t channel);  // which is empty then; false: there is no room
   void close_buffer(outgoing& out, const std::uint64_t* pushed);
   void written(outgoing& out, std::uint64_t buffer, std::uint64_t change);
   void send(outgoing& out, std::uint64_t buffer);
   [[nodiscard]] bool arrived(const incoming& in) const;
 
   fabric::world& world_;
-  progress_of_later_hops& later_;
   fabric::context traffic_, acks_;  // buffers and what confirms them: by different threads
-  int number_;
   buffer_sizes sizes_;
   std::size_t chunk_bytes_;
   std::byte* memory_ = nullptr;    // symmetric; see the constructor
   node_counters* node_ = nullptr;  // direct: in the leader's memory
   std::uint64_t pes_here_;
-  std::uint64_t phase_ = 0;  // closed by this PE
+  std::uint64_t phase_ = 0;   // closed by this PE
+  std::uint64_t pushed_ = 0;  // the most that a PE of this node has, in the phase that ends
   std::vector<std::byte> chunks_;
   std::vector<outgoing> out_;
   std::vector<incoming> in_;

@@ -22,13 +22,9 @@ model::buffer_demand pe_hop::demand(const channel_counts& most) {
           .inter_node_channels = most.inter_node_sources + most.inter_node_targets};
 }
 
-pe_hop::pe_hop(fabric::world& world, progress_of_later_hops& later, const route& way, int number,
-               const item_format& items, const buffer_sizes& sizes, sink to)
-    : hop(items, to, items.compressed ? sizes.inter_node_bytes : 0),
-      world_(world),
-      later_(later),
-      number_(number),
-      sizes_(sizes) {
+pe_hop::pe_hop(fabric::world& world, const route& way, int number, const item_format& items, const buffer_sizes& sizes,
+               sink to)
+    : hop(items, to, items.compressed ? sizes.inter_node_bytes : 0), world_(world), sizes_(sizes) {
   const job::layout& layout = world.places();
   // Where things are in symmetric memory is alike on all PEs, so there is room for the PE that needs most.
   const channel_counts largest = way.most_channels(number);
@@ -136,22 +132,6 @@ void pe_hop::share_channels(hop* replies) {
   if (replies) static_cast<pe_hop*>(replies)->filled_under_ = &claims_;
 }
 
-void pe_hop::wait_for_buffer(std::size_t channel) {
-  const outgoing& out = out_[channel];
-  struct wanted {
-    const pe_hop* hop;
-    const outgoing* out;
-  } const what{this, &out};
-  while (!out.open && !room(out))
-    later_.wait_for(
-        number_,
-        [](const void* w) {
-          const auto* const wants = static_cast<const wanted*>(w);
-          return wants->hop->room(*wants->out);
-        },
-        &what);
-}
-
 void pe_hop::make_stages() {
   if (sizes_.stage_bytes == 0 || items_.stride == 0) return;
   const auto has_one = [&](const outgoing& out) { return out.intra_node && out.to != world_.me(); };
@@ -238,13 +218,13 @@ void pe_hop::send_buffer(std::size_t channel, const std::uint64_t* pushed) {
   cursors_[channel] = {};
 }
 
-bool pe_hop::make_room(std::size_t channel) {
-  if (go_on_in_buffer(channel)) return false;
-  const bool any = out_[channel].open;
-  if (any) send_buffer(channel, nullptr);
-  wait_for_buffer(channel);
-  if (!out_[channel].open) open_buffer(channel);
-  return any;
+hop::made_room pe_hop::make_room(std::size_t channel) {
+  if (go_on_in_buffer(channel)) return {.room = true, .sent = false};
+  const bool sends = out_[channel].open;
+  if (sends) send_buffer(channel, nullptr);
+  const bool is_free = room(out_[channel]);
+  if (is_free) open_buffer(channel);
+  return {.room = is_free, .sent = sends};
 }
 
 std::size_t pe_hop::append(std::size_t channel, std::span<const std::byte> items) {
@@ -264,33 +244,28 @@ std::size_t pe_hop::append(std::size_t channel, std::span<const std::byte> items
   }
 }
 
-bool pe_hop::try_make_room(std::size_t channel) {
-  if (go_on_in_buffer(channel)) return true;
-  if (out_[channel].open) send_buffer(channel, nullptr);
-  if (!room(out_[channel])) return false;
-  open_buffer(channel);
-  return true;
-}
-
-void pe_hop::flush() {
-  for (std::size_t channel = 0; channel < out_.size(); ++channel) {
-    if (filled_under_ && !filled_under_->try_take(channel)) continue;  // who fills it has not come to its end
+std::size_t pe_hop::flush(std::size_t from_channel) {
+  for (std::size_t channel = from_channel; channel < out_.size(); ++channel) {
+    if (filled_under_ && !filled_under_->try_take(channel)) continue;  // the thread that fills it flushes it later
     if (out_[channel].open && out_[channel].filled + written(channel) != 0) send_buffer(channel, nullptr);
     if (filled_under_) filled_under_->give_back(channel);
   }
+  return out_.size();
 }
 
-bool pe_hop::try_flush() {
-  flush();
+bool pe_hop::begin_close(std::uint64_t pushed) {
+  pushed_ = pushed;
   return true;
 }
 
-void pe_hop::close(std::uint64_t pushed) {
-  for (std::size_t channel = 0; channel < out_.size(); ++channel) {
-    if (sizes_.reserved == 0) wait_for_buffer(channel);
-    if (!out_[channel].open) open_buffer(channel);
-    send_buffer(channel, &pushed);
+std::size_t pe_hop::close(std::size_t from_channel) {
+  for (std::size_t channel = from_channel; channel < out_.size(); ++channel) {
+    const outgoing& out = out_[channel];
+    if (!out.open && sizes_.reserved == 0 && !room(out)) return channel;
+    if (!out.open) open_buffer(channel);
+    send_buffer(channel, &pushed_);
   }
+  return out_.size();
 }
 
 bool pe_hop::consume() {

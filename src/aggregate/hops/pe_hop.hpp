@@ -20,16 +20,14 @@ namespace lull::aggregate {
 class pe_hop final : public hop {
  public:
   // Collective.
-  pe_hop(fabric::world& world, progress_of_later_hops& later, const route& way, int number, const item_format& items,
-         const buffer_sizes& sizes, sink to);
+  pe_hop(fabric::world& world, const route& way, int number, const item_format& items, const buffer_sizes& sizes,
+         sink to);
   ~pe_hop() override;
 
   // Symmetric memory and staging rings.
   static model::buffer_demand demand(const channel_counts& most);
 
-  bool make_room(std::size_t channel) override;
-  bool try_make_room(std::size_t channel) override;
-  bool try_flush() override;
+  made_room make_room(std::size_t channel) override;
   std::size_t append(std::size_t channel, std::span<const std::byte> items) override;
   [[nodiscard]] bool room(std::size_t channel) const override { return room(out_[channel]); }
   [[nodiscard]] std::size_t capacity(std::size_t channel) const override {
@@ -37,8 +35,10 @@ class pe_hop final : public hop {
   }
   bool consume() override;
   [[nodiscard]] bool anything_arrived() const override;
-  void flush() override;
-  void close(std::uint64_t pushed) override;
+  std::size_t flush(std::size_t from_channel) override;
+  std::size_t write_all(std::size_t) override { return channels(); }
+  bool begin_close(std::uint64_t pushed) override;
+  std::size_t close(std::size_t from_channel) override;
   [[nodiscard]] bool over() const override;
   void reopen() override;
   void share_channels(hop* replies) override;
@@ -84,7 +84,6 @@ class pe_hop final : public hop {
   [[nodiscard]] bool room(const outgoing& out) const;
   [[nodiscard]] bool arrived(const incoming& in) const;
   bool consume(incoming& in);
-  void wait_for_buffer(std::size_t channel);
   void make_stages();
   void open_buffer(std::size_t channel);  // there must be room
   void place_cursor(std::size_t channel);
@@ -93,10 +92,9 @@ class pe_hop final : public hop {
   void send_buffer(std::size_t channel, const std::uint64_t* pushed);  // pushed: this is the last
 
   fabric::world& world_;
-  progress_of_later_hops& later_;
   fabric::context traffic_, acks_;  // buffers and what confirms them: never in order with each other
-  int number_;
   buffer_sizes sizes_;
+  std::uint64_t pushed_ = 0;        // in the phase that ends
   std::byte* rings_ = nullptr;      // symmetric: intra-node rings, then inter-node ones, by index among the sources
   line* published_ = nullptr;       // symmetric, of the intra-node rings, likewise
   std::uint64_t* ready_ = nullptr;  // symmetric, of the inter-node rings, a word for each of their buffers

@@ -141,17 +141,17 @@ void aggregation::make_room(int pe, std::size_t item_bytes) {
   if (!clock_.runs()) begin_timing();
   const aggregate::first_channel& way = pipeline_.ways()[static_cast<std::size_t>(pe)];
   pipeline_.must_fit(way, item_bytes);
-  if (pipeline_.make_room(way) || plan_.flush_ns != 0) keep_pace();
-  if (!way.fits(item_bytes)) pipeline_.make_room(way);  // what was passed on filled this one
+  if (pipeline_.make_room(way, item_bytes) || plan_.flush_ns != 0) keep_pace();
+  pipeline_.make_room(way, item_bytes);  // once more, because items passed on may have filled it
 }
 
 bool aggregation::try_make_room(int pe, std::size_t item_bytes) {
   if (!clock_.runs()) begin_timing();
   const aggregate::first_channel& way = pipeline_.ways()[static_cast<std::size_t>(pe)];
   if (plan_.flush_ns != 0) flush_if_due();
-  pipeline_.try_make_room(way);
+  pipeline_.make_room(way, item_bytes);
   pipeline_.consume();
-  if (!way.fits(item_bytes)) pipeline_.try_make_room(way);  // what was passed on filled this one
+  pipeline_.make_room(way, item_bytes);  // once more, because items passed on may have filled it
   return way.fits(item_bytes);
 }
 

@@ -28,9 +28,9 @@ pipeline::pipeline(fabric::world& world, const plan& how, const item_format& ite
       to = {&pipeline::pass_on, forwarders_.back().get()};
     }
     if (way.between_nodes(number))
-      hops_.push_back(std::make_unique<node_hop>(world, *this, way, number, items_, how.sizes, to));
+      hops_.push_back(std::make_unique<node_hop>(world, way, number, items_, how.sizes, to));
     else
-      hops_.push_back(std::make_unique<pe_hop>(world, *this, way, number, items_, how.sizes, to));
+      hops_.push_back(std::make_unique<pe_hop>(world, way, number, items_, how.sizes, to));
   }
   later_capacity_.assign(hops_.size(), std::numeric_limits<std::size_t>::max());
   for (std::size_t i = hops_.size() - 1; i > 0; --i) {
@@ -94,47 +94,43 @@ void pipeline::must_fit(const first_channel& way, std::size_t item_bytes) const 
                             " bytes; raise LULL_AGGREGATE_BUFFER_BYTES");
 }
 
-bool pipeline::make_room(const first_channel& way) {
-  const std::lock_guard hold(filling_);
-  return hops_[way.hop]->make_room(way.channel);
+bool pipeline::make_room(const first_channel& way, std::size_t bytes) {
+  filling_lock filling(filling_);
+  return make_room(filling, way, bytes);
 }
 
-void pipeline::try_make_room(const first_channel& way) {
-  const std::lock_guard hold(filling_);
-  hops_[way.hop]->try_make_room(way.channel);
+bool pipeline::make_room(filling_lock& filling, const first_channel& way, std::size_t bytes) {
+  bool any_sent = false;
+  while (!way.fits(bytes)) {
+    const auto [room, sent] = hops_[way.hop]->make_room(way.channel);
+    any_sent |= sent;
+    if (room) continue;
+    if (!waits_) break;
+    wait_for_room(filling, way.hop, way.channel);
+  }
+  return any_sent;
 }
 
 bool pipeline::append(const first_channel& way, std::span<const std::byte> items) {
   hop& to = *hops_[way.hop];
-  struct wanted {
-    const hop* to;
-    std::size_t channel;
-  } const what{&to, way.channel};
-  const std::lock_guard hold(filling_);
+  filling_lock filling(filling_);
   const std::uint64_t before = to.counts().buffers;
   while (!items.empty()) {
     const std::size_t bytes = to.append(way.channel, items);
     items = items.subspan(bytes);
-    if (bytes == 0)
-      wait_for(
-          static_cast<int>(way.hop),
-          [](const void* w) {
-            const auto* const wants = static_cast<const wanted*>(w);
-            return wants->to->room(wants->channel);
-          },
-          &what);
+    if (bytes == 0) wait_for_room(filling, way.hop, way.channel);
   }
   return to.counts().buffers != before;
 }
 
-// Detaches tags and appends items under one hold of filling(), so that tags are kept in the order of the items, and before
-// any item leaves.
+// Holds filling() while it detaches tags and appends their items, so that tags are kept in the order of the items, and
+// before any item leaves.
 bool pipeline::append(const first_channel& way, int pe, const tagged_items& how, std::span<const std::byte> items) {
-  hop& to = *hops_[way.hop];
-  const std::lock_guard hold(filling_);
+  const hop& to = *hops_[way.hop];
+  filling_lock filling(filling_);
   const std::uint64_t before = to.counts().buffers;
   while (!items.empty()) {
-    while (!way.fits(items_.stride)) to.make_room(way.channel);
+    make_room(filling, way, items_.stride);
     const std::size_t room = static_cast<std::size_t>(way.at->end - way.at->next) / items_.stride;
     const std::size_t count = std::min(room, items.size() / how.bytes);
     how.detach(how.handler, items.data(), count, pe, way.at->next);
@@ -147,14 +143,28 @@ bool pipeline::append(const first_channel& way, int pe, const tagged_items& how,
 bool pipeline::room(const first_channel& way) const { return hops_[way.hop]->room(way.channel); }
 
 void pipeline::flush() {
-  for (auto& h : hops_) {
-    const std::lock_guard hold(filling_);
-    if (waits_)
-      h->flush();
-    else
-      h->try_flush();
+  for (std::size_t number = 0; number < hops_.size(); ++number) {
+    filling_lock filling(filling_);
+    flush(filling, number);
   }
   if (replies_) replies_->flush();
+}
+
+template <class Each>
+void pipeline::for_channels(filling_lock& filling, std::size_t hop, Each&& each) {
+  const std::size_t channels = hops_[hop]->channels();
+  for (std::size_t channel = each(0); channel != channels; channel = each(channel))
+    wait_for_room(filling, hop, channel);
+}
+
+bool pipeline::flush(filling_lock& filling, std::size_t hop) {
+  bool all = true;
+  for_channels(filling, hop, [&](std::size_t from) {
+    std::size_t channel = hops_[hop]->flush(from);
+    for (; !waits_ && channel != hops_[hop]->channels(); channel = hops_[hop]->flush(channel + 1)) all = false;
+    return channel;
+  });
+  return all;
 }
 
 std::size_t pipeline::pass_on(void* self, const batch& items) {
@@ -162,12 +172,12 @@ std::size_t pipeline::pass_on(void* self, const batch& items) {
   pipeline& p = *on.self;
   const std::byte* at = items.items;
   const std::byte* const end = at + p.items_.bytes(items.count);
-  const std::lock_guard hold(p.filling_);
+  filling_lock filling(p.filling_);
   while (at != end) {
     const std::size_t bytes = p.items_.size_of(at);
     const first_channel& way = on.ways[item_format::address_of(at)];
-    while (!way.fits(bytes) && p.waits_) p.hops_[way.hop]->make_room(way.channel);
-    if (!way.fits(bytes) && !p.hops_[way.hop]->try_make_room(way.channel)) {
+    if (!way.fits(bytes)) p.make_room(filling, way, bytes);
+    if (!way.fits(bytes)) {
       on.refused.push_back(way);
       break;
     }
@@ -199,23 +209,24 @@ bool pipeline::anything_arrived(int from_hop) const {
   return replies_ && replies_->anything_arrived();
 }
 
-// Called with filling_, which others may have meanwhile.
-void pipeline::wait_for(int hop, bool (*ready)(const void*), const void* argument) {
-  filling_.unlock();
-  const auto go_on = [&] {
-    while (!ready(argument))
-      if (!consume(hop)) duty_->wait([&] { return ready(argument) || anything_arrived(hop); });
+void pipeline::wait_for_room(filling_lock& filling, std::size_t hop, std::size_t channel) {
+  const auto ready = [&, &full = *hops_[hop]] { return full.room(channel); };
+  const int first = static_cast<int>(hop);
+  const auto move_on = [&] {
+    while (!ready())
+      if (!consume(first)) duty_->wait([&] { return ready() || anything_arrived(first); });
   };
+  filling.unlock();
   if (!duty_->is_mine())
-    while (!ready(argument) && help()) {
+    while (!ready() && help()) {
     }
   if (duty_->is_mine()) {
-    go_on();
-  } else if (duty_->lock_unless([&] { return ready(argument); })) {
-    go_on();
+    move_on();
+  } else if (duty_->lock_unless(ready)) {
+    move_on();
     duty_->unlock();
   }
-  filling_.lock();
+  filling.lock();
 }
 
 bool pipeline::could_do_more() const {
@@ -228,9 +239,11 @@ bool pipeline::could_do_more() const {
 }
 
 bool pipeline::try_close(std::size_t hop, std::uint64_t pushed) {
-  const std::lock_guard hold(filling_);
-  if (!waits_ && !hops_[hop]->try_flush()) return false;
-  hops_[hop]->close(pushed);
+  filling_lock filling(filling_);
+  if (!waits_ && !flush(filling, hop)) return false;
+  auto& closing = *hops_[hop];
+  for_channels(filling, hop, [&](std::size_t from) { return closing.write_all(from); });
+  if (closing.begin_close(pushed)) for_channels(filling, hop, [&](std::size_t from) { return closing.close(from); });
   return true;
 }
 

@@ -1,21 +1,24 @@
 // The hops of a route, one behind the other, and what moves items through them.
 //
-// A thread that waits for room in a hop lets that hop and all later ones go on meanwhile, and the pipeline of the
-// replies with them: nothing earlier can be needed for that, so no cycle of full buffers can block.
+// Items move in two places only. consume() handles what has arrived, hop by hop; the sink of each hop but the last
+// pushes items into the next. wait_for_room() is the only place where a thread waits for room: while it waits, it
+// consumes that hop, all later ones, and the pipeline of the replies. None of these needs an earlier hop, so no cycle
+// of full buffers can block.
 //
-// A pipeline whose program takes items when it likes (`waits` is false) waits nowhere: what cannot be taken or passed
-// on stays in its buffer, and is offered again by the next call. One buffer of each channel is kept for the end of the
-// phase, so that this needs no room either.
+// A pipeline whose program takes items when it likes (`waits` is false) waits nowhere: items that cannot be taken or
+// passed on stay in their buffer, and the next call offers them again. One buffer of each channel is reserved for the
+// end of the phase, so that the end needs no room either.
 //
-// Threads. Two locks: filling() is held while buffers are filled and sent, never while waiting; duty() by the thread
-// that handles what has arrived, which also is the one that sleeps for more. So handlers run one at a time, in
-// whichever thread is on duty, and a thread that waits for room either is on duty or waits for one of the two. Duty
-// comes before filling. Requests and replies share one duty.
+// Threads. A thread holds filling() while it fills and sends buffers, and gives it up while it waits. The thread on
+// duty() handles what has arrived, and is the one that sleeps for more. So handlers run one at a time, in the thread on
+// duty, and a thread that waits for room either is on duty or waits for room or duty. Take duty before filling.
+// Requests and replies share one duty.
 //
-// Where handlers may run in several threads at once, a thread that finds another on duty may help(): it handles what has
-// arrived on channels of the last hop that nobody else handles, so what comes from one PE is still handled in order.
+// Where handlers may run in several threads at once, a thread that finds another on duty may help(): it handles arrivals
+// on those channels of the last hop that no other thread handles, so items of one PE are still handled in order.
 #pragma once
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -41,7 +44,7 @@ struct tagged_items {
   std::size_t bytes;  // of an item with its tag
 };
 
-class pipeline final : public progress_of_later_hops {
+class pipeline final {
  public:
   // Collective. `last`: where items go that have made all hops. `replies`: the pipeline into which its handlers push, or null.
   pipeline(fabric::world& world, const plan& how, const item_format& items, const sink& last, bool waits,
@@ -64,9 +67,9 @@ class pipeline final : public progress_of_later_hops {
   [[nodiscard]] std::size_t max_item_bytes(const first_channel& way) const;
   void must_fit(const first_channel& way, std::size_t item_bytes) const;  // std::length_error
 
-  // Fills. All but append() only make room, which what is passed on may use up meanwhile.
-  bool make_room(const first_channel& way);                                 // whether anything has left
-  void try_make_room(const first_channel& way);                             // does not wait
+  // Makes room for an item of so many bytes. If waits(), there is room on return, unless an item passed on or another
+  // thread used it up. Returns whether a buffer was sent, so that it is time to look at what has arrived.
+  bool make_room(const first_channel& way, std::size_t bytes);
   bool append(const first_channel& way, std::span<const std::byte> items);  // all of them; whether a buffer was sent
   // The same, on a way that ends at `pe`.
   bool append(const first_channel& way, int pe, const tagged_items& how, std::span<const std::byte> items);
@@ -77,7 +80,6 @@ class pipeline final : public progress_of_later_hops {
   bool consume(int from_hop = 0);  // whether there was any
   bool help();                     // without it; handles what others do not
   [[nodiscard]] bool anything_arrived(int from_hop = 0) const;
-  void wait_for(int hop, bool (*ready)(const void*), const void* argument) override;
   // Of a pipeline that waits nowhere, after a call that did what could be done: whether another would do more.
   [[nodiscard]] bool could_do_more() const;
 
@@ -101,7 +103,15 @@ class pipeline final : public progress_of_later_hops {
     std::vector<first_channel> ways;     // by PE
     std::vector<first_channel> refused;  // that had no room since the last consume()
   };
+  using filling_lock = std::unique_lock<policy_lock>;
   static std::size_t pass_on(void* forwarder, const batch& items);
+  bool make_room(filling_lock& filling, const first_channel& way, std::size_t bytes);
+  bool flush(filling_lock& filling, std::size_t hop);  // false: without waiting, not all of it could be sent
+  // Waits until the channel has room, while everything from its hop on moves. Gives up `filling` meanwhile.
+  void wait_for_room(filling_lock& filling, std::size_t hop, std::size_t channel);
+  // Calls each(channel), which goes on from a channel and returns the one that has no room, until it has done all.
+  template <class Each>
+  void for_channels(filling_lock& filling, std::size_t hop, Each&& each);
   [[nodiscard]] std::vector<first_channel> ways_from(const route& way, int hop);
 
   fabric::world& world_;

@@ -19,17 +19,10 @@ struct received {
   }
 };
 
-// There is no later hop: it consumes this one.
-struct only_hop final : progress_of_later_hops {
-  hop* is = nullptr;
-  void wait_for(int, bool (*ready)(const void*), const void* argument) override {
-    while (!ready(argument)) go_on();
-  }
-  void go_on() const {
-    lull::shmem::current_world->transfers().drive();
-    is->consume();
-  }
-};
+void consume(hop& one) {
+  lull::shmem::current_world->transfers().drive();
+  one.consume();
+}
 
 }  // namespace
 
@@ -45,18 +38,20 @@ int main() {
     sizes.per_channel = 3;
     sizes.first_buffer = wraps - 20;
     received all;
-    only_hop later;
-    node_hop between(world, later, way, 0, item_format(sizeof(std::uint64_t), false, false), sizes,
-                     {&received::take, &all});
-    later.is = &between;
+    node_hop between(world, way, 0, item_format(sizeof(std::uint64_t), false, false), sizes, {&received::take, &all});
+    const auto all_channels = [&](auto go_on_from) {
+      for (std::size_t channel = go_on_from(0); channel != between.channels(); channel = go_on_from(channel))
+        consume(between);
+    };
     for (std::uint64_t phase = 0; phase < phases; ++phase) {
       for (std::size_t channel = 0; channel < between.channels(); ++channel)
         for (std::uint64_t item = 1; item <= items; ++item) {
           const std::span one(reinterpret_cast<const std::byte*>(&item), sizeof item);
-          while (between.append(channel, one) == 0) later.go_on();
+          while (between.append(channel, one) == 0) consume(between);
         }
-      between.close(0);
-      while (!between.over()) later.go_on();
+      all_channels([&](std::size_t from) { return between.write_all(from); });
+      if (between.begin_close(0)) all_channels([&](std::size_t from) { return between.close(from); });
+      while (!between.over()) consume(between);
       shmem_barrier_all();
       between.reopen();
       shmem_barrier_all();
