@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <mutex>
 #include <utility>
 
@@ -20,6 +19,7 @@
 #include "stage/files/form.hpp"
 #include "stage/processes/expected_sizes.hpp"
 #include "stage/processes/joint_account.hpp"
+#include "stage/processes/outstanding_files.hpp"
 #include "stage/processes/turns.hpp"
 
 namespace lull::stage {
@@ -47,8 +47,8 @@ class client::state {
       : storage(std::move(own_storage)),
         policy_(wanted.policy),
         sync_(wanted.sync),
-        share_(share),
         server_(std::move(server)),
+        outstanding_(share, server_.most_outstanding),
         served_(server_.up != nullptr),
         rank_(rank) {}
 
@@ -90,40 +90,33 @@ class client::state {
 
  private:
   enum class turn { hand_over, write_here, drop };
-  using outstanding_files = std::map<std::uint64_t, staged_file>;
 
   [[nodiscard]] bool served() const { return served_; }
   [[nodiscard]] client_progress& mine() const { return server_.how_far->of(rank_); }
   void ended(const staged_file& file, bool failed);
   void keep_no_longer(staged_file& open);
-  [[nodiscard]] bool is_outstanding(const std::string& final_path, std::uint64_t from, std::uint64_t before) const;
-  [[nodiscard]] bool full_for(std::size_t bytes) const;
   [[nodiscard]] destination where(std::uint64_t number, const staged_file& file) const;
   [[nodiscard]] turn turn_for(std::size_t bytes, bool had_room);
   void make_room(std::size_t bytes);
   void wait_until_replaced(const std::string& name);
-  [[nodiscard]] std::uint64_t makes_room(std::size_t bytes) const;
   bool take_answer(bool wait);  // false: there was none, or there is no server any more
   void take_answers();          // all there are
   void handle(const answer& got);
   void wait_for(const std::string& final_path, std::uint64_t before = ~std::uint64_t{0});
   void recover();
   bool write_here(const staged_file& file, const destination& place);
-  void forget(outstanding_files::iterator file);
   void note_failure(std::string why);
 
   when_full policy_;
   bool sync_;
-  std::size_t share_;  // bytes of the server's buffer
   joined server_;
+  outstanding_files outstanding_;
   std::atomic<bool> served_;  // the server lives; what it shares with this process stays
   int rank_;
   std::string mark_ = random_mark();
   std::uint64_t next_ = 0, own_ = 0;  // numbers of what is handed over, and written here
   std::uint64_t next_kept_ = 0;
   std::size_t growing_bytes_ = 0;  // of files that are open in memory
-  outstanding_files outstanding_;
-  std::size_t outstanding_bytes_ = 0;
   expected_sizes expected_;
   turns turns_;                        // for when_full::cheapest
   std::vector<std::string> failures_;  // not yet asked for
@@ -132,23 +125,13 @@ class client::state {
   std::int64_t begin_ns_ = now_ns(), begin_cpu_ns_ = process_cpu_ns();
 };
 
-bool client::state::is_outstanding(const std::string& final_path, std::uint64_t from, std::uint64_t before) const {
-  return std::any_of(outstanding_.lower_bound(from), outstanding_.lower_bound(before),
-                     [&](const auto& entry) { return entry.second.final_path() == final_path; });
-}
-
-bool client::state::full_for(std::size_t bytes) const {
-  return outstanding_.size() >= server_.most_outstanding ||
-         (!outstanding_.empty() && outstanding_bytes_ + bytes > share_);
-}
-
 destination client::state::where(std::uint64_t number, const staged_file& file) const {
   return {file.final_path(), false, mark_ + "-" + std::to_string(number)};
 }
 
 // What becomes of output of this size; waits for room where that is the policy.
 client::state::turn client::state::turn_for(std::size_t bytes, bool had_room) {
-  if (bytes > share_) return ++figures.too_large, turn::write_here;
+  if (bytes > outstanding_.share()) return ++figures.too_large, turn::write_here;
   const bool here = policy_ == when_full::cheapest ? turns_.writes_itself(had_room)
                                                    : !had_room && policy_ == when_full::write_yourself;
   if (here) return turn::write_here;
@@ -166,7 +149,7 @@ std::optional<staged_file> client::state::begin_file(const std::string& path, bo
   if (!name) return std::nullopt;
   wait_until_replaced(*name);
   const std::size_t bytes = expected_.of(*name);
-  const bool had_room = !full_for(bytes);
+  const bool had_room = !outstanding_.full_for(bytes);
   const turn next = turn_for(bytes, had_room);
   if (next == turn::write_here || !served()) return std::nullopt;
   std::optional<claim> place = take_claim(*name, exclusive);
@@ -194,16 +177,14 @@ void client::state::wait_until_replaced(const std::string& name) {
   if (*busy() == 0 || stat(name.c_str(), &found) != 0) return;
   const file_identity which{found.st_dev, found.st_ino};
   (void)wait_for_others(&which);
-  const auto is_it = [&](const auto& entry) {
-    return entry.second.place() != nullptr && entry.second.place()->which == which;
-  };
-  while (std::ranges::any_of(outstanding_, is_it) && take_answer(true)) continue;
+  while (outstanding_.any_at(which) && take_answer(true)) continue;
 }
 
 bool client::state::may_grow(staged_file& open, std::size_t by) {
-  const auto fits = [&] { return outstanding_bytes_ + growing_bytes_ + by <= share_; };
+  const auto fits = [&] { return outstanding_.bytes() + growing_bytes_ + by <= outstanding_.share(); };
   take_answers();
-  if (!fits() && growing_bytes_ + by <= share_ && policy_ == when_full::wait) make_room(growing_bytes_ + by);
+  if (!fits() && growing_bytes_ + by <= outstanding_.share() && policy_ == when_full::wait)
+    make_room(growing_bytes_ + by);
   if (!served() || !fits()) return false;
   growing_bytes_ += by;
   open.reserved += by;
@@ -229,8 +210,9 @@ void client::state::give_to_program(staged_file& open) {
   open.become_its_place();
   keep_no_longer(open);
   growing_bytes_ -= std::exchange(open.reserved, 0);
-  expected_.learn(open.final_path(), std::max(bytes, share_ + 1));  // the next of this name need not be begun
-  if (bytes > share_ / 2) ++figures.too_large;
+  expected_.learn(open.final_path(),
+                  std::max(bytes, outstanding_.share() + 1));  // the next of this name need not be begun
+  if (bytes > outstanding_.share() / 2) ++figures.too_large;
   figures.wrote_itself.add(bytes);
   figures.writing_ns += now_ns() - begin;
 }
@@ -266,25 +248,15 @@ void client::state::ended(const staged_file& file, bool failed) {
 }
 
 void client::state::make_room(std::size_t bytes) {
-  if (served() && full_for(bytes)) server_.up->say(remark::waits, makes_room(bytes));
-  while (full_for(bytes) && take_answer(true)) continue;
-}
-
-// When what has been handed over before this number is written, there is room.
-std::uint64_t client::state::makes_room(std::size_t bytes) const {
-  std::size_t files = outstanding_.size(), left = outstanding_bytes_;
-  for (const auto& [number, file] : outstanding_) {
-    left -= file.bytes();
-    if (--files == 0 || (files < server_.most_outstanding && left + bytes <= share_)) return number + 1;
-  }
-  return next_;
+  if (served() && outstanding_.full_for(bytes)) server_.up->say(remark::waits, outstanding_.room_after(bytes, next_));
+  while (outstanding_.full_for(bytes) && take_answer(true)) continue;
 }
 
 bool client::state::hand_over_as_it_is(staged_file&& finished) {
   const std::int64_t begin_ns = now_ns();
   take_answers();
   const std::size_t bytes = finished.bytes();
-  const bool had_room = !full_for(bytes);
+  const bool had_room = !outstanding_.full_for(bytes);
   const turn next = served() ? turn_for(bytes, had_room) : turn::write_here;
   if (next == turn::drop) return figures.dropped.add(bytes), false;
   if (next == turn::hand_over && served()) {
@@ -313,13 +285,12 @@ std::uint32_t client::state::hand_over(staged_file&& finished) {
     if (whole && server_.how_far) server_.how_far->end(rank_);
     return 0;
   }
-  outstanding_bytes_ += bytes;
   figures.handed_over.add(bytes);
   if (whole) {
     mark_under_way(finished.place()->file.get());
     finished.order = server_.how_far->hand_over(rank_, finished.place()->which);
   }
-  const auto place = outstanding_.emplace(number, std::move(finished)).first;
+  const auto place = outstanding_.add(number, std::move(finished), bytes);
   if (server_.up->hand_over(number, place->second, where(number, place->second).mark)) {
     ++next_;
     turns_.handed_over(descriptor, bytes);
@@ -343,7 +314,7 @@ bool client::state::written(const std::string& path, bool wait) {
   const auto place = final_path_of(path);
   if (!place) return true;
   if (wait) wait_for(*place);
-  return !is_outstanding(*place, 0, next_);
+  return !outstanding_.any_of(*place, 0, next_);
 }
 
 std::vector<std::string> client::state::failures() {
@@ -352,9 +323,9 @@ std::vector<std::string> client::state::failures() {
 }
 
 void client::state::wait_for(const std::string& final_path, std::uint64_t before) {
-  if (!served() || !is_outstanding(final_path, 0, before)) return;
+  if (!served() || !outstanding_.any_of(final_path, 0, before)) return;
   server_.up->say(remark::waits, std::min(before, next_));
-  while (is_outstanding(final_path, 0, before) && take_answer(true)) continue;
+  while (outstanding_.any_of(final_path, 0, before) && take_answer(true)) continue;
 }
 
 bool client::state::take_answer(bool wait) {
@@ -379,18 +350,13 @@ void client::state::handle(const answer& got) {
     const std::string& path = found->second.final_path();
     wait_for(path, got.number);
     if (!outstanding_.contains(got.number)) return;  // meanwhile the server died: it is written
-    const bool is_last = !is_outstanding(path, got.number + 1, ~std::uint64_t{0});
+    const bool is_last = !outstanding_.any_of(path, got.number + 1, ~std::uint64_t{0});
     const bool well = !is_last || write_here(found->second, where(got.number, found->second));
     keep_no_longer(found->second);
     mine().taken_back = mine().returned.load();
     ended(found->second, !well);
   }
-  forget(found);
-}
-
-void client::state::forget(outstanding_files::iterator file) {
-  outstanding_bytes_ -= file->second.bytes();
-  outstanding_.erase(file);
+  outstanding_.remove(found);
 }
 
 // The server has died: what it had not written, and perhaps what it had written and not said.
@@ -398,7 +364,7 @@ void client::state::recover() {
   served_ = false;
   std::fprintf(stderr, "lull stage: process %d has lost its server; it writes its output itself from now on\n", rank_);
   while (!outstanding_.empty()) {
-    auto& [number, file] = *outstanding_.begin();
+    auto& [number, file] = *outstanding_.first();
     const destination place = where(number, file);
     remove_leftover(place);
     const bool well = write_here(file, place);
@@ -406,7 +372,7 @@ void client::state::recover() {
     if (file.place() != nullptr) lift_mark(file.place()->file.get());
     // The server may have ended it, and not said so.
     if (server_.how_far && !server_.how_far->has_ended(rank_, file.order)) ended(file, !well);
-    forget(outstanding_.begin());
+    outstanding_.remove(outstanding_.first());
   }
 }
 
