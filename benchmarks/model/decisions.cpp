@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "model/aggregation.hpp"
-#include "model/choice.hpp"
-#include "model/correction.hpp"
-#include "model/handing_over.hpp"
-#include "model/output.hpp"
-#include "model/rdma.hpp"
-#include "model/transforming.hpp"
-#include "model/waiting.hpp"
+#include "model/choices/choice.hpp"
+#include "model/choices/handing_over.hpp"
+#include "model/costs/aggregation.hpp"
+#include "model/costs/output.hpp"
+#include "model/costs/rdma.hpp"
+#include "model/costs/transforming.hpp"
+#include "model/costs/waiting.hpp"
+#include "model/machine/correction.hpp"
 
 namespace {
 

@@ -12,12 +12,12 @@
 
 #include "base/error.hpp"
 #include "bindings.hpp"
-#include "model/choice.hpp"
-#include "model/constants.hpp"
-#include "model/machine_file.hpp"
-#include "model/output.hpp"
-#include "model/transfer.hpp"
-#include "model/wait_price.hpp"
+#include "model/choices/choice.hpp"
+#include "model/choices/wait_price.hpp"
+#include "model/costs/output.hpp"
+#include "model/costs/transfer.hpp"
+#include "model/machine/constants.hpp"
+#include "model/machine/machine_file.hpp"
 #include "text.hpp"
 
 namespace nb = nanobind;
@@ -136,7 +136,7 @@ std::string problem_of_constants(const std::vector<std::pair<std::string, double
 double constant_here(const std::string& name) {
   const constant* const row = find_constant(name);
   if (!row)
-    throw usage_error("look up a constant", problem_of_constant(name, 0), "lull/model/constants.cpp lists them");
+    throw usage_error("look up a constant", problem_of_constant(name, 0), "docs/reference/constants.md lists them");
   return row->get(this_machine());
 }
 

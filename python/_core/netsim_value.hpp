@@ -2,7 +2,7 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
-#include "netsim/description/value.hpp"
+#include "netsim/keys/value.hpp"
 
 namespace lull::python {
 

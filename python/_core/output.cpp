@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "bindings.hpp"
-#include "model/output.hpp"
+#include "model/costs/output.hpp"
 #include "text.hpp"
 
 namespace nb = nanobind;

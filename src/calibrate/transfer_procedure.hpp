@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "model/transfer.hpp"
+#include "model/costs/transfer.hpp"
 
 namespace lull::calibrate {
 

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/received_bytes.hpp"
 #include "base/settings.hpp"
-#include "model/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 #include "transport/ucx.hpp"
 
 namespace lull::fabric {

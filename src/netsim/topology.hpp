@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "netsim/description/key.hpp"
+#include "netsim/keys/key.hpp"
 #include "netsim/routing.hpp"
 
 namespace lull::netsim {

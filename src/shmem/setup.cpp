@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/launcher.hpp"
 #include "base/settings.hpp"
-#include "model/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 #include "shmem.h"
 #include "shmem/current.hpp"
 #include "shmem/start_up.hpp"

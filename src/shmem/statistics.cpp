@@ -12,7 +12,7 @@
 #include "base/received_bytes.hpp"
 #include "base/settings.hpp"
 #include "fabric/teams/team.hpp"
-#include "model/account.hpp"
+#include "model/choices/account.hpp"
 #include "regions/record_folder.hpp"
 #include "wait/cost.hpp"
 

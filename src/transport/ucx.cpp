@@ -19,7 +19,7 @@
 #include "base/error.hpp"
 #include "base/received_bytes.hpp"
 #include "base/settings.hpp"
-#include "model/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 #include "transport/ucx_library.hpp"
 #include "transport/ucx_memory.hpp"
 

@@ -1,4 +1,4 @@
-// The durations of earlier waits of the same kind, and the wake-up latencies of timers. model/waiting.hpp predicts from
+// The durations of earlier waits of the same kind, and the wake-up latencies of timers. model/costs/waiting.hpp predicts from
 // them.
 //
 // Waits of one kind have the same operation, peer, size (within a quarter of an octave) and call site. The history
@@ -17,8 +17,8 @@
 #include <span>
 #include <vector>
 
-#include "model/account.hpp"
-#include "model/waiting.hpp"
+#include "model/choices/account.hpp"
+#include "model/costs/waiting.hpp"
 #include "wait/awaited.hpp"
 #include "wait/statistics.hpp"
 

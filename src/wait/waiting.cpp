@@ -5,7 +5,7 @@
 
 #include "base/settings.hpp"
 #include "base/topology.hpp"
-#include "model/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 
 namespace lull::wait {
 

@@ -1,5 +1,5 @@
 // A file of a machine's constants: read, or refused as a mistake of its author.
-#include "model/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 
 #include <cstdint>
 

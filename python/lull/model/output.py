@@ -1,7 +1,7 @@
 """What the model of output is asked: a machine and a simulation, as a TOML file or a measured run gives them.
 
 title           what it is
-[machine]       nodes, cores; rates, uses and watts (src/model/output.hpp); what is not there keeps its default
+[machine]       nodes, cores; rates, uses and watts (src/model/costs/output.hpp); what is not there keeps its default
 [simulation]    core_seconds_per_step, steps, steps_per_output, bytes_per_output
 [paper]         what a publication found there: cpu_use_pct by steps between outputs and approach; claims
 """

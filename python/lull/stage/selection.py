@@ -1,7 +1,7 @@
 """Who writes under `lull stage --approach auto`: what earlier runs of the same command say.
 
 Every run of `lull stage` leaves its figures in a file of the user's cache folder, for its command and number of ranks.
-From the second run on they say what the machine and the simulation are; the model (src/model/output.hpp) then says what
+From the second run on they say what the machine and the simulation are; the model (src/model/costs/output.hpp) then says what
 each approach would cost. An approach that has been run with the same output is judged by the time that it took.
 Without any figures the job itself asks the model when it starts (src/stage/accounts/choice.hpp).
 """

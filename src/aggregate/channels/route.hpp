@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "job/layout.hpp"
-#include "model/item_scheme.hpp"
-#include "model/node_grid.hpp"
+#include "model/costs/item_scheme.hpp"
+#include "model/costs/node_grid.hpp"
 
 namespace lull::aggregate {
 

@@ -21,7 +21,7 @@
 #include "fabric/teams/team.hpp"
 #include "fabric/world.hpp"
 #include "lull/aggregate.hpp"
-#include "model/aggregation.hpp"
+#include "model/costs/aggregation.hpp"
 
 namespace lull::aggregate {
 

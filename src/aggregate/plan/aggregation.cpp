@@ -9,7 +9,7 @@
 #include "aggregate/plan/producer.hpp"
 #include "aggregate/plan/route_ends.hpp"
 #include "base/clock.hpp"
-#include "model/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 #include "shmem.h"
 
 namespace lull {

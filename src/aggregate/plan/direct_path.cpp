@@ -8,7 +8,7 @@
 #include "base/clock.hpp"
 #include "fabric/teams/collectives.hpp"
 #include "fabric/teams/team.hpp"
-#include "model/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 
 namespace lull::aggregate {
 // Lines of their own: what all arrive at is not what a PE looks at meanwhile.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "fabric/world.hpp"
-#include "model/account.hpp"
-#include "model/aggregation.hpp"
+#include "model/choices/account.hpp"
+#include "model/costs/aggregation.hpp"
 
 namespace lull::aggregate {
 

@@ -15,8 +15,8 @@
 #include "base/settings.hpp"
 #include "base/topology.hpp"
 #include "fabric/teams/team.hpp"
-#include "model/correction.hpp"
-#include "model/machine_file.hpp"
+#include "model/machine/correction.hpp"
+#include "model/machine/machine_file.hpp"
 #include "shmem.h"
 
 namespace lull::aggregate {

@@ -1,5 +1,5 @@
 // How an aggregation is made: its route, its buffers and when they are sent. What is not set costs least by
-// model/aggregation.hpp, within the memory that is set, for the link between nodes as the machine's constants have it; at the
+// model/costs/aggregation.hpp, within the memory that is set, for the link between nodes as the machine's constants have it; at the
 // first aggregation of a job these are corrected by what is measured then (LULL_CHOOSE=auto).
 #pragma once
 #include <cstddef>
@@ -11,8 +11,8 @@
 #include "aggregate/hops/hop.hpp"
 #include "fabric/world.hpp"
 #include "lull/aggregate.hpp"
-#include "model/account.hpp"
-#include "model/aggregation.hpp"
+#include "model/choices/account.hpp"
+#include "model/costs/aggregation.hpp"
 
 namespace lull::aggregate {
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "aggregate/plan/plan.hpp"
-#include "model/account.hpp"
-#include "model/machine.hpp"
+#include "model/choices/account.hpp"
+#include "model/machine/machine.hpp"
 
 namespace lull::aggregate {
 

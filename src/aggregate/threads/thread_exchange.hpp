@@ -29,7 +29,7 @@
 #include "aggregate/threads/chunk_budget.hpp"
 #include "aggregate/threads/policy_lock.hpp"
 #include "fabric/world.hpp"
-#include "model/machine.hpp"
+#include "model/machine/machine.hpp"
 
 namespace lull::aggregate {
 

@@ -16,7 +16,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/settings.hpp"
-#include "model/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 #include "wait/timer_slack.hpp"
 
 namespace lull::fabric {

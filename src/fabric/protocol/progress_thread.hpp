@@ -17,7 +17,7 @@
 #include "base/descriptor.hpp"
 #include "fabric/protocol/protocol.hpp"
 #include "fabric/protocol/transport_sleep.hpp"
-#include "model/machine.hpp"
+#include "model/machine/machine.hpp"
 #include "wait/progress_source.hpp"
 #include "wait/waiting.hpp"
 

@@ -4,7 +4,7 @@
 // The first operations on a PE are messages; they connect it. Afterwards:
 //
 //   put      by RDMA from a size on that is set, or follows from what operations of the network and messages cost: as the
-//            machine's constants have it, corrected by what is measured (model/rdma.hpp). A signal follows by message,
+//            machine's constants have it, corrected by what is measured (model/costs/rdma.hpp). A signal follows by message,
 //            after its data
 //   get      the same
 //   fetch    an atomic operation whose old value is wanted, where this processor itself carries it out at the target;
@@ -33,9 +33,9 @@
 #include "fabric/operations/amo.hpp"
 #include "fabric/operations/completion.hpp"
 #include "fabric/protocol/pool.hpp"
-#include "model/account.hpp"
-#include "model/correction.hpp"
-#include "model/rdma.hpp"
+#include "model/choices/account.hpp"
+#include "model/costs/rdma.hpp"
+#include "model/machine/correction.hpp"
 #include "transport/remote_memory.hpp"
 #include "wait/public_waits.hpp"
 

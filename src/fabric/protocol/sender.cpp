@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "model/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 
 namespace lull::fabric {
 namespace {

@@ -5,8 +5,8 @@
 //   off        each put is a message of its own; a blocking one waits until its source may be used again
 //   on         all small puts are coalesced, all sources of middle size copied
 //   automatic  by what the puts to each PE have been like, and what messages, copies and waits cost, where the model
-//              says that it pays (model/transforming.hpp). Costs are the machine's, corrected by what is measured
-//              (model/correction.hpp)
+//              says that it pays (model/costs/transforming.hpp). Costs are the machine's, corrected by what is measured
+//              (model/machine/correction.hpp)
 //
 // A run is the puts to one PE between two moments at which they must leave: a wait, a test or a quiet of the program,
 // another operation on that PE, a deadline. A put behind a fence is taken for a flag: it leaves at once, with all
@@ -28,9 +28,9 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "model/account.hpp"
-#include "model/correction.hpp"
-#include "model/transforming.hpp"
+#include "model/choices/account.hpp"
+#include "model/costs/transforming.hpp"
+#include "model/machine/correction.hpp"
 
 namespace lull::fabric {
 

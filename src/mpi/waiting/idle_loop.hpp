@@ -19,7 +19,7 @@
 #include <variant>
 #include <vector>
 
-#include "model/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 #include "mpi/waiting.hpp"
 #include "mpi/waiting/bells.hpp"
 #include "wait/frequency.hpp"

@@ -23,7 +23,7 @@
 #include "base/settings.hpp"
 #include "base/ticks.hpp"
 #include "base/topology.hpp"
-#include "model/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 #include "mpi/waiting/call_sites.hpp"
 #include "mpi/waiting/epochs.hpp"
 #include "mpi/waiting/idle_loop.hpp"

@@ -11,7 +11,7 @@
 #include "netsim/counted.hpp"
 #include "netsim/description/sections.hpp"
 #include "netsim/memory.hpp"
-#include "netsim/traffic.hpp"
+#include "netsim/network/traffic.hpp"
 
 namespace lull::netsim {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "netsim/description/key.hpp"
+#include "netsim/keys/key.hpp"
 #include "netsim/simulation.hpp"
 
 namespace lull::netsim {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "netsim/description/key.hpp"
+#include "netsim/keys/key.hpp"
 
 namespace lull::netsim {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "netsim/description/key.hpp"
+#include "netsim/keys/key.hpp"
 #include "netsim/program/stream.hpp"
 
 namespace lull::netsim {

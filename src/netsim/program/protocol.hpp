@@ -22,7 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "netsim/network_state.hpp"
+#include "netsim/network/network_state.hpp"
 #include "netsim/program/host.hpp"
 #include "netsim/program/matching.hpp"
 #include "netsim/program/operation.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "model/node_grid.hpp"
+#include "model/costs/node_grid.hpp"
 
 namespace lull::netsim {
 namespace {

@@ -1,4 +1,4 @@
-// By which channels items travel between processes that gather them in buffers, by the schemes of model/item_scheme.hpp, on
+// By which channels items travel between processes that gather them in buffers, by the schemes of model/costs/item_scheme.hpp, on
 // nodes that have as many processes each. And how many items each channel carries when every process pushes as many as
 // the others to all of them alike: exact where nodes fill their grid, else as if they did.
 #pragma once
@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "model/item_scheme.hpp"
+#include "model/costs/item_scheme.hpp"
 
 namespace lull::netsim {
 

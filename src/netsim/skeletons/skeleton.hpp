@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "netsim/process_grid.hpp"
 #include "netsim/program/program.hpp"
+#include "netsim/workload/process_grid.hpp"
 #include "netsim/workload/workload.hpp"
 
 namespace lull::netsim {

@@ -6,7 +6,7 @@
 #include <deque>
 #include <utility>
 
-#include "model/machine.hpp"
+#include "model/machine/machine.hpp"
 #include "netsim/simulation.hpp"
 
 namespace lull::netsim {

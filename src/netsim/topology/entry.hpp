@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "netsim/engine.hpp"
+#include "netsim/network/engine.hpp"
 #include "netsim/simulation.hpp"
 #include "netsim/topology.hpp"
 

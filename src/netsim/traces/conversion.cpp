@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "netsim/description/key.hpp"
+#include "netsim/keys/key.hpp"
 #include "netsim/traces/calls.hpp"
 #include "netsim/traces/traced_messages.hpp"
 #include "netsim/traces/traced_process.hpp"

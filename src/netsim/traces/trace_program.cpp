@@ -12,10 +12,10 @@
 
 #include "base/error.hpp"
 #include "netsim/counted.hpp"
-#include "netsim/description/key.hpp"
+#include "netsim/extrapolation/extrapolation.hpp"
+#include "netsim/keys/key.hpp"
 #include "netsim/program/player.hpp"
 #include "netsim/simulation.hpp"
-#include "netsim/traces/extrapolation.hpp"
 #include "netsim/traces/traced_ranks.hpp"
 #ifdef LULL_WITH_OTF2
 #include "trace/archive/archive_reader.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "netsim/description/value.hpp"
+#include "netsim/keys/value.hpp"
 #include "netsim/program/program.hpp"
 #include "netsim/traces/conversion.hpp"
 

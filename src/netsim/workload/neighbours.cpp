@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "netsim/process_grid.hpp"
 #include "netsim/workload/pattern.hpp"
+#include "netsim/workload/process_grid.hpp"
 
 namespace lull::netsim {
 namespace {

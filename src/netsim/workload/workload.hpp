@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "netsim/description/key.hpp"
+#include "netsim/keys/key.hpp"
 #include "netsim/routing.hpp"
 
 namespace lull::netsim {

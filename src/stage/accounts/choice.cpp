@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/settings.hpp"
-#include "model/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 
 namespace lull::stage {
 namespace {

@@ -1,10 +1,10 @@
-// What the model (model/output.hpp) says of a job: who should write its output, before it runs, and who should have, after.
+// What the model (model/costs/output.hpp) says of a job: who should write its output, before it runs, and who should have, after.
 #pragma once
 #include <span>
 #include <string>
 #include <vector>
 
-#include "model/account.hpp"
+#include "model/choices/account.hpp"
 #include "stage/accounts/figures.hpp"
 #include "stage/accounts/plan.hpp"
 

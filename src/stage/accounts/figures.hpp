@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <string>
 
-#include "model/handing_over.hpp"
+#include "model/choices/handing_over.hpp"
 #include "stage/accounts/plan.hpp"
 
 namespace lull::stage {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/descriptor.hpp"
-#include "model/output.hpp"
+#include "model/costs/output.hpp"
 
 namespace lull::stage {
 
@@ -31,7 +31,7 @@ enum class when_full {
   wait,
   write_yourself,
   drop,
-  cheapest,  // waits or writes itself, by what either has cost so far; also where there is room (model/handing_over.hpp)
+  cheapest,  // waits or writes itself, by what either has cost so far; also where there is room (model/choices/handing_over.hpp)
 };
 
 struct plan {

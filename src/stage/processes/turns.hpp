@@ -5,8 +5,8 @@
 #include <map>
 
 #include "base/clock.hpp"
-#include "model/handing_over.hpp"
-#include "model/machine_file.hpp"
+#include "model/choices/handing_over.hpp"
+#include "model/machine/machine_file.hpp"
 #include "stage/accounts/figures.hpp"
 #include "stage/files/staged_file.hpp"
 

@@ -6,7 +6,7 @@
 #pragma once
 #include <optional>
 
-#include "model/waiting.hpp"
+#include "model/costs/waiting.hpp"
 #include "wait/policy/interrupt.hpp"
 #include "wait/policy/policy.hpp"
 

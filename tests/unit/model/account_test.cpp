@@ -1,5 +1,5 @@
 // What choices have come to: their regret, and sums over processes.
-#include "model/account.hpp"
+#include "model/choices/account.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "model/transfer.hpp"
+#include "model/costs/transfer.hpp"
 
 namespace lull::model {
 

@@ -1,4 +1,4 @@
-#include "model/choice.hpp"
+#include "model/choices/choice.hpp"
 
 #include <gtest/gtest.h>
 

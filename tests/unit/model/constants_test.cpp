@@ -1,4 +1,4 @@
-#include "model/constants.hpp"
+#include "model/machine/constants.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

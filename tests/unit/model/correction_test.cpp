@@ -1,5 +1,5 @@
 // What is observed takes the place of what was predicted, outliers do not, and a choice does not flap. In virtual time.
-#include "model/correction.hpp"
+#include "model/machine/correction.hpp"
 
 #include <gtest/gtest.h>
 

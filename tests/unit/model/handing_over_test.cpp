@@ -1,5 +1,5 @@
 // Sequences of what output has cost, and what they let a client do with the next file.
-#include "model/handing_over.hpp"
+#include "model/choices/handing_over.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/machine_file.hpp"
+#include "model/machine/machine_file.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
-#include "model/constants.hpp"
+#include "model/machine/constants.hpp"
 
 namespace {
 

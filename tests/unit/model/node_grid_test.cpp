@@ -1,5 +1,5 @@
 // Channels between nodes in a grid: what the ranges say is what the hops of items do, for every number of nodes.
-#include "model/node_grid.hpp"
+#include "model/costs/node_grid.hpp"
 
 #include <gtest/gtest.h>
 

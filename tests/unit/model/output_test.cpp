@@ -1,5 +1,5 @@
 // Who should write: each approach's time, CPU use and energy follow from the machine and the simulation.
-#include "model/output.hpp"
+#include "model/costs/output.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

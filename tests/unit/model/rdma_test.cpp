@@ -1,5 +1,5 @@
 // From which size on a transfer is left to the network.
-#include "model/rdma.hpp"
+#include "model/costs/rdma.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What a message costs by its size, and that a fit finds the terms from which observations were made.
-#include "model/transfer.hpp"
+#include "model/costs/transfer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What is worth being coalesced or copied follows from what messages and copies cost, with hysteresis.
-#include "model/transforming.hpp"
+#include "model/costs/transforming.hpp"
 
 #include <gtest/gtest.h>
 

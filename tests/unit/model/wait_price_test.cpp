@@ -1,4 +1,4 @@
-#include "model/wait_price.hpp"
+#include "model/choices/wait_price.hpp"
 
 #include <gtest/gtest.h>
 

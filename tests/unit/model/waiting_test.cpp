@@ -1,5 +1,5 @@
 // Slack is predicted from few durations, on the early side, and a sleep has to be worth its wake-up.
-#include "model/waiting.hpp"
+#include "model/costs/waiting.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "netsim/engine.hpp"
+#include "netsim/network/engine.hpp"
 #include "netsim/runs.hpp"
 
 namespace lull::netsim {

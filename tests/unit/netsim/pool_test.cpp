@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "netsim/network_state.hpp"
+#include "netsim/network/network_state.hpp"
 
 namespace lull::netsim {
 namespace {

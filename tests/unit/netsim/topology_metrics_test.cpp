@@ -1,4 +1,4 @@
-#include "netsim/topology_metrics.hpp"
+#include "netsim/topology/topology_metrics.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The event queue against a reference that keeps everything in one sorted container: whatever is scheduled comes
 // exactly once, in the order promised, near or far, dense or sparse, also past the end of the ring of windows.
-#include "netsim/windows.hpp"
+#include "netsim/network/windows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Programs of 8 and 16 processes continued to 32, against the same programs made for 32.
-#include "netsim/traces/extrapolation.hpp"
+#include "netsim/extrapolation/extrapolation.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

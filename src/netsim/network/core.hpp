@@ -1,0 +1,424 @@
+// What both models of the simulator share: nodes that cut messages into packets, paths, links that carry packets and
+// sleep between them, delivery, and the loop over windows and logical processes. What happens inside a switch is
+// `Self`: explicit_queues.hpp or eager_queues.hpp.
+//
+// Which records a hop touches is known in time to fetch them before they are needed, because the events of a logical
+// process in a window are handled in three steps, the first two some events ahead of the last:
+//
+//   look    fetch the packets of arrivals, and what timers will need
+//   route   choose the paths of arrivals, in order of time; fetch the ports they leave by
+//   act     everything else, in order of time
+//
+// So routing sees what was routed before it at once, but what became of it (a wait for credits, a wake-up) only from
+// the next window on.
+#pragma once
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "netsim/counted.hpp"
+#include "netsim/network/deliveries.hpp"
+#include "netsim/network/network_state.hpp"
+#include "netsim/network/statistics.hpp"
+#include "netsim/network/traffic.hpp"
+#include "netsim/network/windows.hpp"
+#include "netsim/power/link_power.hpp"
+#include "netsim/simulation.hpp"
+#include "netsim/topology.hpp"
+
+namespace lull::netsim {
+
+// Self has: has_channels; look(arrivals, timers), route(arrivals, timers); arrive(in, packet), handle(timer);
+// may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at) for nodes' links; and
+// report_deadlock().
+template <class Self, topology_shape T>
+class core {
+  static_assert(T::most_links <= std::numeric_limits<decltype(packet::hops)>::max(), "a packet counts its links");
+
+ public:
+  core(const T& topology, const simulation& asked, const progress& shown)
+      : topology_(topology),
+        asked_(asked),
+        links_(topology, asked, Self::has_channels,
+               [&shown] {
+                 if (shown) (void)shown({0, 0, 0, 0});
+               }),
+        traffic_(asked, topology.nodes()),
+        power_(policy_of(asked.power), links_.count()),
+        reluctance_(static_cast<picoseconds>(asked.routing.reluctance * static_cast<double>(power_.wake_delay()))),
+        queue_(topology.switches(), links_.window_bits()),
+        random_(asked.seed),
+        injectors_(topology.nodes()),
+        deliveries_(asked) {}
+
+  result run(const progress& shown);
+
+ protected:
+  enum reason : unsigned { service, credit, computed };
+
+  // A node's interface: cuts messages into packets, one message at a time.
+  struct alignas(64) injector {
+    route_state path{};
+    std::uint32_t message = nowhere;
+    std::uint32_t unsent = 0;
+  };
+
+  // The events of a kind in the open window, and how far the first two steps have come with them.
+  class cursor {
+   public:
+    explicit cursor(std::span<const event> all) : all_(all) {}
+    // Those to take next so that all before `end` have been; where there are any, at least `together`, so that it is
+    // mostly as many.
+    std::span<const event> to_look_at(std::uint32_t end, std::uint32_t together) {
+      return upto(looked_, end, together);
+    }
+    std::span<const event> to_route(std::uint32_t end, std::uint32_t together) { return upto(routed_, end, together); }
+
+   private:
+    std::span<const event> upto(std::uint32_t& done, std::uint32_t end, std::uint32_t together) const {
+      const auto all = static_cast<std::uint32_t>(all_.size());
+      if (done >= std::min(end, all)) return {};
+      const std::uint32_t from = done;
+      done = std::min(std::max(end, from + together), all);
+      return all_.subspan(from, done - from);
+    }
+    std::span<const event> all_;
+    std::uint32_t looked_ = 0, routed_ = 0;
+  };
+
+  Self& self() { return static_cast<Self&>(*this); }
+  void act_by_lp();
+  void act(std::size_t n);
+  void handle_in_turn(const event& timer);
+  void choose_path(std::uint32_t at, packet& p);
+  void serve_node(link_id out);
+  [[nodiscard]] std::uint32_t cut_packet(const injector& i, std::int32_t bytes);
+  template <bool from_node>
+  void transmit(link_id out, std::uint32_t index, picoseconds at, std::int64_t waiting);
+  void deliver(std::uint32_t index, picoseconds at);
+  void end_computation(std::uint32_t node);
+  void prefetch_timer(const event& timer) const;
+  void schedule_service(link_id out, picoseconds at);
+  void schedule_node(std::uint32_t node);
+  void schedule_computed(std::uint32_t node, picoseconds at);
+  void begin();
+  // Nothing happens any more, and processes wait: says which, for what.
+  [[noreturn]] void report_waiting() const;
+  [[nodiscard]] result finish(bool stopped);
+
+  const T& topology_;
+  const simulation& asked_;
+  network_state links_;
+  traffic traffic_;
+  link_power power_;
+  picoseconds reluctance_;
+  windows queue_;
+  generator random_;
+  pool<packet> packets_;
+  pool<message> messages_;
+  std::vector<injector> injectors_;
+  deliveries deliveries_;
+  picoseconds now_ = 0;
+  std::uint32_t here_ = 0;  // the logical process in turn
+  std::uint64_t events_ = 0;
+};
+
+// While one logical process acts, the records of the next are fetched. Where traffic is sparse most have few events, and
+// that would come too late: then those of so many more events are.
+template <class Self, topology_shape T>
+void core<Self, T>::act_by_lp() {
+  // In events; docs/explanation/network-simulator.md says how they were found.
+  constexpr std::uint32_t sparse = 4;  // fewer of a logical process
+  constexpr std::uint32_t look_ahead = 8;
+  constexpr std::uint32_t route_ahead = 4;
+  const std::size_t lps = queue_.lps();
+  const bool far = queue_.count() < sparse * lps;
+  cursor arriving(queue_.events(windows::packets));
+  cursor timing(queue_.events(windows::timers));
+  for (std::size_t n = 0; n < lps; ++n) {
+    const std::uint32_t packets = queue_.end_of(windows::packets, n);
+    const std::uint32_t timers = queue_.end_of(windows::timers, n);
+    if (far) {
+      self().look(arriving.to_look_at(packets + look_ahead, look_ahead),
+                  timing.to_look_at(timers + look_ahead, look_ahead));
+      self().route(arriving.to_route(packets + 1, route_ahead), timing.to_route(timers + 1, route_ahead));
+    } else {
+      const std::size_t next = std::min(n + 1, lps - 1);
+      self().look(arriving.to_look_at(queue_.end_of(windows::packets, next), 0),
+                  timing.to_look_at(queue_.end_of(windows::timers, next), 0));
+      self().route(arriving.to_route(packets, 0), timing.to_route(timers, 0));
+    }
+    here_ = queue_.lp(n);
+    act(n);
+  }
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::act(std::size_t n) {
+  const std::span<const event> arriving = queue_.events(windows::packets, n);
+  const std::span<const event> timing = queue_.events(windows::timers, n);
+  auto timer = timing.begin();
+  event sooner{};
+  for (const event& e : arriving) {
+    for (; timer != timing.end() && (timer->when >> 2U) < (e.when >> 2U); ++timer) handle_in_turn(*timer);
+    while (queue_.sooner(e.when, sooner)) self().handle(sooner);
+    now_ = queue_.time_of(e);
+    self().arrive(e.a, e.b);
+  }
+  for (; timer != timing.end(); ++timer) handle_in_turn(*timer);
+  while (queue_.take(sooner))
+    if (queue_.time_of(sooner) <= asked_.end) self().handle(sooner);
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::handle_in_turn(const event& timer) {
+  event sooner{};
+  while (queue_.sooner(timer.when, sooner)) self().handle(sooner);
+  self().handle(timer);
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::schedule_service(link_id out, picoseconds at) {
+  port& o = links_.port_of(out);
+  if (at >= o.service_due) return;
+  o.service_due = at;
+  queue_.template schedule<windows::timers>(at, here_, service, out, 0);
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::schedule_node(std::uint32_t node) {
+  const link_id out = links_.node_link(node);
+  const port& o = links_.port_of(out);
+  const injector& i = injectors_[node];
+  if (i.unsent > 0) return schedule_service(out, std::max(o.busy_until, now_));
+  if (const picoseconds created = traffic_.next_at(node); created != never)
+    schedule_service(out, std::max({o.busy_until, created + asked_.network.nic_delay, now_}));
+}
+
+// A node sends a message at one go, as far as its credits reach: nothing else uses its link meanwhile.
+template <class Self, topology_shape T>
+void core<Self, T>::serve_node(link_id out) {
+  const std::uint32_t node = links_.node_of(out);
+  port& o = links_.port_of(out);
+  injector& i = injectors_[node];
+  if (o.busy_until > now_) return schedule_node(node);
+  if (i.unsent == 0) {
+    const picoseconds created = traffic_.next_at(node);
+    if (created == never || created + asked_.network.nic_delay > now_) return schedule_node(node);
+    i.message = messages_.take();
+    message& m = messages_[i.message] = traffic_.take(node);
+    const endpoint to = topology_.attach_point(m.to);
+    i.unsent = m.bytes;
+    i.path = {.to_switch = to.id, .key = pair_key(node, m.to), .to_port = to.port};
+    i.path.lane = static_cast<std::uint8_t>(std::uint64_t{mixed(i.path.key)} * links_.lanes() >> 32U);
+  }
+  for (picoseconds at = now_; at <= asked_.end; at = o.busy_until) {
+    const auto bytes = static_cast<std::int32_t>(std::min<std::int64_t>(asked_.network.packet, i.unsent));
+    if (!self().may_send(out, i.path.lane, bytes)) {
+      if (at > now_) break;  // by then there may be credits
+      return self().await_credit(out, i.path.lane);
+    }
+    i.unsent -= static_cast<std::uint32_t>(bytes);
+    deliveries_.injected(bytes);
+    self().send(out, i.path.lane, cut_packet(i, bytes), at);
+    if (i.unsent > 0) continue;
+    schedule_computed(node, traffic_.sent(node, o.busy_until));
+    break;
+  }
+  schedule_node(node);
+}
+
+template <class Self, topology_shape T>
+std::uint32_t core<Self, T>::cut_packet(const injector& i, std::int32_t bytes) {
+  const std::uint32_t index = packets_.take();
+  packet& p = packets_[index];
+  p.path = i.path;
+  p.message = i.message;
+  p.bytes = bytes;
+  return index;
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::choose_path(std::uint32_t at, packet& p) {
+  const link_id first = links_.first_port(at);
+  unsigned number = p.path.to_port;
+  unsigned channel = p.path.lane;
+  if (at == p.path.to_switch) {
+    messages_.prefetch(p.message);
+  } else {
+    const chooser ports(at, asked_.routing.algorithm, links_.free_at(first), now_, power_.awake_for(), reluctance_,
+                        asked_.routing.bias, random_);
+    if (!p.started) {
+      p.started = true;
+      topology_.start(at, p.path, ports);
+    }
+    const hop h = topology_.route(at, p.path, ports);
+    number = h.port;
+    channel += h.channel * links_.lanes();
+  }
+  p.out = first + number;
+  p.out_channel = static_cast<std::uint8_t>(channel);
+  links_.prefetch_port(p.out);
+  if constexpr (Self::has_channels) links_.prefetch_channel(p.out, channel);
+  picoseconds& free = *links_.free_at(p.out);
+  free = std::max(free, now_) + links_.transfer_time(number == p.path.to_port && at == p.path.to_switch, p.bytes);
+}
+
+// The first bit leaves at `at`, or when the link has woken up. The link must be idle then. `waiting`: bytes, its own
+// included; of use to power that follows the backlog.
+template <class Self, topology_shape T>
+template <bool from_node>
+void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, std::int64_t waiting) {
+  packet& p = packets_[index];
+  port& o = links_.port_of(out);
+  const network_parameters& net = asked_.network;
+  picoseconds start = at;
+  picoseconds time = links_.transfer_time(o.node_cable, p.bytes);
+  if (power_.on()) {
+    const auto woken = power_.wake(o, out, o.busy_until, at, waiting);
+    start = woken.at;
+    if (woken.slow) time = power_.slowed(out, time);
+  }
+  picoseconds end = start + time;
+  if constexpr (from_node)
+    p.first_bit = start;
+  else if (net.cut_through)
+    end = std::max(end, p.tail + net.switch_delay);  // the tail cannot leave before it came
+  o.busy_until = end;
+  o.bytes += static_cast<std::uint64_t>(p.bytes);
+  ++o.packets;
+  ++p.hops;
+  if constexpr (!from_node) {
+    picoseconds& free = *links_.free_at(out);
+    free = std::max(free, end);
+    if (o.to_node) return deliver(index, end + net.cable_delay);
+  }
+  p.tail = end + net.cable_delay;
+  queue_.template schedule<windows::packets>((net.cut_through ? start : end) + net.cable_delay + net.switch_delay,
+                                             o.far_lp, 0, o.far, index);
+}
+
+// The last bit of a packet reaches its node at `at`. Nothing there depends on it but the end of its message.
+template <class Self, topology_shape T>
+void core<Self, T>::deliver(std::uint32_t index, picoseconds at) {
+  const packet& p = packets_[index];
+  message& m = messages_[p.message];
+  const picoseconds done = at + asked_.network.nic_delay;
+  if (deliveries_.delivered(p, m, at, done)) {
+    schedule_computed(m.to, traffic_.arrived(m, done));
+    messages_.put_back(p.message);
+  }
+  packets_.put_back(index);
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::schedule_computed(std::uint32_t node, picoseconds at) {
+  if (at != never)
+    queue_.template schedule<windows::timers>(at, links_.port_of(links_.node_link(node)).far_lp, computed, node, 0);
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::begin() {
+  for (std::uint32_t node = 0; node < topology_.nodes(); ++node) {
+    here_ = links_.port_of(links_.node_link(node)).far_lp;
+    schedule_computed(node, traffic_.first_computed(node));
+    schedule_node(node);
+  }
+}
+
+template <class Self, topology_shape T>
+result core<Self, T>::run(const progress& shown) {
+  using clock = std::chrono::steady_clock;
+  constexpr auto between = std::chrono::milliseconds(100);
+  auto show_at = clock::now() + between;
+  bool stopped = false;
+  begin();
+  std::uint64_t look_at = 0;
+  while (queue_.open()) {
+    if (queue_.begin() > asked_.end) break;
+    if (asked_.end - queue_.begin() < queue_.length()) queue_.cut_off(asked_.end);
+    act_by_lp();
+    events_ += queue_.count();
+    if (events_ < look_at) continue;
+    look_at = events_ + 16384;
+    if (clock::now() < show_at) continue;
+    show_at = clock::now() + between;
+    if (shown && !shown({queue_.begin(), events_, deliveries_.messages_done(), traffic_.expected()})) {
+      stopped = true;
+      break;
+    }
+  }
+  if (!stopped && asked_.end == never && (packets_.used() > 0 || traffic_.waiting() > 0)) self().report_deadlock();
+  return finish(stopped);
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::report_waiting() const {
+  const std::string who = traffic_.who_waits();
+  throw error("simulate the network", fmt::format("{} waiting at {} ps for messages nobody sends{}{}",
+                                                  counted(traffic_.waiting(), "process is", "processes are"), now_,
+                                                  who.empty() ? "" : ": ", who));
+}
+
+template <class Self, topology_shape T>
+result core<Self, T>::finish(bool stopped) {
+  result r = deliveries_.counted(traffic_);
+  r.stopped = stopped;
+  r.events = events_;
+  r.messages_created = traffic_.created();
+  r.virtual_channels = links_.channels();
+  r.fifo = !Self::has_channels;
+  r.window = queue_.length();
+  r.ended = stopped ? queue_.begin() : asked_.end != never ? asked_.end : deliveries_.last;
+  r.policy = power_.policy();
+  r.links.reserve(links_.count());
+  for (link_id link = 0; link < links_.count(); ++link) {
+    port& o = links_.port_of(link);
+    const bool from_node = links_.from_node(link);
+    power_.close(o, link, o.busy_until, r.ended);
+    r.packet_hops += o.packets;
+    r.links.push_back({.from = from_node ? links_.node_of(link) : links_.switch_of(link),
+                       .to = o.to_node ? links_.node_of(o.far) : o.far_lp,
+                       .kind = from_node   ? link_result::link_kind::injection
+                               : o.to_node ? link_result::link_kind::ejection
+                                           : link_result::link_kind::network,
+                       .packets = o.packets,
+                       .bytes = o.bytes,
+                       .wakes = o.wakes,
+                       .deep_sleep = o.deep,
+                       .fast_wake = power_.follows_backlog() ? 0 : o.other,
+                       .slow = power_.follows_backlog() ? o.other : 0,
+                       .busy = links_.transfer_time_of_all(o.node_cable, o.bytes) + power_.lag(link)});
+  }
+  return r;
+}
+
+template <class Self, topology_shape T>
+void core<Self, T>::end_computation(std::uint32_t node) {
+  deliveries_.last = std::max(deliveries_.last, now_);
+  schedule_computed(node, traffic_.computed(node, now_));
+  schedule_node(node);
+}
+
+template <class Self, topology_shape T>
+[[gnu::always_inline]] inline void core<Self, T>::prefetch_timer(const event& timer) const {
+  const link_id link = windows::what(timer) == computed ? links_.node_link(timer.a) : timer.a;
+  links_.prefetch_port(link);
+  if constexpr (Self::has_channels) links_.prefetch_channel(link, 0);
+  if (links_.from_node(link)) {
+    __builtin_prefetch(&injectors_[links_.node_of(link)]);
+    traffic_.prefetch(links_.node_of(link));
+  }
+}
+
+}  // namespace lull::netsim

@@ -1,0 +1,318 @@
+// The full model of a switch: finite buffers on both sides, virtual channels, credits, round-robin arbitration.
+//
+// A packet arrives in the input buffer of its port and virtual channel, where its sender had reserved room.
+// `switch_delay` after its head (cut-through) or its tail (store-and-forward) it is routed and moves to the output
+// buffer of the port and channel chosen as soon as there is room; then its input room is free and a credit travels
+// back. Inputs that wait for the same output buffer are served round robin. The link takes the channels of its port
+// that have a packet and the credits for it round robin, one packet at a time; a packet leaves the output buffer when
+// its first bit does. The crossbar is never the bottleneck. Nodes take from their link whatever comes.
+//
+// Credits and idle links cost no events of their own: a port looks for credits that have come back when it needs them,
+// and only a port that found none, or is busy, gets a timer. A hop touches four lines of memory: the packet, the
+// input port it stands in, the port it leaves by and that port's channels.
+#pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <string>
+
+#include "base/error.hpp"
+#include "netsim/counted.hpp"
+#include "netsim/network/core.hpp"
+
+namespace lull::netsim {
+
+template <topology_shape T>
+class explicit_queues : public core<explicit_queues<T>, T> {
+ public:
+  static constexpr bool has_channels = true;
+  explicit_queues(const T& topology, const simulation& asked, const progress& shown)
+      : base(topology, asked, shown), voqs_(links_.most_ports()) {}
+
+ private:
+  using base = core<explicit_queues<T>, T>;
+  friend base;
+  using base::asked_, base::links_, base::queue_, base::packets_, base::now_, base::here_, base::power_, base::traffic_,
+      base::injectors_;
+  using base::schedule_service, base::choose_path, base::prefetch_timer, base::serve_node, base::end_computation;
+  using base::service, base::credit;
+
+  void look(std::span<const event> arriving, std::span<const event> timing) const;
+  void route(std::span<const event> arriving, std::span<const event> timing);
+  void handle(const event& timer);
+  void arrive(link_id in, std::uint32_t index);
+  void release(const packet& p);
+  void append(link_id out, unsigned channel, std::uint32_t index);
+  void serve_when_due(link_id out);
+  void serve(link_id out);
+  void take_credit(link_id out, unsigned channel, std::int32_t bytes);
+  [[nodiscard]] bool has_credit(link_id out, unsigned channel, std::int32_t bytes);
+  [[nodiscard]] bool may_send(link_id out, unsigned channel, std::int32_t bytes) {
+    return has_credit(out, channel, bytes);
+  }
+  void send(link_id out, unsigned channel, std::uint32_t index, picoseconds at);
+  void send_on(link_id out, unsigned channel, std::uint32_t index);
+  // Bytes that wait for a link, those of the packet in turn included.
+  [[nodiscard]] std::int64_t backlog(link_id out, const packet& p);
+  [[nodiscard]] std::int64_t backlog_of_node(link_id out, const packet& p, picoseconds at);
+  void collect_credits(input_port& in, picoseconds until);
+  void await_credit(link_id out, unsigned channel);
+  [[noreturn]] void report_deadlock() const;
+
+  virtual_output_queues voqs_;
+};
+
+// Inlined always: GCC takes a function that only prefetches for one without effect, and drops the call.
+template <topology_shape T>
+[[gnu::always_inline]] inline void explicit_queues<T>::look(std::span<const event> arriving,
+                                                            std::span<const event> timing) const {
+  for (const event& e : arriving) {
+    links_.prefetch_free_at(e.lp);
+    packets_.prefetch(e.b);
+    links_.prefetch_input(e.a);
+  }
+  for (const event& e : timing) prefetch_timer(e);
+}
+
+template <topology_shape T>
+void explicit_queues<T>::route(std::span<const event> arriving, std::span<const event> timing) {
+  for (const event& e : timing) {
+    if (windows::what(e) != service || links_.from_node(e.a)) continue;
+    for (unsigned left = links_.port_of(e.a).occupied; left != 0; left &= left - 1)
+      packets_.prefetch(links_.channel_of(e.a, static_cast<unsigned>(std::countr_zero(left))).head);
+  }
+  for (const event& e : arriving) {
+    now_ = queue_.time_of(e);
+    const input_port& in = links_.input_of(e.a);
+    // A full input port will hand its credits over; whether it is full cannot be predicted, so something is fetched
+    // anyway.
+    __builtin_prefetch(in.count == input_port::most ? static_cast<const void*>(&links_.channel_of(in.sender, 0)) : &in);
+    choose_path(e.lp, packets_[e.b]);
+  }
+}
+
+template <topology_shape T>
+void explicit_queues<T>::handle(const event& e) {
+  now_ = queue_.time_of(e);
+  switch (windows::what(e)) {
+    case service:
+      return serve_when_due(e.a);
+    case credit:
+      return take_credit(e.a, e.b >> 24U, static_cast<std::int32_t>(e.b & 0xffffffU));
+    default:
+      return end_computation(e.a);
+  }
+}
+
+// A packet stands in an input buffer and goes where it was routed to.
+template <topology_shape T>
+void explicit_queues<T>::arrive(link_id in, std::uint32_t index) {
+  packet& p = packets_[index];
+  p.in = in;
+  const link_id out = p.out;
+  const unsigned channel = p.out_channel;
+  port& o = links_.port_of(out);
+  if (o.busy_until <= now_ && o.occupied == 0 && has_credit(out, channel, p.bytes)) {
+    release(p);
+    return send_on(out, channel, index);
+  }
+  if ((o.blocked >> channel & 1U) == 0 && links_.channel_of(out, channel).space >= p.bytes) {
+    release(p);
+    append(out, channel, index);
+  } else {
+    voqs_.add(links_.voq_of(out, channel), in - links_.first_port(here_), index, packets_);
+    o.blocked = static_cast<std::uint16_t>(o.blocked | 1U << channel);
+  }
+  if (o.busy_until > now_)
+    schedule_service(out, o.busy_until);
+  else
+    serve(out);
+}
+
+// The packet moves on inside the switch: its room in the input buffer is free when its tail is there, and its sender
+// will know when the credit has travelled back.
+template <topology_shape T>
+void explicit_queues<T>::release(const packet& p) {
+  input_port& in = links_.input_of(p.in);
+  const picoseconds at = std::max(now_, p.tail) + asked_.network.credit_delay + asked_.network.cable_delay;
+  const std::uint32_t what = std::uint32_t{p.channel} << 24U | static_cast<std::uint32_t>(p.bytes);
+  if ((in.awaited >> p.channel & 1U) == 0) [[likely]] {
+    // Credits back by the window's begin can be handed over: nobody asks for an earlier time any more.
+    if (in.count == input_port::most) collect_credits(in, queue_.begin());
+    if (in.count < input_port::most) [[likely]] {
+      in.at[in.count] = at;
+      in.what[in.count] = what;
+      ++in.count;
+      return;
+    }
+  }
+  queue_.template schedule<windows::timers>(at, links_.port_of(p.in).far_lp, credit, in.sender, what);
+}
+
+template <topology_shape T>
+void explicit_queues<T>::append(link_id out, unsigned channel, std::uint32_t index) {
+  packet& p = packets_[index];
+  channel_queue& q = links_.channel_of(out, channel);
+  p.next = nowhere;
+  if (q.head == nowhere)
+    q.head = index;
+  else
+    packets_[q.tail].next = index;
+  q.tail = index;
+  q.space -= p.bytes;
+  port& o = links_.port_of(out);
+  o.occupied = static_cast<std::uint16_t>(o.occupied | 1U << channel);
+}
+
+template <topology_shape T>
+void explicit_queues<T>::serve_when_due(link_id out) {
+  port& o = links_.port_of(out);
+  if (o.service_due != now_) return;  // an earlier timer was scheduled after this one
+  o.service_due = never;
+  if (links_.from_node(out)) return serve_node(out);
+  if (o.busy_until > now_) return o.occupied != 0 ? schedule_service(out, o.busy_until) : void();
+  serve(out);
+}
+
+// An idle port sends the head of the next channel that has one and the credits for it.
+template <topology_shape T>
+void explicit_queues<T>::serve(link_id out) {
+  port& o = links_.port_of(out);
+  // Channels from `turn` on, then those before it.
+  for (unsigned part = 0; part < 2; ++part) {
+    const unsigned from = (1U << o.turn) - 1;
+    for (unsigned left = part == 0 ? o.occupied & ~from : o.occupied & from; left != 0; left &= left - 1) {
+      const auto channel = static_cast<unsigned>(std::countr_zero(left));
+      channel_queue& q = links_.channel_of(out, channel);
+      const std::uint32_t index = q.head;
+      packet& p = packets_[index];
+      if (!has_credit(out, channel, p.bytes)) continue;
+      q.head = p.next;
+      q.space += p.bytes;
+      if (q.head == nowhere) o.occupied = static_cast<std::uint16_t>(o.occupied & ~(1U << channel));
+      o.turn = static_cast<std::uint8_t>(channel + 1 == links_.channels() ? 0 : channel + 1);
+      send_on(out, channel, index);
+      if ((o.blocked >> channel & 1U) != 0) {
+        std::uint32_t& room = links_.voq_of(out, channel);
+        while (room != nowhere) {
+          const std::uint32_t next = voqs_.first(room);
+          if (packets_[next].bytes > q.space) break;
+          voqs_.take(room, packets_);
+          release(packets_[next]);
+          append(out, channel, next);
+        }
+        if (room == nowhere) o.blocked = static_cast<std::uint16_t>(o.blocked & ~(1U << channel));
+      }
+      if (o.occupied != 0) schedule_service(out, o.busy_until);
+      return;
+    }
+  }
+  for (unsigned left = o.occupied; left != 0; left &= left - 1)
+    await_credit(out, static_cast<unsigned>(std::countr_zero(left)));
+}
+
+template <topology_shape T>
+bool explicit_queues<T>::has_credit(link_id out, unsigned channel, std::int32_t bytes) {
+  const channel_queue& q = links_.channel_of(out, channel);
+  if (q.credit >= bytes) [[likely]]
+    return true;
+  collect_credits(links_.input_of(links_.port_of(out).far), now_);
+  return q.credit >= bytes;
+}
+
+template <topology_shape T>
+void explicit_queues<T>::collect_credits(input_port& in, picoseconds until) {
+  unsigned kept = 0;
+  for (unsigned i = 0; i < in.count; ++i) {
+    const picoseconds at = in.at[i];
+    const std::uint32_t what = in.what[i];
+    const bool back = at <= until;  // cannot be predicted: no branch
+    links_.channel_of(in.sender, what >> 24U).credit += back ? static_cast<std::int32_t>(what & 0xffffffU) : 0;
+    in.at[kept] = at;
+    in.what[kept] = what;
+    kept += back ? 0 : 1;
+  }
+  in.count = static_cast<std::uint8_t>(kept);
+}
+
+// A port without credits gets a timer for when the next one is back, or asks the other end to tell.
+template <topology_shape T>
+void explicit_queues<T>::await_credit(link_id out, unsigned channel) {
+  input_port& in = links_.input_of(links_.port_of(out).far);
+  picoseconds soonest = never;
+  for (unsigned i = 0; i < in.count; ++i)
+    if (in.what[i] >> 24U == channel) soonest = std::min(soonest, in.at[i]);
+  if (soonest != never) return schedule_service(out, soonest);
+  in.awaited = static_cast<std::uint16_t>(in.awaited | 1U << channel);
+}
+
+template <topology_shape T>
+void explicit_queues<T>::take_credit(link_id out, unsigned channel, std::int32_t bytes) {
+  port& o = links_.port_of(out);
+  input_port& in = links_.input_of(o.far);
+  links_.channel_of(out, channel).credit += bytes;
+  in.awaited = static_cast<std::uint16_t>(in.awaited & ~(1U << channel));
+  if (links_.from_node(out)) return serve_node(out);
+  if (o.occupied == 0) return;
+  if (o.busy_until > now_)
+    schedule_service(out, o.busy_until);
+  else
+    serve(out);
+}
+
+// Names a few ports that wait for each other.
+template <topology_shape T>
+void explicit_queues<T>::report_deadlock() const {
+  if (packets_.used() == 0) this->report_waiting();
+  std::string where;
+  unsigned named = 0;
+  std::uint64_t stuck = 0;
+  for (link_id link = 0; link < links_.count(); ++link) {
+    const port& o = links_.port_of(link);
+    if (o.occupied == 0 || links_.from_node(link)) continue;
+    ++stuck;
+    if (named++ < 3)
+      where += fmt::format("{} from switch {} to {}", named > 1 ? "," : "", links_.switch_of(link), o.far_lp);
+  }
+  throw error("simulate the network",
+              fmt::format("it is deadlocked at {} ps: {} for room that will not come, at {}:{}{}", now_,
+                          counted(packets_.used(), "packet waits", "packets wait"), counted(stuck, "port"), where,
+                          stuck > 3 ? ", ..." : ""),
+              "the routing needs more virtual channels than it was given");
+}
+
+template <topology_shape T>
+void explicit_queues<T>::send(link_id out, unsigned channel, std::uint32_t index, picoseconds at) {
+  packet& p = packets_[index];
+  p.channel = static_cast<std::uint8_t>(channel);
+  links_.channel_of(out, channel).credit -= p.bytes;
+  this->template transmit<true>(out, index, at, power_.follows_backlog() ? backlog_of_node(out, p, at) : 0);
+}
+
+template <topology_shape T>
+void explicit_queues<T>::send_on(link_id out, unsigned channel, std::uint32_t index) {
+  packet& p = packets_[index];
+  channel_queue& q = links_.channel_of(out, channel);
+  p.channel = static_cast<std::uint8_t>(channel);
+  if (!links_.port_of(out).to_node) q.credit -= p.bytes;
+  this->template transmit<false>(out, index, now_, power_.follows_backlog() ? backlog(out, p) : 0);
+}
+
+template <topology_shape T>
+std::int64_t explicit_queues<T>::backlog(link_id out, const packet& p) {
+  std::int64_t bytes = p.bytes;
+  for (unsigned left = links_.port_of(out).occupied; left != 0; left &= left - 1)
+    bytes += asked_.network.output_buffer - links_.channel_of(out, static_cast<unsigned>(std::countr_zero(left))).space;
+  return bytes;
+}
+
+template <topology_shape T>
+std::int64_t explicit_queues<T>::backlog_of_node(link_id out, const packet& p, picoseconds at) {
+  const std::uint32_t node = links_.node_of(out);
+  const std::int64_t begun = std::int64_t{p.bytes} + injectors_[node].unsent;
+  return begun + traffic_.waiting_bytes(node, at - asked_.network.nic_delay, power_.raise_backlog() - begun);
+}
+
+}  // namespace lull::netsim
