@@ -17,16 +17,16 @@ namespace {
 __extension__ using wide = unsigned __int128;
 constexpr wide most_wide = ~wide{0};
 
-constexpr unit times[] = {{"s", 12, 0}, {"ms", 9, 0}, {"us", 6, 0}, {"µs", 6, 0},
-                          {"μs", 6, 0}, {"ns", 3, 0}, {"ps", 0, 0}};
-constexpr unit sizes[] = {{"B", 0, 0},    {"kB", 3, 0},   {"MB", 6, 0},   {"GB", 9, 0}, {"TB", 12, 0},
-                          {"KiB", 0, 10}, {"MiB", 0, 20}, {"GiB", 0, 30}, {"KB", 3, 0}};
-constexpr unit rates[] = {{"bit/s", 0, -3}, {"kbit/s", 3, -3}, {"Mbit/s", 6, -3}, {"Gbit/s", 9, -3}, {"Tbit/s", 12, -3},
-                          {"kbps", 3, -3},  {"Mbps", 6, -3},   {"Gbps", 9, -3},   {"Tbps", 12, -3},  {"B/s", 0, 0},
-                          {"kB/s", 3, 0},   {"MB/s", 6, 0},    {"GB/s", 9, 0},    {"TB/s", 12, 0},   {"KiB/s", 0, 10},
-                          {"MiB/s", 0, 20}, {"GiB/s", 0, 30},  {"KB/s", 3, 0}};
-constexpr unit shares[] = {{"", 0, 0}, {"%", -2, 0}};
-constexpr unit powers[] = {{"W", 0, 0}, {"mW", -3, 0}};
+constexpr unit units_of_time[] = {{"s", 12, 0}, {"ms", 9, 0}, {"us", 6, 0}, {"µs", 6, 0},
+                                  {"μs", 6, 0}, {"ns", 3, 0}, {"ps", 0, 0}};
+constexpr unit units_of_size[] = {{"B", 0, 0},    {"kB", 3, 0},   {"MB", 6, 0},   {"GB", 9, 0}, {"TB", 12, 0},
+                                  {"KiB", 0, 10}, {"MiB", 0, 20}, {"GiB", 0, 30}, {"KB", 3, 0}};
+constexpr unit units_of_rate[] = {
+    {"bit/s", 0, -3}, {"kbit/s", 3, -3}, {"Mbit/s", 6, -3}, {"Gbit/s", 9, -3}, {"Tbit/s", 12, -3}, {"kbps", 3, -3},
+    {"Mbps", 6, -3},  {"Gbps", 9, -3},   {"Tbps", 12, -3},  {"B/s", 0, 0},     {"kB/s", 3, 0},     {"MB/s", 6, 0},
+    {"GB/s", 9, 0},   {"TB/s", 12, 0},   {"KiB/s", 0, 10},  {"MiB/s", 0, 20},  {"GiB/s", 0, 30},   {"KB/s", 3, 0}};
+constexpr unit units_of_share[] = {{"", 0, 0}, {"%", -2, 0}};
+constexpr unit units_of_power[] = {{"W", 0, 0}, {"mW", -3, 0}};
 
 // digits x 10^ten; more than 19 digits are cut off.
 struct decimal {
@@ -141,11 +141,11 @@ std::optional<std::string> in_unit(const decimal& d, const unit& u) {
 
 }  // namespace
 
-const quantity time_quantity{"a time", times, "s", true, "\"1.1 us\""};
-const quantity size_quantity{"a size", sizes, "B", true, "\"4 KiB\""};
-const quantity rate_quantity{"a rate", rates, "B/s", false, "\"100 Gbit/s\""};
-const quantity share_quantity{"a share", shares, "", false, "\"1 %\" or 0.01"};
-const quantity power_quantity{"a power", powers, "W", false, "\"1.5 W\""};
+const quantity time_quantity{"a time", units_of_time, "s", true, "\"1.1 us\""};
+const quantity size_quantity{"a size", units_of_size, "B", true, "\"4 KiB\""};
+const quantity rate_quantity{"a rate", units_of_rate, "B/s", false, "\"100 Gbit/s\""};
+const quantity share_quantity{"a share", units_of_share, "", false, "\"1 %\" or 0.01"};
+const quantity power_quantity{"a power", units_of_power, "W", false, "\"1.5 W\""};
 
 value parse(const quantity& of, const value& given) {
   const std::string must = fmt::format("must be {} such as {}", of.name, of.example);

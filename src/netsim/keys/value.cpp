@@ -7,7 +7,7 @@
 namespace lull::netsim {
 namespace {
 
-struct in_words {
+struct text_of_value {
   bool quoted;
   std::string operator()(std::monostate /*none*/) const { return "none"; }
   std::string operator()(bool v) const { return v ? "true" : "false"; }
@@ -30,11 +30,11 @@ struct in_words {
 
 std::string shown(const value& v) {
   constexpr std::size_t most = 60;
-  std::string text = std::visit(in_words{true}, v.is);
+  std::string text = std::visit(text_of_value{true}, v.is);
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
 
-std::string plain(const value& v) { return std::visit(in_words{false}, v.is); }
+std::string plain(const value& v) { return std::visit(text_of_value{false}, v.is); }
 
 value list_of(const std::vector<std::int64_t>& numbers) { return {list(numbers.begin(), numbers.end())}; }
 
