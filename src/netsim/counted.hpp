@@ -1,4 +1,4 @@
-// Numbers of things in messages: "1 process", "2 processes".
+// Counted nouns in messages: "1 process", "2 processes".
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// Whether a simulation has memory enough, said in one line: before it begins where the machine can never have it, and where
-// an allocation fails.
+// Checks whether the memory suffices for a simulation: before it begins, and when an allocation fails. Either error is
+// one line.
 #pragma once
 #include <sys/sysinfo.h>
 
@@ -17,7 +17,7 @@ namespace lull::netsim {
 inline constexpr const char* less_memory =
     "simulate fewer nodes, processes or virtual channels, or give it more memory";
 
-// What `f` returns. Throws lull::error that begins with `asked` where memory does not suffice for `f`.
+// Returns what `f` returns. Throws lull::error with the text of `asked` if an allocation in `f` fails.
 template <class F>
 decltype(auto) within_memory(const std::string& asked, F&& f) {
   try {
@@ -29,13 +29,14 @@ decltype(auto) within_memory(const std::string& asked, F&& f) {
   }
 }
 
-// Of this machine, swap included.
+// Memory of this machine in bytes, swap included.
 [[nodiscard]] inline std::uint64_t memory_of_machine() {
   struct sysinfo found {};
   return sysinfo(&found) == 0 ? (std::uint64_t{found.totalram} + found.totalswap) * found.mem_unit : ~std::uint64_t{0};
 }
 
-// Where memory is overcommitted, more than there is can be allocated, and ends the process as it is used.
+// If memory is overcommitted, an allocation that is too large succeeds, and the process is killed when it uses the
+// memory.
 inline void require_memory(std::uint64_t links, std::uint64_t bytes, std::uint64_t of_machine = memory_of_machine()) {
   constexpr double gb = 1e9;
   if (bytes > of_machine)

@@ -1,13 +1,13 @@
-// How a packet finds its path: what it carries for that, and how a switch chooses among ports that all lead on.
+// How a packet finds its path: the state that it carries, and how a switch chooses among ports that all lead to its
+// destination.
 //
 // minimal         a shortest path, the same one for every packet of a pair of nodes
 // minimal-random  a shortest path, drawn anew for every packet
-// valiant         by a switch drawn at random, minimal to it and on from it (Valiant and Brebner 1981)
+// valiant         via a switch drawn at random, with minimal routing to it and on from it (Valiant and Brebner 1981)
 // adaptive        the shortest path whose next port is free soonest; where longer paths exist (dragonfly, HyperX,
-// torus),
-//                 a drawn Valiant path is taken instead when queue x hops is smaller there (UGAL-L, Singh 2005)
-// power-aware     as adaptive, but a port asleep counts as busy for `reluctance` wake-ups: links that are awake are
-//                 preferred where queues allow
+//                 torus), a drawn Valiant path instead if its queue x hops is smaller (UGAL-L, Singh 2005)
+// power-aware     as adaptive, but a sleeping port counts as busy for `reluctance` wake-ups, so that packets prefer
+//                 links that are awake where queues allow
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -27,15 +27,15 @@ inline constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max
 
 inline constexpr std::uint16_t no_port = 0xffff;
 
-// What a packet carries for its path.
+// The routing state of a packet.
 struct route_state {
-  std::uint32_t to_switch;          // where its node is attached
-  std::uint32_t via = nowhere;      // the intermediate switch (or group) still to be visited
-  std::uint32_t key = 0;            // a hash of the pair of nodes: deterministic choices follow it
-  std::uint16_t to_port = 0;        // of to_switch, to its node
-  std::uint16_t decided = no_port;  // the topology's own: a port that `start` has chosen already
-  std::uint8_t stage = 0;           // the topology's own: e.g. how many groups were left behind
-  std::uint8_t lane = 0;            // the engine's own: which of the parallel channels of a class
+  std::uint32_t to_switch;          // the switch of its destination node
+  std::uint32_t via = nowhere;      // the intermediate switch (or group) that it must visit
+  std::uint32_t key = 0;            // a hash of the pair of nodes, for deterministic choices
+  std::uint16_t to_port = 0;        // the port of to_switch to the destination node
+  std::uint16_t decided = no_port;  // used by the topology: a port that `start` has chosen already
+  std::uint8_t stage = 0;           // used by the topology, e.g. the number of groups left behind
+  std::uint8_t lane = 0;            // used by the engine: one of the parallel channels of a class
 };
 
 struct hop {
@@ -43,7 +43,7 @@ struct hop {
   std::uint8_t channel;  // class of virtual channel, below topology.channels()
 };
 
-// A small, fast generator (Vigna's SplitMix64, 2015), enough for drawing paths and destinations.
+// A small, fast generator (Vigna's SplitMix64, 2015), good enough to draw paths and destinations.
 class generator {
  public:
   explicit generator(std::uint64_t seed) : state_(seed) {}
@@ -53,7 +53,7 @@ class generator {
     z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31U);
   }
-  // A whole number below n, n > 0; the bias is below n / 2^32.
+  // An integer below n, for n > 0; the bias is below n / 2^32.
   std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(((*this)() >> 32U) * n >> 32U); }
   // Uniform in (0, 1].
   double uniform() { return (static_cast<double>((*this)() >> 11U) + 1.0) * 0x1p-53; }
@@ -62,20 +62,20 @@ class generator {
   std::uint64_t state_;
 };
 
-[[nodiscard]] constexpr std::uint32_t mixed(std::uint32_t x) {  // a hash of 32 bits (Wellons, "lowbias32", 2018)
+[[nodiscard]] constexpr std::uint32_t mixed(std::uint32_t x) {  // a 32-bit hash (Wellons, "lowbias32", 2018)
   x = (x ^ (x >> 16U)) * 0x7feb352dU;
   x = (x ^ (x >> 15U)) * 0x846ca68bU;
   return x ^ (x >> 16U);
 }
 
-// The key of a pair of nodes.
+// The hash of a pair of nodes, see route_state::key.
 [[nodiscard]] constexpr std::uint32_t pair_key(std::uint32_t from, std::uint32_t to) { return mixed(from + mixed(to)); }
 
 // The ports of one switch at one time, as routing sees them.
 class chooser {
  public:
-  // At switch `at`. `free_at[p]`: when port p will have sent all that waits for it now; in the past, since when it has
-  // been idle.
+  // For switch `at`. `free_at[p]` is the time when port p will have sent all that waits for it; if it is in the past,
+  // the port has been idle since.
   chooser(std::uint32_t at, algorithm a, const picoseconds* free_at, picoseconds now, picoseconds awake_for,
           picoseconds reluctance, picoseconds bias, generator& random)
       : at_(at),
@@ -91,20 +91,21 @@ class chooser {
   [[nodiscard]] bool adapts() const { return algorithm_ >= algorithm::adaptive; }
   [[nodiscard]] generator& random() const { return random_; }
 
-  // How long a packet queued at `port` now would wait; for power-aware, reluctance to wake a sleeping port included.
+  // How long a packet queued at `port` now would wait; with power-aware, including the reluctance to wake a sleeping
+  // port.
   [[nodiscard]] picoseconds wait(unsigned port) const {
     const picoseconds busy = std::max(free_at_[port] - now_, picoseconds{0});
     if (algorithm_ != algorithm::power_aware) return busy;
     return busy == 0 && free_at_[port] < asleep_before_ ? reluctance_ : busy;
   }
 
-  // One of `count` > 0 ports from `first` on that are equally near; `key` decides where the algorithm is deterministic.
+  // One of `count` > 0 ports from `first` on that are equally near; `key` decides if the algorithm is deterministic.
   [[nodiscard]] unsigned among(unsigned first, unsigned count, std::uint32_t key) const {
     if (count == 1) return first;
     switch (algorithm_) {
       case algorithm::minimal:
-        // Hashed anew at each switch: with the same hash everywhere, switches that a hash led to would use one port
-        // alone.
+        // Hashed anew at each switch. With the same hash everywhere, each switch would use only one port for the
+        // packets that an earlier choice by that hash sent to it.
         return first + static_cast<unsigned>(std::uint64_t{mixed(key + at_)} * count >> 32U);
       case algorithm::minimal_random:
       case algorithm::valiant:
@@ -117,14 +118,14 @@ class chooser {
     return first;
   }
 
-  // UGAL-L: whether to leave the minimal path by `port` with `hops` links to go for another by `other`.
+  // UGAL-L: whether to leave the minimal path (`port`, `hops` links to go) for a detour (`other`, `other_hops`).
   [[nodiscard]] bool prefers_detour(unsigned port, unsigned hops, unsigned other, unsigned other_hops) const {
     return wait(port) * hops > wait(other) * other_hops + bias_;
   }
 
  private:
-  // The port free soonest. Ports idle already are equal, and the first of them from a rotating start is taken, lest
-  // all traffic meet in the ports of low number.
+  // The port that is free soonest. All idle ports are equal; the search starts at a rotating port, so that traffic does
+  // not concentrate in the ports with low numbers.
   [[nodiscard]] unsigned least_free_at(unsigned first, unsigned count) const;
   [[nodiscard]] unsigned least_wait(unsigned first, unsigned count) const;
 
@@ -155,7 +156,7 @@ inline unsigned chooser::least_free_at(unsigned first, unsigned count) const {
 }
 
 inline unsigned chooser::least_wait(unsigned first, unsigned count) const {
-  // A fixed order, not a rotating one: traffic gathers in few ports and the others sleep on.
+  // A fixed order, not a rotating one: traffic concentrates in few ports, and the others stay asleep.
   unsigned best = first;
   picoseconds least = wait(first);
   for (unsigned p = first + 1; p < first + count; ++p) {

@@ -1,8 +1,8 @@
-// What a simulation is asked and what it answers: plain data, in SI units scaled to whole numbers (picoseconds, bytes).
+// The description and the result of a simulation: plain data, in SI units scaled to whole numbers (picoseconds, bytes).
 //
-// `simulate` runs one simulation to its end in the calling thread. It is a function of its argument alone: the same
-// simulation gives the same result, to the bit. It throws lull::usage_error when the description
-// contradicts itself, naming the key in the user's file, and lull::error when the network deadlocks.
+// `simulate` runs one simulation to its end in the calling thread. The result depends on its argument alone: the same
+// simulation gives the same result, bit for bit. It throws lull::usage_error, which names the key in the user's file,
+// if the description contradicts itself, and lull::error if the network deadlocks.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,29 +18,29 @@
 namespace lull::netsim {
 
 struct network_parameters {
-  std::int64_t packet = 4096;          // largest packet, bytes
+  std::int64_t packet = 4096;          // of the largest packet, bytes
   double bandwidth = 12.5e9;           // of a link in one direction, bytes/s
   double nic_bandwidth = 12.5e9;       // of a node's link, both directions
-  picoseconds cable_delay = 50'000;    // first bit, end to end
-  picoseconds switch_delay = 100'000;  // from the head in the input buffer to the head in the output buffer
+  picoseconds cable_delay = 50'000;    // of the first bit, end to end
+  picoseconds switch_delay = 100'000;  // of a packet's head, from input buffer to output buffer
   picoseconds nic_delay = 500'000;     // from a message's creation to its first bit, and from its last bit to its end
-  picoseconds credit_delay = 100'000;  // of a credit in the switches; the cable's delay comes on top
+  picoseconds credit_delay = 100'000;  // of a credit in the switches, in addition to the cable's delay
   std::int64_t input_buffer = 65536;   // bytes per port and virtual channel
   std::int64_t output_buffer = 16384;  // bytes per port and virtual channel
   unsigned virtual_channels = 0;       // 0: as many as the routing needs
   bool cut_through = true;             // false: store and forward
-  picoseconds memory_delay = 500'000;  // of a message between processes of a node
+  picoseconds memory_delay = 500'000;  // of a message between processes on a node
   double memory_bandwidth = 10e9;      // the same, bytes/s
   enum class queue_model : std::uint8_t { automatic, explicit_queues, fifo } queues = queue_model::explicit_queues;
 };
 
 struct routing_parameters {
   netsim::algorithm algorithm = netsim::algorithm::adaptive;
-  picoseconds bias = 0;   // a detour must be this much better, queue x hops
-  double reluctance = 1;  // power-aware: a sleeping port counts as busy for so many wake-ups
+  picoseconds bias = 0;   // a detour must be better by this much, queue x hops
+  double reluctance = 1;  // power-aware: a sleeping port counts as busy for this many wake-ups
 };
 
-// A row of the table of power modes, and what its keys were given.
+// A row of the table of power modes, and the values of its keys.
 struct power_parameters {
   std::string mode = "active";
   values own;
@@ -54,26 +54,26 @@ enum class arrivals : std::uint8_t { poisson, periodic, bursty, closed };
 
 struct job {
   std::string name;
-  std::vector<std::uint32_t> nodes;  // of each process; processes of a program may share one
+  std::vector<std::uint32_t> nodes;  // of each process; several processes of a program may share one
   std::string pattern = "uniform";   // name in the table of workloads
-  // Instead of a row of that table: a workload of the caller's own.
+  // Creates the caller's own workload, instead of a row of that table.
   std::function<std::unique_ptr<workload>(const job_setup&)> make = {};
-  values own;  // what its keys were given
+  values own;  // of the pattern's keys
   netsim::arrivals arrivals = netsim::arrivals::poisson;
-  double load = 0.5;             // open loop: offered bytes per process, as share of nic_bandwidth
+  double load = 0.5;             // open loop: offered bytes per process, as a share of nic_bandwidth
   std::int64_t message = 16384;  // bytes
-  std::int64_t messages = 100;   // open loop: created per process, in all; 0: until `end`
+  std::int64_t messages = 100;   // open loop: total per process; 0: until `end`
   picoseconds start = 0;
-  // bursty: messages back to back for `burst` on average, then a pause such that the mean load is `load`
+  // bursty: messages back to back for `burst` on average, then a pause that makes the mean load `load`
   picoseconds burst = 10'000'000;
-  // closed: `iterations` of: compute, then one message to each partner (all-to-all: each other process), then wait
-  // until they have been sent and the messages of this iteration meant for the process have arrived
+  // closed loop: each of `iterations` computes, sends one message to each partner (all-to-all: every other process),
+  // and waits until they are sent and this iteration's messages to the process have arrived
   std::int64_t iterations = 10;
   picoseconds compute = 100'000'000;
 };
 
 struct simulation {
-  std::string source = "read the simulation";  // begins the errors about it
+  std::string source = "read the simulation";  // prefix of error messages
   std::uint64_t seed = 1;
   std::string topology;  // name in the table
   netsim::parameters parameters;
@@ -82,18 +82,18 @@ struct simulation {
   power_parameters power;
   std::vector<job> jobs;
   picoseconds end = never;  // of simulated time
-  picoseconds warmup = 0;   // what was created before is simulated, but not in the latencies
+  picoseconds warmup = 0;   // messages created earlier are simulated, but not counted in latencies
 };
 
 struct state_of_run {
   picoseconds now;
   std::uint64_t events;
   std::uint64_t messages_done;
-  std::uint64_t messages_expected;  // 0: not known
+  std::uint64_t messages_expected;  // 0: unknown
 };
 
-// Counts in bins of a sixteenth of an octave: a percentile read from them is right to 6 %. Bin b begins, for b < 32, at
-// b picoseconds, else at (16 + b mod 16) << (b / 16 - 1); statistics.hpp has both directions.
+// Counts in bins of a sixteenth of an octave, so that a percentile is accurate to 6 %. Bin b begins at b picoseconds
+// for b < 32, otherwise at (16 + b mod 16) << (b / 16 - 1); statistics.hpp converts in both directions.
 struct histogram {
   std::vector<std::uint64_t> counts;
   std::uint64_t count = 0;
@@ -103,32 +103,32 @@ struct histogram {
   std::vector<double> batch_means;  // of consecutive parts of the run, for a confidence interval
 };
 
-// What the time of the processes of a program has gone on, picoseconds summed over them, from the begin of the program
-// to its end. Overhead of sends is sending, that of receives waiting.
+// How the processes of a program spent their time from its begin to its end: picoseconds, summed over the processes.
+// The overhead of sends counts as sending, that of receives as waiting.
 struct process_time {
   double computing = 0;
-  double sending = 0;  // until messages have left
+  double sending = 0;  // until messages have left the node
   double waiting = 0;  // for messages, answers and collectives
 };
 
 struct job_result {
   std::string name;
   picoseconds started = 0;
-  picoseconds ended = 0;  // last message delivered, last iteration or last process over
+  picoseconds ended = 0;  // when the last message, iteration or process ended
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;    // delivered
-  histogram message_latency;  // creation to last byte delivered
+  histogram message_latency;  // from creation to delivery of the last byte
   std::vector<picoseconds> iteration_ends =
-      {};  // when the last process ended each, of those that all have ended; closed loops and programs
-  // Of programs.
+      {};  // when each iteration that all processes have completed ended; closed loops and programs
+  // Of programs only.
   std::optional<process_time> time = {};
-  std::uint64_t memory_messages = 0;  // between processes of a node; not among `messages`
+  std::uint64_t memory_messages = 0;  // between processes on a node; not included in `messages`
   std::uint64_t memory_bytes = 0;
-  std::vector<std::string> remarks = {};  // what a reader of the result must know, a line each
+  std::vector<std::string> remarks = {};  // what a reader of the result must know, one line each
 };
 
 struct link_result {
-  // `from` and `to` are switches, or nodes where the bit in `kind` says so
+  // `from` and `to` are switches, or nodes if the bit in `kind` is set.
   std::uint32_t from;
   std::uint32_t to;
   enum class link_kind : std::uint8_t { injection, ejection, network } kind;
@@ -137,15 +137,15 @@ struct link_result {
   std::uint64_t wakes;
   picoseconds deep_sleep;
   picoseconds fast_wake;
-  picoseconds slow;  // adaptive_rate
-  picoseconds busy;  // transmitting, at the rate it had
+  picoseconds slow;  // at a lower rate (adaptive_rate)
+  picoseconds busy;  // transmitting, at the rate of that time
 };
 
 struct result {
   picoseconds ended = 0;
   std::uint64_t events = 0;
   std::uint64_t packets = 0;      // delivered
-  std::uint64_t packet_hops = 0;  // crossings of a link by a packet
+  std::uint64_t packet_hops = 0;  // packets times the links that they crossed
   std::uint64_t packets_injected = 0;
   std::uint64_t bytes_injected = 0;
   std::uint64_t bytes_delivered = 0;
@@ -155,20 +155,20 @@ struct result {
   double setup_cpu_s = 0;
   bool stopped = false;  // by the progress function
   unsigned virtual_channels = 0;
-  bool fifo = false;  // which of the two models ran
+  bool fifo = false;  // whether the fast model ran (eager_queues.hpp)
   std::string why_not_fifo;
-  picoseconds window = 0;           // look-ahead
-  histogram packet_latency;         // creation of the message to delivery of the packet
-  histogram network_latency;        // first bit at the source to last bit at the destination
+  picoseconds window = 0;           // length of a window: the look-ahead
+  histogram packet_latency;         // from creation of the message to delivery of the packet
+  histogram network_latency;        // from the first bit at the source to the last bit at the destination
   std::vector<std::uint64_t> hops;  // packets by number of links crossed
   std::vector<job_result> jobs;
   std::vector<link_result> links;
-  link_policy policy;  // that they followed
+  link_policy policy;  // of all links
 };
 
-// `shown` is called some ten times a second of wall time; when it answers false the simulation ends at once, with what
-// it has (`stopped`). What it throws ends the simulation, too, also while a large network is set up: then it is called with
-// zeros, and its answer is not looked at.
+// Calls `shown` about ten times per second of wall time. If it returns false, the simulation ends at once and returns
+// the result so far (`stopped`). An exception of `shown` also ends the simulation, even while a large network is set
+// up; during the set-up `shown` gets zeros, and its result is ignored.
 [[nodiscard]] result simulate(const simulation& asked, const progress& shown);
 
 }  // namespace lull::netsim

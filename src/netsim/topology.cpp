@@ -9,7 +9,7 @@
 
 namespace lull::netsim {
 
-// The table of topologies: each is the file of that name in topology/, and its NAME_entry().
+// The table of topologies: each is the file of that name in topology/, and defines NAME_entry().
 // clang-format off
 #define LULL_TOPOLOGIES(row) \
   row(fat_tree) \

@@ -1,13 +1,14 @@
-// What a topology is: switches, nodes, the cables between them, and the path a packet takes. One file each in
-// topology/.
+// The interface of a topology: switches, nodes, the cables between them, and the path of a packet. Each topology is one
+// file in topology/.
 //
 // A topology is a plain class with the members of the concept below. It is immutable once built, and knows nothing of
-// queues, time or power: the engine asks it, at each switch, for the next port. `route` is inlined into the engine's
-// loop, so it must be short: no allocation, no division by a variable, no virtual call.
+// queues, time or power: at each switch, the engine calls it to get the next port. The engine's loop inlines `route`,
+// so it must be short: no allocation, no division by a variable, no virtual call.
 //
-// Promises: cables are bidirectional (peer of peer is oneself); every node is at one switch; `route` never leads a
-// packet twice over the same channel of a link, and the graph of (link, channel) dependencies of all its routes has no
-// cycle, whatever the algorithm: this excludes deadlock. tests/unit/netsim checks all three for every topology.
+// A topology guarantees that cables are bidirectional (the peer of an end's peer is that end); that every node is
+// attached to one switch; and that `route` never leads a packet over the same channel of a link twice. For every
+// algorithm, the graph of (link, channel) dependencies of all routes has no cycle, which excludes deadlock.
+// tests/unit/netsim checks all of this for every topology.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -24,7 +25,7 @@
 
 namespace lull::netsim {
 
-// Where a cable ends: at a port of a switch, or at a node.
+// The end of a cable: a port of a switch, or a node.
 struct endpoint {
   std::uint32_t id;    // switch or node
   std::uint16_t port;  // of the switch; 0 for a node
@@ -37,20 +38,22 @@ template <class T>
 concept topology_shape = requires(const T& t, std::uint32_t n, unsigned port, algorithm a, route_state& packet, const chooser& ports) {
   { t.nodes() } -> std::same_as<std::uint32_t>;
   { t.switches() } -> std::same_as<std::uint32_t>;
-  { t.ports(n) } -> std::same_as<unsigned>;                 // of switch n, those to nodes included
+  { t.ports(n) } -> std::same_as<unsigned>;                 // of switch n, including those to nodes
   { t.peer(n, port) } -> std::same_as<endpoint>;            // of switch n
   { t.attach_point(n) } -> std::same_as<endpoint>;                  // switch and port of node n
-  { t.channels(a) } -> std::same_as<unsigned>;              // classes of virtual channels the algorithm needs
-  { T::most_links } -> std::convertible_to<unsigned>;       // a constant: no path crosses more, the links of both nodes included
-  { t.start(n, packet, ports) };                            // once, at the packet's first switch, unless it is the last
+  { t.channels(a) } -> std::same_as<unsigned>;              // classes of virtual channels that the algorithm needs
+  { T::most_links } -> std::convertible_to<unsigned>;       // a constant: the most links of a path, including those of
+                                                            // both nodes
+  { t.start(n, packet, ports) };                            // once, at the packet's first switch, unless that is its
+                                                            // last
   { t.route(n, packet, ports) } -> std::same_as<hop>;       // at switch n, which is not packet.to_switch
 };
 // clang-format on
 
-// Parameters of a topology as the user gave them: each a whole number or a list of them.
+// Parameters of a topology as the user gave them: each is an integer or a list of integers.
 using parameters = std::map<std::string, std::vector<std::int64_t>>;
 
-// The shape of a topology without its routing: what `lull topology` prints and draws, and tests measure.
+// The shape of a topology without its routing, which `lull topology` prints and draws, and tests measure.
 class shape {
  public:
   virtual ~shape() = default;
@@ -60,12 +63,12 @@ class shape {
   [[nodiscard]] virtual endpoint peer(std::uint32_t of_switch, unsigned port) const = 0;
   [[nodiscard]] virtual endpoint attach_point(std::uint32_t node) const = 0;
   [[nodiscard]] virtual unsigned channels(algorithm a) const = 0;
-  // A path crosses at most so many links, those of the two nodes included, whatever the parameters.
+  // The most links of a path, including those of the two nodes, for any parameters.
   [[nodiscard]] virtual unsigned most_links() const = 0;
-  // Links (one direction) that a cut of the nodes into two equal halves severs, at the cut the topology is known for.
+  // Links (in one direction) across the cut into two equal halves of the nodes for which the topology is known.
   [[nodiscard]] virtual std::uint64_t bisection() const = 0;
-  // The whole path of one packet: the ports taken, with their channels. `busy` says how long a packet would wait at a
-  // port of a switch; without it all queues are empty.
+  // The whole path of one packet: the ports that it takes, with their channels. `busy` returns how long a packet would
+  // wait at a port of a switch; without it all queues are empty.
   using waits = std::function<picoseconds(std::uint32_t of_switch, unsigned port)>;
   [[nodiscard]] virtual std::vector<hop> path(std::uint32_t from_node, std::uint32_t to_node, algorithm a,
                                               std::uint64_t seed, const waits& busy = {}) const = 0;
@@ -75,11 +78,11 @@ struct simulation;
 struct result;
 using progress = std::function<bool(const struct state_of_run&)>;
 
-// What every topology keeps to: so many nodes, numbered in 32 bits with room to spare, and ports, numbered in 16.
+// Limits of every topology: nodes are numbered in 32 bits with room to spare, and ports in 16.
 inline constexpr std::int64_t most_nodes = 1 << 24;
 inline constexpr std::int64_t most_ports = 4096;
 
-// A named set of parameters of a topology, e.g. of a published network.
+// A named set of parameters of a topology, e.g. those of a published network.
 struct preset {
   const char* name;
   const char* meaning;
@@ -91,7 +94,7 @@ struct topology_entry {
   const char* name;
   const char* meaning;
   std::vector<key> keys;
-  parameters small;  // of a network that fits a drawing; tests take it too
+  parameters small;  // of a network that is small enough to draw; tests use it too
   std::vector<preset> presets;
   std::unique_ptr<shape> (*build)(const netsim::parameters&);
   result (*simulate)(const simulation&, const progress&);
@@ -99,30 +102,30 @@ struct topology_entry {
 
 [[nodiscard]] std::span<const topology_entry> all_topologies();
 
-// Every preset, with the topology it is of.
+// Every preset, with its topology.
 struct preset_of {
   const preset* is;
   const topology_entry* of;
 };
 [[nodiscard]] std::vector<preset_of> all_presets();
 
-// Its network without a simulation. Throws lull::error where memory does not suffice.
+// Builds its network without a simulation. Throws lull::error if the memory does not suffice.
 [[nodiscard]] std::unique_ptr<shape> build(const topology_entry& of, const netsim::parameters& with);
 
-// Throws lull::usage_error naming the nearest known topology.
+// Throws lull::usage_error that suggests the nearest known topology.
 [[nodiscard]] const topology_entry& find_topology(const std::string& name);
 
-// Reads the parameters a user gave for one topology, or their defaults. Every failure is a lull::usage_error that names
-// the key, says what was found and what is allowed. A key that the topology does not declare was refused before.
+// Reads the parameters that a user gave for a topology, or their defaults. Every error is a lull::usage_error that
+// names the key, its value and the allowed values. Keys that the topology does not declare have been rejected before.
 class topology_reader {
  public:
   topology_reader(const char* topology, std::span<const key> keys, const parameters& given)
       : topology_(topology), keys_(keys), given_(given) {}
-  // A whole number, in the range its key declares, and at most `most`.
+  // An integer in the range that its key declares, and at most `most`.
   [[nodiscard]] unsigned one(const char* name, std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
-  // A list of them; a single number stands for a list of `same` equal ones.
+  // A list of integers; a single number stands for a list of `same` equal ones.
   [[nodiscard]] std::vector<unsigned> list(const char* name, std::size_t same = 1) const;
-  // "topology.NAME must RULE BOUND" unless it holds.
+  // Throws "topology.NAME must RULE BOUND" if `holds` is false.
   void require(bool holds, const char* name, const char* rule, std::int64_t bound) const;
   void require(bool holds, const char* name, const std::string& rule) const;
 

@@ -1,16 +1,16 @@
-// What both models of the simulator share: nodes that cut messages into packets, paths, links that carry packets and
-// sleep between them, delivery, and the loop over windows and logical processes. What happens inside a switch is
-// `Self`: explicit_queues.hpp or eager_queues.hpp.
+// The engine that both switch models share: nodes that cut messages into packets, routing, links that transmit packets
+// and sleep between them, delivery, and the loop over windows and logical processes. `Self`, explicit_queues.hpp or
+// eager_queues.hpp, models the inside of a switch.
 //
-// Which records a hop touches is known in time to fetch them before they are needed, because the events of a logical
-// process in a window are handled in three steps, the first two some events ahead of the last:
+// The engine handles the events of a logical process in a window in three steps, and runs the first two some events
+// ahead of the last. It therefore knows the records that a hop touches early enough to prefetch them:
 //
-//   look    fetch the packets of arrivals, and what timers will need
-//   route   choose the paths of arrivals, in order of time; fetch the ports they leave by
-//   act     everything else, in order of time
+//   look    prefetches the packets of arrivals, and the records that timers need
+//   route   chooses the paths of arrivals, in order of time, and prefetches their output ports
+//   act     does everything else, in order of time
 //
-// So routing sees what was routed before it at once, but what became of it (a wait for credits, a wake-up) only from
-// the next window on.
+// Routing therefore sees earlier routing decisions at once. It sees their effects (a wait for credits, a wake-up) only
+// from the next window on.
 #pragma once
 #include <time.h>
 
@@ -38,7 +38,7 @@
 
 namespace lull::netsim {
 
-// Self has: has_channels; look(arrivals, timers), route(arrivals, timers); arrive(in, packet), handle(timer);
+// Self provides has_channels; look(arrivals, timers), route(arrivals, timers); arrive(in, packet), handle(timer);
 // may_send(link, channel, bytes), await_credit(link, channel) and send(link, channel, packet, at) for nodes' links; and
 // report_deadlock().
 template <class Self, topology_shape T>
@@ -73,12 +73,12 @@ class core {
     std::uint32_t unsent = 0;
   };
 
-  // The events of a kind in the open window, and how far the first two steps have come with them.
+  // The events of one kind in the open window, and how many of them the first two steps have handled.
   class cursor {
    public:
     explicit cursor(std::span<const event> all) : all_(all) {}
-    // Those to take next so that all before `end` have been; where there are any, at least `together`, so that it is
-    // mostly as many.
+    // The events to handle next, up to `end`. If there are any, they are at least `together`, so that most calls return
+    // the same number.
     std::span<const event> to_look_at(std::uint32_t end, std::uint32_t together) {
       return upto(looked_, end, together);
     }
@@ -112,7 +112,7 @@ class core {
   void schedule_node(std::uint32_t node);
   void schedule_computed(std::uint32_t node, picoseconds at);
   void begin();
-  // Nothing happens any more, and processes wait: says which, for what.
+  // Reports which processes still wait, and for what, although no event is left.
   [[noreturn]] void report_waiting() const;
   [[nodiscard]] result finish(bool stopped);
 
@@ -129,16 +129,16 @@ class core {
   std::vector<injector> injectors_;
   deliveries deliveries_;
   picoseconds now_ = 0;
-  std::uint32_t here_ = 0;  // the logical process in turn
+  std::uint32_t here_ = 0;  // the current logical process
   std::uint64_t events_ = 0;
 };
 
-// While one logical process acts, the records of the next are fetched. Where traffic is sparse most have few events, and
-// that would come too late: then those of so many more events are.
+// While one logical process acts, the engine prefetches the records of the next one. In sparse traffic most logical
+// processes have few events, so this would be too late; the engine then prefetches a fixed number of events ahead.
 template <class Self, topology_shape T>
 void core<Self, T>::act_by_lp() {
-  // In events; docs/explanation/network-simulator.md says how they were found.
-  constexpr std::uint32_t sparse = 4;  // fewer of a logical process
+  // In events; docs/explanation/network-simulator.md explains how they were chosen.
+  constexpr std::uint32_t sparse = 4;  // traffic is sparse below this many events per logical process
   constexpr std::uint32_t look_ahead = 8;
   constexpr std::uint32_t route_ahead = 4;
   const std::size_t lps = queue_.lps();
@@ -205,7 +205,7 @@ void core<Self, T>::schedule_node(std::uint32_t node) {
     schedule_service(out, std::max({o.busy_until, created + asked_.network.nic_delay, now_}));
 }
 
-// A node sends a message at one go, as far as its credits reach: nothing else uses its link meanwhile.
+// A node sends a message in one piece, as far as its credits allow: no other message shares its link until the end.
 template <class Self, topology_shape T>
 void core<Self, T>::serve_node(link_id out) {
   const std::uint32_t node = links_.node_of(out);
@@ -225,7 +225,7 @@ void core<Self, T>::serve_node(link_id out) {
   for (picoseconds at = now_; at <= asked_.end; at = o.busy_until) {
     const auto bytes = static_cast<std::int32_t>(std::min<std::int64_t>(asked_.network.packet, i.unsent));
     if (!self().may_send(out, i.path.lane, bytes)) {
-      if (at > now_) break;  // by then there may be credits
+      if (at > now_) break;  // credits may have come back by `at`
       return self().await_credit(out, i.path.lane);
     }
     i.unsent -= static_cast<std::uint32_t>(bytes);
@@ -274,8 +274,8 @@ void core<Self, T>::choose_path(std::uint32_t at, packet& p) {
   free = std::max(free, now_) + links_.transfer_time(number == p.path.to_port && at == p.path.to_switch, p.bytes);
 }
 
-// The first bit leaves at `at`, or when the link has woken up. The link must be idle then. `waiting`: bytes, its own
-// included; of use to power that follows the backlog.
+// The first bit leaves at `at`, or when the link has woken up. The link must be idle at `at`. `waiting`: queued bytes,
+// including this packet; a power policy that follows the backlog uses it.
 template <class Self, topology_shape T>
 template <bool from_node>
 void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, std::int64_t waiting) {
@@ -293,7 +293,7 @@ void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, s
   if constexpr (from_node)
     p.first_bit = start;
   else if (net.cut_through)
-    end = std::max(end, p.tail + net.switch_delay);  // the tail cannot leave before it came
+    end = std::max(end, p.tail + net.switch_delay);  // the tail cannot leave before it has arrived
   o.busy_until = end;
   o.bytes += static_cast<std::uint64_t>(p.bytes);
   ++o.packets;
@@ -308,7 +308,7 @@ void core<Self, T>::transmit(link_id out, std::uint32_t index, picoseconds at, s
                                              o.far_lp, 0, o.far, index);
 }
 
-// The last bit of a packet reaches its node at `at`. Nothing there depends on it but the end of its message.
+// The last bit of a packet reaches its node at `at`. Only the end of its message depends on it.
 template <class Self, topology_shape T>
 void core<Self, T>::deliver(std::uint32_t index, picoseconds at) {
   const packet& p = packets_[index];

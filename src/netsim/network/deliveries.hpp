@@ -1,4 +1,4 @@
-// What a run has delivered so far: counts and latencies, of the whole and of each job.
+// What a run has delivered so far: counts and latencies, in total and per job.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -16,15 +16,15 @@ class deliveries {
  public:
   explicit deliveries(const simulation& asked) : asked_(asked), jobs_(asked.jobs.size()) {}
 
-  picoseconds last = 0;  // when the last thing happened to a message
+  picoseconds last = 0;  // when the latest message was complete
 
   void injected(std::int32_t bytes) {
     ++injected_;
     injected_bytes_ += static_cast<std::uint64_t>(bytes);
   }
 
-  // The last bit of a packet is at its node at `arrived`, and the node has it at `done`. Answers whether its message is
-  // whole now. What comes after the end of the run is not counted.
+  // Counts a packet whose last bit reaches its node at `arrived`, and which the node has received at `done`. Returns
+  // whether its message is complete. Packets received after the end of the run are not counted.
   bool delivered(const packet& p, message& m, picoseconds arrived, picoseconds done) {
     m.left -= static_cast<std::uint32_t>(p.bytes);
     if (done > asked_.end) [[unlikely]]

@@ -1,10 +1,10 @@
-// The quick model of a switch: ports that send first come, first served, so that the departure of a packet is known
-// when it is routed, and a busy port needs neither a queue nor a second event.
+// The fast switch model: ports send first come, first served, so that the departure of a packet is known when it is
+// routed, and a busy port needs neither a queue nor a second event.
 //
-// It is exact where every port has one channel and no buffer ever fills: then a packet moves to its output buffer when
-// it is routed, nobody waits for credits, and the order of arrival is the order of departure, as in
-// explicit_queues.hpp. Whether the buffers would have held is known at the end, from the longest wait at any port:
-// `fits`.
+// The model is exact if every port has one channel and no buffer ever fills. A packet then moves to its output buffer
+// when it is routed, no packet waits for credits, and packets depart in the order of arrival, as in
+// explicit_queues.hpp. The longest wait at any port shows at the end whether the buffers would have been large enough
+// (`why_not_exact`).
 #pragma once
 #include <fmt/format.h>
 
@@ -24,9 +24,9 @@ class eager_queues : public core<eager_queues<T>, T> {
   using base = core<eager_queues<T>, T>;
   using base::base;
 
-  // Why a run of this description would not be exact, known before it; empty: it may be.
+  // Why a run of this simulation cannot be exact, as far as it is known beforehand; empty if it may be exact.
   [[nodiscard]] static std::string why_not(const T& topology, const simulation& asked);
-  // After the run: the same in hindsight.
+  // After the run: why it was not exact; empty if it was.
   [[nodiscard]] std::string why_not_exact() const;
 
  private:
@@ -44,9 +44,9 @@ class eager_queues : public core<eager_queues<T>, T> {
   void send(link_id out, unsigned /*channel*/, std::uint32_t index, picoseconds at) {
     this->template transmit<true>(out, index, at, 0);
   }
-  [[noreturn]] void report_deadlock() const { this->report_waiting(); }  // no packet can
+  [[noreturn]] void report_deadlock() const { this->report_waiting(); }  // packets never wait for each other
 
-  picoseconds longest_wait_ = 0;  // between a packet's routing and its first bit
+  picoseconds longest_wait_ = 0;  // from a packet's arrival at a port to its first bit
 };
 
 template <topology_shape T>
@@ -56,7 +56,7 @@ std::string eager_queues<T>::why_not(const T& topology, const simulation& asked)
   if (n.virtual_channels > 1) return "there is more than one virtual channel";
   if (policy_of(asked.power).does == link_policy::behaviour::changes_rate)
     return "adaptive-rate links look at their queues";
-  // What a link can have sent before the first credit of it is back.
+  // The most bytes that a link can have sent before its first credit returns.
   const double rate = std::max(n.bandwidth, n.nic_bandwidth) * 1e-12;
   const auto round_trip = static_cast<double>(2 * n.cable_delay + n.switch_delay + n.credit_delay);
   const double needed = 2 * static_cast<double>(n.packet) + rate * round_trip;
@@ -76,7 +76,7 @@ std::string eager_queues<T>::why_not_exact() const {
                      static_cast<double>(longest_wait_) * 1e-6, std::ceil(most));
 }
 
-// Inlined always: GCC takes a function that only prefetches for one without effect, and drops the call.
+// Always inlined: GCC assumes that a function that only prefetches has no effect, and drops the call.
 template <topology_shape T>
 [[gnu::always_inline]] inline void eager_queues<T>::look(std::span<const event> arriving,
                                                          std::span<const event> timing) const {
@@ -108,7 +108,7 @@ void eager_queues<T>::handle(const event& e) {
   now_ = queue_.time_of(e);
   if (windows::what(e) != service) return end_computation(e.a);
   port& o = links_.port_of(e.a);
-  if (o.service_due != now_) return;  // an earlier timer was scheduled after this one
+  if (o.service_due != now_) return;  // an earlier service was scheduled after this timer
   o.service_due = never;
   serve_node(e.a);
 }

@@ -1,4 +1,4 @@
-// Runs a simulation on a topology: chooses between the two models of a switch, and times them.
+// Runs a simulation on a topology: chooses one of the two switch models, and measures its time.
 #pragma once
 #include <string>
 

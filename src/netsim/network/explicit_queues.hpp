@@ -1,15 +1,15 @@
-// The full model of a switch: finite buffers on both sides, virtual channels, credits, round-robin arbitration.
+// The full switch model: finite input and output buffers, virtual channels, credits, round-robin arbitration.
 //
-// A packet arrives in the input buffer of its port and virtual channel, where its sender had reserved room.
-// `switch_delay` after its head (cut-through) or its tail (store-and-forward) it is routed and moves to the output
-// buffer of the port and channel chosen as soon as there is room; then its input room is free and a credit travels
-// back. Inputs that wait for the same output buffer are served round robin. The link takes the channels of its port
-// that have a packet and the credits for it round robin, one packet at a time; a packet leaves the output buffer when
-// its first bit does. The crossbar is never the bottleneck. Nodes take from their link whatever comes.
+// A packet arrives in the input buffer of its port and virtual channel, where its sender has reserved space. It is
+// routed `switch_delay` after its head (cut-through) or its tail (store-and-forward) arrives, and moves to the output
+// buffer of the chosen port and channel as soon as there is space; this frees its space in the input buffer, and a
+// credit travels back. Inputs that wait for the same output buffer are served round robin. The link serves the channels
+// of its port that have a packet and the credits for it round robin, one packet at a time; a packet leaves the output
+// buffer when its first bit does. The crossbar is never the bottleneck. Nodes always accept what their link delivers.
 //
-// Credits and idle links cost no events of their own: a port looks for credits that have come back when it needs them,
-// and only a port that found none, or is busy, gets a timer. A hop touches four lines of memory: the packet, the
-// input port it stands in, the port it leaves by and that port's channels.
+// Credits and idle links need no events of their own: a port collects returned credits when it needs them, and only a
+// port that found none, or is busy, gets a timer. A hop touches four cache lines: the packet, its input port, its
+// output port and that port's channels.
 #pragma once
 #include <fmt/format.h>
 
@@ -54,7 +54,7 @@ class explicit_queues : public core<explicit_queues<T>, T> {
   }
   void send(link_id out, unsigned channel, std::uint32_t index, picoseconds at);
   void send_on(link_id out, unsigned channel, std::uint32_t index);
-  // Bytes that wait for a link, those of the packet in turn included.
+  // Bytes that wait for a link, including those of the current packet.
   [[nodiscard]] std::int64_t backlog(link_id out, const packet& p);
   [[nodiscard]] std::int64_t backlog_of_node(link_id out, const packet& p, picoseconds at);
   void collect_credits(input_port& in, picoseconds until);
@@ -64,7 +64,7 @@ class explicit_queues : public core<explicit_queues<T>, T> {
   virtual_output_queues voqs_;
 };
 
-// Inlined always: GCC takes a function that only prefetches for one without effect, and drops the call.
+// Always inlined: GCC assumes that a function that only prefetches has no effect, and drops the call.
 template <topology_shape T>
 [[gnu::always_inline]] inline void explicit_queues<T>::look(std::span<const event> arriving,
                                                             std::span<const event> timing) const {
@@ -86,8 +86,8 @@ void explicit_queues<T>::route(std::span<const event> arriving, std::span<const 
   for (const event& e : arriving) {
     now_ = queue_.time_of(e);
     const input_port& in = links_.input_of(e.a);
-    // A full input port will hand its credits over; whether it is full cannot be predicted, so something is fetched
-    // anyway.
+    // A full input port will transfer its credits to the sender. Whether it is full cannot be predicted, so one of the
+    // two records is fetched without a branch.
     __builtin_prefetch(in.count == input_port::most ? static_cast<const void*>(&links_.channel_of(in.sender, 0)) : &in);
     choose_path(e.lp, packets_[e.b]);
   }
@@ -106,7 +106,7 @@ void explicit_queues<T>::handle(const event& e) {
   }
 }
 
-// A packet stands in an input buffer and goes where it was routed to.
+// A packet in an input buffer moves to the output that routing has chosen.
 template <topology_shape T>
 void explicit_queues<T>::arrive(link_id in, std::uint32_t index) {
   packet& p = packets_[index];
@@ -131,15 +131,15 @@ void explicit_queues<T>::arrive(link_id in, std::uint32_t index) {
     serve(out);
 }
 
-// The packet moves on inside the switch: its room in the input buffer is free when its tail is there, and its sender
-// will know when the credit has travelled back.
+// The packet moves on inside the switch. Its space in the input buffer is free when its tail has arrived, and its
+// sender learns of it when the credit has travelled back.
 template <topology_shape T>
 void explicit_queues<T>::release(const packet& p) {
   input_port& in = links_.input_of(p.in);
   const picoseconds at = std::max(now_, p.tail) + asked_.network.credit_delay + asked_.network.cable_delay;
   const std::uint32_t what = std::uint32_t{p.channel} << 24U | static_cast<std::uint32_t>(p.bytes);
   if ((in.awaited >> p.channel & 1U) == 0) [[likely]] {
-    // Credits back by the window's begin can be handed over: nobody asks for an earlier time any more.
+    // Credits that are back by the begin of the window can be transferred: no event asks for an earlier time any more.
     if (in.count == input_port::most) collect_credits(in, queue_.begin());
     if (in.count < input_port::most) [[likely]] {
       in.at[in.count] = at;
@@ -169,18 +169,18 @@ void explicit_queues<T>::append(link_id out, unsigned channel, std::uint32_t ind
 template <topology_shape T>
 void explicit_queues<T>::serve_when_due(link_id out) {
   port& o = links_.port_of(out);
-  if (o.service_due != now_) return;  // an earlier timer was scheduled after this one
+  if (o.service_due != now_) return;  // an earlier service was scheduled after this timer
   o.service_due = never;
   if (links_.from_node(out)) return serve_node(out);
   if (o.busy_until > now_) return o.occupied != 0 ? schedule_service(out, o.busy_until) : void();
   serve(out);
 }
 
-// An idle port sends the head of the next channel that has one and the credits for it.
+// An idle port sends the first packet of the next channel that has a packet and the credits for it.
 template <topology_shape T>
 void explicit_queues<T>::serve(link_id out) {
   port& o = links_.port_of(out);
-  // Channels from `turn` on, then those before it.
+  // First the channels from `turn` on, then those before it.
   for (unsigned part = 0; part < 2; ++part) {
     const unsigned from = (1U << o.turn) - 1;
     for (unsigned left = part == 0 ? o.occupied & ~from : o.occupied & from; left != 0; left &= left - 1) {
@@ -228,7 +228,7 @@ void explicit_queues<T>::collect_credits(input_port& in, picoseconds until) {
   for (unsigned i = 0; i < in.count; ++i) {
     const picoseconds at = in.at[i];
     const std::uint32_t what = in.what[i];
-    const bool back = at <= until;  // cannot be predicted: no branch
+    const bool back = at <= until;  // no branch, since it cannot be predicted
     links_.channel_of(in.sender, what >> 24U).credit += back ? static_cast<std::int32_t>(what & 0xffffffU) : 0;
     in.at[kept] = at;
     in.what[kept] = what;
@@ -237,7 +237,7 @@ void explicit_queues<T>::collect_credits(input_port& in, picoseconds until) {
   in.count = static_cast<std::uint8_t>(kept);
 }
 
-// A port without credits gets a timer for when the next one is back, or asks the other end to tell.
+// A port without credits gets a timer for the return of the next one, or asks the other end to notify it.
 template <topology_shape T>
 void explicit_queues<T>::await_credit(link_id out, unsigned channel) {
   input_port& in = links_.input_of(links_.port_of(out).far);
@@ -262,7 +262,7 @@ void explicit_queues<T>::take_credit(link_id out, unsigned channel, std::int32_t
     serve(out);
 }
 
-// Names a few ports that wait for each other.
+// Names a few of the ports that wait for each other.
 template <topology_shape T>
 void explicit_queues<T>::report_deadlock() const {
   if (packets_.used() == 0) this->report_waiting();

@@ -1,9 +1,9 @@
-// The records of ports, buffers and packets, and the wiring between them: what the engine's loop reads and writes.
+// The records of ports, buffers and packets and the wiring between them, which the engine's loop reads and writes.
 //
-// A link is one direction of a cable; its number is that of the port that sends into it: ports of switch 0, of switch
-// 1, ..., then one for each node. The two directions of a cable know each other as `far`. What a switch keeps of a link
-// that ends at it, the input port, is filed under the link that leaves by the same port, so all records of a switch lie
-// side by side.
+// A link is one direction of a cable. Its number is that of the port that sends into it: ports of switch 0, of switch
+// 1, ..., then one for each node. The two directions of a cable refer to each other as `far`. The receiving end of a
+// link at a switch, the input port, is stored under the number of the link that leaves by the same port, so that all
+// records of a switch are contiguous.
 #pragma once
 #include <sys/mman.h>
 
@@ -30,14 +30,14 @@ using link_id = std::uint32_t;
 
 struct alignas(64) packet {
   route_state path;
-  std::uint32_t next = nowhere;  // in the queue it stands in
+  std::uint32_t next = nowhere;  // in its queue
   std::uint32_t message = 0;
   std::int32_t bytes = 0;
-  link_id in = 0;             // where it arrived
+  link_id in = 0;             // the input port, by its link
   bool started = false;       // topology.start() has chosen its path
   picoseconds tail = 0;       // when its last bit arrived there
   picoseconds first_bit = 0;  // when it left its node
-  link_id out = 0;            // where it goes on
+  link_id out = 0;            // the link by which it leaves
   std::uint8_t channel = 0;   // of the input port
   std::uint8_t out_channel = 0;
   std::uint16_t hops = 0;  // links crossed
@@ -47,42 +47,42 @@ static_assert(sizeof(packet) == 64);
 // The sending end of a link.
 struct alignas(64) port {
   picoseconds busy_until = 0;
-  picoseconds service_due = never;  // when its next service is due; later ones scheduled before are void
+  picoseconds service_due = never;  // when its next service is due; timers for later services are void
   std::uint64_t bytes = 0;          // sent
-  picoseconds deep = 0;             // of link_rest
+  picoseconds deep = 0;             // see link_rest
   picoseconds other = 0;
   std::uint32_t wakes = 0;
   std::uint32_t packets = 0;   // sent
   link_id far = 0;             // the other direction of the cable
-  std::uint32_t far_lp = 0;    // where the link ends; of a cable to a node, the node's logical process
-  std::uint16_t occupied = 0;  // channels with packets in the output buffer, a bit each
-  std::uint16_t blocked = 0;   // channels for which packets wait in input buffers
-  std::uint8_t turn = 0;       // the channel to be looked at first
+  std::uint32_t far_lp = 0;    // the logical process at the end of the link; for a cable to a node, that of the node
+  std::uint16_t occupied = 0;  // bit mask of channels with packets in the output buffer
+  std::uint16_t blocked = 0;   // bit mask of channels for which packets wait in input buffers
+  std::uint8_t turn = 0;       // the channel to serve first
   bool to_node = false;
   bool node_cable = false;  // to or from a node
 };
 
-// One virtual channel of a port: its output buffer, and the room its sender knows of at the other end.
+// One virtual channel of a port: its output buffer, and the free space at the other end that its sender knows of.
 struct channel_queue {
   std::uint32_t head = nowhere;
   std::uint32_t tail = nowhere;
   std::int32_t credit = 0;  // bytes
-  std::int32_t space = 0;   // bytes of the output buffer
+  std::int32_t space = 0;   // free bytes of the output buffer
 };
 
-// The receiving end of a link: credits on their way back that nobody has asked for yet.
+// The receiving end of a link: credits on their way back that the sender has not collected yet.
 struct alignas(64) input_port {
   static constexpr unsigned most = 4;
   std::array<picoseconds, most> at{};
   std::array<std::uint32_t, most> what{};  // channel << 24 | bytes
   link_id sender = 0;                      // the link that ends here
-  std::uint16_t awaited = 0;               // channels whose sender waits for a credit, a bit each
+  std::uint16_t awaited = 0;               // bit mask of channels whose sender waits for a credit
   std::uint8_t count = 0;
 };
 static_assert(sizeof(port) == 64 && sizeof(input_port) == 64 && sizeof(channel_queue) == 16);
 
-// Memory for large arrays: begins with a cache line, so that four channels share one, and asks for huge pages, because
-// a hop touches arrays all over.
+// Allocator for large arrays. They are aligned to a cache line, so that four channels share one, and use huge pages,
+// because a hop touches arrays all over.
 template <class R>
 struct large {
   using value_type = R;
@@ -104,8 +104,8 @@ struct large {
 template <class R>
 using large_vector = std::vector<R, large<R>>;
 
-// Records of one kind, named by number; numbers are used again. After all were free, those taken in a row lie side by
-// side.
+// Records of one kind, which are numbered; numbers are reused. After all records were free, consecutive calls of take()
+// return adjacent records.
 template <class R>
 class pool {
  public:
@@ -113,7 +113,7 @@ class pool {
     if (free_count_ == 0) [[unlikely]]
       return add();
     const std::uint32_t index = free_[--free_count_];
-    ::new (&records_[index]) R;  // in place: a copy of a fresh one would wait for the parts of it
+    ::new (&records_[index]) R;  // in place: copying a fresh record would stall on its parts
     return index;
   }
   void put_back(std::uint32_t index) {
@@ -133,20 +133,20 @@ class pool {
     free_.resize(records_.capacity());
     return static_cast<std::uint32_t>(records_.size() - 1);
   }
-  // All are free: the lowest number is the next one.
+  // All are free: take() returns the lowest number next.
   [[gnu::noinline]] void put_in_order() {
     put_back_ = 0;
     for (std::size_t i = 0; i < free_count_; ++i) free_[i] = static_cast<std::uint32_t>(free_count_ - 1 - i);
   }
 
   large_vector<R> records_;
-  std::vector<std::uint32_t> free_;  // the last is the next one; has room for all
+  std::vector<std::uint32_t> free_;  // the last is taken next; has room for all
   std::size_t free_count_ = 0;
-  std::size_t put_back_ = 0;  // since they were put in order
+  std::size_t put_back_ = 0;  // since put_in_order()
 };
 
-// Packets in input buffers whose output buffer is full, served round robin over the inputs. A room exists only while a
-// channel of a port is blocked.
+// Packets in input buffers whose output buffer is full, served round robin over the inputs. A queue (`room`) exists
+// only while a channel of a port is blocked.
 class virtual_output_queues {
  public:
   explicit virtual_output_queues(unsigned most_ports) : ports_(most_ports), words_((most_ports + 63) / 64) {}
@@ -162,11 +162,11 @@ class virtual_output_queues {
     tails_[at] = index;
     bits_[std::size_t{room} * words_ + input / 64] |= std::uint64_t{1} << input % 64;
   }
-  // The packet whose turn it is. The room must be one.
+  // The next packet. The queue must exist.
   [[nodiscard]] std::uint32_t first(std::uint32_t room) const {
     return heads_[std::size_t{room} * ports_ + turn_input(room)];
   }
-  // Takes it; closes the room behind the last.
+  // Removes the next packet; closes the queue if it was the last.
   void take(std::uint32_t& room, const pool<packet>& packets) {
     const unsigned input = turn_input(room);
     const std::size_t at = std::size_t{room} * ports_ + input;
@@ -206,8 +206,8 @@ class virtual_output_queues {
   }
 
   unsigned ports_, words_;
-  std::vector<std::uint32_t> heads_, tails_;  // room x input
-  std::vector<std::uint64_t> bits_;           // inputs with packets
+  std::vector<std::uint32_t> heads_, tails_;  // [room][input]
+  std::vector<std::uint64_t> bits_;           // mask of inputs with packets, by room
   std::vector<unsigned> turns_;
   std::vector<std::uint32_t> free_;
 };
@@ -215,7 +215,7 @@ class virtual_output_queues {
 class network_state {
  public:
   template <topology_shape T>
-  // `still_wanted` is called now and then while a large network is set up; what it throws ends that.
+  // Calls `still_wanted` from time to time while it sets up a large network; an exception of it ends the set-up.
   network_state(const T& topology, const simulation& asked, bool with_channels,
                 const std::function<void()>& still_wanted);
 
@@ -225,7 +225,7 @@ class network_state {
   [[nodiscard]] bool from_node(link_id link) const { return link >= first_.back(); }
   [[nodiscard]] std::uint32_t node_of(link_id link) const { return link - first_.back(); }
 
-  // The switch that sends into it.
+  // The switch that sends into the link.
   [[nodiscard]] std::uint32_t switch_of(link_id link) const {
     return static_cast<std::uint32_t>(std::ranges::upper_bound(first_, link) - first_.begin() - 1);
   }
@@ -239,7 +239,7 @@ class network_state {
   [[nodiscard]] std::uint32_t& voq_of(link_id link, unsigned channel) {
     return voqs_[std::size_t{link} * channels_per_link_ + channel];
   }
-  // When the port has sent all that waits for it now, as routing estimates it.
+  // When the port will have sent all that waits for it, as routing estimates it.
   [[nodiscard]] picoseconds* free_at(link_id link) { return &free_at_[link]; }
 
   void prefetch_port(link_id link) const { __builtin_prefetch(&ports_[link]); }
@@ -254,7 +254,7 @@ class network_state {
   [[nodiscard]] picoseconds transfer_time(bool node_cable, std::int64_t bytes) const {
     return static_cast<picoseconds>(static_cast<std::uint64_t>(bytes) * rates_[node_cable ? 1 : 0] >> rate_bits);
   }
-  // The same for all that a link has sent, which may take longer than the 2^44 ps that a product of 64 bits can hold.
+  // The same for all that a link has sent, which may take longer than the 2^44 ps that a 64-bit product can hold.
   [[nodiscard]] picoseconds transfer_time_of_all(bool node_cable, std::uint64_t bytes) const {
     __extension__ using product = unsigned __int128;
     return static_cast<picoseconds>(product{bytes} * rates_[node_cable ? 1 : 0] >> rate_bits);
@@ -269,7 +269,7 @@ class network_state {
   static constexpr link_id links_between_looks = 1 << 18;
   void check(const simulation& asked, unsigned classes);
 
-  std::vector<link_id> first_;  // of each switch; at the end, of the nodes
+  std::vector<link_id> first_;  // of each switch; the last is that of the nodes
   large_vector<port> ports_;
   large_vector<channel_queue> channels_;
   large_vector<input_port> inputs_;  // of links that end at a switch
@@ -287,7 +287,7 @@ inline void network_state::check(const simulation& asked, unsigned classes) {
   require(n.packet >= 1 && n.packet < 1 << 24, "network.packet", "lie in 1..16777215 bytes");
   require(n.bandwidth > 0, "network.bandwidth", "be above 0");
   require(n.nic_bandwidth > 0, "network.nic_bandwidth", "be above 0");
-  constexpr double most_s = 16;  // 2^44 ps are 17.6 s: what transfer_time() can hold
+  constexpr double most_s = 16;  // transfer_time() can hold 2^44 ps = 17.6 s
   require(static_cast<double>(n.packet) <= most_s * std::min(n.bandwidth, n.nic_bandwidth), "network.bandwidth",
           fmt::format("send a packet of {} bytes within {} s, and network.nic_bandwidth too", n.packet, most_s));
   require(n.input_buffer >= n.packet && n.input_buffer < 1 << 30, "network.input_buffer",

@@ -1,5 +1,5 @@
-// Counting latencies as they come: a histogram with a bounded relative error, and means of consecutive batches, from
-// which a confidence interval follows although neighbouring latencies depend on each other.
+// Counts latencies as they occur: a histogram with a bounded relative error, and means of consecutive batches, which
+// give a confidence interval although successive latencies are correlated.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace lull::netsim {
 
-// Bins as HdrHistogram has them: 16 linear parts of each octave of picoseconds, so a bin is at most 1/16 wide.
+// Bins like those of HdrHistogram: 16 linear parts of each octave of picoseconds, so a bin is at most 1/16 wide.
 [[nodiscard]] constexpr std::size_t bin_of(picoseconds value) {
   const auto v = static_cast<std::uint64_t>(value);
   if (v < 16) return v;
@@ -38,7 +38,7 @@ class latency_counter {
 
  private:
   static constexpr std::size_t most_batches = 64;
-  [[gnu::noinline, gnu::cold]] void end_batch() {  // so that add() needs no room on the stack
+  [[gnu::noinline, gnu::cold]] void end_batch() {  // kept out of add(), which then needs no stack frame
     means_.push_back(static_cast<double>(batch_sum_) / static_cast<double>(batch_size_));
     sum_ += static_cast<double>(batch_sum_);
     count_ += batch_size_;

@@ -1,5 +1,5 @@
-// The jobs of a simulation on their nodes: leads what the network asks a node, or tells it, to the process that runs
-// there.
+// The jobs of a simulation on their nodes: forwards what the network requests from a node, or reports to it, to the
+// process that runs there.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,21 +12,21 @@ namespace lull::netsim {
 
 class traffic {
  public:
-  // Throws lull::usage_error where a job contradicts itself, the others or the number of nodes.
+  // Throws lull::usage_error if a job contradicts itself, the other jobs or the number of nodes.
   traffic(const simulation& asked, std::uint32_t nodes);
 
-  [[nodiscard]] std::uint64_t expected() const;  // messages in all; 0: not known
+  [[nodiscard]] std::uint64_t expected() const;  // messages in total; 0: unknown
   [[nodiscard]] std::uint64_t created() const { return created_; }
-  // Processes that still wait for something.
+  // The number of processes that still wait.
   [[nodiscard]] std::uint64_t waiting() const;
-  // Which, in words for one line; empty where that cannot be said.
+  // Names some of them, in words for one line; empty if they cannot be named.
   [[nodiscard]] std::string who_waits() const;
-  // What the workload of a job knows of it.
+  // Adds to the result what the workload of a job knows of it.
   void add_to(job_result& result, std::uint32_t job, picoseconds end) const { jobs_[job]->add_to(result, end); }
 
   void prefetch(std::uint32_t node) const { __builtin_prefetch(processes_[node]); }
 
-  // As of class process.
+  // See class process.
   [[nodiscard]] picoseconds next_at(std::uint32_t node) const { return processes_[node]->next_at(); }
   [[nodiscard]] message take(std::uint32_t node) {
     ++created_;
@@ -46,7 +46,7 @@ class traffic {
   std::vector<std::unique_ptr<workload>> jobs_;
   std::vector<std::string> names_;   // of the jobs
   std::vector<process*> processes_;  // by node
-  std::unique_ptr<process> idle_;    // of nodes without a job
+  std::unique_ptr<process> idle_;    // for nodes without a job
   std::uint64_t created_ = 0;
 };
 

@@ -95,7 +95,7 @@ bool windows::open() {
   return true;
 }
 
-// By counting: logical processes are visited in order of number, and only those with events.
+// A counting sort: visits logical processes in order of number, and only those with events.
 void windows::sort(unsigned window) {
   const auto each = [&](kind k, auto&& with) {
     const slot& due = slots_[k][window];
@@ -122,7 +122,7 @@ void windows::sort(unsigned window) {
   for (std::size_t n = 0; n < lps_; ++n) counts_[places_[n].lp] = {};
 }
 
-// Makes of each count where its events go; answers how many there are at most at one logical process.
+// Replaces each count by the index at which its events begin; returns the most events at one logical process.
 windows::of_each_kind windows::find_places() {
   place* to = places_.data();
   of_each_kind sum{};
@@ -142,7 +142,7 @@ windows::of_each_kind windows::find_places() {
   return most;
 }
 
-// Where traffic is sparse: few events are out of order, and those of one logical process end where the next begin.
+// For sparse traffic: few events are out of order, and those of one logical process end where the next begin.
 void windows::order_few(std::span<event> events) {
   std::uint64_t last = rank_of(events[0]);
   for (std::size_t i = 1; i < events.size(); ++i) {
@@ -166,7 +166,7 @@ void windows::order_each(kind k) {
     order({sorted_[k].data() + places_[n].first[k], sorted_[k].data() + places_[n + 1].first[k]});
 }
 
-// Those of one logical process.
+// Sorts the events of one logical process.
 void windows::order(std::span<event> events) {
   const std::size_t n = events.size();
   if (n <= 2) {
@@ -189,13 +189,14 @@ void windows::order(std::span<event> events) {
   }
 }
 
-// By counting how many lie in each of some equal parts of the window, so many that few share one.
+// Divides the window into equal parts, so many that few events share one, and sorts by counting the events of each
+// part.
 void windows::order_many(std::span<event> events) {
   const unsigned parts_bits = std::min(static_cast<unsigned>(std::bit_width(events.size())), bits_);
   const unsigned shift = 2 + bits_ - parts_bits;
   parts_.assign(std::size_t{1} << parts_bits, 0);
   for (const event& e : events) ++parts_[e.when >> shift];
-  if (std::ranges::max(parts_) > few) {  // many events lie close together
+  if (std::ranges::max(parts_) > few) {  // many events are close together
     std::ranges::stable_sort(events, {}, rank_of);
     return;
   }
@@ -208,7 +209,7 @@ void windows::order_many(std::span<event> events) {
 
 void windows::cut_off(picoseconds end) {
   std::size_t lps = 0;
-  of_each_kind seen{};  // of sorted_
+  of_each_kind seen{};  // in sorted_
   of_each_kind kept{};
   for (std::size_t n = 0; n < lps_; ++n) {
     const of_each_kind begins = kept;

@@ -1,15 +1,16 @@
-// The event queue: simulated time cut into windows, each sorted when it is opened, by logical process and then by time.
+// The event queue: simulated time is divided into windows, each of which is sorted when it is opened, by logical
+// process and then by time.
 //
-// A *logical process* is a switch together with the interfaces of its nodes. Nothing that happens at one logical
-// process can change another sooner than the look-ahead of the network (a cable and a switch away, or a credit's way
-// back). So with windows no longer than the look-ahead, all events of one logical process in a window can be handled in
-// a row, in order of time, and its records stay in the nearest cache. Whatever an event causes elsewhere lies in a
-// later window.
+// A *logical process* is a switch together with the interfaces of its nodes. An event at one logical process cannot
+// affect another sooner than the look-ahead of the network (the delay of a cable and a switch, or of a returning
+// credit). If windows are no longer than the look-ahead, all events of one logical process in a window can be handled
+// in a row, in order of time, and its records stay in the nearest cache. All effects on other logical processes fall
+// into later windows.
 //
-// There are two kinds of event, arrivals of *packets* and *timers* for everything else, kept apart so that loops over
-// one kind need not ask which it is. Events of near windows are appended to their window, without order; far ones wait
-// in a heap. What happens at one logical process and time is ordered by when it was scheduled (arrivals first, far ones
-// last), so a run repeats to the bit.
+// There are two kinds of event, arrivals of *packets* and *timers* for everything else. They are stored separately, so
+// that a loop over one kind need not test for it. Events of near windows are appended to their window, unsorted; far
+// ones wait in a heap. Events at one logical process and time are ordered by when they were scheduled (arrivals first,
+// far ones last), so a run repeats bit for bit.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -25,7 +26,7 @@
 namespace lull::netsim {
 
 struct event {
-  std::uint32_t when;  // picoseconds into the window << 2 | the caller's own two bits
+  std::uint32_t when;  // picoseconds into the window << 2 | two bits of the caller
   std::uint32_t lp;
   std::uint32_t a;
   std::uint32_t b;
@@ -43,7 +44,7 @@ class windows {
   [[nodiscard]] picoseconds time_of(const event& e) const { return begin_ + (e.when >> 2U); }
   [[nodiscard]] static unsigned what(const event& e) { return e.when & 3U; }
 
-  // Schedules in a later window. A timer may also lie in the open window, for the logical process whose turn it is.
+  // Schedules an event in a later window. A timer of the current logical process may also be in the open window.
   template <kind k>
   void schedule(picoseconds at, std::uint32_t lp, unsigned what, std::uint32_t a, std::uint32_t b) {
     const std::int64_t window = at >> bits_;
@@ -55,26 +56,27 @@ class windows {
     schedule_now(when, lp, a, b);
   }
 
-  // Opens the next window that has events; false when there is none.
+  // Opens the next window that has events; returns false if there is none.
   bool open();
 
-  // The open window's events at the n-th logical process that has any, in order of time. Timers scheduled meanwhile for
-  // the logical process in turn come by `sooner`.
+  // The events of the open window at the n-th logical process that has any, in order of time. `sooner` returns timers
+  // that the current logical process has scheduled since the window was opened.
   [[nodiscard]] std::size_t lps() const { return lps_; }
   [[nodiscard]] std::uint32_t lp(std::size_t n) const { return places_[n].lp; }
   [[nodiscard]] std::span<const event> events(kind k, std::size_t n) const {
     return {sorted_[k].data() + places_[n].first[k], sorted_[k].data() + places_[n + 1].first[k]};
   }
-  // The same events as one row, and where in it those of the n-th logical process end.
+  // The same events of all logical processes in a row, and the index in it at which those of the n-th end.
   [[nodiscard]] std::span<const event> events(kind k) const { return {sorted_[k].data(), places_[lps_].first[k]}; }
   [[nodiscard]] std::uint32_t end_of(kind k, std::size_t n) const { return places_[n + 1].first[k]; }
   [[nodiscard]] std::size_t count() const {
     return std::size_t{places_[lps_].first[packets]} + places_[lps_].first[timers];
   }
-  // Forgets events of the open window after `end`.
+  // Drops events of the open window after `end`.
   void cut_off(picoseconds end);
 
-  // Whether a timer scheduled in this window for the logical process in turn comes before `when`; if so, takes it.
+  // Takes a timer scheduled in this window for the current logical process if it is due before `when`; returns whether
+  // it did.
   bool sooner(std::uint32_t when, event& e) {
     if (now_.empty() || (now_.front().when >> 2U) >= (when >> 2U)) [[likely]]
       return false;
@@ -89,7 +91,7 @@ class windows {
 
  private:
   static constexpr unsigned slot_count = 512;
-  static constexpr std::uint32_t few = 32;  // events that are put in order one by one
+  static constexpr std::uint32_t few = 32;  // events that are sorted one by one
   struct far_event {
     std::int64_t window;
     std::uint64_t order;
@@ -99,7 +101,7 @@ class windows {
       return window != other.window ? window > other.window : order > other.order;
     }
   };
-  // A piece of a window to come. They are used again, so that the memory is that of the events there are, and warm.
+  // A piece of a later window. Chunks are reused, so that the memory in use matches the number of events, and is warm.
   struct chunk {
     static constexpr std::uint32_t room = 63;
     chunk* next;
@@ -109,7 +111,7 @@ class windows {
   struct slot {
     chunk* first = nullptr;
     chunk* last = nullptr;
-    event* at = nullptr;   // where the next event of it goes
+    event* at = nullptr;   // where the next event is stored
     event* end = nullptr;  // of the last chunk
     [[nodiscard]] std::span<const event> events_in(const chunk& c) const {
       return {c.events.data(), &c == last ? at : c.events.data() + chunk::room};
@@ -130,7 +132,8 @@ class windows {
   }
   void add_chunk(slot& s, unsigned window);
   void release_chunks(slot& s);
-  // Of the open window. In words, not as an event: to read one as a whole that was just written by parts takes long.
+  // Schedules in the open window. Passes words, not an event: reading a struct just after its parts were written is
+  // slow.
   void schedule_now(std::uint32_t when, std::uint32_t lp, std::uint32_t a, std::uint32_t b);
   void schedule_far(kind k, std::int64_t window, const event& e);
   [[nodiscard]] std::int64_t next_occupied() const;
@@ -143,20 +146,20 @@ class windows {
   void order_many(std::span<event> events);
 
   unsigned bits_;
-  std::uint32_t time_mask_;  // of a time, what lies within a window
+  std::uint32_t time_mask_;  // selects the time within a window
   std::int64_t current_ = -1;
   picoseconds begin_ = 0;
-  std::array<std::vector<slot>, 2> slots_;       // of windows to come, unordered
-  std::array<std::vector<event>, 2> sorted_;     // of the open window; what it does not need is left over
-  std::vector<place> places_;                    // behind the last, where all end
-  std::size_t lps_ = 0;                          // of `places_`
+  std::array<std::vector<slot>, 2> slots_;       // of later windows, unsorted
+  std::array<std::vector<event>, 2> sorted_;     // of the open window; the rest is unused
+  std::vector<place> places_;                    // one more at the end, where all end
+  std::size_t lps_ = 0;                          // number of `places_` in use
   std::vector<std::unique_ptr<chunk[]>> owned_;  // NOLINT(modernize-avoid-c-arrays)
   chunk* free_ = nullptr;
   std::array<std::uint64_t, slot_count / 64> occupied_{};
-  std::vector<of_each_kind> counts_;       // by logical process; zero but while sorting
-  std::vector<std::uint64_t> has_events_;  // logical processes, a bit each; the same
-  std::vector<std::uint32_t> parts_;       // while sorting
-  std::vector<event> unordered_;           // the same
+  std::vector<of_each_kind> counts_;       // by logical process; zero except while sorting
+  std::vector<std::uint64_t> has_events_;  // bit mask of logical processes; zero except while sorting
+  std::vector<std::uint32_t> parts_;       // used while sorting
+  std::vector<event> unordered_;           // used while sorting
   std::vector<event> now_;                 // heap
   std::priority_queue<far_event> far_;
   std::uint64_t far_order_ = 0;

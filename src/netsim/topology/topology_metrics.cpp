@@ -10,7 +10,7 @@
 namespace lull::netsim {
 namespace {
 
-// The switches next to each one, each once however many cables lead to it.
+// The neighbours of each switch, each listed once however many cables lead to it.
 struct neighbourhoods {
   std::vector<std::size_t> first;  // of each switch; one more at the end
   std::vector<std::uint32_t> switches;
@@ -33,23 +33,23 @@ neighbourhoods neighbourhoods_of(const shape& network) {
   return result;
 }
 
-// Searches from many switches at once, a bit for each (Then et al., "The more the merrier", 2014): networks are a few
-// links wide, so most searches are at the same switches at the same time.
+// Searches from many switches at once, one bit per search (Then et al., "The more the merrier", 2014): networks are a
+// few links wide, so most searches reach the same switches at the same time.
 using searches = std::array<std::uint64_t, 8>;
 constexpr std::size_t at_once = 64 * std::tuple_size_v<searches>;
 
 struct lengths {
-  std::uint64_t pairs = 0;  // of a node at a source and one at another switch, reached
-  std::uint64_t links = 0;  // between their switches, in all
+  std::uint64_t pairs = 0;  // of a node at a source and a reached one at another switch
+  std::uint64_t links = 0;  // total between their switches
   unsigned most = 0;
 };
 
-// From `sources`, at most `at_once` of them, which have `nodes` nodes each, to all switches, which have `nodes_of`.
+// From `sources` (at most `at_once`), which have `nodes` nodes each, to all switches, which have `nodes_of`.
 lengths search(const neighbourhoods& around, const std::vector<std::uint32_t>& nodes_of,
                const std::vector<std::uint32_t>& sources, std::uint64_t nodes) {
   const std::size_t switches = nodes_of.size();
   std::vector<searches> seen(switches), here(switches), next(switches);
-  std::vector<std::uint8_t> is_here(switches), is_next(switches);  // whether any search is: small enough for the cache
+  std::vector<std::uint8_t> is_here(switches), is_next(switches);  // whether any search is; small enough for the cache
   for (std::size_t i = 0; i < sources.size(); ++i) {
     here[sources[i]][i / 64] |= std::uint64_t{1} << i % 64;
     seen[sources[i]] = here[sources[i]];
@@ -113,7 +113,7 @@ topology_metrics metrics_of(const shape& network) {
   result.switch_cables = ends / 2;
 
   const neighbourhoods around = neighbourhoods_of(network);
-  std::vector<std::uint32_t> sources;  // by the number of their nodes: searches made together count alike
+  std::vector<std::uint32_t> sources;  // by their number of nodes: searches that run together have equal weight
   for (std::uint32_t s = 0; s < network.switches(); ++s) {
     if (nodes_of[s] > 0) sources.push_back(s);
   }
@@ -128,7 +128,7 @@ topology_metrics metrics_of(const shape& network) {
     all.links += found.links;
     all.most = std::max(all.most, found.most);
   }
-  // The nodes of one switch are two links apart, their own; so are all others, besides the links between switches.
+  // The nodes of one switch are two links apart, their own; all other pairs add the links between switches.
   std::uint64_t at_one_switch = 0;
   for (const std::uint64_t n : nodes_of) at_one_switch += n * (n > 0 ? n - 1 : 0);
   const std::uint64_t pairs = all.pairs + at_one_switch;

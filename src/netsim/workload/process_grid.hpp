@@ -1,4 +1,4 @@
-// Processes in a grid, as applications lay them out: how many there are along each side, which rank is where.
+// Processes in a grid, as applications lay them out: their number along each side, and the position of each rank.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,15 +13,16 @@ namespace lull::netsim {
 using triple = std::array<std::uint32_t, 3>;  // along x, y, z
 using offset = std::array<int, 3>;
 
-// As cubic a grid of `size` processes as there is: the factors nearest to the root, the largest first.
+// The most cubic grid of `size` processes: factors as close to the root as possible, the largest first.
 [[nodiscard]] std::vector<std::int64_t> cubic_grid(std::int64_t size, unsigned dimensions);
 
-// The key by which a user says the sides, and what it was given, else cubic_grid(). A mistake names the key.
+// The key with which a user sets the sides, and its value, by default cubic_grid(). Errors name the key.
 [[nodiscard]] key grid_key();
 [[nodiscard]] std::vector<std::uint32_t> grid_of(const job_setup& setup, const reader& from, unsigned dimensions);
 [[nodiscard]] triple grid_of_three(const job_setup& setup, const reader& from);
 
-// The part of `all` that the one of `parts` at `place` has, where the first ones take what does not divide.
+// How many of `all` the part at `place` (of `parts`) has; the first parts have one more where the division leaves a
+// rest.
 [[nodiscard]] constexpr std::uint32_t part_of(std::uint32_t all, std::uint32_t parts, std::uint32_t place) {
   return all / parts + (place < all % parts ? 1 : 0);
 }
@@ -30,21 +31,21 @@ class process_grid {
  public:
   static process_grid first_fastest(const triple& sides);  // rank = x + px (y + py z)
   static process_grid last_fastest(const triple& sides);   // rank = (x py + y) pz + z
-  // Ranks are divided again and again, along the side that is longest then, the first of equals; in halves where it is
-  // even, else by its least factor.
+  // Divides the ranks again and again along the side that is longest (the first of equal sides): in halves if its
+  // length is even, otherwise by its least factor.
   static process_grid longest_divided(const triple& sides);
 
   [[nodiscard]] const triple& sides() const { return sides_; }
   [[nodiscard]] triple at(std::uint32_t rank) const;
   [[nodiscard]] std::uint32_t rank_of(triple position) const;
-  // The rank at `by` from a position; nothing beyond the edge.
+  // The rank at offset `by` from a position; none beyond the edge.
   [[nodiscard]] std::optional<std::uint32_t> beside(const triple& position, const offset& by) const;
-  // The same where opposite edges meet.
+  // The same for a grid whose opposite edges are connected.
   [[nodiscard]] std::uint32_t around(const triple& position, const offset& by) const;
 
  private:
-  // A rank is a number whose digits, from the highest on, each refine the position along one side; the lowest is first
-  // here.
+  // A rank is a number whose digits, from the highest on, each refine the position along one side; here the lowest
+  // comes first.
   struct digit {
     std::uint32_t along, values;
   };
