@@ -16,7 +16,7 @@
 namespace lull::netsim {
 namespace {
 
-// The position of the one of several words that a key was given.
+// What the word of key `name` stands for.
 template <class E, std::size_t N>
 E chosen(const reader& from, const char* name, const std::array<std::pair<const char*, E>, N>& known) {
   const std::string word = from.word(name);
@@ -55,7 +55,7 @@ routing_parameters routing_of(const reader& from) {
           .reluctance = from.real("reluctance")};
 }
 
-// Those values that are the row's own.
+// The values that belong to the row.
 values own_of(const std::vector<key>& keys, const values& all) {
   values own;
   for (const key& k : keys)
@@ -108,8 +108,8 @@ placement placement_of(const values& given, const position& at) {
   return result;
 }
 
-// What the preset of the mode gives, where the file does not say otherwise. Leaves alone what the check of the keys
-// will refuse.
+// Adds what the preset of the mode gives and the file does not set. Leaves alone what the check of the keys will
+// reject.
 table with_preset(const table& given, const position& at) {
   const value* mode_given = find(given, "mode");
   const std::string mode_name = mode_given == nullptr ? all_power_modes().front().name : plain(*mode_given);
@@ -148,7 +148,7 @@ value written(const network_choice& network) {
   return result;
 }
 
-// The jobs and the tables around them: what must be there, before any of it is looked at.
+// The list of jobs; checks that the required tables are there before any of them is read.
 const list& jobs_of(const table& content, const position& at) {
   const value* jobs = find(content, "jobs");
   if (jobs == nullptr || *jobs == value(list{}))
@@ -159,7 +159,7 @@ const list& jobs_of(const table& content, const position& at) {
   return *jobs->as<list>();
 }
 
-// A job that names a trace is of the pattern that replays it.
+// A job that names a trace gets the pattern that replays it.
 value with_pattern(const value& job) {
   const table* given = job.as<table>();
   if (given == nullptr || find(*given, "trace") == nullptr || find(*given, "pattern") != nullptr) return job;
@@ -168,7 +168,7 @@ value with_pattern(const value& job) {
   return filled;
 }
 
-// A job that says neither how many processes it has nor where they are has those of its program, where that knows.
+// A job that sets neither its number of processes nor their nodes gets the number of its program, if that knows it.
 void fill_processes(values& job) {
   const workload_entry& pattern = find_workload(plain(job.at("pattern")));
   const auto* mapping = job.at("mapping").as<std::string>();
@@ -176,7 +176,7 @@ void fill_processes(values& job) {
   if (const auto processes = pattern.processes(own_of(pattern.keys, job))) job["processes"] = *processes;
 }
 
-// A table that may be left out.
+// A table that may be missing.
 value section_of(const table& content, const char* name) {
   const value* found = find(content, name);
   return found == nullptr ? value(table{}) : *found;
@@ -235,7 +235,7 @@ description read_description(const value& content, const std::string& asked) {
     if (!s.name.empty()) known.push_back(s.name);
   const table* given = content.as<table>();
   if (given == nullptr) top.mistake("", "it is not a table", "give it tables, such as [topology]");
-  table above;  // what stands above all tables
+  table above;  // the keys above all tables
   for (const auto& entry : *given) {
     if (std::ranges::find(known, entry.first) == known.end())
       top.mistake(entry.first, "is not a key here", nearest(entry.first, known));

@@ -31,7 +31,7 @@ std::string meanings_in(const std::string& of_all, const Rows& rows) {
   return of_all.empty() ? text : fmt::format("{}. {}", of_all, text);
 }
 
-// Appends the keys of the rows, each once, for the rows that have it.
+// Appends each key of the rows once, with all rows that have it.
 template <class Rows>
 void append_keys_of(const Rows& rows, const std::string& selector, std::vector<key>& to) {
   const std::size_t first = to.size();
@@ -58,7 +58,7 @@ std::vector<key> keys_above_all() {
   return {{.name = "seed",
            .meaning = "of everything drawn at random: the same seed gives the same result, to the bit",
            .by_default = 1,
-           .most = 0x1p63},  // all that a whole number can be
+           .most = 0x1p63},  // the range of std::int64_t
           {.name = "end",
            .meaning = "stop at this simulated time",
            .of = kind::time,
@@ -185,7 +185,7 @@ std::vector<key> power_keys() {
 std::vector<key> job_keys() {
   const std::map<std::string, words> open{{"arrivals", {"poisson", "periodic", "bursty"}}};
   const std::map<std::string, words> closed{{"arrivals", {"closed"}}};
-  words patterns;  // of traffic; the others are programs, which say themselves what they send when
+  words patterns;  // names of traffic patterns; the other workloads are programs, which have their own schedule
   words programs;
   for (const workload_entry& w : all_workloads()) (w.is_program ? programs : patterns).emplace_back(w.name);
   key compute = delay("compute", "100 us", "computing before the messages of a round");
@@ -248,10 +248,10 @@ std::vector<key> job_keys() {
   return keys;
 }
 
-// A condition that the words of `given` do not meet, of the key or of a key that it follows.
+// A condition that the words of `given` do not meet, of the key itself or of a key on which it depends.
 struct unmet {
   std::string other;
-  std::string word;  // that it has
+  std::string word;  // its value
   words allowed;
 };
 std::optional<unmet> unmet_by(const key& k, std::span<const key> keys, const table& given) {
@@ -266,7 +266,7 @@ std::optional<unmet> unmet_by(const key& k, std::span<const key> keys, const tab
   return std::nullopt;
 }
 
-// Whether the word of another key lets this one apply.
+// Whether the values of other keys let this one apply.
 bool applies(const key& k, std::span<const key> keys, const auto& word_of) {
   return std::ranges::all_of(k.only, [&](const auto& condition) {
     const auto& [other, allowed] = condition;
@@ -274,7 +274,7 @@ bool applies(const key& k, std::span<const key> keys, const auto& word_of) {
   });
 }
 
-// "2 Ts": so many times the value of another key of the table, which has that unit's name.
+// "2 Ts": a multiple of the value of another key of the table, which defines that unit.
 value multiple(const key& k, const key* of, const std::string& written, const table& given, const position& at) {
   const auto refuse = [&] {
     at.mistake(k.name, fmt::format("is '{}'", written), "it must be a time such as \"1.1 us\" or \"2 Ts\"");
@@ -295,10 +295,10 @@ value multiple(const key& k, const key* of, const std::string& written, const ta
 
 struct word_list {
   std::string text;
-  std::size_t number;  // of words, a whole group being one
+  std::size_t number;  // of words; a whole group counts as one
 };
 
-// "mode active or hybrid", "programs"; the groups of the key come first.
+// "mode active or hybrid", "programs"; the key's groups come first.
 word_list listed(const key& selector, words of) {
   words groups;
   for (const auto& [name, members] : selector.groups) {

@@ -1,5 +1,5 @@
-// The tables of a simulation's file, and their keys. Those of topologies, workloads and power modes come from the
-// tables of these; the others are declared here.
+// The tables of a simulation's file, and their keys. The keys of topologies, workloads and power modes come from their
+// tables; the others are declared here.
 #pragma once
 #include <span>
 #include <string>
@@ -10,22 +10,23 @@
 namespace lull::netsim {
 
 struct section {
-  std::string name;  // "" for what stands above all tables, else "power"; its heading is [power] or, of jobs, [[jobs]]
+  std::string name;  // "" for the keys above all tables, otherwise e.g. "power"; its heading is [power] or, for jobs,
+                     // [[jobs]]
   std::vector<key> keys;
 };
 
 // In the order of the file: "", topology (without the parameters, which belong to one topology each), network, routing,
-// power, jobs. A key of several modes or patterns is there once, with all it applies to.
+// power, jobs. A key of several modes or patterns occurs once, with all to which it applies.
 [[nodiscard]] std::span<const section> all_sections();
 [[nodiscard]] std::span<const key> keys_of(std::string_view section);
 
 // When a key applies: "not with mode active"; "" for always.
 [[nodiscard]] std::string when_in_words(const key& k, std::span<const key> of_section);
 
-// Checks that a section is a table, has no key it does not know, and none that does not apply beside the others.
+// Checks that a section is a table with known keys only, and that each of them applies in combination with the others.
 [[nodiscard]] const table& checked_keys(std::span<const key> keys, const value& given, const position& at);
 
-// The values of all keys that apply: those given, else the defaults. Of a key without either there is none.
+// The values of all keys that apply: given ones, otherwise defaults. A key without either has no entry.
 [[nodiscard]] values checked_values(std::span<const key> keys, const table& given, const position& at);
 
 // Checked values as a user could have written them, in the order of the keys.

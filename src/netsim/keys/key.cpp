@@ -58,9 +58,9 @@ bool in_range(const key& k, const value& v) {
   return whole != nullptr && static_cast<double>(*whole) >= k.least && static_cast<double>(*whole) <= k.most;
 }
 
-// Of two words, the share of letters that both have in the same order: 1 where they are the same.
+// The share of letters that two words have in common in the same order: 1 if they are equal.
 double likeness(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> common(b.size() + 1);  // with the first letters of b, of those of a seen so far
+  std::vector<std::size_t> common(b.size() + 1);  // with the first letters of b and the letters of a so far
   for (const char letter : a) {
     std::size_t before = 0;
     for (std::size_t j = 1; j <= b.size(); ++j) {
@@ -71,7 +71,7 @@ double likeness(const std::string& a, const std::string& b) {
   return 2.0 * static_cast<double>(common.back()) / static_cast<double>(a.size() + b.size());
 }
 
-// The word that was probably meant, or none.
+// The word that the user probably meant, or none.
 std::string near(const std::string& wrong, const std::vector<std::string>& right) {
   constexpr double likely = 0.6;
   const auto like = [&](const std::string& known) { return likeness(wrong, known); };
@@ -79,7 +79,7 @@ std::string near(const std::string& wrong, const std::vector<std::string>& right
   return found == right.end() || like(*found) < likely ? "" : *found;
 }
 
-// The amount of a quantity in its range, or what it must be instead.
+// The amount of a quantity in its range. Throws if it is out of range.
 value amount(const key& k, const quantity& of, const value& given) {
   value v = parse(of, given);
   const double number = of.whole ? static_cast<double>(std::get<std::int64_t>(v.is)) : std::get<double>(v.is);
@@ -124,7 +124,7 @@ std::string key::allowed_in_words() const {
       return fmt::format("{}", fmt::join(words, ", "));
     case kind::text:
       return "a text";
-    case kind::time:  // it may be longer than anyone would simulate
+    case kind::time:  // the end of the range is longer than any simulation
       return above_least ? "time, more than 0" : "time";
     default:
       break;

@@ -28,7 +28,7 @@ constexpr unit units_of_rate[] = {
 constexpr unit units_of_share[] = {{"", 0, 0}, {"%", -2, 0}};
 constexpr unit units_of_power[] = {{"W", 0, 0}, {"mW", -3, 0}};
 
-// digits x 10^ten; more than 19 digits are cut off.
+// digits x 10^ten; digits after the 19th are cut off.
 struct decimal {
   bool negative = false;
   std::uint64_t digits = 0;
@@ -41,7 +41,7 @@ bool is_ascii(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 128; });
 }
 
-// Takes a number from the front of `text`: digits, which may be grouped by _, a point, an exponent.
+// Removes a number from the front of `text`: digits, which _ may group, a point, an exponent.
 std::optional<decimal> take_number(std::string_view& text) {
   decimal d;
   std::size_t at = 0;
@@ -87,7 +87,7 @@ decimal decimal_of(const std::string& digits) {
   return *take_number(text);
 }
 
-// digits x 10^ten x 2^two, to the nearest whole number, of two equally near the even one; the most there is beyond it.
+// digits x 10^ten x 2^two, rounded to the nearest integer (half to even), at most most_wide.
 wide rounded(std::uint64_t digits, int ten, int two) {
   wide n = digits;
   if (n == 0) return 0;
@@ -116,7 +116,7 @@ value amount_of(const quantity& of, const decimal& d, const unit& in) {
   return (d.negative ? -1 : 1) * std::ldexp(amount, in.two);
 }
 
-// An amount in a unit, without exponent, where it is 1 or more (or 0) and needs at most nine digits behind the point.
+// An amount in a unit, without exponent, if it is at least 1 (or 0) and needs at most nine decimal places.
 std::optional<std::string> in_unit(const decimal& d, const unit& u) {
   wide n = d.digits;
   int ten = d.ten + 9 - u.ten;
@@ -124,7 +124,7 @@ std::optional<std::string> in_unit(const decimal& d, const unit& u) {
     if (n > most_wide / 10) return std::nullopt;
     n *= 10;
   }
-  for (int two = u.two; two < 0; ++two) n *= 2;  // by 8 at most
+  for (int two = u.two; two < 0; ++two) n *= 2;  // at most 8 times
   for (int two = u.two; two > 0; --two, n /= 2)
     if (n % 2 != 0) return std::nullopt;
   for (; n != 0 && ten < 0; ++ten, n /= 10)

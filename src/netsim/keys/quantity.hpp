@@ -1,7 +1,7 @@
-// Quantities as people write them, and back: "4 KiB", "100 Gbit/s", "1.1 us", "1 %".
+// Converts quantities from and to text: "4 KiB", "100 Gbit/s", "1.1 us", "1 %".
 //
-// A plain number is in the SI unit: seconds, bytes, bytes per second, watts; a share is between 0 and 1. Times become
-// whole picoseconds and sizes whole bytes, rounded to the nearest; the others real numbers, rounded once.
+// A plain number is in the SI unit: seconds, bytes, bytes per second, watts; a share is between 0 and 1. Times are
+// rounded to whole picoseconds, sizes to whole bytes; the others are real numbers, rounded once.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace lull::netsim {
 
-// Each unit is 10^ten 2^two of what the simulator counts in.
+// A unit is 10^ten 2^two of the simulator's unit.
 struct unit {
   const char* name;
   int ten;
@@ -29,16 +29,16 @@ struct quantity {
 
 extern const quantity time_quantity, size_quantity, rate_quantity, share_quantity, power_quantity;
 
-// What a value must be instead: "must be a time such as ...".
+// Says what the value must be instead: "must be a time such as ...".
 struct not_a_quantity : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The value in the simulator's unit: std::int64_t where it counts in whole units (beyond its range: the end of it),
-// else double. Throws not_a_quantity.
+// The value in the simulator's unit: std::int64_t if that is counted in whole units (clamped to its range), otherwise
+// double. Throws not_a_quantity.
 [[nodiscard]] value parse(const quantity& of, const value& given);
 
-// The amount in the largest unit that shows it exactly; `parse` gives the same amount again.
+// The amount in the largest unit that shows it exactly; `parse` returns the same amount.
 [[nodiscard]] std::string show(const quantity& of, const value& amount);
 
 }  // namespace lull::netsim

@@ -1,4 +1,4 @@
-// A value as a user's file holds it, or as the simulator counts it: nothing, a truth, a number, a text, a list, a
+// A value as a user's file holds it, or in the simulator's units: nothing, a boolean, a number, a text, a list or a
 // table.
 #pragma once
 #include <cstdint>
@@ -36,19 +36,19 @@ struct value {
   }
 };
 
-// Of a table whose keys have been checked: values in the simulator's units, by key.
+// The values of a table whose keys have been checked, in the simulator's units, by key.
 using values = std::map<std::string, value, std::less<>>;
 
-// A value in an error line: a text in quotes, and no more than a line can hold.
+// A value in an error message: text is quoted, and shortened to fit a line.
 [[nodiscard]] std::string shown(const value& v);
 // The same without quotes, for tables of keys.
 [[nodiscard]] std::string plain(const value& v);
 
 [[nodiscard]] value list_of(const std::vector<std::int64_t>& numbers);
-// Of a list of whole numbers; a single one stands for a list of one.
+// The numbers of a list of integers; a single one stands for a list of one.
 [[nodiscard]] std::vector<std::int64_t> numbers_of(const value& v);
 
-// The value of a key of a table; null where it is not there.
+// The value of a key of a table; null if the table has no such key.
 [[nodiscard]] const value* find(const table& in, std::string_view name);
 
 }  // namespace lull::netsim

@@ -1,4 +1,4 @@
-// Links that never rest: what the others are compared with.
+// Links that never rest: the baseline for the other modes.
 #include "netsim/power/power_mode.hpp"
 
 namespace lull::netsim {

@@ -1,10 +1,11 @@
-// After `hold` a link falls to a slower rate, which draws less; it rises again when enough bytes wait for it.
+// After `hold` a link switches to a slower rate, which draws less power; it returns to the full rate when enough bytes
+// wait for it.
 //
-// 4x QDR InfiniBand falls to SDR, a quarter of its rate, at 80 % of its power (Georgakoudis et al. 2019, section VII,
-// after Abts et al., ISCA 2010; its sentence names the slower links as the dearer, which cannot be meant), in
-// nanoseconds to microseconds. Ethernet's Adaptive Link Rate (Gunaratne et al., IEEE Transactions on Computers 57(4),
-// 2008) falls to a tenth and takes milliseconds; what that saves differs from one interface to the next, so the share
-// must be given.
+// 4x QDR InfiniBand falls to SDR, a quarter of its rate, at 80 % of its power, within nanoseconds to microseconds
+// (Georgakoudis et al. 2019, section VII, after Abts et al., ISCA 2010; the sentence there says that the slower links
+// draw more, which must be a slip). Ethernet's Adaptive Link Rate (Gunaratne et al., IEEE Transactions on Computers
+// 57(4), 2008) falls to a tenth and takes milliseconds; its savings differ between interfaces, so the user must give
+// the share.
 #include "netsim/power/sleep.hpp"
 
 namespace lull::netsim {

@@ -1,4 +1,4 @@
-// After `hold` a link signals that it will sleep, and sleeps, but for refreshes, until the next packet.
+// After `hold` a link signals that it will sleep, then sleeps until the next packet, interrupted only by refreshes.
 #include "netsim/power/sleep.hpp"
 
 namespace lull::netsim {

@@ -1,10 +1,10 @@
-// After `hold` a link falls into fast wake, at once, and stays there until the next packet.
+// After `hold` a link enters fast wake, without signalling, and stays there until the next packet.
 #include "netsim/power/sleep.hpp"
 
 namespace lull::netsim {
 
 power_mode fast_wake_mode() {
-  std::vector<key> keys{sleep::hold(), sleep::sleep_time()};  // sleep_time: as a unit of hold
+  std::vector<key> keys{sleep::hold(), sleep::sleep_time()};  // sleep_time serves as a unit of hold
   for (const std::vector<key>& more : {sleep::fast(), sleep::waking()})
     keys.insert(keys.end(), more.begin(), more.end());
   return {"fast-wake", "fast wake", keys, sleep::technologies(), [](const reader& from) {

@@ -1,4 +1,4 @@
-// After `hold` a link falls into fast wake; when that has lasted for `hybrid_hold`, it goes on into deep sleep.
+// After `hold` a link enters fast wake; after `hybrid_hold` in fast wake, it enters deep sleep.
 #include "netsim/power/sleep.hpp"
 
 namespace lull::netsim {

@@ -1,4 +1,4 @@
-// A hold that a link learns from the pauses it sees (after Saravanan and Carpenter, PerfBound, 2018).
+// A hold that each link learns from its pauses (after Saravanan and Carpenter, PerfBound, 2018).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -9,9 +9,9 @@
 
 namespace lull::netsim {
 
-// The shortest hold with which the wake-ups of the last pauses would have cost no more than `bound` of the time they
-// span. The past does not foretell every pause, so it also waits until `bound` of all time so far pays for one more
-// wake-up: that makes it a bound.
+// The shortest hold with which the wake-ups of the latest pauses would have cost at most `bound` of the time that they
+// span. Since the past does not predict every pause, a link also waits until `bound` of the total time so far covers
+// one more wake-up, which makes `bound` a strict limit.
 class learnt_hold {
  public:
   struct limits {
@@ -20,12 +20,12 @@ class learnt_hold {
   };
   struct pause {
     picoseconds gap;
-    picoseconds elapsed;  // since the pause before ended
+    picoseconds elapsed;  // since the previous pause ended
     picoseconds delay;    // of the wake-up that ended it
   };
   explicit learnt_hold(picoseconds first) : learnt_(first) {}
 
-  // The hold from now on.
+  // The current hold.
   [[nodiscard]] picoseconds hold(const limits& l) const {
     const double unpaid = (static_cast<double>(l.wake) - budget_) / l.bound;
     return std::max(learnt_, static_cast<picoseconds>(std::min(unpaid, 0.25 * static_cast<double>(never))));
@@ -39,7 +39,7 @@ class learnt_hold {
   std::uint16_t seen_ = 0;
   picoseconds span_ = 0;
   picoseconds learnt_;
-  double budget_ = 0;  // picoseconds of delay allowed and not used
+  double budget_ = 0;  // picoseconds of allowed delay that have not been used
 };
 
 inline void learnt_hold::record(const pause& p, const limits& l) {
@@ -48,13 +48,13 @@ inline void learnt_hold::record(const pause& p, const limits& l) {
   ++pauses_[static_cast<std::size_t>(bin)];
   span_ += p.elapsed;
   if (++seen_ < review_after) return;
-  // From the longest pauses down: each bin admitted to sleep adds its wake-ups.
+  // Starts at the longest pauses: each bin in which links may sleep adds its wake-ups.
   const double allowed = l.bound * static_cast<double>(span_) / static_cast<double>(l.wake);
   double wakes = 0;
   int first = 24;
   while (first > 0 && wakes + pauses_[static_cast<std::size_t>(first - 1)] <= allowed)
     wakes += pauses_[static_cast<std::size_t>(--first)];
-  for (std::uint16_t& older : pauses_) older /= 2;  // they fade
+  for (std::uint16_t& older : pauses_) older /= 2;  // halves the weight of older pauses
   span_ /= 2;
   seen_ /= 2;
   learnt_ = first == 0 ? 0 : first == 24 ? any_time : picoseconds{1} << (first - 1 + finest);

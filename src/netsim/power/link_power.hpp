@@ -1,17 +1,16 @@
-// What a link does between packets, and what that saves: accounted from time stamps when the next packet comes, and at
-// the end. No event of the queue is about power.
+// What a link does between packets, and what that saves. Both are computed from time stamps when the next packet comes,
+// and at the end of the run; power adds no events to the queue.
 //
-// `gap` after its last bit a link is in a state that its policy says (power_mode.hpp; IEEE 802.3 Energy Efficient
-// Ethernet, as Georgakoudis et al. 2019 model it):
+// The state of a link at a time `gap` after its last bit depends on its policy (power_mode.hpp; IEEE 802.3 Energy
+// Efficient Ethernet as modelled by Georgakoudis et al. 2019):
 //
 //   stays_active   full power, no delay
-//   sleeps         gap <= hold: full power, no delay | then fast wake for fast_for: low power; a packet waits wake_fast
-//   |
-//                  then signalling for sleep_time, full power | then quiet for quiet_time and refreshing for
-//                  refresh_time in turn, low power while quiet; from the signalling on a packet waits wake_deep
-//   changes_rate   gap <= hold: full rate and power | then the slow rate, until raise_backlog bytes wait at the port
+//   sleeps         gap <= hold: full power, no delay; then fast wake for fast_for: low power, a packet waits wake_fast;
+//                  then signalling for sleep_time: full power; then alternately quiet for quiet_time (low power) and
+//                  refreshing for refresh_time; from the signalling on, a packet waits wake_deep
+//   changes_rate   gap <= hold: full rate and power; then the slow rate, until raise_backlog bytes wait at the port
 //
-// While a link wakes or changes rate it draws full power. Time in low power is what is counted as saved.
+// A link that wakes or changes its rate draws full power. The time in low power counts as saved.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -22,11 +21,10 @@
 
 namespace lull::netsim {
 
-// What a link has rested so far. A port has these members too: they lie in the line of memory that a packet touches
-// anyway.
+// How much a link has rested so far. A port has the same members, because a packet touches its cache line anyway.
 struct link_rest {
   picoseconds deep = 0;
-  picoseconds other = 0;  // fast wake, or at the slow rate
+  picoseconds other = 0;  // in fast wake, or at the slow rate
   std::uint32_t wakes = 0;
 };
 
@@ -56,21 +54,21 @@ class link_power {
   [[nodiscard]] bool on() const { return on_; }
   [[nodiscard]] bool follows_backlog() const { return changes_rate_; }
   [[nodiscard]] std::int64_t raise_backlog() const { return policy_.raise_backlog; }
-  // After so long idle a port counts as asleep for routing.
+  // For routing, a port counts as asleep after it has been idle this long.
   [[nodiscard]] picoseconds awake_for() const { return policy_.hold; }
   [[nodiscard]] picoseconds wake_delay() const { return policy_.usual_wake; }
 
-  // How long a packet takes at the slow rate which takes `time` at the full one.
+  // The time at the slow rate of a packet that takes `time` at the full one.
   [[nodiscard]] picoseconds slowed(std::size_t link, picoseconds time) {
     const auto slow = static_cast<picoseconds>(static_cast<double>(time) / policy_.slow_rate);
     lag_[link] += slow - time;
     return slow;
   }
-  // By how much longer a link has been transmitting than at the full rate.
+  // How much longer a link has been transmitting than it would have at the full rate.
   [[nodiscard]] picoseconds lag(std::size_t link) const { return lag_.empty() ? 0 : lag_[link]; }
 
-  // A packet's turn at `now` on a link idle since `idle_since` <= now, when `waiting` bytes wait, the packet's included
-  // (looked at if it follows the backlog).
+  // A packet may use, from `now`, a link that has been idle since `idle_since` <= now. `waiting` bytes wait, including
+  // the packet (used only if the policy follows the backlog).
   template <class Rest>
   [[nodiscard]] start wake(Rest& r, std::size_t link, picoseconds idle_since, picoseconds now, std::int64_t waiting) {
     if (changes_rate_) return change_rate(r, link, idle_since, now, waiting);
@@ -83,11 +81,11 @@ class link_power {
     return {policy_.wake_delays ? now + delay : now, false};
   }
 
-  // The pause that lasts when the run ends.
+  // Accounts for the pause at the end of the run.
   template <class Rest>
   void close(Rest& r, std::size_t link, picoseconds idle_since, picoseconds end) {
     if (!on_) return;
-    if (changes_rate_) {  // it may be slow although it is sending
+    if (changes_rate_) {  // a link may be slow while it is sending
       picoseconds& slow_since = slow_since_[link];
       if (slow_since == never && end - idle_since > policy_.hold) slow_since = idle_since + policy_.hold;
       if (slow_since < end) r.other += end - slow_since;
@@ -96,12 +94,12 @@ class link_power {
     if (end <= idle_since) return;
     const std::uint32_t wakes = r.wakes;
     rest(r, end - idle_since, hold_of(link));
-    r.wakes = wakes;  // nothing woke it
+    r.wakes = wakes;  // no packet has woken it
   }
 
  private:
-  // Adds the time in low power of a pause; answers the delay of the wake-up that ends it, 0 where none is due. Whether
-  // a pause is longer than hold cannot be predicted, so nothing here branches on it.
+  // Adds the time in low power of a pause; returns the delay of the wake-up that ends it, 0 if there is none. Whether a
+  // pause is longer than hold cannot be predicted, so the code does not branch on it.
   template <class Rest>
   picoseconds rest(Rest& r, picoseconds gap, picoseconds hold) const {
     const picoseconds idle = gap - hold;  // since low power was allowed
@@ -112,7 +110,7 @@ class link_power {
     return idle > 0 ? delay : 0;
   }
 
-  // Of a time since quiet began, the part that was not refreshing.
+  // The part of the time since quiet began that was not spent refreshing.
   [[nodiscard]] picoseconds quiet(picoseconds time) const {
     if (time <= policy_.quiet_time) [[likely]]
       return std::max(time, picoseconds{0});
@@ -141,7 +139,7 @@ class link_power {
 
   link_policy policy_;
   bool on_, changes_rate_;
-  std::vector<picoseconds> slow_since_;  // adaptive-rate: never while at full rate
+  std::vector<picoseconds> slow_since_;  // adaptive-rate: never if at full rate
   std::vector<picoseconds> lag_;         // adaptive-rate
   bool learns_;
   std::vector<learnt_hold> learnt_;

@@ -6,7 +6,7 @@
 
 namespace lull::netsim {
 
-// The table of power modes: each is the file of that name in power/, and its NAME_mode().
+// The table of power modes: each is the file of that name in power/, and defines NAME_mode().
 // clang-format off
 #define LULL_POWER_MODES(row) \
   row(active) \

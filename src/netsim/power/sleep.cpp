@@ -1,7 +1,7 @@
 // The sleep states of backplane Ethernet are those of IEEE Std 802.3-2018 (Energy Efficient Ethernet) as Georgakoudis
 // et al. 2019 tabulate them: wake-up times of each speed in Table I; sleep signalling, wake-up and power of 100GBASE-R
-// in Table VI. The sleep signalling of the other speeds is not given there: that of 100GBASE-R stands in. So do the
-// quiet time and the refresh time, of which only the order is known: milliseconds and microseconds.
+// in Table VI. The source gives no sleep signalling for the other speeds, so these use that of 100GBASE-R. They also
+// use its quiet and refresh times, of which only the order of magnitude is known: milliseconds and microseconds.
 #include "netsim/power/sleep.hpp"
 
 namespace lull::netsim::sleep {
