@@ -9,8 +9,9 @@
 
 namespace lull::netsim {
 
-// The table of workloads. The row NAME is NAME_entry() of workload/NAME.cpp (neighbours_2d and _3d: neighbours.cpp;
-// collective: program/collective_program.cpp; trace: traces/trace_program.cpp). The skeletons of applications follow.
+// The table of workloads: each is the file of that name in workload/ (neighbours_2d and _3d: neighbours.cpp;
+// collective: program/collective_program.cpp; trace: traces/trace_program.cpp), and defines NAME_entry(). The skeletons
+// of applications follow.
 // clang-format off
 #define LULL_WORKLOADS(row) \
   row(uniform) \

@@ -1,8 +1,8 @@
-// The canonical dragonfly: groups of routers, each cabled to all others of its group, and a cable or more between any
-// two groups (Kim, Dally, Scott and Abts 2008). It is balanced when a group has twice as many routers as a router has
-// nodes, and twice as many as it has global cables.
+// The canonical dragonfly: groups of routers, each cabled to all others of its group, and one or more cables between
+// any two groups (Kim, Dally, Scott and Abts 2008). It is balanced if a group has twice as many routers as a router has
+// nodes, and twice as many as a router has global cables.
 //
-// The paths between groups, the channels and the global cables are in groups.hpp.
+// groups.hpp defines the paths between groups, the channels and the global cables.
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -34,7 +34,7 @@ class all_to_all {
     const unsigned other = port + (port >= a ? 1 : 0);
     return {other, step(other, a).first};
   }
-  // Half the routers against the others.
+  // Between half of the routers and the other half.
   [[nodiscard]] std::uint64_t bisection() const { return std::uint64_t{routers_ / 2} * (routers_ - routers_ / 2); }
 
  private:

@@ -1,9 +1,9 @@
-// The row-column dragonfly: groups of routers in rows and columns, each router cabled to all of its row and all of its
-// column (as Cray's Cascade, Faanes et al. 2012).
+// The row-column dragonfly: groups of routers in rows and columns, each router cabled to all routers of its row and of
+// its column (as in Cray's Cascade, Faanes et al. 2012).
 //
 // Routers of a group are numbered row by row. Ports to a router's own row come before those to its column. Inside a
-// group a path goes along the row, then along the column. The paths between groups, the channels and the global cables
-// are in groups.hpp.
+// group a path goes along the row, then along the column. groups.hpp defines the paths between groups, the channels and
+// the global cables.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -56,8 +56,8 @@ class rows_and_columns {
     return {first_of_column() + (to.row - (to.row > from.row ? 1U : 0U)) * column_cables_, column_cables_};
   }
   [[nodiscard]] std::pair<unsigned, unsigned> peer(unsigned a, unsigned port) const;
-  // Half the columns against the others, or half the rows, whichever severs less; a side of odd length is cut next to
-  // its middle, and only when the other cannot be halved either.
+  // Between halves of the columns or halves of the rows, whichever cuts fewer links. A side of odd length is cut next
+  // to its middle, and only if the other side is odd too.
   [[nodiscard]] std::uint64_t bisection() const {
     const std::uint64_t across_rows = std::uint64_t{columns_ / 2} * (columns_ - columns_ / 2) * row_cables_ * rows_;
     const std::uint64_t across_columns = std::uint64_t{rows_ / 2} * (rows_ - rows_ / 2) * column_cables_ * columns_;

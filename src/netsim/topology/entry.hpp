@@ -1,4 +1,4 @@
-// Makes a row of the table of topologies from a class that models topology_shape. For topology/*.cpp only.
+// Makes a row of the table of topologies from a class that models topology_shape. Only topology/*.cpp include it.
 #pragma once
 #include <memory>
 #include <utility>

@@ -1,10 +1,11 @@
 // The three-level fat tree: edge switches with the nodes, aggregation switches, core switches (Leiserson 1985).
 //
-// A pod is a set of edge and aggregation switches, each edge switch cabled to each aggregation switch of its pod. The
-// aggregation switches of one number in all pods share a group of core switches. Switches are numbered edges first,
-// then aggregation, then core, each by pod or group. Ports: those that lead down first, then those that lead up.
+// A pod is a set of edge and aggregation switches, with cables from each edge switch to each aggregation switch of the
+// pod. The aggregation switches with the same number in all pods share a group of core switches. Switches are numbered
+// edges first, then aggregation, then core, each by pod or group. Ports that lead down come first, then those that lead
+// up.
 //
-// A packet climbs only as far as it must and comes down: up, then down, has no cycle, so one channel is enough.
+// A packet climbs only as far as it must, then descends: up, then down, has no cycle, so one channel is enough.
 #include "netsim/topology/entry.hpp"
 
 namespace lull::netsim {
@@ -52,13 +53,13 @@ class fat_tree {
     return {node / nodes_per_edge_, static_cast<std::uint16_t>(node % nodes_per_edge_), false};
   }
   [[nodiscard]] unsigned channels(algorithm /*any*/) const { return 1; }
-  // Half the pods against the other half: what their aggregation switches can send up, if the edges can feed it.
+  // Between halves of the pods: what the aggregation switches of one half can send up, as far as the edges can feed it.
   [[nodiscard]] std::uint64_t bisection() const {
     return std::uint64_t{pods_ / 2} * std::min({edges_per_pod_ * nodes_per_edge_, edges_per_pod_ * edge_up_,
                                                 aggregations_per_pod_ * aggregation_up_});
   }
 
-  // The pod of the destination, which every switch on the path asks for.
+  // Stores the pod of the destination, which every switch on the path needs.
   void start(std::uint32_t /*at*/, route_state& packet, const chooser& /*ports*/) const {
     packet.via = pod_[packet.to_switch];
   }
@@ -97,7 +98,8 @@ fat_tree::fat_tree(const parameters& given) {
   read.require(edge_up_ % aggregations_per_pod_ == 0, "aggregations_per_pod", "divide edge_uplinks", edge_up_);
   read.require(edges_per_pod_ > 0 && down_ + aggregation_up_ <= radix, "edges_per_pod",
                "leave an aggregation switch ports for its cables up; most", (radix - aggregation_up_) / edge_cables_);
-  // Core switches of a group: as few as have ports for the cables of all pods, each pod with equally many to each.
+  // Core switches of a group: as few as have ports for the cables of all pods, with equally many cables from each pod
+  // to each.
   cores_per_group_ = (pods_ * aggregation_up_ + radix - 1) / radix;
   while (cores_per_group_ < aggregation_up_ && aggregation_up_ % cores_per_group_ != 0) ++cores_per_group_;
   core_cables_ = aggregation_up_ / cores_per_group_;

@@ -9,16 +9,16 @@
 namespace lull::netsim {
 namespace {
 
-// Coprime with n and near its golden section: the multiples of it visit 0..n-1 in leaps.
+// Coprime with n and near its golden section, so that its multiples visit 0..n-1 in leaps.
 [[nodiscard]] unsigned leap(unsigned n) {
   unsigned m = std::max(1U, static_cast<unsigned>(0.618 * n));
   while (std::gcd(m, n) != 1) ++m;
   return m;
 }
 
-// The other groups by their distance, in the order in which a group's cables go to them. The first of them get one
-// cable more when the numbers do not divide: with each distance its opposite must be among them, or the one that is its
-// own opposite.
+// The other groups by their distance, in the order in which a group's cables go to them. If the number of cables is not
+// a multiple of the number of groups, the first groups get one more cable; each distance must then be there together
+// with its opposite, unless it is its own opposite.
 [[nodiscard]] std::vector<unsigned> distances(unsigned groups, bool own_opposite_first) {
   std::vector<unsigned> result;
   if (own_opposite_first) result.push_back(groups / 2);
@@ -97,7 +97,7 @@ global_cables::global_cables(unsigned groups, unsigned routers, unsigned per_rou
     gateways_[next[std::size_t{c.from / routers} * groups + c.to_group]++] = {
         static_cast<std::uint16_t>(c.from % routers), static_cast<std::uint16_t>(c.to)};
   }
-  // Of several cables between two routers, the first is the first at both ends, and so on.
+  // Parallel cables between two routers are in the same order at both ends.
   for (std::uint32_t router = 0; router < all; ++router) {
     unsigned parallel = 0;
     for (unsigned i = 0; i < of_router_[router]; ++i) {

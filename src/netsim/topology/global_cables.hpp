@@ -1,15 +1,15 @@
-// The cables between the groups of a dragonfly: which router ends which, and where the cables between two groups are.
+// The cables between the groups of a dragonfly: the router at each end, and the cables between any two groups.
 //
-// The arrangement. The global cables of a group, taken router by router, go in turn to the groups at distance 1, -1, 2,
-// -2, ...: so each router's are spread over the other groups as evenly as possible, and where they are a multiple of
-// the number of other groups, each router has a cable to each of them. The router that begins is another one in each
-// group. The j-th cable of a group to another is the (m j + c)-th of the other to it, with m near the golden section of
-// their number n and coprime with it, and a c for each pair of groups: neighbouring routers, and the cables of one
-// router, end far apart. Several cables may join the same two routers. Where the last ends cannot be shared out
-// equally, with all groups alike (an odd number of ends left in an odd number of groups), one port of one router of
-// each group is free.
+// Arrangement. The global cables of a group, taken router by router, go in turn to the groups at distance 1, -1, 2, -2,
+// .... Each router's cables are thus spread over the other groups as evenly as possible; if their number is a multiple
+// of the number of other groups, each router has a cable to each group. Each group begins with a different router. The
+// j-th cable of a group to another is the (m j + c)-th of the other to it, where m is near the golden section of their
+// number n and coprime with it, and c differs between pairs of groups. Cables of neighbouring routers, and of one
+// router, therefore end far apart. Several cables may connect the same two routers. If the last ends cannot be
+// distributed equally, with all groups alike (an odd number of ends left in an odd number of groups), one port of one
+// router of each group stays free.
 //
-// The global cables of a router are numbered by the group, then the router, they lead to.
+// The global cables of a router are numbered by the group to which they lead, then by the router.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -34,11 +34,11 @@ class global_cables {
     unsigned cable;
   };
 
-  // Those of a router, numbered in the network, to another group.
+  // The cables of a router (numbered in the network) to another group.
   [[nodiscard]] range toward(std::uint32_t router, unsigned group) const {
     return toward_[std::size_t{router} * groups_ + group];
   }
-  // The router within its group where a cable ends.
+  // The router, within its group, at which a cable ends.
   [[nodiscard]] unsigned entry(std::uint32_t router, unsigned cable) const {
     return entry_[router * per_router_ + cable];
   }

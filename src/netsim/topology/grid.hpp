@@ -1,7 +1,7 @@
-// What grids of switches share: positions as packed coordinates, and the cut through the middle. For hyperx.cpp and
-// torus.cpp.
+// Shared by grids of switches (hyperx.cpp and torus.cpp): positions as packed coordinates, and the cut through the
+// middle.
 //
-// Coordinates are a byte for each dimension, the first lowest, so that two positions are compared in one step.
+// A coordinate takes one byte per dimension, the first one lowest, so that two positions are compared in one step.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace lull::netsim {
 
-// Of each switch of a grid, the first dimension running fastest. At most 8 dimensions of at most 256.
+// The coordinates of each switch of a grid; the first dimension runs fastest. At most 8 dimensions of at most 256.
 template <class Size>
 [[nodiscard]] std::vector<std::uint64_t> grid_coordinates(std::span<const Size> sizes) {
   std::size_t count = 1;
@@ -26,8 +26,8 @@ template <class Size>
   return result;
 }
 
-// The least that a cut through the middle of a dimension severs. A dimension of odd length is cut next to its middle,
-// and only when none is even; one of a single position is not cut.
+// The fewest links that a cut through the middle of a dimension severs. A dimension of odd length is cut next to its
+// middle, and only if none is even; a dimension with a single position is not cut.
 template <class Size, class Severed>
 [[nodiscard]] std::uint64_t least_middle_cut(std::span<const Size> sizes, Severed severed_in) {
   std::uint64_t least = 0;

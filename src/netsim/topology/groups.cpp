@@ -3,7 +3,7 @@
 namespace lull::netsim {
 
 outside_parameters read_outside(const topology_reader& read, unsigned routers, unsigned ports) {
-  // Routers are looked up by their group and every other group: this bounds the table to some 100 MB.
+  // The table of cables has an entry per router and other group: this limits it to some 100 MB.
   constexpr std::int64_t most_entries = 1 << 26;
   outside_parameters result{};
   result.nodes_per_router = read.one("nodes_per_router");

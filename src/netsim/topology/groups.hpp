@@ -1,18 +1,18 @@
-// What dragonflies share: groups of routers, global cables between them, and the path of a packet from group to group.
-// A dragonfly is this with a class for the inside of a group. For topology/dragonfly*.cpp only.
+// Shared by dragonflies: groups of routers, global cables between them, and the path of a packet from group to group. A
+// dragonfly is this template with a class for the inside of a group. Only topology/dragonfly*.cpp include it.
 //
-// Minimal paths leave a group once at most, as Kim, Dally, Scott and Abts define them (2008), and are the shortest of
-// those: by a global cable of the source's router or one that ends at the destination's router where that is shortest,
-// otherwise by any cable between the two groups that makes the path as short as can be. (A path by a third group can be
-// shorter still, but it takes two global links, which are the scarce ones: it counts as a detour.)
+// Minimal paths leave a group at most once, as Kim, Dally, Scott and Abts define them (2008), and are the shortest of
+// those: by a global cable of the source's router or one that ends at the destination's router if that is shortest,
+// otherwise by any cable between the two groups that makes the path as short as possible. (A path via a third group can
+// be even shorter, but it takes two global links, which are scarce: it counts as a detour.)
 //
-// Valiant paths go by a random third group, minimal to it and on from the router where they enter it. Inside a group,
-// or where there is no third one, all paths are minimal: Kim et al. balance the load of global links, and so does this.
-// The adaptive algorithms choose between the two in `start`, at the source's router (UGAL-L).
+// Valiant paths go via a random third group, minimally to it and minimally on from the router where they enter it.
+// Inside a group, or if there is no third group, all paths are minimal: like Kim et al., this balances the load of
+// global links only. The adaptive algorithms choose between the two in `start`, at the source's router (UGAL-L).
 //
-// Channels. The channel is the number of groups left behind, and the inside of a group is crossed in an order that has
-// no cycle. So each link waits only for links of the same group and channel that come later in the order, or for global
-// links, and those for the next channel: two channels for minimal paths, three for detours.
+// Channels. The channel is the number of groups that the packet has left, and packets cross the inside of a group in an
+// order without cycles. Each link thus waits only for links of the same group and channel that come later in the order,
+// or for global links, and those for the next channel: two channels for minimal paths, three for detours.
 //
 // Ports of a router: to nodes, to routers of its group, to other groups.
 #pragma once
@@ -27,14 +27,14 @@
 
 namespace lull::netsim {
 
-// What every dragonfly has besides the inside of its groups.
+// The parameters of every dragonfly other than the inside of its groups.
 struct outside_parameters {
   unsigned groups, globals, nodes_per_router;
 };
-// Reads them, for groups of so many routers with so many ports each to others of the group.
+// Reads them, for groups with this many routers, each with this many ports to others of its group.
 [[nodiscard]] outside_parameters read_outside(const topology_reader& read, unsigned routers, unsigned ports);
 
-// Parallel ports, counted from the first that leads to a router of the same group.
+// Parallel ports, counted from the first port that leads to a router of the same group.
 struct bundle {
   unsigned first, count;
 };
@@ -42,13 +42,13 @@ struct bundle {
 // `Group` is the inside of a group:
 //   unsigned routers(), ports()          of a router, to others of its group
 //   unsigned apart(a, b)                 links of a shortest path between two routers: 0, 1 or 2
-//   bundle step(a, b)                    the ports that begin the one path from a to b that is allowed, a != b
+//   bundle step(a, b)                    the first ports of the only allowed path from a to b, a != b
 //   std::pair<unsigned, unsigned> peer(a, port)  router and its port
 //   std::uint64_t bisection()            links in one direction between its halves
 template <class Group>
 class groups_of {
  public:
-  // Two links within each of three groups, the links between these, and those of the nodes.
+  // Two links within each of three groups, the links between the groups, and those of the nodes.
   static constexpr unsigned most_links = 3 * 2 + 2 + 2;
 
   groups_of(Group inside, const outside_parameters& outside)
@@ -75,8 +75,8 @@ class groups_of {
     if (groups_ < 3) return groups_;
     return a <= algorithm::minimal_random ? 2 : 3;
   }
-  // The first half of the groups against the rest; where their number is odd, the rest is a group more. Of one group
-  // alone, its own.
+  // Between the first half of the groups and the rest, which has one group more if their number is odd. For a single
+  // group, that of the group.
   [[nodiscard]] std::uint64_t bisection() const;
 
   void start(std::uint32_t at, route_state& packet, const chooser& ports) const {
@@ -90,7 +90,7 @@ class groups_of {
     }
     const beginning minimal = shortest(at, packet, ports);
     decide(packet, none, minimal);
-    // The second test is whether even a path that takes no time would not be better.
+    // No detour, however short, is better if even one whose path takes no time is not.
     if (!ports.adapts() || !can_detour || !ports.prefers_detour(minimal.port, minimal.links, minimal.port, 0)) return;
     const unsigned third = draw_third(here.group, there.group, ports);
     const beginning other = leave_for(at, here, third, packet.key, ports);
@@ -106,7 +106,7 @@ class groups_of {
     const location here = locations_[at];
     const location there = locations_[packet.to_switch];
     unsigned bound_for = packet.via >> 16U;
-    if (bound_for == here.group) {  // the third group is reached
+    if (bound_for == here.group) {  // the packet has reached the third group
       bound_for = none;
       packet.via = by(none, shortest(at, packet, ports).exit);
     }
@@ -123,24 +123,24 @@ class groups_of {
   struct location {
     std::uint16_t group, router;
   };
-  // How a path to another group begins.
+  // The beginning of a path to another group.
   struct beginning {
-    unsigned links = std::numeric_limits<unsigned>::max();  // in all
+    unsigned links = std::numeric_limits<unsigned>::max();  // in total
     unsigned port = 0;
     unsigned exit = 0;   // the router where it leaves the group
     unsigned entry = 0;  // the router where it enters the other group
   };
 
-  // `via` holds the third group still to be reached and the router where this one is left.
+  // `via` holds the third group that the packet has yet to reach, and the router at which it leaves this group.
   static constexpr unsigned none = 0xffff;
   static std::uint32_t by(unsigned third, unsigned exit) { return third << 16U | exit; }
-  // In `start`: the path, and the port it begins with, which `route` need not look for again.
+  // Called by `start`: stores the path and its first port, so that `route` need not search again.
   static void decide(route_state& packet, unsigned third, const beginning& path) {
     packet.via = by(third, path.exit);
     packet.decided = static_cast<std::uint16_t>(path.port);
   }
 
-  // The best beginning of those offered: the shortest, then the one of least rank.
+  // The best of the offered beginnings: the shortest, then the one of least rank.
   class choice {
    public:
     choice(std::uint32_t key, const chooser& ports) : key_(key), ports_(ports) {}
@@ -163,7 +163,7 @@ class groups_of {
           return ports_.random()() >> 32U;
         case algorithm::adaptive:  // random among equal waits
           return static_cast<std::uint64_t>(ports_.wait(port)) << 8U | (ports_.random()() >> 56U);
-        case algorithm::power_aware:  // the first among them: traffic gathers in few ports
+        case algorithm::power_aware:  // the first of equal waits: traffic concentrates in few ports
           break;
       }
       return static_cast<std::uint64_t>(ports_.wait(port));
@@ -185,7 +185,7 @@ class groups_of {
     const auto own = cables_.toward(at, group);
     return ports.among(first_global_ + own.first, own.count, key);
   }
-  // Of the own cables to the group of the destination, one that ends nearest to it.
+  // Of the router's own cables to the destination's group, one that ends nearest to the destination.
   [[nodiscard]] unsigned best_global(std::uint32_t at, location there, std::uint32_t key, const chooser& ports) const {
     const auto own = cables_.toward(at, there.group);
     if (own.count == 1) return first_global_ + own.first;
@@ -202,9 +202,9 @@ class groups_of {
   }
 
   [[nodiscard]] beginning shortest(std::uint32_t at, const route_state& packet, const chooser& ports) const;
-  // From one router to one of another group.
+  // Links from one router to one of another group.
   [[nodiscard]] unsigned distance(std::uint32_t from, std::uint32_t to) const;
-  // The path to another group that takes fewest links, whatever the router there.
+  // The path to another group that takes the fewest links, to any router there.
   [[nodiscard]] beginning leave_for(std::uint32_t at, location here, unsigned group, std::uint32_t key,
                                     const chooser& ports) const;
   [[nodiscard]] unsigned draw_third(unsigned one, unsigned other, const chooser& ports) const {
@@ -230,10 +230,10 @@ auto groups_of<Group>::shortest(std::uint32_t at, const route_state& packet, con
   for (unsigned cable = theirs.first; cable < theirs.first + unsigned{theirs.count}; ++cable) {
     const unsigned exit = cables_.entry(packet.to_switch, cable);
     const unsigned links = inside_.apart(here.router, exit) + 1;
-    if (links == 1 || links > paths.best().links) continue;  // 1: offered as an own one
+    if (links == 1 || links > paths.best().links) continue;  // with 1 link it was offered as an own cable
     paths.offer({links, port_inside(here.router, exit, packet.key, ports), exit, there.router});
   }
-  // One of these is shortest, as no group is more than two links wide; only without any must the others be looked at.
+  // If there is any such path, one of them is shortest, as no group is more than two links wide.
   if (own.count + theirs.count > 0) return paths.best();
 
   constexpr unsigned least = 3;

@@ -1,14 +1,14 @@
-// HyperX: switches in a grid of any number of dimensions, cabled to every other switch of each line of the grid (Ahn,
-// Binkert, Davis, McLaren and Schreiber 2009).
+// HyperX: switches in a grid of any number of dimensions, each cabled to all other switches in each of its lines of the
+// grid (Ahn, Binkert, Davis, McLaren and Schreiber 2009).
 //
-// A switch has a coordinate in each dimension; one link changes one coordinate to any other value, so a shortest path
+// A switch has a coordinate in each dimension. One link changes one coordinate to any other value, so a shortest path
 // takes one link for each coordinate that differs. Ports: those to nodes first, then by dimension and by the coordinate
 // of the other end, parallel cables next to each other.
 //
-// Channels. `minimal` goes in dimension order: no cycle, one channel. `valiant` does so twice, with a channel for each
-// part. `minimal-random` and the adaptive algorithms take the dimensions in any order, and the channel is the number of
-// links taken so far, which only grows: as many channels as dimensions. An adaptive detour goes to its intermediate
-// switch in dimension order on channel 0, and on from there, in any order, on channels 1, 2, ...: one channel more.
+// Channels. `minimal` takes the dimensions in order: no cycle, one channel. `valiant` does so twice, with a channel for
+// each part. `minimal-random` and the adaptive algorithms take the dimensions in any order; the channel is the number
+// of links taken so far, which only grows: as many channels as dimensions. An adaptive detour takes the dimensions in
+// order on channel 0 to its intermediate switch, and from there in any order on channels 1, 2, ...: one channel more.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -51,7 +51,7 @@ constexpr std::uint64_t low_bits = 0x0101010101010101U;
 
 class hyperx {
  public:
-  // One in each dimension to the switch in the middle, and one in each from there.
+  // One link in each dimension to the intermediate switch, one in each from there, and those of the nodes.
   static constexpr unsigned most_links = 2 * most_dimensions + 2;
 
   explicit hyperx(const parameters& given);
@@ -64,8 +64,8 @@ class hyperx {
     return {node / nodes_per_switch_, static_cast<std::uint16_t>(node % nodes_per_switch_), false};
   }
   [[nodiscard]] unsigned channels(algorithm a) const;
-  // A cut through the middle of the dimension where it severs least; a dimension of odd length is cut next to its
-  // middle, and only when none is even.
+  // A cut through the middle of the dimension in which it severs the fewest links; a dimension of odd length is cut
+  // next to its middle, and only if none is even.
   [[nodiscard]] std::uint64_t bisection() const;
 
   void start(std::uint32_t at, route_state& packet, const chooser& ports) const {
@@ -76,7 +76,7 @@ class hyperx {
     if (ports.adapts()) {
       port = freest_port(here, there, ports);
       packet.decided = static_cast<std::uint16_t>(port);
-      // Not even a path that takes no time would be better.
+      // No detour is better, not even one that takes no time.
       if (!ports.prefers_detour(port, most_dimensions, port, 0)) return;
     }
     const std::uint32_t other = ports.random().below(switches());
@@ -112,7 +112,7 @@ class hyperx {
   }
 
  private:
-  // The first port to the switch of this line that has the coordinate of `there`.
+  // The first port to the switch of this line that has the same coordinate as `there`.
   [[nodiscard]] unsigned first_in(unsigned dimension, std::uint64_t here, std::uint64_t there) const {
     const unsigned mine = here >> 8U * dimension & 0xffU;
     const unsigned other = there >> 8U * dimension & 0xffU;
@@ -128,12 +128,12 @@ class hyperx {
   [[nodiscard]] static std::uint64_t without(std::uint64_t difference, unsigned dimension) {
     return difference & ~(std::uint64_t{0xff} << (8U * dimension & 63U));
   }
-  // In the first dimension that differs.
+  // The port in the first dimension that differs.
   [[nodiscard]] std::uint16_t first_port(std::uint64_t here, std::uint64_t there, std::uint32_t key,
                                          const chooser& ports) const {
     return port_in(lowest(here ^ there), here, there, key, ports);
   }
-  // In a dimension drawn from those that differ.
+  // The port in a dimension drawn from those that differ.
   [[nodiscard]] std::uint16_t drawn_port(std::uint64_t here, std::uint64_t there, std::uint32_t key,
                                          const chooser& ports) const {
     std::uint64_t difference = here ^ there;
@@ -145,9 +145,8 @@ class hyperx {
     }
     return port_in(lowest(difference), here, there, key, ports);
   }
-  // Of all ports of all dimensions that differ, the one with the least wait. `adaptive` begins with a dimension it
-  // draws and takes the first idle port; `power-aware` takes the first of the best, lest it wake links in every
-  // dimension.
+  // The port with the shortest wait of all dimensions that differ. `adaptive` begins with a random dimension and takes
+  // the first idle port; `power-aware` takes the first of the best, so as not to wake links in every dimension.
   [[nodiscard]] std::uint16_t freest_port(std::uint64_t here, std::uint64_t there, const chooser& ports) const {
     const unsigned begin =
         ports.how() == algorithm::adaptive ? ports.random().below(static_cast<unsigned>(sizes_.size())) : 0;

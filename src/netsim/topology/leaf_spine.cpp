@@ -1,7 +1,7 @@
 // Leaf and spine: the two-level fat tree, a folded Clos network (Clos 1953; Leiserson 1985).
 //
-// Nodes are at leaf switches, and each leaf is cabled to each spine switch. Leaves are numbered first, then spines.
-// Ports of a leaf: those to nodes first, then those to spines; parallel cables next to each other.
+// Nodes are attached to leaf switches, and each leaf is cabled to each spine switch. Leaves are numbered first, then
+// spines. Ports of a leaf: those to nodes first, then those to spines; parallel cables next to each other.
 //
 // A packet goes up to any spine and down: up, then down, has no cycle, so one channel is enough.
 #include <algorithm>
@@ -38,7 +38,7 @@ class leaf_spine {
     return {node / nodes_per_leaf_, static_cast<std::uint16_t>(node % nodes_per_leaf_), false};
   }
   [[nodiscard]] static unsigned channels(algorithm /*any*/) { return 1; }
-  // Half the leaves against the others: what they can send up, if their nodes can feed it.
+  // Between halves of the leaves: what one half can send up, as far as its nodes can feed it.
   [[nodiscard]] std::uint64_t bisection() const {
     return std::uint64_t{leaves_ / 2} * std::min(nodes_per_leaf_, spines_ * cables_);
   }

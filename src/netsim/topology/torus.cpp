@@ -1,19 +1,19 @@
 // The torus: switches in a grid of any number of dimensions, each line of the grid closed to a ring (k-ary n-cube,
-// Dally and Seitz 1987; here each dimension has a length of its own).
+// Dally and Seitz 1987, but with a separate length for each dimension).
 //
 // A ring of two positions has one cable, not two, and one of a single position none. Ports: those to nodes first, then
-// for each dimension one up and one down the ring; of a ring of two, one.
+// for each dimension one up and one down the ring; a ring of two has one port.
 //
-// A path takes the dimensions in ascending or in descending order, and in each ring the shorter direction; halfway
-// round both are short, and `among` chooses. `minimal` ascends. `minimal-random` draws one of the two orders (O1TURN,
-// Seo et al. 2005), and the adaptive algorithms take the one whose first port waits less. Valiant paths ascend to the
-// switch in the middle and descend from there; the adaptive algorithms choose in `start` whether to take one (UGAL-L).
+// A path takes the dimensions in ascending or in descending order, and in each ring the shorter direction; if both are
+// equally short, `among` chooses. `minimal` ascends. `minimal-random` draws one of the two orders (O1TURN, Seo et al.
+// 2005), and the adaptive algorithms take the one whose first port has the shorter wait. Valiant paths ascend to the
+// intermediate switch and descend from there; the adaptive algorithms decide in `start` whether to take one (UGAL-L).
 //
-// Channels. Ascending and descending parts have classes of their own; only a packet in the middle of a Valiant path
-// changes, from ascending to descending. In a class the order of dimensions has no cycle; in a ring a packet that has
-// yet to cross the dateline, between the last position and the first, is on one channel and all others are on a second,
-// where none crosses it. So the first ends at the dateline, the second before it: no cycle, two channels for each
-// class. Rings of up to three positions need no second one: no packet takes two links there.
+// Channels. Ascending and descending parts have separate classes; only a packet in the middle of a Valiant path changes
+// the class, from ascending to descending. In a class the order of dimensions has no cycle. In a ring, a packet that
+// has yet to cross the dateline, between the last position and the first, is on one channel; all others are on a second
+// channel, on which no packet crosses the dateline. Neither channel therefore has a cycle: two channels for each class.
+// Rings of up to three positions need no second channel, as no packet takes two links there.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -41,7 +41,7 @@ const std::vector<key> torus_keys{
 
 class torus {
  public:
-  // Half of each ring to the switch in the middle, and half of each from there.
+  // Half of each ring to the intermediate switch, half of each ring from there, and the links of the nodes.
   static constexpr auto most_links = static_cast<unsigned>(2 * most_dimensions * most_in_a_ring / 2 + 2);
 
   explicit torus(const parameters& given);
@@ -57,8 +57,8 @@ class torus {
     const bool one_class = a == algorithm::minimal || (a == algorithm::minimal_random && rings_ < 2);
     return (one_class ? 1U : 2U) << dateline_;
   }
-  // Two cuts through all rings of the dimension where they sever least, so that half the positions lie between them; of
-  // a dimension of odd length one position more, and only when none is even.
+  // Two cuts through all rings of the dimension in which they sever the fewest links, with half of the positions
+  // between them; a dimension of odd length (used only if none is even) has one position more on one side.
   [[nodiscard]] std::uint64_t bisection() const;
 
   void start(std::uint32_t at, route_state& packet, const chooser& ports) const {
@@ -79,7 +79,7 @@ class torus {
     if (both_orders(here ^ there)) {
       const unsigned other = step(here, there, descending, packet.key, ports).port;
       const picoseconds gained = ports.wait(port) - ports.wait(other);
-      // Among equals `adaptive` draws; `power-aware` ascends, lest it wake links in every dimension.
+      // Among equals `adaptive` draws; `power-aware` ascends, so as not to wake links in every dimension.
       const bool draws = gained == 0 && ports.how() == algorithm::adaptive;
       if (gained > 0 || (draws && ports.random().below(2) == 0)) {
         packet.stage = descending;
@@ -87,7 +87,7 @@ class torus {
       }
     }
     const unsigned links = apart(here, there);
-    // Not even for a path that takes no time?
+    // No detour is better, not even one that takes no time.
     if (!useful || !ports.prefers_detour(port, links, port, 0)) return;
     const std::uint64_t by = coordinates_[middle];
     const unsigned first = step(here, by, ascending, packet.key, ports).port;
@@ -116,7 +116,7 @@ class torus {
   [[nodiscard]] static unsigned coordinate(std::uint64_t packed, unsigned dimension) {
     return packed >> 8U * dimension & 0xffU;
   }
-  // One link on, in the first dimension that differs in this order.
+  // The next hop, in the first dimension that differs in this order.
   [[nodiscard]] hop step(std::uint64_t here, std::uint64_t there, std::uint8_t order, std::uint32_t key,
                          const chooser& ports) const {
     const std::uint64_t difference = here ^ there;
@@ -150,7 +150,7 @@ class torus {
   std::vector<std::uint64_t> coordinates_;                 // of each switch, a byte for each dimension
   unsigned dimensions_, nodes_per_switch_, ports_;
   unsigned rings_ = 0;     // dimensions of more than one position
-  unsigned dateline_ = 0;  // 1 where a ring needs it
+  unsigned dateline_ = 0;  // 1 if a ring needs it
 };
 
 torus::torus(const parameters& given) {

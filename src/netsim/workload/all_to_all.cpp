@@ -1,4 +1,4 @@
-// Every process sends to every other, in turn, beginning with the next rank.
+// Every process sends to every other in turn, beginning with the next rank.
 #include "netsim/workload/pattern.hpp"
 
 namespace lull::netsim {
@@ -11,7 +11,7 @@ class all_processes : public every_process_sends {
   [[nodiscard]] std::vector<std::uint32_t> partners(std::uint32_t rank, std::uint32_t /*iteration*/) const {
     std::vector<std::uint32_t> result;
     for (std::uint32_t step = size_ - 1; step > 0; --step) result.push_back((rank + step) % size_);
-    return result;  // taken from the back: the next rank first
+    return result;  // taken from the back, so the next rank comes first
   }
   [[nodiscard]] std::uint32_t expected_by(std::uint32_t /*rank*/, std::uint32_t /*iteration*/) const {
     return size_ - 1;

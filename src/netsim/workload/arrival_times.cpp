@@ -14,7 +14,7 @@ void arrival_times::draw_next(drawing& d) const {
       d.next += static_cast<picoseconds>(std::llround(mean_gap_));
       break;
     case arrivals::bursty: {
-      // A burst of messages back to back, their number geometric; then a pause such that the mean load is as asked.
+      // A burst of back-to-back messages of a geometric number; then a pause that gives the requested mean load.
       const double mean = std::max(1.0, burst_ / static_cast<double>(message_time_));
       d.next += message_time_;
       if (d.burst_left == 0) {

@@ -1,5 +1,5 @@
 // Closed loop: a process computes, sends one message to each partner, waits until they have been sent and the messages
-// of the same iteration meant for it have arrived, and begins again.
+// of the same iteration to it have arrived, and begins again.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -48,9 +48,9 @@ class closed_loop final : public workload {
     std::uint32_t expected_ = 0;
     bool computing_ = true;
     picoseconds ready_ = 0;                // when the computation ended
-    picoseconds latest_ = 0;               // of what it waited for
-    std::vector<std::uint32_t> to_;        // ranks, still to be offered
-    std::vector<std::uint32_t> early_{0};  // arrived, by iterations after this one; [0]: this one
+    picoseconds latest_ = 0;               // latest of the events that it waited for
+    std::vector<std::uint32_t> to_;        // ranks to which it has yet to send
+    std::vector<std::uint32_t> early_{0};  // arrived messages by iterations ahead of this one; [0]: this one
   };
 
   const job& job_;
@@ -59,7 +59,7 @@ class closed_loop final : public workload {
   std::uint64_t expected_ = 0;
   std::uint64_t unfinished_;
   std::vector<picoseconds> ends_;        // of the last process that has ended each iteration
-  std::vector<std::uint32_t> still_in_;  // processes that have not, by iteration
+  std::vector<std::uint32_t> still_in_;  // processes that have yet to end it, by iteration
   std::vector<member> processes_;
 };
 
@@ -72,7 +72,7 @@ closed_loop<P>::closed_loop(const job_setup& setup, P pattern)
   processes_.reserve(setup.size());
   for (std::uint32_t rank = 0; rank < setup.size(); ++rank) {
     processes_.emplace_back(*this, rank);
-    expected_ += pattern_.partners(rank, 0).size() * ends_.size();  // as many in every iteration
+    expected_ += pattern_.partners(rank, 0).size() * ends_.size();  // the same in every iteration
   }
 }
 
@@ -109,7 +109,7 @@ picoseconds closed_loop<P>::member::sent(picoseconds now) {
 
 template <class P>
 picoseconds closed_loop<P>::member::arrived(std::uint32_t label, picoseconds now) {
-  const std::size_t ahead = label - iteration_;  // a sender may be ahead, never behind
+  const std::size_t ahead = label - iteration_;  // the sender may be ahead, never behind
   if (early_.size() <= ahead) early_.resize(ahead + 1);
   ++early_[ahead];
   latest_ = std::max(latest_, now);
@@ -134,7 +134,7 @@ picoseconds closed_loop<P>::member::end_iteration() {
 
 template <class P>
 void closed_loop<P>::add_to(job_result& result, picoseconds end) const {
-  // What ends an iteration may be known before its time has come.
+  // An iteration's end may be known before the simulation reaches it.
   std::size_t over = 0;
   while (over < ends_.size() && still_in_[over] == 0 && ends_[over] <= end) ++over;
   result.iteration_ends.assign(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(over));

@@ -1,4 +1,4 @@
-// As uniform, but a share of all messages goes to a few processes.
+// Like uniform, but a share of all messages goes to a few processes.
 #include "netsim/workload/pattern.hpp"
 #include "netsim/workload/targets.hpp"
 

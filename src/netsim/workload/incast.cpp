@@ -1,4 +1,4 @@
-// All processes but a few send to these: drawn for each message, or, in a closed loop, each always to the same.
+// All processes send to a few: to one drawn for each message or, in a closed loop, each always to the same one.
 #include "netsim/workload/pattern.hpp"
 #include "netsim/workload/targets.hpp"
 
@@ -18,7 +18,7 @@ class incast {
   }
   [[nodiscard]] std::uint32_t expected_by(std::uint32_t rank, std::uint32_t /*iteration*/) const {
     if (sends(rank)) return 0;
-    // Of the ranks from targets_ on, those that leave the rest `rank`.
+    // The number of ranks from targets_ on that have the remainder `rank`.
     return (size_ - 1 - rank) / targets_;
   }
 

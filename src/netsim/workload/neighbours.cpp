@@ -1,5 +1,5 @@
-// Every process sends to those one step away in each dimension of a grid whose ends meet, in turn; in a dimension of 2
-// there is one such, of 1 none.
+// Every process sends in turn to its neighbours in each dimension of a periodic grid; a dimension of length 2 has one
+// neighbour, one of length 1 none.
 #include <algorithm>
 #include <array>
 

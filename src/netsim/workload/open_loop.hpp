@@ -1,4 +1,4 @@
-// Open loop: a process creates messages at its own times, whatever becomes of them; they wait at the source.
+// Open loop: a process creates messages at its own times, whatever happens to them; they wait at the source.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -15,17 +15,17 @@
 
 namespace lull::netsim {
 
-// What a process draws its messages from. A copy of it draws the same ones.
+// The state from which a process draws its messages. A copy draws the same messages.
 struct drawing {
   std::uint32_t rank = 0;
-  std::uint32_t turn = 0;  // the pattern's own: which partner is next
+  std::uint32_t turn = 0;  // used by the pattern: the next partner
   generator random{0};
   picoseconds next = never;      // creation of the next message
-  std::uint64_t burst_left = 0;  // bursty: messages still to come in this burst
-  std::uint64_t left = 0;        // messages still to create
+  std::uint64_t burst_left = 0;  // bursty: messages left in this burst
+  std::uint64_t left = 0;        // messages left to create
 };
 
-// When messages are created, whoever they go to.
+// When messages are created, for any destination.
 class arrival_times {
  public:
   explicit arrival_times(const job_setup& setup)
@@ -37,7 +37,7 @@ class arrival_times {
   }
 
   void draw_first(drawing& d) const {
-    // A periodic source begins anywhere in its period, lest all send at once.
+    // A periodic source begins anywhere in its period, so that the sources do not all send at once.
     if (arrivals_ == arrivals::periodic)
       d.next += static_cast<picoseconds>(d.random.uniform() * mean_gap_);
     else
@@ -114,7 +114,7 @@ message open_loop<P>::sender::take() {
   return m;
 }
 
-// Messages are drawn when they are taken, so a copy draws those that wait.
+// Messages are drawn when they are taken, so a copy of the state draws the waiting ones.
 template <class P>
 std::int64_t open_loop<P>::sender::waiting_bytes(picoseconds now, std::int64_t enough) const {
   drawing d = d_;

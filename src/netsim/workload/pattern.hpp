@@ -1,5 +1,5 @@
-// Traffic patterns: who sends to whom. One file each (or each family) in workload/; when messages are created is
-// open_loop.hpp's and closed_loop.hpp's, which know no pattern.
+// Traffic patterns: which process sends to which. Each pattern (or family) is one file in workload/; open_loop.hpp and
+// closed_loop.hpp decide when messages are created, independent of the pattern.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -16,21 +16,24 @@
 
 namespace lull::netsim {
 
-// A pattern is a plain class with these members, made from a job_setup, its own keys and a generator for what the job
-// draws once. Ranks are numbers of processes.
+// A pattern is a plain class with these members. Its constructor takes a job_setup, the pattern's keys and a generator
+// for what the job draws once. Ranks are numbers of processes.
 // clang-format off
 template <class P>
 concept traffic_pattern = std::constructible_from<P, const job_setup&, const reader&, generator&> &&
     requires(const P& p, std::uint32_t rank, std::uint32_t iteration, drawing& d) {
-  { p.sends(rank) } -> std::same_as<bool>;                                          // open loop: any messages at all
-  { p.next_partner(d) } -> std::same_as<std::uint32_t>;                             // open loop: of the next message
+  { p.sends(rank) } -> std::same_as<bool>;                                          // open loop: whether it sends any
+                                                                                    // messages
+  { p.next_partner(d) } -> std::same_as<std::uint32_t>;                             // open loop: the destination of the
+                                                                                    // next message
   { P::closes } -> std::convertible_to<bool>;                                       // whether it can be a closed loop
   { p.partners(rank, iteration) } -> std::same_as<std::vector<std::uint32_t>>;      // closed loop: taken from the back
-  { p.expected_by(rank, iteration) } -> std::same_as<std::uint32_t>;                // closed loop: messages that come
+  { p.expected_by(rank, iteration) } -> std::same_as<std::uint32_t>;                // closed loop: number of messages
+                                                                                    // to it
 };
 // clang-format on
 
-// What is the same in most patterns.
+// Shared by most patterns.
 struct every_process_sends {
   static constexpr bool closes = true;
   [[nodiscard]] static bool sends(std::uint32_t /*rank*/) { return true; }

@@ -1,5 +1,5 @@
-// Every process sends to one other and receives from one, drawn once: a permutation that is one cycle, so nobody sends
-// to itself (Sattolo 1986).
+// Every process sends to one other and receives from one. The permutation is drawn once and is a single cycle, so no
+// process sends to itself (Sattolo 1986).
 #include <numeric>
 
 #include "netsim/workload/pattern.hpp"

@@ -1,4 +1,4 @@
-// The key of patterns in which a few processes, those of the lowest ranks, are sent more than others.
+// The key of patterns in which a few processes, those of the lowest ranks, receive more than others.
 #pragma once
 #include <fmt/format.h>
 

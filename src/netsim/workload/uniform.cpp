@@ -1,4 +1,4 @@
-// Every process sends to any other, drawn for each message. In a closed loop everybody sends so many ranks further, a
+// Every process sends to any other, drawn for each message. In a closed loop every process sends to the rank at a
 // distance drawn for the iteration.
 #include "netsim/workload/pattern.hpp"
 
