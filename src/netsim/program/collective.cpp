@@ -8,7 +8,7 @@
 namespace lull::netsim {
 
 // The table of families: each is the file of that name in collectives/ (gather and scatter: gather_scatter.cpp), and
-// its NAME_family().
+// defines NAME_family().
 // clang-format off
 #define LULL_FAMILIES(row) \
   row(barrier) \

@@ -1,9 +1,9 @@
-// Collective operations as streams of sends and receives: what one process of a group does. One file for each family in
-// collectives/, its algorithms and the rules by which `auto` chooses one declared there.
+// Collective operations as streams of sends and receives: what one process of a group does. Each family is one file in
+// collectives/, which declares its algorithms and the rules by which `auto` chooses one.
 //
-// A schedule is a stream in which ranks are those in the group. It sends, receives and waits for all it has begun; of
-// the messages that one process sends to another each has a tag of its own. What is computed on the way, such as sums,
-// takes no time.
+// A schedule is a stream whose ranks are those in the group. It sends, receives and waits for all that it has begun;
+// each message between the same two processes has a different tag. Computation within a collective, such as sums, takes
+// no time.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -20,7 +20,7 @@ struct collective_call {
   std::uint32_t rank;   // in the group
   std::uint32_t size;   // of the group
   std::uint32_t root;   // in the group; of collectives that have one
-  std::uint64_t bytes;  // as in operation
+  std::uint64_t bytes;  // as in struct operation
 };
 
 struct collective_algorithm {
@@ -28,7 +28,7 @@ struct collective_algorithm {
   stream (*schedule)(collective_call);
 };
 
-// Of the rules of a family the first that fits counts.
+// The first rule of a family that matches applies.
 struct collective_rule {
   std::uint32_t below_processes;
   std::uint64_t below_bytes;
@@ -46,19 +46,19 @@ struct collective_family {
 };
 
 [[nodiscard]] std::span<const collective_family> all_collective_families();
-// Its place among them.
+// Index of the family of a collective.
 [[nodiscard]] std::size_t family_of(collective which);
 
 // Null for `auto`. The word must be one that the family's key allows.
 [[nodiscard]] const collective_algorithm* find_algorithm(const collective_family& family, const std::string& word);
-// By the rules.
+// The algorithm that the rules choose.
 [[nodiscard]] const collective_algorithm& chosen_algorithm(const collective_family& family, std::uint32_t size,
                                                            std::uint64_t bytes);
 
-// The schedule that the rules choose.
+// The schedule of the algorithm that the rules choose.
 [[nodiscard]] stream schedule_by_rules(collective which, collective_call c);
 
-// A key of a job for each family.
+// One key of a job for each family.
 [[nodiscard]] std::vector<key> collective_keys();
 
 }  // namespace lull::netsim

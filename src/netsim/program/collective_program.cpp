@@ -1,4 +1,4 @@
-// A program to try a network with: every process computes, then all take part in one collective, so many times.
+// A program for testing a network: every process computes, then all take part in one collective, a number of times.
 #include "netsim/program/collective.hpp"
 #include "netsim/program/player.hpp"
 #include "netsim/simulation.hpp"

@@ -1,5 +1,5 @@
-// An exchange of messages with partners, as applications make it: all receives are posted, then all is sent, then all is
-// waited for. It is a part of a stream that needs no coroutine: co_yield exchange(partners, tag).
+// An exchange of messages with partners, as in many applications: posts all receives, then sends all messages, then
+// waits for all. It is a part of a stream that needs no coroutine: co_yield exchange(partners, tag).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace lull::netsim {
 
-// Bytes to it and from it; 0: no message.
+// Bytes sent to a rank and received from it; 0: no message.
 struct partner {
   std::uint32_t rank;
   std::uint64_t sent;
@@ -18,15 +18,15 @@ struct partner {
 
 class exchange {
  public:
-  enum class sends : std::uint8_t { not_blocking, blocking };  // the latter need not be waited for
+  enum class sends : std::uint8_t { not_blocking, blocking };  // blocking sends need no wait at the end
 
-  // Uses requests from 0 on. `partners` must live as long as it.
+  // Uses requests from 0 on. `partners` must outlive the exchange.
   exchange(const std::vector<partner>& partners, std::uint32_t tag, sends how = sends::not_blocking)
       : with_(partners), others_(static_cast<std::uint32_t>(partners.size())), how_(how) {
     now_.tag = tag;
   }
 
-  // As of stream.
+  // See stream::next().
   [[nodiscard]] const operation* next() {
     while (true) {
       if (i_ == others_) {

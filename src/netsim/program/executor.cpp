@@ -38,7 +38,7 @@ void executor::will_complete(std::uint32_t number, std::uint32_t slot, picosecon
   if (a.is == state::awaits_any || (a.is == state::awaits && a.awaited == slot)) schedule_completion(number, slot);
 }
 
-// The event of what was foretold, if it was, for somebody waits for it.
+// If the completion of the request is foretold, schedules an event for it, as the process waits for it.
 void executor::schedule_completion(std::uint32_t number, std::uint32_t slot) {
   if (const picoseconds at = of(number).pending.claim(slot); at != never)
     run_.messages().host_of(rank_).note_completion({.rank = rank_, .activity = number, .slot = slot}, at);
@@ -90,7 +90,7 @@ void executor::advance(std::uint32_t number, picoseconds now) {
   }
 }
 
-// These answer whether the next operation can follow at once.
+// These functions return whether the next operation can follow at once.
 
 bool executor::perform(std::uint32_t number, picoseconds now) {
   activity& a = of(number);
@@ -172,7 +172,7 @@ bool executor::await_any(std::uint32_t number, picoseconds now) {
   return false;
 }
 
-// The request is complete, and the process knows it.
+// Completes the wait for a request that is complete.
 bool executor::take(std::uint32_t number, std::uint32_t slot, picoseconds now) {
   const bool received = of(number).pending.take(slot, now) == op::receive;
   return sleep(number, state::takes_over, now, received ? run_.options().overhead : 0);
@@ -193,7 +193,7 @@ void executor::wake(std::uint32_t number, picoseconds now) {
   a.is = state::runs;
 }
 
-// Takes part in a collective, beside what the process does otherwise.
+// Begins a collective, which runs concurrently with the program.
 void executor::join(const operation& o, std::uint32_t slot, picoseconds now) {
   membership& as = member_of(o.group);
   auto free = std::ranges::find(collectives_, state::ended, [](const auto& one) { return one->is; });
@@ -208,7 +208,7 @@ void executor::join(const operation& o, std::uint32_t slot, picoseconds now) {
   advance(number, now);
 }
 
-// A stream is over; another may begin.
+// Ends a stream; returns whether another run of the program begins.
 bool executor::end(std::uint32_t number, picoseconds now) {
   if (number > 0) {
     activity& over = of(number);

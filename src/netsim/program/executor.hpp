@@ -1,8 +1,8 @@
-// One process of a program: executes its operations one after the other, and beside them those of the collectives that
+// One process of a program: executes its operations one after the other, and concurrently those of the collectives that
 // it takes part in.
 //
-// An operation that takes time leaves its activity in a state from which a host (resume) or the protocol (completed)
-// takes it on. Nothing here knows how messages travel, and the others nothing of operations.
+// An operation that takes time leaves its activity in a waiting state, which a host (resume) or the protocol
+// (completed) ends. The executor knows nothing of how messages travel; hosts and protocol know nothing of operations.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -17,19 +17,19 @@ namespace lull::netsim {
 
 class program_run;
 
-// A group as one of its processes knows it.
+// A group as seen by one of its processes.
 struct membership {
   std::uint32_t group;
-  std::uint32_t rank;       // in it
-  std::uint32_t size;       // of it
-  std::uint32_t calls = 0;  // of its collectives
+  std::uint32_t rank;       // in the group
+  std::uint32_t size;       // of the group
+  std::uint32_t calls = 0;  // collectives of the group so far
 };
 
-// What the time of a process has gone on, from the begin of its program to the end. Overhead of sends is sending, that
-// of receives waiting.
+// How a process spent its time from the begin of its program to the end. The overhead of sends counts as sending, that
+// of receives as waiting.
 struct time_spent {
   picoseconds computing = 0;
-  picoseconds sending = 0;  // until messages have left
+  picoseconds sending = 0;  // until messages have left the node
   picoseconds waiting = 0;  // for messages, answers and collectives
 };
 
@@ -37,25 +37,25 @@ class alignas(64) executor final : public completions {
  public:
   executor(program_run& of, std::uint32_t rank, picoseconds start);
 
-  // What the time that it was to take is over of.
+  // Continues an activity whose computation or overhead is over.
   void resume(std::uint32_t number, picoseconds now);
-  // A request of an activity will be complete at that time, or is.
+  // Reports that a request of an activity will be complete at that time, or is complete.
   void will_complete(std::uint32_t number, std::uint32_t slot, picoseconds at);
   void completed(std::uint32_t number, std::uint32_t slot, picoseconds now);
-  // Fetches what these touch.
+  // Prefetches what these functions touch.
   void fetch(std::uint32_t number, std::uint32_t slot) const {
     (number == 0 ? program_ : *collectives_[number - 1]).pending.fetch(slot);
   }
-  // A put or an atomic of another has come to the memory of this process.
+  // Reports that a put or an atomic of another process has changed this process's memory.
   void memory_changed(picoseconds now);
   [[nodiscard]] bool complete(std::uint32_t request) const override;
 
-  // Whether it waits for a message of another process now. All are wanted when the program has ended, so that none is
-  // left.
+  // Whether the process waits for a message of `from` now. After its program has ended this is true for all messages,
+  // so that they are all handled.
   [[nodiscard]] bool wants_message(std::uint32_t from) const;
 
   [[nodiscard]] bool ended() const { return program_.is == activity::state::ended; }
-  // Until `end`, which is not before the last that happened.
+  // Until `end`, which is not before the last event.
   [[nodiscard]] time_spent spent(picoseconds end) const;
 
   [[nodiscard]] process_wait waits_for() const;
@@ -79,19 +79,19 @@ class alignas(64) executor final : public completions {
   void add(time_spent& to, const activity& a, picoseconds until) const;
   [[noreturn]] void mistake(const std::string& found, const std::string& fix) const;
 
-  // By number: the program is 0.
+  // By number; the program is 0.
   [[nodiscard]] activity& of(std::uint32_t number) { return number == 0 ? program_ : *collectives_[number - 1]; }
 
   activity program_;
-  std::vector<std::unique_ptr<activity>> collectives_;  // those that have ended are used again
+  std::vector<std::unique_ptr<activity>> collectives_;  // entries of ended collectives are reused
   program_run& run_;
   std::uint32_t rank_;
   std::vector<membership> groups_;
   time_spent spent_;
-  std::uint32_t runs_ = 0;        // that have ended
-  std::uint32_t iterations_ = 0;  // that have ended
-  bool told_iterations_ = false;  // in this run
-  picoseconds now_ = 0;           // when a stream was asked for its next operation
+  std::uint32_t runs_ = 0;        // number of ended runs
+  std::uint32_t iterations_ = 0;  // number of ended iterations
+  bool told_iterations_ = false;  // whether this run has reported any iteration
+  picoseconds now_ = 0;           // when a stream was last asked for its next operation
 };
 
 }  // namespace lull::netsim

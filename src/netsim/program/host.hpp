@@ -1,10 +1,10 @@
-// A node that runs processes of a program, as the network knows it: what is due there and when, and the messages that
-// it has ready.
+// A node that runs processes of a program, as the network sees it: the events due there, and the messages ready to
+// send.
 //
-// The network says `arrived` and `sent` ahead of time, and not in order of time. So both only note what is due, and
-// everything is done in computed(), in order of time: what is due at the same time, in the order in which it became
-// known. What a node does there may ask for more at the same time. A message that no process waits for changes nothing
-// but what one will find when it looks: for it the node does not ask to be called, and does what is due with the rest.
+// The network calls `arrived` and `sent` ahead of time, and not in order of time. Both therefore only record what is
+// due, and computed() handles it in order of time; entries due at the same time are handled in the order in which they
+// were recorded, including those that the handling itself adds. A message that no process waits for only matters when a
+// process looks for it: the node requests no call for it, and handles it together with the next entry.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace lull::netsim {
 
-// Whose request it is.
+// Identifies a request.
 struct completion {
   std::uint32_t rank = nowhere;
   std::uint32_t activity = 0;
@@ -26,14 +26,15 @@ class alignas(64) host final : public process {
  public:
   class listener {
    public:
-    // Ahead of time: all of a message will have left, or will be here, by `at`. It notes what is due then.
+    // Ahead of time: the whole message will have left, or will have arrived, by `at`. The listener records what is due
+    // then.
     virtual void will_have_sent(std::uint32_t label, picoseconds at) = 0;
     virtual void will_have_arrived(std::uint32_t label, picoseconds at) = 0;
-    // The network takes a message to send, and will take another `next`: the time to fetch what that will touch.
+    // The network takes a message to send, and will take `next` afterwards: an opportunity to prefetch its records.
     virtual void takes(std::uint32_t label, std::uint32_t next) const = 0;
-    // Whether a process waits for that now, or anything happens when it is done.
+    // Whether a process waits for the message now, or its arrival has any other effect.
     [[nodiscard]] virtual bool wants_arrival(std::uint32_t label) const = 0;
-    // What is due, in order of time.
+    // Due events, in order of time.
     virtual void has_arrived(std::uint32_t label, picoseconds now) = 0;
     virtual void completed(const completion& what, picoseconds now) = 0;
     virtual void resume(std::uint32_t rank, std::uint32_t activity, picoseconds now) = 0;
@@ -44,16 +45,16 @@ class alignas(64) host final : public process {
 
   explicit host(listener& tells) : tells_(&tells) {}
 
-  // Before the simulation: a process begins at `when`.
+  // Called before the simulation: a process begins at `when`.
   void begin(picoseconds when, std::uint32_t rank) {
     note({when, 0, {rank, 0, 0}, kind::resumed});
     wake_ = when;
   }
-  // Whether nothing is due that anybody waits for.
+  // Whether no due event has any effect.
   [[nodiscard]] bool idle() const {
     return std::ranges::none_of(due_, [this](const due& d) { return is_wanted(d); });
   }
-  // For the listener, in what it is told.
+  // The listener calls these from the functions above.
   void offer(const message& m) { ready_.push_back(m); }
   void note_arrival(std::uint32_t label, picoseconds at) { note({at, 0, {label, 0, 0}, kind::arrived}); }
   void note_completion(const completion& of, picoseconds at) { note({at, 0, of, kind::completed}); }
@@ -84,7 +85,7 @@ class alignas(64) host final : public process {
   struct due {
     picoseconds at;
     std::uint64_t order;
-    completion of;  // where it is an arrival: its label in place of the rank
+    completion of;  // for an arrival: the message's label instead of the rank
     kind what;
     bool operator<(const due& other) const {  // for a heap whose top is the earliest
       return at != other.at ? at > other.at : order > other.order;
@@ -100,12 +101,12 @@ class alignas(64) host final : public process {
   [[nodiscard]] bool is_wanted(const due& d) const {
     return d.what != kind::arrived || tells_->wants_arrival(d.of.rank);
   }
-  // When computed() must be called for what was noted just now, unless it will be called by then anyway.
+  // When computed() must be called for the entry just recorded; `never` if a call is due by then anyway.
   [[nodiscard]] picoseconds wake_for_latest() {
     if (latest_.at >= wake_ || !is_wanted(latest_)) return never;
     return wake_ = latest_.at;
   }
-  // The same for all that is due.
+  // The same for all due entries.
   [[nodiscard]] picoseconds next_wake() {
     picoseconds first = wake_;
     for (const due& d : due_)
@@ -117,17 +118,17 @@ class alignas(64) host final : public process {
   listener* tells_;
   std::vector<due> due_;         // heap
   std::vector<message> ready_;   // in order of creation
-  std::size_t first_ready_ = 0;  // those before were taken
+  std::size_t first_ready_ = 0;  // the messages before it have been taken
   due latest_{.at = never, .order = 0, .of = {}, .what = kind::resumed};
   std::uint64_t order_ = 0;
-  picoseconds wake_ = never;  // the next call of computed() that was asked for
-  std::uint32_t taken_ = 0;   // label of the message that the interface sends
+  picoseconds wake_ = never;  // the next requested call of computed()
+  std::uint32_t taken_ = 0;   // label of the message that the interface is sending
 };
 
 inline message host::take() {
   const message m = ready_[first_ready_++];
   taken_ = m.label;
-  __builtin_prefetch(ready_.data() + first_ready_ + 3);  // a line of memory or two on
+  __builtin_prefetch(ready_.data() + first_ready_ + 3);  // one or two cache lines ahead
   const bool last = first_ready_ == ready_.size();
   tells_->takes(taken_, last ? taken_ : ready_[first_ready_].label);
   if (last) {

@@ -1,8 +1,8 @@
-// Which message a receive takes, as MPI says it: the first that fits, of those that have come in the order in which
-// their sender sent them; and a message goes to the first receive that fits.
+// Which message a receive takes, by the rules of MPI: the first that matches, in the order in which messages of one
+// sender were sent; and a message goes to the first receive that matches.
 //
-// Messages and receives of different contexts do not meet: a context is a group, and in it the messages of the program,
-// or those of one of its collectives. Most processes have one or two entries in a list, so they are searched from the
+// Messages and receives match only within a context. A context is a group, and in it the messages of the program or
+// those of one of its collectives. Most processes have one or two entries in a list, so lists are searched from the
 // front.
 #pragma once
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace lull::netsim {
 
-// Of one process.
+// The messages and receives of one process.
 class matching {
  public:
   struct receive {
@@ -24,7 +24,7 @@ class matching {
     std::uint32_t tag;   // or `any`
     std::uint64_t context;
     std::uint64_t room;            // bytes
-    std::uint32_t activity, slot;  // whose request it completes
+    std::uint32_t activity, slot;  // of the request that it completes
   };
   struct arrival {
     std::uint32_t from, tag;
@@ -32,7 +32,7 @@ class matching {
     std::uint32_t transfer;
   };
 
-  // The transfer that the receive takes; it waits for one otherwise.
+  // Returns the transfer that the receive takes; otherwise the receive is posted.
   std::optional<std::uint32_t> post(const receive& r) {
     const auto found = std::ranges::find_if(arrived_, [&](const arrival& a) { return fits(r, a); });
     if (found == arrived_.end()) {
@@ -43,7 +43,7 @@ class matching {
     arrived_.erase(found);
     return transfer;
   }
-  // The receive that takes the message; it waits for one otherwise.
+  // Returns the receive that takes the message; otherwise the message waits for one.
   std::optional<receive> arrive(const arrival& a) {
     const auto found = std::ranges::find_if(posted_, [&](const receive& r) { return fits(r, a); });
     if (found == posted_.end()) {
@@ -55,8 +55,8 @@ class matching {
     return r;
   }
 
-  // The receive that will take a message which is to arrive, whatever else happens until then; none where that is not
-  // known: where nobody waits for it yet, or the first who does would take another too.
+  // Removes and returns the receive that will certainly take a message yet to arrive; none if that is not certain:
+  // because no receive for it is posted, or the first one that matches would also take another message.
   std::optional<receive> foretell(const arrival& a) {
     const auto found = std::ranges::find_if(posted_, [&](const receive& r) { return fits(r, a); });
     if (found == posted_.end() || found->from == any || found->tag == any) return std::nullopt;
@@ -65,7 +65,7 @@ class matching {
     return r;
   }
 
-  // Messages that nobody has received, in the order in which they came.
+  // Messages without a receive, in the order of their arrival.
   [[nodiscard]] const std::vector<arrival>& unexpected() const { return arrived_; }
   [[nodiscard]] std::size_t unmatched_receives() const { return posted_.size(); }
 
@@ -78,22 +78,23 @@ class matching {
   std::vector<arrival> arrived_;
 };
 
-// The messages of one process to another, so that they are let in in the order in which they were sent, whichever way
-// each took through the network.
+// The messages of one process to another, which are matched in the order in which they were sent, whatever path each
+// took through the network.
 struct alignas(32) message_order {
   std::uint32_t to = nowhere;    // rank
-  std::uint32_t then = nowhere;  // the number of the one to whom the sender sent after it last time
+  std::uint32_t then = nowhere;  // number of the process to which the sender sent after the previous message of this
+                                 // pair
   std::uint32_t sent = 0;
   std::uint32_t let_in = 0;
-  std::uint32_t due = 0;  // that will be let in when they arrive
-  picoseconds last = 0;   // when the last will have been let in of those of which that was known ahead
+  std::uint32_t due = 0;  // messages that will be matched when they arrive
+  picoseconds last = 0;   // latest time of the matches that were decided ahead
 };
 
-// To whom a process has sent, and a number for each: a table by the number of the other process. Most have few
-// neighbours, some have all.
+// The processes to which a process has sent, each with a number: a hash table by the other process. Most processes have
+// few neighbours, some have all.
 class receivers {
  public:
-  // The number of `other`; `fresh` is its number if it has none.
+  // The number of `other`; if it has none, it gets `fresh`.
   [[nodiscard]] std::uint32_t number_of(std::uint32_t other, std::uint32_t fresh) {
     if (4 * (used_ + 1) > 3 * table_.size()) grow();
     entry& found = place(other);
@@ -123,7 +124,7 @@ class receivers {
       if (e.other != nowhere) place(e.other) = e;
   }
 
-  std::vector<entry> table_;  // a power of two long
+  std::vector<entry> table_;  // its size is a power of two
   std::size_t used_ = 0;
 };
 

@@ -1,7 +1,7 @@
-// What a process of a program does next: the one language of traces, skeletons and the schedules of collectives.
+// What a process of a program does next: the common language of traces, skeletons and the schedules of collectives.
 //
-// Ranks are of the job; requests are small numbers that the program chooses and may use again once it has waited for
-// them. Nothing here knows how a message travels (player.hpp) or where the operations come from (program.hpp).
+// Ranks are those of the job; requests are small numbers that the program chooses, and may reuse once it has waited for
+// them. Operations do not depend on how a message travels (player.hpp) or where the program comes from (program.hpp).
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -13,28 +13,29 @@ namespace lull::netsim {
 
 using trace::collective;
 
-inline constexpr std::uint32_t any = std::numeric_limits<std::uint32_t>::max();         // rank or tag: whichever comes
-inline constexpr std::uint32_t no_request = std::numeric_limits<std::uint32_t>::max();  // it is waited for at once
+inline constexpr std::uint32_t any = std::numeric_limits<std::uint32_t>::max();         // rank or tag: matches all
+inline constexpr std::uint32_t no_request = std::numeric_limits<std::uint32_t>::max();  // the operation blocks
 inline constexpr std::uint32_t everybody = 0;  // the group of all processes of the job; others: program::group()
 
 struct operation {
   enum class kind : std::uint8_t {
     compute,           // duration
-    send,              // peer, tag, group, bytes; a request: non-blocking
-    synchronous_send,  // the same, over when it is received
-    receive,           // the same; peer and tag may be `any`; bytes: no more than that
+    send,              // peer, tag, group, bytes; with a request: non-blocking
+    synchronous_send,  // like send, but complete only when it is received
+    receive,           // like send; peer and tag may be `any`; bytes is an upper limit
     wait,              // request
-    wait_any,          // goes on when a request that was not waited for is complete; at once where there is none
-    collective,        // which, group, root (peer), bytes; a request: non-blocking
-    put,               // peer, bytes; a request: complete when it is there, else when the memory may be used again
-    get,               // peer, bytes; a request: complete when it is here
-    atomic,            // the same, bytes each way
-    await_put,         // peer, bytes: goes on when so many of its puts and atomics have arrived here since the begin
-    iteration,         // one has ended
+    wait_any,          // until any request that was not waited for is complete; continues at once if there is none
+    collective,        // which, group, root (peer), bytes; with a request: non-blocking
+    put,               // peer, bytes; with a request: complete when it has arrived; otherwise when its source may be
+                       // reused
+    get,               // peer, bytes; complete when the data is here
+    atomic,            // like get, with `bytes` in each direction
+    await_put,         // peer, bytes: until this number of its puts and atomics since the begin have arrived here
+    iteration,         // an iteration has ended
   };
   kind what = kind::compute;
   collective which = collective::barrier;
-  std::uint32_t peer = 0;  // not beside `tag`: read as one, they would wait until both are written
+  std::uint32_t peer = 0;  // not next to `tag`: a load of both as one word would stall until both are written
   std::uint32_t group = everybody;
   std::uint32_t tag = 0;
   std::uint32_t request = no_request;
@@ -43,7 +44,7 @@ struct operation {
   picoseconds duration = 0;
 };
 
-// In words of one: co_yield compute(1'000'000).
+// Operations in one word: co_yield compute(1'000'000).
 namespace does {
 using kind = operation::kind;
 inline operation compute(picoseconds duration) { return {.what = kind::compute, .duration = duration}; }

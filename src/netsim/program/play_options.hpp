@@ -1,4 +1,4 @@
-// The keys of a job that say how programs run, as the player reads them.
+// The keys of a job that determine how programs run, as the player reads them.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,11 +13,11 @@ struct play_options {
 
   std::int64_t repeats;
   double compute_scale;
-  std::uint64_t eager;        // the longest message that leaves without asking, bytes
-  picoseconds overhead;       // of the CPU, for each send and receive
-  std::uint64_t envelope;     // bytes beside those of the program in each message of the network
-  picoseconds memory_delay;   // between processes of a node
-  double memory_picoseconds;  // for each byte
+  std::uint64_t eager;        // the longest message that is sent without a request, bytes
+  picoseconds overhead;       // CPU time of each send and receive
+  std::uint64_t envelope;     // bytes that each message of the network carries in addition to the program's
+  picoseconds memory_delay;   // between processes on a node
+  double memory_picoseconds;  // per byte
   std::vector<const collective_algorithm*> algorithms;  // by family; null: by its rules
 
   [[nodiscard]] picoseconds scaled(picoseconds computing) const;

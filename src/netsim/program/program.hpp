@@ -1,5 +1,5 @@
-// What the processes of a job run: a stream of operations for each rank. A trace is one (trace_program.hpp), a skeleton
-// of an application another (skeletons/); who executes them is play() of player.hpp.
+// What the processes of a job run: a stream of operations for each rank. Programs are, for example, traces
+// (trace_program.hpp) and skeletons of applications (skeletons/); play() in player.hpp executes them.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,13 +10,13 @@
 
 namespace lull::netsim {
 
-// What a program may ask of the process that runs it, for what it does next to depend on what has come.
+// What a program can query of the process that runs it, so that its next step can depend on what has arrived.
 class completions {
  public:
   completions() = default;
   completions(const completions&) = delete;
   completions& operator=(const completions&) = delete;
-  // Whether waiting for it would not block.
+  // Whether a wait for the request would return at once.
   [[nodiscard]] virtual bool complete(std::uint32_t request) const = 0;
 
  protected:
@@ -30,12 +30,12 @@ class program {
   program& operator=(const program&) = delete;
   virtual ~program() = default;
 
-  // One run of it by `rank`, from its begin to its end. The program and `done` outlive the stream. It is asked again
-  // where a job repeats.
+  // One run of the program by `rank`, from begin to end. The program and `done` outlive the stream. If a job repeats,
+  // this is called again.
   [[nodiscard]] virtual stream of(std::uint32_t rank, const completions& done) const = 0;
-  // What a reader of the result must know, a line each: "not replayed: MPI_Comm_spawn, 3 times".
+  // What a reader of the result must know, one line each: "not replayed: MPI_Comm_spawn, 3 times".
   [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
-  // The members of a group by their rank in it; never asked for `everybody`.
+  // The members of a group by their rank in it; never called for `everybody`.
   [[nodiscard]] virtual std::span<const std::uint32_t> group(std::uint32_t /*number*/) const { return {}; }
 };
 

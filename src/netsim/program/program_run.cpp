@@ -26,7 +26,7 @@ bool has_root(collective which) {
   }
 }
 
-// The host of each rank: processes of the same node have the same.
+// The host of each rank; processes on the same node share one.
 std::vector<std::uint32_t> hosts_by_rank(const std::vector<std::uint32_t>& nodes) {
   std::unordered_map<std::uint32_t, std::uint32_t> by_node;
   std::vector<std::uint32_t> hosts;

@@ -1,5 +1,5 @@
-// A program on its nodes, as the network knows it: a workload. Its processes, the hosts that they run on, and what is
-// known of all of them together.
+// A program on its nodes, as the network sees it: a workload. It holds the processes, their hosts, and what is known of
+// all of them together.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -27,7 +27,7 @@ class program_run final : public workload, private host::listener, private proto
   [[nodiscard]] std::string who_waits() const override;
   void add_to(job_result& result, picoseconds end) const override;
 
-  // For executors.
+  // Called by executors.
   [[nodiscard]] const play_options& options() const { return options_; }
   [[nodiscard]] const program& what() const { return *what_; }
   [[nodiscard]] protocol& messages() { return messages_; }
@@ -38,14 +38,14 @@ class program_run final : public workload, private host::listener, private proto
   void process_ended(picoseconds now);
 
  private:
-  // A collective that not all of its group have begun. Who begins first says how many bytes there are, and so by which
-  // algorithm it is done.
+  // A collective that some members of its group have yet to begin. The first process to begin determines the number of
+  // bytes, and thus the algorithm.
   struct begun_collective {
     collective which = collective::barrier;
-    std::uint32_t root = 0;  // of the job
+    std::uint32_t root = 0;  // rank in the job
     std::uint32_t root_in_group = 0;
-    std::uint32_t first = 0;  // who began it
-    std::uint32_t left = 0;   // who have not
+    std::uint32_t first = 0;  // the process that began it
+    std::uint32_t left = 0;   // processes that have yet to begin
     std::uint64_t bytes = 0;
     const collective_algorithm* algorithm = nullptr;
   };
@@ -81,10 +81,10 @@ class program_run final : public workload, private host::listener, private proto
   protocol messages_;
   std::deque<executor> executors_;                                   // by rank
   std::unordered_map<std::uint64_t, begun_collective> collectives_;  // by context
-  std::vector<picoseconds> iteration_ends_;                          // of the last process that has ended each
-  std::vector<std::uint32_t> iteration_ended_by_;                    // processes that have
+  std::vector<picoseconds> iteration_ends_;                          // end of each iteration in the last process
+  std::vector<std::uint32_t> iteration_ended_by_;                    // processes that have ended it, by iteration
   std::uint64_t running_;
-  picoseconds ended_ = 0;  // the last process
+  picoseconds ended_ = 0;  // of the last process
 };
 
 }  // namespace lull::netsim

@@ -43,7 +43,7 @@ void protocol::send(const operation& o, std::uint32_t to, std::uint64_t context,
   carry(label, asks ? stage::ask : stage::eager, asks ? 0 : o.bytes, now);
 }
 
-// Most send to the same ones in the same order again and again.
+// Most processes send to the same others in the same order again and again.
 std::uint32_t protocol::pair_of(std::uint32_t from, std::uint32_t to) {
   end_of_process& end = ends_[from];
   const std::uint32_t before = end.sent_last;
@@ -89,7 +89,7 @@ void protocol::access(const operation& o, const completion& by, std::uint32_t ru
     carry(label, stage::question, o.what == operation::kind::atomic ? o.bytes : 0, now);
 }
 
-// Puts the messages of a stage on their way.
+// Sends the messages of a stage.
 void protocol::carry(std::uint32_t label, stage is, std::uint64_t bytes, picoseconds now) {
   transfer& t = transfers_[label];
   t.is = is;
@@ -152,8 +152,8 @@ void protocol::will_have_arrived(std::uint32_t label, picoseconds at) {
   tells_.will_complete(done, at);
 }
 
-// Whether it is known already which receive will take the message: one that waits for just such a one, if none that the
-// sender sent before is still to come.
+// Matches a message ahead of its arrival if a receive is certain to take it: one posted for exactly this message, if no
+// earlier message of the sender is still to come. Returns whether it did.
 bool protocol::let_in_early(std::uint32_t label, picoseconds at) {
   const transfer& t = transfers_[label];
   end_of_process& end = ends_[t.to];
@@ -197,7 +197,7 @@ void protocol::change_memory(std::uint32_t rank, std::uint64_t by, picoseconds n
   tells_.memory_changed(rank, now);
 }
 
-// Messages of the program go on to be matched in the order in which their sender sent them.
+// Messages of the program are matched in the order in which their sender sent them.
 void protocol::let_in(std::uint32_t label, picoseconds now) {
   const transfer& t = transfers_[label];
   if (!own(t.context)) return match(label, now);

@@ -1,18 +1,18 @@
-// How messages get from process to process: what travels for each send, put, get and atomic, and when its requests are
+// How messages travel between processes: the messages of each send, put, get and atomic, and when their requests are
 // complete.
 //
-//   short send     the message; the send is complete when its last byte has left, the receive when it is here
-//   long send      "may I?", "go on" once a receive takes it, the message; of a synchronous send whatever its length
-//   put            the message, and, where it has a request, an acknowledgement, which completes it
+//   short send     the message; the send is complete when its last byte has left, the receive when it has arrived
+//   long send      a request to send, a reply when a receive takes it, the message; also any synchronous send
+//   put            the message and, with a request, an acknowledgement, which completes it
 //   get, atomic    a message, and the answer of the node, which completes it
 //
-// The nodes answer by themselves: no process is involved, whatever it does. Processes of the same node exchange
-// messages through its memory, which takes a delay and a time for each byte, whatever else goes through it. A message
-// of the network has at least one byte, and at most a GiB: longer ones are several.
+// The nodes answer by themselves, without involving a process. Processes on the same node exchange messages through its
+// memory, which takes a fixed delay and a time per byte, independent of its other traffic. A message of the network has
+// between one byte and one GiB; longer ones are split.
 //
-// What a message does when it is there is mostly known, and done, when the network foretells it: it completes a request
-// by then. It is left to its time where it depends on what happens until then: which receive will take it, or what its
-// node answers.
+// The effect of a message on its arrival is mostly known, and applied, when the network announces the arrival ahead of
+// time: it completes a request by then. The effect is decided at the time of arrival if it depends on what happens
+// until then: which receive will take the message, or what its node answers.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -32,7 +32,7 @@ namespace lull::netsim {
 
 class protocol {
  public:
-  // Is told which requests are complete, or will be; the former never while it asks for something.
+  // Notified of requests that are or will be complete; completed() is never called from within a call of the listener.
   class listener {
    public:
     virtual void will_complete(const completion& what, picoseconds at) = 0;
@@ -43,31 +43,31 @@ class protocol {
     ~listener() = default;
   };
 
-  // `host_of`: of each rank. The hosts, the options and the listener outlive it.
+  // `host_of`: by rank. The hosts, the options and the listener must outlive it.
   protocol(const job_setup& setup, const play_options& options, std::span<host> hosts,
            std::vector<std::uint32_t> host_of, listener& tells);
 
   [[nodiscard]] host& host_of(std::uint32_t rank) { return hosts_[host_of_[rank]]; }
 
-  // `o` says tag and bytes; ranks are of the job. Contexts are those of matching.hpp; in one that is not the program's
-  // own, no two messages of a pair have the same tag.
+  // `o` has the tag and the bytes; ranks are those of the job. Contexts are those of matching.hpp; in a context other
+  // than the program's, no two messages of a pair have the same tag.
   void send(const operation& o, std::uint32_t to, std::uint64_t context, const completion& by, picoseconds now);
-  // Whether the message was here already, so that the receive is complete.
+  // Returns whether the message had arrived already, so that the receive is complete.
   [[nodiscard]] bool receive(const operation& o, std::uint32_t from, std::uint64_t context, const completion& by,
                              picoseconds now);
-  // Put, get or atomic, in which of the program's runs.
+  // Put, get or atomic, in run `run` of the program.
   void access(const operation& o, const completion& by, std::uint32_t run, picoseconds now);
 
-  // What hosts tell: ahead of time, and when it is so.
+  // Reports of hosts: ahead of time, and at the time.
   void will_have_sent(std::uint32_t label, picoseconds at);
   void will_have_arrived(std::uint32_t label, picoseconds at);
   void has_arrived(std::uint32_t label, picoseconds now);
-  // Fetches what is known of the message of that label.
+  // Prefetches the transfer of a message.
   void fetch(std::uint32_t label) const { transfers_.prefetch(label); }
-  // Whose request it is sent for.
+  // The request for which a message is sent.
   [[nodiscard]] const completion& begun_by(std::uint32_t label) const { return transfers_[label].begun_by; }
-  // Where an arrival does nothing but wait for a receive: for whose, and of whom. It may also let those in that have
-  // overtaken it, which are of the same sender.
+  // If the only effect of an arrival is that it waits for a receive: the two ranks; otherwise none. It may also let in
+  // messages of the same sender that have overtaken it.
   struct plain_arrival {
     std::uint32_t to, from;  // ranks
   };
@@ -77,49 +77,49 @@ class protocol {
     return plain_arrival{.to = t.to, .from = t.begun_by.rank};
   }
 
-  // Puts and atomics that `by` made in one of its runs, and that have come to the memory of `rank`.
+  // The puts and atomics of `by` in run `run` that have arrived in the memory of `rank`.
   [[nodiscard]] std::uint64_t changes(std::uint32_t rank, std::uint32_t by, std::uint32_t run) const {
     const auto found = ends_[rank].changes.find(change_key(by, run));
     return found == ends_[rank].changes.end() ? 0 : found->second;
   }
-  // Of runs before `run`.
+  // Forgets those of runs before `run`.
   void forget_changes(std::uint32_t rank, std::uint32_t run) {
     std::erase_if(ends_[rank].changes, [run](const auto& counted) { return counted.first >> 32U < run; });
   }
 
-  // Messages on the network.
+  // Messages in the network.
   [[nodiscard]] std::uint64_t under_way() const { return under_way_; }
   [[nodiscard]] std::uint64_t memory_messages() const { return memory_messages_; }
   [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
-  // What was sent and not received, or the other way round, in words; empty where there is nothing.
+  // What was sent and not received, or vice versa, in words; empty if there is nothing.
   [[nodiscard]] std::vector<std::string> leftovers() const;
 
  private:
-  // What travels, or last travelled.
+  // The message that is travelling, or travelled last.
   enum class stage : std::uint8_t { eager, ask, go_on, data, put, acknowledgement, question, answer };
-  // One send, put, get or atomic, from its begin to its end. Messages that travel for it have its number as their
-  // label: there is one stage at a time.
+  // One send, put, get or atomic, from begin to end. Messages that travel for it have its number as their label; there
+  // is one stage at a time.
   struct transfer {
     std::uint64_t context = 0;
     std::uint64_t bytes = 0;
-    completion begun_by;   // the sender; of a get, who gets
+    completion begun_by;   // the sender; for a get, the process that gets
     std::uint32_t to = 0;  // the other process
     std::uint32_t tag = 0;
-    std::uint32_t pair = 0;      // in `pairs_`, where the program itself sends it
-    std::uint32_t order = 0;     // among the messages of the pair; of put, get and atomic the run of the program
+    std::uint32_t pair = 0;      // index in `pairs_`, if the program sends it
+    std::uint32_t order = 0;     // among the messages of the pair; for put, get and atomic the run of the program
     std::uint32_t activity = 0;  // of the receiver
-    std::uint32_t slot = 0;      // the same
-    std::uint32_t not_sent = 0;  // messages of this stage
-    std::uint32_t not_here = 0;  // the same
+    std::uint32_t slot = 0;      // of the receiver
+    std::uint32_t not_sent = 0;  // messages of this stage yet to leave
+    std::uint32_t not_here = 0;  // messages of this stage yet to arrive
     stage is = stage::eager;
     bool acknowledged = false;  // put
-    bool changes = false;       // memory: it is not a get
+    bool changes = false;       // memory, that is, not a get
   };
   struct alignas(64) end_of_process {
     matching matched;
     std::vector<std::uint32_t> early;                          // transfers that have overtaken others
-    receivers sends_to;                                        // as numbers in `pairs_`
-    std::uint32_t sent_last = nowhere;                         // the same: to whom
+    receivers sends_to;                                        // as indices in `pairs_`
+    std::uint32_t sent_last = nowhere;                         // index in `pairs_` of the latest receiver
     std::unordered_map<std::uint64_t, std::uint64_t> changes;  // by change_key()
   };
 
@@ -137,12 +137,12 @@ class protocol {
   const play_options& options_;
   std::span<host> hosts_;
   std::vector<std::uint32_t> host_of_;
-  std::vector<std::uint32_t> nodes_;  // of each rank
+  std::vector<std::uint32_t> nodes_;  // by rank
   std::uint32_t job_;
   listener& tells_;
   pool<transfer> transfers_;
   std::vector<end_of_process> ends_;  // by rank
-  std::vector<message_order> pairs_;  // of processes of which one has sent to the other
+  std::vector<message_order> pairs_;  // of processes, one of which has sent to the other
   std::uint64_t under_way_ = 0;
   std::uint64_t memory_messages_ = 0;
   std::uint64_t memory_bytes_ = 0;

@@ -1,8 +1,8 @@
-// The requests of one stream of operations: which are under way, and which are complete and not yet waited for.
+// The requests of one stream of operations: which are active, and which are complete and have yet to be waited for.
 //
-// A request is a small number that the stream chooses. Here it has a *slot*; slot 0 is that of the operation that is
-// waited for at once. When a request will be complete is known ahead of time mostly: it is *foretold*, and becomes
-// complete when somebody looks at it after that time; where somebody waits for it, by an event.
+// A request is a small number that the stream chooses. It is stored in a *slot*; slot 0 belongs to the current blocking
+// operation. The completion time of a request is mostly known ahead: the request is then *foretold*, and becomes
+// complete when it is checked after that time. If the process waits for it, an event completes it.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -32,13 +32,13 @@ class requests {
     return slot < slots_.size() ? slots_[slot] : none;
   }
   [[nodiscard]] std::uint32_t active() const { return active_; }
-  // Whether waiting for one, or for any, would not block; of any after ripen().
+  // Whether a wait for one request, or for any (after ripen()), would return at once.
   [[nodiscard]] bool done(std::uint32_t slot, picoseconds now) const {
     return at(slot).is != state::active || at(slot).ripe(now);
   }
   [[nodiscard]] bool any_done() const { return complete_ > 0 || active_ == 0; }
 
-  // The slot of the request of `o`, which must be unused.
+  // Starts the request of `o`, which must be unused; returns its slot.
   std::uint32_t begin(const operation& o) {
     const std::uint32_t slot = slot_of(o.request);
     if (slot >= slots_.size()) slots_.resize(slot + std::size_t{1});
@@ -46,20 +46,21 @@ class requests {
     active_ += slot > 0 ? 1 : 0;
     return slot;
   }
-  // Its record, from memory.
+  // Prefetches a slot.
   void fetch(std::uint32_t slot) const { __builtin_prefetch(slots_.data() + slot); }
   void foretell(std::uint32_t slot, picoseconds at) {
     slots_[slot].foretold = at;
     if (slot > 0 && slot <= first_) complete(slot);
   }
-  // When it will be complete, if that is known and there is no event for it, which there is from now on; else `never`.
+  // Returns the foretold completion time if there is no event for it yet, and marks the request as completed by an
+  // event; otherwise `never`.
   picoseconds claim(std::uint32_t slot) {
     request& r = slots_[slot];
     if (r.is != state::active || r.by_event || r.foretold == never) return never;
     r.by_event = true;
     return r.foretold;
   }
-  // Those foretold until `now` are complete; how many slots there are.
+  // Completes those foretold until `now`; returns the number of slots.
   std::uint32_t ripen(picoseconds now) {
     const auto all = static_cast<std::uint32_t>(slots_.size());
     for (std::uint32_t slot = 0; slot < all; ++slot)
@@ -76,7 +77,8 @@ class requests {
     --active_;
     ++complete_;
   }
-  // It was waited for and may be used again. Answers of what it was; `compute` where it was of nothing.
+  // Ends the wait for a request, which may then be reused. Returns the kind of its operation; `compute` if there is no
+  // complete request.
   operation::kind take(std::uint32_t slot, picoseconds now) {
     if (at(slot).ripe(now)) complete(slot);
     if (at(slot).is != state::complete) return operation::kind::compute;
@@ -84,12 +86,12 @@ class requests {
     complete_ -= slot > 0 ? 1 : 0;
     return slots_[slot].of;
   }
-  // The stream is over, and all it began; another may begin.
+  // The stream is over with all that it began; another may begin.
   void forget() {
     slots_.clear();
     first_ = active_ = complete_ = earlier_ = 0;
   }
-  // Another run of the same stream begins: it does not know those that are still under way.
+  // Another run of the same stream begins; it does not know the requests that are still active.
   void begin_again() {
     (void)ripen(never - 1);
     earlier_ += active_;
@@ -101,9 +103,9 @@ class requests {
  private:
   std::vector<request> slots_;
   std::uint32_t first_ = 0;     // the last slot of earlier runs
-  std::uint32_t active_ = 0;    // of this run, slot 0 not counted
-  std::uint32_t complete_ = 0;  // the same
-  std::uint32_t earlier_ = 0;   // of earlier runs, active
+  std::uint32_t active_ = 0;    // of this run, without slot 0
+  std::uint32_t complete_ = 0;  // of this run, without slot 0
+  std::uint32_t earlier_ = 0;   // active requests of earlier runs
 };
 
 }  // namespace lull::netsim

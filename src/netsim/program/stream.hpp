@@ -1,4 +1,4 @@
-// A sequence of operations made as it is asked for: a coroutine that co_yields them.
+// A sequence of operations that is generated on demand: a coroutine that co_yields them.
 //
 //   stream ring(std::uint32_t rank, std::uint32_t size) {
 //     co_yield does::send((rank + 1) % size, 8, 0, 0);
@@ -6,12 +6,13 @@
 //     co_yield does::wait(0);
 //   }
 //
-// One stream as a part of another: co_yield ring(rank, size). Only the innermost is resumed then, however deep it stands.
-// An exchange (exchange.hpp) may be a part, too: no coroutine is resumed until it is over.
-// (Not as co_yield a ? b() : c(): GCC 12 destroys the one that was not made.)
+// A stream can be part of another: co_yield ring(rank, size). Only the innermost one is then resumed, at any depth. An
+// exchange (exchange.hpp) can be a part, too; no coroutine is resumed until it is over.
+// (Do not write co_yield a ? b() : c(): GCC 12 destroys the one that was not created.)
 //
-// A stream is taken from one end to the other once, by one thread, or co_yielded before anything was taken. An exception
-// inside it comes out of next(), or out of the co_yield. Arguments that are references must live as long as the stream.
+// One thread consumes a stream once from begin to end, or another stream co_yields it before anything was consumed. An
+// exception inside it propagates from next(), or from the co_yield. Arguments that are references must live as long as
+// the stream.
 #pragma once
 #include <coroutine>
 #include <exception>
@@ -38,7 +39,7 @@ class stream {
     if (at_) at_.destroy();
   }
 
-  // The next operation, valid until the one after it; nullptr: it is over.
+  // The next operation, valid until the following call; nullptr at the end.
   [[nodiscard]] const operation* next();
 
  private:
@@ -51,13 +52,13 @@ class stream {
 };
 
 struct stream::promise_type {
-  // Of the outermost stream.
-  const operation* current = nullptr;  // of the innermost, where it stands as that yields it
-  exchange* in_turn = nullptr;         // the part of the innermost, if it is one and not over
+  // Only the outermost stream uses these three:
+  const operation* current = nullptr;  // of the innermost stream, located where that yields it
+  exchange* in_turn = nullptr;         // the current exchange of the innermost stream, if any
   handle innermost;
 
   promise_type* outermost = this;
-  handle goes_on;  // when this one is over
+  handle goes_on;  // resumed when this stream is over
   std::exception_ptr failed;
 
   stream get_return_object() {
@@ -71,7 +72,7 @@ struct stream::promise_type {
     return {};
   }
   static part yield_value(stream&& inner) noexcept;
-  exchange_part yield_value(exchange&& inner) noexcept;  // it stays where it is
+  exchange_part yield_value(exchange&& inner) noexcept;  // not moved: stays in the coroutine
   void return_void() noexcept {}
   void unhandled_exception() noexcept { failed = std::current_exception(); }
 };
@@ -97,7 +98,7 @@ class stream::part {
   stream inner_;
 };
 
-// Waits for all of an exchange, which stands in the coroutine meanwhile.
+// Waits for all of an exchange, which stays in the coroutine until its end.
 struct stream::exchange_part {
   bool nothing;
   [[nodiscard]] bool await_ready() const noexcept { return nothing; }

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t most_named = 6;
 
-// The ranks of one circle, beginning with the lowest. Each process waits for one other at most, so a walk from a
-// process comes to an end, to where an earlier walk has been, or round to itself.
+// The ranks of one cycle, beginning with the lowest. Each process waits for at most one other, so a walk from a process
+// ends, meets an earlier walk, or closes a cycle.
 std::vector<std::uint32_t> circle(std::span<const process_wait> waits) {
   std::vector<std::uint32_t> walk_of(waits.size(), 0);
   for (std::uint32_t begin = 0; begin < waits.size(); ++begin) {

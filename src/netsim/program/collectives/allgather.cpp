@@ -1,12 +1,12 @@
-// What each has, known to all. A block is what one process has.
+// Gathers the block of each process on all processes. A block is the data of one process.
 //
-// ring                each passes on to the next what it has got last
-// recursive-doubling  in step k those exchange all they have whose ranks differ in bit k; where the number of processes
-//                     is no power of two, bruck
-// bruck               in step k all that a process has, as far as it lacks there, goes to the one 2^k ranks before
+// ring                each process passes on to the next what it has received last
+// recursive-doubling  in step k, processes whose ranks differ in bit k exchange all that they have; bruck if the number
+//                     of processes is no power of two
+// bruck               in step k, a process sends all that the process 2^k ranks before it lacks to that process
 //                     (Bruck et al. 1997)
-// neighbor-exchange   with the two neighbours in turn, two blocks at a time (Chen et al. 2005); where the number of
-//                     processes is odd, ring
+// neighbor-exchange   with the two neighbours alternately, two blocks at a time (Chen et al. 2005); ring if the number
+//                     of processes is odd
 //
 // auto: the switch points of Open MPI from 4.1 on (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c).
 #include "netsim/program/collectives/schedule.hpp"

@@ -1,13 +1,13 @@
-// Combined from all, known to all.
+// Reduces the vectors of all processes, with the result on all.
 //
-// recursive-doubling  in step k those exchange all they have whose ranks differ in bit k
+// recursive-doubling  in step k, processes whose ranks differ in bit k exchange all that they have
 // ring                pieces are combined around a ring, then passed around it (Patarasuk and Yuan 2009)
 // rabenseifner        pieces are combined by recursive halving, then gathered by recursive doubling (Rabenseifner 2004)
 // binary-tree         up a binary tree to rank 0, and down again
-// non-overlapping     a reduction to rank 0, then a broadcast, each by its own rules
+// non-overlapping     a reduction to rank 0, then a broadcast, each by its rules
 //
-// auto: the switch points of Open MPI from 4.1 on (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c) for operations that
-// commute, with its segmented ring taken for a ring.
+// auto: the switch points of Open MPI from 4.1 on (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c) for commutative
+// operations; its segmented ring is replaced by ring.
 #include "netsim/program/collectives/schedule.hpp"
 
 namespace lull::netsim {
@@ -34,7 +34,7 @@ stream ring(collective_call c) {
   if (c.size == 1) co_return;
   const std::uint32_t after = (c.rank + 1) % c.size;
   const std::uint32_t before = (c.rank + c.size - 1) % c.size;
-  // Once around combined: the piece after the own rank ends here. Then once around as it is.
+  // The first round combines: the piece of the next rank ends here. The second passes the results around.
   for (std::uint32_t step = 0; step < 2 * (c.size - 1); ++step) {
     const std::uint32_t piece = (c.rank + 2 * c.size - step) % c.size;
     const std::uint32_t its = (piece + c.size - 1) % c.size;

@@ -1,11 +1,11 @@
-// From each to each, something else. A block is what one process has for one other; what it has for itself stays.
+// Each process sends a different block to each other process. A process keeps its block for itself.
 //
-// linear    all at once, but no more than 32 others at a time
-// pairwise  in step k to the one k ranks further, and from the one k ranks before
-// bruck     in step k all blocks that have a way to go in which bit k is set go 2^k ranks further (Bruck et al. 1997)
+// linear    all at once, but with no more than 32 other processes at a time
+// pairwise  in step k to the process k ranks after, and from the process k ranks before
+// bruck     in step k all blocks whose remaining distance has bit k set move 2^k ranks on (Bruck et al. 1997)
 //
-// auto: the switch points of Open MPI from 4.1 on (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c), with its
-// synchronised linear exchange taken for a linear one, and that of two processes for a pairwise one.
+// auto: the switch points of Open MPI from 4.1 on (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c); its synchronised
+// linear exchange is replaced by linear, its two-process exchange by pairwise.
 #include "netsim/program/collectives/schedule.hpp"
 
 namespace lull::netsim {
@@ -13,7 +13,7 @@ namespace {
 
 stream linear(collective_call c) {
   constexpr std::uint32_t most = 32;
-  // Requests of a step: an odd one receives, the even one before it sends.
+  // Requests of a step: the odd one receives, the even one before it sends.
   for (std::uint32_t step = 1; step < c.size; ++step) {
     const std::uint32_t request = step % most * 2;
     if (step > most) {
@@ -37,7 +37,7 @@ stream pairwise(collective_call c) {
   }
 }
 
-// How many numbers below `end` have this bit.
+// How many numbers below `end` have this bit set.
 constexpr std::uint64_t with_bit(std::uint64_t end, std::uint64_t bit) {
   return end / (2 * bit) * bit + (end % (2 * bit) > bit ? end % (2 * bit) - bit : 0);
 }

@@ -1,10 +1,10 @@
-// Nobody leaves before all have come. What makes or frees a communicator, a window or memory is a barrier, too.
+// No process leaves before all have entered. Creating or freeing a communicator, a window or memory is a barrier, too.
 //
-// dissemination       in step k a process tells the one 2^k ranks further (Hensgen, Finkel and Manber 1988; Open MPI's
-//                     "bruck")
-// recursive-doubling  in step k those exchange whose ranks differ in bit k
-// tree                up a binary tree to rank 0, and down again: in each step a process has two below it
-// linear              all tell rank 0, which tells all
+// dissemination       in step k a process signals the one 2^k ranks after it (Hensgen, Finkel and Manber 1988; "bruck" in
+//                     Open MPI)
+// recursive-doubling  in step k, processes whose ranks differ in bit k exchange signals
+// tree                up a binary tree to rank 0, and down again: a process has two children
+// linear              all signal rank 0, which then signals all
 //
 // auto: the switch points of Open MPI from 4.1 on (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c).
 #include "netsim/program/collectives/schedule.hpp"

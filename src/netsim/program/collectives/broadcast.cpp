@@ -1,13 +1,13 @@
-// From one to all; ranks below are counted from the root.
+// From one process to all; the ranks below are relative to the root.
 //
-// binomial           a tree in which a process hands on to those 2^k further, the farthest first
-// binary-tree        rank r hands on to 2r + 1 and 2r + 2
+// binomial           a tree in which a process forwards to the ranks 2^k after it, the farthest first
+// binary-tree        rank r forwards to 2r + 1 and 2r + 2
 // linear             the root sends to each
-// chain              each hands on to the next, in segments of 64 KiB that follow each other
+// chain              each forwards to the next, in pipelined segments of 64 KiB
 // scatter-allgather  pieces down the binomial tree, then all of them around a ring (van de Geijn 1994)
 //
-// auto: the switch points of Open MPI from 4.1 on (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c), with its k-nomial
-// tree taken for binomial, its split binary tree for a binary one, and its pipeline for a chain.
+// auto: the switch points of Open MPI from 4.1 on (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c); its k-nomial tree
+// is replaced by binomial, its split binary tree by binary-tree, its pipeline by chain.
 #include "netsim/program/collectives/schedule.hpp"
 
 namespace lull::netsim {
@@ -43,7 +43,7 @@ stream chain(collective_call c) {
   const bool sends = r.rank + 1 < r.size;
   const std::uint32_t before = receives ? r.real(r.rank - 1) : 0;
   const std::uint32_t after = sends ? r.real(r.rank + 1) : 0;
-  // Requests: 0 sends; 1 and 2 receive in turn, the next segment while one is handed on.
+  // Requests: 0 sends; 1 and 2 receive alternately, the next segment while one is forwarded.
   if (receives) co_yield does::receive(before, length(0), 0, 1);
   for (std::uint32_t s = 0; s < segments; ++s) {
     if (receives && s + 1 < segments) co_yield does::receive(before, length(s + 1), s + 1, 1 + (s + 1) % 2);

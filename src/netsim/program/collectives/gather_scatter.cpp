@@ -1,10 +1,11 @@
-// The blocks of all to one, and of one to all. A block is that of one process; ranks below are counted from the root.
+// Gathers the blocks of all on one process, and scatters them from one to all. A block belongs to one process; the
+// ranks below are relative to the root.
 //
 // linear    the root receives from each, or sends to each
-// binomial  a process hands on the blocks of its part of a binomial tree
+// binomial  a process forwards the blocks of its subtree of a binomial tree
 //
-// auto: the switch points of Open MPI from 4.1 on (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c), with its synchronised
-// and its non-blocking linear variants taken for linear.
+// auto: the switch points of Open MPI from 4.1 on (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c); its synchronised
+// and its non-blocking linear variants are replaced by linear.
 #include "netsim/program/collectives/schedule.hpp"
 
 namespace lull::netsim {

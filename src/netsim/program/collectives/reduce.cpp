@@ -1,13 +1,13 @@
-// From all to one, combined on the way; ranks below are counted from the root.
+// Reduces the vectors of all processes to one process; the ranks below are relative to the root.
 //
 // binomial      the tree of a binomial broadcast, upwards
 // binary-tree   rank r receives from 2r + 1 and 2r + 2
 // linear        the root receives from each
-// chain         each hands on to the rank below, in segments of 64 KiB that follow each other
+// chain         each forwards to the rank before it, in pipelined segments of 64 KiB
 // rabenseifner  pieces are combined by recursive halving, then gathered up a binomial tree (Rabenseifner 2004)
 //
-// auto: the switch points of Open MPI from 4.1 on (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c) for operations that
-// commute, with its in-order binary tree taken for a binary one, and its pipeline for a chain.
+// auto: the switch points of Open MPI from 4.1 on (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c) for commutative
+// operations; its in-order binary tree is replaced by binary-tree, its pipeline by chain.
 #include "netsim/program/collectives/schedule.hpp"
 
 namespace lull::netsim {
@@ -43,7 +43,7 @@ stream chain(collective_call c) {
   const bool sends = r.rank > 0;
   const std::uint32_t above = receives ? r.real(r.rank + 1) : 0;
   const std::uint32_t below = sends ? r.real(r.rank - 1) : 0;
-  // Requests: 0 sends; 1 and 2 receive in turn, the next segment while one is handed on.
+  // Requests: 0 sends; 1 and 2 receive alternately, the next segment while one is forwarded.
   if (receives) co_yield does::receive(above, length(0), 0, 1);
   for (std::uint32_t s = 0; s < segments; ++s) {
     if (receives && s + 1 < segments) co_yield does::receive(above, length(s + 1), s + 1, 1 + (s + 1) % 2);

@@ -1,17 +1,18 @@
-// Combined from all, a piece of it to each.
+// Reduces the vectors of all processes; each process gets one piece of the result.
 //
-// recursive-halving  in step k those exchange half of what they have whose ranks differ in bit k, the highest first
+// recursive-halving  in step k, processes whose ranks differ in bit k exchange half of what they have, the highest bit
+//                    first
 // ring               pieces are combined around a ring
-// non-overlapping    a reduction to rank 0, then a scattering, each by its own rules
+// non-overlapping    a reduction to rank 0, then a scatter, each by its rules
 //
-// auto: the switch points of Open MPI from 4.1 on (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c) for operations that
-// commute, with its butterfly taken for recursive halving.
+// auto: the switch points of Open MPI from 4.1 on (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c) for commutative
+// operations; its butterfly is replaced by recursive-halving.
 #include "netsim/program/collectives/schedule.hpp"
 
 namespace lull::netsim {
 namespace {
 
-// Of the pieces of all processes, those that the ranks first..last (not included) of a folded group answer for.
+// The number of bytes for which the ranks first..last (last excluded) of a folded group are responsible.
 std::uint64_t folded_pieces(const collective_call& c, const folded& f, std::uint32_t first, std::uint32_t last) {
   return pieces(c.bytes, c.size, first, last) +
          pieces(c.bytes, c.size, f.core + std::min(first, f.extra), f.core + std::min(last, f.extra));
@@ -56,7 +57,7 @@ stream ring(collective_call c) {
 stream non_overlapping(collective_call c) {
   c.root = 0;
   co_yield schedule_by_rules(collective::reduce, c);
-  // The pieces of a scattering are as long as the mean of these.
+  // Each piece of the scatter has the mean length of these.
   c.bytes = (c.bytes + c.size - 1) / c.size;
   co_yield with_tags_apart(schedule_by_rules(collective::scatter, c));
 }

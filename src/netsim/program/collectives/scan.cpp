@@ -1,7 +1,7 @@
-// Combined from all lower ranks: with what the process itself has (scan), or without (exscan).
+// Reduces the vectors of all lower ranks, including the own one (scan) or excluding it (exscan).
 //
-// linear              each adds its own and hands on to the next rank
-// recursive-doubling  in step k those exchange what they have combined whose ranks differ in bit k
+// linear              each adds its own vector and forwards the result to the next rank
+// recursive-doubling  in step k, processes whose ranks differ in bit k exchange what they have combined
 //
 // auto: linear.
 #include "netsim/program/collectives/schedule.hpp"
