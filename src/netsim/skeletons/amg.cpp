@@ -1,16 +1,15 @@
-// AMG: algebraic multigrid, problem 2; in each time step a hierarchy is set up, and five systems are solved by GMRES
-// with a V-cycle before each product.
+// AMG: algebraic multigrid, problem 2. Each time step sets up a hierarchy and solves five systems by GMRES, with a
+// V-cycle before each product.
 //
-// Source: AMG (3ada8a1), test/amg.c, parcsr_ls/par_cycle.c, krylov/gmres.c, parcsr_mv/par_csr_matvec.c. Built there and
-// measured with 32^3 rows a process, at 16, 64 and 128 processes.
-// The exchanges of a V-cycle and the reductions of GMRES are the source's. With whom a process exchanges on a level,
-// and how much, was measured: a neighbour at an offset of (0,1,2) etc. is there with a probability, and gets so many
-// bytes on average, both by the sorted offset. The neighbours of 128 processes predicted from the table of 64 are right
-// to 3 %; drawn alike in every run.
-// Assumed: beyond 128 processes the table holds; with other rows than 32^3 a process messages grow with the face or
-// edge that neighbours share; the setup, of which the messages were counted, makes a third of the computing, its sizes
-// are four that have the measured mean and shares; rows of interpolation have four entries; 1.20 s for a time step, as
-// published, is computing.
+// Source: AMG (3ada8a1), test/amg.c, parcsr_ls/par_cycle.c, krylov/gmres.c, parcsr_mv/par_csr_matvec.c. It was built
+// and measured with 32^3 rows per process, on 16, 64 and 128 processes. The exchanges of a V-cycle and the reductions
+// of GMRES are those of the source. The partners of a process on a level and the sizes of its messages were measured: a
+// neighbour at an offset of (0,1,2) etc. exists with a probability, and gets a mean number of bytes, both by the sorted
+// offset. The table of 64 processes predicts the neighbours of 128 to 3 %; every run draws the same ones. Assumptions:
+// the table holds beyond 128 processes; for other numbers of rows than 32^3 per process, messages grow with the face or
+// edge that neighbours share; the setup, whose messages were counted, is a third of the computing, and its messages
+// have four sizes with the measured mean and shares; rows of interpolation have four entries; the published 1.20 s for
+// a time step are all computing.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -28,7 +27,7 @@ constexpr picoseconds usual_time = 1'200 * milliseconds;
 constexpr double usual_cycles = 39, in_setup = 1.0 / 3;
 constexpr triple usual_rows{32, 32, 32};
 
-// Rows of a process, and non-zeros of a row.
+// Rows of a process, and non-zeros per row.
 struct level_size {
   double rows, non_zeros;
 };
@@ -41,7 +40,7 @@ struct neighbour_class {
   double probability, bytes;
 };
 using classes = std::vector<neighbour_class>;
-// Products of levels 0 to 4.
+// Neighbours in the products of levels 0 to 4.
 const std::array<classes, 5> of_products{{{{{0, 0, 1}, 1, 8192}, {{0, 1, 1}, 1, 256}, {{1, 1, 1}, 1, 8}},
                                           {{{0, 0, 1}, 1, 680}, {{0, 1, 1}, 1, 87}, {{1, 1, 1}, 0.63, 12}},
                                           {{{0, 0, 1}, 1, 409}, {{0, 1, 1}, 1, 180}, {{1, 1, 1}, 1, 55}},
@@ -54,13 +53,14 @@ const std::array<classes, 5> of_products{{{{{0, 0, 1}, 1, 8192}, {{0, 1, 1}, 1, 
                                            {{0, 2, 2}, 0.22, 10},
                                            {{1, 2, 2}, 0.06, 8}},
                                           {{{0, 0, 1}, 0.014, 8}, {{0, 1, 1}, 0.014, 8}, {{1, 1, 1}, 0.014, 8}}}};
-// Restriction from level 0 to 3, and interpolation back.
+// Neighbours in the restriction from level 0 to 3, and the interpolation back.
 const std::array<classes, 4> of_transfers{{{{{0, 0, 1}, 1, 309}, {{0, 1, 1}, 0.95, 22}, {{1, 1, 1}, 0.13, 8}},
                                            {{{0, 0, 1}, 1, 152}, {{0, 1, 1}, 0.98, 22}, {{1, 1, 1}, 0.22, 9}},
                                            {{{0, 0, 1}, 1, 42}, {{0, 1, 1}, 0.89, 14}, {{1, 1, 1}, 0.31, 8}},
                                            {{{0, 0, 1}, 0.014, 8}, {{0, 1, 1}, 0.014, 8}, {{1, 1, 1}, 0.014, 8}}}};
 
-// What the setup sends to each neighbour of each product's level, 0 to 3, and its collectives over all levels.
+// The messages of the setup to each neighbour of the products on each of the levels 0 to 3, and its collectives over
+// all levels.
 struct setup_message {
   std::uint64_t bytes;
   std::uint32_t times;
@@ -82,12 +82,12 @@ class amg final : public program {
   [[nodiscard]] stream of(std::uint32_t rank, const completions& done) const override;
 
  private:
-  // Whom a process exchanges with, in products and transfers of each level.
+  // The partners of a process in the products and transfers of each level.
   struct surroundings {
     std::array<std::vector<partner>, of_products.size()> products;
     std::array<std::vector<partner>, of_transfers.size()> transfers;
   };
-  // Computing of one.
+  // Computing time of each.
   struct work {
     std::array<picoseconds, of_products.size()> product{}, transfer{};
     picoseconds setup = 0;
@@ -105,7 +105,7 @@ class amg final : public program {
   picoseconds step_time_;
 };
 
-// `what` tells draws of the same pair of processes apart.
+// `what` distinguishes the draws for the same pair of processes.
 std::vector<partner> amg::drawn(const classes& from, std::uint32_t rank, std::uint32_t what) const {
   const triple at = grid_.at(rank);
   std::vector<partner> result;
@@ -130,8 +130,7 @@ std::vector<partner> amg::drawn(const classes& from, std::uint32_t rank, std::ui
   return result;
 }
 
-// In proportion to the non-zeros that are touched; the time of a step is that of 39 V-cycles on five levels, whatever
-// is asked for.
+// In proportion to the non-zeros touched. The time of a step is that of 39 V-cycles on five levels, for any parameters.
 amg::work amg::work_of_each() const {
   const auto entries = [](std::size_t level) { return level_sizes[level].rows * level_sizes[level].non_zeros; };
   double in_cycle = entries(0);  // the product of GMRES
@@ -157,7 +156,7 @@ stream amg::set_up(const surroundings& with, const work& takes) {
   const std::uint32_t all = setup_levels * times;
   const double products =
       static_cast<double>(std::accumulate(takes.product.begin(), takes.product.begin() + setup_levels, picoseconds{0}));
-  // Whether the next of so many collectives, spread evenly over the exchanges, comes after this one.
+  // Whether the next of `many` collectives, spread evenly over the exchanges, follows this exchange.
   const auto is_due = [all](std::uint32_t many, std::uint32_t now) {
     return std::uint64_t{many} * now / all != std::uint64_t{many} * (now + 1) / all;
   };
@@ -178,7 +177,7 @@ stream amg::set_up(const surroundings& with, const work& takes) {
   }
 }
 
-// Two sweeps of Jacobi and a residual on the way down, two sweeps on the way up, and the product of GMRES.
+// Two Jacobi sweeps and a residual on the way down, two sweeps on the way up, and the product of GMRES.
 stream amg::cycle(const surroundings& with, const work& takes) const {
   struct stage {
     bool transfers;
@@ -215,7 +214,7 @@ stream amg::of(std::uint32_t rank, const completions& /*done*/) const {
       for (int i = 0; i < 3; ++i) co_yield does::all_of(collective::allreduce, 8);
       for (std::uint32_t i = 1; i <= iterations + 1; ++i) {
         co_yield cycle(with, takes);
-        const std::uint32_t products = i <= iterations ? i + 1 : 0;  // of Gram and Schmidt, and a norm
+        const std::uint32_t products = i <= iterations ? i + 1 : 0;  // of Gram-Schmidt, and a norm
         for (std::uint32_t j = 0; j < products; ++j) co_yield does::all_of(collective::allreduce, 8);
       }
     }

@@ -1,12 +1,12 @@
-// ExaMiniMD: molecular dynamics of atoms that attract each other over short distances, in a box whose sides meet.
+// ExaMiniMD: molecular dynamics of atoms with a short-range potential, in a periodic box.
 //
 // Source: ExaMiniMD (3264e29), comm_types/comm_mpi.cpp, property_*.cpp, input/in.lj: newton off, cutoff 2.5 and skin
-// 0.3, exchange of atoms every 20 steps, output every 10. Built there and measured at 8 and 16 processes: messages as
-// here, bytes 6.5 and 6.8 % above, for it starts from a lattice, whose planes at a boundary count twice.
-// Each of six phases waits for its message, for the next passes on what came with it: halos grow from phase to phase.
-// Assumed: atoms are spread evenly; 15 atoms leave a face of 280 square units every 20 steps (measured once); 70 % of
-// the computing is the force, 20 % lists of neighbours, made where atoms are exchanged; 18.3 ms for a step of 256
-// processes is the 1.83 s published for 100.
+// 0.3, exchange of atoms every 20 steps, output every 10. It was built and measured on 8 and 16 processes: the number
+// of messages is the same, its bytes are 6.5 and 6.8 % higher, because it starts from a lattice, whose planes at a
+// boundary count twice. Each of six phases waits for its message, because the next one passes on what it contained:
+// halos grow from phase to phase. Assumptions: atoms are spread evenly; 15 atoms leave a face of 280 square units every
+// 20 steps (measured once); 70 % of the computing is the force, 20 % the lists of neighbours, which are built when
+// atoms are exchanged; a step on 256 processes takes 18.3 ms, from the 1.83 s published for 100.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -23,7 +23,7 @@ constexpr double density = 0.8442, reach = 2.5 + 0.3;  // in units of the potent
 constexpr double atoms_of_cell = 4;
 constexpr std::uint32_t steps_of_exchange = 20, steps_of_output = 10;
 constexpr std::uint64_t position_bytes = 24, atom_bytes = 72, count_bytes = 4;
-constexpr double leaving = 15.0 / 280;  // atoms for each square unit of a face
+constexpr double leaving = 15.0 / 280;  // atoms per square unit of a face
 constexpr picoseconds usual_time = 18'300 * microseconds;
 constexpr double usual_atoms = 15'625, in_lists = 0.2;
 
@@ -53,7 +53,7 @@ class examinimd final : public program {
   [[nodiscard]] std::array<double, 3> face() const {  // across x, y, z
     return {sides_[1] * sides_[2], sides_[0] * sides_[2], sides_[0] * sides_[1]};
   }
-  // Atoms that a phase sends: those near a face, and those near it that came in the phases before.
+  // Atoms that a phase sends: those near a face, including atoms that came in earlier phases.
   [[nodiscard]] std::array<std::uint64_t, 3> in_halo() const {
     const double wide = sides_[0] + 2 * reach;
     const std::array<double, 3> area{sides_[1] * sides_[2], wide * sides_[2], wide * (sides_[1] + 2 * reach)};
@@ -61,8 +61,8 @@ class examinimd final : public program {
     for (std::size_t d = 0; d < 3; ++d) atoms[d] = static_cast<std::uint64_t>(std::llround(density * reach * area[d]));
     return atoms;
   }
-  // Six phases; in each a message of `bytes`, by the axis, goes one way and one comes from the other, with a message of
-  // its size before it where `counted`.
+  // Six phases. In each, a message of `bytes` (by axis) goes in one direction and one comes from the other; if
+  // `counted`, a message with its size precedes it.
   [[nodiscard]] stream phases(std::uint32_t rank, std::array<std::uint64_t, 3> bytes, bool counted) const;
 
   process_grid grid_;
@@ -71,7 +71,7 @@ class examinimd final : public program {
   picoseconds step_ = 0;
 };
 
-// The first found of those with the least surface of a process, x slowest.
+// The first grid with the least surface per process, x varying slowest.
 triple examinimd::least_surface(std::uint32_t processes, const std::array<double, 3>& box) {
   triple best{1, 1, processes};
   double least = std::numeric_limits<double>::infinity();
@@ -95,7 +95,7 @@ stream examinimd::phases(std::uint32_t rank, std::array<std::uint64_t, 3> bytes,
   const triple at = grid_.at(rank);
   for (std::uint32_t phase = 0; phase < 6; ++phase) {
     const std::uint32_t along = phase / 2;
-    if (grid_.sides()[along] == 1) continue;  // it is its own neighbour
+    if (grid_.sides()[along] == 1) continue;  // the process is its own neighbour
     offset up{}, down{};
     up[along] = 1;
     down[along] = -1;

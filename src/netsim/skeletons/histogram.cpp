@@ -1,6 +1,6 @@
-// histogram: every process adds one to bins that lie on all processes (apps/histogram).
+// histogram: every process increments bins that are distributed over all processes (apps/histogram).
 //
-// An item is the number of a bin, 8 bytes; without buffers each is an atomic that nobody waits for.
+// An item is the number of a bin, 8 bytes; without buffers it is a non-blocking atomic.
 #include <utility>
 
 #include "netsim/skeletons/small_items.hpp"

@@ -1,7 +1,7 @@
-// index_gather: every process reads words that lie on all processes (apps/index_gather).
+// index_gather: every process reads words that are distributed over all processes (apps/index_gather).
 //
-// A request says who asks, where the answer belongs, and which word, 16 bytes; an answer where it belongs and the word,
-// 12. Without buffers each is a get that is waited for.
+// A request has 16 bytes: the requesting process, the place of the answer, and the word; an answer has 12: its place
+// and the word. Without buffers each item is a blocking get.
 #include <utility>
 
 #include "netsim/skeletons/small_items.hpp"

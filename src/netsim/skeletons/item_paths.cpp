@@ -9,7 +9,7 @@
 namespace lull::netsim {
 namespace {
 
-// Numbers of nodes from 0 on, in the order of their first processes.
+// Renumbers the nodes from 0, in the order of their first processes.
 std::vector<std::uint32_t> numbered(std::span<const std::uint32_t> nodes) {
   std::map<std::uint32_t, std::uint32_t> numbers;
   std::vector<std::uint32_t> result;
@@ -67,7 +67,7 @@ std::vector<std::uint32_t> item_paths::nodes_of(std::uint32_t hop, std::uint32_t
 double item_paths::share(std::uint32_t hop, std::uint32_t from, std::uint32_t to) const {
   const double each_node = 1.0 / nodes();
   const double each_process = each_node / on_node();
-  // Nodes whose channel to this one a process of it holds, which are those of its channels to them.
+  // The number of nodes to which (and from which) the process owns its node's channels.
   const auto held_by = [&](std::uint32_t rank) {
     const std::uint32_t rest = local_[rank];
     const std::uint32_t all = nodes() > rest ? (nodes() - rest - 1) / on_node() + 1 : 0;
@@ -90,7 +90,7 @@ double item_paths::share(std::uint32_t hop, std::uint32_t from, std::uint32_t to
     if (how_.hops == 2) return 1.0 / on_node();
     return hop == 0 ? held_by(to) * each_node + each_process : held_by(from) * each_node;
   }
-  // What the node's own processes push, and what came to `from` by each hop and goes no further.
+  // What the node's own processes push, and what came to `from` by each earlier hop and goes no further.
   double result = each_process;
   const double width = model::node_grid(static_cast<int>(nodes()), how_.hops).width();
   for (std::uint32_t before = 0; before < hop; ++before)
@@ -121,7 +121,7 @@ std::vector<item_paths::channel> item_paths::between(std::uint32_t hop, std::uin
   std::rotate(others.begin(), std::upper_bound(others.begin(), others.end(), rank), others.end());
   std::vector<channel> result;
   result.reserve(others.size());
-  // Channels between the same kinds of ends carry the same, but for those inside a node.
+  // Channels between ends of the same kind carry the same share, except inside a node.
   const bool alike = kinds_[hop] != kind::inside;
   for (const std::uint32_t other : others)
     result.push_back({other, alike && !result.empty() ? result.front().share

@@ -1,11 +1,11 @@
 // Kripke: discrete-ordinates transport; sweeps through a grid of processes from all eight corners at once.
 //
-// Source: Kripke v1.1 (3a421a1), SteadyStateSolver.cpp, SweepSolver.cpp, ParallelComm/SweepComm.cpp. Built there and
-// measured: messages and bytes at 8 and 16 processes are those of this file.
-// A process has `gset` times 8 subdomains, for each group set one for each octant. Receives of all their upwind faces
-// are posted before; the ready subdomain of the lowest number is computed next, and its faces are sent downwind.
-// Assumed: the shares of computing (measured in one process: sweep 7.1 %, the rest before it), and that 5.54 s for a
-// step of 256 processes, as published, are that rest and 33 tasks one behind the other.
+// Source: Kripke v1.1 (3a421a1), SteadyStateSolver.cpp, SweepSolver.cpp, ParallelComm/SweepComm.cpp. It was built and
+// measured: messages and bytes on 8 and 16 processes are those of this file. A process has `gset` times 8 subdomains,
+// one per group set and octant. The receives of all their upwind faces are posted first; then the ready subdomain with
+// the lowest number is computed, and its faces are sent downwind. Assumptions: the shares of computing (measured in one
+// process: sweep 7.1 %, the rest before it); the published 5.54 s for a step on 256 processes are that rest and 33
+// tasks in a row.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -47,7 +47,7 @@ class kripke final : public program {
   picoseconds step_time_;
 };
 
-// The state of a sweep in one process. Requests: three receives for each subdomain, then three sends.
+// The state of a sweep in one process. Requests: three receives per subdomain, then three sends.
 struct sweep {
   explicit sweep(std::uint32_t all) : missing(all), computed(all), under_way(6UL * all) {}
   [[nodiscard]] static std::uint32_t receiving(std::uint32_t subdomain, std::uint32_t along) {
@@ -60,7 +60,7 @@ struct sweep {
     under_way[request] = false;
     if (request / 3 < missing.size()) --missing[request / 3];
   }
-  // The ready subdomain of the lowest number; the number of all where there is none.
+  // The ready subdomain with the lowest number; the number of subdomains if none is ready.
   [[nodiscard]] std::uint32_t ready() const {
     std::uint32_t s = 0;
     while (s < missing.size() && (computed[s] || missing[s] != 0)) ++s;
@@ -69,13 +69,13 @@ struct sweep {
 
   std::vector<std::uint8_t> missing;  // faces, by subdomain
   std::vector<bool> computed;
-  std::vector<bool> under_way;  // requests that were not waited for
+  std::vector<bool> under_way;  // requests that have yet to be waited for
 };
 
 stream kripke::of(std::uint32_t rank, const completions& done) const {
   const triple at = grid_.at(rank);
   triple zones{};
-  std::array<std::array<std::optional<std::uint32_t>, 2>, 3> beside;  // along each side: before it, behind it
+  std::array<std::array<std::optional<std::uint32_t>, 2>, 3> beside;  // along each side: lower, upper neighbour
   for (std::uint32_t d = 0; d < 3; ++d) {
     zones[d] = part_of(zones_[d], grid_.sides()[d], at[d]);
     offset by{};

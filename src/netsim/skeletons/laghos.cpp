@@ -1,13 +1,13 @@
-// Laghos: Lagrangian hydrodynamics with finite elements of high order; conjugate gradients for the velocity, four times
-// in a time step of RK4.
+// Laghos: Lagrangian hydrodynamics with high-order finite elements; conjugate gradients for the velocity, four times
+// per time step of RK4.
 //
-// Source, read and not run: Laghos v2.0 (e79b361), laghos_solver.cpp and laghos_assembly.cpp; MFEM's
-// ConformingProlongationOperator, CartesianPartitioning and CGSolver.
-// In each iteration, values of shared nodes go from their owner, the process of the lowest rank, to those that share
-// them, and sums come back; all sharers are neighbours one up along some of x, y, z. Three components of 8 bytes each.
-// Assumed: `cg_max_steps` iterations are always made; 80 % of the computing is in them, nine tenths of that before the
-// sums come back; the mesh has 64 zones along each side, and 128 from 2,048 processes on; 6.35 s for a step of 256
-// processes, as published, is computing.
+// Source, read but not run: Laghos v2.0 (e79b361), laghos_solver.cpp and laghos_assembly.cpp; MFEM's
+// ConformingProlongationOperator, CartesianPartitioning and CGSolver. In each iteration, the owner of shared nodes, the
+// process with the lowest rank, sends their values to the processes that share them, and receives sums; all sharers are
+// neighbours one step up along some of x, y, z. There are three components of 8 bytes each. Assumptions: the solver
+// always makes `cg_max_steps` iterations; they are 80 % of the computing, nine tenths of it before the sums come back;
+// the mesh has 64 zones along each side, and 128 from 2,048 processes on; the published 6.35 s for a step on 256
+// processes are all computing.
 #include <fmt/format.h>
 
 #include "netsim/program/exchange.hpp"
@@ -74,7 +74,7 @@ laghos::shares laghos::shared_by(const triple& at) const {
   return result;
 }
 
-// The boundary, the right-hand side and the first residual before the iterations, and the solution after them, are a
+// The boundary, the right-hand side and the first residual before the iterations, and the solution after them, take one
 // round each.
 stream laghos::solve(const shares& with, picoseconds iteration) const {
   const picoseconds before = share_of(iteration, before_sums);
@@ -101,7 +101,7 @@ stream laghos::of(std::uint32_t rank, const completions& /*done*/) const {
       co_yield does::compute(share_of(all, (1 - in_solver) / stages));
       co_yield solve(with, iteration);
     }
-    co_yield does::all_of(collective::allreduce, 8);  // the next step's length
+    co_yield does::all_of(collective::allreduce, 8);  // length of the next step
     if (step % 5 == 0) {
       co_yield does::all_of(collective::allreduce, 8);
       co_yield does::all_of(collective::barrier, 0);

@@ -1,12 +1,12 @@
-// miniAMR: a stencil on blocks of cells that could be refined, and here are not: one block for each process.
+// miniAMR: a stencil on blocks of cells. Blocks could be refined, but here are not: there is one block per process.
 //
-// Source: miniAMR (635fef2), ref/driver.c, comm.c, check_sum.c, refine.c. Built there and measured: 20 messages of
-// 20,480 bytes for each partner and 160 reductions a step at 8 and 16 processes, as here.
-// A step has stages: an exchange of faces of all variables along x, then y, then z, and a stencil. Every `checksum_freq`
-// stages each variable's stencil is followed by a reduction that waits for the one before it. Every `refine_freq` steps
-// blocks are looked at: small messages, and 59 reductions.
-// Assumed: reductions that look at blocks have 8 bytes, and ten 4 for each process; 1 ms of computing a step (measured).
-// The 32 ms published for a step were mostly spent in MPI on the traced machine.
+// Source: miniAMR (635fef2), ref/driver.c, comm.c, check_sum.c, refine.c. It was built and measured: 20 messages of
+// 20,480 bytes per partner and 160 reductions per step on 8 and 16 processes, as here. A step has stages: an exchange
+// of faces of all variables along x, then y, then z, and a stencil. Every `checksum_freq` stages, a reduction follows
+// each variable's stencil and waits for the previous one. Every `refine_freq` steps, blocks are checked for refinement:
+// small messages, and 59 reductions. Assumptions: the reductions of a refinement check have 8 bytes, except for ten
+// with 4 bytes per process; a step computes for 1 ms (measured). The traced machine spent most of the published 32 ms
+// per step in MPI.
 #include <array>
 #include <optional>
 
@@ -37,7 +37,7 @@ class miniamr final : public program {
   [[nodiscard]] stream of(std::uint32_t rank, const completions& done) const override;
 
  private:
-  // Those beside it along each side.
+  // The neighbours along each side.
   [[nodiscard]] std::array<std::vector<partner>, 3> partners_of(std::uint32_t rank) const;
   [[nodiscard]] stream look(const std::array<std::vector<partner>, 3>& partners) const;
 
@@ -62,7 +62,7 @@ std::array<std::vector<partner>, 3> miniamr::partners_of(std::uint32_t rank) con
   return result;
 }
 
-// Whether blocks are to be refined.
+// The check whether blocks are to be refined.
 stream miniamr::look(const std::array<std::vector<partner>, 3>& partners) const {
   std::vector<partner> all;
   for (const auto& along : partners)

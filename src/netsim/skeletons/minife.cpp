@@ -1,14 +1,14 @@
 // miniFE: finite elements on a box, solved by conjugate gradients.
 //
 // Source: miniFE (c79e0f7), ref/src/cg_solve.hpp, exchange_externals.hpp, make_local_matrix.hpp,
-// ref/utils/BoxPartition.cpp. Built there and measured: messages and bytes of each pair of processes at 8 and 16 are
-// those of this file.
-// A step is an iteration: a dot product, the exchange of what 27-point rows need of their neighbours, the product,
-// another dot product. All boxes that touch are neighbours; the last one along a side has a plane of nodes more. Ranks
-// halve the box, and its halves, along z, y, x and again; of an odd number the upper half has more.
-// Assumed: beyond 256 processes each keeps 64 elements along a side of the grid of processes, as far as that is cubic;
-// 90 % of the computing is the product, 4 % the dot products; 200 iterations take 2.03 s with 256, as published, and
-// nearly all of it is computing. The exchange before the first iteration is made too.
+// ref/utils/BoxPartition.cpp. It was built and measured: messages and bytes of each pair of processes on 8 and 16
+// processes are those of this file. A step is an iteration: a dot product, the exchange of what 27-point rows need of
+// their neighbours, the product, another dot product. All boxes that touch are neighbours; the last box along a side
+// has one more plane of nodes. Ranks halve the box, and its halves, along z, y, x and so on; of an odd number of ranks,
+// the upper half gets more. Assumptions: beyond 256 processes each keeps 64 elements along a side of the grid of
+// processes, as far as that is cubic; 90 % of the computing is the product, 4 % the dot products; 200 iterations take
+// 2.03 s on 256 processes, as published, nearly all of it computing. The exchange before the first iteration is
+// included.
 #include <algorithm>
 #include <array>
 
@@ -26,7 +26,7 @@ constexpr double usual_elements = 64.0 * 64 * 64, in_product = 0.9, in_dots = 0.
 
 using box = std::array<std::array<std::int64_t, 2>, 3>;  // along x, y, z: from, to
 
-// Nodes that one has within one node of the other's.
+// The number of nodes of one box that are at most one node away from the other.
 std::int64_t near(const box& one, const box& other) {
   std::int64_t nodes = 1;
   for (std::size_t d = 0; d < 3; ++d)
@@ -55,7 +55,7 @@ class minife final : public program {
   [[nodiscard]] stream of(std::uint32_t rank, const completions& done) const override;
 
  private:
-  // Ranks from `first` on, and the elements that they share.
+  // Ranks from `first` on, and the elements that they have in total.
   struct part {
     std::uint32_t first, count;
     std::size_t along;
@@ -64,7 +64,7 @@ class minife final : public program {
   [[nodiscard]] part all() const {
     return {0, processes_, 2, {{{0, elements_[0]}, {0, elements_[1]}, {0, elements_[2]}}}};
   }
-  // Calls leaf(rank, elements) of all processes in the parts that wanted(elements) lets in.
+  // Calls leaf(rank, elements) for all processes in the parts for which wanted(elements) is true.
   template <class Wanted, class Leaf>
   static void visit(const part& of, const Wanted& wanted, const Leaf& leaf) {
     if (!wanted(of.elements)) return;
@@ -126,7 +126,7 @@ stream minife::of(std::uint32_t rank, const completions& /*done*/) const {
   double elements = 1;
   for (const auto& side : elements_of(rank)) elements *= static_cast<double>(side[1] - side[0]);
   const picoseconds all = share_of(step_time_, elements / usual_elements);
-  // Sends block, in the order of neighbours; then receives are waited for in that order.
+  // Sends block, in the order of neighbours; then the receives are waited for in that order.
   constexpr auto externals = [](const std::vector<partner>& of) { return exchange(of, 0, exchange::sends::blocking); };
   co_yield externals(neighbours);
   for (std::uint32_t step = 0; step < steps_; ++step) {

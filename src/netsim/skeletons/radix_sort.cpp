@@ -1,8 +1,8 @@
-// radix_sort: elements on all processes are sorted, least digit first (apps/radix_sort).
+// radix_sort: sorts elements that are distributed over all processes, least significant digit first (apps/radix_sort).
 //
-// A pass for each digit: digits are counted, their first positions found by two all-to-alls of the counts and an
-// allgather between them, and each element travels to its position: with its place there, 4 bytes more, or without
-// buffers as a put. Keys are random, so elements go to all processes alike.
+// One pass per digit: the processes count digits, find their first positions by two all-to-alls of the counts with an
+// allgather between them, and send each element to its position: with its index there, 4 more bytes, or without buffers
+// as a put. Keys are random, so elements are spread evenly over all processes.
 #include <fmt/format.h>
 
 #include <utility>

@@ -9,7 +9,7 @@
 
 namespace lull::netsim {
 
-// The table of skeletons: each is the file of that name in skeletons/, and its NAME_skeleton().
+// The table of skeletons: each is the file of that name in skeletons/, and defines NAME_skeleton().
 // clang-format off
 #define LULL_SKELETONS(row) \
   row(kripke) \

@@ -1,9 +1,9 @@
-// Skeletons of applications: what each of their processes sends, receives and computes, as a program whose sizes follow
-// from the application's own parameters. One file each in this folder; its head names the source of its figures, and
-// says what is assumed.
+// Skeletons of applications: what each of their processes sends, receives and computes, as a program whose sizes depend
+// on the application's own parameters. Each is one file in this folder, whose header names the source of its numbers
+// and lists its assumptions.
 //
-// A step is one of the application's main loop. Its computing is that of one process out of 256 by default, and changes
-// in proportion to the part of the problem that a process has.
+// A step is one step of the application's main loop. By default its computing time is that of one process out of 256;
+// it scales with the part of the problem that a process has.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -26,10 +26,10 @@ struct skeleton {
 
 [[nodiscard]] std::span<const skeleton> all_skeletons();
 
-// That of the job's pattern, which is one of them.
+// The skeleton that the job's pattern names.
 [[nodiscard]] std::unique_ptr<program> make_skeleton(const job_setup& setup);
 
-// The keys that several of them have: their defaults are the application's own.
+// The keys that several skeletons have; their defaults differ.
 [[nodiscard]] key steps_key();
 [[nodiscard]] key step_time_key();
 [[nodiscard]] key zones_key();

@@ -13,7 +13,7 @@ namespace lull::netsim {
 namespace {
 
 constexpr std::uint64_t header_bytes = 32, address_bytes = 4;
-constexpr std::uint32_t most_under_way = 64;  // buffers or items that a process has sent and not waited for
+constexpr std::uint32_t most_under_way = 64;  // buffers or items that a process may send before it waits for the first
 
 }  // namespace
 
@@ -70,7 +70,7 @@ small_items::small_items(const job_setup& setup, const reader& from, std::vector
                   fmt::format("an item needs {}", header_bytes + bytes_of_item(hop)));
 }
 
-// Hops are counted on from those of items to those of their answers.
+// The hops of answers are numbered after those of items.
 std::uint64_t small_items::bytes_of_item(std::uint32_t hop) const {
   return item_bytes_[hop / paths_->hops()] + (paths_->addressed() ? address_bytes : 0);
 }
@@ -105,7 +105,7 @@ std::vector<small_items::hop_of_pass> small_items::hops_of(std::uint32_t rank) c
 
 std::vector<small_items::sending> small_items::due(std::vector<hop_of_pass>& hops, double pushed) const {
   std::vector<sending> result;
-  double through = pushed;  // of all that comes to a hop
+  double through = pushed;  // share of all items that have reached a hop
   for (std::uint32_t h = 0; h < hops.size(); ++h) {
     hop_of_pass& hop = hops[h];
     if (h > 0 && hops[h - 1].expected != 0)
@@ -129,12 +129,12 @@ std::vector<small_items::sending> small_items::due(std::vector<hop_of_pass>& hop
 stream small_items::pass(std::uint32_t rank, std::uint32_t number, const completions& done) const {
   std::vector<hop_of_pass> hops = hops_of(rank);
   const auto all_hops = static_cast<std::uint32_t>(hops.size());
-  // A buffer of the next pass may come before the last one of this pass.
+  // A buffer of the next pass may come before the last one of this pass, so passes alternate between two sets of tags.
   const std::uint32_t tags = number % 2 * all_hops;
   const std::uint64_t in_chunk = capacity(0);
   std::uint64_t pushed = 0, to_come = 0;
   for (const hop_of_pass& hop : hops) to_come += hop.expected;
-  // Requests: a receive for each hop, then sends.
+  // Requests: one receive per hop, then sends.
   std::vector<std::uint32_t> under_way, free;
   for (std::uint32_t i = most_under_way; i-- > 0;) free.push_back(all_hops + i);
   std::deque<sending> waiting;
@@ -156,7 +156,7 @@ stream small_items::pass(std::uint32_t rank, std::uint32_t number, const complet
         --to_come;
         if (++hops[h].received < hops[h].expected) co_yield does::receive(any, buffer_bytes_, tags + h, h);
       }
-    // All of them: one that is complete would end a wait for anything.
+    // Waits for all that are complete; one left would end the next wait_any at once.
     for (std::size_t i = under_way.size(); i-- > 0;)
       if (done.complete(under_way[i])) {
         co_yield does::wait(under_way[i]);

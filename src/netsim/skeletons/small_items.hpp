@@ -1,12 +1,12 @@
-// Small items that every process sends to all others alike, as irregular applications do: each by itself, or gathered in
-// buffers as lull::aggregator does it. For histogram.cpp, index_gather.cpp and radix_sort.cpp.
+// Small items that every process sends to all others evenly, as irregular applications do: individually, or aggregated
+// in buffers like those of lull::aggregator. For histogram.cpp, index_gather.cpp and radix_sort.cpp.
 //
-// Source: src/aggregate. A channel sends a buffer whenever one is full, and one more when its process has nothing left
-// for it, full or not: that is how the other end knows. Buffers have a header of 32 bytes; items that are passed on
-// begin with 4 bytes of address. A hop ends behind the one before it. Answers take the same channels back.
-// Assumed: as many items go to each process, so buffers fill in turn, evenly over the time in which a process pushes;
-// a process looks for what has come whenever it has filled a buffer; an item costs half of `item_time` where it is sent
-// and half where it arrives. There is no remote cache, no compression and no deadline.
+// Source: src/aggregate. A channel sends a buffer when it is full, and a last one when its process has nothing left for
+// it, full or not, which tells the other end that the pass is over. Buffers have a header of 32 bytes; items that are
+// forwarded begin with 4 bytes of address. A hop ends after the previous one. Answers take the same channels back.
+// Assumptions: each process receives the same number of items, so buffers fill in turn, evenly over the time in which a
+// process pushes; a process checks for arrivals whenever it has filled a buffer; an item costs half of `item_time` at
+// its source and half at its destination. There is no remote cache, no compression and no deadline.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,12 +17,12 @@
 
 namespace lull::netsim {
 
-// The keys of all three: items, mode, hops, buffer_bytes, item_time.
+// The keys of all three skeletons: items, mode, hops, buffer_bytes, item_time.
 [[nodiscard]] std::vector<key> small_item_keys();
 
 class small_items {
  public:
-  // `item_bytes`: of an item, and of its answer where it has one; as they travel in buffers, without address.
+  // `item_bytes`: size of an item and, if there is one, of its answer, as they travel in buffers, without address.
   small_items(const job_setup& setup, const reader& from, std::vector<std::uint32_t> item_bytes);
 
   [[nodiscard]] std::uint64_t items() const { return items_; }  // of each process
@@ -30,22 +30,23 @@ class small_items {
   [[nodiscard]] picoseconds item_time() const { return item_time_; }
   [[nodiscard]] bool aggregated() const { return paths_.has_value(); }
 
-  // One pass over the items of `rank`, until all have arrived. Passes are numbered from 0. `done` and this outlive it.
+  // One pass over the items of `rank`, until all have arrived. Passes are numbered from 0. `done` and this object must
+  // outlive it.
   [[nodiscard]] stream pass(std::uint32_t rank, std::uint32_t number, const completions& done) const;
-  // The same without buffers: each item as `one`, to a process drawn anew. Non-blocking ones are waited for at the end,
-  // by all.
+  // The same without buffers: sends each item as operation `one` to a random process. At the end, all processes wait
+  // for non-blocking ones.
   [[nodiscard]] stream pass_directly(std::uint32_t rank, std::uint32_t number, operation one, bool blocking) const;
 
  private:
-  // Channels of a hop that leave one process, and buffers that arrive there; how far both are.
+  // The channels of a hop that leave a process, the buffers that arrive there, and the progress of both.
   struct hop_of_pass {
     std::vector<item_paths::channel> to;
     std::vector<std::uint64_t> full;    // buffers, by channel
     std::uint64_t all_full = 0;         // of all channels
-    std::uint64_t turns = 0, sent = 0;  // of channels taken in turn; full buffers
+    std::uint64_t turns = 0, sent = 0;  // channels visited in turn; full buffers sent
     bool closed = false;
     std::uint64_t expected = 0, received = 0;  // buffers
-    picoseconds handling = 0;                  // of one that has come
+    picoseconds handling = 0;                  // per arrived buffer
   };
   struct sending {
     std::uint32_t to;
@@ -55,9 +56,9 @@ class small_items {
   [[nodiscard]] std::uint32_t travels() const { return static_cast<std::uint32_t>(item_bytes_.size()); }
   [[nodiscard]] std::uint64_t bytes_of_item(std::uint32_t hop) const;
   [[nodiscard]] std::uint64_t items_of(double share) const;
-  [[nodiscard]] std::uint64_t capacity(std::uint32_t hop) const;  // items of a buffer
+  [[nodiscard]] std::uint64_t capacity(std::uint32_t hop) const;  // items per buffer
   [[nodiscard]] std::vector<hop_of_pass> hops_of(std::uint32_t rank) const;
-  // What may leave now that so much of the process's own items have been pushed.
+  // The buffers that may leave after the process has pushed this share of its items.
   [[nodiscard]] std::vector<sending> due(std::vector<hop_of_pass>& hops, double pushed) const;
 
   std::vector<std::uint32_t> item_bytes_;

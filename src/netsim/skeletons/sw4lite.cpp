@@ -1,11 +1,11 @@
-// SW4lite: seismic waves by finite differences of fourth order, on a plane of processes; depth is never divided.
+// SW4lite: seismic waves by fourth-order finite differences, on a plane of processes; depth is never divided.
 //
-// Source: sw4lite (06b888c), EW.C: timesteploop, communicate_array, proc_decompose_2d, decomp1d. Built there and
-// measured: bytes of each pair of processes at 4, 8 and 16 are those of this file.
-// A step is predictor and corrector; after each four blocking exchanges follow each other, along x both ways, then
-// along y. Two planes of ghost points travel, three components of 8 bytes.
-// Assumed: the surface grows with the processes and depth and spacing stay (the study says only that scaling is weak);
-// 45 % of the computing is the predictor; 0.62 s for a step of 256 processes, as published, is computing.
+// Source: sw4lite (06b888c), EW.C: timesteploop, communicate_array, proc_decompose_2d, decomp1d. It was built and
+// measured: the bytes of each pair of processes on 4, 8 and 16 processes are those of this file. A step is a predictor
+// and a corrector; after each, four blocking exchanges follow, along x in both directions, then along y. They send two
+// planes of ghost points, with three components of 8 bytes. Assumptions: the surface grows with the processes, while
+// depth and spacing stay (the study says only that scaling is weak); 45 % of the computing is the predictor; the
+// published 0.62 s for a step on 256 processes are all computing.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -44,7 +44,7 @@ class sw4lite final : public program {
   [[nodiscard]] stream of(std::uint32_t rank, const completions& done) const override;
 
  private:
-  // The first found of those with the most equal sides of a process.
+  // The first grid whose sides per process are most equal.
   [[nodiscard]] static triple most_square(std::uint32_t processes, const triple& points) {
     triple best{1, processes, 1};
     double least = std::numeric_limits<double>::infinity();
@@ -59,7 +59,7 @@ class sw4lite final : public program {
     }
     return best;
   }
-  // Points of a process along a side, those that neighbours have too among them.
+  // Points of a process along a side, including those that it shares with neighbours.
   [[nodiscard]] std::uint64_t extent(const triple& at, std::size_t along) const {
     const std::uint32_t processes = grid_.sides()[along];
     return part_of(points_[along] + overlap + overlap * (processes - 1), processes, at[along]);
