@@ -23,7 +23,7 @@ class nothing_complete final : public completions {
   [[nodiscard]] bool complete(std::uint32_t /*request*/) const override { return false; }
 };
 
-// Which neighbours a rank has: a bit for each offset of the pattern.
+// The neighbours that a rank has: one bit per offset of the pattern.
 using neighbours = std::uint64_t;
 neighbours neighbours_of(std::uint32_t rank, const rank_grid& grid, const std::vector<grid_offset>& offsets) {
   neighbours found = 0;
@@ -32,7 +32,7 @@ neighbours neighbours_of(std::uint32_t rank, const rank_grid& grid, const std::v
   return found;
 }
 
-// What is done by whoever has the neighbours for it, in order.
+// The steps, in order, that a rank takes if it has the neighbours for them.
 struct step_template {
   const regular_pattern& pattern;
   step_kinds kinds = {};
@@ -44,7 +44,7 @@ struct step_template {
   }
 };
 
-// Merges one rank of each kind of place. A step is next when it is so for all that have its neighbour.
+// Merges one rank of each kind of place. A step is next if it is next for all ranks that have its neighbour.
 class merger {
  public:
   merger(step_template& into, const sized_program& from) : into_(into) {
@@ -94,7 +94,7 @@ class merger {
     bool more = false;
   };
 
-  // One that has such steps, and has another next.
+  // A rank that has such steps, but whose next step is another.
   [[nodiscard]] const line* objects(std::uint32_t kind) const {
     for (const line& l : lines_)
       if (into_.has(l.at, kind) && (!l.more || l.head.kind != kind)) return &l;
@@ -111,7 +111,7 @@ class merger {
   std::vector<line> lines_;
 };
 
-// How much the ranks of a program send and compute, step by step of the template, which they must follow.
+// How much the ranks of a program send and compute in each step of the template, which they must follow.
 class amounts {
  public:
   amounts(step_template& of, const sized_program& program, const rank_grid& grid, const char* name)
@@ -149,12 +149,12 @@ class amounts {
   }
 
   std::vector<double> bytes;  // of each step, the mean
-  // Of ranks with the same neighbours, the mean, in picoseconds: before each step that they have, and before all steps of a
-  // kind together.
+  // Mean over ranks with the same neighbours, in picoseconds: before each step that they have, and before all steps of
+  // a kind together.
   std::map<neighbours, std::vector<double>> computing, by_kind;
 
  private:
-  // Whether it is of the kind, or means the same.
+  // Whether the step is of the kind, or of an equivalent one.
   [[nodiscard]] bool is(const step& s, std::uint32_t kind, std::uint32_t rank) const {
     if (s.kind == kind) return true;
     step_kind found = of_.kinds[s.kind];
@@ -208,8 +208,8 @@ class extrapolated final : public program {
   [[nodiscard]] std::vector<std::string> remarks() const override { return remarks_; }
 
  private:
-  // Of computing before steps of a kind, by the kinds of places that both programs have: others have other steps, and so
-  // compute elsewhere.
+  // Exponent of the computing time before steps of a kind, from the kinds of places that both programs have; others
+  // have other steps, and so compute elsewhere.
   [[nodiscard]] static double exponent_of(std::uint32_t kind, const amounts& smaller, const amounts& larger,
                                           double ratio) {
     double in_smaller = 0, in_larger = 0;
@@ -221,7 +221,7 @@ class extrapolated final : public program {
     return exponent_between(in_smaller, in_larger, ratio);
   }
 
-  // Groups of one kind: a number for each section of the grid, by its lowest rank.
+  // The groups of one kind: the number of each section of the grid, by its lowest rank.
   using numbers = std::map<std::uint32_t, std::uint32_t>;
 
   void make_groups() {
@@ -249,7 +249,7 @@ class extrapolated final : public program {
     const std::int32_t offset = kinds_.offset_of(kind);
     return offset < 0 || (at >> static_cast<unsigned>(offset) & 1U) != 0;
   }
-  // The kind of place that was seen and is most alike.
+  // The most similar kind of place that was seen.
   [[nodiscard]] const std::pair<const neighbours, std::vector<double>>& like(neighbours at) const {
     return *std::ranges::min_element(computing_, {}, [&](const auto& seen) { return std::popcount(seen.first ^ at); });
   }

@@ -1,4 +1,4 @@
-// Ranks as places of a grid of up to three dimensions, the first counted fastest, each open at its ends or closed to a
+// Ranks as places of a grid of up to three dimensions, the first varying fastest, each open at its ends or closed to a
 // ring; and how such grids grow with the number of ranks.
 #pragma once
 #include <array>
@@ -23,20 +23,21 @@ struct rank_grid {
   }
   // None beyond an open end.
   [[nodiscard]] std::optional<std::uint32_t> neighbour(std::uint32_t rank, const grid_offset& by) const;
-  // How to come from one to another; in a closed dimension the shorter way, and upwards if both are as long.
+  // The offset from one rank to another; in a closed dimension in the shorter direction, upwards if both are equally
+  // long.
   [[nodiscard]] grid_offset between(std::uint32_t from, std::uint32_t to) const;
-  // The ranks that differ from this one only in dimensions that are bits of `varying`, in their order.
+  // The ranks that differ from this one only in the dimensions whose bits are set in `varying`, in order.
   [[nodiscard]] std::vector<std::uint32_t> section(std::uint32_t rank, unsigned varying) const;
 
   [[nodiscard]] std::string in_words() const;  // "4 x 8"
   bool operator==(const rank_grid&) const = default;
 };
 
-// All grids of so many ranks with open ends: first those of one dimension, then of two, then of three.
+// All grids of this number of ranks with open ends: first those of one dimension, then of two, then of three.
 [[nodiscard]] std::vector<rank_grid> grids_of(std::uint32_t ranks);
 
-// The grid of `ranks` that continues two smaller ones: balanced, where these are (as MPI_Dims_create makes them), else with
-// only that dimension longer that is longer in the second. None where there is no such.
+// The grid of `ranks` that continues two smaller ones: balanced if these are (as by MPI_Dims_create), otherwise longer
+// only in the dimension that is longer in the second. None if there is no such grid.
 [[nodiscard]] std::optional<rank_grid> continued(const rank_grid& first, const rank_grid& second, std::uint32_t ranks);
 
 }  // namespace lull::netsim

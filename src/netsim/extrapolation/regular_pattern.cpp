@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t most_offsets = 64;
 
-// Never answers yes: a traced program does not ask.
+// Always returns false: a traced program does not call it.
 class nothing_complete final : public completions {
  public:
   [[nodiscard]] bool complete(std::uint32_t /*request*/) const override { return false; }
@@ -24,7 +24,7 @@ std::set<grid_offset> offsets_in(const partners_found& found, const rank_grid& g
   return offsets;
 }
 
-// Whether these offsets lead from every rank to those that it talks to, and to no other.
+// Whether these offsets lead from every rank to its partners, and to no other rank.
 bool explain(const std::set<grid_offset>& offsets, const partners_found& found, const rank_grid& grid) {
   std::size_t reached = 0;
   for (std::uint32_t rank = 0; rank < grid.ranks(); ++rank) {
@@ -43,7 +43,7 @@ bool groups_are_sections(const partners_found& found, const program& of, const r
       found.groups, [&](const auto& use) { return extent_of(of.group(use.second), grid, use.first).has_value(); });
 }
 
-// In a ring that is short, a neighbour may be meant either way round.
+// In a short ring, a neighbour may be meant in either direction.
 bool ambiguous(const std::set<grid_offset>& offsets, const rank_grid& seen, const rank_grid& wanted) {
   for (std::size_t d = 0; d < 3; ++d) {
     if (!seen.closed[d] || seen.size[d] == wanted.size[d]) continue;
@@ -115,7 +115,7 @@ std::vector<regular_pattern> patterns_of(const sized_program& smaller, const siz
         if (first.dimensions() != grid.dimensions() || !explain(offsets, in_smaller, first) ||
             !groups_are_sections(in_smaller, smaller.what, first))
           continue;
-        // An offset that the smaller one does not show may be one of more that come with more ranks.
+        // An offset that the smaller program does not show may be one of several that appear with more ranks.
         const auto shown = [&](const grid_offset& by) {
           for (std::uint32_t rank = 0; rank < first.ranks(); ++rank)
             if (first.neighbour(rank, by)) return true;

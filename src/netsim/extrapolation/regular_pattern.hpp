@@ -1,5 +1,5 @@
-// Who talks to whom, as a rule: each rank of a grid to those at the same offsets from it, as far as they are there. Found
-// in programs of two sizes, so that it can be continued to a third.
+// The rule by which ranks communicate: each rank of a grid with those at the same offsets, as far as they exist. It is
+// found in programs of two sizes, so that it can be continued to a third.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ struct sized_program {
   std::uint32_t processes;
 };
 
-// Whom the ranks of a program name in their operations, and the groups they use.
+// The ranks that the operations of a program's ranks name, and the groups that they use.
 struct partners_found {
   std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;   // rank, the other
   std::set<std::pair<std::uint32_t, std::uint32_t>> groups;  // rank, number
@@ -29,11 +29,11 @@ struct regular_pattern {
   rank_grid smaller, larger, wanted;
 };
 
-// Those that explain both programs, the simplest first. Beyond 64 offsets there is no pattern.
+// The patterns that explain both programs, the simplest first. A pattern has at most 64 offsets.
 [[nodiscard]] std::vector<regular_pattern> patterns_of(const sized_program& smaller, const sized_program& larger,
                                                        std::uint32_t wanted);
 
-// The dimensions in which a group that `rank` uses extends; none where it is no section of the grid.
+// The dimensions in which a group that `rank` uses extends; none if it is no section of the grid.
 [[nodiscard]] std::optional<unsigned> extent_of(std::span<const std::uint32_t> group, const rank_grid& in,
                                                 std::uint32_t rank);
 

@@ -75,7 +75,7 @@ void step_reader::add_wait(const operation& o, picoseconds before) {
   posted_.erase(posted);
 }
 
-// Computing stays where it is among them.
+// Computing times keep their order among the reordered waits.
 void step_reader::take_waits(const operation& first, picoseconds before) {
   waits_.clear();
   waits_used_ = 0;
@@ -154,7 +154,7 @@ bool step_reader::next(step& s) {
 
 std::int32_t step_reader::offset_to(std::uint32_t peer) const {
   const auto at = std::ranges::lower_bound(offsets_, grid_.between(rank_, peer));
-  // A pattern explains every pair; with several ways round a short ring any of them does.
+  // A pattern explains every pair; if a short ring has several routes, any of them will do.
   if (at != offsets_.end() && *at == grid_.between(rank_, peer))
     return static_cast<std::int32_t>(at - offsets_.begin());
   for (std::size_t i = 0; i < offsets_.size(); ++i)

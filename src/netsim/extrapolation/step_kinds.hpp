@@ -1,4 +1,4 @@
-// Operations without their ranks: the same step of different ranks is the same kind.
+// Operations without their ranks: the same step of different ranks has the same kind.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -13,16 +13,16 @@
 
 namespace lull::netsim {
 
-// Who is meant, and how; not how much.
+// What a step does with which partner, without amounts.
 struct step_kind {
   operation::kind what = operation::kind::compute;
   collective which = collective::barrier;
-  std::int32_t offset = -1;  // place in the pattern's offsets; -1: it names nobody
+  std::int32_t offset = -1;  // index in the pattern's offsets; -1: it names no partner
   std::uint32_t tag = 0;
-  std::uint32_t extent = 0;   // of its group: dimensions as bits; 0: everybody
-  std::uint32_t ordinal = 0;  // among the groups of this extent that a rank uses, in the order in which it does
-  std::uint32_t root = 0;     // place in the group
-  std::uint32_t awaited = 0;  // wait: the kind that it waits for, and 1 more; await_put: the number
+  std::uint32_t extent = 0;   // of its group: a bit per dimension; 0: everybody
+  std::uint32_t ordinal = 0;  // among the groups of this extent that a rank uses, in order of first use
+  std::uint32_t root = 0;     // index in the group
+  std::uint32_t awaited = 0;  // wait: 1 + the kind that it waits for; await_put: the number
   bool request = false;
 
   [[nodiscard]] auto all() const {
@@ -31,7 +31,7 @@ struct step_kind {
   bool operator<(const step_kind& other) const { return all() < other.all(); }
 };
 
-// Kinds by small numbers, the same for all ranks and both programs.
+// Numbers kinds, the same for all ranks and both programs.
 class step_kinds {
  public:
   std::uint32_t number_of(const step_kind& k) {
@@ -41,7 +41,7 @@ class step_kinds {
   }
   [[nodiscard]] const step_kind& operator[](std::uint32_t number) const { return kinds_[number]; }
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(kinds_.size()); }
-  // The place of the offset that decides whether a rank has steps of this kind; -1: all have.
+  // The index of the offset that decides whether a rank has steps of this kind; -1: all ranks have them.
   [[nodiscard]] std::int32_t offset_of(std::uint32_t number) const {
     const step_kind& k = kinds_[number];
     return k.what == operation::kind::wait ? kinds_[k.awaited - 1].offset : k.offset;
@@ -56,21 +56,21 @@ class step_kinds {
 struct step {
   std::uint32_t kind = 0;
   std::uint64_t bytes = 0;
-  picoseconds before = 0;  // computing, since the step before
+  picoseconds before = 0;  // computing since the previous step
   std::uint32_t peer = 0;
-  std::uint64_t number = 0;  // of the operation, for errors
+  std::uint64_t number = 0;  // of the operation, for error messages
 };
 
-// The steps of one rank of a program. The last is of the kind `compute`: what it computes after all others. Requests that
-// are waited for one after the other, with nothing but computing in between, come in the order in which they began: which
-// is complete first differs from rank to rank.
+// The steps of one rank of a program. The last one has the kind `compute`: what the rank computes after all others.
+// Consecutive waits, with only computing between them, come in the order in which their requests began, because the
+// order of completion differs from rank to rank.
 class step_reader {
  public:
   step_reader(const program& of, std::uint32_t rank, const rank_grid& grid, const std::vector<grid_offset>& offsets,
               step_kinds& kinds, const completions& none);
-  // False at the end. Throws std::invalid_argument with what does not fit.
+  // Returns false at the end. Throws std::invalid_argument that says what does not fit.
   bool next(step& s);
-  // The last step is of this kind, which means the same partner: in a short ring there are two ways to it.
+  // Declares that the last step has this kind, which means the same partner: a short ring has two routes to it.
   void take_as(std::uint32_t kind) {
     if (last_request_ != no_request) posted_[last_request_].kind = kind;
   }
@@ -100,9 +100,9 @@ class step_reader {
   std::uint64_t number_ = 0;
   bool ended_ = false;
   operation in_hand_;
-  std::optional<operation> ahead_;  // read behind waits, and not yet used
+  std::optional<operation> ahead_;  // read after waits, not used yet
   picoseconds before_ahead_ = 0;    // computing
-  std::vector<waited> waits_;       // that follow each other
+  std::vector<waited> waits_;       // consecutive ones
   std::size_t waits_used_ = 0;
   std::unordered_map<std::uint32_t, post> posted_;  // by request
   std::uint32_t last_request_ = no_request;
@@ -112,7 +112,7 @@ class step_reader {
   std::unordered_map<std::uint32_t, use> groups_;  // by number
 };
 
-// "send to +1,0,0 with tag 5", for errors.
+// "send to +1,0,0 with tag 5", for error messages.
 [[nodiscard]] std::string in_words(const step_kind& k, const std::vector<grid_offset>& offsets);
 
 }  // namespace lull::netsim

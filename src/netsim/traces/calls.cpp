@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 10> unknown_partners{
     "comm_spawn", "comm_spawn_multiple", "comm_accept", "comm_connect", "comm_join", "win_start",
     "win_post",   "win_complete",        "win_wait",    "win_test"};
 
-// They have no events because they need none.
+// They need no events.
 constexpr std::array<std::string_view, 3> local_ends{"comm_free", "comm_disconnect", "win_free"};
 
 call_rule rule_in_mpi(std::string_view name, role what) {
@@ -39,7 +39,7 @@ call_rule rule_in_mpi(std::string_view name, role what) {
   r.neighbours = name.starts_with("neighbor_") || name.starts_with("ineighbor_");
   r.counted = r.neighbours || what == role::files || is_one_of(name, unknown_partners);
   switch (what) {
-    case role::setup:  // and MPI_Initialized, which only asks
+    case role::setup:  // including MPI_Initialized, which is only a query
       r.is = name == "finalize" ? kind::ends : is_begin(name) ? kind::begins : kind::computes;
       break;
     case role::files:
@@ -65,7 +65,7 @@ call_rule rule_in_mpi(std::string_view name, role what) {
   return r;
 }
 
-// Symmetric memory is allocated and freed by all together (OpenSHMEM 1.5, 9.3).
+// Allocating and freeing symmetric memory is collective (OpenSHMEM 1.5, 9.3).
 constexpr std::array<std::string_view, 10> allocations{"malloc", "calloc",   "align",    "malloc_with_hints",
                                                        "free",   "realloc",  "shmalloc", "shmemalign",
                                                        "shfree", "shrealloc"};

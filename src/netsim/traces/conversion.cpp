@@ -20,16 +20,17 @@ using trace::event;
 using trace::happening;
 using trace::no_one;
 
-constexpr std::uint64_t longest_ns = 1'000'000'000'000'000;  // as the simulator's longest time
-constexpr double most_back = 0.01;                           // of the trace, that a clock may go back in all
+constexpr std::uint64_t longest_ns = 1'000'000'000'000'000;  // the simulator's longest time
+constexpr double most_back = 0.01;                           // share of the trace's duration by which a clock may go
+                                                             // back in total
 
-// A thread: how deep it is in regions, and the call of MPI or OpenSHMEM that it is in.
+// A thread: its depth in regions, and its current call of MPI or OpenSHMEM.
 struct thread {
   bool counts_iterations = false;
   std::uint64_t clock_ns = 0;  // of the last event
   std::uint64_t last_ns = 0;   // the same, but it never goes back
   std::size_t depth = 0;
-  std::size_t call_depth = 0;  // 0: in none
+  std::size_t call_depth = 0;  // 0: in no call
   std::uint32_t region = no_one;
   std::uint64_t begin_ns = 0;
   std::vector<event> events = {};  // of the call
@@ -101,7 +102,7 @@ struct conversion::state {
     return t.last_ns = std::max(t.last_ns, e.time_ns);
   }
 
-  // What others must know when it happens, not when the call ends.
+  // Records what others must know at the time of the event, not at the end of the call.
   void note(const event& e, std::uint32_t process, std::uint64_t now) {
     const bool sends = e.what == happening::send || e.what == happening::isend;
     const bool receives = e.what == happening::receive || e.what == happening::irecv;
@@ -130,7 +131,7 @@ struct conversion::state {
   }
 
   void leave(thread& t, const event& e, traced_process& p, std::uint64_t now) {
-    if (t.depth == 0) return;  // of what began before the trace
+    if (t.depth == 0) return;  // it began before the trace
     if (t.call_depth == t.depth) end_call(t, e.location, p, now);
     --t.depth;
     if (t.counts_iterations && t.call_depth == 0 && e.region < ends_iteration.size() && ends_iteration[e.region])
@@ -149,7 +150,7 @@ struct conversion::state {
 
   converted_trace finish() {
     if (events == 0) throw error(options.asked, "it holds no events of a process that communicates", "trace it again");
-    for (std::uint32_t l = 0; l < threads.size(); ++l)  // of processes that were killed
+    for (std::uint32_t l = 0; l < threads.size(); ++l)  // for processes that were killed
       if (threads[l].call_depth > 0) {
         const std::uint32_t place = places[in.all.locations[l].process];
         end_call(threads[l], l, processes[place], last_ns[place]);

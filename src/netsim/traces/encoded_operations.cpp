@@ -7,29 +7,29 @@
 namespace lull::netsim {
 namespace {
 
-// What a code says is in its lower five bits.
+// The lower five bits say what follows.
 enum code : std::uint8_t {
   the_end,
-  next_block,  // where it is: 8 bytes
+  next_block,  // its address: 8 bytes
   computing,   // nanoseconds
-  with_peer,   // those below: what it is, partner, bytes, request
+  with_peer,   // the operations below: kind, partner, bytes, request
   waiting,     // request
   iterating,   //
   waiting_any,
   sharing,   // number, as a difference; request
   gap_here,  // request; gap_content
   code_mask = 0x1f,
-  is_known = 0x20,    // with_peer: the partner is the one at this place of the table, in a byte
-  same_bytes = 0x40,  // with_peer: as the last of this partner
+  is_known = 0x20,    // with_peer: a byte with the partner's index in the table
+  same_bytes = 0x40,  // with_peer: as in this partner's previous operation
   has_request = 0x80,
 };
 
-// Laid over the bytes of a gap; copied in and out, for it is not aligned.
+// The content of a gap; copied in and out, because it is not aligned.
 struct gap_content {
   std::uint64_t bytes_or_shared = 0;
   std::uint32_t peer = 0, tag = 0, group = 0;
   std::uint32_t is = nothing;
-  static constexpr std::uint32_t nothing = 0, shared = 1, an_operation = 2;  // from here on: its kind
+  static constexpr std::uint32_t nothing = 0, shared = 1, an_operation = 2;  // from `an_operation` on: its kind
 };
 
 constexpr std::uint32_t first_block = 512;
@@ -48,11 +48,11 @@ std::int64_t unzigzag(std::uint64_t v) {
 
 }  // namespace
 
-// The bytes of one operation, before they have a place.
+// The bytes of one operation before they are stored.
 class encoded_operations::encoding {
  public:
   void byte(unsigned v) { bytes_[size_++] = static_cast<std::byte>(v); }
-  void number(std::uint64_t v) {  // seven bits in a byte, the lowest first
+  void number(std::uint64_t v) {  // seven bits per byte, the lowest first
     for (; v >= 0x80; v >>= 7U) byte(static_cast<unsigned>(v & 0x7fU) | 0x80U);
     byte(static_cast<unsigned>(v));
   }
@@ -71,7 +71,7 @@ class encoded_operations::encoding {
 
 encoded_operations::encoded_operations(std::uint32_t processes, const std::string& asked)
     : file_(asked),
-      // All blocks in use together are not to be more than 64 MiB, if they can be less.
+      // If possible, all current blocks together take at most 64 MiB.
       largest_block_(std::clamp(std::bit_floor((64U << 20U) / std::max(processes, 1U)), 4096U, 65536U)),
       first_(processes),
       writers_(processes) {
@@ -200,13 +200,13 @@ void encoded_operations::end(std::uint32_t process) {
   put(process, e);
 }
 
-// Reads what a writer has written, and knows what it knew.
+// Reads what a writer has written; keeps the same table of partners.
 class operation_decoder {
  public:
   operation_decoder(const encoded_operations& from, std::uint32_t process)
       : from_(from), block_(from.first_[process]), at_(from.file_.at(block_)) {}
 
-  // False at the end.
+  // Returns false at the end.
   bool next(operation& o) {
     for (;;) {
       const unsigned head = byte();

@@ -1,4 +1,4 @@
-// What a program did and its replay does not: counted by name, for the result to say.
+// What the replay leaves out of a program: counted by name, for the result.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,9 +6,9 @@
 namespace lull::netsim {
 
 struct not_replayed {
-  std::string name;         // of the function, or what it was
+  std::string name;         // of the function, or a description
   std::uint64_t times = 0;  // in all processes together
-  std::string instead;      // what the replay does in its place
+  std::string instead;      // what the replay does instead
 };
 
 }  // namespace lull::netsim

@@ -30,7 +30,7 @@ std::string temporary_folder() {
 descriptor open_without_name(const std::string& asked) {
   const std::string folder = temporary_folder();
   if (descriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)); file) return file;
-  std::string name = folder + "/lull-XXXXXX";  // a file system that knows no files without names
+  std::string name = folder + "/lull-XXXXXX";  // for file systems without O_TMPFILE
   descriptor file(mkostemp(name.data(), O_CLOEXEC));
   if (!file) fail(asked, folder, errno);
   unlink(name.c_str());
@@ -46,10 +46,10 @@ spill_file::~spill_file() {
 }
 
 std::uint64_t spill_file::allocate(std::size_t size) {
-  const std::uint64_t block = (used_ + size - 1) / size * size;  // never across the end of a segment
+  const std::uint64_t block = (used_ + size - 1) / size * size;  // does not cross the end of a segment
   const std::uint64_t end = block + size;
   while (end > length_) {
-    // Room is taken on the disk before it is written to: a mapped page without room would be a fatal signal.
+    // Disk space is allocated before it is written to: writing to a mapped page without space raises a fatal signal.
     constexpr std::uint64_t least = 1 << 20;
     const std::uint64_t more = std::max(least, length_ / 8 / least * least);
     if (const int code = allocate_pages(file_.get(), more, length_); code != 0) fail(asked_, temporary_folder(), code);

@@ -1,5 +1,5 @@
-// Memory that need not fit: blocks in a temporary file without a name, mapped. The kernel writes out what is not in use,
-// and the file is gone with the process, however it ends. Blocks never move and are never given back.
+// Storage that need not fit into memory: blocks in an unnamed, mapped temporary file. The kernel writes out what is not
+// in use, and the file disappears with the process, however it ends. Blocks never move and are never freed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace lull::netsim {
 
 class spill_file {
  public:
-  // In the folder for temporary files (TMPDIR). `asked` begins the errors about it.
+  // Creates it in the folder for temporary files (TMPDIR). `asked` starts the error messages.
   explicit spill_file(std::string asked);
   spill_file(const spill_file&) = delete;
   spill_file& operator=(const spill_file&) = delete;
@@ -20,11 +20,11 @@ class spill_file {
 
   static constexpr std::size_t largest_block = 1 << 20;
 
-  // Where a block begins: its size is a power of two of at most `largest_block`, which it is aligned to; all of it is 0.
-  // Throws lull::error where the disk is full.
+  // Returns the address of a block of zeros. Its size is a power of two of at most `largest_block`, and its alignment.
+  // Throws lull::error if the disk is full.
   [[nodiscard]] std::uint64_t allocate(std::size_t size);
   [[nodiscard]] std::byte* at(std::uint64_t where) const { return segments_[where / segment] + where % segment; }
-  // A block that is not needed for some time leaves this process's memory, not the file.
+  // Removes a block that is not needed for some time from this process's memory, but not from the file.
   void rest(std::uint64_t block, std::size_t size) const;
   [[nodiscard]] std::uint64_t bytes() const { return used_; }
 
@@ -34,7 +34,7 @@ class spill_file {
   const std::string asked_;
   descriptor file_;
   std::uint64_t used_ = 0;
-  std::uint64_t length_ = 0;  // of the file: has room on the disk
+  std::uint64_t length_ = 0;  // of the file, with disk space allocated
   std::vector<std::byte*> segments_;
 };
 

@@ -29,7 +29,7 @@ std::string asked_of(const std::string& path) { return "replay the trace " + pat
 #ifdef LULL_WITH_OTF2
 namespace fs = std::filesystem;
 
-// What tells whether an archive is still the same.
+// Identifies the version of an archive.
 struct version {
   fs::path anchor;
   fs::file_time_type written;

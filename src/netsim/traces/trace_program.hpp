@@ -1,4 +1,4 @@
-// A traced program as the program of a job: an archive in OTF2, of Lull or of another tool, executed on the network.
+// A traced program as the program of a job: an OTF2 archive, of Lull or of another tool, executed on the network.
 #pragma once
 #include <functional>
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace lull::netsim {
 
-// Each rank does what its process did.
+// Each rank repeats what its process did.
 class trace_program final : public program {
  public:
   explicit trace_program(std::shared_ptr<const converted_trace> trace) : trace_(std::move(trace)) {}
@@ -31,15 +31,15 @@ class trace_program final : public program {
   std::shared_ptr<const converted_trace> trace_;
 };
 
-// Events read and their number. False: stop.
+// Gets the number of events read, and their total. Returns false to stop.
 using conversion_progress = std::function<bool(std::uint64_t done, std::uint64_t all)>;
 
-// The archive at `path`, a folder or its file .otf2, converted. The last few stay in the temporary file: a description is
-// simulated several times. Throws lull::error where it cannot be read or replayed.
+// Converts the archive at `path`, a folder or its .otf2 file. The last few conversions stay in the temporary file,
+// because a description is simulated several times. Throws lull::error if the archive cannot be read or replayed.
 [[nodiscard]] std::shared_ptr<const converted_trace> read_trace(const std::string& path, const std::string& iteration,
                                                                 const conversion_progress& progress = {});
 
-// Of a job whose own keys are `own`: as many as its trace has; none where it names no trace.
+// The number of processes of the trace that a job with these keys names; none if it names no trace.
 [[nodiscard]] std::optional<std::int64_t> processes_of_trace(const values& own);
 
 }  // namespace lull::netsim

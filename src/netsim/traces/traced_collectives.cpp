@@ -11,8 +11,8 @@
 namespace lull::netsim {
 namespace {
 
-// As one operation among processes. Making and ending what all share, a communicator or window, takes a barrier; nothing,
-// where each may go on without the others.
+// The operation that replays it. Creating or freeing a shared object, a communicator or window, takes a barrier; if
+// each process can continue without the others, it takes nothing.
 std::optional<collective> replayed_as(collective c, traced_collectives::sequence of) {
   switch (c) {
     case collective::create_handle:
@@ -45,7 +45,7 @@ std::optional<encoded_operations::shared> traced_collectives::join(const part& p
   while (in.first + in.open.size() <= number)
     in.open.push_back({.number = to_.make_shared(), .operation = *operation, .first_rank = p.rank});
   instance& i = in.open[number - in.first];
-  if (i.there == 0) {  // it was made for one behind it, or just now
+  if (i.there == 0) {  // created for a later one, or just now
     i.operation = *operation;
     i.first_rank = p.rank;
   }
@@ -67,7 +67,7 @@ std::optional<encoded_operations::shared> traced_collectives::join(const part& p
   return shared;
 }
 
-// Bytes as operation.hpp has them. Each is read from what both ways of counting agree on, where there is such a thing.
+// Bytes as operation.hpp defines them. Each is computed from what both conventions of counting agree on, if possible.
 operation traced_collectives::whole(const instance& i, std::uint32_t group) const {
   const std::uint64_t n = ranks_.members(group);
   operation o{.what = operation::kind::collective,
@@ -106,7 +106,7 @@ operation traced_collectives::whole(const instance& i, std::uint32_t group) cons
     case collective::exscan:
       o.bytes = partners_counted_ ? 2 * i.sent / (n * (n - 1)) : mean_sent;
       break;
-    default:  // reduce, reduce_scatter: what a process gives; a barrier: nothing
+    default:  // reduce, reduce_scatter: what a process contributes; barrier: nothing
       o.bytes = mean_sent;
       break;
   }

@@ -1,8 +1,9 @@
-// The collectives of a trace: which calls of which processes belong together, and what they are as one operation of all.
+// The collectives of a trace: which calls of different processes belong together, and what they are as one operation.
 //
-// MPI matches the collectives of a communicator by their order. So the k-th of each process is one; blocking ones,
-// non-blocking ones and those of windows are counted apart, as none of the one kind matches one of another. What all of
-// them do is known, and written, when the last has come. Memory grows with collectives that are not yet complete.
+// MPI matches the collectives of a communicator by their order, so the k-th calls of all processes belong together.
+// Blocking, non-blocking and window collectives are counted separately, because they do not match each other. The
+// operation is known, and written, when the last process has called it. Memory grows with the number of incomplete
+// collectives.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -21,28 +22,28 @@ class traced_collectives {
  public:
   enum class sequence : std::uint8_t { blocking, non_blocking, of_window, of_allocation };
 
-  // They must outlive this. `asked` begins the errors. `partners_counted`: the archive's bytes of a reduction for all, or a
-  // scan, are those of messages to each partner, as Score-P counts, not those of the process's buffer.
+  // Both must outlive this object. `asked` starts the error messages. `partners_counted`: for an allreduce or a scan,
+  // the archive counts bytes of messages to each partner, as Score-P does, not those of the process's buffer.
   traced_collectives(const traced_ranks& ranks, encoded_operations& to, std::string asked, bool partners_counted)
       : ranks_(ranks), to_(to), asked_(std::move(asked)), partners_counted_(partners_counted) {}
 
-  // What a process has done in a collective. `which`, beside the sequence: the communicator or window.
+  // One process's part in a collective. `which`: the communicator or window.
   struct part {
     std::uint32_t rank;
     sequence of;
     std::uint32_t which;
     std::uint32_t group;
     collective operation;
-    std::uint32_t root;  // rank in the job; trace::no_one: none, or another process knows
+    std::uint32_t root;  // rank in the job; trace::no_one: none, or only another process knows it
     std::uint64_t sent, received;
   };
-  // Whether there are others, and they need to know of it.
+  // Whether there are other processes that must know of it.
   [[nodiscard]] bool involves_others(const part& p) const;
-  // The operation it is; none where it does not involve others.
-  // Throws lull::error where processes disagree about what they do.
+  // The operation that it is part of; none if it does not involve others.
+  // Throws lull::error if processes disagree about what they do.
   std::optional<encoded_operations::shared> join(const part& p);
 
-  // Throws lull::error where some have come and others never.
+  // Throws lull::error if some processes have called a collective and others never did.
   void check() const;
 
  private:
@@ -57,9 +58,9 @@ class traced_collectives {
   };
   struct instances {
     std::uint32_t group = 0;
-    std::uint64_t first = 0;                                // number of the first that is not complete
-    std::deque<instance> open;                              // from there on
-    std::unordered_map<std::uint32_t, std::uint64_t> done;  // by rank
+    std::uint64_t first = 0;                                // number of the first incomplete one
+    std::deque<instance> open;                              // from `first` on
+    std::unordered_map<std::uint32_t, std::uint64_t> done;  // number completed, by rank
   };
 
   [[nodiscard]] operation whole(const instance& i, std::uint32_t group) const;

@@ -1,5 +1,6 @@
-// The messages of a trace, sent and received: which have no counterpart, and which are received before they are sent, as
-// the clocks of the trace have it. Memory grows with messages under way and with pairs of processes at one time.
+// The messages of a trace, sent and received: detects those without a counterpart, and those received before they were
+// sent, according to the trace's clocks. Memory grows with the messages in flight, and with the pairs that communicate
+// at a time.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,7 +20,7 @@ class traced_messages {
   [[nodiscard]] std::uint64_t too_early() const { return too_early_; }
   [[nodiscard]] std::uint64_t most_too_early_ns() const { return most_too_early_ns_; }
 
-  // Throws lull::error, begun by `asked`, where messages have been sent and not received, or the other way round.
+  // Throws lull::error, which starts with `asked`, if messages were sent but not received, or vice versa.
   void check(const std::string& asked) const;
 
  private:
@@ -33,8 +34,8 @@ class traced_messages {
     }
   };
   struct under_way {
-    std::uint64_t sent = 0;              // and not yet received
-    std::vector<std::uint64_t> early{};  // received and not yet sent: when
+    std::uint64_t sent = 0;              // but not yet received
+    std::vector<std::uint64_t> early{};  // received but not yet sent: when
   };
 
   std::unordered_map<channel, under_way, hash> channels_;

@@ -56,14 +56,14 @@ std::vector<not_replayed> omissions::all(const trace::definitions& of) const {
 traced_process::traced_process(trace_in_work& in, std::uint32_t process)
     : in_(in), process_(process), rank_(in.ranks.of(process)), shmem_(in.all.processes[process].paradigm == "shmem") {}
 
-// Time.
+// Time
 
 void traced_process::begins(std::uint64_t now) {
   if (std::exchange(now_.begun, true)) return;
   now_.since = now;
 }
 
-// A pause between two polls that is no longer than one of them is part of the polling.
+// A pause between two polls that is no longer than the first counts as part of the polling.
 void traced_process::compute_until(std::uint64_t now, bool polls) {
   if (now <= now_.since) return;
   const std::uint64_t gap = now - now_.since;
@@ -96,7 +96,7 @@ void traced_process::finish(std::uint64_t now) {
   in_.operations->end(rank_);
 }
 
-// Requests.
+// Requests
 
 std::uint32_t traced_process::take_slot() {
   if (free_slots_.empty()) return slots_++;
@@ -110,7 +110,7 @@ void traced_process::wait(std::uint32_t slot) {
   free_slots_.push_back(slot);
 }
 
-// Calls.
+// Calls
 
 void traced_process::on(const call& c) {
   using kind = call_rule::kind;
@@ -120,14 +120,14 @@ void traced_process::on(const call& c) {
   if (rule.is == kind::computes && c.events.empty()) return;
   if (rule.is == kind::begins) {
     if (!now_.communicated)
-      now_.computing = 0;  // what it did before is not part of the program
+      now_.computing = 0;  // earlier work is not part of the program
     else
       compute_until(c.begin);
     now_.since = std::max(now_.since, c.end);
     return;
   }
   if (c.location != now_.location && now_.location != no_one) {
-    if (c.events.empty() && rule.is == kind::waits) return;  // another thread asks whether there is something
+    if (c.events.empty() && rule.is == kind::waits) return;  // a probe by another thread
     if (c.begin < now_.since)
       throw error(in_.asked, fmt::format("rank {} communicates in two threads at the same time", rank_),
                   "trace it with one thread of each process that communicates, or with several in turn");
@@ -144,7 +144,7 @@ void traced_process::on(const call& c) {
   now_.location = c.location;
 }
 
-// What the call does beside its events.
+// What the call does in addition to its events.
 void traced_process::after(const call& c) {
   using kind = call_rule::kind;
   const bool nothing_known = c.events.empty();
@@ -215,7 +215,7 @@ void traced_process::handle(const event& e, const call_rule& rule, bool both_way
   }
 }
 
-// Messages.
+// Messages
 
 std::optional<operation> traced_process::message(const event& e, operation::kind what) {
   const std::uint32_t peer = in_.ranks.peer(e.communicator, process_, e.peer);
@@ -283,7 +283,7 @@ void traced_process::cancelled(const event& e) {
   requests_.erase(found);
 }
 
-// Collectives.
+// Collectives
 
 std::optional<traced_collectives::part> traced_process::part_of(const event& e, traced_collectives::sequence of) {
   const bool of_window = of == traced_collectives::sequence::of_window;
@@ -326,7 +326,7 @@ void traced_process::post_collective(const event& e, const call_rule& rule) {
   posts_.push_back({.request = e.request, .gap = gap});
 }
 
-// Which communicator it is of is known only now. So what has begun before it must be complete before its number is known.
+// Its communicator is known only now, so earlier collectives must be complete before it can be numbered.
 void traced_process::complete_collective(const event& e) {
   const auto found = requests_.find(e.request);
   if (found == requests_.end()) {
@@ -348,7 +348,7 @@ void traced_process::complete_collective(const event& e) {
       if (const auto number = in_.collectives.join(*first.part)) in_.operations->fill(first.gap, *number);
 }
 
-// One-sided.
+// One-sided communication
 
 void traced_process::one_sided(const event& e, const call_rule& rule) {
   using kind = operation::kind;
@@ -370,7 +370,7 @@ void traced_process::one_sided(const event& e, const call_rule& rule) {
   }
 }
 
-// Lull's and other tools' archives of OpenSHMEM say only that the source may be used again.
+// Archives of OpenSHMEM, of Lull and other tools, record only that the source may be reused.
 void traced_process::complete_one_sided(const event& e, const call_rule& rule) {
   if (rule.shmem) return;
   for (std::size_t i = 0; i < puts_.size();) {

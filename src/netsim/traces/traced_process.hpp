@@ -1,17 +1,17 @@
-// One process of a trace: what its calls become, operation by operation.
+// One process of a trace: converts its calls to operations.
 //
-//   time between calls        computing, as are calls that work without others (MPI_Pack), and those on files
-//   time in calls             left out: the network has its own. Tests in vain that follow each other at once are one
+//   time between calls        computing; so are calls that work without others (MPI_Pack) and calls on files
+//   time in calls             left out: the network determines it. Consecutive unsuccessful tests count as one
 //   MPI_Init, MPI_Finalize    the process begins when the first ends, and is over when the last begins
-//   send, receive             blocking; both in one call: the sends are under way while it receives
-//   isend, irecv, wait, test  a request, waited for where the trace says that it was complete: of several in that order. A
-//                             receive is from whom it came from, also where it was asked of anybody
-//   bsend                     under way until the program ends, of at most 64 at a time
-//   put, get, atomic          a request, waited for where the trace says it is complete; of OpenSHMEM at the next quiet or
-//                             barrier, but for what returns a value. At most 1024 are under way
+//   send, receive             blocking; if one call does both, the sends are in flight while it receives
+//   isend, irecv, wait, test  a request, waited for where the trace says that it was complete; several in that order.
+//                             A receive from any source names the actual source
+//   bsend                     in flight until the program ends, at most 64 at a time
+//   put, get, atomic          a request, waited for where the trace says that it is complete; in OpenSHMEM at the next
+//                             quiet or barrier, unless it returns a value. At most 1024 are in flight
 //   shmem_wait_until          waits for the last put or atomic of another process that began before the wait ended
 //   windows                   a fence is a barrier of its group; a lock is a round trip to the target
-//   shmem_malloc and the like a barrier of all
+//   shmem_malloc etc.         a barrier of all
 #pragma once
 #include <array>
 #include <cstdint>
@@ -32,7 +32,7 @@
 
 namespace lull::netsim {
 
-// Who has changed whose memory last, in the order of time.
+// The latest change of each process's memory, in order of time.
 class traced_puts {
  public:
   explicit traced_puts(std::uint32_t ranks) : last_(ranks) {}
@@ -52,7 +52,7 @@ class traced_puts {
   std::unordered_map<std::uint64_t, std::uint64_t> counts_;
 };
 
-// What cannot be replayed, counted.
+// Counts what cannot be replayed.
 class omissions {
  public:
   enum other : std::uint8_t { absent_peer, cancelled_send, exclusive_lock, two_sided_group, others };
@@ -66,10 +66,10 @@ class omissions {
   std::array<std::uint64_t, others> others_{};
 };
 
-// What the processes of a trace have in common.
+// What the processes of a trace share.
 struct trace_in_work {
   const trace::definitions& all;
-  std::string asked;  // begins errors
+  std::string asked;  // starts error messages
   traced_ranks ranks;
   std::unique_ptr<encoded_operations> operations;
   traced_collectives collectives;
@@ -92,11 +92,11 @@ class traced_process {
     std::uint64_t begin, end;
     std::span<const trace::event> events;
   };
-  // Calls come in the order in which they end. Throws lull::error where two overlap.
+  // Calls come in the order in which they end. Throws lull::error if two overlap.
   void on(const call& c);
-  // An event that is in no call.
+  // An event outside any call.
   void on(const trace::event& e, std::uint64_t now);
-  void begins(std::uint64_t now);  // with its first event; any number of times
+  void begins(std::uint64_t now);  // called at its first event; may be repeated
   void ends_iteration(std::uint64_t now);
   void finish(std::uint64_t now);
 
@@ -106,7 +106,7 @@ class traced_process {
     std::uint32_t slot = no_request;
     encoded_operations::gap gap = 0;
   };
-  // A non-blocking collective, from its begin until it and all that began before it are complete.
+  // A non-blocking collective, kept until it and all earlier ones are complete.
   struct post {
     std::uint64_t request;
     encoded_operations::gap gap;
@@ -147,9 +147,9 @@ class traced_process {
   const std::uint32_t rank_;
   const bool shmem_;
   struct {
-    std::uint64_t since = 0;                 // the program went on
+    std::uint64_t since = 0;                 // when the program last continued
     std::uint64_t computing = 0;             // nanoseconds, not yet written
-    std::uint64_t vain = 0;                  // how long the last call took, if it asked in vain
+    std::uint64_t vain = 0;                  // duration of the last call, if it was an unsuccessful test
     std::uint32_t location = trace::no_one;  // of the last call
     bool begun = false, communicated = false, ended = false;
   } now_;

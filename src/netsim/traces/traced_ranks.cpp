@@ -93,7 +93,7 @@ void traced_ranks::find_groups() {
 std::uint32_t traced_ranks::peer(std::uint32_t communicator, std::uint32_t process, std::int32_t peer) const {
   if (communicator >= all_.communicators.size()) return no_one;
   const definitions::communicator& c = all_.communicators[communicator];
-  if (c.members.empty() && c.remote.empty()) return of(process);  // that of a process alone
+  if (c.members.empty() && c.remote.empty()) return of(process);  // that of a single process
   const std::uint32_t found = all_.peer_of(communicator, process, peer);
   return found == no_one ? no_one : of(found);
 }

@@ -1,4 +1,4 @@
-// The processes of a trace as ranks of a job, and its communicators as groups of them.
+// The processes of a trace as ranks of a job, and its communicators as groups of ranks.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,20 +10,20 @@ namespace lull::netsim {
 
 class traced_ranks {
  public:
-  // Ranks are those of the processes that communicate. Throws lull::error where there are none, or where they are of
-  // several jobs; `asked` begins it.
+  // The ranks are the processes that communicate. Throws lull::error, which starts with `asked`, if there are none, or
+  // if they belong to several jobs.
   traced_ranks(const trace::definitions& all, const std::string& asked);
 
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(processes_.size()); }
-  // Of a process; trace::no_one where it has none.
+  // The rank of a process; trace::no_one if it has none.
   [[nodiscard]] std::uint32_t of(std::uint32_t process) const {
     return process < ranks_.size() ? ranks_[process] : trace::no_one;
   }
-  // The rank that `peer` of an event of `process` is; trace::no_one where it is none.
+  // The rank of `peer` in an event of `process`; trace::no_one if it has none.
   [[nodiscard]] std::uint32_t peer(std::uint32_t communicator, std::uint32_t process, std::int32_t peer) const;
 
-  // The group of a communicator: `everybody` of one of all ranks in their order, else one of its own. An inter-communicator
-  // is one group of both its sides.
+  // The group of a communicator: `everybody` if it has all ranks in order, otherwise a separate group. An
+  // inter-communicator is one group of both its sides.
   [[nodiscard]] std::uint32_t group_of(std::uint32_t communicator) const { return numbers_[communicator]; }
   [[nodiscard]] std::uint32_t members(std::uint32_t group) const {
     return group == everybody ? count() : static_cast<std::uint32_t>(groups_[group].size());

@@ -1,7 +1,7 @@
 // No process leaves before all have entered. Creating or freeing a communicator, a window or memory is a barrier, too.
 //
-// dissemination       in step k a process signals the one 2^k ranks after it (Hensgen, Finkel and Manber 1988; "bruck" in
-//                     Open MPI)
+// dissemination       in step k a process signals the one 2^k ranks after it (Hensgen, Finkel and Manber 1988; Open MPI
+//                     calls it "bruck")
 // recursive-doubling  in step k, processes whose ranks differ in bit k exchange signals
 // tree                up a binary tree to rank 0, and down again: a process has two children
 // linear              all signal rank 0, which then signals all
