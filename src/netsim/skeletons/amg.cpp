@@ -2,14 +2,15 @@
 // V-cycle before each product.
 //
 // Source: AMG (3ada8a1), test/amg.c, parcsr_ls/par_cycle.c, krylov/gmres.c, parcsr_mv/par_csr_matvec.c. It was built
-// and measured with 32^3 rows per process, on 16, 64 and 128 processes. The exchanges of a V-cycle and the reductions
-// of GMRES are those of the source. The partners of a process on a level and the sizes of its messages were measured: a
-// neighbour at an offset of (0,1,2) etc. exists with a probability, and gets a mean number of bytes, both by the sorted
-// offset. The table of 64 processes predicts the neighbours of 128 to 3 %; every run draws the same ones. Assumptions:
-// the table holds beyond 128 processes; for other numbers of rows than 32^3 per process, messages grow with the face or
-// edge that neighbours share; the setup, whose messages were counted, is a third of the computing, and its messages
-// have four sizes with the measured mean and shares; rows of interpolation have four entries; the published 1.20 s for
-// a time step are all computing.
+// and measured with 32^3 rows per process, on 16, 64 and 128 processes.
+// The exchanges of a V-cycle and the reductions of GMRES are those of the source. The partners of a process on a level
+// and the sizes of its messages were measured: a neighbour at an offset of (0,1,2) etc. exists with a probability, and
+// gets a mean number of bytes, both by the sorted offset. The table of 64 processes predicts the neighbours of 128
+// to 3 %; every run draws the same ones.
+// Assumptions: the table holds beyond 128 processes; for other numbers of rows than 32^3 per process, messages grow
+// with the face or edge that neighbours share; the setup, whose messages were counted, is a third of the computing, and
+// its messages have four sizes with the measured mean and shares; rows of interpolation have four entries; the
+// published 1.20 s for a time step are all computing.
 #include <algorithm>
 #include <array>
 #include <cstdlib>

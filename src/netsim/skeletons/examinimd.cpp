@@ -3,10 +3,12 @@
 // Source: ExaMiniMD (3264e29), comm_types/comm_mpi.cpp, property_*.cpp, input/in.lj: newton off, cutoff 2.5 and skin
 // 0.3, exchange of atoms every 20 steps, output every 10. It was built and measured on 8 and 16 processes: the number
 // of messages is the same, its bytes are 6.5 and 6.8 % higher, because it starts from a lattice, whose planes at a
-// boundary count twice. Each of six phases waits for its message, because the next one passes on what it contained:
-// halos grow from phase to phase. Assumptions: atoms are spread evenly; 15 atoms leave a face of 280 square units every
-// 20 steps (measured once); 70 % of the computing is the force, 20 % the lists of neighbours, which are built when
-// atoms are exchanged; a step on 256 processes takes 18.3 ms, from the 1.83 s published for 100.
+// boundary count twice.
+// Each of six phases waits for its message, because the next one passes on what it contained: halos grow from phase to
+// phase.
+// Assumptions: atoms are spread evenly; 15 atoms leave a face of 280 square units every 20 steps (measured once); 70 %
+// of the computing is the force, 20 % the lists of neighbours, which are built when atoms are exchanged; a step on 256
+// processes takes 18.3 ms, from the 1.83 s published for 100.
 #include <array>
 #include <cmath>
 #include <limits>

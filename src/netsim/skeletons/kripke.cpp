@@ -1,11 +1,11 @@
 // Kripke: discrete-ordinates transport; sweeps through a grid of processes from all eight corners at once.
 //
 // Source: Kripke v1.1 (3a421a1), SteadyStateSolver.cpp, SweepSolver.cpp, ParallelComm/SweepComm.cpp. It was built and
-// measured: messages and bytes on 8 and 16 processes are those of this file. A process has `gset` times 8 subdomains,
-// one per group set and octant. The receives of all their upwind faces are posted first; then the ready subdomain with
-// the lowest number is computed, and its faces are sent downwind. Assumptions: the shares of computing (measured in one
-// process: sweep 7.1 %, the rest before it); the published 5.54 s for a step on 256 processes are that rest and 33
-// tasks in a row.
+// measured: messages and bytes on 8 and 16 processes are those of this file.
+// A process has `gset` times 8 subdomains, one per group set and octant. The receives of all their upwind faces are
+// posted first; then the ready subdomain with the lowest number is computed, and its faces are sent downwind.
+// Assumptions: the shares of computing (measured in one process: sweep 7.1 %, the rest before it); the published 5.54 s
+// for a step on 256 processes are that rest and 33 tasks in a row.
 #include <algorithm>
 #include <array>
 #include <optional>

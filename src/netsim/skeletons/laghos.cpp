@@ -2,12 +2,13 @@
 // per time step of RK4.
 //
 // Source, read but not run: Laghos v2.0 (e79b361), laghos_solver.cpp and laghos_assembly.cpp; MFEM's
-// ConformingProlongationOperator, CartesianPartitioning and CGSolver. In each iteration, the owner of shared nodes, the
-// process with the lowest rank, sends their values to the processes that share them, and receives sums; all sharers are
-// neighbours one step up along some of x, y, z. There are three components of 8 bytes each. Assumptions: the solver
-// always makes `cg_max_steps` iterations; they are 80 % of the computing, nine tenths of it before the sums come back;
-// the mesh has 64 zones along each side, and 128 from 2,048 processes on; the published 6.35 s for a step on 256
-// processes are all computing.
+// ConformingProlongationOperator, CartesianPartitioning and CGSolver.
+// In each iteration, the owner of shared nodes, the process with the lowest rank, sends their values to the processes
+// that share them, and receives sums; all sharers are neighbours one step up along some of x, y, z. There are three
+// components of 8 bytes each.
+// Assumptions: the solver always makes `cg_max_steps` iterations; they are 80 % of the computing, nine tenths of it
+// before the sums come back; the mesh has 64 zones along each side, and 128 from 2,048 processes on; the published 6.35
+// s for a step on 256 processes are all computing.
 #include <fmt/format.h>
 
 #include "netsim/program/exchange.hpp"

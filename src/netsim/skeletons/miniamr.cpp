@@ -1,12 +1,12 @@
 // miniAMR: a stencil on blocks of cells. Blocks could be refined, but here are not: there is one block per process.
 //
 // Source: miniAMR (635fef2), ref/driver.c, comm.c, check_sum.c, refine.c. It was built and measured: 20 messages of
-// 20,480 bytes per partner and 160 reductions per step on 8 and 16 processes, as here. A step has stages: an exchange
-// of faces of all variables along x, then y, then z, and a stencil. Every `checksum_freq` stages, a reduction follows
-// each variable's stencil and waits for the previous one. Every `refine_freq` steps, blocks are checked for refinement:
-// small messages, and 59 reductions. Assumptions: the reductions of a refinement check have 8 bytes, except for ten
-// with 4 bytes per process; a step computes for 1 ms (measured). The traced machine spent most of the published 32 ms
-// per step in MPI.
+// 20,480 bytes per partner and 160 reductions per step on 8 and 16 processes, as here.
+// A step has stages: an exchange of faces of all variables along x, then y, then z, and a stencil. Every
+// `checksum_freq` stages, a reduction follows each variable's stencil and waits for the previous one. Every
+// `refine_freq` steps, blocks are checked for refinement: small messages, and 59 reductions.
+// Assumptions: the reductions of a refinement check have 8 bytes, except for ten with 4 bytes per process; a step
+// computes for 1 ms (measured). The traced machine spent most of the published 32 ms per step in MPI.
 #include <array>
 #include <optional>
 

@@ -2,13 +2,13 @@
 //
 // Source: miniFE (c79e0f7), ref/src/cg_solve.hpp, exchange_externals.hpp, make_local_matrix.hpp,
 // ref/utils/BoxPartition.cpp. It was built and measured: messages and bytes of each pair of processes on 8 and 16
-// processes are those of this file. A step is an iteration: a dot product, the exchange of what 27-point rows need of
-// their neighbours, the product, another dot product. All boxes that touch are neighbours; the last box along a side
-// has one more plane of nodes. Ranks halve the box, and its halves, along z, y, x and so on; of an odd number of ranks,
-// the upper half gets more. Assumptions: beyond 256 processes each keeps 64 elements along a side of the grid of
-// processes, as far as that is cubic; 90 % of the computing is the product, 4 % the dot products; 200 iterations take
-// 2.03 s on 256 processes, as published, nearly all of it computing. The exchange before the first iteration is
-// included.
+// processes are those of this file.
+// A step is an iteration: a dot product, the exchange of what 27-point rows need of their neighbours, the product,
+// another dot product. All boxes that touch are neighbours; the last box along a side has one more plane of nodes.
+// Ranks halve the box, and its halves, along z, y, x and so on; of an odd number of ranks, the upper half gets more.
+// Assumptions: beyond 256 processes each keeps 64 elements along a side of the grid of processes, as far as that is
+// cubic; 90 % of the computing is the product, 4 % the dot products; 200 iterations take 2.03 s on 256 processes, as
+// published, nearly all of it computing. The exchange before the first iteration is included.
 #include <algorithm>
 #include <array>
 

@@ -1,11 +1,11 @@
 // SW4lite: seismic waves by fourth-order finite differences, on a plane of processes; depth is never divided.
 //
 // Source: sw4lite (06b888c), EW.C: timesteploop, communicate_array, proc_decompose_2d, decomp1d. It was built and
-// measured: the bytes of each pair of processes on 4, 8 and 16 processes are those of this file. A step is a predictor
-// and a corrector; after each, four blocking exchanges follow, along x in both directions, then along y. They send two
-// planes of ghost points, with three components of 8 bytes. Assumptions: the surface grows with the processes, while
-// depth and spacing stay (the study says only that scaling is weak); 45 % of the computing is the predictor; the
-// published 0.62 s for a step on 256 processes are all computing.
+// measured: the bytes of each pair of processes on 4, 8 and 16 processes are those of this file.
+// A step is a predictor and a corrector; after each, four blocking exchanges follow, along x in both directions, then
+// along y. They send two planes of ghost points, with three components of 8 bytes.
+// Assumptions: the surface grows with the processes, while depth and spacing stay (the study says only that scaling is
+// weak); 45 % of the computing is the predictor; the published 0.62 s for a step on 256 processes are all computing.
 #include <array>
 #include <cmath>
 #include <limits>
