@@ -52,7 +52,7 @@ double regret_of(std::span<const alternative_account> alternatives) {
   return regret;
 }
 
-// Their mean, where each counts as so many; of one that is not known the other.
+// The weighted mean of both; if one is unknown, the other.
 std::optional<double> mean(const std::optional<double>& a, std::uint64_t of_a, const std::optional<double>& b,
                            std::uint64_t of_b) {
   if (!a || !b || of_a + of_b == 0) return a ? a : b;
@@ -103,7 +103,7 @@ void add(std::vector<choice_account>& all, std::span<const choice_account> of_an
 void account_book::keep(std::span<const choice_account> accounts) {
   const std::lock_guard hold(lock_);
   for (choice_account one : accounts) {
-    if (same_in(kept_, one) != kept_.end()) one.processes = 0;  // this one is counted already
+    if (same_in(kept_, one) != kept_.end()) one.processes = 0;  // it is counted already
     add(kept_, std::span(&one, 1));
   }
 }

@@ -5,7 +5,7 @@
 namespace lull::model {
 namespace {
 
-// As a share of what it changes; nothing is changed in what is nothing.
+// As a share of `of`; no change if that is 0.
 interval relative(const interval& change, double of) { return of > 0 ? change * (1 / of) : interval{}; }
 
 }  // namespace

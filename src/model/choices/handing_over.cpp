@@ -13,7 +13,7 @@ constexpr auto write_yourself = static_cast<std::size_t>(output_turn::write_your
 double own_per_byte(const machine& on) { return 1 / on.output.writer_bytes_per_s; }
 double copied_per_byte(const machine& on) { return 1 / on.output.copy_bytes_per_s; }
 
-// A file is long enough a while: another way is taken at the first look that finds it better.
+// A file takes long enough: the first look that finds the other alternative better switches to it.
 correction_rules by_file(const machine& on) {
   correction_rules rules = on.correction;
   rules.looks_to_switch = 1;
@@ -22,7 +22,7 @@ correction_rules by_file(const machine& on) {
 
 }  // namespace
 
-// A file waits for room until as much has been written by the server.
+// Without space, a file waits until the server has written as much.
 handing_over::situation handing_over::without_room(const machine& on) {
   return {{corrected_term(copied_per_byte(on) + own_per_byte(on), on.correction)},
           steady_choice(write_yourself, by_file(on))};
@@ -102,7 +102,7 @@ output_turns_by_room& output_turns_by_room::operator+=(const output_turns_by_roo
   return add_fields(*this, other);
 }
 
-// A cost is that of a file of the mean size of all.
+// Costs are those of a file of the overall mean size.
 std::vector<choice_account> accounts_of(const output_turns_by_room& all, int clients) {
   constexpr double ns_per_s = 1e9;
   std::vector<choice_account> accounts;

@@ -1,16 +1,16 @@
-// From output to output: whether to hand over to a server, or to write oneself, by what both are predicted to cost, corrected
-// by what they have cost so far. Pure: it is told costs, and answers.
+// Decides for each output whether a client hands it over to a server or writes it itself, by the predicted costs of
+// both, corrected by their costs so far. Pure: it gets costs and returns decisions.
 //
 // next() → the file is handed over, or written → handed_over() or wrote_itself()
 //
-// A cost is what the program was held up by a file, from its begin to its end, waiting for room in the buffer included, per
-// byte. Handing over costs little while there is room and may cost much when there is none: these are two situations, each
-// with a decision of its own. Each begins with what the machine's constants say; the other way takes over only when it is clearly
-// cheaper, and is tried now and then, for costs change; a trial costs no more than a small share of what output costs anyway
-// (output_costs in machine.hpp). While there is room, and one's own writing has never been seen, nothing but handing over is
-// tried.
+// A cost is the time for which a file delayed the program, from its begin to its end, including waits for space in the
+// buffer, per byte. Handing over costs little while there is space and may cost much otherwise; these are two
+// situations with separate decisions. Each begins with what the machine's constants predict. The other alternative
+// takes over only when it is clearly cheaper. It is tried from time to time, because costs change; a trial costs at
+// most a small share of what output costs anyway (output_costs in machine.hpp). While there is space, and the client
+// has never written a file itself, it always hands over.
 //
-// Where nothing is to be corrected (LULL_CHOOSE=off), the way of each situation stays.
+// Without corrections (LULL_CHOOSE=off), the decision for each situation stays.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -24,12 +24,12 @@ namespace lull::model {
 
 enum class output_turn { hand_over, write_yourself };
 
-// What was chosen in one situation and what it came to, of a client, or of several together: plain numbers, to be sent.
+// The decisions in one situation and their costs, of one client or of several together: plain numbers, which are sent.
 struct output_turns {
   struct way {
     std::uint64_t files = 0;
     double bytes = 0, seconds = 0;
-    // What all files of the situation would have cost by this way: as the machine's constants have it, and corrected.
+    // What all files of the situation would have cost this way: by the machine's constants, and corrected.
     double predicted_s = 0, corrected_s = 0;
   };
   std::array<way, 2> ways{};  // by output_turn
@@ -40,14 +40,14 @@ struct output_turns_by_room {
   output_turns without, with;
   output_turns_by_room& operator+=(const output_turns_by_room& other);
 };
-// `hand-over`: of so many clients.
+// The account of `hand-over` for this number of clients.
 [[nodiscard]] std::vector<choice_account> accounts_of(const output_turns_by_room& all, int clients);
 
 class handing_over {
  public:
   explicit handing_over(const machine& on = {});
 
-  // For a file that begins. `room`: what it is expected to need is free in the buffer.
+  // Decides for a file that begins. `room`: the buffer has the space that it is expected to need.
   [[nodiscard]] output_turn next(bool room);
   void handed_over(bool had_room, double seconds, double bytes);
   void wrote_itself(double seconds, double bytes);
@@ -62,7 +62,7 @@ class handing_over {
   struct situation {
     cost handing;
     steady_choice way;          // by output_turn
-    int since_trial = 0;        // files
+    int since_trial = 0;        // number of files
     double spent_per_byte = 0;  // since the last trial, summed over files
     output_turns done{};
   };
@@ -73,8 +73,8 @@ class handing_over {
   output_costs costs_;
   bool corrects_;
   cost own_;
-  std::array<situation, 2> by_room_;  // without, with
-  bool wrote_with_room_ = false;      // of the last file of which that was chosen
+  std::array<situation, 2> by_room_;  // without space, with space
+  bool wrote_with_room_ = false;      // of the last file that the client wrote itself
 };
 
 }  // namespace lull::model

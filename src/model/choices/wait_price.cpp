@@ -6,7 +6,7 @@
 namespace lull::model {
 namespace {
 
-constexpr double polls_from = 0.5;  // of a wait, as CPU time
+constexpr double polls_from = 0.5;  // share of a wait, as CPU time
 
 double between(double a, double b, double share) {
   if (a <= 0 || b <= 0) return a + share * (b - a);
@@ -34,7 +34,7 @@ wait_price price_of_wait(std::span<const measured_wait> measured, double length_
     const bool polls = last.cpu_ns.mid >= polls_from * last.length_ns;
     return {last.late_ns, polls ? last.cpu_ns * (length_ns / last.length_ns) : last.cpu_ns};
   }
-  if (above == measured.begin()) {  // no wait takes more of a core than it lasts, and is late
+  if (above == measured.begin()) {  // no wait takes more CPU time than its length plus its delay
     const double most = length_ns + above->late_ns.mid;
     const interval& cpu = above->cpu_ns;
     return {above->late_ns, {std::min(cpu.low, most), std::min(cpu.mid, most), std::min(cpu.high, most)}};
@@ -46,7 +46,7 @@ wait_price price_of_wait(std::span<const measured_wait> measured, double length_
 
 cost change_of_policy(std::span<const seen_waits> seen, std::span<const measured_wait> present,
                       std::span<const measured_wait> other, const wait_circumstances& where) {
-  interval late, cpu;  // s, of all processes
+  interval late, cpu;  // seconds, of all processes
   for (const seen_waits& kind : seen) {
     if (kind.waits <= 0) continue;
     const double length = kind.waited_ns / kind.waits;

@@ -1,7 +1,8 @@
-// What a wait costs under a wait policy, interpolated from measurements at some lengths: pure functions.
+// The cost of a wait under a wait policy, interpolated from measurements at some lengths: pure functions.
 //
-// Between two lengths, wake-up latency and CPU time are interpolated in their logarithms. Beyond the ends they keep the values
-// of the end, except that a CPU time which is most of the longest wait is the same share of a longer one: such a policy polls.
+// Between two lengths, wake-up latency and CPU time are interpolated in their logarithms. Beyond the ends they keep the
+// values at the end, except that a CPU time that is most of the longest wait is the same share of a longer one: such a
+// policy polls.
 #pragma once
 #include <span>
 
@@ -18,16 +19,17 @@ struct wait_price {
   interval late_ns, cpu_ns;
 };
 
-// `measured` ascends in length and is not empty.
+// `measured` is ascending in length and not empty.
 [[nodiscard]] wait_price price_of_wait(std::span<const measured_wait> measured, double length_ns);
 
-// Waits alike, of all processes together.
+// Similar waits of all processes together.
 struct seen_waits {
   double waits = 0, waited_ns = 0;
 };
 
-// How the cost of a run changes with another policy. Each process is later by all its waits at most, and at least by none: others may
-// wait as long anyway. CPU time costs `watts_of_core`, time `idle_watts` of each of the run's nodes.
+// How another policy changes the cost of a run. Each process is later by at most the sum of its waits, and at least by
+// nothing: others may wait as long anyway. CPU time costs `watts_of_core`, time `idle_watts` of each of the run's
+// nodes.
 struct wait_circumstances {
   double processes = 1, nodes = 1;
   interval idle_watts, watts_of_core;

@@ -32,7 +32,7 @@ buffer_sizes worth_having(const machine& on, const buffer_limits& limits, std::s
   return sizes;
 }
 
-// The largest sizes up to `sizes` that fit into `memory`; nothing when not even two of `least` bytes do.
+// The largest sizes up to `sizes` that fit into `memory`; none if not even two buffers of `least` bytes do.
 std::optional<buffer_sizes> fitting(const buffer_demand& demand, buffer_sizes sizes, std::size_t memory,
                                     std::size_t least) {
   const auto halve = [&](std::size_t bytes) { return std::max(least, bytes / 2 / line * line); };
@@ -92,7 +92,7 @@ std::size_t stage_bytes(const machine& on, const buffer_limits& limits, const bu
 
 direct_path_costs predicted_direct_path(const machine& on, int pes, int pes_of_node, bool gets, double empty_phase_ns) {
   const aggregation_costs& here = on.aggregation;
-  const double elsewhere = static_cast<double>(pes - pes_of_node) / pes;  // of the items
+  const double elsewhere = static_cast<double>(pes - pes_of_node) / pes;  // share of the items
   const double message = elsewhere > 0 ? on.link.ns_per_message : 0;
   return {.empty_phase_ns = empty_phase_ns,
           .barrier_ns = here.ns_per_barrier + 2 * message,

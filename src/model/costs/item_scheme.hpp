@@ -1,6 +1,6 @@
-// The scheme by which items travel in buffers, from process to process: its hops, where each of them takes an item, and
-// which process has which channel. Pure functions of the layout, of which the routes of the aggregator (aggregate/channels/route.hpp)
-// and of the simulator's applications (netsim/skeletons/item_paths.hpp) are made.
+// The scheme by which items travel in buffers between processes: its hops, where each hop takes an item, and which
+// process has which channel. Pure functions of the layout, on which the routes of the aggregator
+// (aggregate/channels/route.hpp) and of the simulator's applications (netsim/skeletons/item_paths.hpp) are built.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,17 +13,17 @@ enum class buffering : std::uint8_t { per_pe, per_node };
 
 struct item_scheme {
   buffering buffers = buffering::per_pe;
-  int hops = 1;  // 1 to 3; with buffers per node those between nodes, one more inside the node follows
+  int hops = 1;  // 1 to 3; with buffers per node, hops between nodes: one more inside the node follows
   bool operator==(const item_scheme&) const = default;
 };
 
-// Between whom a hop has channels.
+// The processes or nodes between which a hop has channels.
 enum class hop_kind : std::uint8_t {
   all,            // any two processes
-  inside,         // those of a node
-  across,         // a process and, of other nodes, the processes for which it takes the items of its node
-  across_shared,  // nodes, one channel for each two, at its owner on either
-  nodes           // the nodes of a grid, likewise
+  inside,         // two processes of a node
+  across,         // a process and, on other nodes, the processes to which it takes the items of its node
+  across_shared,  // two nodes, one channel per pair, at its owner on either node
+  nodes           // two nodes of a grid, with channels like across_shared
 };
 
 [[nodiscard]] inline std::vector<hop_kind> hop_kinds_of(item_scheme how) {
@@ -37,19 +37,20 @@ enum class hop_kind : std::uint8_t {
   return {hop_kind::inside, hop_kind::across_shared, hop_kind::inside};
 }
 
-// The rank, on a node of `processes`, of the one that owns the channels to and from node `other`.
+// The rank, on a node with `processes` processes, of the owner of the channels to and from node `other`.
 [[nodiscard]] constexpr int channel_owner(int processes, int other) { return other % processes; }
-// The rank, on a node of `processes`, of the one that takes items to the processes of rank `local` on other nodes.
+// The rank, on a node with `processes` processes, of the one that sends items to processes of rank `local` on other
+// nodes.
 [[nodiscard]] constexpr int gateway(int processes, int local) { return local % processes; }
 
-// A process: its node, and its rank there.
+// A process: its node, and its rank on that node.
 struct item_place {
   int node, local;
   bool operator==(const item_place&) const = default;
 };
 
-// Whether a hop between processes has a channel from one to another; to itself only where that is of the hop's kind.
-// `on_node(node)` is how many processes a node has.
+// Whether a hop between processes has a channel between these two; a process has a channel to itself only if that is of
+// the hop's kind. `on_node(node)` returns the number of processes on a node.
 template <class OnNode>
 [[nodiscard]] bool has_channel(hop_kind kind, item_place from, item_place to, OnNode&& on_node) {
   const bool same_node = from.node == to.node;
@@ -69,8 +70,8 @@ template <class OnNode>
   return false;
 }
 
-// Where hop number `hop` of this kind takes an item for `to` from `at`: `at` where it does not move it. Between nodes of a grid
-// only the node counts: rank 0 stands for it.
+// Where hop number `hop` of this kind takes an item for `to` from `at`; `at` if it does not move it. Between nodes of a
+// grid only the node matters, represented by rank 0.
 template <class OnNode>
 [[nodiscard]] item_place item_towards(item_scheme how, hop_kind kind, int hop, const node_grid& grid, item_place at,
                                       item_place to, OnNode&& on_node) {

@@ -1,12 +1,12 @@
 // Nodes as a grid of `hops` dimensions: which channels between nodes a hop has. Each hop corrects one digit of the
-// node's number, the highest first; a node that does not exist is skipped by going to the destination itself. The last
+// node's number, the highest first; if the next node does not exist, the hop goes to the destination instead. The last
 // hop goes to the destination.
 //
-// The nodes that agree with one in all digits already correct are a block. In it, those that differ in the digit of the
-// hop only are its column. The last block may be incomplete: nodes above the rest have no node of their column there,
-// and a channel to each node of that rest instead. So what a node has channels to is its column and perhaps that range,
-// and what has channels to it its column and perhaps a range of each row: few ranges, which are visited without being
-// listed.
+// The nodes that agree with one in all digits corrected so far form a block. The nodes of a block that differ only in
+// the digit of the hop form a column. The last block may be incomplete: nodes above its rest have no node of their
+// column there, but a channel to each node of that rest. A node thus has channels to its column and perhaps to that
+// range; its column and perhaps a range of each row have channels to it. These are few ranges, which are visited
+// without being listed.
 #pragma once
 #include <algorithm>
 
@@ -30,9 +30,9 @@ class node_grid {
   [[nodiscard]] int width() const { return width_; }  // nodes along each dimension of a complete grid
   [[nodiscard]] bool has_idle_hop() const {
     return hops_ > 1 && weight_of(0) >= nodes_;
-  }  // one hop less is the same grid
+  }  // with one hop less the grid would be the same
 
-  // Where an item for `to` goes from `at`; `at` when this hop does not move it.
+  // The node to which the hop takes an item for `to` from `at`; `at` if it does not move the item.
   [[nodiscard]] int towards(int hop, int at, int to) const {
     if (at == to || hop == hops_ - 1) return to;
     const int weight = weight_of(hop);
@@ -40,14 +40,14 @@ class node_grid {
     return via < nodes_ ? via : to;
   }
 
-  // Nodes to which `at` has a channel, and `at`, in disjoint ranges, as long as visit(range) answers true.
+  // Visits, in disjoint ranges, the nodes to which `at` has a channel, and `at`, while visit(range) returns true.
   template <class Visit>
   void visit_targets(int hop, int at, Visit&& visit) const {
     const block b(*this, hop, at);
     if (b.rest() > 0 && at % b.weight >= b.rest() && !visit(node_range{b.whole, b.end})) return;
     visit_column(b, at, visit);
   }
-  // Likewise nodes that have a channel to `at`.
+  // The same for nodes that have a channel to `at`.
   template <class Visit>
   void visit_sources(int hop, int at, Visit&& visit) const {
     const block b(*this, hop, at);
@@ -56,9 +56,9 @@ class node_grid {
     for (int row = b.begin; row < b.whole; row += b.weight)
       if (!visit(node_range{row + b.rest(), row + b.weight})) return;
   }
-  // Whether more nodes than its column have a channel to `at`.
+  // Whether nodes outside its column have a channel to `at`.
   [[nodiscard]] bool in_incomplete_row(int hop, int at) const { return at >= block(*this, hop, at).whole; }
-  // The first node of its column, which names the column.
+  // The first node of its column, which identifies the column.
   [[nodiscard]] int column_of(int hop, int at) const {
     const block b(*this, hop, at);
     return b.begin + at % b.weight;
@@ -71,7 +71,7 @@ class node_grid {
           begin(at / (weight * g.width_) * (weight * g.width_)),
           end(std::min(g.nodes_, begin + weight * g.width_)),
           whole(begin + (end - begin) / weight * weight) {}
-    [[nodiscard]] int rest() const { return end - whole; }  // nodes of the row that is not complete
+    [[nodiscard]] int rest() const { return end - whole; }  // nodes of the incomplete row
     int weight, begin, end;
     int whole;  // end of the complete rows
   };

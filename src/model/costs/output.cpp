@@ -19,7 +19,7 @@ constexpr std::array names{named_approach{output_approach::time_partitioning, "t
 
 struct processes {
   int clients, servers;
-  int client_nodes, server_nodes;  // server_nodes 0: clients and servers are on the same
+  int client_nodes, server_nodes;  // server_nodes 0: clients and servers share nodes
 };
 
 processes processes_of(const output_machine& on, const output_way& way) {
@@ -39,7 +39,7 @@ double storage_rate(const output_costs& costs, int writers) {
                   costs.storage_bytes_per_s / (1 + writers / costs.writers_at_half_speed));
 }
 
-// Of one output.
+// Durations for one output.
 struct stages {
   double compute, copy, transfer, write;
   [[nodiscard]] double sum() const { return compute + copy + transfer + write; }
@@ -52,7 +52,7 @@ bool by_servers(const output_run& run) {
 
 double bytes_of(const output_run& run) { return run.handed_over_bytes + run.wrote_itself_bytes + run.dropped_bytes; }
 
-// Nothing where the run wrote nothing.
+// None if the run wrote nothing.
 std::optional<seen_rate> seen_in(const output_run& run) {
   if (std::lround(run.outputs) < 1 || run.compute_s <= 0 || run.clients < 1 || run.nodes < 1) return std::nullopt;
   if (by_servers(run)) return seen_rate{run.servers, run.handed_over_bytes * run.servers / run.server_write_s};
@@ -62,7 +62,7 @@ std::optional<seen_rate> seen_in(const output_run& run) {
 
 }  // namespace
 
-// Seconds per byte, 1 / rate = (1 + writers / writers at half speed) / storage rate, are a line over the writers.
+// Seconds per byte, 1 / rate = (1 + writers / writers at half speed) / storage rate, are linear in the writers.
 void learn_storage(std::span<const seen_rate> seen, output_costs& costs) {
   const auto [least, most] = std::ranges::minmax(seen, {}, &seen_rate::writers);
   if (least.writers == most.writers) {
@@ -78,11 +78,11 @@ void learn_storage(std::span<const seen_rate> seen, output_costs& costs) {
     variance += (one.writers - mean_writers) * (one.writers - mean_writers);
   }
   const double slope = covariance / variance;
-  if (slope > 0) {  // they hinder each other, though a lone writer at least not by more than half
+  if (slope > 0) {  // writers hinder each other, but a single writer is slowed down by at most half
     const double alone = std::max(mean_cost - slope * mean_writers, slope * least.writers);
     costs.storage_bytes_per_s = 1 / alone;
     costs.writers_at_half_speed = alone / slope;
-  } else {  // each is too slow for the storage
+  } else {  // each writer is too slow to saturate the storage
     costs.storage_bytes_per_s = std::ranges::max(seen, {}, &seen_rate::bytes_per_s).bytes_per_s;
     costs.writers_at_half_speed = std::numeric_limits<double>::infinity();
     costs.writer_bytes_per_s = least.bytes_per_s / least.writers;
@@ -135,10 +135,13 @@ output_prediction predict_output(const output_machine& on, const simulation& wha
   made.stall_seconds_per_output = period - one.compute;
   made.seconds = rest + (outputs > 0 ? one.sum() + (outputs - 1) * period : 0);
 
-  // In seconds of a core.
+  // In core seconds.
   const double all = static_cast<double>(on.nodes) * on.cores * made.seconds;
   const double computing = what.core_seconds_per_step * what.steps;
-  const double copies = !served ? 0 : who.server_nodes > 0 ? 3 : 1;  // into memory; out of it and in elsewhere
+  const double copies = !served                ? 0
+                        : who.server_nodes > 0 ? 3
+                                               : 1;  // into memory; with another node, also out of
+                                                     // memory and in there
   const double copying = copies * outputs * bytes / costs.copy_bytes_per_s;
   const double writing = writers * outputs * one.write;
   const double waiting = std::max(0.0, all - computing - copying - writing);
@@ -195,7 +198,7 @@ std::optional<output_case> case_of(std::span<const output_run> runs, const outpu
   learn_storage(rates, costs);
   if (by_servers(run)) costs.writing_use = std::clamp(run.server_cpu_s / run.server_write_s, 0.0, 1.0);
 
-  // What clients copied into memory was counted as computing.
+  // The clients' copying into memory was counted as computing.
   const double copying = std::min(run.handed_over_bytes / costs.copy_bytes_per_s, run.compute_s / 2);
   const double computing = run.compute_s - copying;
   const double busy = run.client_cpu_s - copying - costs.writing_use * run.client_write_s;
@@ -210,7 +213,7 @@ std::optional<output_case> case_of(std::span<const output_run> runs, const outpu
 
 simulation assumed_on(const output_machine& on) {
   const assumed_simulation assumed;
-  // As many cells as take each core a second for a step: only ratios matter.
+  // The number of cells for which each core computes for a second per step: only ratios matter.
   const double cells = on.nodes * on.cores / assumed.core_seconds_per_step_and_cell;
   constexpr int outputs = 100;
   return {.core_seconds_per_step = cells * assumed.core_seconds_per_step_and_cell,

@@ -1,18 +1,18 @@
-// What the output of a simulation costs by each approach, in time, CPU use, power and energy, and which costs least: pure
-// functions of the machine, of the simulation and of who writes.
+// The cost of a simulation's output by each approach, in time, CPU use, power and energy, and the approach with the
+// lowest cost: pure functions of the machine, the simulation and the writing processes.
 //
-// Of nodes · cores processes, `clients` compute and `servers` write; without servers each client writes for itself. A step
-// takes t = core seconds / clients. An output of B bytes, every k steps,
+// Of nodes · cores processes, `clients` compute and `servers` write; without servers each client writes its own output.
+// A step takes t = core seconds / clients. An output of B bytes, every k steps,
 //
 //   is written in     B / min(writers · writer rate, storage rate / (1 + writers / writers at half speed))
-//   is copied in      B / (clients · copy rate)                  where there are servers, by the clients into memory
+//   is copied in      B / (clients · copy rate)                  if there are servers, by the clients into memory
 //   is transferred in B / (link rate · min(server nodes, client nodes))            with dedicated nodes
 //
 // Time partitioning does one after the other: outputs · (k·t + write). With servers these are the stages of a pipeline,
-// whose buffer holds an output at least: (k·t + copy) + transfer + write + (outputs - 1) · the longest of the three.
+// whose buffer holds at least one output: (k·t + copy) + transfer + write + (outputs - 1) · the longest of the three.
 //
 //   CPU use = (use while computing · computing + copying + use while writing · writing + use while waiting · the rest)
-//             / (all cores · time)                               where each byte sent to another node is copied twice
+//             / (all cores · time)                               each byte sent to another node is copied twice
 //   power   = nodes · idle power + busy cores · power of a busy core
 //
 // See docs/explanation/output-model.md.
@@ -31,7 +31,7 @@ enum class output_approach { time_partitioning, dedicated_cores, dedicated_nodes
 
 struct output_way {
   output_approach how = output_approach::time_partitioning;
-  int count = 0;  // of servers on each node, or of nodes
+  int count = 0;  // of servers on each node, or of dedicated nodes
   bool operator==(const output_way&) const = default;
 };
 
@@ -40,13 +40,13 @@ struct output_way {
 [[nodiscard]] std::optional<output_way> way_of(std::string_view name);
 
 struct output_machine {
-  int nodes = 1, cores = 1;  // of each node; a process on each core
+  int nodes = 1, cores = 1;  // cores per node, with one process each
   output_costs costs;
 };
 
 struct simulation {
-  double core_seconds_per_step = 0;     // of all its cores together
-  int steps = 0, steps_per_output = 1;  // the latter at least 1
+  double core_seconds_per_step = 0;     // of all cores together
+  int steps = 0, steps_per_output = 1;  // steps_per_output at least 1
   double bytes_per_output = 0;          // of all processes together
 };
 
@@ -54,14 +54,14 @@ struct output_prediction {
   double seconds = 0;
   double cpu_use = 0;  // of all cores, 0 to 1
   double watts = 0, joules = 0;
-  double stall_seconds_per_output = 0;  // in which a client computes nothing: by the program's own writing, too
+  double stall_seconds_per_output = 0;  // in which a client does not compute, including its own writing
   double write_seconds_per_output = 0;
 };
 
-// `way` leaves a client: it is one of ways_of(on).
+// `way` leaves at least one client: it is one of ways_of(on).
 [[nodiscard]] output_prediction predict_output(const output_machine& on, const simulation& what, const output_way& way);
 
-// All that leave a client: time partitioning first, then by count.
+// All that leave at least one client: time partitioning first, then by count.
 [[nodiscard]] std::vector<output_way> ways_of(const output_machine& on);
 
 enum class output_objective { time, energy, edp };
@@ -71,20 +71,21 @@ struct output_choice {
   output_way way;
   output_prediction predicted;
 };
-// The best first; of equals the one that was named first.
+// Sorted by cost; equal ones keep the order of `ways`.
 [[nodiscard]] std::vector<output_choice> choose_output(const output_machine& on, const simulation& what,
                                                        std::span<const output_way> ways, output_objective objective);
 
-// What so many writers got together.
+// The rate of this number of writers together.
 struct seen_rate {
   int writers;
   double bytes_per_s;
 };
-// What the storage gives to all writers and to one, and how they hinder each other, from what was seen of some numbers of them; at
-// least one. Of one number alone: the rate of all, and of one no less than was seen.
+// Fits the storage's total rate, the rate of one writer, and how writers hinder each other, to rates seen with
+// different numbers of writers. Needs at least one; from one alone it takes the total rate, and that one writer gets no
+// less than was seen.
 void learn_storage(std::span<const seen_rate> seen, output_costs& costs);
 
-// A run that was measured. Seconds and bytes are sums over the processes of a role.
+// A measured run. Seconds and bytes are sums over the processes of a role.
 struct output_run {
   int nodes = 1, clients = 1, servers = 0;
   double outputs = 0;
@@ -97,12 +98,12 @@ struct output_case {
   output_machine machine;
   simulation what;
 };
-// The machine and the simulation as the first of `runs` shows them; what it does not show stays as in `known`. Each output is a
-// step. What its writers got together is taken for what the storage gives; runs with other numbers of writers, if there
-// are any, say how it depends on them. Nothing where the first wrote nothing.
+// The machine and the simulation as the first of `runs` shows them; what it does not show stays as in `known`. Each
+// output counts as a step. The joint rate of its writers is taken as the storage's rate; runs with other numbers of
+// writers, if any, show how it depends on them. None if the first run wrote nothing.
 [[nodiscard]] std::optional<output_case> case_of(std::span<const output_run> runs, const output_costs& known = {});
 
-// A simulation of which nothing is known, on this machine.
+// An unknown simulation on this machine, with assumed parameters.
 [[nodiscard]] simulation assumed_on(const output_machine& on);
 
 }  // namespace lull::model

@@ -8,8 +8,8 @@
 namespace lull::model {
 namespace {
 
-constexpr std::size_t fewest_sizes = 3;  // of a piece
-constexpr double noise = 0.01;           // relative errors below this are no reason for another piece
+constexpr std::size_t fewest_sizes = 3;  // per piece
+constexpr double noise = 0.01;           // smaller relative errors do not justify another piece
 constexpr std::array series{&transfer_observation::one_way_ns, &transfer_observation::send_ns,
                             &transfer_observation::receive_ns, &transfer_observation::gap_ns};
 constexpr std::size_t parameters = 2 * series.size() + 1;  // of a piece: its lines, and where it begins
@@ -21,8 +21,8 @@ struct line {
   [[nodiscard]] double at(double bytes) const { return begin + slope * bytes; }
 };
 
-// By least squares of relative errors, neither part negative. What was observed as 0 has no relative error: it counts by the
-// smallest that was not.
+// Least squares of relative errors, with neither part negative. An observation of 0 has no relative error; it is
+// weighted like the smallest other one.
 line line_through(round_view seen, double transfer_observation::*of) {
   double least = std::numeric_limits<double>::infinity();
   for (const transfer_observation& one : seen)
@@ -45,7 +45,7 @@ line line_through(round_view seen, double transfer_observation::*of) {
   const double slope = sxx > 0 ? sxy / sxx : 0;
   if (slope <= 0) return {mean_y, 0};
   const double begin = mean_y - slope * mean_x;
-  // A begin of nothing but what the arithmetic leaves is none.
+  // Treats a rounding error as zero.
   if (begin < 1e-12 * mean_y) return {0, from_zero_xy / from_zero_xx};
   return {begin, slope};
 }
@@ -61,7 +61,7 @@ double relative_error(const line& fitted, double bytes, double observed) {
   return observed > 0 ? (fitted.at(bytes) - observed) / observed : 0;
 }
 
-// Summed over all series.
+// Sum over all series.
 double squared_error(round_view seen, const lines& fitted) {
   double sum = 0;
   for (const transfer_observation& one : seen)
@@ -70,7 +70,7 @@ double squared_error(round_view seen, const lines& fitted) {
   return sum;
 }
 
-// Where pieces begin, for each number of them the division of the least error; of these that of the least cost.
+// Where the pieces begin: the best division for each number of pieces, and of these the one with the lowest cost.
 std::vector<std::size_t> divided(round_view seen, std::size_t most_pieces) {
   const std::size_t sizes = seen.size();
   constexpr double never = std::numeric_limits<double>::infinity();

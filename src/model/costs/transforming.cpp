@@ -15,7 +15,7 @@ std::size_t largest_coalesced(double puts_in_a_run, const put_costs& seen, const
     const std::size_t fits = room.bytes / count - room.beside_each;
     const double pays = std::min(spared / seen.ns_per_copied_byte, static_cast<double>(fits));
     if (spared > 0) best = std::max(best, static_cast<std::size_t>(pays));
-    if (static_cast<double>(count) >= puts_in_a_run) break;  // more in a message there are not
+    if (static_cast<double>(count) >= puts_in_a_run) break;  // a message never has more
   }
   return best;
 }

@@ -6,7 +6,7 @@
 namespace lull::model {
 namespace {
 
-constexpr std::size_t fewest_wake_ups = 8;  // of fewer, a high percentile is no more than the highest
+constexpr std::size_t fewest_wake_ups = 8;  // of fewer, a high percentile is just the maximum
 
 // The first `most` values, ascending.
 template <std::size_t most>

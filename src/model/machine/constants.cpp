@@ -15,12 +15,12 @@ namespace {
 
 using enum origin;
 
-// Beyond these no time, size or rate of a machine can be; sums of some of them still fit into an integer.
+// Limits of any time, size or rate of a machine; sums of some of them still fit into an integer.
 constexpr double most = 1e18;
 constexpr bounds not_negative{0, most}, positive{1e-9, most}, from_1{1, most}, share{0, 1}, positive_share{1e-6, 1};
 constexpr bounds count{1, 1 << 30};
 constexpr bounds buffer{64, 1 << 30};
-constexpr bounds percent{0, 99};                    // none of a hundred is beyond the last of them
+constexpr bounds percent{0, 99};                    // at most 99, since none of a hundred lies beyond the last
 constexpr bounds part_of_a_second{1, 999'999'999};  // in ns, as a timespec holds them
 
 consteval calibration by(const char* figure) { return {figure, ""}; }
@@ -32,14 +32,14 @@ constexpr calibration by_streams{"", "only runs with several values show it: mak
 constexpr calibration by_runs{"", "the first run of a simulation shows it"};
 constexpr calibration by_aggregators{"", "each aggregator corrects its choice by what its phases take"};
 
-// The member, and the text by which it is called.
+// The member, and its name as text.
 // clang-format off
 #define LULL_MEMBER(member)                                               \
   #member, std::is_integral_v<decltype(machine::member)>,                 \
   [](const machine& of) { return static_cast<double>(of.member); },       \
   [](machine& of, double to) { of.member = static_cast<decltype(machine::member)>(to); }
 
-// The members of one kind of waits; each kind has values of its own.
+// The members of one kind of waits; each kind has separate values.
 #define LULL_WAITING(kind, from, because, by_whom)                                                          \
   constant{LULL_MEMBER(kind.assumed_wake_up_latency_ns), not_negative, "ns",                                \
            "How late a timer wakes a thread, before this job has seen one.", chosen,                        \
@@ -248,7 +248,7 @@ constexpr std::array ordered{
     ordered_pair{"transforming.first_abstention_puts", "transforming.longest_abstention_puts"},
 };
 
-// As many of the nearest as a line has room for.
+// As many of the nearest names as fit into a line.
 std::string nearest(std::string_view name) {
   constexpr std::size_t shown = 3;
   std::vector<std::pair<std::size_t, const char*>> all;

@@ -5,7 +5,7 @@
 
 namespace lull::model {
 
-// The median so far; of two the lesser, since what disturbs a program makes it later.
+// The median so far; of two values the lower one, because disturbances only delay a program.
 void corrected_term::begin(double observed) {
   first_[seen_++] = observed;
   const auto end = first_.begin() + seen_;
@@ -20,7 +20,7 @@ void corrected_term::saw(double observed) {
   ++all_;
   if (seen_ < first) {
     begin(observed);
-    sum_ = all_ == first ? first * value_ : sum_ + value_;  // what was late at the very begin counts no longer
+    sum_ = all_ == first ? first * value_ : sum_ + value_;  // discards delays at the very begin
     return;
   }
   const double farthest = how_.spreads_of_an_outlier * std::max(spread_, how_.least_spread * value_);

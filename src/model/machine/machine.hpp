@@ -1,8 +1,9 @@
-// What the predictions of this room know of the machine: constants, each with its unit in its name.
+// The machine's constants that the predictions of this room use, each with its unit in its name.
 //
-// The defaults are here and nowhere else. The table of constants.cpp has a row for each: what it means, whether it was measured or
-// chosen and where, its range, and what lull calibrate measures of it. A machine file can set each of them (machine_file.hpp).
-// No constants are `link` and `aggregation.l2_bytes`, which a job finds out, and what is true or false.
+// This is the only place of the defaults. The table in constants.cpp has a row for each constant: its meaning, whether
+// and where it was measured or chosen, its range, and what lull calibrate measures of it. A machine file can set each
+// of them (machine_file.hpp). Not in the table are `link` and `aggregation.l2_bytes`, which a job detects, and
+// booleans.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,17 +11,17 @@
 
 namespace lull::model {
 
-// A message between nodes, beyond its bytes, and each of its bytes. 0: there are no other nodes.
+// The cost of a message between nodes without its bytes, and of each of its bytes. 0: there are no other nodes.
 struct link_costs {
   double ns_per_message = 0, ns_per_byte = 0;
 };
 
-// What the threads of a PE push for that PE itself.
+// Blocks of items that the threads of a PE push to that PE itself.
 struct thread_block_sizes {
   std::size_t handed_over_bytes = 65'536, own_bytes = 32'768, stages_bytes = 16'384;
 };
 
-// Items of message aggregation, and the buffers in which they travel.
+// Costs of items in message aggregation, and of the buffers in which they travel.
 struct aggregation_costs {
   double ns_per_item = 6, ns_per_item_passed_on = 2, ns_per_item_of_shared_buffer = 9;
   double message_share = 0.05;
@@ -28,12 +29,12 @@ struct aggregation_costs {
   std::size_t largest_intra_node_buffer_bytes = 65'536;
   std::size_t usual_stage_bytes = 2048, smallest_stage_bytes = 512;
   std::size_t smallest_buffer_bytes = 512;
-  std::size_t l2_bytes = std::size_t{1} << 20U;  // of one core; base/topology.hpp knows the machine's own
+  std::size_t l2_bytes = std::size_t{1} << 20U;  // of one core; base/topology.hpp detects the machine's
   // Phases without buffers, within a node.
   double ns_per_barrier = 500, ns_per_empty_phase = 2200, ns_per_direct_item = 10;
 };
 
-// Waits, and the sleeps in them.
+// Costs of waits, and of sleeps in them.
 struct waiting_costs {
   std::int64_t assumed_wake_up_latency_ns = 60'000;
   std::int64_t cold_start_ns = 60'000;
@@ -41,12 +42,12 @@ struct waiting_costs {
   std::int64_t shortest_sleep_ns = 10'000;
   std::int64_t least_slack_per_margin = 5;
   std::size_t timers_in_time_pct = 90;
-  // Whether a wait that is known to be too short for a sleep is spun through, instead of for a fixed time, and one that
-  // is overdue is predicted anew, by those before it that were longer still.
+  // Whether a wait that is known to be too short for a sleep spins to its end instead of for a fixed time, and whether
+  // an overdue wait is predicted again, from earlier waits that lasted even longer.
   bool reconsider = false;
 };
 
-// The progress thread of a PE, and the turns between it and a thread of the program that makes progress itself.
+// The progress thread of a PE, and its turns with a thread of the program that makes progress itself.
 struct progress_costs {
   std::int64_t stream_of_waits_ns = 20'000;
   std::int64_t stand_back_share = 20;
@@ -58,9 +59,9 @@ struct message_costs {
   std::size_t rendezvous_from_bytes = std::size_t{1} << 20U;
 };
 
-// How what is predicted is corrected by what a job measures, and when a choice changes (correction.hpp).
+// How measurements of a job correct predictions, and when a choice changes (correction.hpp).
 struct correction_rules {
-  bool off = false;  // what is predicted holds, and nothing changes (LULL_CHOOSE)
+  bool off = false;  // predictions are final, and choices do not change (LULL_CHOOSE)
   double weight_of_the_last = 0.25;
   double spreads_of_an_outlier = 4, least_spread = 0.1;
   double least_gain = 0.2;
@@ -78,14 +79,14 @@ struct transforming_costs {
   std::size_t most_copied_bytes = std::size_t{64} << 10U, most_copied_bytes_under_way = std::size_t{4} << 20U;
 };
 
-// Transfers that the network carries out by itself (rdma.hpp).
+// Transfers that the network executes by itself (rdma.hpp).
 struct rdma_costs {
   double ns_per_operation = 300;
   double least_ns_per_copied_byte = 0.02;
   std::size_t smallest_put_bytes = 256;
 };
 
-// The output of a simulation, and who writes it.
+// The output of a simulation, and the processes that write it.
 struct output_costs {
   double storage_bytes_per_s = 1e9, writer_bytes_per_s = 1e9;
   double writers_at_half_speed = std::numeric_limits<double>::infinity();
@@ -95,7 +96,7 @@ struct output_costs {
   double idle_node_watts = 100, busy_core_watts = 5;
   double least_gain = 0.02;
   double trusted_share = 0.2;
-  // From output to output (handing_over.hpp).
+  // Decisions between outputs (handing_over.hpp).
   double trial_share = 0.05;
   int fewest_between_trials = 8;
   double least_telling_bytes = 65'536;
@@ -106,8 +107,8 @@ struct recording_costs {
   double ns_per_event = 11;
 };
 
-// What a simulation is taken to be of which nothing is known: an atmosphere model, 2.65 µs and 101 bytes of output per cell
-// (measured on one, of some 100,000 lines), which writes every 10 steps (chosen). No property of a machine.
+// An assumed simulation, for lack of information: an atmosphere model, 2.65 µs and 101 bytes of output per cell
+// (measured on one, of some 100,000 lines), which writes every 10 steps (chosen). Not a property of the machine.
 struct assumed_simulation {
   double core_seconds_per_step_and_cell = 2.65e-6, bytes_per_output_and_cell = 101;
   int steps_per_output = 10;
@@ -116,21 +117,21 @@ struct assumed_simulation {
 struct machine {
   correction_rules correction;
   link_costs link;                 // as a job has measured it, or knows it
-  link_costs network{3000, 0.85};  // until then
+  link_costs network{3000, 0.85};  // until `link` is known
   aggregation_costs aggregation;
   thread_block_sizes thread_blocks;
   waiting_costs waiting;
-  // Waits of MPI programs for each other: more often for a rank that computes than for the network, more often of
-  // milliseconds than of microseconds; and most end with a small message.
+  // Waits in MPI programs: more often for a rank that computes than for the network, more often of milliseconds than of
+  // microseconds; most end with a small message.
   waiting_costs waiting_of_mpi{.cold_start_ns = 20'000,
                                .least_slack_ns = 100'000,
                                .least_slack_per_margin = 4,
                                .timers_in_time_pct = 75,
                                .reconsider = true};
-  // The same of a call in which many messages come, whatever it does: overdue is no more than one of them.
+  // In a call that receives many messages: an overdue wait only means that one of them is late.
   waiting_costs waiting_of_mpi_streams{
       .cold_start_ns = 20'000, .least_slack_ns = 100'000, .least_slack_per_margin = 4, .timers_in_time_pct = 75};
-  // The same over a network, and for large messages: a handshake answered late costs more than a short sleep saves.
+  // Over a network, and for large messages: a late answer to a handshake costs more than a short sleep saves.
   waiting_costs waiting_of_mpi_handshakes{.cold_start_ns = 20'000,
                                           .least_slack_ns = 950'000,
                                           .least_slack_per_margin = 4,

@@ -18,7 +18,7 @@ namespace lull::model {
 namespace {
 
 constexpr std::int64_t form = 1;
-constexpr double most = 1e18;  // of any figure
+constexpr double most = 1e18;  // limit of any value
 
 struct figure {
   double value, high;
@@ -29,7 +29,7 @@ class machine_file {
   explicit machine_file(const std::string& path) : path_(path) {
     toml::parse_result parsed = toml::parse_file(path);
     if (!parsed) fail(parsed.error().source().begin.line, std::string(parsed.error().description()));
-    root_ = std::move(parsed).table();  // a copy would not know its lines
+    root_ = std::move(parsed).table();  // moved: a copy would lose its line numbers
     const toml::node* const said = root_.get("form");
     if (said && said->value<std::int64_t>() != form)
       fail(said->source().begin.line, fmt::format("its form is not {}, which this version of Lull reads", form));
@@ -79,7 +79,7 @@ class machine_file {
                       "measure again with lull calibrate, correct it, or set LULL_MACHINE=builtin");
   }
 
-  // [constants], which takes the place of what was measured, too: constants.GROUP.MEMBER is a figure.
+  // [constants], which overrides measured values, too: constants.GROUP.MEMBER is a value.
   void set_constants(machine& known) const {
     const toml::node* const constants = root_.get("constants");
     if (!constants) return;
@@ -101,7 +101,7 @@ class machine_file {
       fail(constants->source().begin.line, problem);
   }
 
-  // A figure is a table with a value.
+  // A measured value is a table with `value`.
   [[nodiscard]] std::optional<figure> at(toml::node_view<const toml::node> node) const {
     if (!node) return std::nullopt;
     const auto line = node.node()->source().begin.line;

@@ -1,7 +1,8 @@
-// The constants of the machine that lull calibrate has measured, over those of machine.hpp: what the file does not say stays.
+// Reads the constants that lull calibrate has measured; constants that are not in the file keep the defaults of
+// machine.hpp.
 //
-// The form of the file is docs/reference/machine-toml.md, which constant comes from which figure docs/explanation/the-model.md. Only what
-// choosers use is read here; the command `lull` checks all of it.
+// docs/reference/machine-toml.md describes the file, docs/explanation/the-model.md which constant comes from which
+// value. This code reads only what choosers use; the command `lull` checks the whole file.
 #pragma once
 #include <string>
 
@@ -9,16 +10,17 @@
 
 namespace lull::model {
 
-// Throws lull::usage_error, with the line, for a file that cannot be read, is of a later form, or has a figure that cannot be.
+// Throws lull::usage_error, with the line, if the file cannot be read, has a later format, or an impossible value.
 [[nodiscard]] machine read_machine_file(const std::string& path);
 
-// Where lull calibrate keeps the file of this host; empty where neither XDG_CONFIG_HOME nor HOME is set.
+// The file of this host that lull calibrate writes; empty if neither XDG_CONFIG_HOME nor HOME is set.
 [[nodiscard]] std::string machine_file_of_this_host();
 
-// Whether choosers correct what is predicted by what they measure (LULL_CHOOSE).
+// Whether choosers correct predictions by their measurements (LULL_CHOOSE).
 [[nodiscard]] bool choosers_correct();
 
-// As LULL_MACHINE and LULL_CHOOSE say; read once, by the first who asks. Throws as above; a file that LULL_MACHINE names must be there.
+// By LULL_MACHINE and LULL_CHOOSE; read once, by the first call. Throws as above; a file that LULL_MACHINE names must
+// exist.
 [[nodiscard]] const machine& this_machine();
 
 }  // namespace lull::model
