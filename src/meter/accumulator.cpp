@@ -57,7 +57,7 @@ step accumulator::push(std::optional<std::uint64_t> value, std::int64_t time_ns,
   if (since == continuity::doubtful) lower_bound_ = true;
 
   if (*value == before && !limits_.may_rest) {
-    // The time of the last change stays, so that the catching up which follows is not taken for a jump.
+    // Keeps the time of the last change, so that the catching up which follows does not look like a jump.
     if (once_more_possible(0)) lower_bound_ = true;
     ++stales_;
     return stale{};

@@ -26,7 +26,7 @@ std::vector<std::string> names_in_force(std::span<const std::string> asked) {
   return names;
 }
 
-// Ways to the same RAPL registers: the first that can be read counts.
+// Sources that read the same RAPL registers: the first readable one counts.
 constexpr std::array<std::string_view, 3> same_registers{"powercap", "perf", "amd_energy"};
 
 bool reads_the_registers(std::string_view name) {

@@ -1,13 +1,14 @@
-// Which of the sources found on a machine are used, and why the others are not.
+// Chooses which of the sources found on a machine are used, with the reasons against the others.
 //
-// A source whose counters all stay at 0 is not readable (still_counters.hpp). By default all that are readable, but
+// A source whose counters all stay at 0 is not readable (still_counters.hpp). By default all readable sources are used,
+// except that
 //
-//   - of powercap, perf and amd_energy only the first: they are ways to the same registers;
-//   - the estimate only where no source covers the packages or the whole node: a figure from coefficients never stands
-//     beside one from a counter unasked.
+//   - of powercap, perf and amd_energy only the first is used, because they read the same registers;
+//   - the estimate is used only if no source covers the packages or the whole node: a value from coefficients never
+//     appears next to one from a counter unless requested.
 //
-// Names, from the caller or else from LULL_METER_SOURCES, replace the default. Two rules more live elsewhere: one wire
-// is counted by one of net, infiniband and cxi (wire.hpp), and what overlaps in a total is left out of it (totals.hpp).
+// Names from the caller, or else from LULL_METER_SOURCES, replace the default. Two more rules are elsewhere: one of
+// net, infiniband and cxi counts a wire (wire.hpp), and totals leave out what overlaps (totals.hpp).
 #pragma once
 #include <memory>
 #include <span>
@@ -29,10 +30,10 @@ struct found_source {
 
 struct chosen_sources {
   std::vector<std::unique_ptr<source>> to_read;
-  std::vector<std::string> not_read;  // a line for each that a setting configures and that is not readable
+  std::vector<std::string> not_read;  // one line for each unreadable source that a setting configures
 };
 
-// Only those to be read. Throws when a named one is not readable, or when there is none at all.
+// The sources to read. Throws if a named one is not readable, or if there is none at all.
 [[nodiscard]] chosen_sources choose_sources(const sysroot& root, std::span<const std::string> names = {});
 [[nodiscard]] std::vector<std::unique_ptr<source>> sources_to_read(const sysroot& root,
                                                                    std::span<const std::string> names = {});

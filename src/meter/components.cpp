@@ -1,15 +1,15 @@
-// The figures, and where each is from:
+// The built-in values and their sources:
 //
 //   processor    watts per logical CPU, idle and busy: Cloud Carbon Footprint's coefficients from SPECpower results
-//                (https://www.cloudcarbonfootprint.org/docs/methodology). Such coefficients are guesses of the class of
-//                +-50 % until they are calibrated on a meter, and that is the band. For a processor that is not in the
-//                table the middle is the mean of what the three large providers' fleets come to, the band from half the
-//                lowest to one and a half times the highest of them.
-//   DRAM         0.392 W per GB present, the same source
+//                (https://www.cloudcarbonfootprint.org/docs/methodology). Until they are calibrated with a meter, such
+//                coefficients are good to about +-50 %, which is the band. For a processor that is not in the table,
+//                the middle is the mean over the fleets of the three large providers, and the band extends from half
+//                the lowest to one and a half times the highest of them.
+//   DRAM         0.392 W per GB present, from the same source
 //   DRAM access  20 pJ/bit, the lower end of 20 to 41 pJ/bit for a 64-bit access of 1.3 to 2.6 nJ (Horowitz, ISSCC
-//   2014) NIC          15 W: one of the four of a Frontier node, 60 W together, in the aggregation study;
-//   LULL_WIRE_WATTS switch port  250 W / 64 ports of a Rosetta switch (De Sensi et al., SC20, arXiv:2008.08886), used
-//   for cxi devices
+//                2014)
+//   NIC          15 W: one of the four of a Frontier node, 60 W together, in the aggregation study; LULL_WIRE_WATTS
+//   switch port  250 W / 64 ports of a Rosetta switch (De Sensi et al., SC20, arXiv:2008.08886), used for cxi devices
 #include "meter/components.hpp"
 
 #include <fmt/format.h>
@@ -59,7 +59,7 @@ const cpu_family& family_called(std::string_view name) {
               "choose one of " + names);
 }
 
-// Value of the first line `key : value` in /proc/cpuinfo; -1 when there is none.
+// The value of the first line `key : value` in /proc/cpuinfo; -1 if there is none.
 int cpuinfo_number(const std::string& cpuinfo, std::string_view key) {
   std::istringstream lines(cpuinfo);
   for (std::string line; std::getline(lines, line);) {
@@ -72,8 +72,8 @@ int cpuinfo_number(const std::string& cpuinfo, std::string_view key) {
   return -1;
 }
 
-// Server parts by vendor, family, model and stepping, as in Linux, arch/x86/include/asm/intel-family.h and the revision
-// guides of AMD. What is newer than the table of coefficients stays unknown.
+// Server processors by vendor, family, model and stepping, as in Linux, arch/x86/include/asm/intel-family.h and AMD's
+// revision guides. Processors that are newer than the table of coefficients stay unknown.
 std::string_view recognised_family(const std::string& cpuinfo) {
   const int number = cpuinfo_number(cpuinfo, "cpu family");
   const int model = cpuinfo_number(cpuinfo, "model");
@@ -107,7 +107,7 @@ std::string_view recognised_family(const std::string& cpuinfo) {
 constexpr std::string_view nic_of_study =
     "LULL_WIRE_WATTS; 15 W: one of four NICs, 60 W together, in the aggregation study";
 
-// A wrong LULL_ESTIMATE_CPU is an error even where the site's figures or a calibration replace it.
+// A wrong LULL_ESTIMATE_CPU is an error even if the site's values or a calibration replace the table's.
 processor_power processor_of(const sysroot& root) {
   const std::string asked = setting_text("LULL_ESTIMATE_CPU");
   const cpu_family& family =
@@ -125,7 +125,7 @@ processor_power processor_of(const sysroot& root) {
 
 components with_site(components figures) {
   if (const std::string path = setting_text("LULL_SITE"); !path.empty()) apply_site(path, figures);
-  // A setting of this run says more than a file for all.
+  // A setting for this run overrides the site's file.
   if (setting_is_set("LULL_WIRE_WATTS")) figures.nic_watts = {};
   if (!figures.nic_watts.of_site) {
     const double watts = setting_real("LULL_WIRE_WATTS");

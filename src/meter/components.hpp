@@ -1,7 +1,7 @@
-// What parts of a machine draw, where nothing meters them: the built-in figures, each with its source, and those that a
-// site puts in their place (LULL_SITE, site.hpp).
+// The power of machine parts that no meter measures: built-in values, each with its source, and those of a site that
+// replace them (LULL_SITE, site.hpp).
 //
-// The processor of the built-in table goes by its family. A figure is a band: low, middle, high.
+// The built-in table selects the processor by its family. Each value is a band: low, middle, high.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,7 +15,7 @@ namespace lull::meter {
 struct component {
   band value;
   std::string source;    // citation
-  bool of_site = false;  // the site's figure, not a built-in one
+  bool of_site = false;  // the site's value, not a built-in one
 };
 
 struct processor_power {
@@ -29,19 +29,19 @@ struct components {
   component dram_watts_per_gb;
   component dram_pj_per_bit;
   std::optional<double>
-      dram_full_load_gb_per_s;  // the site's: bytes accessed are not counted, so a load stands for them
+      dram_full_load_gb_per_s;  // set by the site: traffic at full load, since accessed bytes are not counted
   component nic_watts;
   component switch_watts_per_port;
-  std::optional<int> switch_ports;  // the site's: ports this node's traffic passes
+  std::optional<int> switch_ports;  // set by the site: ports that this node's traffic passes
   std::optional<calibration> calibrated;
 };
 
 [[nodiscard]] constexpr band half_as_much_either_way(double watts) { return {0.5 * watts, watts, 1.5 * watts}; }
 
-// Built-in figures with those of the site in their place. The processor is the one of LULL_ESTIMATE_CPU, or of the
-// /proc/cpuinfo below `root`. Throws for a wrong setting and for a site file that is not valid.
+// Built-in values, replaced by those of the site. The processor is that of LULL_ESTIMATE_CPU, or of /proc/cpuinfo below
+// `root`. Throws if a setting is wrong or a site file is invalid.
 [[nodiscard]] components components_in_force(const sysroot& root);
-// Without a processor: what wire energy needs.
+// Without a processor: sufficient for wire energy.
 [[nodiscard]] components components_in_force();
 
 }  // namespace lull::meter

@@ -60,7 +60,7 @@ void sampler::start() {
   }
   tallies_.clear();
   for (const channel& c : channels_) tallies_.emplace_back(c);
-  for (const auto& s : sources_) (void)s->complaint();  // those of before
+  for (const auto& s : sources_) (void)s->complaint();  // discards earlier ones
   failure_ = nullptr;
   take_sample();
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
@@ -71,7 +71,7 @@ void sampler::start() {
 void sampler::run(const std::stop_token& stop) try {
   using clock = std::chrono::steady_clock;
   const auto period = std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(1 / hz_));
-  std::mutex mutex;  // nobody notifies: the condition variable is there to be interrupted by the stop token
+  std::mutex mutex;  // never notified: the condition variable is only interrupted by the stop token
   std::condition_variable_any never;
   std::unique_lock lock(mutex);
   for (auto deadline = clock::now() + period;; deadline += period) {

@@ -1,5 +1,4 @@
-// The settings of this room: sources of energy, and the wire. Merged with those of
-// the other rooms in base/settings.hpp.
+// The settings of this room: energy sources, and the wire. base/settings.hpp merges them with those of the other rooms.
 #pragma once
 #include <array>
 

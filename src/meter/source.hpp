@@ -1,15 +1,15 @@
-// The contract of an energy source: one class in one file per way a machine tells what it consumes, registered by name
-// in table.cpp, in order of preference.
+// The contract of an energy source: one class in one file for each interface through which a machine reports energy or
+// power. table.cpp registers them by name, in order of preference.
 //
-// A source is made with the root of the file system it looks at and finds out at once what is there: its channels, and
-// whether they can be read. Making one throws lull::error only for a setting that is wrong; a machine that lacks the
-// source, or does not let it be read, is a state with a reason and, where there is one, the fix.
+// The constructor gets the root of the file system, and detects the channels and whether they can be read. It throws
+// lull::error only if a setting is wrong; a machine without the source, or without permission to read it, is a state
+// with a reason and, if possible, the fix.
 //
-// A channel is one counter. Its source hands out raw values and knows what one of them is worth; wraps, gaps and resets
-// are the business of accumulator.hpp alone. Energy = joules_per_unit * counted + watts * time, each with the band that
-// the source can answer for.
+// A channel is one counter. Its source returns raw values and knows the worth of one unit; accumulator.hpp alone
+// handles wraps, gaps and resets. Energy = joules_per_unit * counted + watts * time, each with the band that the source
+// guarantees.
 //
-// A source that is readable may be read any number of times, by one thread at a time.
+// A readable source may be read any number of times, by one thread at a time.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -26,19 +26,18 @@
 
 namespace lull::meter {
 
-// What an energy figure covers: node includes package, dram and whatever else is in the box; package does not include
-// dram; wire is what crossing the network is said to cost, and overlaps with nic and node.
+// What an energy value covers: node includes package, dram and whatever else is in the machine; package does not
+// include dram; wire is the computed cost of crossing the network, and overlaps with nic and node.
 enum class domain { node, package, dram, gpu, nic, wire };
 
-// How a figure is obtained, from the most to the least direct: by a meter, by the vendor's model behind the counter,
-// from another measured quantity by a formula, from coefficients alone, or by a simulator (no source's, but a
-// record's).
+// How a value is obtained, from the most to the least direct: by a meter, by the vendor's model behind the counter, by
+// a formula from another measured quantity, from coefficients alone, or by a simulator (only in records).
 enum class kind { measured, vendor_model, derived, estimated, simulated };
 
 [[nodiscard]] std::string_view name_of(domain d);
 [[nodiscard]] std::string_view name_of(kind k);
 
-// A coefficient and the bounds within which its source holds it to be true.
+// A coefficient and the bounds that its source gives for it.
 struct band {
   double low = 0, mid = 0, high = 0;
 };
@@ -47,48 +46,49 @@ struct channel {
   std::string name;  // unique on the node: "powercap:package-0"
   domain covers;
   meter::kind kind;
-  seconds interval;   // how often the raw value changes by itself; 0: at every reading
-  std::string basis;  // where the figure comes from: a path, or formula and coefficients with their source
+  seconds interval;   // how often the raw value changes; 0: at every reading
+  std::string basis;  // where the value comes from: a path, or a formula and coefficients with their source
   counter_limits limits;
   band joules_per_unit;
   band watts;
   bool counts_bytes = false;
-  double most_watts = 0;    // its joules are never more than this times the time that passed; 0: no such limit
-  bool integrated = false;  // made of power readings by power_integral.hpp: its readings state their own doubt
+  double most_watts = 0;    // its joules never exceed this times the time that passed; 0: no such limit
+  bool integrated = false;  // computed from power readings by power_integral.hpp: its readings state their own
+                            // uncertainty
 };
 
 struct reading {
-  std::optional<std::uint64_t> value;  // nothing when the reading failed, never 0 in its place
+  std::optional<std::uint64_t> value;  // no value if the reading failed; never 0 instead
   int error = 0;                       // errno of a failed reading
-  std::int64_t time_ns = 0;            // CLOCK_MONOTONIC when the value was true
+  std::int64_t time_ns = 0;            // CLOCK_MONOTONIC at which the value was valid
   continuity since = continuity::kept;
-  // Of an integrated channel, in raw units: by how much the value may be off because of what lies between the power
-  // readings so far (it only grows), and because of the time since the last of them (of this reading alone).
+  // For an integrated channel, in raw units: the uncertainty from the intervals between the power readings so far (it
+  // only grows), and from the time since the last of them (for this reading only).
   double doubt = 0;
   double pending = 0;
-  int bridged = 0;  // gaps so far that no reading showed, because they were over before the next one
+  int bridged = 0;  // gaps so far that no reading showed, because they ended before the next one
 };
 
-// The reading that a file gave at `time_ns`.
+// The reading of a file at `time_ns`.
 [[nodiscard]] reading stamped(const number_read& read, std::int64_t time_ns);
 
 struct availability {
   bool readable = false;
-  std::string reason;  // why not; empty when it is
-  std::string fix;     // what to do, in one line; empty when there is none
+  std::string reason;  // why not; empty if readable
+  std::string fix;     // what to do, in one line; may be empty
 };
 
 struct source_description {
   std::string name;
   meter::kind kind;
   std::string unit;        // of the raw values
-  seconds interval;        // as of its channels
-  std::string range;       // where the counters start again, in words; empty when they do not
+  seconds interval;        // as for its channels
+  std::string range;       // where the counters wrap, in words; empty if they do not
   std::string permission;  // what reading it needs
   std::vector<channel> channels;
   availability state;
-  std::string left_out = {};  // channels that are there and not among `channels`, and why (still_counters.hpp)
-  bool asked_for = false;     // by a setting that names it: that it is not readable is worth a line
+  std::string left_out = {};  // existing channels that are not in `channels`, and why (still_counters.hpp)
+  bool asked_for = false;     // a setting names it, so a line reports if it is not readable
 };
 
 class source {
@@ -101,7 +101,7 @@ class source {
   [[nodiscard]] const source_description& description() const { return description_; }
   // One reading per channel, in the order of the channels.
   virtual void read(std::span<reading> into) = 0;
-  // Why a reading since the last call was a gap, in one line, where the source knows more than an errno.
+  // Why a reading since the last call was a gap, in one line, if the source knows more than an errno.
   [[nodiscard]] virtual std::string complaint() { return {}; }
 
  private:
@@ -113,7 +113,7 @@ struct source_entry {
   std::unique_ptr<source> (*make)(const sysroot&);
 };
 
-// All sources Lull knows, in order of preference.
+// All known sources, in order of preference.
 [[nodiscard]] std::span<const source_entry> source_table();
 
 }  // namespace lull::meter

@@ -23,7 +23,7 @@ bool must_move(const channel& c) {
   return !c.limits.may_rest && (c.covers == domain::node || c.covers == domain::package || c.covers == domain::dram);
 }
 
-// Names of channels that stayed at 0 for all pauses, by earlier looks of this process.
+// Names of channels that stayed at 0 during all pauses of an earlier check by this process.
 class known_still {
  public:
   [[nodiscard]] bool holds(const std::vector<std::string>& names) const {
@@ -47,7 +47,7 @@ std::vector<std::string> names_of(const std::vector<std::size_t>& places, const 
   return names;
 }
 
-// Positions of the channels whose counters stay at 0.
+// Indices of the channels whose counters stay at 0.
 std::vector<std::size_t> still_channels(source& looked_at, bool remember) {
   static known_still known;
   const std::vector<channel>& channels = looked_at.description().channels;
@@ -110,7 +110,7 @@ std::unique_ptr<source> without_still_counters(std::unique_ptr<source> made, boo
       kept.push_back(i);
       channels.push_back(description.channels[i]);
     }
-  if (kept.empty()) {  // the channels stay listed, as those of any source that is not readable
+  if (kept.empty()) {  // the channels stay listed, as for any source that is not readable
     description.state = {false, std::move(words), ""};
   } else {
     description.channels = std::move(channels);

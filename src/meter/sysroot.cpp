@@ -34,7 +34,7 @@ std::int64_t sysroot::now() const { return now_ ? now_() : now_ns(); }
 std::string sysroot::locate(std::string_view path) const { return root_ + std::string(path); }
 
 bool sysroot::exists(std::string_view path) const {
-  // lstat: the links of sysfs may point at what a container does not see, and are there all the same.
+  // lstat: links of sysfs exist even if they point to something that a container does not see.
   std::error_code ignored;
   return std::filesystem::exists(std::filesystem::symlink_status(locate(path), ignored));
 }

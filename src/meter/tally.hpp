@@ -1,10 +1,10 @@
-// What one channel has counted so far, in joules: its accumulator, times what a unit is worth, plus what passes with
-// time alone.
+// What one channel has counted so far, in joules: its accumulator times the worth of a unit, plus the energy that
+// depends on time alone.
 //
-// Contract: joules() never decreases. The band [low_j, high_j] holds the systematic uncertainty of the source: that of
-// its coefficients; for real meters that of reading them off at either end (2 * update interval of T), or, where the
-// source integrates power itself, the doubt its readings state; below, what was not counted if a wrap was none; and
-// above, when the total is a lower bound, what may have been missed if that is known.
+// Contract: joules() never decreases. The band [low_j, high_j] contains the systematic uncertainty of the source: that
+// of its coefficients; for real meters that of reading them at either end (2 * update interval of T), or, if the source
+// itself integrates power, the uncertainty that its readings state. Its lower end excludes what was not counted if a
+// wrap was none; if the total is a lower bound, its upper end includes what may have been missed, if that is known.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ struct channel_total {
   double joules = 0;
   double low_j = 0;
   double high_j = 0;
-  std::optional<std::uint64_t> bytes;  // of a channel that counts them
+  std::optional<std::uint64_t> bytes;  // of a channel that counts bytes
   int wraps = 0, gaps = 0, resets = 0, stale = 0;
   bool lower_bound = false;
 };
@@ -27,7 +27,7 @@ class tally {
   explicit tally(const channel& c);
   void add(const reading& r);
   [[nodiscard]] double joules() const;
-  [[nodiscard]] std::optional<std::uint64_t> bytes() const;  // so far, of a channel that counts them
+  [[nodiscard]] std::optional<std::uint64_t> bytes() const;  // so far; of a channel that counts bytes
   [[nodiscard]] channel_total total() const;
 
  private:
@@ -38,9 +38,9 @@ class tally {
   accumulator counted_;
   band joules_per_unit_, watts_;
   double most_watts_;
-  double edge_s_;  // time by which the energy at the two ends together may be misplaced
+  double edge_s_;  // time by which the energy at both ends together may be misattributed
   bool counts_bytes_;
-  reading first_, last_;  // of those that succeeded
+  reading first_, last_;  // successful ones
 };
 
 }  // namespace lull::meter

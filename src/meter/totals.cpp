@@ -7,19 +7,19 @@
 namespace lull::meter {
 namespace {
 
-// Two sources of one of these domains read the same silicon: the most direct counts, the first of equals.
+// Two sources of one of these domains read the same hardware: the most direct one counts, the first of equals.
 constexpr std::array of_one_source{domain::node, domain::package, domain::dram};
 
-// Accelerators of different makers have different sources and are added, but a channel of `covers` whose name begins
-// with `holder` already holds the other accelerators whose names begin with `held`.
+// Accelerators of different vendors have different sources and are added. But a channel of `covers` whose name begins
+// with `holder` already includes other accelerators whose names begin with `held`.
 struct containment {
   std::string_view holder;
   domain covers;
   std::string_view held;
 };
 constexpr std::array accelerators_held{
-    containment{"grace:module-", domain::package, ""},  // a module of Grace Hopper holds its GPU
-    containment{"pm_counters:", domain::gpu, ""},       // counts accelerators of any maker
+    containment{"grace:module-", domain::package, ""},  // a Grace Hopper module includes its GPU
+    containment{"pm_counters:", domain::gpu, ""},       // counts accelerators of any vendor
     containment{"rocm:", domain::gpu, "hwmon:amdgpu"},  // the same cards
 };
 
@@ -54,11 +54,11 @@ double low_joules(std::span<const channel_label> channels, const std::vector<std
   return sum;
 }
 
-// A meter of the node and the counters inside it may be some seconds apart: only less than this share contradicts them. The
-// platform counter is one of these counters itself.
+// A meter of the node and the counters inside it may be some seconds apart: only less than this share contradicts them.
+// The platform counter is itself one of these counters.
 constexpr double least_share_of_a_meter = 0.5;
 
-// The channels without those that are said to cover the node and counted less than what is inside it.
+// The channels without those that claim to cover the node but counted less than the parts inside it.
 std::vector<channel_label> believable(std::span<const channel_label> channels) {
   std::vector<channel_label> kept(channels.begin(), channels.end());
   double inside = 0;
@@ -83,7 +83,9 @@ std::vector<channel_label> believable(std::span<const channel_label> channels) {
 std::vector<std::size_t> counted_of(std::span<const channel_label> channels, domain of) {
   if (std::ranges::find(of_one_source, of) != of_one_source.end()) {
     std::vector<std::size_t> found = of_most_direct_source(channels, of);
-    if (of == domain::node && found.size() > 1) found.erase(found.begin() + 1, found.end());  // each is the whole node
+    if (of == domain::node && found.size() > 1)
+      found.erase(found.begin() + 1, found.end());  // each covers the whole
+                                                    // node
     return found;
   }
   std::vector<std::size_t> found = all_of(channels, of);

@@ -1,4 +1,4 @@
-// Lists in settings: words between commas or blanks, each once, in the order given.
+// Lists in settings: words separated by commas or blanks, each once, in the given order.
 #pragma once
 #include <algorithm>
 #include <string>

@@ -22,7 +22,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_output = std::size_t{1} << 20;
-constexpr std::chrono::milliseconds look_interval{20};  // between two looks at the stop token
+constexpr std::chrono::milliseconds look_interval{20};  // between two checks of the stop token
 
 descriptor_pair make_pipe() {
   descriptor_pair made = open_pipe();
@@ -31,7 +31,7 @@ descriptor_pair make_pipe() {
   return made;
 }
 
-// Appends what has come; false at the end of the stream.
+// Appends the available output; false at the end of the stream.
 bool drain(descriptor& from, std::string& into) {
   std::array<char, 4096> buffer;
   const ssize_t length = ::read(from.get(), buffer.data(), buffer.size());
@@ -90,7 +90,7 @@ command_result command::run(std::chrono::milliseconds longest, const std::stop_t
                          : fmt::format("no answer within {} s", static_cast<double>(longest.count()) / 1e3);
     return result;
   }
-  // Not ours to reap any more (somebody ignores SIGCHLD): its status is lost, its output is not.
+  // If SIGCHLD is ignored, the child cannot be reaped: its status is lost, but not its output.
   if (ended == child) result.failure = failure_of(status, complaint);
   return result;
 }

@@ -1,7 +1,7 @@
-// Runs a command line of the user's, for meters that only a tool can ask, and never waits longer than told.
+// Runs a user's command line, for meters that only a tool can read, and never waits longer than its time-out.
 //
-// The shell and all it starts form a process group of their own; when the time is over, or the caller has to stop, the
-// whole group is killed. Output beyond a mebibyte is not read.
+// The shell and its children form a separate process group. After the time-out, or if the caller has to stop, the whole
+// group is killed. Output beyond a mebibyte is not read.
 #pragma once
 #include <chrono>
 #include <stop_token>
@@ -12,10 +12,11 @@ namespace lull::meter {
 
 struct command_result {
   std::string output;   // what it wrote to its standard output
-  std::string failure;  // empty when it ended with 0; else one line: its first line of complaint, time-out, signal
+  std::string failure;  // empty if it exited with 0; otherwise one line: its first line of error output, time-out,
+                        // signal
 };
 
-// Its environment is that of the process when it was made: another thread may change the process's own while it runs.
+// Its environment is copied at construction, because another thread may change the process's environment while it runs.
 class command {
  public:
   explicit command(std::string line);

@@ -12,7 +12,7 @@ constexpr std::int64_t farthest_apart_ns = 1'000'000'000;
 
 std::int64_t device_clock::at(std::int64_t stamp_ns, std::int64_t now_ns) {
   const auto translated = [&] { return anchor_->now_ns + (stamp_ns - anchor_->stamp_ns); };
-  // A device that has stopped updating falls behind without any step: an unchanged stamp is not judged.
+  // An unchanged stamp is not checked: a device that has stopped updating falls behind without a clock step.
   const bool moved = !anchor_ || stamp_ns != latest_stamp_ns_;
   if (!anchor_ || stamp_ns < latest_stamp_ns_ || (moved && std::abs(translated() - now_ns) > farthest_apart_ns))
     anchor_ = anchor{stamp_ns, now_ns};

@@ -1,9 +1,10 @@
-// From a device's own time stamps to CLOCK_MONOTONIC.
+// Converts a device's time stamps to CLOCK_MONOTONIC.
 //
-// A counter that says when it was read is best believed: two files of one driver may be 100 ms apart. Its clock,
-// however, is another: it may be stepped, and it runs on while the machine sleeps and CLOCK_MONOTONIC does not. So only
-// differences of stamps are used, from an anchor; a stamp that went back, or that has drifted more than a second from
-// this machine's clock, sets the anchor anew. Times handed out never decrease and never lie in the future.
+// A counter's own time stamp is the best time of its reading, because two files of one driver may be 100 ms apart. The
+// device's clock differs, however: it may be stepped, and it continues while the machine is suspended and
+// CLOCK_MONOTONIC stops. Therefore only differences of stamps from an anchor are used. A stamp that went back, or that
+// has drifted more than a second from this machine's clock, sets a new anchor. The resulting times never decrease and
+// are never in the future.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +13,7 @@ namespace lull::meter {
 
 class device_clock {
  public:
-  // CLOCK_MONOTONIC at which the device stamped `stamp_ns`, seen at `now_ns`.
+  // The CLOCK_MONOTONIC time at which the device stamped `stamp_ns`, which was read at `now_ns`.
   [[nodiscard]] std::int64_t at(std::int64_t stamp_ns, std::int64_t now_ns);
 
  private:

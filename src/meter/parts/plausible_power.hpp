@@ -1,8 +1,8 @@
-// Which powers a meter of a whole node may show: nonsense must not be recorded as a measurement.
+// Rejects implausible powers of a whole-node meter, so that they are not recorded as measurements.
 //
-// A power outside the range of LULL_NODE_WATTS is none, nor is one that jumps as no node can: by more than `most_jump` from
-// one reading to the next, which is a change of unit. When a jump lasts for `lasting` readings it is the new level, for the
-// readings before may have been the wrong ones.
+// A power outside the range of LULL_NODE_WATTS is rejected, and so is one that differs from the previous reading by
+// more than a factor of `most_jump`, which no node can do: the unit has changed. A jump that lasts for `lasting`
+// readings is accepted as the new level, because the earlier readings may have been the wrong ones.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@ struct watt_range {
   double low = 0, high = 0;
 };
 
-// The setting LULL_NODE_WATTS. Throws lull::usage_error when it is no range.
+// The setting LULL_NODE_WATTS. Throws lull::usage_error if it is not a range.
 [[nodiscard]] watt_range plausible_watts_of_node();
 
 class plausible_power {
@@ -23,14 +23,14 @@ class plausible_power {
 
   explicit plausible_power(watt_range range) : range_(range) {}
 
-  // Why the next reading is none; empty when it may be one.
+  // Why the next reading is rejected; empty if it is accepted.
   [[nodiscard]] std::string doubt(double watts);
 
  private:
   watt_range range_;
-  double last_ = 0;  // the last that was believed; 0: none was
+  double last_ = 0;  // the last accepted reading; 0: none
   double jumped_to_ = 0;
-  int jumps_ = 0;  // in a row, to about the same level
+  int jumps_ = 0;  // consecutive ones to about the same level
 };
 
 }  // namespace lull::meter

@@ -15,14 +15,14 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr double microjoules_per_watt_hour = 3.6e9;
-constexpr double most_of_a_count = 4e9;  // watt-hours: as microjoules they fit into 64 bits
+constexpr double most_of_a_count = 4e9;  // watt-hours; in microjoules this fits into 64 bits
 constexpr std::int64_t longest_step_ns = 60'000'000'000;
 
 milliseconds milliseconds_in(std::string_view setting) {
   return milliseconds(std::lround(setting_real(setting) * 1e3));
 }
 
-// A command that just keeps within its time-out is no gap.
+// Long enough that a command which just meets its time-out does not cause a gap.
 std::int64_t longest_ns() {
   const std::chrono::nanoseconds longest =
       2 * milliseconds_in("LULL_COMMAND_INTERVAL_S") + milliseconds_in("LULL_COMMAND_TIMEOUT_S");
@@ -51,7 +51,7 @@ void polled_meter::take(const meter_answer& answer) {
   if (unit_ == answer_in::watts) {
     integral_.push(doubt.empty() ? answer.number : std::nullopt, root_.now());
   } else if (answer.number) {
-    // Such a meter shows whole watt-hours or tenths: at either end one of its steps may be missing.
+    // Such a meter shows whole watt-hours or tenths, so one of its steps may be missing at either end.
     count_ = {.value = static_cast<std::uint64_t>(*answer.number * microjoules_per_watt_hour),
               .error = 0,
               .time_ns = root_.now(),
@@ -65,7 +65,7 @@ void polled_meter::take(const meter_answer& answer) {
 }
 
 void polled_meter::run(const std::stop_token& stop) {
-  std::mutex mutex;  // nobody notifies: the condition variable is there to be interrupted by the stop token
+  std::mutex mutex;  // never notified: the condition variable is only interrupted by the stop token
   std::condition_variable_any never;
   std::unique_lock wait(mutex);
   for (auto deadline = std::chrono::steady_clock::now() + interval_;; deadline += interval_) {
@@ -90,7 +90,7 @@ std::string polled_meter::complaint() {
 
 namespace {
 
-// Whatever goes wrong is no answer: an exception that left a polling thread would end the user's command.
+// Any failure counts as no answer: an exception that left a polling thread would terminate the user's command.
 meter_answer ask_once(const command_meter& meter, const command& how, double scale, milliseconds longest,
                       const std::stop_token& stop) {
   meter_answer answer;
@@ -107,7 +107,7 @@ meter_answer ask_once(const command_meter& meter, const command& how, double sca
   return answer;
 }
 
-// An outlet counts no faster than a node can draw. It may show whole tenths of a kilowatt-hour, and late.
+// An outlet counts no faster than a node can draw. It may show whole tenths of a kilowatt-hour, with a delay.
 counter_limits limits_of(const command_meter& meter) {
   if (meter.unit == answer_in::watts) return {.may_rest = true};
   return {.range = 0,

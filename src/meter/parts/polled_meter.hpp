@@ -1,9 +1,8 @@
-// A meter that takes its time: asked about once a second by a thread of its own, so that the sampler never waits for
-// it.
+// A slow meter: a separate thread polls it about once a second, so that the sampler never waits for it.
 //
-// The thread runs from construction, which is given the first answer, to destruction, which ends it within some 20 ms
-// even while a question is outstanding. An answer is a power in watts, integrated as in power_integral.hpp, or the
-// count of a meter of watt-hours. A question without an answer, or with one that no node can give, is a gap.
+// The constructor takes the first answer and starts the thread; the destructor ends it within some 20 ms, even while a
+// command is running. An answer is a power in watts, integrated as in power_integral.hpp, or the count of a watt-hour
+// meter. A missing or implausible answer is a gap.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -31,7 +30,7 @@ class polled_meter {
 
   // In microjoules.
   [[nodiscard]] reading read();
-  // Why an answer since the last call was no reading; empty when all were.
+  // Why an answer since the last call was rejected; empty if all were accepted.
   [[nodiscard]] std::string complaint();
 
  private:
@@ -43,30 +42,30 @@ class polled_meter {
   sysroot root_;
   std::chrono::nanoseconds interval_;
 
-  std::mutex lock_;  // for what follows
+  std::mutex lock_;  // protects the following members
   plausible_power believed_;
   power_integral integral_;
   reading count_;
   std::string complaint_;
 
-  std::jthread thread_;  // last, so that it has ended before anything it uses is destroyed
+  std::jthread thread_;  // last, so that it ends before the members that it uses are destroyed
 };
 
-// What a command source is, for all of them: one channel `NAME:node` that covers the whole box, and how it is asked.
+// The common properties of command sources: one channel `NAME:node` that covers the whole node, and how to query it.
 struct command_meter {
   std::string name;
   std::string command;
-  std::string_view scale;  // the setting by which its numbers are multiplied
+  std::string_view scale;  // the setting that scales its numbers
   answer_in unit = answer_in::watts;
-  std::string basis;  // what stands behind the number
+  std::string basis;  // where the number comes from
   std::string permission;
-  bool asked_for = false;                                        // a setting of the user's names it
-  std::function<meter_answer(const std::string& output)> parse;  // may throw: no answer
+  bool asked_for = false;                                        // a setting of the user names it
+  std::function<meter_answer(const std::string& output)> parse;  // an exception means no answer
 };
 
-// A source that asks at once, to know whether it is readable, and then polls.
+// A source that queries the meter at once, to check that it is readable, and then polls it.
 [[nodiscard]] std::unique_ptr<source> make_command_meter(const command_meter& meter, const sysroot& root);
-// One that is not there.
+// A source that is not available.
 [[nodiscard]] std::unique_ptr<source> make_absent_meter(const command_meter& meter, availability why);
 
 }  // namespace lull::meter

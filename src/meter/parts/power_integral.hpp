@@ -1,14 +1,13 @@
-// From power readings to energy, for meters that know no joules: the trapezoid between every two readings, with what
-// that may be wrong by.
+// Integrates power readings to energy, for meters without joules: the trapezoid between consecutive readings, with its
+// possible error.
 //
-//   between two readings   the mean of both; off by half their difference, if the power went from one to the other
-//                          without leaving that span
-//   across a gap           (a reading that failed, or that came more than `longest` after the one before) the mean of
-//                          both; off by whatever power between nothing and the most possible would have made of it
-//   since the last one     the last power goes on; off by the same
+//   between two readings   the mean of both; the error is half their difference, if the power stayed between the two
+//   across a gap           (a reading that failed, or came more than `longest` after the previous one) the mean of
+//                          both; the error assumes any power between zero and the highest possible
+//   since the last one     the last power continues; the error is as across a gap
 //
-// The most possible is what the meter states as its limit, or else the highest power seen. The energy never falls, so
-// what went on too high while a reading was outstanding is made up for by standing still.
+// The highest possible power is the limit that the meter states, or else the highest power seen. The energy never
+// decreases: if the continued power was too high, the energy stands still until the readings have caught up.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -25,7 +24,7 @@ class power_integral {
 
   // The next power reading; none means that it failed. Times do not decrease.
   void push(std::optional<double> watts, std::int64_t time_ns);
-  // Microjoules up to `time_ns`, not before the last push; nothing while a gap is open.
+  // Microjoules up to `time_ns`, which is not before the last push; no value during a gap.
   [[nodiscard]] reading at(std::int64_t time_ns);
 
  private:

@@ -18,7 +18,7 @@ struct unit_word {
   answer_in unit;
   double factor;
 };
-// "mw" might be milli or mega: it is none.
+// "mw" is ambiguous (milli or mega) and therefore not accepted.
 constexpr std::array units{unit_word{"W", answer_in::watts, 1},
                            unit_word{"w", answer_in::watts, 1},
                            unit_word{"Watt", answer_in::watts, 1},
@@ -59,8 +59,8 @@ std::string_view without_quotes(std::string_view text) {
 
 std::string_view words(answer_in unit) { return unit == answer_in::watts ? "power" : "energy"; }
 
-// The digits at the beginning of `text` without the commas between thousands, and how long they are with them; none where the
-// commas part anything else. The fraction, an exponent and a sign included.
+// The digits at the beginning of `text` without the commas between thousands, and their length including them; none if
+// commas separate anything else. Includes a fraction, an exponent and a sign.
 struct digits_read {
   std::string digits;
   std::size_t length = 0;
@@ -108,7 +108,7 @@ std::optional<digits_read> digits_at_begin_of(std::string_view text) {
   return found;
 }
 
-// Words by which a tool that ends with 0 says that it has no answer.
+// Words with which a tool reports a failure although it exits with 0.
 bool tells_of_failure(std::string_view text) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
@@ -118,7 +118,7 @@ bool tells_of_failure(std::string_view text) {
   return std::ranges::any_of(all, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
 
-// Behind the last '=' or ':'; a colon between two digits is a time of day.
+// The position after the last '=' or ':'; a colon between two digits is part of a time of day.
 std::size_t end_of_label(std::string_view line) {
   for (std::size_t at = line.size(); at-- > 0;) {
     if (line[at] == '=') return at + 1;
@@ -178,7 +178,8 @@ std::string as_utf8(std::string_view text) {
     bool whole = length > 0 && at + length <= text.size();
     for (std::size_t i = 1; whole && i < length; ++i)
       whole = (static_cast<unsigned char>(text[at + i]) & 0xc0U) == 0x80;
-    if (whole && length > 2) {  // neither a longer form than needed, nor half of a pair, nor beyond the last character
+    if (whole && length > 2) {  // neither an overlong form, nor half of a surrogate pair, nor beyond the last code
+                                // point
       const auto second = static_cast<unsigned char>(text[at + 1]);
       whole = !(byte == 0xe0 && second < 0xa0) && !(byte == 0xed && second >= 0xa0) &&
               !(byte == 0xf0 && second < 0x90) && !(byte == 0xf4 && second >= 0x90);

@@ -1,10 +1,10 @@
-// A power or an energy out of what a tool or a controller printed: exactly one number, with its unit if it has one.
+// Parses a power or an energy from the output of a tool or a controller: exactly one number, with an optional unit.
 //
-//   "430", "430 Watts", "0.43 kW", "430000 mW", "1,234 W"      a number: commas may part thousands, nothing else
-//   "Gauge32: 430", "OID = INTEGER: 430", "outlet 3: 430 W"     what is before the last '=' or ':' is a label
+//   "430", "430 Watts", "0.43 kW", "430000 mW", "1,234 W"      a number: commas may only separate thousands
+//   "Gauge32: 430", "OID = INTEGER: 430", "outlet 3: 430 W"     a label: everything up to the last '=' or ':'
 //
-// Anything else is no quantity: two numbers, a unit of something else, an error in words. A wrong guess would be recorded as
-// a measurement; a refusal is a gap.
+// Anything else is rejected: two numbers, a unit of another quantity, an error message. A wrong guess would be recorded
+// as a measurement; a rejected answer is a gap.
 #pragma once
 #include <optional>
 #include <string>
@@ -14,23 +14,23 @@ namespace lull::meter {
 
 struct meter_answer {
   std::optional<double> number;
-  std::string failure = {};  // one line, when there is no number
-  std::string fix = {};      // what to do, in one line, if known
+  std::string failure = {};  // one line, if there is no number
+  std::string fix = {};      // a fix in one line, if known
 };
 
 enum class answer_in { watts, watt_hours };
 
-// The quantity that `text` is, in whole watts or watt-hours.
+// The quantity in `text`, in watts or watt-hours.
 [[nodiscard]] meter_answer quantity_of(std::string_view text, answer_in unit);
-// The quantity that the last line of `output` with anything in it ends with.
+// The quantity at the end of the last non-empty line of `output`.
 [[nodiscard]] meter_answer quantity_at_end_of(std::string_view output, answer_in unit);
 
-// What is worth a unit: 0.001 for "mW"; nothing where it is no unit of this kind. An empty one is the unit itself.
+// The factor of a unit: 0.001 for "mW"; none if it is no unit of this quantity. An empty word is the unit itself.
 [[nodiscard]] std::optional<double> factor_of(std::string_view word, answer_in unit);
 
-// `text` as UTF-8: bytes that are none are taken for Latin-1.
+// `text` as UTF-8: bytes that are not UTF-8 are interpreted as Latin-1.
 [[nodiscard]] std::string as_utf8(std::string_view text);
-// `text` in quotes for a message, in one line and not too long.
+// `text` in quotes for a message, on one line and shortened.
 [[nodiscard]] std::string shown(std::string_view text);
 
 }  // namespace lull::meter

@@ -1,4 +1,4 @@
-// A vendor's library that is there on some machines and not on others: loaded when it is needed, never linked.
+// A vendor's library that only some machines have: loaded when needed, never linked.
 #pragma once
 #include <dlfcn.h>
 
@@ -11,7 +11,7 @@ namespace lull::meter {
 class shared_library {
  public:
   shared_library() = default;
-  // The first of the names that can be loaded; missing() says why none could.
+  // Loads the first of the names that can be loaded; missing() says why none could.
   explicit shared_library(std::initializer_list<std::string> names) {
     for (const std::string& name : names) {
       handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -35,7 +35,7 @@ class shared_library {
   explicit operator bool() const { return handle_ != nullptr; }
   [[nodiscard]] const std::string& missing() const { return missing_; }
 
-  // Sets `function` to the symbol; false when the library does not have it.
+  // Sets `function` to the symbol; returns false if the library does not have it.
   template <class Function>
   [[nodiscard]] bool find(const char* name, Function*& function) const {
     function = reinterpret_cast<Function*>(dlsym(handle_, name));

@@ -1,7 +1,8 @@
-// The driver amd_energy of EPYC processors, now kept outside Linux's tree: hwmon with energyN_input in microjoules.
+// The driver amd_energy for EPYC processors, now maintained outside the Linux tree: hwmon with energyN_input in
+// microjoules.
 //
-// Labels EcoreNNN are cores and parts of their Esocket; only sockets become channels. The driver accumulates in 64
-// bits, so nothing wraps. They are the counters of powercap and perf: choice.cpp lets one of the three count.
+// Labels EcoreNNN are cores, which are parts of their Esocket; only sockets become channels. The driver accumulates in
+// 64 bits, so nothing wraps. The counters are those of powercap and perf: choice.cpp uses one of the three.
 #include <fmt/format.h>
 
 #include "meter/sources/hwmon.hpp"

@@ -1,9 +1,9 @@
-// Energy on the wire, derived (wire.hpp) from the octets that Slingshot's network cards count, RDMA included.
+// Energy on the wire, derived (wire.hpp) from the octets that Slingshot network cards count, including RDMA.
 //
-// /sys/class/cxi/cxiN/device/telemetry/hni_sts_{tx,rx}_ok_octets read "<number>@<seconds>.<nanoseconds>", the time that
-// of the card's reading. The counters have 56 bits, 33 days at 25 GB/s; two of them are added modulo 2^56, which wraps
-// like each of them. Octets include the framing of the link layer: more than the program's own bytes. (HPE's
-// shs-cxi-driver, sysfs-class-cxi.)
+// /sys/class/cxi/cxiN/device/telemetry/hni_sts_{tx,rx}_ok_octets contain "<number>@<seconds>.<nanoseconds>", with the
+// time of the card's reading. The counters have 56 bits, enough for 33 days at 25 GB/s; two of them are added modulo
+// 2^56, which wraps like each of them. Octets include the framing of the link layer, so they exceed the program's
+// bytes. (HPE's shs-cxi-driver, sysfs-class-cxi.)
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace lull::meter {
 namespace {
 
 constexpr std::uint64_t end_of_counter = std::uint64_t{1} << 56U;
-// Ten times what a card of today carries both ways: tells a wrap from a reset.
+// Ten times the traffic of a current card in both directions; distinguishes a wrap from a reset.
 constexpr double most_bytes_per_second = 10 * 50e9;
 constexpr std::int64_t slack_ns = 1'000'000'000;
 

@@ -1,16 +1,17 @@
-// The labelled estimate for machines that show no counter at all: most virtual machines and containers.
+// The labelled estimate for machines without any counter: most virtual machines and containers.
 //
 //   package = CPUs * [idle + (busy - idle) * utilisation] * time, watts per logical CPU
-//   dram    = watts per GB of memory * time, and, where the site says the traffic at full load, pJ/bit for its access
+//   dram    = watts per GB of memory * time, and, if the site gives the traffic at full load, pJ/bit for its accesses
 //   switch  = ports * watts per port * time; outside the node, so in no total
 //
-// with the figures of components.hpp, or, calibrated (calibration.hpp), one line through two points of a meter:
+// with the values of components.hpp, or, if calibrated (calibration.hpp), a line through two points of a meter:
 //
 //   node (or package) = [idle + (full - idle) * utilisation] * time
 //
-// Utilisation is from /proc/stat, so of everything that runs on this machine: user, nice, system, irq and softirq count
-// (guest time is inside user); idle and iowait do not; stolen time is somebody else's energy. It comes in ticks of 10
-// ms. All channels read that one counter: what is charged by time alone has its gaps.
+// Utilisation comes from /proc/stat, so it covers everything that runs on this machine: user, nice, system, irq and
+// softirq count (user includes guest time); idle and iowait do not; stolen time is the energy of other virtual
+// machines. Ticks take 10 ms. All channels read that one counter, so even those that depend on time alone have its
+// gaps.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -43,7 +44,7 @@ double memory_gib(const sysroot& root) {
   return 0;
 }
 
-// Ticks all CPUs together spent busy, from the first line of /proc/stat: "cpu user nice system idle iowait irq
+// The busy ticks of all CPUs together, from the first line of /proc/stat: "cpu user nice system idle iowait irq
 // softirq".
 number_read busy_ticks(held_file& stat) {
   std::array<char, 256> buffer;
@@ -64,7 +65,7 @@ band scaled(const band& b, double factor) { return {b.low * factor, b.mid * fact
 
 band difference(const band& a, const band& b) { return {a.low - b.low, a.mid - b.mid, a.high - b.high}; }
 
-// Watts at rest and what full load of all CPUs adds, as a channel that counts their ticks.
+// Idle power and the power that full load of all CPUs adds, as a channel that counts their ticks.
 struct load_line {
   band idle_watts, more_watts;
 };

@@ -1,13 +1,13 @@
-// NVIDIA's Grace and Grace Hopper: ACPI power meters whose powerN_oem_info says what each measures.
+// NVIDIA Grace and Grace Hopper: ACPI power meters whose powerN_oem_info says what each measures.
 //
-//   Grace Power Socket N    the processor's socket, memory included
+//   Grace Power Socket N    the processor's socket, including memory
 //   Module Power Socket N   a Grace Hopper module: processor, its memory, the GPU with its memory, regulator loss
 //   CPU Power Socket N      the rail of the cores; SysIO Power Socket N: that of the rest of the chip. Parts of the
 //                           socket: no channel
 //
-// Of a socket that has a module, the module is read: it includes the other. Its channel is grace:module-N in the domain
-// package; a GPU is then not added to it (totals.py). Averages, so power is integrated. (NVIDIA, Grace Performance
-// Tuning Guide, chapter on power.)
+// For a socket that belongs to a module, the module is read, because it includes the socket. Its channel is
+// grace:module-N in the domain package; a GPU is then not added to it (totals.py). The values are averages, so power is
+// integrated. (NVIDIA, Grace Performance Tuning Guide, chapter on power.)
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,13 +1,12 @@
-// Sensors of the hwmon class that say what they cover, and those the site says it of.
+// Sensors of the hwmon class whose coverage is known, by their driver or by a setting of the site.
 //
-//   i915, xe      energy of a graphics card; 32 bits inside, so it may start again, at 262144 J where the unit is 2^-14
-//   J
-//                 (any other end is taken for a reset). A card that shows itself and its chip (labels card, pkg) is
-//                 read once, as the card
+//   i915, xe      energy of a graphics card; 32 bits internally, so it may wrap, at 262144 J if the unit is 2^-14 J
+//                 (any other end counts as a reset). A card that shows itself and its chip (labels card, pkg) is read
+//                 once, as the card
 //   amdgpu        power of a graphics card
-//   power_meter   power of the machine, by the ACPI power meter; Grace's are read by grace.cpp
+//   power_meter   power of the machine, by the ACPI power meter; grace.cpp reads Grace's
 //
-// Any other chip's sensor may sit on any rail, so it counts only when LULL_HWMON_CHANNELS names its domain.
+// Any other chip's sensor may be on any rail, so it counts only if LULL_HWMON_CHANNELS names its domain.
 #include "meter/sources/hwmon.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +39,7 @@ domain domain_called(const std::string& name, const std::string& entry) {
                     fmt::format("write CHIP/SENSOR=DOMAIN with one of {}", fmt::join(names, ", ")));
 }
 
-// What the setting adds: "ina226/power1" -> node.
+// The sensors that the setting adds: "ina226/power1" -> node.
 std::map<std::string, domain> named_domains(const std::vector<hwmon_sensor>& present) {
   std::map<std::string, domain> named;
   for (const std::string& entry : words_in(setting_text("LULL_HWMON_CHANNELS"))) {
@@ -92,7 +91,7 @@ std::unique_ptr<source> make_hwmon(const sysroot& root) {
   std::vector<hwmon_channel> channels;
   for (const hwmon_sensor& s : present)
     if (auto c = channel_of(s, named)) channels.push_back(std::move(*c));
-  // Two cards of one kind: the second is i915-1.
+  // The second card of a kind is i915-1.
   std::map<std::string, int> seen;
   for (hwmon_channel& c : channels)
     if (const int before = seen[c.name]++; before > 0) c.name += fmt::format("-{}", before);

@@ -1,4 +1,4 @@
-// What the sources of the kernel's hwmon class share: chips and their sensors, and a source made of some of them.
+// Shared by the sources of the kernel's hwmon class: chips and their sensors, and a source made of some of them.
 //
 // energyN_input counts microjoules. powerN_average or powerN_input are microwatts, which the source integrates when it
 // is read (power_integral.hpp). (Linux, Documentation/hwmon/sysfs-interface.rst.)
@@ -15,10 +15,10 @@ inline constexpr std::string_view hwmon_folder = "/sys/class/hwmon";
 struct hwmon_sensor {
   std::string chip;   // its `name`: "i915"
   std::string name;   // "energy1", "power1"
-  std::string label;  // energy1_label, or for powers powerN_oem_info; may be empty
-  std::string path;   // the file that is read
+  std::string label;  // energy1_label, or powerN_oem_info for powers; may be empty
+  std::string path;   // the file to read
   bool is_power = false;
-  seconds interval;  // of averaging; 0: unknown
+  seconds interval;  // averaging interval; 0: unknown
 };
 
 // All sensors of energy and power, chip by chip.
@@ -26,18 +26,18 @@ struct hwmon_sensor {
 
 struct hwmon_channel {
   hwmon_sensor sensor;
-  std::string name;  // unique in the source
+  std::string name;  // unique within the source
   domain covers;
   meter::kind kind;
-  counter_limits limits;  // of an energy; microjoules
+  counter_limits limits;  // for an energy; microjoules
 };
 
 struct hwmon_source {
   std::string name;
   meter::kind kind;
   std::string permission;
-  std::string absent;  // the reason where there is no channel
-  std::string fix;     // where the files may not be read
+  std::string absent;  // the reason if there is no channel
+  std::string fix;     // what to do if the files may not be read
 };
 
 [[nodiscard]] std::unique_ptr<source> make_hwmon_source(const sysroot& root, const hwmon_source& what,

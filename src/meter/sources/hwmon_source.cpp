@@ -13,14 +13,14 @@
 namespace lull::meter {
 namespace {
 
-// An average that comes later than this after the one before leaves a gap: the sampler may be as slow as 0.1 Hz.
+// A longer time between two averages is a gap; the sampler may be as slow as 0.1 Hz.
 constexpr std::int64_t longest_ns = 15'000'000'000;
-constexpr seconds usual_average{1.0};  // where the driver does not say
+constexpr seconds usual_average{1.0};  // if the driver does not state it
 
 struct held_sensor {
   held_file file;
-  std::optional<power_integral> integral;   // of a power
-  std::optional<plausible_power> believed;  // of the power of a node
+  std::optional<power_integral> integral;   // for a power
+  std::optional<plausible_power> believed;  // for the power of a node
 };
 
 double watts(const number_read& read) { return static_cast<double>(read.number) * 1e-6; }

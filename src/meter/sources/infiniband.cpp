@@ -1,8 +1,8 @@
-// Energy on the wire, derived (wire.hpp) from the octets that InfiniBand devices count at their ports, RDMA included.
+// Energy on the wire, derived (wire.hpp) from the octets that InfiniBand devices count at their ports, including RDMA.
 //
-// port_xmit_data and port_rcv_data are 64 bits wide and count in units of four octets (Linux,
-// Documentation/ABI/stable/sysfs-class-infiniband). Broadcom's bnxt_re has plain bytes in hw_counters instead. A port
-// that is down is left out. Some drivers keep the values for a while (hw_counters/lifespan, in milliseconds).
+// port_xmit_data and port_rcv_data have 64 bits and count units of four octets (Linux,
+// Documentation/ABI/stable/sysfs-class-infiniband). Broadcom's bnxt_re has plain bytes in hw_counters instead. Ports
+// that are down are left out. Some drivers cache the values for a while (hw_counters/lifespan, in milliseconds).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct port_counters {
   std::string name;    // "mlx5_0", or "mlx5_0/2" on a device with several ports up
   std::string folder;  // of the two files
   std::uint64_t octets_per_unit;
-  std::int64_t kept_ms;  // how long the driver shows the same value
+  std::int64_t kept_ms;  // how long the driver caches a value
   held_file sent, received;
 };
 

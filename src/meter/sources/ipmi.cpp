@@ -1,9 +1,9 @@
-// The power of the whole node as its management controller measures it (IPMI DCMI), asked through ipmitool.
+// The power of the whole node as its management controller measures it (IPMI DCMI), read with ipmitool.
 //
-// `ipmitool dcmi power reading` (raw 0x2c 0x02 0xdc 0x01 0 0) says the power of this moment and whether readings are
-// activated at all: without the latter the numbers mean nothing. It takes a good part of a second, so a thread asks.
-// Only where the kernel shows the controller's device, unless LULL_IPMI_COMMAND names another way (a remote controller:
-// `ipmitool -H bmc -f password-file dcmi power reading`).
+// `ipmitool dcmi power reading` (raw 0x2c 0x02 0xdc 0x01 0 0) prints the present power, and whether readings are
+// activated; if they are not, the numbers mean nothing. It takes a good part of a second, so a thread runs it. The
+// source is used only if the kernel shows the controller's device, unless LULL_IPMI_COMMAND names another command (for
+// a remote controller: `ipmitool -H bmc -f password-file dcmi power reading`).
 #include <algorithm>
 #include <array>
 
@@ -13,7 +13,7 @@
 namespace lull::meter {
 namespace {
 
-// The text behind `key`, up to the end of its line; empty when there is none.
+// The text after `key`, up to the end of its line; empty if there is none.
 std::string_view behind(std::string_view output, std::string_view key) {
   const auto at = output.find(key);
   if (at == std::string_view::npos) return {};

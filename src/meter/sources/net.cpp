@@ -1,10 +1,10 @@
-// Energy on the wire, derived (wire.hpp) from the bytes the kernel counts for each network interface.
+// Energy on the wire, derived (wire.hpp) from the bytes that the kernel counts for each network interface.
 //
-// What never leaves the node (shared memory) and what passes by the kernel (RDMA) is not seen here; infiniband.cpp and
-// cxi.cpp read the counters of devices that see the latter, and such a wire is then left out here.
+// This excludes traffic that never leaves the node (shared memory) and traffic that bypasses the kernel (RDMA).
+// infiniband.cpp and cxi.cpp read the counters of devices that see the latter, and such a wire is then left out here.
 //
-// Interfaces of other network namespaces, those of containers and of virtual hosts, are read through a
-// process that is in it: NAME@PID.
+// Interfaces of other network namespaces, those of containers and of virtual hosts, are read through a process in the
+// namespace: NAME@PID.
 //
 // Counters: Linux, Documentation/ABI/testing/sysfs-class-net-statistics; 64 bits, which 25 GB/s fill in 23 years.
 #include <fmt/format.h>
@@ -20,7 +20,7 @@
 namespace lull::meter {
 namespace {
 
-// The counters of one interface: two files of its own here, or a line of one file for all of another namespace.
+// The counters of one interface: two files in this namespace, or a line of the single file of another namespace.
 class interface_counters {
  public:
   interface_counters(const sysroot& root, const std::string& name) : elsewhere_(foreign(name)) {

@@ -1,11 +1,11 @@
-// NVIDIA's GPUs, through their management library NVML, which comes with the driver.
+// NVIDIA GPUs, through their management library NVML, which comes with the driver.
 //
-// nvmlDeviceGetTotalEnergyConsumption counts millijoules since the driver was loaded, from Volta on. Where it answers
-// NOT_SUPPORTED, nvmlDeviceGetPowerUsage is integrated instead: milliwatts, on Ampere and later an average of a second
-// (GA100 excepted). The counter moves every 20 to 100 ms. Either covers the whole card; instances of a divided GPU
-// (MIG) have no meter of their own, so a program in one of them is charged for all.
+// nvmlDeviceGetTotalEnergyConsumption counts millijoules since the driver was loaded, from Volta on. If it returns
+// NOT_SUPPORTED, nvmlDeviceGetPowerUsage is integrated instead: milliwatts, averaged over a second on Ampere and later
+// (except GA100). The counter moves every 20 to 100 ms. Either covers the whole card; instances of a partitioned GPU
+// (MIG) have no separate meter, so a program in one of them is charged for all.
 //
-// The functions are those of NVML's stable C interface; what is declared here of it is no more than is called.
+// The functions are those of NVML's stable C interface; only those that are called are declared here.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class nvml_library {
       problem_ = path + " is no NVML";
       return;
     }
-    // Older than Volta, and older drivers, have neither.
+    // GPUs older than Volta, and older drivers, do not have it.
     if (!library_.find("nvmlDeviceGetTotalEnergyConsumption", energy_)) energy_ = nullptr;
     if (!library_.find("nvmlDeviceGetMigMode", mig_)) mig_ = nullptr;
     if (!library_.find("nvmlDeviceGetPowerManagementLimit", limit_)) limit_ = nullptr;
@@ -83,7 +83,7 @@ class nvml_library {
     unsigned now = 0, later = 0;
     return mig_ != nullptr && mig_(d, &now, &later) == success && now != 0;
   }
-  // Millijoules and milliwatts; the status is not success when they mean nothing.
+  // Millijoules and milliwatts; they are valid only if the status is success.
   [[nodiscard]] int energy(device d, unsigned long long& millijoules) const {
     return energy_ != nullptr ? energy_(d, &millijoules) : not_supported;
   }
@@ -111,7 +111,7 @@ class nvml_library {
 
 struct gpu {
   nvml_library::device device;
-  std::optional<power_integral> integral;  // when it has no energy counter
+  std::optional<power_integral> integral;  // if it has no energy counter
 };
 
 struct gpus {
@@ -173,7 +173,7 @@ gpus find_gpus(const std::string& path) {
   const auto devices = found.library->devices();
   if (devices.empty()) state.reason = "NVML finds no GPU";
   for (std::size_t i = 0; i < devices.size(); ++i) add(found, devices[i], i);
-  // A part of the GPUs would pass for all of them.
+  // Reading only some of the GPUs would look like reading all.
   state.readable = !devices.empty() && found.all.size() == devices.size();
   return found;
 }

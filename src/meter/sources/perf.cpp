@@ -1,13 +1,13 @@
 // The RAPL counters of Intel and AMD processors as perf events: /sys/bus/event_source/devices/power.
 //
-// type, cpumask (one CPU for each package or die), events and their scale (2^-32 J) come from sysfs; the kernel knows
+// type, cpumask (one CPU for each package or die), events and their scale (2^-32 J) come from sysfs; the kernel handles
 // the quirks of every model and extends the counters to 64 bits, so nothing wraps. They are the counters that
-// powercap.cpp reads: choice.cpp lets only one of the two count. core and gpu are parts of the package, so only pkg,
-// ram and psys become channels. (Linux, arch/x86/events/rapl.c.) On AMD, Linux 6.9 to 6.11 name a CPU of each die, and each
-// shows the counter of its package: the first of them is asked.
+// powercap.cpp reads: choice.cpp uses only one of the two. core and gpu are parts of the package, so only pkg, ram and
+// psys become channels. (Linux, arch/x86/events/rapl.c.) On AMD, Linux 6.9 to 6.11 list a CPU of each die, and each
+// shows the counter of its package: only the first of them is read.
 //
-// Such an event belongs to no process: pid -1 on a given CPU, which needs perf_event_paranoid <= 0 or CAP_PERFMON.
-// Which of them suffices differs between kernels, so the source tries and does not guess.
+// Such an event belongs to no process (pid -1 on a given CPU), which needs perf_event_paranoid <= 0 or CAP_PERFMON.
+// Which of them suffices differs between kernels, so the source tries instead of guessing.
 #include "meter/sources/perf.hpp"
 
 #include <fmt/format.h>
@@ -36,9 +36,9 @@ constexpr std::int64_t slack_ns = 100'000'000;
 struct known_event {
   std::string_view name, channel;
   domain covers;
-  double most_watts;  // generous: tells a jump from a difference
+  double most_watts;  // generous: distinguishes a jump from a difference
 };
-constexpr std::size_t most_cpus = 4096;  // on which events are looked for
+constexpr std::size_t most_cpus = 4096;  // on which the source looks for events
 constexpr std::array known_events{known_event{"energy-psys", "psys", domain::node, 10'000},
                                   known_event{"energy-pkg", "package", domain::package, 1000},
                                   known_event{"energy-ram", "dram", domain::dram, 500}};
@@ -58,7 +58,7 @@ class system_calls final : public perf_kernel {
     number_read result;
     const ssize_t length = ::read(descriptor, &result.number, sizeof result.number);
     if (length == sizeof result.number) return result;
-    return {0, length < 0 ? errno : EIO};  // 0 bytes: the event is in error, its CPU may have gone
+    return {0, length < 0 ? errno : EIO};  // 0 bytes: the event is in error; its CPU may be offline
   }
 };
 
@@ -78,7 +78,7 @@ struct event {
   int cpu;
 };
 
-// Package of a CPU, and its die where a package has several; the position in the mask where the machine does not say.
+// Package of a CPU, and its die if a package has several; its index in the mask if the machine does not tell.
 std::string place_of(const sysroot& root, int cpu, std::size_t position, bool dies) {
   const std::string topology = fmt::format("/sys/devices/system/cpu/cpu{}/topology/", cpu);
   const std::string package = root.text(topology + "physical_package_id");
@@ -128,7 +128,7 @@ std::vector<event> find_events(const sysroot& root) {
                        .watts = {}},
            .code = *code,
            .cpu = cpus[i]});
-      if (whole) break;  // the platform's counter is one, whichever CPU is asked
+      if (whole) break;  // there is one platform counter, on any CPU
     }
   }
   return events;
@@ -139,7 +139,7 @@ availability refused(const sysroot& root, int error) {
   availability why{false,
                    fmt::format("perf_event_open: {} (perf_event_paranoid is {})", describe_errno(error), paranoid), ""};
   if (error != EACCES && error != EPERM) return why;
-  // Some kernels ask for the capability even at 0.
+  // Some kernels require the capability even at 0.
   const bool strict = !paranoid.empty() && !paranoid.starts_with('-') && paranoid != "0";
   why.fix = strict ? "sudo sysctl kernel.perf_event_paranoid=0"
                    : "sudo setcap cap_perfmon=ep \"$(readlink -f \"$(command -v python3)\")\"";

@@ -1,4 +1,4 @@
-// RAPL by way of the kernel's perf events: the power PMU. See perf.cpp; this is what tests replace.
+// RAPL through the kernel's perf events (the power PMU), see perf.cpp. Tests replace this interface.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,19 +10,19 @@ namespace lull::meter {
 
 struct opened_event {
   int descriptor = -1;
-  int error = 0;  // errno when there is none
+  int error = 0;  // errno if there is none
 };
 
 // The two system calls.
 class perf_kernel {
  public:
   virtual ~perf_kernel() = default;
-  // Counts the event on a CPU for every process.
+  // Opens the event on a CPU for all processes.
   [[nodiscard]] virtual opened_event open(std::uint32_t type, std::uint64_t config, int cpu) const = 0;
   [[nodiscard]] virtual number_read read(int descriptor) const = 0;
 };
 
-// Without a kernel (files of another machine) events are listed and not opened.
+// Without a kernel (files of another machine) events are listed but not opened.
 [[nodiscard]] std::unique_ptr<source> make_perf(const sysroot& root, std::shared_ptr<const perf_kernel> kernel);
 [[nodiscard]] std::shared_ptr<const perf_kernel> running_kernel();
 

@@ -1,14 +1,14 @@
-// The meter of a Cray blade: /sys/cray/pm_counters, measured by its controller ten times a second.
+// The meter of a Cray blade: /sys/cray/pm_counters, which its controller measures ten times a second.
 //
-// energy is the whole node, accelerators included; cpu_energy, memory_energy and accelN_energy are parts of it, for the
-// domains package, dram and gpu, and are in no total beside it (totals.hpp). Network cards and switches are not apart.
-// All are whole joules. On EX "4709000000 J 1784929200000000 us": the time stamp is the file's own, and two files may
-// be 100 ms apart, so it is the time of the reading. XC has no stamps.
+// energy is the whole node, including accelerators; cpu_energy, memory_energy and accelN_energy are parts of it, for
+// the domains package, dram and gpu, so no total adds them to it (totals.hpp). There are no separate counters for
+// network cards and switches. All are whole joules. On EX, a file contains "4709000000 J 1784929200000000 us": the time
+// stamp belongs to the file, and two files may be 100 ms apart, so it is the time of the reading. XC has no stamps.
 //
 // freshness changes with every update; it is read before and after the others, again until both agree, so that a sample
-// does not straddle an update. startup changes when the controller starts again, and with it the counters: a reset.
-// generation changes when somebody sets a power cap: the count goes on, but is no longer vouched for, so that the total
-// is a lower bound. (HPE, Cray EX and XC administration guides.)
+// does not straddle an update. startup changes when the controller restarts, and the counters with it: a reset.
+// generation changes when a power cap is set: counting continues, but is no longer guaranteed, so the total is a lower
+// bound. (HPE, Cray EX and XC administration guides.)
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr std::string_view folder = "/sys/cray/pm_counters";
 constexpr double usual_updates_per_second = 10;
 constexpr double most_watts_of_node = 20'000;
 constexpr double most_watts_of_part = 5000;
-// A value may lag by some updates, and steps by whole joules.
+// A value may be some updates old, and steps by whole joules.
 constexpr std::int64_t slack_ns = 500'000'000;
 constexpr int most_tries = 4;
 
@@ -133,7 +133,7 @@ class pm_counters final : public source {
       note_changes();
       for (std::size_t i = 0; i < counters_.size(); ++i) into[i] = read(counters_[i]);
       const number_read after = freshness_.read_number();
-      // Without agreement each value is still good at its own time.
+      // Without agreement each value is still valid at its own time.
       if (before.error != 0 || after.error != 0 || before.number == after.number || tries == most_tries) break;
     }
     for (std::size_t i = 0; i < counters_.size(); ++i)
@@ -148,7 +148,7 @@ class pm_counters final : public source {
     return result;
   }
 
-  // What changed since the last look holds for every counter until its next good reading.
+  // A change since the last check applies to every counter until its next good reading.
   void note_changes() {
     const auto changed = [](held_file& file, number_read& last) {
       const number_read now = file.read_number();

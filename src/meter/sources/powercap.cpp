@@ -1,25 +1,26 @@
-// Intel's and AMD's RAPL counters as the kernel's powercap class shows them: /sys/class/powercap/intel-rapl:*.
+// Intel's and AMD's RAPL counters in the kernel's powercap class: /sys/class/powercap/intel-rapl:*.
 //
-// Zones go by the file `name`, never by their number: intel-rapl:0 may well be package-1. The class folder is flat, a
-// zone of a zone is intel-rapl:0:0 beside its parent. Zones of intel-rapl-mmio show the same packages a second time,
-// and core and uncore are parts of their package: none of them becomes a channel. psys is the platform and includes the
-// package; whoever sums takes psys, or packages and DRAM, never both. DRAM is not part of the package, and has a range
-// of its own. (Linux, Documentation/ABI/testing/sysfs-class-powercap and drivers/powercap/intel_rapl_common.c.)
+// Zones are identified by the file `name`, never by their number: intel-rapl:0 may be package-1. The class folder is
+// flat: a subzone is intel-rapl:0:0, next to its parent. Zones of intel-rapl-mmio show the same packages again, and
+// core and uncore are parts of their package, so none of these becomes a channel. psys is the platform and includes the
+// package: a sum uses psys, or packages and DRAM, never both. DRAM is not part of the package, and has a separate
+// range. (Linux, Documentation/ABI/testing/sysfs-class-powercap and drivers/powercap/intel_rapl_common.c.)
 //
-// The kind is vendor-model, although some of these counters rest on a true measurement: which do is not said by the
-// machine. Before Haswell-EP the values come from an activity model, since then from the voltage regulators on servers
-// (Desrochers, Paradis, Weaver, MEMSYS 2016); on Ice Lake with Optane they overestimate and differ between sockets
-// (ICPE 2024, doi:10.1145/3629526.3645052); AMD documents a model. They follow the power at the plug closely (Khan et
-// al., ACM TOMPECS 3(2), 2018), with an offset that no calibration removes (Fahad et al., Energies 12(11), 2019). So
-// the band below covers only what is known exactly, the time resolution; it is added in tally.cpp.
+// The kind is vendor-model, although some of these counters are based on a true measurement, because the machine does
+// not say which. Before Haswell-EP the values come from an activity model, since then from the voltage regulators on
+// servers (Desrochers, Paradis, Weaver, MEMSYS 2016); on Ice Lake with Optane they overestimate and differ between
+// sockets (ICPE 2024, doi:10.1145/3629526.3645052); AMD documents a model. They follow the power at the plug closely
+// (Khan et al., ACM TOMPECS 3(2), 2018), with an offset that no calibration removes (Fahad et al., Energies 12(11),
+// 2019). The band below therefore covers only what is known exactly, the time resolution; tally.cpp adds it.
 //
-// On AMD, Linux 6.9 to 6.11 show each die of a package as a zone of its own, all with the counter of the package (fixed by
-// "perf/x86/rapl: Fix the energy-pkg event for AMD CPUs"): the first stands for the package.
+// On AMD, Linux 6.9 to 6.11 show each die of a package as a separate zone, all with the counter of the package (fixed
+// by "perf/x86/rapl: Fix the energy-pkg event for AMD CPUs"): the first represents the package.
 //
-// A container runtime may hide the counters: it mounts something empty over /sys/devices/virtual/powercap, so that the links
-// in the class folder lead nowhere.
+// A container runtime may hide the counters by mounting something empty over /sys/devices/virtual/powercap, so that the
+// links in the class folder are dangling.
 //
-// max_energy_range_uj is in units the driver truncates to whole nanojoules, as is energy_uj: 2.6 to 52 ppm too low.
+// The driver truncates the unit of max_energy_range_uj and energy_uj to whole nanojoules: both are 2.6 to 52 ppm too
+// low.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,10 +39,10 @@ constexpr std::string_view folder = "/sys/class/powercap";
 constexpr std::string_view device_folder = "/sys/devices/virtual/powercap";
 constexpr std::string_view prefix = "intel-rapl:";
 constexpr seconds update_interval{1e-3};
-// A value may lag by the update interval and by the time a sampling thread waits for a core on a busy machine.
+// A value may be as old as the update interval plus the time that a sampling thread waits for a core on a busy machine.
 constexpr std::int64_t slack_ns = 100'000'000;
 
-// Powers no such zone reaches. Generous on purpose: they only tell a wrap (a range is at least 65 kJ) from a reset.
+// Powers that no such zone reaches. Generous: they only distinguish a wrap (a range is at least 65 kJ) from a reset.
 constexpr double most_watts_of_package = 1000;
 constexpr double most_watts_of_dram = 500;
 constexpr double most_watts_of_platform = 10'000;
@@ -51,12 +52,12 @@ struct zone {
   held_file energy;
 };
 
-// "package-0-die-1" -> "0-die-1"; a DRAM zone is called after its package.
+// "package-0-die-1" -> "0-die-1"; a DRAM zone is named after its package.
 std::string dram_of(const std::string& package) {
   return package.starts_with("package-") ? "dram-" + package.substr(8) : "dram-" + package;
 }
 
-// The zone in `entry`, when it is one that counts something no other channel counts.
+// The zone in `entry`, if it counts something that no other channel counts.
 std::optional<zone> read_zone(const sysroot& root, const std::string& entry) {
   const std::string path = fmt::format("{}/{}", folder, entry);
   std::string name = root.text(path + "/name");
@@ -87,7 +88,7 @@ std::optional<zone> read_zone(const sysroot& root, const std::string& entry) {
 }
 
 constexpr std::string_view of_die = "-die-";
-constexpr std::uint64_t same_moment_uj = 2'000'000;  // between two readings one after the other
+constexpr std::uint64_t same_moment_uj = 2'000'000;  // difference between two consecutive readings
 
 std::string package_of(const std::string& name) { return name.substr(0, name.find(of_die)); }
 
@@ -95,7 +96,8 @@ bool is_amd(const std::string& cpuinfo) {
   return cpuinfo.find("AuthenticAMD") != std::string::npos || cpuinfo.find("HygonGenuine") != std::string::npos;
 }
 
-// Leaves one zone of each package and its memory where the dies of a package show one counter; what was left out, in words.
+// If the dies of a package show one counter, keeps one zone of each package and its memory; returns in words what was
+// left out.
 std::string merge_mirrored_dies(const sysroot& root, std::vector<zone>& zones) {
   const std::string cpuinfo = root.text("/proc/cpuinfo");
   const auto mirrors = [&](zone& one, zone& other) {
@@ -137,7 +139,7 @@ std::vector<zone> find_zones(const sysroot& root) {
   return zones;
 }
 
-// Whether the class folder names zones that lead nowhere, or there is an empty folder where they would be.
+// Whether the class folder has dangling links to zones, or the folder of the zones is empty.
 bool is_hidden(const sysroot& root) {
   for (const std::string& entry : root.list(folder))
     if (entry.starts_with("intel-rapl") && !root.exists(fmt::format("{}/{}/uevent", folder, entry)) &&
@@ -165,7 +167,8 @@ availability try_zones(std::vector<zone>& zones, const sysroot& root) {
       continue;
     }
     failure = fmt::format("{}: {}", z.energy.path(), describe_errno(error));
-    // A part of the packages would pass for all of them; other errors may pass, and show as gaps while they last.
+    // Reading only some of the packages would look like reading all; other errors may pass, and show as gaps until
+    // then.
     if (error == EACCES || error == EPERM)
       return {false, failure, fmt::format("sudo chmod a+r {}/{}*/energy_uj", folder, prefix)};
   }

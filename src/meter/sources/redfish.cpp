@@ -1,10 +1,10 @@
-// The power of the whole node as its management controller shows it by Redfish: JSON over HTTPS, out of band.
+// The power of the whole node from its management controller by Redfish: JSON over HTTPS, out of band.
 //
 // Two forms are known: Chassis/*/Power with PowerControl[].PowerConsumedWatts, and the newer EnvironmentMetrics with
-// PowerWatts.Reading. Either may be of a part of the node: an entry of PowerControl of its processors, the metrics of one
+// PowerWatts.Reading. Either may describe a part of the node: an entry of PowerControl its processors, the metrics one
 // processor. The latter's EnergykWh counts in steps far too coarse for a job, so power is integrated. With
-// LULL_REDFISH_URL curl asks, with the credentials in ~/.netrc; LULL_REDFISH_COMMAND replaces it by any command that
-// prints the same JSON. (A command is kept in records: a password does not belong in it.)
+// LULL_REDFISH_URL, curl sends the request, with the credentials in ~/.netrc; LULL_REDFISH_COMMAND replaces it by any
+// command that prints the same JSON. (Records contain the command, so it must not contain a password.)
 #include "meter/sources/redfish.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-// What is behind `key` of an object; null where there is no such key, or no object. A controller may answer anything.
+// The value of `key` in an object; null if there is no such key, or no object. A controller may return anything.
 const json& at(const json& value, const char* key) {
   static const json nothing;
   if (!value.is_object()) return nothing;
@@ -53,8 +53,8 @@ bool is_of_a_part(const json& value) {
          });
 }
 
-// The power of the node among the entries of PowerControl: one that is said to be the whole, else one that may hold all the
-// others.
+// The power of the node among the entries of PowerControl: one that is labelled as the whole, or else one that may
+// include all the others.
 meter_answer node_among(const json& entries) {
   double of_whole = 0, greatest = 0, sum = 0;
   int wholes_found = 0, found = 0, left_out = 0;

@@ -1,4 +1,4 @@
-// The power of a node in what its management controller answers to Redfish.
+// Extracts the power of a node from the Redfish response of its management controller.
 #pragma once
 #include <string>
 

@@ -1,9 +1,9 @@
-// AMD's Instinct GPUs, through the library ROCm SMI.
+// AMD Instinct GPUs, through the library ROCm SMI.
 //
-// rsmi_dev_energy_count_get gives an accumulator, what one unit of it is worth in microjoules (15.3 or so), and the
-// time it was read by the card's own clock. A card of two dies (MI250, MI250X) shows as two devices: the even one
-// counts both dies, the odd one stands at 0. Such a device becomes no channel. An even one that stands at 0 does not
-// count at all (MI100 with some firmware), and that is said. In a virtual machine the library does not answer.
+// rsmi_dev_energy_count_get returns an accumulator, the worth of one unit in microjoules (15.3 or so), and the time of
+// the reading by the card's clock. A card with two dies (MI250, MI250X) appears as two devices: the even one counts
+// both dies, the odd one stays at 0 and becomes no channel. An even one that stays at 0 does not count at all (MI100
+// with some firmware), which is reported. In a virtual machine the library does not respond.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,8 +1,9 @@
-// A power distribution unit or any other meter that a command can ask: what its last line ends with counts.
+// A power distribution unit or any other meter that a command can read: the value is the end of the command's last
+// line.
 //
-// Every vendor has a management table (MIB) of its own, so the site names the command, e.g. snmpget with the outlet of
-// this node, and whether the number is watts or watt-hours (LULL_SNMP_UNIT). Such meters often show averages of ten
-// seconds: a last resort for long runs.
+// Every vendor has a different management table (MIB), so the site names the command, e.g. snmpget with the outlet of
+// this node, and whether the number is watts or watt-hours (LULL_SNMP_UNIT). Such meters often show averages over ten
+// seconds, so they are a last resort for long runs.
 #include "base/settings.hpp"
 #include "meter/parts/polled_meter.hpp"
 

@@ -29,8 +29,8 @@ bool physical(const sysroot& root, const std::string& interface) {
   return root.exists(fmt::format("{}/{}/device", net_folder, interface));
 }
 
-// The network interfaces whose traffic goes over the ports of an InfiniBand device and is in their counters (IP over
-// InfiniBand). On Ethernet the port counts RDMA alone and the interface counts the rest, so nothing is repeated.
+// The network interfaces whose traffic passes the ports of an InfiniBand device and is included in their counters (IP
+// over InfiniBand). On Ethernet the port counts only RDMA and the interface counts the rest, so nothing is repeated.
 std::vector<std::string> interfaces_of_infiniband(const sysroot& root, const std::string& device) {
   std::vector<std::string> names;
   for (const std::string& name : root.list(fmt::format("{}/{}/device/net", infiniband_folder, device)))
@@ -38,7 +38,7 @@ std::vector<std::string> interfaces_of_infiniband(const sysroot& root, const std
   return names;
 }
 
-// Those of a Cassini; its octets include all that passes, whoever sent it.
+// The interfaces of a Cassini card, whose octets include all traffic.
 std::vector<std::string> interfaces_of_cxi(const sysroot& root, const std::string& device) {
   std::vector<std::string> names = root.list(fmt::format("{}/{}/device/net", cxi_folder, device));
   if (names.empty() && device.starts_with("cxi")) names.push_back("hsn" + device.substr(3));
@@ -117,7 +117,7 @@ std::optional<foreign_interface> foreign(std::string_view name) {
 }
 
 std::optional<interface_bytes> bytes_of(std::string_view interface, std::string_view file) {
-  // Each line: "  NAME: " and sixteen numbers, the first the bytes received and the ninth those sent.
+  // Each line: " NAME: " and sixteen numbers; the first is the bytes received, the ninth the bytes sent.
   constexpr std::size_t sent_field = 8;
   while (!file.empty()) {
     std::string_view line = file.substr(0, file.find('\n'));
