@@ -33,7 +33,7 @@ struct pair_hash {
   std::size_t operator()(std::uint64_t k) const { return spread(k) >> 13; }
 };
 
-// A queue whose memory is used again.
+// A queue that reuses its memory.
 template <class T>
 class fifo {
  public:
@@ -59,8 +59,8 @@ class fifo {
 
 struct sent_message {
   std::uint64_t at;
-  call_pool::handle call;  // that lasts until it is gone; none: nobody waits, or not yet
-  std::uint64_t request;   // of a non-blocking one
+  call_pool::handle call;  // the call that lasts until the message has left; none: no call waits, or not yet
+  std::uint64_t request;   // of a non-blocking send
 };
 
 struct early_receive {
@@ -69,13 +69,13 @@ struct early_receive {
 
 struct channel {
   fifo<sent_message> sent;
-  fifo<early_receive> received;  // whose message is sent later, by the clocks
+  fifo<early_receive> received;  // their messages are sent later, according to the clocks
 };
 
-// A non-blocking send: the call in which it ended, or when its receive was posted, whichever is known first.
+// A non-blocking send: the call in which it ended, or the time when its receive was posted, whichever is known first.
 struct pending_send {
   call_pool::handle call = call_pool::none;
-  std::uint64_t posted = 0;  // 0: not known
+  std::uint64_t posted = 0;  // 0: unknown
 };
 
 struct pending_collective {
@@ -85,7 +85,7 @@ struct pending_collective {
 
 struct participant {
   std::uint64_t arrived;
-  call_pool::handle call;  // that waits, or none
+  call_pool::handle call;  // the waiting call, or none
   bool is_root;
 };
 
@@ -107,10 +107,10 @@ struct open_region {
 
 struct location_state {
   std::vector<open_region> open;
-  std::size_t call_depth = 0;  // of `open` where the call begins; 0: in none
-  bool found = false;          // something is complete, or has come, in this call
+  std::size_t call_depth = 0;  // depth in `open` at which the call begins; 0: in none
+  bool found = false;          // an operation has completed, or a message has arrived, in this call
   call_pool::handle call = call_pool::none;
-  std::uint64_t since = 0;  // when the code of the program went on
+  std::uint64_t since = 0;  // when the program's own code continued
   std::uint64_t last = 0;
   bool begun = false;
 };
@@ -122,7 +122,7 @@ struct process_state {
   std::uint64_t last_sent = 0;
 };
 
-// Whether a test or probe has something to say.
+// Whether the event is a success of a test or probe.
 constexpr bool finds(happening what) {
   return what == happening::isend_complete || what == happening::receive || what == happening::irecv ||
          what == happening::icollective_complete || what == happening::request_cancelled;
@@ -319,11 +319,11 @@ class analyser::worker {
     }
   }
 
-  // A non-blocking send ends in the present call.
+  // A non-blocking send ends in the current call.
   void sent(const location_state& l, std::uint32_t p, const event& e) {
     const auto found = processes_[p].sends.find(e.request);
     if (found == processes_[p].sends.end()) return;
-    if (found->second.posted != 0) {  // it is received already
+    if (found->second.posted != 0) {  // it has been received already
       if (l.call != call_pool::none) late_receiver(l.call, found->second.posted);
       processes_[p].sends.erase(found);
     } else {
@@ -426,8 +426,8 @@ class analyser::worker {
     const auto& c = all_.communicators[communicator];
     const std::size_t members = c.members.size() + c.remote.size();
     if (members < 2) return;
-    // Those of a window are counted apart from those of its communicator; blocking and non-blocking ones too, for the
-    // latter end in another order than they began.
+    // Collectives of a window are counted separately from those of its communicator, and so are blocking and
+    // non-blocking ones, because the latter end in a different order than they began.
     const std::uint64_t key = std::uint64_t{of_window                                   ? 1U
                                             : e.what == happening::icollective_complete ? 2U
                                                                                         : 0U}
@@ -449,7 +449,7 @@ class analyser::worker {
     }
   }
 
-  // Instances are forgotten in order; most end in order.
+  // Drops finished instances in order; most end in order.
   static void forget_finished(collectives_of_communicator& all, std::vector<std::uint64_t>& finished) {
     while (!all.open.empty()) {
       const auto found = std::ranges::find(finished, all.first);

@@ -1,5 +1,5 @@
-// What happened in a traced program: what is defined once, and events in the order of time. What an archive in OTF2
-// holds, whoever wrote it, free of OTF2's own types; the two sides of it are archive_writer.hpp and archive_reader.hpp.
+// What happened in a traced program: definitions, and events in order of time. This is the content of an OTF2 archive
+// of any tool, independent of OTF2's types; archive_writer.hpp writes it and archive_reader.hpp reads it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace lull::trace {
 
-inline constexpr std::uint32_t no_one = 0xffffffff;  // no process, region, communicator; a root that there is not
+inline constexpr std::uint32_t no_one = 0xffffffff;  // no process, region or communicator; a root that does not exist
 
-// What a function does, as far as it tells why a process is in it.
+// What a function does, as far as it explains why a process is in it.
 enum class role : std::uint8_t {
   code,     // of the program itself
-  library,  // of a communication library, and none of the following
-  setup,    // its begin and end
+  library,  // of a communication library, but none of the following
+  setup,    // start and end of the library
   point_to_point,
-  all_to_all,  // collectives: nobody leaves before all have come
-  one_to_all,  // nobody leaves before the root has come
-  all_to_one,  // the root does not leave before all have come
+  all_to_all,  // collectives: no process leaves before all have entered
+  one_to_all,  // no process leaves before the root has entered
+  all_to_one,  // the root does not leave before all have entered
   other_collective,
   one_sided,
   files,
@@ -58,15 +58,15 @@ inline constexpr std::size_t collectives = 23;
 struct definitions {
   struct process {
     std::string name, host = {};
-    std::string paradigm = {};  // "mpi", "shmem" or what else it communicates by; empty: nothing
+    std::string paradigm = {};  // "mpi", "shmem" or another communication paradigm; empty: none
     int rank = -1;
-    int job = 0;  // several jobs may be in one trace, each with a rank 0
+    int job = 0;  // a trace may contain several jobs, each with a rank 0
   };
   struct location {
     std::string name;
     std::uint32_t process = 0;
     std::uint64_t events = 0;
-    bool is_thread = true;  // else of metrics
+    bool is_thread = true;  // otherwise of metrics
   };
   struct region {
     std::string name;
@@ -86,10 +86,10 @@ struct definitions {
     std::string name, unit, host;
   };
 
-  // The process that `rank` is to `mine` in a communicator; no_one where it is none.
+  // The process that `rank` refers to, for `mine`, in a communicator; no_one if there is none.
   [[nodiscard]] std::uint32_t peer_of(std::uint32_t communicator, std::uint32_t mine, std::int32_t rank) const;
 
-  std::string creator = {};  // of the archive: "Lull", "Score-P 8.4"
+  std::string creator = {};  // tool that wrote the archive: "Lull", "Score-P 8.4"
   std::uint64_t begin_ns = 0, length_ns = 0;
   std::vector<process> processes;
   std::vector<location> locations;
@@ -99,7 +99,7 @@ struct definitions {
   std::vector<metric> metrics;
 };
 
-// What an event has beside its time and location.
+// What an event contains in addition to its time and location.
 enum class happening : std::uint8_t {
   enter,                        // region
   leave,                        // region
@@ -129,12 +129,12 @@ enum class happening : std::uint8_t {
 
 struct event {
   std::uint64_t time_ns = 0;
-  std::uint32_t location = 0;  // by its place in definitions
+  std::uint32_t location = 0;  // index in definitions
   happening what = happening::enter;
   collective operation = collective::barrier;
   std::uint32_t region = no_one;
   std::uint32_t communicator = no_one;
-  std::int32_t peer = -1;  // rank in the communicator; a root: -1 none
+  std::int32_t peer = -1;  // rank in the communicator; for a root, -1: none
   std::uint32_t tag = 0;
   std::uint64_t bytes = 0;
   std::uint64_t received = 0;
@@ -142,7 +142,7 @@ struct event {
   double value = 0;
 };
 
-// Told each event in turn.
+// Receives all events, one after the other.
 class event_visitor {
  public:
   virtual ~event_visitor() = default;

@@ -12,7 +12,7 @@ struct named_collective {
   collective what;
 };
 
-// Of MPI first, then of OpenSHMEM.
+// First those of MPI, then those of OpenSHMEM.
 constexpr std::array operations{
     named_collective{"barrier", collective::barrier},
     named_collective{"bcast", collective::broadcast},

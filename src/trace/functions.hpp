@@ -1,4 +1,4 @@
-// What the functions of MPI and OpenSHMEM do, by their names, which are regular.
+// What the functions of MPI and OpenSHMEM do, according to their names, which are regular.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,9 +11,10 @@ namespace lull::trace {
 // "MPI_Send" and "PMPI_SEND" are "send", "shmem_quiet" is "quiet".
 [[nodiscard]] std::string bare_name(std::string_view function);
 [[nodiscard]] role role_of_function(std::string_view paradigm, std::string_view name);
-// A function that asks whether something is complete or has come, and does not wait for it.
+// A function that checks whether something is complete or has arrived, and does not wait for it.
 [[nodiscard]] bool is_polling(std::string_view paradigm, std::string_view name);
-// Of a function that all of a communicator or window call; non-blocking and persistent ones are as the blocking one.
+// For a function that all members of a communicator or window call; non-blocking and persistent ones count as the
+// blocking one.
 [[nodiscard]] std::optional<collective> collective_of_function(std::string_view name);
 
 }  // namespace lull::trace

@@ -1,5 +1,5 @@
-// The settings of this room: where a traced program writes, and how much. Merged with those of the other rooms in
-// base/settings.hpp.
+// The settings of this room: where a traced program writes, and how much. base/settings.hpp merges them with those of
+// the other rooms.
 #pragma once
 #include <array>
 

@@ -1,4 +1,4 @@
-// The time of processes by what it went on, whole and in bins; and calls, whose first part may turn out to be a wait.
+// How processes spend their time, in total and in bins; and calls whose first part may turn out to be a wait.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@ class time_account {
 
   [[nodiscard]] std::size_t bin(std::uint64_t ns) const { return std::min<std::size_t>(ns / width_ns_, bins_ - 1); }
 
-  // `sign` -1 takes away again.
+  // `sign` -1 subtracts.
   void add(std::uint32_t process, time_state state, std::uint64_t begin, std::uint64_t end, double sign = 1) {
     if (end <= begin) return;
     const auto s = static_cast<std::size_t>(state);
@@ -42,7 +42,7 @@ class time_account {
   std::vector<float> in_bins_;
 };
 
-// Calls that are under way, or that somebody still asks about.
+// Calls that are in progress or still referenced.
 class call_pool {
  public:
   using handle = std::uint32_t;
@@ -80,9 +80,9 @@ class call_pool {
   }
   [[nodiscard]] std::uint64_t begun(handle h) const { return calls_[h].begin; }
   [[nodiscard]] std::uint32_t region(handle h) const { return calls_[h].region; }
-  // Whether it was still there at `ns`.
+  // Whether the call had not ended at `ns`.
   [[nodiscard]] bool lasts_beyond(handle h, std::uint64_t ns) const { return calls_[h].end == 0 || calls_[h].end > ns; }
-  // From its begin until then it waited; what was found earlier to be a wait stays one.
+  // The call waited from its begin until then; an earlier finding of a wait stays.
   void waited(handle h, std::uint64_t until, time_state why) {
     call& c = calls_[h];
     if (c.end != 0) until = std::min(until, c.end);

@@ -68,14 +68,14 @@ class definition_writer {
   }
 
  private:
-  // A number for a text, defined when it is first asked for.
+  // The number of a text, which is defined at its first use.
   OTF2_StringRef text(const std::string& of) {
     const auto [found, is_new] = texts_.try_emplace(of, static_cast<OTF2_StringRef>(texts_.size()));
     if (is_new) check(OTF2_GlobalDefWriter_WriteString(to_, found->second, of.c_str()));
     return found->second;
   }
 
-  // Nothing stands in them: all numbers are the archive's already. Readers look for them all the same.
+  // Writes empty local definitions: all numbers are global already, but readers open these files in any case.
   void write_local() {
     check(OTF2_Archive_OpenDefFiles(archive_));
     for (std::size_t i = 0; i < all_.locations.size(); ++i) {
@@ -95,7 +95,7 @@ class definition_writer {
       check(OTF2_GlobalDefWriter_WriteParadigm(to_, OTF2_PARADIGM_SHMEM, text("SHMEM"), OTF2_PARADIGM_CLASS_PROCESS));
   }
 
-  // The machine, its hosts, their processes, the threads of these.
+  // The machine, its hosts, their processes, and the threads of these.
   void write_system() {
     check(OTF2_GlobalDefWriter_WriteSystemTreeNode(to_, 0, text("machine"), text("machine"),
                                                    OTF2_UNDEFINED_SYSTEM_TREE_NODE));
@@ -128,7 +128,7 @@ class definition_writer {
     }
   }
 
-  // First of all who communicates; then groups of them, of which communicators and windows are made.
+  // First all communicating locations; then the groups of them that communicators and windows use.
   void write_groups() {
     std::map<std::string, std::vector<std::uint64_t>> speaking;  // locations by paradigm
     std::vector<std::uint64_t> place(all_.processes.size(), 0);  // of a process, in the list of its paradigm
@@ -172,7 +172,7 @@ class definition_writer {
                                              all_.windows[i].communicator, OTF2_RMA_WIN_FLAG_NONE));
   }
 
-  // Of each host a class of metrics: joules of each channel since the begin, then the watts since the reading before.
+  // Metrics of each host: the joules of each channel since the begin, then the watts since the previous reading.
   void write_energy() {
     OTF2_MetricMemberRef member = 0;
     for (const energy_series& host : energy_) {

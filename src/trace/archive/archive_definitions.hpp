@@ -1,4 +1,4 @@
-// The definitions of a trace as OTF2 has them, written.
+// Writes the definitions of a trace to an OTF2 archive.
 #pragma once
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace lull::trace {
 
-// Closes the local files of definitions, too: there is one for each location. Throws lull::error.
+// Also closes the local definition files, one per location. Throws lull::error.
 void write_definitions(OTF2_Archive* archive, const definitions& all, const std::vector<energy_series>& energy);
 
 }  // namespace lull::trace

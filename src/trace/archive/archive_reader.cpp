@@ -23,17 +23,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t at_once = 512;  // events of a location that are read ahead
+constexpr std::uint64_t at_once = 512;  // events that are read ahead per location
 constexpr std::uint64_t beat_every = 1 << 18;
-constexpr std::uint64_t longest_lead_ns = 1'000'000'000'000'000;  // from the begin that an archive names to its events
+constexpr std::uint64_t longest_lead_ns = 1'000'000'000'000'000;  // from the begin that an archive states to its first
+                                                                  // event
 
 template <class T>
 using deleter = void (*)(T*);
 template <class T>
 using owned = std::unique_ptr<T, deleter<T>>;
 
-// A location: its reader, and the events that were read ahead. Their times are the archive's ticks until they are handed
-// out.
+// A location: its reader, and the events that were read ahead. Their times are ticks of the archive until they are
+// passed on.
 struct stream {
   std::uint32_t location = 0;
   OTF2_EvtReader* reader = nullptr;
@@ -52,7 +53,7 @@ std::uint32_t communicator(void* user, OTF2_CommRef c) {
 }
 std::uint32_t window(void* user, OTF2_RmaWinRef w) { return static_cast<stream*>(user)->numbers->windows.of(w); }
 
-// The callbacks, each of OTF2's form for its event.
+// The callbacks, each with OTF2's signature for its event.
 constexpr auto ok = OTF2_CALLBACK_SUCCESS;
 using L = OTF2_LocationRef;
 using T = OTF2_TimeStamp;
@@ -204,7 +205,7 @@ owned<OTF2_EvtReaderCallbacks> all_callbacks() {
   return c;
 }
 
-// A file for each location is open.
+// Each location has an open file.
 void allow_open_files(std::size_t files) {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > files + 100) return;
@@ -228,7 +229,7 @@ struct archive_reader::state {
     }
   }
 
-  // Fills what is read ahead; false: the location has no more.
+  // Reads ahead; returns false if the location has no more events.
   bool refill(stream& s) const {
     s.events.clear();
     s.at = 0;
@@ -241,7 +242,7 @@ struct archive_reader::state {
     return !s.events.empty();
   }
 
-  // Opens the events and reads the first of each location, which say where the trace begins.
+  // Opens the events and reads the first of each location, which determine where the trace begins.
   void open() {
     if (opened) return;
     opened = true;
@@ -266,8 +267,8 @@ struct archive_reader::state {
     find_begin();
   }
 
-  // An archive names a time that no event may precede. Where corrected clocks do, or where that time is no begin at all
-  // (0, and events by the clock of the day), the trace begins with its first event.
+  // An archive states a time before all events. If events with corrected clocks precede it, or if it is no begin at all
+  // (0, with events in wall clock time), the trace begins with its first event.
   void find_begin() {
     std::optional<std::int64_t> first;
     for (const stream& s : streams)
@@ -281,7 +282,7 @@ struct archive_reader::state {
     all.length_ns = numbers.ns_of_ticks(numbers.length_ticks);
   }
 
-  // Of its next event, since the begin.
+  // Ticks from the begin to the stream's next event.
   [[nodiscard]] std::int64_t ticks(const stream& s) const { return numbers.ticks_since_begin(s.events[s.at].time_ns); }
 
   const std::string asked;
@@ -334,7 +335,7 @@ void archive_reader::read(event_visitor& to, const reading_progress& progress) {
   while (!next.empty()) {
     stream& first = streams[next.top()];
     next.pop();
-    // As long as no other location is earlier, without a look at the queue.
+    // Continues without the queue while no other location is earlier.
     const std::int64_t until = next.empty() ? std::numeric_limits<std::int64_t>::max() : s.ticks(streams[next.top()]);
     bool more = true;
     do {

@@ -1,10 +1,11 @@
-// Reads an archive in OTF2, of Lull or of another tool (Score-P), from its begin to its end in the order of time. Memory
-// does not grow with the length of the trace: of each location a piece of its file and a few hundred events are held.
+// Reads an OTF2 archive, written by Lull or another tool (Score-P), from begin to end in order of time. Memory does not
+// grow with the length of the trace: for each location it holds a piece of its file and a few hundred events.
 //
 //   archive_reader archive(folder_or_anchor);
-//   archive.all();                      what is defined
-//   archive.open();                     opens the events: from here on begin and length in all() are those of the events
-//   archive.read(visitor);              every event that events.hpp has a word for
+//   archive.all();                      the definitions
+//   archive.open();                     opens the events; from here on, begin and length in all() are those of the
+//                                       events
+//   archive.read(visitor);              passes on every event that events.hpp defines
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -15,10 +16,10 @@
 
 namespace lull::trace {
 
-// The anchor, FILE.otf2, of an archive: the path itself, or the only one in a folder. Throws lull::error.
+// The anchor of an archive, FILE.otf2: the path itself, or the only one in a folder. Throws lull::error.
 [[nodiscard]] std::filesystem::path find_anchor(const std::filesystem::path& path);
 
-// Events read and their number. False: stop.
+// Gets the number of events read, and their total. Returns false to stop.
 using reading_progress = std::function<bool(std::uint64_t done, std::uint64_t all)>;
 
 class archive_reader {
@@ -29,9 +30,10 @@ class archive_reader {
   archive_reader& operator=(const archive_reader&) = delete;
 
   [[nodiscard]] const definitions& all() const;
-  // For who needs begin and length before the events. Throws as read() does.
+  // For callers that need begin and length before the events. Throws as read() does.
   void open();
-  // Once; opens the events where open() has not. Times are nanoseconds since all().begin_ns. Throws lull::error where the archive is damaged, or was stopped.
+  // Call once; opens the events if open() has not. Times are nanoseconds since all().begin_ns. Throws lull::error if
+  // the archive is damaged, or `progress` stopped it.
   void read(event_visitor& to, const reading_progress& progress = {});
 
  private:

@@ -32,9 +32,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned most_threads = 4;
-constexpr std::uint64_t event_chunk = 256 << 10;  // of each location, when written and when read again
+constexpr std::uint64_t event_chunk = 256 << 10;  // per location, for writing and for reading
 
-// Whoever writes it ends it; what was begun is removed when it is not kept.
+// The folder in which an archive is written; removed with its content unless it is moved.
 class aside_folder {
  public:
   explicit aside_folder(const fs::path& into) : path_(into / (".archive-" + std::to_string(getpid()))) {
@@ -48,7 +48,7 @@ class aside_folder {
     fs::remove_all(path_, ignored);
   }
   [[nodiscard]] const fs::path& path() const { return path_; }
-  // The anchor last: where it is, the archive is whole.
+  // Moves the anchor last: if it exists, the archive is complete.
   void move_to(const fs::path& into) const {
     fs::remove(into / "traces.otf2");
     fs::remove(into / "traces.def");
@@ -60,7 +60,7 @@ class aside_folder {
   fs::path path_;
 };
 
-// What OTF2 holds of a file before it is written. By itself it would take 128 MiB for each thread of a process.
+// OTF2's buffers for a file before it is written. Its default allocator would use 128 MiB for each thread of a process.
 using chunks = std::vector<std::unique_ptr<char[]>>;
 
 std::size_t most_chunks(OTF2_FileType type) { return type == OTF2_FILETYPE_EVENTS ? 8 : 32; }
@@ -68,7 +68,7 @@ std::size_t most_chunks(OTF2_FileType type) { return type == OTF2_FILETYPE_EVENT
 void* take_chunk(void*, OTF2_FileType type, OTF2_LocationRef, void** of_file, std::uint64_t bytes) {
   if (*of_file == nullptr) *of_file = std::make_unique<chunks>().release();
   auto& taken = *static_cast<chunks*>(*of_file);
-  if (taken.size() == most_chunks(type)) return nullptr;  // now it is written
+  if (taken.size() == most_chunks(type)) return nullptr;  // makes OTF2 write the file
   return taken.emplace_back(std::make_unique<char[]>(bytes)).get();
 }
 
@@ -158,7 +158,7 @@ class process_writer : public event_visitor {
     last_ns = std::max(last_ns, e.time_ns);
   }
 
-  // The number of events of each location goes to `all`.
+  // Stores the number of events of each location in `all`.
   void close(definitions& all) {
     for (std::size_t location = 0; location < writers_.size(); ++location) {
       if (writers_[location].handle == nullptr) continue;
@@ -233,7 +233,7 @@ class process_writer : public event_visitor {
       case happening::lock_released:
         return OTF2_EvtWriter_RmaReleaseLock(w, nullptr, e.time_ns, e.communicator, peer, 0);
       case happening::metric:
-        break;  // written by write_energy
+        break;  // write_energy writes them
     }
     return OTF2_SUCCESS;
   }
@@ -242,7 +242,7 @@ class process_writer : public event_visitor {
   std::vector<writer> writers_;  // by location
 };
 
-// The processes, several at a time.
+// Converts several processes in parallel.
 class converter {
  public:
   converter(joined& all, const joined_clocks& clocks, const archive& to, const conversion_progress& progress)
@@ -302,7 +302,7 @@ class converter {
   std::exception_ptr failure_;
 };
 
-// The clocks of hosts corrected by messages; how many of these there were, and how many still arrive too early.
+// Corrects the clocks of hosts by messages; counts these, and those that still arrive before they were sent.
 void join_hosts(const joined& all, joined_clocks& clocks, conversion& made) {
   if (clocks.clocks() < 2) return;
   const std::vector<crossing> before = find_crossings(all, clocks);
@@ -313,14 +313,14 @@ void join_hosts(const joined& all, joined_clocks& clocks, conversion& made) {
       std::ranges::count_if(after, [](const crossing& m) { return m.received_ns < m.sent_ns; }));
 }
 
-// One location for the energy of each host, in its first process.
+// Writes the energy of each host to a location of its first process.
 std::uint64_t write_energy(const archive& to, joined& all, const joined_clocks& clocks,
                            std::vector<energy_series>& hosts, converter& span) {
   std::uint64_t events = 0;
   std::uint32_t metric = 0;
   for (energy_series& host : hosts) {
     auto at = std::ranges::find(all.all.processes, host.host, &definitions::process::host);
-    if (at == all.all.processes.end()) at = all.all.processes.begin();  // all ran on virtual hosts of it
+    if (at == all.all.processes.end()) at = all.all.processes.begin();  // all its processes ran on virtual hosts
 
     host.location = static_cast<std::uint32_t>(all.all.locations.size());
     host.metric_class = metric++;

@@ -81,7 +81,7 @@ void joined_clocks::correct(std::span<const crossing> messages) {
   const auto [first, last] = std::ranges::minmax(messages, {}, &crossing::received_ns);
   const std::int64_t begin = first.received_ns;
   const std::int64_t width = (last.received_ns - begin) / static_cast<std::int64_t>(windows) + 1;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, least_times> found;  // the lower clock first
+  std::map<std::pair<std::uint32_t, std::uint32_t>, least_times> found;  // keyed by lower and higher clock
   for (const crossing& m : messages) {
     if (m.from == m.to) continue;
     least_times& least = found[{std::min(m.from, m.to), std::max(m.from, m.to)}];
@@ -90,7 +90,7 @@ void joined_clocks::correct(std::span<const crossing> messages) {
     auto& time = direction[static_cast<std::size_t>(w)];
     time = std::min(time, m.received_ns - m.sent_ns);
   }
-  // Breadth first from the first clock, each by one that is corrected already.
+  // Breadth first from the first clock; each clock is corrected relative to one that is done.
   std::vector<bool> done(lines_.size(), false);
   std::vector<std::uint32_t> next{0};
   done[0] = true;
@@ -102,13 +102,14 @@ void joined_clocks::correct(std::span<const crossing> messages) {
       line& other_line = lines_[other];
       for (std::size_t w = 0; w < windows; ++w) {
         if (least.there[w] == unknown || least.back[w] == unknown) continue;
-        const std::int64_t high_is_ahead = (least.there[w] - least.back[w]) / 2;  // the way takes as long back
+        const std::int64_t high_is_ahead = (least.there[w] - least.back[w]) / 2;  // assumes equal delays in both
+                                                                                  // directions
         const std::int64_t middle = begin + static_cast<std::int64_t>(w) * width + width / 2;
         std::int64_t add = other == high ? -high_is_ahead : high_is_ahead;
         if (!lines_[known].corrections.empty()) add += corrected(lines_[known], middle) - middle;
         other_line.corrections.push_back({middle, add});
       }
-      if (other_line.corrections.empty()) continue;  // messages one way only say too little
+      if (other_line.corrections.empty()) continue;  // messages in one direction are not sufficient
       done[other] = true;
       next.push_back(other);
     }

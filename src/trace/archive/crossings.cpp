@@ -9,15 +9,17 @@
 namespace lull::trace {
 namespace {
 
-// Of the messages of one sender, receiver, communicator and tag, which do not overtake each other.
+// Messages kept of each combination of sender, receiver, communicator and tag, whose messages do not overtake each
+// other.
 constexpr std::uint64_t all_of_the_first = 256;
-constexpr std::uint64_t one_of = 64;  // of those that follow
+constexpr std::uint64_t one_of = 64;  // of the following ones
 
 bool is_kept(std::uint64_t ordinal) { return ordinal < all_of_the_first || ordinal % one_of == 0; }
 
 struct stream {
   std::uint64_t sends = 0, receives = 0;
-  std::unordered_map<std::uint64_t, std::int64_t> sent, received;  // by ordinal, those whose other end is not found yet
+  std::unordered_map<std::uint64_t, std::int64_t> sent, received;  // by ordinal, those whose other end has yet to be
+                                                                   // found
 };
 
 class finder : public event_visitor {

@@ -1,4 +1,4 @@
-// Messages between hosts whose clocks differ, with the times that the clocks gave: what joined_clocks::correct needs.
+// Messages between hosts with different clocks, with their uncorrected times, for joined_clocks::correct.
 #pragma once
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace lull::trace {
 
-// Reads all records once; of a stream of messages a part is kept, spread over the run.
+// Reads all records once; keeps a part of the messages, spread over the run.
 [[nodiscard]] std::vector<crossing> find_crossings(const joined& all, const joined_clocks& clocks);
 
 }  // namespace lull::trace

@@ -20,7 +20,7 @@ std::vector<energy_sample> energy_series::samples() const {
     for (const auto& of : joules) sample.values.push_back(of[i] - of[0]);
     for (const auto& of : joules) {
       const std::size_t later =
-          std::min(std::max<std::size_t>(i, 1), time_ns.size() - 1);  // of the first: until the next
+          std::min(std::max<std::size_t>(i, 1), time_ns.size() - 1);  // for the first: up to the next
       const std::size_t before = later == 0 ? 0 : later - 1;
       const double seconds = static_cast<double>(time_ns[later] - time_ns[before]) * 1e-9;
       sample.values.push_back(seconds > 0 ? (of[later] - of[before]) / seconds : 0);

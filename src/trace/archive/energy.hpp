@@ -1,4 +1,4 @@
-// What the meter read while a program was traced, one file HOST.energy a host beside the records:
+// The readings of the meter while a program was traced, in one file HOST.energy per host, next to the records:
 //
 //   {"host": …, "channels": [{"name", "domain", "kind"}], "time_ns": [CLOCK_MONOTONIC …], "joules": [[a channel's …] …]}
 #pragma once
@@ -15,7 +15,7 @@ struct energy_channel {
 
 struct energy_sample {
   std::int64_t time_ns;
-  std::vector<double> values;  // of each channel joules since the begin, then of each the watts since the sample before
+  std::vector<double> values;  // joules of each channel since the begin, then watts of each since the previous sample
 };
 
 struct energy_series {
@@ -28,7 +28,7 @@ struct energy_series {
   [[nodiscard]] std::vector<energy_sample> samples() const;
 };
 
-// Throws lull::error for a file of another form.
+// Throws lull::error if a file has another form.
 [[nodiscard]] std::vector<energy_series> read_energy(const std::filesystem::path& raw);
 
 }  // namespace lull::trace

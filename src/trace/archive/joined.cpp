@@ -18,8 +18,8 @@ namespace {
 
 std::int64_t started(const raw_process& p) { return p.clocks.empty() ? 0 : p.clocks.front().realtime_ns; }
 
-// The jobs of a run: what a launcher started together. A rank that is there twice under one name of a job is of the next
-// job of that name, in the order of time.
+// The jobs of a run: the processes that a launcher started together. A second process with the same rank and job name
+// belongs to the next job of that name, in order of time.
 class jobs_of_run {
  public:
   explicit jobs_of_run(const std::vector<raw_process>& raw) {
@@ -38,7 +38,7 @@ class jobs_of_run {
     }
   }
 
-  // By rank; null: there is nothing of that rank.
+  // By rank; null if there are no records of that rank.
   [[nodiscard]] const std::vector<std::vector<const raw_process*>>& members() const { return members_; }
 
  private:
@@ -46,7 +46,7 @@ class jobs_of_run {
   std::vector<std::vector<const raw_process*>> members_;
 };
 
-// A time of the process's counter by its clock of the day: good enough to order what jobs did.
+// Converts a time of the process's counter by its wall clock; accurate enough to order jobs.
 double realtime_of(const raw_process& p, std::uint64_t ticks) {
   if (p.clocks.empty()) return 0;
   const clock_pair &first = p.clocks.front(), &last = p.clocks.back();
@@ -81,12 +81,12 @@ class joiner {
   using members = std::vector<std::uint32_t>;
   using groups = std::pair<members, members>;  // the second: of an inter-communicator
 
-  // A communicator as the processes of one job know it. Members of other jobs are no_one until join_jobs() has found
-  // what their job calls it.
+  // A communicator as seen by the processes of one job. Members in other jobs are no_one until join_jobs() has found
+  // the corresponding view of their job.
   struct view {
     groups who;
     int job;
-    double made = std::numeric_limits<double>::max();  // when, by the clock of the day
+    double made = std::numeric_limits<double>::max();  // by the wall clock
     std::string name = {};
     std::uint32_t means = no_one;  // the communicator of the trace
   };
@@ -116,7 +116,7 @@ class joiner {
       return static_cast<std::uint32_t>(made_.all.locations.size() - 1);
     };
     if (raw == nullptr || raw->logs.empty()) {
-      p.locations = {add_location("main thread")};  // a process has one, even if nothing of it is there
+      p.locations = {add_location("main thread")};  // every process has one, even without records
     } else {
       std::map<std::uint64_t, std::uint32_t> of_thread;
       p.locations.resize(raw->logs.size());
@@ -145,7 +145,7 @@ class joiner {
     return found->second;
   }
 
-  // no_one where a rank is of another job, or is none.
+  // no_one if a rank belongs to another job, or is none.
   [[nodiscard]] members processes_of(const std::vector<int>& ranks, int job) const {
     const std::size_t size = jobs_.members()[static_cast<std::size_t>(job)].size();
     members found;
@@ -177,7 +177,7 @@ class joiner {
     }
   }
 
-  // What both know together, if neither knows what the other does.
+  // The combination of two views; none if both know the same member.
   static std::optional<groups> both(const groups& a, const groups& b) {
     const auto merged = [](const members& x, const members& y) -> std::optional<members> {
       if (x.size() != y.size()) return std::nullopt;
@@ -188,7 +188,7 @@ class joiner {
       }
       return made;
     };
-    const std::pair ways{b, groups(b.second, b.first)};  // each side of an inter-communicator has its own group first
+    const std::pair ways{b, groups(b.second, b.first)};  // each side of an inter-communicator lists its own group first
     for (const groups& other : {ways.first, ways.second}) {
       auto first = merged(a.first, other.first), second = merged(a.second, other.second);
       if (first && second) return groups(std::move(*first), std::move(*second));
@@ -199,9 +199,9 @@ class joiner {
     return !std::ranges::count(of.first, no_one) && !std::ranges::count(of.second, no_one);
   }
 
-  // Finds what a communicator of several jobs is called in each: a job that has spawned another, or is connected to one.
-  // They make it at the same time, and one knows the members that the other does not. Where more than one fits, none is
-  // taken: messages between the wrong processes would be worse than none.
+  // Matches the views of a communicator that spans several jobs: a job that has spawned another, or is connected to
+  // one. The jobs create it at the same time, and one knows the members that the other does not. If several views
+  // match, none is used: messages between wrong processes would be worse than none.
   void join_jobs() {
     struct shared {
       groups who;
@@ -234,7 +234,7 @@ class joiner {
       whole.push_back(std::move(with));
       open.erase(open.begin() + static_cast<std::ptrdiff_t>(fit[0].first));
     }
-    // Numbered as processes have defined them, not by time.
+    // Numbered in the order in which processes have defined them, not by time.
     std::ranges::stable_sort(whole, {}, [](const shared& s) { return *std::ranges::min_element(s.views); });
     for (const shared& one : whole) {
       const auto number = static_cast<std::uint32_t>(made_.all.communicators.size());
@@ -278,7 +278,7 @@ class joiner {
     }
   }
 
-  // A line for all processes that ended alike.
+  // One line for all processes that ended in the same manner.
   void remark(const std::vector<std::string>& names, const char* of_one, const char* of_several, const char* rest) {
     if (names.size() == 1) made_.remarks.push_back(fmt::format("{} {}{}", names[0], of_one, rest));
     if (names.size() > 1)
@@ -316,8 +316,10 @@ class joiner {
   members first_of_job_;
   std::map<std::pair<std::string, std::string>, std::uint32_t> regions_;
   std::vector<view> views_;
-  std::map<std::tuple<int, groups, int>, std::size_t> view_numbers_;  // by job, members, and how often these before
-  std::map<std::size_t, std::vector<std::size_t>> views_of_;          // of each process, as its communicators
+  std::map<std::tuple<int, groups, int>, std::size_t> view_numbers_;  // by job, members, and number of earlier ones
+                                                                      // with these
+  std::map<std::size_t, std::vector<std::size_t>> views_of_;          // of each process, in the order of its
+                                                                      // communicators
   std::map<std::pair<std::uint32_t, int>, std::uint32_t> windows_;
 };
 

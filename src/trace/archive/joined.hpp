@@ -1,5 +1,5 @@
-// What each process has defined for itself, joined into the definitions of one trace: regions by name, communicators and
-// windows by members and by the order in which they were made, jobs by the ranks that there are in each.
+// Joins the definitions of single processes to those of one trace: regions by name, communicators and windows by their
+// members and order of creation, jobs by the ranks in each.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace lull::trace {
 
-// What the numbers of a process mean.
+// What the numbers of a process refer to.
 class number_map {
  public:
   void add(std::uint16_t number, std::uint64_t from_ticks, std::uint32_t means);
-  // no_one where the number was never defined.
+  // no_one if the number was never defined.
   [[nodiscard]] std::uint32_t at(std::uint16_t number, std::uint64_t ticks) const {
     if (number >= by_number_.size()) return no_one;
     const auto& meanings = by_number_[number];
@@ -33,18 +33,18 @@ class number_map {
 
 struct joined_process {
   const raw_process* raw;
-  std::uint32_t program = no_one;             // the region that holds the whole run of the main thread
-  std::vector<std::uint32_t> locations = {};  // of each of its logs; those of one thread have one
+  std::uint32_t program = no_one;             // the region of the main thread's whole run
+  std::vector<std::uint32_t> locations = {};  // of each of its logs; those of one thread share one
   number_map regions = {}, communicators = {}, windows = {};
 };
 
 struct joined {
   definitions all;
-  std::vector<joined_process> processes;  // as in all.processes
-  std::vector<std::string> remarks;       // what is missing, a line each
+  std::vector<joined_process> processes;  // in the order of all.processes
+  std::vector<std::string> remarks;       // what is missing, one line each
 };
 
-// `raw` must outlive what is returned. Processes that recorded nothing are left out.
+// `raw` must outlive the result. Processes without records are left out.
 [[nodiscard]] joined join(const std::vector<raw_process>& raw);
 
 }  // namespace lull::trace

@@ -1,4 +1,4 @@
-// OTF2's own calls, with errors as Lull's. Only this room's two sides of an archive include it.
+// OTF2's calls, with errors reported as lull::error. Only reader and writer of archives include it.
 #pragma once
 #include <otf2/otf2.h>
 
@@ -6,12 +6,12 @@
 
 namespace lull::trace {
 
-// OTF2 says on stderr what went wrong; from the first call of this on, `failed_otf2` says it instead.
+// OTF2 prints errors to stderr; after this call it does not, and `failed_otf2` reports them.
 void quiet_otf2();
-// Throws lull::error with what OTF2 has said last in this thread.
+// Throws lull::error with OTF2's last error message in this thread.
 [[noreturn]] void failed_otf2(const std::string& asked, const std::string& remedy = {});
 
-// For who writes: what the processes recorded is still there.
+// The fix for errors of writing: the processes' records are kept.
 inline constexpr const char* make_room =
     "make room on that disk and call lull trace convert with the folder: what was recorded is still in it";
 

@@ -14,7 +14,7 @@ namespace {
 
 using unique_callbacks = std::unique_ptr<OTF2_GlobalDefReaderCallbacks, void (*)(OTF2_GlobalDefReaderCallbacks*)>;
 
-// As the archive has them, before their references to each other are followed.
+// The definitions as the archive contains them, before references between them are resolved.
 struct as_read {
   std::uint64_t resolution = 1'000'000'000, offset = 0, length = 0, realtime = OTF2_UNDEFINED_TIMESTAMP;
   std::unordered_map<OTF2_StringRef, std::string> texts;
@@ -197,7 +197,7 @@ class resolver {
     return found == read_.texts.end() ? "" : found->second;
   }
 
-  // The node of the system's tree that is a host: Score-P's class is "node"; else the lowest.
+  // The node of the system tree that is a host: the one of Score-P's class "node"; otherwise the lowest.
   [[nodiscard]] std::string host(OTF2_SystemTreeNodeRef lowest) const {
     for (auto at = read_.nodes.find(lowest); at != read_.nodes.end(); at = read_.nodes.find(at->second.parent))
       if (text(at->second.kind) == "node") return text(at->second.name);
@@ -250,7 +250,7 @@ class resolver {
     if (found == read_.groups.end() || found->second.type == OTF2_GROUP_TYPE_COMM_SELF) return {};
     const auto speaking = speaking_.find(found->second.paradigm);
     if (speaking == speaking_.end()) return {};
-    if (found->second.flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) return speaking->second;  // ranks are of all
+    if (found->second.flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) return speaking->second;  // ranks refer to all
     std::vector<std::uint32_t> processes;
     for (const std::uint64_t place : found->second.members)
       processes.push_back(place < speaking->second.size() ? speaking->second[place] : no_one);

@@ -1,4 +1,4 @@
-// The definitions of an archive in OTF2, read: their numbers in the archive, which may have gaps, become places here.
+// Reads the definitions of an OTF2 archive: converts its numbers, which may have gaps, to indices.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@ namespace lull::trace {
 class place_of_number {
  public:
   void add(std::uint32_t number, std::uint32_t place) { places_[number] = place; }
-  // Most archives number without gaps; then it is found at once.
+  // Most archives number without gaps, so this finds the index at once.
   [[nodiscard]] std::uint32_t of(std::uint32_t number) const {
     if (number < dense_.size()) return dense_[number];
     const auto found = places_.find(number);
@@ -37,15 +37,15 @@ struct definition_numbers {
   static constexpr std::uint64_t ns_per_second = 1'000'000'000;
 
   place_of_number regions, communicators, windows;
-  std::vector<OTF2_LocationRef> location_ids;                              // by place
+  std::vector<OTF2_LocationRef> location_ids;                              // by index
   std::unordered_map<OTF2_MetricRef, std::vector<std::uint32_t>> metrics;  // classes and instances
 
   std::uint64_t ticks_per_second = ns_per_second;
   std::uint64_t begin_ticks = 0;
   std::uint64_t length_ticks = 0;
 
-  // Time stamps wrap: what a correction of a clock puts before 0 is just before the largest number. Two of them are less
-  // than 2^63 ticks apart.
+  // Time stamps wrap: a clock correction may move a time below 0, that is, to just before the largest number. Any two
+  // of them are less than 2^63 ticks apart.
   [[nodiscard]] std::int64_t ticks_since_begin(OTF2_TimeStamp time) const {
     return static_cast<std::int64_t>(time - begin_ticks);
   }
@@ -54,7 +54,7 @@ struct definition_numbers {
     const std::int64_t since = ticks_since_begin(time);
     return since <= 0 ? 0 : ns_of_ticks(static_cast<std::uint64_t>(since));
   }
-  // Exact to the nanosecond below, whatever the resolution; the largest number where the result has more than 64 bits.
+  // Rounded down to the nanosecond, for any resolution; the largest number if the result exceeds 64 bits.
   [[nodiscard]] std::uint64_t ns_of_ticks(std::uint64_t ticks) const {
     if (ticks_per_second == ns_per_second) return ticks;
     const std::uint64_t seconds = ticks / ticks_per_second, rest = ticks % ticks_per_second;
@@ -74,7 +74,7 @@ struct definition_numbers {
 
 void read_definitions(OTF2_Reader* reader, const std::string& asked, definitions& all, definition_numbers& numbers);
 
-// What each location defines for itself: other numbers, and how far its clock is off. OTF2 applies them to events.
+// The local mappings of each location: different numbers, and the offset of its clock. OTF2 applies them to events.
 void read_mappings(OTF2_Reader* reader, const std::string& asked, const std::vector<OTF2_LocationRef>& locations);
 
 }  // namespace lull::trace

@@ -14,20 +14,20 @@ namespace {
 
 constexpr std::uint64_t beat_every = 1 << 16;
 
-// A call and what is said more of it.
+// A call's record, followed by those that say more of it.
 struct call {
   std::span<const record> records;
   std::uint64_t end_ticks;
 };
 
-// A thread, told in the order of time.
+// A thread, whose events are emitted in order of time.
 struct thread_told {
   std::uint32_t location = 0;
   std::uint64_t last_ns = 0;
   std::vector<std::uint32_t> open = {};  // regions of the program
 };
 
-// Where the reading of a log is.
+// The reading position in a log.
 class cursor {
  public:
   cursor(const std::filesystem::path& path, thread_told& thread) : thread(thread), log_(path), left_(log_.records()) {
@@ -60,7 +60,7 @@ class cursor {
   call next_{};
 };
 
-// A request that is under way, or persistent.
+// A request that is active or persistent.
 struct request {
   kind what;  // posted_…
   bool persistent = false, active = true;
@@ -96,7 +96,7 @@ class player {
     }
     several_threads_ = threads.size() > 1;
     std::uint64_t said = 0;
-    // The log whose call ended first goes first: a request is posted before another thread completes it.
+    // Takes the log whose call ended first, so that a request is posted before another thread completes it.
     for (;;) {
       cursor* first = nullptr;
       for (cursor& log : logs)
@@ -138,7 +138,7 @@ class player {
     const record& first = c.records.front();
     result_.records += c.records.size();
     const std::uint32_t region = of_.regions.at(first.region, 0);
-    if (region == no_one) return;  // its definition was never written: there is no name to tell
+    if (region == no_one) return;  // its definition was never written, so there is no name
     if (first.what == kind::region_enter) return enter(t, first.begin, region);
     const std::uint64_t begin = std::max(t.last_ns, time(first.begin));
     if (first.what == kind::region_leave) {
@@ -165,7 +165,7 @@ class player {
     return operations_[region].value_or(collective::create_handle);
   }
 
-  // A message, unless it goes to or comes from nobody.
+  // A message, unless its peer is MPI_PROC_NULL.
   void tell_message(const thread_told& t, std::uint64_t now, const record& first, const record& r, happening what) {
     const auto comm = communicator(r, first);
     if (comm == no_one || r.peer < 0) return;
@@ -177,7 +177,7 @@ class player {
              .bytes = r.bytes});
   }
 
-  // What is so from the begin of the call.
+  // Events at the begin of the call.
   void tell_begin(const thread_told& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
                   const record& r) {
     switch (r.what) {
@@ -239,7 +239,7 @@ class player {
         made.active = false;
       }
     auto& queue = requests_[r.begin];
-    if (!several_threads_) queue.clear();  // what was there was given up without a word
+    if (!several_threads_) queue.clear();  // the earlier request was dropped without a record
     if (!made.persistent) start(t, now, made);
     queue.push_back(made);
   }
@@ -251,7 +251,7 @@ class player {
     if (of.what == kind::posted_receive) {
       e.what = happening::irecv_request;
     } else if (!told(of)) {
-      return;  // to nobody
+      return;  // the peer is MPI_PROC_NULL
     } else if (of.what == kind::posted_collective) {
       e.what = happening::icollective_request;
     } else {
@@ -264,7 +264,7 @@ class player {
     emit(t, e);
   }
 
-  // What is so when the call ends.
+  // Events at the end of the call.
   void tell_end(const thread_told& t, std::uint64_t now, const record& first, const call& c, std::uint32_t region,
                 const record& r) {
     const auto tag = static_cast<std::uint32_t>(r.tag);
@@ -340,7 +340,7 @@ class player {
     if (r.what == kind::completed) complete(t, now, of, r);
     if (r.what == kind::cancelled && of.active)
       emit(t, {.time_ns = now, .what = happening::request_cancelled, .request = of.number});
-    // A request that was freed while it is active completes unseen.
+    // A request that was freed while active completes without an event.
     of.active = of.active && r.what == kind::freed;
     if (!of.persistent || r.what == kind::freed) {
       found->second.erase(found->second.begin());
@@ -348,7 +348,7 @@ class player {
     }
   }
 
-  // Whether there is an event of its begin.
+  // Whether its begin had an event.
   static bool told(const request& of) {
     return of.what == kind::posted_receive ||
            (of.communicator != no_one && (of.what == kind::posted_collective || of.peer >= 0));
@@ -358,7 +358,7 @@ class player {
     if (!of.active || !told(of)) return;
     event e{.time_ns = now, .what = happening::isend_complete, .request = of.number};
     if (of.what == kind::posted_receive && (r.peer < 0 || of.communicator == no_one)) {
-      e.what = happening::request_cancelled;  // nobody sent, for it was asked of nobody
+      e.what = happening::request_cancelled;  // the peer was MPI_PROC_NULL
     } else if (of.what == kind::posted_receive) {
       e.what = happening::irecv;
       e.communicator = of.communicator;
@@ -406,7 +406,7 @@ class player {
   event_visitor& to_;
   bool several_threads_ = false;
   std::vector<std::optional<collective>> operations_;                 // of each region
-  std::unordered_map<std::uint64_t, std::vector<request>> requests_;  // by handle, the oldest first
+  std::unordered_map<std::uint64_t, std::vector<request>> requests_;  // by handle, in order of age
   std::unordered_map<std::uint32_t, std::unordered_map<std::int32_t, std::uint64_t>> outstanding_;  // window, target
   std::uint64_t numbers_ = 0;
   left_over result_;

@@ -1,4 +1,4 @@
-// The records of one process as events, those of each of its threads in the order of time.
+// Converts the records of one process to events; those of each thread are in order of time.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -9,13 +9,13 @@
 
 namespace lull::trace {
 
-// What could not be told as events.
+// What could not be converted to events.
 struct left_over {
-  std::uint64_t records = 0;           // that were read
-  std::uint64_t unknown_requests = 0;  // completed, never posted
+  std::uint64_t records = 0;           // number of records read
+  std::uint64_t unknown_requests = 0;  // completed, but never posted
 };
 
-// `process`: its place in `all`. `beat` is called with the number of records now and then.
+// `process`: its index in `all`. `beat` is called with the number of records from time to time.
 left_over replay(const joined& all, std::uint32_t process, const joined_clocks& clocks, event_visitor& to,
                  const std::function<void(std::uint64_t)>& beat = {});
 

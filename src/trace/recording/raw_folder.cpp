@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::json;
 
-// More processes than any job has. A number that damage has made large must not become memory.
+// More processes than any job has, so that a damaged number does not allocate a lot of memory.
 constexpr int most_ranks = 1 << 24;
 
 struct damage : std::runtime_error {
@@ -41,7 +41,7 @@ std::vector<int> ranks_of(const json& runs) {
   return ranks;
 }
 
-// Each line is an object whose member `is` says what:
+// Each line is an object whose member `is` gives its kind:
 //   process            version, host, boot, pid, job, program
 //   clocks             ticks, monotonic_ns, realtime_ns
 //   rank               rank, size, paradigm, library
@@ -49,7 +49,7 @@ std::vector<int> ranks_of(const json& runs) {
 //   communicator       ticks, number, members and perhaps remote as runs [first, count], name
 //   communicator name  number, name
 //   window             ticks, number, communicator, name
-//   exit, end          the program has left by exit, has ended its communication library
+//   exit, end          the program has called exit; it has finalised its communication library
 void read_line(raw_process& p, const json& line) {
   const std::string is = line.at("is");
   if (is == "process") {
@@ -103,7 +103,7 @@ raw_process read_definitions(const std::filesystem::path& path) {
   std::size_t number = 1;
   for (std::string line; std::getline(file, line); ++number) {
     const json read = json::parse(line, nullptr, false);
-    if (read.is_discarded() && file.eof()) break;  // the last, half written by one who was killed
+    if (read.is_discarded() && file.eof()) break;  // the last line, which a killed process wrote only partially
     std::string found = read.is_discarded() ? "it is no JSON" : "";
     try {
       if (found.empty()) read_line(p, read);
@@ -113,7 +113,7 @@ raw_process read_definitions(const std::filesystem::path& path) {
       found = e.what();
     }
     if (found.empty()) continue;
-    // What comes behind may mean what could not be read.
+    // Later lines may refer to what could not be read.
     p.damaged =
         fmt::format("its definitions are damaged from line {} on ({}); what came before is kept", number, found);
     break;
@@ -121,7 +121,8 @@ raw_process read_definitions(const std::filesystem::path& path) {
   return p;
 }
 
-// Whether two that have the same number on one host are one process: the number of a process is used anew only after it.
+// Whether two records with the same host and process number are of one process: a number is reused only after its
+// process has ended.
 bool are_one(const raw_process& a, const raw_process& b) {
   if (std::tie(a.host, a.boot, a.pid) != std::tie(b.host, b.boot, b.pid)) return false;
   if (a.clocks.empty() || b.clocks.empty()) return true;
@@ -131,7 +132,7 @@ bool are_one(const raw_process& a, const raw_process& b) {
   return a.clocks.front().ticks <= ended(b) && b.clocks.front().ticks <= ended(a);
 }
 
-// Several libraries of a process have recorded, each for itself: of a communication library, and of the user's regions.
+// Merges the records of several libraries of one process: a communication library, and the user's regions.
 void take_in(raw_process& p, raw_process&& other) {
   if (p.rank < 0 && other.rank >= 0) std::swap(p, other);
   p.clocks.insert(p.clocks.end(), other.clocks.begin(), other.clocks.end());
@@ -194,8 +195,8 @@ mapped_log::mapped_log(const std::filesystem::path& path) {
 
 namespace {
 
-// Puts bytes of a file where memory is: as pages, or copied where they are none on this machine, as in the log of one
-// whose pages are smaller. 0 or errno.
+// Loads bytes of a file into memory: maps pages, or copies if they are not aligned to this machine's pages, as in a log
+// from a machine with smaller pages. Returns 0 or errno.
 int bring(int file, std::size_t from, char* to, std::size_t bytes, bool whole_pages) {
   if (bytes == 0) return 0;
   if (whole_pages && from % page_size() == 0)
@@ -203,7 +204,7 @@ int bring(int file, std::size_t from, char* to, std::size_t bytes, bool whole_pa
                                                                                                                : errno;
   for (std::size_t at = 0; at < bytes;) {
     const ssize_t got = ::pread(file, to + at, bytes - at, static_cast<off_t>(from + at));
-    if (got == 0) return EIO;  // it has become shorter
+    if (got == 0) return EIO;  // the file has been truncated
     if (got < 0 && errno != EINTR) return errno;
     if (got > 0) at += static_cast<std::size_t>(got);
   }
@@ -212,7 +213,7 @@ int bring(int file, std::size_t from, char* to, std::size_t bytes, bool whole_pa
 
 }  // namespace
 
-// In a row: what was saved, whole windows where one is left, then the window.
+// In this order: saved records (if the window has any, only the valid ones), then the window.
 void mapped_log::map(const std::filesystem::path& path, int file, std::size_t file_bytes) {
   const log_header& h = *header_;
   const std::size_t behind = h.first_record;

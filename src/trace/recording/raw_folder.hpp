@@ -1,4 +1,4 @@
-// Reads what the processes of a run have left (raw.hpp): whatever became of them, what they wrote is here.
+// Reads what the processes of a run have recorded (raw.hpp), however they ended.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -20,7 +20,7 @@ struct clock_pair {
 
 struct raw_communicator {
   std::uint16_t number;
-  std::uint64_t from_ticks;  // what began earlier means an earlier one of this number
+  std::uint64_t from_ticks;  // calls that began earlier refer to an earlier one of this number
   std::vector<int> members, remote;
   std::string name;
 };
@@ -45,32 +45,32 @@ struct raw_log {
 enum class ending { in_order, exit_without_end, killed };
 
 struct raw_process {
-  std::string name = {};  // HOST-PID, as its files begin
+  std::string name = {};  // HOST-PID, the prefix of its files
   std::string host = {}, boot = {}, job = {}, program = {}, paradigm = {}, library = {};
   int pid = 0;
-  int rank = -1, size = 0;  // -1: it never entered its communication library
+  int rank = -1, size = 0;  // -1: it never initialised its communication library
   std::vector<clock_pair> clocks = {};
   std::map<std::uint16_t, raw_region> regions = {};
-  std::vector<raw_communicator> communicators = {};  // in the order in which they were made
+  std::vector<raw_communicator> communicators = {};  // in order of creation
   std::vector<raw_window> windows = {};
   std::vector<raw_log> logs = {};
   ending ended = ending::killed;
-  std::string damaged = {};  // what of it cannot be read, in words; empty: nothing
+  std::string damaged = {};  // what cannot be read, in words; empty: nothing
 };
 
-// By host, process number. Throws lull::error where the folder is none, or of another version.
+// Sorted by host and process number. Throws lull::error if the folder is none, or has another version.
 [[nodiscard]] std::vector<raw_process> read_raw_folder(const std::filesystem::path& folder);
 
-// The records of a thread, mapped for as long as this lives. Throws lull::error where they cannot be read.
+// The records of a thread, mapped during the lifetime of this object. Throws lull::error if they cannot be read.
 class mapped_log {
  public:
   explicit mapped_log(const std::filesystem::path& path);
   mapped_log(mapped_log&& other) noexcept;
   mapped_log& operator=(mapped_log&&) = delete;
   ~mapped_log();
-  // What was saved, and behind it what was still in the window.
+  // The saved records, followed by those in the window.
   [[nodiscard]] std::span<const record> records() const { return records_; }
-  [[nodiscard]] const std::optional<log_header>& header() const { return header_; }  // none: not a file of records
+  [[nodiscard]] const std::optional<log_header>& header() const { return header_; }  // none: not a records file
 
  private:
   void map(const std::filesystem::path& path, int file, std::size_t file_bytes);

@@ -43,7 +43,7 @@ std::string program_name() {
   return std::filesystem::read_symlink("/proc/self/exe", none).filename().string();
 }
 
-// Runs of consecutive ranks, [first, count] each: a world is one, however large.
+// Runs of consecutive ranks, [first, count] each, so that a world of any size is one run.
 json runs_of(std::span<const int> ranks) {
   json runs = json::array();
   for (std::size_t i = 0; i < ranks.size();) {
@@ -58,7 +58,7 @@ json runs_of(std::span<const int> ranks) {
 json clocks() {
   std::uint64_t best = ~std::uint64_t{0};
   json pair;
-  for (int attempt = 0; attempt < 5; ++attempt) {  // the narrowest counts: nothing came in between
+  for (int attempt = 0; attempt < 5; ++attempt) {  // the narrowest bracket had no interruption
     const std::uint64_t before = ticks();
     const std::int64_t monotonic = now_ns();
     const std::uint64_t after = ticks();
@@ -71,7 +71,7 @@ json clocks() {
   return pair;
 }
 
-// A limit that cannot be read is not a reason to end somebody's program: lull trace has refused it before.
+// An invalid limit must not end the user's program: lull trace has rejected it before.
 std::size_t limit() noexcept {
   try {
     return setting_size("LULL_TRACE_LIMIT");
@@ -82,7 +82,7 @@ std::size_t limit() noexcept {
 
 std::string text_of(const json& object) { return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; }
 
-recorder* the_recorder = nullptr;  // for what the system calls: fork, exit, the end of a thread
+recorder* the_recorder = nullptr;  // for callbacks of the system: fork, exit, the end of a thread
 
 }  // namespace
 
@@ -95,7 +95,7 @@ thread_log::~thread_log() { end(); }
 void thread_log::open(const std::string& path) noexcept {
   const std::size_t bytes = page_size() + window_bytes;
   file_ = descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
-  // The blocks are taken now, so that a full disk is an error here, not a signal at some store later.
+  // Allocates the blocks now, so that a full disk is an error here instead of a signal at a later store.
   int failed = errno;
   void* const mapped = file_ ? map_pages(file_.get(), bytes, failed) : nullptr;
   if (mapped == nullptr) {
@@ -140,10 +140,10 @@ bool thread_log::write_window() noexcept {
       at += static_cast<std::size_t>(written);
     } else if (errno != EINTR) {
       owner_.complain(describe_errno(errno).c_str());
-      return false;  // a part of it may be behind the window: it is not counted as saved
+      return false;  // a part may have been written; it is not counted as saved
     }
   }
-  // In this order: killed in between, the window holds none, and all that is behind it counts.
+  // Keeps this order: if the process is killed in between, the window is empty, and all records after it count.
   next_ = window_;
   tell_next();
   std::atomic_ref(header_->saved).fetch_add(bytes / sizeof(record), std::memory_order_release);
@@ -169,7 +169,7 @@ void thread_log::forget() noexcept {
 bool recorder::wanted() noexcept { return setting_is_set("LULL_TRACE"); }
 
 recorder& recorder::of_process() {
-  static recorder* const mine = [] {  // never destroyed: calls from destructors at exit still find it
+  static recorder* const mine = [] {  // never destroyed: calls from destructors at exit still use it
     auto made = std::unique_ptr<recorder>(new recorder(setting_text("LULL_TRACE")));
     the_recorder = made.get();
     pthread_atfork([] { the_recorder->lock_.lock(); }, [] { the_recorder->lock_.unlock(); },
@@ -187,7 +187,7 @@ recorder::recorder(const std::string& folder) : left_(limit()) {
   std::string host = host_name();
   if (host.empty()) host = "unknown";
   const std::string name = fmt::format("{}-{}", host, getpid());
-  for (int number = 1; number < 1000; ++number) {  // a name may be taken: of a process gone, whose number is used anew
+  for (int number = 1; number < 1000; ++number) {  // another process with a reused number may have taken a name
     path_ = (raw / (number == 1 ? name : fmt::format("{}-{}", name, number))).string();
     definitions_ =
         descriptor(::open((path_ + ".definitions").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644));
@@ -203,7 +203,7 @@ recorder::recorder(const std::string& folder) : left_(limit()) {
                   {"host", host},
                   {"boot", first_line("/proc/sys/kernel/random/boot_id")},
                   {"pid", getpid()},
-                  {"job", job_of_launcher()},  // which tells the jobs of one trace apart
+                  {"job", job_of_launcher()},  // distinguishes the jobs of a trace
                   {"program", program_name()}}));
   take_clocks();
 }
@@ -214,7 +214,7 @@ thread_log& recorder::make_log() noexcept {
                               static_cast<thread_log*>(log)->end();
                               of_thread_ = nullptr;
                             }) == 0;
-  static thread_log nothing(*this);  // takes no record
+  static thread_log nothing(*this);  // accepts no records
   if (off_) return nothing;
   try {
     thread_log* mine = nullptr;
@@ -308,7 +308,7 @@ double recorder::ticks_per_ns() const noexcept {
   return static_cast<double>(ticks() - began_ticks_) / static_cast<double>(now - began_ns_);
 }
 
-// Nothing thrown reaches the program: a definition that finds no memory is one that is not there.
+// No exception reaches the program: a definition for which there is no memory is dropped.
 void recorder::take_clocks() noexcept {
   try {
     clocks_taken_ns_ = now_ns();
@@ -373,7 +373,7 @@ void recorder::close() noexcept {
   take_clocks();
   append("{\"is\":\"end\"}\n");
   off_ = true;
-  // Other threads may still hold theirs: these stay mapped, and their unused part zero.
+  // Other threads may still use their logs: these stay mapped, and their unused part zero.
   if (of_thread_ != nullptr) of_thread_->end();
 }
 

@@ -1,16 +1,16 @@
-// Records the calls of this process into the files of raw.hpp.
+// Records the calls of this process into the files that raw.hpp defines.
 //
-//   static recorder& recorder::of_process();     made by the first that asks, when LULL_TRACE names a folder
+//   static recorder& recorder::of_process();     created by the first call, if LULL_TRACE names a folder
 //   thread_log& recorder::log();                 of the calling thread
 //   log.put({...});                              some 2 ns: a store of 32 bytes and one of 8, and a comparison
 //
-// A record goes into a window of the file that stays mapped; one in 2048 finds it full and writes it behind. So pages are
-// touched once, and not at a fault for each 128 records, which would cost ten times as much as the record; and a process
-// that is killed has lost nothing.
+// A record goes into a window of the file that stays mapped; one in 2048 finds the window full and appends it to the
+// file. Each page is thus touched once, without a page fault for every 128 records, which would cost ten times as much
+// as the record; and a process that is killed loses nothing.
 //
-// Nothing here throws into a program: when a file can be written no further (disk full, LULL_TRACE_LIMIT reached) the log
-// says so once on stderr, counts what it does not keep and leaves the count in the file. A process that forks goes on in
-// the parent alone: in the child every call does nothing.
+// No exception reaches the program. If a file cannot be extended (disk full, LULL_TRACE_LIMIT reached), the log reports
+// it once on stderr, counts the lost records, and leaves the count in the file. After a fork only the parent continues
+// to record: in the child every call does nothing.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -30,7 +30,7 @@ namespace lull::trace {
 
 class recorder;
 
-// Of one thread, which alone writes to it.
+// The log of one thread, which is its only writer.
 class thread_log {
  public:
   thread_log(const thread_log&) = delete;
@@ -43,7 +43,7 @@ class thread_log {
     *next_++ = r;  // NOLINT(clang-analyzer-core.CallAndMessage): both are null together, which save() sees
     tell_next();
   }
-  // A call from `begin` to now; a duration over 32 bits takes a second record.
+  // A call from `begin` to now; a duration of more than 32 bits takes a second record.
   void put_call(record r) noexcept {
     const std::uint64_t took = ticks_since(r.begin);
     r.duration = static_cast<std::uint32_t>(took);
@@ -52,23 +52,24 @@ class thread_log {
       put({.bytes = static_cast<std::uint32_t>(took >> 32), .what = kind::longer});
   }
 
-  // Behind the last record, which may still be changed as long as this stays what it is.
+  // The end of the last record, which may still be changed while this does not change.
   [[nodiscard]] record* next() const noexcept { return next_; }
 
  private:
   friend class recorder;
   explicit thread_log(recorder& owner) : owner_(owner) {}
   void open(const std::string& path) noexcept;
-  // Makes room in the window; false: this record is lost, and counted.
+  // Makes space in the window; returns false if this record is lost, and counts it.
   [[gnu::cold]] bool save() noexcept;
-  bool write_window() noexcept;  // behind what was saved before; false: it stays, and nothing more comes
-  // For whoever reads the file of a process that was killed. The compiler must not do it before the record is there; the
-  // kernel sees both, in this order, on any machine.
+  bool write_window() noexcept;  // appends the window to the saved records; false: it stays, and no more records are
+                                 // accepted
+  // For readers of the file of a killed process. The compiler must not move this store before the record is written;
+  // the kernel sees both stores, in this order, on any machine.
   void tell_next() noexcept {
     std::atomic_ref(header_->next).store(reinterpret_cast<std::uint64_t>(next_), std::memory_order_release);
   }
-  void end() noexcept;     // nothing more will be written: the file is cut to what is used
-  void forget() noexcept;  // in a forked child: the parent's file is left alone
+  void end() noexcept;     // no more writes: the file is truncated to its used part
+  void forget() noexcept;  // in a forked child: leaves the parent's file alone
 
   record* next_ = nullptr;
   record* end_ = nullptr;
@@ -79,8 +80,9 @@ class thread_log {
   bool full_ = false;
 };
 
-// What a process defines, once each. Numbers are this process's own; the archive's are found when it is made. A number
-// may be defined anew once what it meant has been freed: it means the new one in calls that begin from then on.
+// What a process defines, once each. Numbers are local to this process; the archive's numbers are assigned when it is
+// made. A number may be redefined after the object that it referred to has been freed: it refers to the new one in
+// calls that begin from then on.
 class recorder {
  public:
   [[nodiscard]] static bool wanted() noexcept;  // LULL_TRACE names a folder
@@ -90,23 +92,24 @@ class recorder {
     return mine != nullptr ? *mine : make_log();
   }
 
-  // `paradigm`: "mpi", "shmem" or "user". Regions are numbered from `first` on, in the order given.
+  // `paradigm`: "mpi", "shmem" or "user". Regions are numbered from `first` on, in the given order.
   void define_regions(std::string_view paradigm, std::uint16_t first, std::span<const std::string_view> names) noexcept;
   void define_process(int rank, int size, std::string_view paradigm, std::string_view library) noexcept;
-  // Members as ranks of the world. Communicators with the same members are told apart by the order in which they
-  // were made, which is the same on all members. `remote`: the other group of an inter-communicator, to which the peers
-  // of messages belong.
+  // Members are ranks of the world. Communicators with the same members are distinguished by their order of creation,
+  // which is the same on all members. `remote`: the other group of an inter-communicator, to which the peers of
+  // messages belong.
   void define_communicator(std::uint16_t number, std::span<const int> members, std::string_view name,
                            std::span<const int> remote = {}) noexcept;
   void name_communicator(std::uint16_t number, std::string_view name) noexcept;
   void define_window(std::uint16_t number, std::uint16_t communicator, std::string_view name) noexcept;
-  // Of the counter that gives times, measured since the recorder was made; waits until that is a millisecond ago.
+  // The frequency of the tick counter, measured since the recorder was created; waits until that is a millisecond ago.
   [[nodiscard]] double ticks_per_ns() const noexcept;
-  // Takes a pair of clocks; done by itself at the begin, at the exit, and now and then while records are written.
+  // Records a pair of clocks; called automatically at the begin, at the exit, and from time to time while records are
+  // written.
   void take_clocks() noexcept;
-  // The program has ended in order. Nothing is recorded afterwards.
+  // The program has ended in order. Later calls are not recorded.
   void close() noexcept;
-  // This process has no part in the program: what it has recorded is removed. Nothing is recorded afterwards.
+  // This process is not part of the program: removes its records. Later calls are not recorded.
   void withdraw() noexcept;
 
  private:
@@ -115,7 +118,7 @@ class recorder {
   thread_log& make_log() noexcept;
   void append(const std::string& line) noexcept;            // to the definitions
   void complain(const char* found) noexcept;                // once
-  [[nodiscard]] bool may_take(std::size_t bytes) noexcept;  // of what the limit leaves
+  [[nodiscard]] bool may_take(std::size_t bytes) noexcept;  // of the remaining limit
   void clocks_now_and_then() noexcept;
   void at_exit() noexcept;
   void stop_in_child() noexcept;
@@ -125,7 +128,7 @@ class recorder {
 
   const std::uint64_t began_ticks_ = ticks();
   const std::int64_t began_ns_ = now_ns();
-  std::string path_;  // of the files, up to what tells them apart
+  std::string path_;  // prefix of the files' paths
   descriptor definitions_;
   std::mutex lock_;
   std::vector<std::unique_ptr<thread_log>> logs_;
