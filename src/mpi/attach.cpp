@@ -1,5 +1,5 @@
-// The flavour's side of the front: which tools this process is to have, what stands before each function, and what tools
-// do when the program's MPI begins and ends.
+// The flavour's counterpart of the front: which tools apply to this process, which wrapper precedes each function, and
+// what the tools do when the program's MPI begins and ends.
 #include <fmt/core.h>
 #include <exception>
 #include <string>
@@ -21,7 +21,7 @@ namespace {
 const front_offers* front = nullptr;
 unsigned tools_of_process = 0;
 
-// What tools ask the library; the real ones of wrapped functions come with their first call.
+// Functions that tools call; the real functions behind wrappers are set at their first call.
 constexpr function asked_by_tools[] = {
     function::MPI_Cartdim_get,
     function::MPI_Comm_get_parent,
@@ -43,7 +43,8 @@ constexpr function asked_by_tools[] = {
 };
 
 #ifdef OPEN_MPI
-// A handle of Open MPI is the address of a variable of the library, or of the program's copy of it, which comes first.
+// A handle of Open MPI is the address of a variable of the library, or of the program's copy of it, which takes
+// precedence.
 template <class Handle>
 void take_handle(Handle& handle, const char* variable) {
   void* address = dlsym(RTLD_DEFAULT, variable);
@@ -93,7 +94,7 @@ void start_tools(unsigned tools) {
     define_world();
     MPI_Comm parent = predefined.comm_null;
     LULL_REAL(MPI_Comm_get_parent)(&parent);
-    made_communicator(parent);  // as its spawner does now, so that the two are found to be one
+    made_communicator(parent);  // as its spawner does at the same time, so that both are recognised as one
     find_shared_request();
   }
   if ((tools & waits) != 0) start_waiting(front->library, front->replace);

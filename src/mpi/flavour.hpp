@@ -1,6 +1,6 @@
-// MPI's handles and statuses in the form that one library gives them. Everything that includes this is compiled once for
-// each library, against its mpi.h, and linked against none: functions come from reals.hpp, and handles that are the
-// address of a variable in the library from there as well.
+// MPI's handles and statuses in the form of one library. All sources that include this are compiled once for each
+// library, with its mpi.h, and linked with none: reals.hpp provides the functions, and the handles that are addresses
+// of variables in the library.
 #pragma once
 #include <mpi.h>
 
@@ -9,7 +9,7 @@
 
 namespace lull::mpi {
 
-// The predefined handles that are needed here; filled in by attach.cpp where they are no numbers.
+// The predefined handles that are needed here; attach.cpp fills in those that are not numbers.
 struct predefined_handles {
   MPI_Comm comm_world, comm_self, comm_null;
   MPI_Request request_null;
@@ -25,7 +25,7 @@ inline constexpr predefined_handles predefined{MPI_COMM_WORLD,    MPI_COMM_SELF,
                                                MPI_DATATYPE_NULL, MPI_BYTE,      MPI_GROUP_NULL, MPI_INFO_NULL};
 #endif
 
-// A handle as a number: a pointer with Open MPI, an int with MPICH.
+// A handle as a number: a pointer in Open MPI, an int in MPICH.
 template <class Handle>
 [[nodiscard]] std::uintptr_t bits_of(Handle handle) noexcept {
   if constexpr (std::is_pointer_v<Handle>) {
@@ -35,7 +35,7 @@ template <class Handle>
   }
 }
 
-// The bytes that a receive has got.
+// The number of bytes that a receive has got.
 [[nodiscard]] inline std::uint64_t bytes_of(const MPI_Status& status) noexcept {
 #ifdef OPEN_MPI
   return status._ucount;
@@ -45,7 +45,7 @@ template <class Handle>
 #endif
 }
 
-// Bytes of a predefined type, where its handle says so; 0: ask the library.
+// Bytes of a predefined type, if its handle contains them; 0: query the library.
 [[nodiscard]] inline std::uint64_t bytes_in_handle([[maybe_unused]] MPI_Datatype type) noexcept {
 #ifdef OPEN_MPI
   return 0;

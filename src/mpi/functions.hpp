@@ -1,4 +1,4 @@
-// The functions of MPI, numbered as src/mpi/interface/mpi.toml lists them: by the front, the flavours and in traces.
+// The functions of MPI, with the numbers of src/mpi/interface/mpi.toml, which the front, the flavours and traces use.
 #pragma once
 #include <cstdint>
 

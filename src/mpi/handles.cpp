@@ -7,7 +7,7 @@
 namespace lull::mpi {
 namespace {
 
-// The tables of the process. They live as long as it does: threads may call MPI while others end it.
+// The tables of the process. They are never destroyed, because threads may call MPI while others end it.
 struct tables {
   std::mutex mutex;
   std::unordered_map<std::uintptr_t, communicator> communicators;
@@ -17,7 +17,7 @@ struct tables {
   std::uint16_t next_number = 0;
   MPI_Group world = predefined.group_null;
 
-  // Of a communicator or window; `unknown` when there are too many at once.
+  // A number for a communicator or window; `unknown` if there are too many.
   std::uint16_t take_number(bool may_be_old) {
     if (may_be_old && !given_back.empty()) {
       const std::uint16_t number = given_back.back();
@@ -36,7 +36,7 @@ tables& all() {
   return made;
 }
 
-// Ranks of the world, -1 for processes that are not in it.
+// As ranks of the world, -1 for processes outside it.
 std::vector<int> in_the_world(MPI_Group group, MPI_Group world) {
   int size = 0;
   LULL_REAL(MPI_Group_size)(group, &size);
@@ -56,8 +56,8 @@ std::vector<int> members_of_group(MPI_Comm comm, MPI_Group world, decltype(&::MP
   return members;
 }
 
-// Asks the library who is in it. The lock is held. A number is used again only where the definition comes before the
-// first call that uses it.
+// Queries the library for the members. The lock is held. A number is reused only if the definition precedes the first
+// call that uses it.
 communicator defined(tables& of, MPI_Comm comm, std::string_view name, bool is_new = true) {
   communicator made;
   if (of.world == predefined.group_null) return made;  // before MPI_Init, or in a session

@@ -1,8 +1,8 @@
-// What stands behind MPI's handles: numbers and members of communicators and windows, sizes of types, messages that a
-// probe has taken out. Looked up by each thread in a small cache of its own (thread.hpp), else in tables of the process.
+// What MPI's handles refer to: numbers and members of communicators and windows, sizes of types, messages from
+// MPI_Mprobe. Each thread looks them up in a small cache (thread.hpp), then in the tables of the process.
 //
-// Every function may be called by any thread. Members of a communicator define it in the same order, since they make it
-// together; what was made in a way that is not known here is defined when it is first used.
+// Any thread may call every function. All members of a communicator define it in the same order, because its creation
+// is collective; one that was created by an unknown call is defined at its first use.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,17 +14,17 @@
 
 namespace lull::mpi {
 
-// After MPI_Init: the world is number 0.
+// Call after MPI_Init: the world is number 0.
 void define_world();
 
-// Both libraries give one handle to all requests that are complete when they are made, as sends of few bytes are. It is
-// found by asking twice for a message to nobody.
+// Both libraries use one handle for all requests that are complete when they are created, such as sends of few bytes.
+// It is found by posting two messages to MPI_PROC_NULL.
 inline MPI_Request shared_request = predefined.request_null;
 void find_shared_request();
 
 [[nodiscard]] communicator look_up_communicator(MPI_Comm comm);
 void made_communicator(MPI_Comm comm);
-// Of a duplicate that is not ready: its members are those of the original.
+// For a duplicate that is not ready: its members are those of the original.
 void duplicates_communicator(MPI_Comm comm, MPI_Comm original);
 void name_communicator(MPI_Comm comm, std::string_view name);
 void forget_communicator(MPI_Comm comm);
@@ -57,7 +57,7 @@ inline void forget_types() noexcept { forgotten.fetch_add(1, std::memory_order_r
   return thread.type_sizes.keep(type, ask_size_of(type));
 }
 
-// A message that MPI_Mprobe has taken out, until it is received.
+// A message from MPI_Mprobe, until it is received.
 struct envelope {
   MPI_Comm comm = predefined.comm_null;
   int source = -1;
@@ -68,7 +68,7 @@ struct matched_messages {
   static envelope take(bool wanted, const MPI_Message* message);
 };
 
-// How many processes a call of a neighbourhood receives from and sends to.
+// The numbers of processes from which a neighbourhood call receives and to which it sends.
 struct neighbours {
   explicit neighbours(MPI_Comm comm) noexcept;
   int sources = 0;

@@ -1,13 +1,12 @@
-// The MPI library's own functions, as addresses: by these a wrapper does what the program has asked for, and tools ask
-// the library what they want to know. Nothing here is wrapped again; where ranks are set aside, the world among a
-// function's arguments is translated (roles/world.hpp).
+// The MPI library's functions, as addresses: wrappers call them for the program, and tools for information. They are
+// not wrapped again; if ranks are set aside, the world among a function's arguments is translated (roles/world.hpp).
 #pragma once
 #include "mpi/front/front.hpp"
 #include "mpi/functions.hpp"
 
 namespace lull::mpi {
 
-// Of a function that has been called, or of one that attach.cpp says tools call; else null.
+// Of a function that was called, or that is in attach.cpp's list; otherwise null.
 inline constinit any_function reals[function_count]{};
 
 template <class Signature>

@@ -18,7 +18,7 @@ void call_record::in_vain(std::uintptr_t request) {
     if (begin_ - ended <= std::max(took_, most_between_vain_calls) && now - end.begin <= UINT32_MAX) {
       for (std::size_t i = 0; i < last.count; ++i) {
         if (last.records[i]->region != region_) continue;
-        // The last record takes the time, whichever function it is of: records do not overlap.
+        // The last record gets the time, whichever function it belongs to: records do not overlap.
         end.duration = static_cast<std::uint32_t>(now - end.begin);
         last.records[i]->bytes = (last.records[i]->bytes + 1) & low_56_bits;
         return;
@@ -33,7 +33,9 @@ void call_record::in_vain(std::uintptr_t request) {
   trace::record* const made = log.next() != nullptr ? log.next() - 1 : nullptr;
   about_request(trace::kind::tested, request);
   if (last.count == vain_calls::most) last.count = 0;
-  if (made == nullptr || made->begin != begin_ || made->what != trace::kind::call) return;  // nothing is kept any more
+  if (made == nullptr || made->begin != begin_ || made->what != trace::kind::call)
+    return;  // records are no longer
+             // kept
   last.records[last.count++] = made;
   last.behind = log.next();
 }
@@ -47,7 +49,7 @@ void call_record::also_received(MPI_Comm comm, const MPI_Status& status) {
 void call_record::posted(trace::kind what, MPI_Comm comm, int peer, int tag, std::uint64_t size, MPI_Request request) {
   const communicator& in = communicator_of(thread_, comm);
   const bool any = peer == MPI_ANY_SOURCE;
-  if ((peer < 0 && !any) || in.number == communicator::unknown) return;  // to or from nobody
+  if ((peer < 0 && !any) || in.number == communicator::unknown) return;  // the peer is MPI_PROC_NULL
   more(what, bits_of(request), in.number, any ? -1 : peer, tag == MPI_ANY_TAG ? -1 : tag, size);
 }
 

@@ -1,14 +1,14 @@
-// One call of the program, from before it to the records that say what it did (trace/recording/raw.hpp). A wrapper makes one, and
-// calls returned() and then that which the call was; without recording nothing of this is there.
+// One call of the program, from its begin to the records that describe it (trace/recording/raw.hpp). A wrapper creates
+// one, and calls returned() and then the functions for the kind of call; without recording none of this is compiled.
 //
 //   recorded<tools> call(outermost, function::MPI_Send);
 //   result = real(...);
-//   call.returned(result);                       the clock is read
+//   call.returned(result);                       reads the clock
 //   call.sent(comm, dest, tag, bytes(count, datatype));
 //
-// Some two nanoseconds beside the two clock readings. In records a rank or tag of -1 is any; a rank of an
-// intercommunicator is one of the other group. A message to or from nobody is none. A call that failed is recorded as a
-// call and no more.
+// It costs some two nanoseconds in addition to the two clock readings. In records, a rank or tag of -1 is any; a rank
+// in an intercommunicator is one of the other group. A message to or from MPI_PROC_NULL is not recorded. Of a failed
+// call only the call is recorded.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace lull::mpi {
 
-// A request has been cancelled: from now on statuses are asked.
+// A request has been cancelled: from now on, statuses are tested for it.
 inline constinit std::atomic<bool> cancelling{false};
 
 inline constexpr int no_root = -1;
@@ -29,7 +29,7 @@ inline constexpr int no_root = -1;
 template <class Count>
 [[nodiscard]] std::uint64_t counted(Count count) noexcept {
   if constexpr (std::is_pointer_v<Count>)
-    return 0;  // of MPI_Buffer_detach, which is told afterwards
+    return 0;  // for MPI_Buffer_detach, whose size is an output
   else
     return count > 0 ? static_cast<std::uint64_t>(count) : 0;
 }
@@ -55,13 +55,13 @@ template <class Count>
   return sum;
 }
 
-// Who takes part in a collective, as its root and the others see it.
+// The participants of a collective, as its root and the others see it.
 class members_of {
  public:
   members_of(thread_state& thread, MPI_Comm comm)
       : comm_(communicator_of(thread, comm)), rank(comm_.rank), size(comm_.size) {}
 
-  // In an intercommunicator the root says MPI_ROOT, and those beside it MPI_PROC_NULL.
+  // In an intercommunicator the root passes MPI_ROOT, and the others of its group pass MPI_PROC_NULL.
   [[nodiscard]] bool is_root(int root) const noexcept { return root == (comm_.inter ? MPI_ROOT : rank); }
   [[nodiscard]] bool is_other(int root) const noexcept {
     return !is_root(root) && !(comm_.inter && root == MPI_PROC_NULL);
@@ -95,8 +95,8 @@ class call_record {
   [[nodiscard]] int result() const noexcept { return result_; }
 
   [[gnu::always_inline]] void plain() { put(trace::kind::call, 0, -1, -1, 0); }
-  // A test or probe that found nothing. A program may make millions of them in a second: those that follow each other at
-  // once are one record for each function.
+  // An unsuccessful test or probe. A program may make millions of them per second, so consecutive ones share one record
+  // for each function.
   void in_vain(std::uintptr_t request = bits_of(predefined.request_null));
   [[nodiscard]] int failed() {
     plain();
@@ -157,7 +157,7 @@ class call_record {
   void one_sided(trace::kind what, MPI_Win win, int target, std::uint64_t size);
   void about_window(trace::kind what, MPI_Win win, int target, int tag = 0);
 
-  // A call as it is, of any kind, and more of it.
+  // Records a call of any kind, and additions to it.
   [[gnu::always_inline]] void put(trace::kind what, std::uint16_t comm, int peer, int tag, std::uint64_t size) {
     thread_.log->put(made(begin_, static_cast<std::uint32_t>(took_), region_, comm, peer, tag, size, what));
     if (took_ >> 32 != 0) [[unlikely]]
@@ -199,7 +199,7 @@ class call_record {
   int result_ = MPI_SUCCESS;
 };
 
-// What a wrapper has: a record, or nothing.
+// A wrapper's record, or nothing.
 template <unsigned tools, bool = recording<tools>>
 class recorded : public call_record {
  public:
@@ -221,7 +221,7 @@ class recorded<tools, false> {
   void returned(int) noexcept {}
 };
 
-// The requests that a call is asked about, as they are before it.
+// The requests passed to a call, as they are before it.
 template <unsigned tools>
 class requests {
  public:
@@ -248,13 +248,13 @@ class requests {
   std::span<const MPI_Request> all_;
 };
 
-// The statuses that the library fills in: the program's, or our own where it wants none and a record needs one.
+// The statuses that the library fills in: the program's, or local ones if it wants none and a record needs them.
 template <unsigned tools>
 class statuses {
  public:
   statuses(const outermost_call<tools>& outermost, int count, MPI_Status* wanted) : array_(wanted) {
     if constexpr (recording<tools>) {
-      if (wanted != MPI_STATUSES_IGNORE) [[likely]]  // in either library the same as MPI_STATUS_IGNORE
+      if (wanted != MPI_STATUSES_IGNORE) [[likely]]  // in both libraries equal to MPI_STATUS_IGNORE
         return;
       if (count <= 1) {
         array_ = &one_;

@@ -1,4 +1,4 @@
-// The settings of this room. Merged with those of the other rooms in base/settings.hpp; those of waiting are wait's.
+// The settings of this room. base/settings.hpp merges them with those of the other rooms; those of waiting are wait's.
 #pragma once
 #include <array>
 

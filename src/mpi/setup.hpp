@@ -1,12 +1,12 @@
-// Begin and end of the program's MPI, for the tools that are attached: what they must do after MPI_Init, and before and
-// after MPI_Finalize.
+// Start and end of the program's MPI for the attached tools: what they must do after MPI_Init, and before and after
+// MPI_Finalize.
 #pragma once
 #include "mpi/front/front.hpp"
 #include "mpi/thread.hpp"
 
 namespace lull::mpi {
 
-// Which are attached.
+// The set of attached tools.
 [[nodiscard]] unsigned tools_of_this_process();
 void start_tools(unsigned tools);   // after MPI_Init
 void finish_tools(unsigned tools);  // before MPI_Finalize, or MPI_Abort
@@ -24,7 +24,7 @@ template <class Call>
 void after_finalize(const Call&) {
   close_tools(Call::tools_in_use);
 }
-// It does not return: its record is written before.
+// For a call that does not return: its record is written before it.
 template <class Call>
 void before_abort(Call& call) {
   if constexpr (requires { call.plain(); }) call.plain();

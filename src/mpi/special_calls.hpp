@@ -1,10 +1,10 @@
-// The calls that the table says more of in no word: what is recorded of each beside its time.
+// What to record for the calls that the table cannot describe, in addition to their time.
 #pragma once
 #include "mpi/recorded.hpp"
 
 namespace lull::mpi {
 
-// Requests that are begun or given up.
+// Requests that are started or cancelled.
 
 inline void after_MPI_Start(call_record& call, const MPI_Request* request) {
   call.plain();
@@ -24,7 +24,7 @@ inline void after_MPI_Comm_set_name(call_record& call, MPI_Comm comm, const char
   name_communicator(comm, comm_name);
 }
 
-// Windows. At the end of an epoch all that went to the target, or to all, is there.
+// Windows. At the end of an epoch, all operations on the target, or on all targets, are complete.
 
 inline void after_MPI_Win_fence(call_record& call, int, MPI_Win win) {
   const window& in = window_of(call.thread(), win);
@@ -74,8 +74,8 @@ inline void after_MPI_Win_flush_all(call_record& call, MPI_Win win) {
 inline void after_MPI_Win_flush_local(call_record& call, int, MPI_Win) { call.plain(); }
 inline void after_MPI_Win_flush_local_all(call_record& call, MPI_Win) { call.plain(); }
 
-// A handle that the call ends. It is forgotten before, for from then on another thread may get the same one. What kind of
-// handle it is the table says by its type; the handles of MPICH are all int, so that the type alone does not.
+// A handle that the call frees. It is forgotten before the call, because afterwards another thread may get the same
+// handle. The table determines its kind by its type, since all handles of MPICH are int.
 enum class ended { communicator, window, request, type };
 
 template <unsigned tools, ended what>

@@ -20,8 +20,7 @@ thread_state& first_of_this_thread(bool records_calls) {
   };
   thread_local bool had_one = false;
   if (had_one) {
-    this_thread =
-        std::make_unique<thread_state>().release();  // the thread is ending, and some destructor calls MPI still
+    this_thread = std::make_unique<thread_state>().release();  // a destructor still calls MPI while the thread ends
   } else {
     had_one = true;
     thread_local owner ends_with_the_thread;

@@ -1,5 +1,5 @@
-// What is kept for each thread that calls MPI, and which of its calls a tool sees: the outermost. Calls that the library
-// makes inside itself, by its Fortran bindings' or files' way, or callbacks of the program, pass.
+// State of each thread that calls MPI, and the calls that a tool sees: the outermost ones. Calls that the library makes
+// inside itself, for its Fortran bindings or files, or that callbacks of the program make, are ignored.
 #pragma once
 #include <array>
 #include <atomic>
@@ -17,22 +17,23 @@ enum : unsigned { records = 1, waits = 2 };  // tools: a set of these
 template <unsigned tools>
 inline constexpr bool recording = (tools & records) != 0;
 
-// This process's number of a communicator, and what its members see of it.
+// This process's number of a communicator, and the ranks that its messages name.
 struct communicator {
   static constexpr std::uint16_t unknown = 0xffff;
   std::uint16_t number = unknown;
   bool inter = false;
-  std::int32_t rank = 0;  // our own in our group
-  std::int32_t size = 0;  // of the group that messages go to
+  std::int32_t rank = 0;  // this process's rank in its group
+  std::int32_t size = 0;  // of the group to which messages go
 };
 
-// The number of a window, from the same series as those of communicators, and what its ranks are ranks in.
+// The number of a window, from the same series as those of communicators, and the communicator of its ranks.
 struct window {
   std::uint16_t number = communicator::unknown;
   std::uint16_t comm = communicator::unknown;
 };
 
-// What a handle was last found to be. Handles are reused: `forgotten` counts the ends of communicators, windows and types.
+// What a handle was last found to be. Handles are reused: `forgotten` counts the ends of communicators, windows and
+// types.
 template <class Handle, class Value>
 class handle_cache {
  public:
@@ -62,8 +63,8 @@ class handle_cache {
 
 inline constinit std::atomic<std::uint32_t> forgotten{0};
 
-// The last calls that asked in vain whether something is complete or has come: a record for each function, and what is
-// behind the last of them in the log.
+// The records of the latest unsuccessful tests and probes, one for each function, and the end of the log after the last
+// of them.
 struct vain_calls {
   static constexpr std::size_t most = 4;
   std::array<trace::record*, most> records{};
@@ -71,23 +72,23 @@ struct vain_calls {
   const trace::record* behind = nullptr;
 };
 
-// Between two such calls that follow each other at once there is no more than this, or than one of them takes. Set when
-// recording begins; Open MPI's own take 20 ns, and what a program does in such a loop some tens more.
+// The most time between two such calls that count as consecutive, unless one of them takes longer. Set when recording
+// begins; Open MPI's calls take 20 ns, and a program's loop around them some tens more.
 constexpr double most_between_vain_calls_ns = 250;
 inline constinit std::uint64_t most_between_vain_calls{0};  // in ticks
 
 struct thread_state {
-  bool inside = false;  // a call is under way
+  bool inside = false;  // a call is in progress
   std::uint32_t forgotten_seen = 0;
   trace::thread_log* log = nullptr;
   vain_calls asked_in_vain;
   handle_cache<MPI_Comm, communicator> communicators;
   handle_cache<MPI_Win, window> windows;
   handle_cache<MPI_Datatype, std::uint64_t> type_sizes;
-  std::vector<MPI_Request> requests;  // room for those of a call
+  std::vector<MPI_Request> requests;  // buffer for those of a call
   std::vector<MPI_Status> statuses;
 
-  // At the begin of a call: a handle that it is given anew has been forgotten before.
+  // Called at the begin of a call: drops cached handles that have been freed since, and may have been reused.
   void keep_up() noexcept {
     if (const std::uint32_t now = forgotten.load(std::memory_order_relaxed); now != forgotten_seen) [[unlikely]]
       forget_handles(now);
@@ -96,10 +97,10 @@ struct thread_state {
 };
 
 extern constinit thread_local thread_state* this_thread [[gnu::tls_model("initial-exec")]];
-// With a log, where calls are recorded.
+// Creates the state of this thread; with a log, if calls are recorded.
 [[nodiscard, gnu::cold]] thread_state& first_of_this_thread(bool records_calls);
 
-// A wrapper's call, from the program or from inside another.
+// A wrapper's call, from the program or from inside another call.
 template <unsigned tools>
 class outermost_call {
  public:
@@ -124,7 +125,7 @@ class outermost_call {
   bool inner_;
 };
 
-// Where nothing is recorded, what waits knows whether a call is under way (mpi/waiting.hpp).
+// Without recording, the waiting tool knows whether a call is in progress (mpi/waiting.hpp).
 template <>
 class outermost_call<waits> {
  public:

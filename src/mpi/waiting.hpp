@@ -1,16 +1,16 @@
-// Waiting of an unmodified MPI program by Lull's policies: what the wrappers of blocking calls do.
+// Waits of an unmodified MPI program under Lull's policies: what the wrappers of blocking calls do.
 //
-//   start_waiting(library, front);     after MPI_Init has returned, where LULL_WAIT is set
+//   start_waiting(library, front);     after MPI_Init has returned, if LULL_WAIT is set
 //   wait_scope waits("MPI_Recv", __builtin_return_address(0), comm, source, count);   around each call that may block
-//   poll_scope poll("MPI_Test", __builtin_return_address(0));                         before each that only asks, and
-//   poll.over(found_nothing);                                                         when it has been answered
+//   poll_scope poll("MPI_Test", __builtin_return_address(0));                         before each non-blocking query
+//   poll.over(found_nothing);                                                         after it
 //   end_waiting();                     before MPI_Finalize is called
 //
-// The library's own algorithms stay. A scope says which call is under way on this thread; what acts on it replaces the
-// library's idle loop (waiting/idle_loop.cpp) and does nothing in the first microseconds of a wait. So a call that does
-// not wait pays for some stores, a process without a policy for one branch.
+// The library's algorithms are unchanged. A scope records the current call of this thread; the code that acts on it
+// replaces the library's idle loop (waiting/idle_loop.cpp) and does nothing in the first microseconds of a wait. A call
+// that does not wait therefore pays for some stores, a process without a policy for one branch.
 //
-// Nothing that a program can see changes: no call is replaced by another, no request, status or error passes through here.
+// The program sees no change: calls are not replaced by others, and no request, status or error passes through here.
 // Scopes of one thread do not overlap. Any number of threads may have one.
 #pragma once
 #include <cstdint>
@@ -19,24 +19,24 @@
 
 namespace lull::mpi {
 
-// The call under way on a thread, and where the idle loop stands in it.
+// The current call of a thread, and the state of the idle loop in it.
 struct call_under_way {
-  const char* function = nullptr;  // "MPI_Recv": a literal, told apart by its address
+  const char* function = nullptr;  // "MPI_Recv": a literal, identified by its address
   const void* site = nullptr;
   std::uintptr_t comm = 0;  // the communicator's handle, or 0
-  std::uint64_t size = 0;   // bytes or elements, whichever is at hand: waits of different sizes are told apart by it
+  std::uint64_t size = 0;   // bytes or elements, whichever is available; distinguishes waits by size
   int peer = -1;
-  std::uint32_t looks = 0;  // at the library's progress since the call began, or since something last came
-  std::uint32_t came = 0;   // so often something came in this call
+  std::uint32_t looks = 0;  // calls of the library's progress since the call began, or since the last arrival
+  std::uint32_t came = 0;   // number of arrivals during this call
   bool active = false;
-  bool waited = false;  // it has not been over in the first looks
-  // Of one look:
-  bool looking = false;            // the library's progress is being called
+  bool waited = false;  // it was not over after the first looks
+  // During one look:
+  bool looking = false;            // the library's progress is running
   bool idle = false;               // it found nothing to do
   bool descriptors_ready = false;  // it found something on a descriptor
-  bool polled = false;             // it looked at descriptors
-  bool copy_descriptors = false;   // those are to be kept
-  // That of the call before: what a program waits for depends on where it comes from.
+  bool polled = false;             // it checked descriptors
+  bool copy_descriptors = false;   // copy the descriptors that it checks
+  // The previous call's site, since what a program waits for depends on what it did before.
   const void* site_before = nullptr;
 };
 extern constinit thread_local call_under_way this_call [[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]];
@@ -79,8 +79,8 @@ class wait_scope {
   call_under_way* call_ = nullptr;
 };
 
-// A call that does not wait, but asks whether something is there: where a program asks again and again, that is its own
-// way to wait, which no policy changes, but whose place and time are counted.
+// A call that does not wait, but checks whether something has arrived. If a program repeats it, that is the program's
+// own form of waiting; no policy changes it, but its call site and time are counted.
 class poll_scope {
  public:
   poll_scope(const char* function, const void* site) noexcept {
@@ -103,16 +103,16 @@ class poll_scope {
   std::uint64_t begin_ = 0;
 };
 
-// The slots of the front: how a function that the library calls by name is replaced.
+// Replaces a function that the library calls by name, through the front's slots.
 using replace_function = void (*)(const char* name, void (*by)());
 
-// Whether calls have to say that they are under way: a policy is set, and it is not the library's own, or waits are counted.
+// Whether calls need scopes: the policy differs from the library's own waiting, or waits are counted.
 [[nodiscard]] bool waiting_wanted();
 
-// `library`: a handle of the MPI library that the program has loaded. Does nothing, but for one line on stderr where
-// that is not obvious, when this library cannot wait by a policy. Call after MPI_Init, from the thread that called it.
+// `library`: a handle of the loaded MPI library. If this library cannot wait by a policy, does nothing except print a
+// line on stderr where that is not obvious. Call after MPI_Init, from the same thread.
 void start_waiting(void* library, replace_function replace) noexcept;
-// Prints and leaves in the record what waiting has cost. Call before MPI_Finalize; waiting goes on.
+// Prints the cost of waiting, and stores it in the record. Call before MPI_Finalize; the policy stays in force.
 void end_waiting() noexcept;
 
 }  // namespace lull::mpi

@@ -1,5 +1,5 @@
-// What the wrappers that are made of the table consist of, and how they are found by number. A wrapper is there for each
-// set of tools; which sets make a difference the table says.
+// The parts of the wrappers that are generated from the table, and the lookup by number. There is one wrapper for each
+// set of tools that makes a difference according to the table.
 #pragma once
 #include <type_traits>
 
@@ -24,7 +24,7 @@ class waiting<tools, true> : wait_scope {
   using wait_scope::wait_scope;
 };
 
-// Around a call that asks whether something is there.
+// Around a call that checks whether something has arrived.
 template <unsigned tools, bool = (tools & waits) != 0>
 class polling {
  public:
@@ -39,7 +39,7 @@ class polling<tools, true> : poll_scope {
 };
 
 struct wrapper_row {
-  any_function of_tools[4] = {};  // by the set of tools
+  any_function of_tools[4] = {};  // indexed by the set of tools
 };
 
 template <auto with_records>

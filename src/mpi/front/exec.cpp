@@ -1,9 +1,9 @@
-// A program that is started where the front is not: in a container, or behind chroot. Its loader would say in a line of each
-// process that there is nothing to preload. So what starts it (chroot, unshare, bwrap, a shell in a container's runtime)
-// is followed here: where the front's own file is not to be seen any more, the program is started without it, and one
-// line of the job says so.
+// Programs that are started where the front's file does not exist: in a container, or after chroot. Without this code,
+// the loader would print a line in each process that it cannot preload the front. The exec functions of the starting
+// program (chroot, unshare, bwrap, a shell in a container's runtime) are therefore wrapped: if the front's file is no
+// longer visible, they start the program without the front, and one line per job says so.
 //
-// These functions may be called in signal handlers and after vfork(): nothing is allocated or changed, and without a
+// These functions may be called in signal handlers and after vfork(), so they allocate and change nothing. Without a
 // preloaded front they do nothing; with it they cost a system call.
 #include <dlfcn.h>
 #include <errno.h>
@@ -52,7 +52,7 @@ size_t length_of(char* const* environment) {
   return length;
 }
 
-// `made` and `text` are the caller's, on its stack: as many places as `environment` has, and as many bytes as its preloads.
+// `made` and `text` are on the caller's stack, with as many entries as `environment` and as many bytes as its preloads.
 void without_ours(char* const* environment, char** made, char* text) {
   size_t written = sizeof variable - 1;
   memcpy(text, variable, written);
@@ -87,7 +87,7 @@ void say_that_it_is_lost(const char* program) {
 }
 
 int start(const exec_function& exec, const char* program, char* const* arguments, char* const* environment) {
-  if (exec == nullptr) find_real_ones();  // before constructors have run
+  if (exec == nullptr) find_real_ones();  // constructors have not run yet
   if (!is_lost(environment)) return exec(program, arguments, environment);
   // NOLINTBEGIN(clang-analyzer-optin.portability.UnixAPI): there is no other memory that may be taken here
   auto** const made = static_cast<char**>(__builtin_alloca((length_of(environment) + 1) * sizeof(char*)));

@@ -1,10 +1,12 @@
-// The front: liblull-mpi.so, which LD_PRELOAD brings into every program that a command starts. It knows no MPI library
-// and needs none; what it costs a program that calls no MPI is to be loaded. It throws nothing, and links no C++ library.
+// The front: liblull-mpi.so, which LD_PRELOAD loads into every program that a command starts. It does not depend on an
+// MPI library; a program that does not call MPI only pays for loading it. It throws no exceptions, and does not link
+// the C++ library.
 //
-// It has the names that the program's MPI library has, and no other (names.hpp). At the first call of MPI it looks which
-// library the process has, by whatever way that has come in, and asks the flavour of that library for wrappers where a tool
-// is wanted (LULL_TRACE, LULL_WAIT, LULL_STAGE). What dlsym finds in the library, as ctypes, cffi or MPI.jl ask for it by a
-// handle, leads here as well. It tells a user in one line what stands in the way; the program then runs as without it.
+// It has the names that the program's MPI library has, and no other (names.hpp). At the first call of MPI it looks for
+// the library of the process, however that was loaded, and gets wrappers from the flavour for that library if a tool is
+// requested (LULL_TRACE, LULL_WAIT, LULL_STAGE). Symbols that dlsym finds in the library, as for ctypes, cffi or
+// MPI.jl, which call it with a handle, lead here as well. If something prevents this, the user gets one line, and the
+// program runs as without the front.
 #include "mpi/front/front.hpp"
 
 #include <dlfcn.h>
@@ -31,7 +33,7 @@ using lull::text_of_environment;
 extern "C" [[gnu::visibility("hidden")]] any_function lull_mpi_slots[];
 extern "C" [[gnu::visibility("hidden")]] const any_function lull_mpi_others_at_first[];
 extern "C" [[gnu::visibility("hidden")]] any_function lull_mpi_resolve(unsigned slot);
-// What a dlsym called from `caller` is to answer; null: what that of the C library answers.
+// The result of a dlsym called from `caller`; null: that of the C library's dlsym.
 extern "C" [[gnu::visibility("hidden")]] void* lull_mpi_dlsym(void* handle, const char* name, const void* caller);
 
 namespace {
@@ -40,29 +42,29 @@ constexpr const char* others[] = {"opal_progress", "sched_yield", "poll", "dlsym
 constexpr unsigned other_dlsym = 3;
 constexpr unsigned first_other = 2 * function_count;
 
-// The C library's own: the front's asks the front.
+// The C library's function, since the front's dlsym calls the front.
 void* (*real_dlsym)(void*, const char*) = nullptr;
 
-// With which the loader ends a program, too.
+// The loader also exits with this code.
 constexpr int code_of_a_missing_symbol = 127;
 
 struct {
   pthread_once_t found = PTHREAD_ONCE_INIT;
-  const void* asked_for = nullptr;  // a function of MPI that dlsym has found last
+  const void* asked_for = nullptr;  // the function of MPI that dlsym has found last
   bool looked = false;
   bool is_stub = false;
   pid_t process = 0;
-  void* library = nullptr;     // of MPI, as dlopen gives it
+  void* library = nullptr;     // of MPI, from dlopen
   const void* base = nullptr;  // where it is loaded
   char path[4096] = "", soname[256] = "";
-  char version[8192] = "";  // as long as MPICH's may be
+  char version[8192] = "";  // the longest version of MPICH
   front_offers offers{};
   const flavour_offers* flavour = nullptr;
-  const void* flavour_base = nullptr;  // of its library, which finds the MPI library's own functions
+  const void* flavour_base = nullptr;  // of the flavour's library, which looks up the MPI library's functions
 } state;
 
-// Where calls of the functions that are not MPI's go. What a tool has put there stays. Sanitizers ask for functions before
-// they are ready for a program that does anything: no function of the C library is called here.
+// Sets the target of a function that is not MPI's, unless a tool has set it already. Sanitizers call such functions
+// before the C library can be used, so this calls none of its functions.
 any_function found_other(unsigned index, any_function target) {
   any_function& slot = lull_mpi_slots[first_other + index];
   any_function before = lull_mpi_others_at_first[index];
@@ -77,7 +79,7 @@ void replace(const char* name, any_function by) {
 
 any_function as_function(void* symbol) { return reinterpret_cast<any_function>(symbol); }
 
-// As settings.hpp would say: it needs the C++ library.
+// Like settings.hpp, which needs the C++ library.
 bool tool_is_wanted() {
   for (const char* const setting : {"LULL_TRACE", "LULL_WAIT", "LULL_STAGE"})
     if (text_of_environment(setting) != nullptr) return true;
@@ -88,8 +90,8 @@ void say_why_not(const char* found, const char* fix) {
   if (is_reporter()) fprintf(stderr, "lull: stand between the program and MPI: %s; %s\n", found, fix);
 }
 
-// The library whose functions are called: the one that all see, else the one that was asked for by a handle, else any that
-// is loaded, also for the eyes of one library only, as Python loads its modules.
+// Finds the library whose functions are called: the globally visible one, otherwise the one that was requested with a
+// handle, otherwise any that is loaded, even if only one library sees it, as with Python's modules.
 bool find_library() {
   static mpi_object found;
   const void* seen = real_dlsym(RTLD_NEXT, "PMPI_Init");
@@ -109,7 +111,7 @@ void attach(const char* flavour) {
   char folder[4096];
   if (dladdr(reinterpret_cast<void*>(&lull_mpi_resolve), &self) == 0) return;
   snprintf(folder, sizeof folder, "%s", self.dli_fname);
-  char* where = strstr(folder, "/lull/preload/");  // one of the copies that loaders choose from
+  char* where = strstr(folder, "/lull/preload/");  // one of the copies among which loaders choose
   if (where != nullptr)
     *where = '\0';
   else
@@ -147,23 +149,24 @@ void find_out() {
   if (real_dlsym(state.library, "ompi_mpi_comm_world") != nullptr && strncmp(name, "libmpi.so.40", 12) == 0)
     attach("openmpi");
   else if (strncmp(name, "libmpich.so.12", 14) == 0 || strncmp(name, "libmpi.so.12", 12) == 0)
-    attach("mpich");  // also of its relatives, which agree on types and constants
+    attach("mpich");  // also for derived libraries, which use the same types and constants
   else
     say_why_not(state.path, "Lull knows Open MPI (libmpi.so.40) and MPICH (libmpich.so.12 or libmpi.so.12)");
 }
 
-// Where calls of MPI_X or PMPI_X go.
+// The target of calls of MPI_X or PMPI_X.
 any_function target_of(unsigned number, bool second_name) {
   char name[96];
   snprintf(name, sizeof name, "P%s", function_names[number]);
-  // Another tool that is linked to the program, or preloaded behind us, has MPI_X: it comes first, and calls PMPI_X.
+  // Another tool that is linked to the program, or preloaded after the front, defines MPI_X: it is called first, and
+  // calls PMPI_X.
   if (!second_name)
     if (void* next = real_dlsym(RTLD_NEXT, name + 1)) {
       Dl_info info;
       if (dladdr(next, &info) != 0 && info.dli_fbase != state.base) return as_function(next);
     }
   void* real = real_dlsym(state.library, name);
-  if (real == nullptr && !second_name) real = real_dlsym(state.library, name + 1);  // of a stub
+  if (real == nullptr && !second_name) real = real_dlsym(state.library, name + 1);  // a stub has no PMPI_X
   if (real == nullptr) {
     fprintf(stderr, "lull: call %s: this MPI library (%s) has no such function\n", name + !second_name, state.soname);
     _exit(code_of_a_missing_symbol);
@@ -175,7 +178,7 @@ any_function target_of(unsigned number, bool second_name) {
 any_function target_of_other(unsigned index) {
   if (index == other_dlsym) return reinterpret_cast<any_function>(real_dlsym);
   void* real = real_dlsym(RTLD_NEXT, others[index]);
-  if (real == nullptr && index == 0) {  // opal_progress of a library that only some see
+  if (real == nullptr && index == 0) {  // opal_progress of a library that is not globally visible
     pthread_once(&state.found, find_out);
     real = real_dlsym(state.library, others[index]);
   }
@@ -186,7 +189,7 @@ any_function target_of_other(unsigned index) {
   return as_function(real);
 }
 
-// By dlvsym, which is the C library's; the versions are those of its first release for a machine, and of 2.34.
+// With dlvsym of the C library; the versions are those of its first release for an architecture, and 2.34.
 void find_dlsym() {
   for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"}) {
     if (real_dlsym != nullptr) return;
@@ -195,14 +198,14 @@ void find_dlsym() {
   if (real_dlsym == nullptr) real_dlsym = reinterpret_cast<decltype(real_dlsym)>(in_tables_behind_the_front("dlsym"));
 }
 
-// Those of the C library are called by everybody, after fork(), too, when nothing may be looked up.
+// Any code calls these functions of the C library, even after fork(), when no symbols may be looked up.
 [[gnu::constructor]] void resolve_early() {
   for (unsigned i = 1; i < sizeof others / sizeof others[0]; ++i) lull_mpi_resolve(first_other + i);
   resolve_names();
   state.process = getpid();
 }
 
-// A library whose functions have been called by a way that is not seen: nothing of the program was recorded.
+// If the library's functions were called without the front, nothing of the program was recorded.
 [[gnu::destructor]] void say_what_was_not_seen() {
   if (state.looked || state.process != getpid() || !tool_is_wanted()) return;
   static mpi_object found;
@@ -221,7 +224,7 @@ int number_of(const char* name) {
   return -1;
 }
 
-// What the C library's dlsym finds. A handle for what one object sees (RTLD_DEFAULT) means other libraries for each caller.
+// The result of the C library's dlsym. With RTLD_DEFAULT, it depends on the libraries that the caller can see.
 void* found_by(void* handle, const char* name, const void* caller) {
   void* found = real_dlsym(handle, name);  // NOLINT(clang-analyzer-core.CallAndMessage): the caller has found it
   Dl_info info;
@@ -252,7 +255,7 @@ void* lull_mpi_dlsym(void* handle, const char* name, const void* caller) {
   if (!__atomic_load_n(&state.looked, __ATOMIC_ACQUIRE)) {
     state.asked_for = found;
   } else if (Dl_info info; dladdr(found, &info) != 0 && info.dli_fbase != state.base) {
-    return nullptr;  // of another MPI library than the one that is called
+    return nullptr;  // in another MPI library than the one in use
   }
   return reinterpret_cast<void*>(trampoline_of(2 * static_cast<unsigned>(number) + second_name));
 }

@@ -9,7 +9,7 @@
 extern "C" {
 [[gnu::visibility("hidden")]] extern const char lull_mpi_trampolines[];
 [[gnu::visibility("hidden")]] extern const char lull_mpi_trampolines_end[];
-// The loader calls it when it binds an object to a name while that is an indirect function.
+// The loader calls it when it binds an object to a name that is an indirect function.
 [[gnu::visibility("hidden")]] lull::mpi::any_function lull_mpi_bind(unsigned slot) noexcept;
 }
 
@@ -17,7 +17,7 @@ extern "C" {
 namespace lull::mpi {
 namespace {
 
-// As trampolines.S lays them out: one for each slot, and in each the code that calls lull_mpi_bind().
+// The layout of trampolines.S: one trampoline per slot, each with the code that calls lull_mpi_bind().
 #if defined(__x86_64__)
 constexpr uintptr_t stride = 32, binder_behind = 16;
 #else
@@ -28,7 +28,7 @@ constexpr unsigned most_libraries = 8;
 
 struct {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  bool resolved = false;  // by a library that is there
+  bool resolved = false;  // to a loaded library
   bool missing[named_slots] = {};
 } names;
 
@@ -37,7 +37,7 @@ bool is_mpi(const loaded_object& object) {
   return !is_front(object) && (object.defines("PMPI_Init") || object.defines("MPI_Init"));
 }
 
-// What may have a name that the front has.
+// Objects that may define one of the front's names.
 struct libraries {
   loaded_object front;
   loaded_object all[most_libraries];
@@ -167,8 +167,8 @@ lull::mpi::any_function lull_mpi_bind(unsigned slot) noexcept {
   using namespace lull::mpi;
   resolve_names();
   if (!names.missing[slot]) return trampoline_of(slot);
-  // Nothing, as a weak reference finds without the front. Who needs the function is told, when it calls it, that it is
-  // not there.
+  // Behaves like a weak reference without the front: null. If the program needs the function, it gets an error when it
+  // calls it.
   char room[96];
   const char* const name = name_of(slot, room);
   const bool is_needed = lull::each_loaded([name](const lull::loaded_object& object) { return object.needs(name); });

@@ -10,7 +10,7 @@
 namespace lull::mpi {
 namespace {
 
-// The node of this process: the lowest rank on its host, and its block where LULL_NODES splits hosts.
+// The node of this process: the lowest rank on its host, and its block if LULL_NODES divides hosts.
 std::string node_in(MPI_Comm comm, int rank) {
   MPI_Comm host = predefined.comm_null;
   LULL_LIBRARY(MPI_Comm_split_type)(comm, MPI_COMM_TYPE_SHARED, rank, predefined.info_null, &host);

@@ -1,4 +1,4 @@
-// What the processes of a communicator tell each other, by the program's MPI. Calls are collective over it.
+// The exchange of data between the processes of a communicator, by the program's MPI. All calls are collective.
 #pragma once
 #include "mpi/roles/world.hpp"
 #include "stage/link/exchange.hpp"

@@ -31,7 +31,7 @@ void say(int rank, const std::string& found, const char* fix) {
   if (rank == 0) fmt::print(stderr, "lull: stage the program's output: {}; {}\n", found, fix);
 }
 
-// Beside this library.
+// From the folder of this library.
 decltype(&lull_stage_begin) open_staging(int rank) {
   Dl_info self;
   if (dladdr(reinterpret_cast<void*>(&prepare_roles), &self) == 0) return nullptr;
@@ -45,9 +45,9 @@ decltype(&lull_stage_begin) open_staging(int rank) {
   return reinterpret_cast<decltype(&lull_stage_begin)>(dlsym(handle, "lull_stage_begin"));
 }
 
-// All ranks take part in finding the roles. One into which Lull does not come (it is linked statically, or was started
-// without the preload) never does, and the others would never stop waiting for it: then this process ends, and the launcher ends
-// the job. MPI_Init has just held all ranks together, so that they come within moments.
+// All ranks take part in finding the roles. A rank without Lull (it is linked statically, or was started without the
+// preload) never does, and the others would wait without end; in this case the process exits, and the launcher ends the
+// job. MPI_Init has just synchronised all ranks, so all should take part within moments.
 class all_must_come {
  public:
   all_must_come() : timeout_(setting_real("LULL_NODE_TIMEOUT_S")) {
@@ -93,7 +93,7 @@ bool is_spawned() {
 
 [[noreturn]] void serve(stage::exchange& all) {
   if (trace::recorder::wanted()) trace::recorder::of_process().withdraw();
-  // Others sleep only where all ranks of their node ring.
+  // The other ranks sleep only if all ranks of their node ring.
   const unsigned tools = tools_of_this_process() & waits;
   start_tools(tools);
   const int code = staging->serve(all);
@@ -101,10 +101,10 @@ bool is_spawned() {
   finish_tools(tools);
   LULL_LIBRARY(MPI_Finalize)();
   std::fflush(nullptr);
-  _exit(code);  // what the program does at its exit is not for a process in which it has not run
+  _exit(code);  // the program's exit handlers must not run in a process in which it has not run
 }
 
-// Nothing thrown reaches the program; ranks that see different worlds would not end.
+// No exception reaches the program: ranks with different worlds would deadlock.
 void set_aside() noexcept try {
   if (is_spawned()) return;
   const MPI_Comm world = predefined.comm_world;

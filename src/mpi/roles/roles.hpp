@@ -1,12 +1,13 @@
-// Ranks set aside to write the program's output, where LULL_STAGE asks for it.
+// Sets ranks aside that write the program's output, if LULL_STAGE requests it.
 //
-//   prepare_roles(library);                 when the front attaches; the library of an MPI program
-//   called = under_roles(number, real);     for each function: what is called in place of the library's
+//   prepare_roles(library);                 when the front attaches; `library` is the MPI library
+//   called = under_roles(number, real);     for each function: the function to call instead of the library's
 //
-// After the library's MPI_Init all ranks find out who is set aside. Those do not come back from the program's MPI_Init: they
-// serve, end MPI with the others, and exit. The others go on; MPI_COMM_WORLD has them alone, in the order of their ranks
-// (world.hpp). A job of which some ranks are not under Lull ends with a line. MPI_Finalize waits until all output is written. A process without LULL_STAGE pays nothing, and of one by
-// itself, or one that another has spawned, nobody is set aside.
+// After the library's MPI_Init, all ranks determine which of them are set aside. These do not return from the program's
+// MPI_Init: they serve, finalise MPI with the others, and exit. The others continue; their MPI_COMM_WORLD contains only
+// them, in the order of their ranks (world.hpp). A job in which some ranks are not under Lull ends with a line.
+// MPI_Finalize waits until all output is written. A process without LULL_STAGE pays nothing. No ranks
+// are set aside in a job of one process, or among spawned processes.
 #pragma once
 #include "mpi/front/front.hpp"
 

@@ -1,12 +1,12 @@
-// What a program sees where it says MPI_COMM_WORLD when some ranks are set aside: the communicator of the others.
+// What MPI_COMM_WORLD means for a program when some ranks are set aside: the communicator of the others.
 //
-// Nothing of the program changes, for its handle is a constant or the address of a variable of the library. Instead each
-// function of the library that takes a communicator has one in its place that translates the argument; worlds.py makes
-// the table of them. They stand below the wrappers that record and wait: in reals.hpp they are the library's functions.
-// Fortran comes through PMPI_..., and so through here.
+// The program's handle cannot change, since it is a constant or the address of a variable of the library. Instead, each
+// function of the library that takes a communicator is replaced by one that translates the argument; worlds.py
+// generates the table of them. They are below the wrappers that record and wait: in reals.hpp they are the library's
+// functions. Fortran calls PMPI_..., and so passes through here, too.
 //
-// What the library keeps on the real world only, predefined attributes, is asked there; an error handler of the world is
-// set there, too, for errors that belong to no communicator.
+// Predefined attributes, which the library stores on the real world only, are queried there. An error handler of the
+// world is also set on the real one, for errors that belong to no communicator.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -17,7 +17,7 @@
 
 namespace lull::mpi {
 
-// The library's own functions, whatever else stands in reals.hpp; null where it has none of that name.
+// The library's functions, independent of the entries of reals.hpp; null if the library has no function of that name.
 inline constinit any_function library_functions[function_count]{};
 
 template <class Signature>
@@ -28,7 +28,7 @@ template <class Signature>
 // LULL_LIBRARY(MPI_Comm_size)(comm, &size)
 #define LULL_LIBRARY(name) (library_function<decltype(::name)>(function::name))
 
-inline MPI_Comm world_of_program{};  // the real one as long as nobody is set aside
+inline MPI_Comm world_of_program{};  // the real one if no ranks are set aside
 
 template <bool is_communicator, class Argument>
 [[nodiscard]] Argument in_world_of_program(Argument argument) noexcept {
@@ -38,7 +38,7 @@ template <bool is_communicator, class Argument>
     return argument;
 }
 
-// `communicators`: a bit for each parameter that is one.
+// `communicators`: a bit for each parameter that is a communicator.
 template <function f, std::uint64_t communicators, class... Parameters>
 int translated(Parameters... arguments) {
   return [&]<std::size_t... place>(std::index_sequence<place...>) {
@@ -67,7 +67,7 @@ int set_error_handler(MPI_Comm comm, MPI_Errhandler handler) {
   return result == MPI_SUCCESS && seen != comm ? set(comm, handler) : result;
 }
 
-// Begin and end of the program's MPI (roles.cpp).
+// Start and end of the program's MPI (roles.cpp).
 int init(int* argc, char*** argv);
 int init_thread(int* argc, char*** argv, int required, int* provided);
 int finalize();
@@ -77,7 +77,7 @@ template <class Function>
   return reinterpret_cast<any_function>(f);
 }
 
-// By number: what is called in place of the library's function, or null.
+// By number: the function to call instead of the library's, or null.
 extern const any_function in_our_world[];
 
 }  // namespace lull::mpi

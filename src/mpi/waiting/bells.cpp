@@ -31,15 +31,16 @@ constexpr std::size_t cores_kept = 1024;
 struct node_bells::bell {
   alignas(64) std::atomic<std::uint32_t> state;
   std::atomic<std::uint32_t> word;                 // changed by every ring
-  std::atomic<std::int32_t> rank;                  // + 1; 0: nobody yet
-  alignas(64) std::atomic<std::uint64_t> sent_to;  // bit (index modulo 64): whose fragments may come back from there
-  std::array<std::atomic<std::uint64_t>, cores_kept / 64> cores;  // that this rank may use
+  std::atomic<std::int32_t> rank;                  // rank + 1; 0: unused
+  alignas(64) std::atomic<std::uint64_t> sent_to;  // bit (index modulo 64): ranks that may return fragments to this one
+  std::array<std::atomic<std::uint64_t>, cores_kept / 64> cores;  // on which this rank may run
 };
 
 struct node_bells::shared {
-  alignas(64) std::atomic<std::uint32_t> somebody;  // ranks that are announced; alone in its line, for senders read it
+  alignas(64) std::atomic<std::uint32_t> somebody;  // number of announced ranks; in a separate cache line, because
+                                                    // senders read it
   alignas(64) std::atomic<std::uint32_t> joined;
-  std::atomic<std::uint32_t> ready;  // of those, whose bell can be rung
+  std::atomic<std::uint32_t> ready;  // number of joined ranks that ring others
   std::atomic<std::uint32_t> reported;
 };
 
@@ -55,10 +56,10 @@ std::unique_ptr<node_bells> node_bells::join(const std::string& name, int rank, 
     errno = failed;
     return nullptr;
   }
-  auto* const memory = static_cast<shared*>(at);  // a new file is all zero, which is what all of it begins with
+  auto* const memory = static_cast<shared*>(at);  // a new file contains zeros, the initial value of all members
   const auto index = static_cast<int>(memory->joined.fetch_add(1));
   if (index == ranks_of_node - 1) shm_unlink(name.c_str());
-  if (index >= ranks_of_node) {  // a file that another job has left
+  if (index >= ranks_of_node) {  // the file was left by another job
     shm_unlink(name.c_str());
     munmap(at, bytes);
     errno = EEXIST;
@@ -118,10 +119,10 @@ void node_bells::sent_to(int index) noexcept {
 void node_bells::ring(int index) noexcept {
   bell& whose = of(index);
   if (whose.state.load(std::memory_order_relaxed) == awake_now) return;
-  whose.word.fetch_add(1);  // who is about to sleep on the old value will not
+  whose.word.fetch_add(1);  // prevents a sleep that is about to begin on the old value
   std::uint32_t found = whose.state.load();
   if (found != asleep && found != asleep_on_descriptors) return;
-  if (!whose.state.compare_exchange_strong(found, announced)) return;  // another wakes it, or it is awake
+  if (!whose.state.compare_exchange_strong(found, announced)) return;  // another thread wakes it, or it is awake
   if (found == asleep)
     futex_wake(whose.word, 1, futex_users::several_processes);
   else
@@ -142,7 +143,7 @@ bool node_bells::announce() noexcept {
   seen_ = mine.word.load();
   mine.state.store(announced);
   if (!in_doubt_.load(std::memory_order_relaxed)) memory_->somebody.fetch_add(1);
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // only then does the sleeper look at what it waits for
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // before the sleeper checks what it waits for
   return true;
 }
 
@@ -165,7 +166,7 @@ void node_bells::awake_in_doubt() noexcept {
 
 bool node_bells::missed() noexcept {
   if (!in_doubt_.load(std::memory_order_relaxed) || sleeping_.exchange(true)) return false;
-  if (!in_doubt_.load()) {  // another thread has just found out
+  if (!in_doubt_.load()) {  // another thread has just completed it
     sleeping_.store(false);
     return false;
   }
@@ -181,9 +182,10 @@ bool node_bells::missed() noexcept {
 
 wait::wake node_bells::sleep(std::int64_t timeout_ns) noexcept {
   bell& mine = of(mine_);
-  mine.state.store(asleep);  // with a locked instruction: whoever rings after this wakes, or has changed the word
+  mine.state.store(asleep);  // a locked instruction: a later ring sees it and wakes; an earlier one has changed the
+                             // word
   const bool timed_out = !futex_wait(mine.word, seen_, timeout_ns, futex_users::several_processes);
-  mine.state.store(announced);  // still: its last looks count as those before a sleep
+  mine.state.store(announced);  // until awake(), so its last looks count as those before a sleep
   return timed_out && !rung() ? wait::wake::timed_out : wait::wake::rung;
 }
 
@@ -191,7 +193,7 @@ wait::wake node_bells::sleep(std::span<const pollfd> fds, std::int64_t timeout_n
   bell& mine = of(mine_);
   const int bell_socket = datagrams();
   fds_.assign(fds.begin(), fds.end());
-  fds_.push_back({.fd = bell_socket, .events = POLLIN, .revents = 0});  // -1, where there is none, is passed over
+  fds_.push_back({.fd = bell_socket, .events = POLLIN, .revents = 0});  // poll ignores -1
   mine.state.store(asleep_on_descriptors);
   int ready = 1;
   if (!rung()) {
@@ -209,7 +211,7 @@ wait::wake node_bells::sleep(std::span<const pollfd> fds, std::int64_t timeout_n
 
 namespace {
 
-// An abstract address: it has no file, and is gone with the process.
+// An abstract address: it has no file, and disappears with the process.
 socklen_t address_of(const std::string& name, int index, sockaddr_un& address) {
   address = {};
   address.sun_family = AF_UNIX;

@@ -30,7 +30,7 @@ void keep(std::array<char, n>& to, std::string_view text) {
   text.copy(to.data(), n - 1);
 }
 
-// A function of C++ by its name alone: parameters would fill a line.
+// The name of a C++ function without its parameters, which would fill a line.
 std::string readable(const char* symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),

@@ -1,6 +1,8 @@
-// What waiting has cost, by operation and call site: a row for each place in the program from which an MPI function is called.
+// The cost of waiting by operation and call site: a row for each place in the program from which an MPI function is
+// called.
 //
-// A process counts by return addresses; a node adds up by their names, for ranks load a program at different addresses.
+// A process counts by return addresses; a node adds up by their names, because ranks load a program at different
+// addresses.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -15,7 +17,7 @@
 
 namespace lull::mpi {
 
-// "MODULE+0xOFFSET", or "FUNCTION+0xOFFSET" where the program's symbols say so much.
+// "MODULE+0xOFFSET", or "FUNCTION+0xOFFSET" if the program's symbols contain the function.
 [[nodiscard]] std::string name_of_site(const void* address);
 
 struct site_row {
@@ -24,12 +26,12 @@ struct site_row {
   wait::wait_counts counts;
 };
 
-// Of one process; any thread may count.
+// The call sites of one process; any thread may count.
 class call_sites {
  public:
   void called(const char* function, const void* site);
   void waited(const char* function, const void* site, const wait::wait_counts& counts);
-  // Those that waited longest first.
+  // Sorted by waiting time, longest first.
   [[nodiscard]] std::vector<site_row> rows() const;
 
  private:
@@ -47,11 +49,11 @@ class call_sites {
   std::unordered_map<key, wait::wait_counts, hash_of_key> counts_;
 };
 
-// Rows in memory that other ranks read: at most so many as fit; what does not fit is added up in a last row.
+// Writes rows to memory that other ranks read: as many as fit; the others are added up in a last row.
 void write_rows(std::span<const site_row> rows, std::span<std::byte> to);
 [[nodiscard]] std::vector<site_row> read_rows(std::span<const std::byte> from);
 
-// Rows of the same function and site made one; those that waited longest first.
+// Merges rows of the same function and site; sorted by waiting time, longest first.
 [[nodiscard]] std::vector<site_row> merged(std::vector<site_row> rows);
 
 }  // namespace lull::mpi

@@ -1,4 +1,4 @@
-// Waiting with a library whose idle loop Lull does not know: the library's own, and a line that says so.
+// Waiting with a library whose idle loop Lull does not know: the library waits by itself, and a line says so.
 #include <cstdio>
 
 #include "base/launcher.hpp"
@@ -22,7 +22,7 @@ bool by_a_policy() { return setting_text("LULL_WAIT") != "poll"; }
 
 bool waiting_wanted() { return setting_is_set("LULL_WAIT") && (by_a_policy() || setting_text("LULL_STATS") != "0"); }
 
-// Where waiting_wanted(): the settings can be read.
+// Called only if waiting_wanted(): the settings can be read.
 void start_waiting(void*, replace_function) noexcept {
   if (!is_reporter()) return;
   if (by_a_policy())

@@ -1,9 +1,11 @@
-// Two ways of waiting compared within one run, for separate runs differ by more than what is to be seen. Time is cut into
-// epochs of equal length; of each two one is for each way, in an order by chance, and all ranks wait so.
+// Compares two waiting methods within one run, because separate runs differ by more than the effect. Time is divided
+// into epochs of equal length; each pair of epochs has one for each method, in random order, and all ranks use the
+// same.
 //
-// The clock is that of the processors (base/ticks.hpp): ranks of one machine change at the same moment, without a word
-// between them. A rank changes at its first call in an epoch. From there to its first call in the next epoch it counts
-// calls, time and CPU time; an epoch without such a next one, or in which a long wait has begun, does not count.
+// The clock is that of the processors (base/ticks.hpp), so ranks of one machine switch at the same moment without
+// communication. A rank switches at its first call in an epoch. It counts calls, time and CPU time from there to its
+// first call in the next epoch; an epoch without a call in the next one, or in which a long wait has begun, does not
+// count.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,35 +21,36 @@ class epochs {
     std::uint64_t ticks;
     std::int64_t cpu_ns;  // of the process
   };
-  // Of the epochs of one kind.
+  // Sums over the epochs of one kind.
   struct sums {
     std::uint64_t epochs = 0, calls = 0;
     double ticks = 0;
     std::int64_t cpu_ns = 0;
-    std::vector<float> calls_per_tick;  // of each
+    std::vector<float> calls_per_tick;  // of each epoch
   };
 
-  // An epoch is 2^length_log2 ticks long: then all ranks find the same length without a word between them.
+  // An epoch is 2^length_log2 ticks long, so that all ranks find the same length without communication.
   explicit epochs(unsigned length_log2) : length_log2_(length_log2) {}
 
-  // Of two that follow each other one, by chance, which all ranks share: a hash of their number.
+  // Whether the policy applies: randomly in one of two consecutive epochs. All ranks agree: it is a hash of their
+  // number.
   [[nodiscard]] static bool policy_in(std::uint64_t epoch) {
     const std::uint64_t pair = epoch >> 1U;
     return ((spread(pair) >> 40U ^ epoch) & 1U) != 0;
   }
 
-  // A call begins. True: in another epoch than the one before; then began() is to be called.
+  // Called at the begin of a call. Returns true if it is in another epoch than the previous one; then call began().
   [[nodiscard]] bool another_epoch(std::uint64_t now_ticks) {
     ++calls_;
     return now_ticks >> length_log2_ != epoch_;
   }
-  // Counts the epoch that is over, and says whether the policy is used in the new one.
+  // Counts the previous epoch, and returns whether the policy applies in the new one.
   bool began(const moment& now) {
     const std::uint64_t epoch = now.ticks >> length_log2_;
-    if (epoch == epoch_ + 1 && seen_ > 2) {  // the first ones are the program's start
+    if (epoch == epoch_ + 1 && seen_ > 2) {  // skips the program's start
       sums& kind = of_[policy_in(epoch_) ? 1 : 0];
       const auto took = static_cast<double>(now.ticks - begin_.ticks);
-      const std::uint64_t calls = calls_ - 1;  // this one is the new epoch's
+      const std::uint64_t calls = calls_ - 1;  // this one belongs to the new epoch
       ++kind.epochs;
       kind.calls += calls;
       kind.ticks += took;

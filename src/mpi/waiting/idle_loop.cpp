@@ -14,26 +14,26 @@
 namespace lull::mpi {
 namespace {
 
-// Open MPI looks at what is of low priority in every eighth call of its progress.
+// Open MPI checks low-priority sources in every eighth call of its progress.
 constexpr unsigned looks_at_everything = 9;
 constexpr std::int64_t longest_gathering_ns = 500'000;
-constexpr std::uint32_t times_before_gathering = 3;   // a handshake must not be kept waiting
-constexpr std::size_t size_of_a_stream = 16384;       // any that a policy takes for a large transfer
+constexpr std::uint32_t times_before_gathering = 3;   // a handshake must not be delayed
+constexpr std::size_t size_of_a_stream = 16384;       // any size that a policy takes for a large transfer
 constexpr std::uint64_t size_of_a_handshake = 65536;  // of a message that is answered before it is sent
-constexpr std::uint32_t steps_told_apart = 15;        // of a collective; later ones are alike
-constexpr unsigned most_gathered = 64;                // the call itself may be over long before
+constexpr std::uint32_t steps_told_apart = 15;        // of a collective; later steps share one history
+constexpr unsigned most_gathered = 64;                // the call itself may end long before
 constexpr unsigned spins_per_clock = 16;              // between readings of the clock, which cost more than a spin
 
 std::uint64_t bits(const void* address) { return reinterpret_cast<std::uint64_t>(address); }
 
-// Others also store into the memory of windows, of which nobody tells. Before there is one they have nothing to store into.
+// Other ranks also store into windows, without a message. Before a window is created, there is nothing to store into.
 bool told_by_messages(const call_under_way& call) {
   const std::string_view function = call.function;
   return !function.starts_with("MPI_Win_") || function.starts_with("MPI_Win_create") ||
          function.starts_with("MPI_Win_allocate");
 }
 
-// Whether it is likely that messages go to and fro before the call is over: over a network, and for large messages.
+// Whether several messages are likely before the call ends: over a network, and for large messages.
 bool is_a_handshake(const call_under_way& call) { return call.polled || call.size >= size_of_a_handshake; }
 
 std::uint64_t key_of(const call_under_way& call) {
@@ -69,11 +69,11 @@ bool look(waiting_process& process, call_under_way& call) noexcept {
   if (call.idle && !call.descriptors_ready) return false;
   ++call.came;
 #if !defined(__x86_64__)
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // fragments are given back before it is seen who sleeps
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // returns fragments before it checks for sleepers
 #endif
   if (__atomic_load_n(process.somebody, __ATOMIC_RELAXED) != 0) [[unlikely]] {
     process.bells->ring_those_that_sent_to_me();
-    if (process.several_threads) process.bells->ring_me();  // what came may be another thread's
+    if (process.several_threads) process.bells->ring_me();  // the arrival may be for another thread
   }
   return true;
 }
@@ -178,7 +178,7 @@ bool idle_loop::look_again(call_under_way& call) {
   came_before_ = came;
   if (came && !stream_) {
     end(true);
-    call.looks = 0;  // what comes next may come at once
+    call.looks = 0;  // the next one may arrive at once
   }
   return came;
 }
@@ -235,7 +235,7 @@ bool idle_loop::look_and_sleep(call_under_way& call, wait::sleep_plan plan, bool
     if ((looks >= looks_at_everything || polls >= 2) && now_ns() >= until) break;
   }
   call.copy_descriptors = false;
-  // Where messages come by descriptors the library looks at them every time, elsewhere a hundred times a second.
+  // If messages arrive on descriptors, the library checks them every time, otherwise a hundred times a second.
   const bool by_descriptors = polls >= 2;
   if (alone && !by_descriptors && !process_.several_threads) {  // nothing would wake it
     spin_.relax();
@@ -257,7 +257,8 @@ bool idle_loop::look_and_sleep(call_under_way& call, wait::sleep_plan plan, bool
       process_.history.timer_was_late(slept - plan.ns);
     } else {
       ++counts_.timeouts;
-      // What a descriptor brings nobody rings for: a first connection, which the library looks for now and then.
+      // No rank rings for arrivals on descriptors, such as a first connection, which the library checks from time to
+      // time.
       in_doubt = came && !by_descriptors && !call.descriptors_ready && !bells.rung();
     }
   }

@@ -1,10 +1,10 @@
-// How a thread waits in the library's idle loop: what is done instead of looking at progress again and again.
+// How a thread waits in the library's idle loop instead of calling progress continuously.
 //
-// look_again() is called in place of the library's progress while a blocking call is under way, after its first looks;
-// over() when the call has ended. A wait ends when something comes; a call may have several (the steps of a collective),
-// each with a history of its own, by where the call is made, what came before it, and its number in the call. Where a
-// call is a stream of pieces on a network (last time something came six times or more) it is one wait, for its pieces
-// come anyway: the thread looks at what has gathered now and then.
+// look_again() is called in place of the library's progress during a blocking call, after its first looks; over() is
+// called at the end of the call. A wait ends when something arrives. A call may have several waits (the steps of a
+// collective), each with a separate history, by the call site, the previous call site, and its number in the call. If a
+// call is a stream of pieces on a network (at least six arrivals the last time), it is one wait, because its pieces
+// arrive anyway: the thread collects from time to time what has gathered.
 //
 // Belongs to one thread.
 #pragma once
@@ -30,37 +30,37 @@
 
 namespace lull::mpi {
 
-// What all threads of a process share.
+// Shared by all threads of a process.
 struct waiting_process {
   const model::machine& on = model::this_machine();
   wait::wait_policy policy;
   wait::wait_limits limits;
-  void (*progress)() = nullptr;  // the library's own
+  void (*progress)() = nullptr;  // the library's
   int (*yield)() = nullptr;
   int (*poll)(pollfd*, nfds_t, int) = nullptr;
-  bool library_yields = false;  // by itself, where it finds nothing to do
+  bool library_yields = false;  // the library yields when it finds nothing to do
   bool several_threads = false;
-  bool detailed = false;  // CPU time of each wait is taken
+  bool detailed = false;  // measure CPU time of each wait
   std::unique_ptr<node_bells> bells;
   const std::uint32_t* somebody = nullptr;          // of the bells
-  std::unique_ptr<wait::core_frequency> frequency;  // null: it stays
+  std::unique_ptr<wait::core_frequency> frequency;  // null: never lowered
   wait::wait_history history{4096, on.waiting_of_mpi};
   wait::wait_statistics totals{false};  // of all calls
-  // When a sleep was refused because a rank of this node would ring nobody; 0: never.
+  // When a sleep was refused because a rank of this node does not ring; 0: never.
   std::atomic<std::int64_t> first_refused_ns{0}, last_refused_ns{0};
-  // Where poll() copies what the thread that looks waits for; of the one thread that is about to sleep.
+  // Where poll() copies the descriptors of the thread that looks; used by the one thread that is about to sleep.
   std::vector<pollfd> descriptors;
   // Looks before a wait counts as one: some microseconds, in which no clock is read.
   static constexpr std::uint32_t usual_looks_before_waiting = 100;
   std::uint32_t looks_before_waiting = usual_looks_before_waiting;
   std::atomic<bool> oversubscription_known{false};
 
-  // Finds out, once all ranks of the node are there, whether they outnumber cores.
+  // Checks, once all ranks of the node have joined, whether they outnumber cores.
   void look_for_oversubscription();
   void refuse_sleep() noexcept;
 };
 
-// Looks once. Whether anything came.
+// Looks once; returns whether anything arrived.
 bool look(waiting_process& process, call_under_way& call) noexcept;
 
 // One alternative for each class of a policy; some classes have several rows.
@@ -83,13 +83,13 @@ class idle_loop {
   idle_loop(const idle_loop&) = delete;
   idle_loop& operator=(const idle_loop&) = delete;
 
-  // Whether anything came.
+  // Returns whether anything arrived.
   bool look_again(call_under_way& call);
-  // What the call has waited.
+  // Returns the waits of the call.
   wait::wait_counts over(call_under_way& call);
 
  private:
-  // How often something came in a call of this kind the last time.
+  // The number of arrivals in the last call of this kind.
   struct habit {
     std::uint64_t key = 0;
     std::uint32_t times = 0;
@@ -101,7 +101,7 @@ class idle_loop {
   void make(const wait::wait_case& here, const call_under_way& call);
   void end(bool something_came);
   bool sleep(call_under_way& call);
-  // While a sleep is announced.
+  // Called while a sleep is announced.
   bool look_and_sleep(call_under_way& call, wait::sleep_plan plan, bool& in_doubt);
   bool look_often(call_under_way& call, unsigned times);
   // How long to let pieces of a stream gather; 0: not now.
@@ -119,7 +119,7 @@ class idle_loop {
   std::uint64_t call_key_ = 0;
   bool stream_ = false;  // this call is one wait
   bool lowered_ = false;
-  bool came_before_ = false;  // the last look found something
+  bool came_before_ = false;  // in the last look
   unsigned spins_ = 0;
   std::int64_t begin_ = 0, expected_end_ = 0, cpu_begin_ = 0;
   std::array<habit, 256> habits_{};

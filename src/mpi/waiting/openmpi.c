@@ -30,9 +30,9 @@ static void (*after_send)(const void*);
 static void (*after_returning_send)(const void*);
 static void (*after_self_send)(void);
 
-/* The layouts of Open MPI's structures follow from its version and from how it was configured (--enable-debug, CUDA, ...),
- * which no function tells. So nothing is believed before it has been compared with what the public interface says, or
- * looks as it must; and only memory that is mapped is read. */
+/* The layouts of Open MPI's structures depend on its version and its configuration (--enable-debug, CUDA, ...), which
+ * no function returns. Therefore every value is compared with the public interface, or checked for plausibility, before
+ * it is used, and only mapped memory is read. */
 
 static bool is_mapped(const void* at, size_t bytes) {
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -52,7 +52,7 @@ static bool is_name(const char* text, size_t most) {
   return false;
 }
 
-/* A function of the library that holds the component. */
+/* Whether the function belongs to the library that contains the component. */
 static bool is_of(const void* component, void (*function)(void)) {
   Dl_info of_component, of_function;
   void* code;
@@ -80,7 +80,7 @@ static bool is_the_world(void* library, int* rank, int* ranks) {
          is_mapped(group->grp_proc_pointers, (size_t)*ranks * sizeof(void*));
 }
 
-/* The library's own object, not that of the same name which this file's references would mean. */
+/* The library's object, not one with the same name to which references in this file would resolve. */
 static void* of(void* library, const char* name) { return dlsym(library, name); }
 
 const char* lull_openmpi_open(struct lull_openmpi* found, void* library) {
@@ -144,8 +144,8 @@ const char* lull_openmpi_open(struct lull_openmpi* found, void* library) {
 
 void lull_openmpi_yield_when_idle(bool yield) { set_yield_when_idle(yield); }
 
-/* Loads and stores of x86 are not reordered but for a load before an older store; how long that can last is bounded, and
- * a sleeper looks that long after it has said that it will sleep (bells.hpp). Elsewhere a fence keeps the order. */
+/* x86 reorders only a load before an older store. The delay of the store is bounded, and a sleeper looks for longer
+ * than that after it has announced its sleep (bells.hpp). On other architectures a fence keeps the order. */
 static inline bool somebody(void) {
 #if !defined(__x86_64__)
   __atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -23,7 +23,7 @@ struct head {
 };
 
 struct node_sums {
-  rank_times times;  // the longest wall time, the sum of the others
+  rank_times times;  // the longest wall time, the sum of CPU times
   std::vector<site_row> rows;
   std::string lines;  // one for each rank
 };

@@ -1,7 +1,7 @@
-// What waiting has cost the ranks of a node: on stderr, and in the record of the run.
+// The cost of waiting for the ranks of a node: on stderr, and in the record of the run.
 //
-// Ranks tell each other through the memory of their bells, not by messages: the last of a node that ends writes for all.
-// A rank that never ends, or that was never there, is one for which nobody writes.
+// Ranks pass their numbers through the memory of their bells, not by messages: the last rank of a node that ends
+// reports for all. If a rank never ends, or has not joined, there is no report.
 #pragma once
 #include <cstdint>
 
@@ -16,7 +16,7 @@ struct rank_times {
   std::uint64_t frequency_changes = 0;
 };
 
-// Of one rank. Writes the node's when it is the last; `by_rank`: with a line for each rank.
+// Reports one rank. The last one writes the node's report; `by_rank`: with a line for each rank.
 void report_waiting(node_bells& node, std::string_view policy, int rank, const rank_times& times,
                     const call_sites& sites, bool by_rank) noexcept;
 

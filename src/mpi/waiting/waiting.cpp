@@ -38,22 +38,22 @@ scope_duty duty_of_scopes = scope_duty::nothing;
 
 namespace {
 
-// Longest single sleep. Open MPI itself looks for new connections a hundred times a second.
+// The longest single sleep. Open MPI itself checks for new connections a hundred times a second.
 constexpr std::int64_t longest_sleep_ns = 10'000'000;
-// What counts as a wait where the library's own idle loop is left alone, and nobody sees its looks.
+// What counts as a wait if the library's idle loop is unchanged, so that looks are not counted.
 constexpr std::int64_t shortest_wait_ns = 5'000;
-// A poll() of the library counts as so many looks: a system call takes as long.
+// A poll() of the library counts as this many looks, since a system call takes that long.
 constexpr std::uint32_t looks_in_a_poll = 15;
-// Tests within this of each other are one time of asking: a program that computes in between takes longer.
+// Consecutive tests within this time count as one poll: a program that computes in between takes longer.
 constexpr double most_between_ns = 250;
-// Sleeps that were refused for less time than this are no news: the other ranks may only have come later.
+// Sleeps that were refused for a shorter time are not reported: the other ranks may only have joined later.
 constexpr std::int64_t long_enough_to_come_ns = 2'000'000'000;
 
-// Bells of shared memory: from the endpoint of a message to the receiver's. Asked for each fragment that is sent, by any
+// Maps the endpoint of a message in shared memory to the receiver's bell. Called for each fragment that is sent, by any
 // thread: a load and a comparison, some nanoseconds.
 class receivers {
  public:
-  // -1: of no bell that is known yet.
+  // -1: its bell is not known yet.
   int bell_of(const void* endpoint, const node_bells& bells) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(endpoint);
     std::atomic<std::uint64_t>& entry = entries_[address / 64 % entries_.size()];
@@ -61,7 +61,7 @@ class receivers {
     if (known >> bits_of_bell == address) return static_cast<int>(known & most_bells);
     const int rank = lull_openmpi_rank_of(endpoint);
     const int bell = rank < 0 ? -1 : bells.index_of(rank);
-    // An address that does not fit beside a bell is looked for every time.
+    // An address that does not fit next to a bell is looked up every time.
     if (bell >= 0 && bell <= most_bells && address >> (64 - bits_of_bell) == 0)
       entry.store(address << bits_of_bell | static_cast<std::uint64_t>(bell), std::memory_order_relaxed);
     return bell;
@@ -73,7 +73,7 @@ class receivers {
   std::array<std::atomic<std::uint64_t>, 1024> entries_{};  // address and bell in one word
 };
 
-// From start_waiting() to the end of the process: threads may be in it at any time.
+// Lives from start_waiting() to the end of the process, because threads may be using it at any time.
 struct attached {
   waiting_process process;
   receivers to;
@@ -97,21 +97,21 @@ struct counted_call {
   std::int64_t begin_ns, cpu_begin_ns;
 };
 constinit thread_local counted_call this_counted_call{};
-constinit thread_local bool compares = false;  // this thread changes the way of waiting, epoch by epoch
+constinit thread_local bool compares = false;  // this thread switches the waiting method, epoch by epoch
 
 idle_loop& loop_of_thread() {
-  // By a pointer: of a thread's own memory a library that is loaded late gets some bytes only.
+  // A pointer, because a library that is loaded late gets only some bytes of static thread-local storage.
   thread_local std::unique_ptr<idle_loop> loop;
   if (!loop) loop = std::make_unique<idle_loop>(here->process);
   return *loop;  // NOLINT(clang-analyzer-cplusplus.NewDelete): it takes the variable for one of this call
 }
 
-// What stands in the front's slots.
+// The functions in the front's slots.
 
 void progress_instead() {
   call_under_way& call = this_call;
   waiting_process& process = here->process;
-  if (call.looking) return process.progress();  // from within itself
+  if (call.looking) return process.progress();  // a call from within progress
   if (!call.active) {
     look(process, call);
   } else if (call.looks < process.looks_before_waiting) {
@@ -122,7 +122,7 @@ void progress_instead() {
   }
 }
 
-// Open MPI yields the core where its progress has found nothing to do: how one knows.
+// Open MPI yields the core if its progress has found nothing to do, which this detects.
 int yield_instead() {
   call_under_way& call = this_call;
   waiting_process& process = here->process;
@@ -158,13 +158,13 @@ void engage(bool with_policy) {
   lull_openmpi_yield_when_idle(with_policy || process.library_yields);
 }
 
-// What messages do.
+// Called for messages.
 
 void message_sent(const void* endpoint) {
   node_bells& bells = *here->process.bells;
   const int receiver = here->to.bell_of(endpoint, bells);
   if (receiver >= 0) return bells.ring(receiver);
-  for (int i = 0; i < bells.ranks_of_node(); ++i) bells.ring(i);  // it is one of them
+  for (int i = 0; i < bells.ranks_of_node(); ++i) bells.ring(i);  // the receiver is one of them
 }
 void fragment_sent(const void* endpoint) {
   node_bells& bells = *here->process.bells;
@@ -177,9 +177,10 @@ void message_sent_to_self() {
 
 std::string name_of_job_on_this_node() {
   const auto text = [](const char* value) { return std::string(value != nullptr ? value : ""); };
-  // The server of a job's processes on a node is one process: its address tells nodes apart, also those that share a kernel.
+  // One process serves all processes of a job on a node; its address distinguishes nodes, even those that share a
+  // kernel.
   std::string id = text(job_of_pmix()) + '@' + text(server_of_pmix());
-  if (id.size() == 1) id = std::to_string(getpid());  // started alone
+  if (id.size() == 1) id = std::to_string(getpid());  // started without a launcher
   return fmt::format("/lull-mpi-{}-{:016x}", getuid(), std::hash<std::string>{}(id));
 }
 
@@ -256,8 +257,8 @@ std::unique_ptr<attached> attach(void* library, replace_function replace) {
   return made;
 }
 
-// For each kind of epoch: how many, the calls in them, seconds, CPU seconds, and of calls per second the median and what the
-// least disturbed tenth exceeds.
+// For each kind of epoch: the number of epochs, their calls, seconds, CPU seconds, and the median and 90th percentile
+// of calls per second.
 void report_comparison(const epochs& of, std::string_view policy, int rank, double ticks_per_s) {
   const wait::wait_counts all = here->process.totals.totals();
   const auto in_json = [&](const epochs::sums& sums) {
@@ -317,8 +318,8 @@ void wait_scope::end_waited(call_under_way& call) noexcept {
 
 namespace {
 
-// What a thread has asked for in vain, by call site; added to the process's when another site takes its place, and at the
-// end. Calls that follow each other at once are one time of asking, with what is between them.
+// A thread's unsuccessful queries, by call site; added to the process's when another site takes the entry, and at the
+// end. Consecutive calls count as one poll, including the time between them.
 class polls_of_thread {
  public:
   ~polls_of_thread() { leave(); }
@@ -358,7 +359,7 @@ class polls_of_thread {
   }
 
   std::array<entry, 16> entries_{};
-  std::uint64_t last_ = 0;  // when the last call that found nothing ended
+  std::uint64_t last_ = 0;  // when the last unsuccessful call ended
 };
 
 polls_of_thread& polls() {
