@@ -53,7 +53,7 @@ struct awaited {
   std::size_t bytes = 0;   // of the operation; 0 if it has no size
   int peer = -1;           // the PE that ends the wait; -1: several, or any
   policy_choice policy{};  // of the context; none: that of the PE
-  // Whether only progress of this process can end the wait (a reply, an acknowledgement, room to send), and never a
+  // Whether only progress of this process can end the wait (a reply, an acknowledgement, space to send), and never a
   // store of another PE. The thread may then sleep on the transport itself.
   bool by_messages_only = false;
   // The longest single sleep, for waits that may end without a wake-up; 0: as long as the policy allows.
@@ -62,7 +62,7 @@ struct awaited {
   bool by_stores = true;
   // A hash of the call site in the program; 0: unknown.
   std::uint64_t site = 0;
-  // The memory whose change ends the wait, so that writes elsewhere wake nobody; empty: any memory.
+  // The memory whose change ends the wait, so that writes elsewhere do not wake the thread; empty: any memory.
   std::span<const std::byte> where{};
   // If set, this flag alone ends the wait, and nothing else wakes the thread.
   completion_flag* ends_with = nullptr;

@@ -4,7 +4,7 @@
 
 namespace lull::wait {
 
-// Another thing may be at this address by now: who sleeps there looks again, as after any wake-up.
+// The memory at this address may have been reused: a thread that sleeps there tests again, as after any wake-up.
 void completion_flag::wake_sleeper() noexcept { futex_wake(state_, 1, futex_users::one_process); }
 
 wake completion_flag::sleep(std::int64_t timeout_ns) noexcept {

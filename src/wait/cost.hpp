@@ -1,4 +1,4 @@
-// The cost of the waits of a job, or of the processes of a node, in the form in which the record of the run has it.
+// The cost of the waits of a job, or of the processes of a node, in the form of the run's record.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -42,7 +42,7 @@ struct cost_of_waiting {
   std::uint64_t frequency_changes = 0;
   std::int64_t ns_changing_frequency = 0;
   std::vector<cost_row> rows;
-  std::optional<rewritten_puts> rewritten{};   // none: another runtime carries out the transfers
+  std::optional<rewritten_puts> rewritten{};   // none: another runtime performs the transfers
   std::optional<transfers_by_rdma> by_rdma{};  // none: RDMA is not available, or switched off
 };
 

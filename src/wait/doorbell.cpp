@@ -7,7 +7,7 @@
 namespace lull::wait {
 
 void doorbell::ring_sleepers() noexcept {
-  // In this order: who announces itself in between has read the old word, and will not sleep on it.
+  // In this order: a sleeper that announces itself in between has read the old word, and will not sleep on it.
   if (announced_.exchange(0, std::memory_order_acq_rel) == 0) return;  // another ringer wakes them
   word_.fetch_add(1, std::memory_order_release);
   futex_wake(word_, INT_MAX, futex_users::several_processes);

@@ -1,10 +1,10 @@
 // Wakes sleepers. Each PE has one doorbell in shared memory. The PE sleeps on it until a process that has changed the
 // PE's memory rings.
 //
-// No wake-up is missed. The sleeper announces its sleep, fences, tests its condition again, and then sleeps on a word
-// that each ring changes. The ringer writes the data, fences, and reads the announcement. One of the two sees the
-// other. The fence costs the ringer some 6 ns. While nobody sleeps, a ring costs that and a read of a shared, clean
-// cache line.
+// No wake-up is missed. The sleeper announces its sleep, executes a fence, tests its condition again, and then sleeps
+// on a word that each ring changes. The ringer writes the data, executes a fence, and reads the announcement. At least
+// one of the two sees the other. The fence costs the ringer some 6 ns. If no thread sleeps, a ring costs that and a
+// read of a shared, clean cache line.
 //
 // The ringer consumes the announcement, so that only the first of many stores into a sleeper's memory pays for the
 // wake-up. A ring wakes all threads that have announced a sleep; each announces again before its next sleep.
@@ -23,7 +23,7 @@ enum class wake { rung, timed_out };
 
 class doorbell {
  public:
-  // To be called after the data has been written, by any process that maps the doorbell.
+  // Call after the data has been written, from any process that maps the doorbell.
   void ring() noexcept {
     tsan_release();
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -54,7 +54,8 @@ class doorbell {
     const std::uint32_t seen = word_.load(std::memory_order_acquire);
     announced_.fetch_or(stores_too ? by_anything : by_runtime, std::memory_order_acq_rel);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    // If ready() holds, the announcement stays: it may be another thread's, too. It costs the next ringer one call.
+    // If ready() holds, the announcement stays, because it may also be another thread's. It costs the next ringer one
+    // call.
     return ready() ? wake::rung : sleep_on(seen, timeout_ns);
   }
 
@@ -73,7 +74,7 @@ class doorbell {
   void ring_sleepers() noexcept;
   wake sleep_on(std::uint32_t seen, std::int64_t timeout_ns) noexcept;
 
-  alignas(64) std::atomic<std::uint32_t> announced_;  // in a cache line of its own, because every ring reads it
+  alignas(64) std::atomic<std::uint32_t> announced_;  // in a separate cache line, because every ring reads it
   alignas(64) std::atomic<std::uint32_t> word_;
 };
 

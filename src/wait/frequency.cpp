@@ -39,7 +39,7 @@ std::string numbers(const std::vector<int>& all) {
 
 struct way {
   std::string_view file;
-  std::string_view lowest;  // the file beside it that names the lowest value, or the value itself
+  std::string_view lowest;  // a file in the same folder that contains the lowest value, or the value itself
   bool lowest_is_value;
 };
 constexpr std::array ways{way{"scaling_setspeed", "cpuinfo_min_freq", false},
@@ -63,7 +63,7 @@ core_frequency::attempt core_frequency::make(const std::string& root, std::span<
   for (const way& w : ways) {
     std::vector<file> files;
     std::string problem;
-    // All hardware threads of the core: it runs at the highest frequency that any of them asks for.
+    // All hardware threads of the core, which runs at the highest frequency that any of them requests.
     for (const int cpu : siblings) {
       const std::string folder = base + std::to_string(cpu) + "/cpufreq/";
       if (access(folder.c_str(), F_OK) != 0)
@@ -88,7 +88,7 @@ core_frequency::attempt core_frequency::make(const std::string& root, std::span<
         problem = "it has no value to restore";
         break;
       }
-      // A line each: on a copy of sysfs a shorter value must end what a longer one leaves behind.
+      // With a newline, so that in a copy of sysfs a shorter value ends before the rest of a longer one.
       f.original += '\n';
       f.lowered += '\n';
       files.push_back(std::move(f));
@@ -152,7 +152,7 @@ void core_frequency::apply() {
   const std::int64_t begin = now_ns();
   for (const file& f : files_) {
     const std::string& value = wanted ? f.lowered : f.original;
-    // Not even a failure here may disturb the wait; what cannot be written stays as it is.
+    // A failure here must not disturb the wait; a file that cannot be written stays unchanged.
     (void)!pwrite(f.opened.get(), value.data(), value.size(), 0);
   }
   lowered_ = wanted;

@@ -62,7 +62,7 @@ class core_frequency {
   std::string method_;
   std::vector<file> files_;
   descriptor guard_line_;
-  std::mutex lock_;  // guards what follows
+  std::mutex lock_;  // guards the following members
   int waiting_ = 0;
   int working_ = 0;
   bool lowered_ = false;

@@ -25,7 +25,7 @@ void close_all_but(std::span<const int> kept) {  // ascending
   close_range(from, UINT_MAX, 0);
 }
 
-// In a process forked from one that may have had other threads: system calls only.
+// Runs in a process forked from one that may have several threads: system calls only.
 [[noreturn]] void guard(int line, std::span<const restored_file> files, std::span<const int> kept) {
   setsid();
   close_all_but(kept);
@@ -34,7 +34,7 @@ void close_all_but(std::span<const int> kept) {  // ascending
   ssize_t got = 0;
   do got = read(line, &byte, 1);
   while (got < 0 && errno == EINTR);
-  if (got == 0)  // end of file without a word: the maker is gone
+  if (got == 0)  // end of file without a message: the maker has ended
     for (const restored_file& f : files) (void)!pwrite(f.fd, f.content.data(), f.content.size(), 0);
   _exit(0);
 }
@@ -50,7 +50,7 @@ descriptor start_frequency_guard(std::span<const restored_file> files) {
   pid_t child = 0;
   int fork_errno = 0;
   {
-    // All signals stay blocked in the guard: only its line to the maker ends it, or kill -9.
+    // All signals stay blocked in the guard: only its line to the maker, or SIGKILL, ends it.
     const blocked_signals in_the_guard;
     child = fork();
     if (child == 0) {
@@ -71,7 +71,7 @@ descriptor start_frequency_guard(std::span<const restored_file> files) {
 
 void dismiss_frequency_guard(descriptor line) {
   const char leave = 'q';
-  (void)send(line.get(), &leave, 1, MSG_NOSIGNAL);  // somebody may have killed the guard: no reason to die of it
+  (void)send(line.get(), &leave, 1, MSG_NOSIGNAL);  // the guard may have been killed, which must not end this process
 }
 
 }  // namespace lull::wait

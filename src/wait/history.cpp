@@ -9,7 +9,7 @@
 namespace lull::wait {
 namespace {
 
-// The octave of the size and two more bits: sizes of one class differ by less than a quarter.
+// The octave of the size and two more bits, so that sizes of one class differ by less than a quarter.
 std::uint64_t size_class(std::size_t bytes) {
   if (bytes < 8) return bytes;
   const auto octave = static_cast<unsigned>(std::bit_width(bytes));
@@ -82,8 +82,8 @@ std::int64_t wait_history::wake_up_latency() const {
   return model::wake_up_latency_ns({latencies_ns_.data(), std::min(timers_, latencies_ns_.size())}, costs_);
 }
 
-// By the constants alone is what a wait of the same length costs on a machine that wakes as they say. A sleep that no timer ends is
-// late by a wake-up, which nobody sees: it is known from timers.
+// The prediction by constants alone is the cost of a wait of the same length on a machine that wakes up as they say. A
+// sleep without a timer is late by a wake-up latency, which cannot be observed; it is known from timers.
 void wait_history::decided(const timer_decision& how, std::int64_t spin_ns, const wait_counts& went) {
   const std::lock_guard hold(lock_);
   const std::int64_t latency = wake_up_latency();

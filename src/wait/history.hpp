@@ -35,7 +35,7 @@ class wait_history {
   // `kinds`: the size of the table, a multiple of four.
   explicit wait_history(std::size_t kinds = 256, const model::waiting_costs& costs = {});
 
-  // To be called before the first wait: keeps nothing, so predicts nothing (LULL_CHOOSE=off).
+  // Call before the first wait: keeps nothing, and so predicts nothing (LULL_CHOOSE=off).
   void keep_nothing() { keeps_ = false; }
 
   [[nodiscard]] const model::waiting_costs& costs() const { return costs_; }

@@ -45,7 +45,7 @@ constexpr auto wait_policies_that_lower = std::to_array<bool>({LULL_WAIT_POLICIE
 
 enum class lowering { never, at_once, after_spin };
 
-// A large transfer certainly takes long. A barrier or a flag may end at once, so its wait spins first.
+// A large transfer certainly takes long. A wait for a barrier or a flag may end at once, so it spins first.
 [[nodiscard]] constexpr lowering when_to_lower(wait_policy policy, const awaited& what, const wait_limits& limits) {
   if (!lowers_frequency(policy) || is_small_transfer(what, limits)) return lowering::never;
   return is_large_transfer(what, limits) ? lowering::at_once : lowering::after_spin;

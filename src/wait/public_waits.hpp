@@ -1,8 +1,8 @@
 // One word, readable by RDMA, that says which part of memory this process's sleepers watch. A process that has written
-// by RDMA reads the word, and wakes this process only if it has written there.
+// by RDMA reads the word, and wakes this process only if it has written to that part.
 //
-// No wake-up is missed, as with a doorbell. The sleeper publishes, fences, tests its condition again, and then sleeps;
-// the writer writes, flushes, and reads the word. One of the two sees the other.
+// No wake-up is missed, as with a doorbell. The sleeper publishes, executes a fence, tests its condition again, and
+// then sleeps; the writer writes, flushes, and reads the word. At least one of the two sees the other.
 //
 // The word is a range of units of the memory that covers everything for which a sleeper of the process waits.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace lull::wait {
 
-// The word's value; 0: nobody sleeps.
+// The word's value; 0: no thread sleeps.
 class awaited_range {
  public:
   static constexpr std::size_t unit_bytes = 256;
@@ -40,7 +40,7 @@ class awaited_range {
   friend constexpr bool operator==(const awaited_range&, const awaited_range&) = default;
 
  private:
-  // All memory beyond some terabytes is one unit: writes there may wake too many sleepers, but never too few.
+  // Beyond some terabytes, all memory is one unit: writes there may wake too many sleepers, but never too few.
   static constexpr std::uint64_t unit(std::size_t offset) {
     return std::min<std::uint64_t>(offset / unit_bytes, std::numeric_limits<std::uint32_t>::max() - 1);
   }

@@ -15,7 +15,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-// In cycles of the time stamp counter: a quarter of a microsecond at 2 to 4 GHz, give or take.
+// In cycles of the time stamp counter: about a quarter of a microsecond at 2 to 4 GHz.
 constexpr std::uint32_t rest_cycles = 700;
 
 bool has_tpause() {
@@ -23,7 +23,7 @@ bool has_tpause() {
   return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (ecx & 1U << 5U) != 0;
 }
 
-// The lighter of the two states of TPAUSE, C0.1: the quicker to leave.
+// The lighter of the two states of TPAUSE, C0.1, which ends faster.
 __attribute__((target("waitpkg"))) void tpause() { _tpause(1, __rdtsc() + rest_cycles); }
 
 bool has_mwaitx() {
@@ -31,7 +31,7 @@ bool has_mwaitx() {
   return __get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) != 0 && (ecx & 1U << 29U) != 0;
 }
 
-// MWAITX needs an address to watch; its timer is what ends it here.
+// MWAITX needs an address to watch; here only its timer ends it.
 __attribute__((target("mwaitx"))) void mwaitx() {
   alignas(64) static const std::uint64_t unchanging = 0;
   constexpr std::uint32_t timer_enabled = 2, shallowest = 0xf0;
@@ -46,8 +46,8 @@ bool has_wfet() {
   return (getauxval(AT_HWCAP2) & hwcap2_wfxt) != 0;
 }
 
-// WFET X0, in its encoding: assemblers of today's distributions may not know its name. The counter's frequency says
-// how long a quarter of a microsecond is.
+// WFET X0 as its encoding, because current assemblers may not know its name. The counter's frequency determines the
+// length of a quarter of a microsecond.
 void wfet() {
   std::uint64_t now = 0, frequency = 0;
   asm volatile("mrs %0, cntvct_el0" : "=r"(now));

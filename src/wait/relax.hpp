@@ -1,9 +1,10 @@
 // The pause of a spin between two tests, which should cost the core and its sibling hardware thread as little as
 // possible.
 //
-// The first tests of a spin are a plain pause apart, some ten nanoseconds; most short waits end there. After them the
-// processor rests for a fraction of a microsecond by its user-mode wait instruction, if it has one: TPAUSE (Intel
-// WAITPKG), MWAITX with its timer (AMD), WFET (Arm). This is tested at run time. Other processors stay with the pause.
+// Between the first tests of a spin there is a plain pause of some ten nanoseconds; most short waits end there. After
+// them the processor rests for a fraction of a microsecond with its user-mode wait instruction, if it has one: TPAUSE
+// (Intel WAITPKG), MWAITX with its timer (AMD), WFET (Arm). This is detected at run time. Other processors continue
+// with the pause.
 #pragma once
 #include <span>
 #include <string_view>
@@ -12,7 +13,7 @@ namespace lull::wait {
 
 struct spin_rest {
   std::string_view name;  // "tpause", "mwaitx", "wfet", or "pause"
-  bool (*supported)();    // whether this processor has it
+  bool (*supported)();    // whether this processor supports it
   void (*rest)();         // takes about a quarter of a microsecond; call it only where supported
 };
 

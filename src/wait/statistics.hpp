@@ -62,7 +62,8 @@ class wait_statistics {
   [[nodiscard]] wait_table table() const;  // all 0 without a table
 
  private:
-  // The counters are independent: a copy taken while other threads count may have some of their counts and not others.
+  // The counters are independent: a copy taken during counting may include some of the concurrent counts and not
+  // others.
   struct counters {
     std::array<std::atomic<std::uint64_t>, 9> of{};
     void add(const wait_counts& counts);

@@ -1,4 +1,4 @@
-// The only place where a PE waits: for a barrier, a signal, a reply, or room in a buffer.
+// The only place where a PE waits: for a barrier, a signal, a reply, or space in a buffer.
 //
 // until(what, ready) returns when ready() holds; `what` describes the wait for policies and statistics. Until then it
 // drives transfers (`progress`), spins, yields or sleeps as the policy says, and counts. Every sleep has a time-out,
@@ -6,10 +6,10 @@
 // (`missed`); in shared memory there should be none.
 //
 // A wait that only messages can end sleeps on the transport, where the message itself wakes it. A wait that a store of
-// another PE can end sleeps on the doorbell; meanwhile the progress thread handles messages. If several threads wait
-// for messages, one of them sleeps on the transport, and wakes each of the others when it has handled the message for
-// it, by its completion_flag if it has one. RDMA writes cause neither a ring nor a message: a sleeping thread publishes
-// the memory that it watches for them (public_waits.hpp).
+// another PE can end sleeps on the doorbell, while the progress thread handles messages. If several threads wait for
+// messages, one of them sleeps on the transport, and wakes each of the others when it has handled the message for it,
+// by its completion_flag if it has one. RDMA writes cause neither a ring nor a message: a sleeping thread publishes the
+// memory that it watches for them (public_waits.hpp).
 //
 // Several threads may use it at once; only the waiting thread calls its ready(). If more threads of the process have
 // waited than the PE has cores, they wait as on an oversubscribed host.
@@ -64,15 +64,14 @@ class waiting {
   // For a caller that tests repeatedly instead of waiting, on an oversubscribed host: lets another PE run.
   static void pass_on() { sched_yield(); }
 
-  // To be called before the first wait under a policy other than that of the PE: opens the frequency files if the
-  // policy needs them, or reports why it cannot and continues without.
+  // Call before the first wait under a policy other than that of the PE: opens the frequency files if the policy needs
+  // them, or reports why it cannot and continues without.
   void prepare(wait_policy policy);
-  // Says that threads of this process store into its memory at any time. Only waits with by_messages_only may then
+  // Declares that threads of this process store into its memory at any time. Only waits with by_messages_only may then
   // sleep on the transport.
   void expect_stores_of_threads() { alone_.store(false, std::memory_order_relaxed); }
 
-  // Publishes waits in `word` from now on, because others write `memory` by RDMA. To be called before the first of them
-  // does.
+  // Publishes waits in `word` from now on, because others write `memory` by RDMA. Call before the first of them does.
   void publish(std::uint64_t& word, std::span<const std::byte> memory) { published_.emplace(word, memory); }
 
   // Statistics of operations. Call count() only when statistics_on().
@@ -232,7 +231,7 @@ class waiting {
   wait_history history_;
   wait_statistics statistics_;
   std::mutex preparing_;
-  bool asked_for_frequency_ = false;  // under preparing_
+  bool asked_for_frequency_ = false;  // guarded by preparing_
   shared_frequency frequency_;
 };
 

@@ -1,5 +1,5 @@
 // Spins for about the cost of a wake-up, then sleeps. Traffic restarts the spin, since the awaited message may be next.
-// For a large transfer the traffic is its own fragments: they restart the spin until the first sleep, and not after it.
+// For a large transfer the traffic is its own fragments: they restart the spin until the first sleep, but not after it.
 // On an oversubscribed host it does not spin, which would keep the awaited PE off the core, but yields a few times and
 // then sleeps. A yield that took long has given the core to a process with work to do, so the next step is a sleep.
 #pragma once

@@ -6,7 +6,7 @@
 //   sleep_plan plan() const;              of the sleep that next() has just returned
 //   void ended(std::int64_t waited_ns);   optional
 //
-// The policies are in the files beside this one; wait/policies.hpp lists them.
+// Each policy is a file in this folder; wait/policies.hpp lists them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
