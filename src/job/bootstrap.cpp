@@ -25,7 +25,7 @@ void check(pmix_status_t status, const char* asked) {
                 "start the program with mpirun, srun --mpi=pmix or lull run");
 }
 
-// The launcher says which process has ended the job when it sees that, and ends the others: they leave it the time.
+// Gives the launcher time to report which process has ended the job, and to end the others.
 void leave_time_to_launcher() { std::this_thread::sleep_for(std::chrono::seconds(2)); }
 
 struct value_release {
@@ -49,7 +49,7 @@ value_ptr get(const pmix_proc_t& proc, const char* key) {
 }  // namespace
 
 bootstrap::bootstrap() {
-  // Without a launcher PMIx_Init would look for a server and print that there is none.
+  // Without a launcher, PMIx_Init would look for a server and print that there is none.
   if (!job_of_pmix()) return;
   const pid_t launcher = getppid();
   pmix_proc_t me;
@@ -59,7 +59,7 @@ bootstrap::bootstrap() {
   rank_ = pe_id{static_cast<int>(me.rank)};
 
   const pmix_proc_t everyone = process(job_, PMIX_RANK_WILDCARD);
-  const value_ptr job_size = get(everyone, PMIX_JOB_SIZE);  // not PMIX_UNIV_SIZE: that is the slots
+  const value_ptr job_size = get(everyone, PMIX_JOB_SIZE);  // PMIX_UNIV_SIZE would be the number of slots
   if (!job_size) throw error("join the job", "the launcher does not say how many PEs there are");
   size_ = static_cast<int>(job_size->data.uint32);
   host_ranks_.clear();
@@ -69,7 +69,7 @@ bootstrap::bootstrap() {
   if (!std::ranges::binary_search(host_ranks_, rank_.index())) host_ranks_ = {rank_.index()};
   spans_hosts_ = static_cast<int>(host_ranks_.size()) < size_;
 
-  // A PE does not outlive its launcher, whatever signals it ignores; the second look covers a launcher that died in
+  // A PE does not outlive its launcher, whatever signals it ignores; the second check covers a launcher that died in
   // between.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != launcher) raise(SIGKILL);
@@ -115,8 +115,8 @@ void bootstrap::abort(int exit_code, const std::string& why) {
   _exit(exit_code);
 }
 
-// mpirun of Open MPI 4 ends the job when a process exits in the middle of it, and may crash where it is asked to while others
-// are in a fence.
+// mpirun of Open MPI 4 ends the job when a process exits before the end, and may crash if it is requested to do so
+// while others are in a fence.
 void bootstrap::exit_for_all(int exit_code, const std::string& why) {
   if (started_by_open_mpi()) _exit(exit_code);
   abort(exit_code, why);
@@ -125,7 +125,7 @@ void bootstrap::exit_for_all(int exit_code, const std::string& why) {
 void bootstrap::abort_without_peer(const std::string& found) {
   const std::string line = "PE " + std::to_string(rank_.index()) + ": " + found;
   if (launched_ && job_.starts_with(job_of_lull_launch))
-    PMIx_Abort(1, (std::string(peer_is_lost) + line).c_str(), nullptr, 0);  // which ends this process, too
+    PMIx_Abort(1, (std::string(peer_is_lost) + line).c_str(), nullptr, 0);  // also ends this process
   leave_time_to_launcher();
   std::fprintf(stderr, "lull: %s\n", line.c_str());
   exit_for_all(1, line);
@@ -137,8 +137,9 @@ void bootstrap::abort_together(const std::string& line) {
   exit_for_all(1, line);
 }
 
-// The others wait to be ended, so that process 0 has said it before anything ends. Should it have found no mistake, then their
-// first fence is also its own, and it learns of the mistake by what they have published (modex.hpp).
+// The others wait until they are ended, so that process 0 reports the mistake first. If process 0 has not found a
+// mistake, its first fence completes with theirs, and it learns of the mistake from what they have published
+// (modex.hpp).
 void bootstrap::abort_for_mistake(const usage_error& mistake) {
   if (rank_.index() == 0) {
     std::fprintf(stderr, "lull: %s\n", mistake.what());
@@ -148,7 +149,7 @@ void bootstrap::abort_for_mistake(const usage_error& mistake) {
     if (dynamic_cast<const mistake_of_other*>(&mistake) == nullptr)
       publish(modex_key, to_bytes({.mistake = mistake.what()}));
     for (;;) fence();
-  } catch (const error&) {  // the launcher is gone
+  } catch (const error&) {  // the launcher has ended
     _exit(2);
   }
 }

@@ -1,8 +1,8 @@
-// How a PE learns who it is and finds the others: ten functions over PMIx, which mpirun, `srun --mpi=pmix` and
-// `lull run` all speak. A program started by none of them is one PE alone.
+// How a PE learns its rank and finds the others: ten functions over PMIx, which mpirun, `srun --mpi=pmix` and `lull
+// run` support. A program started without them is a single PE.
 //
-// Contract: construct first, then publish() any number of keys, then fence(), then lookup() what others published.
-// The destructor leaves the job in order. Every failure throws lull::error; those that abort do not return.
+// Contract: construct first, then publish() any number of keys, then fence(), then lookup() what others published. The
+// destructor leaves the job in order. Every failure throws lull::error; functions that abort do not return.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -23,24 +23,24 @@ class bootstrap {
 
   [[nodiscard]] pe_id rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
-  // Names this PE's host in the job: the lowest PE there. Not every launcher numbers hosts.
+  // Identifies this PE's host in the job by its lowest PE. Not every launcher numbers hosts.
   [[nodiscard]] int host() const { return host_ranks_.front(); }
   [[nodiscard]] bool spans_hosts() const { return spans_hosts_; }
   [[nodiscard]] const std::vector<int>& host_ranks() const { return host_ranks_; }  // PEs of this host, ascending
 
   void publish(const std::string& key, std::span<const std::byte> value);
   [[nodiscard]] std::vector<std::byte> lookup(const std::string& key, pe_id from) const;
-  void fence();  // all PEs have arrived and what they published can be looked up
+  void fence();  // returns when all PEs have called it; lookup() then finds what they have published
 
   // Ends the whole job with this exit code. Does not return.
   [[noreturn]] void abort(int exit_code, const std::string& why);
-  // Ends the whole job because another process cannot be reached. Nearly always it has died: then the launcher says which, and
-  // `found` remains unsaid.
+  // Ends the whole job because another process cannot be reached. It nearly always has died: the launcher then reports
+  // which, and `found` is not printed.
   [[noreturn]] void abort_without_peer(const std::string& found);
-  // Ends the whole job because of a mistake of the user's, which its processes should find alike: process 0 says it, once.
+  // Ends the whole job because of a mistake of the user that its processes should all find: process 0 reports it once.
   [[noreturn]] void abort_for_mistake(const usage_error& mistake);
-  // Ends the whole job, at any time after start-up, because of a failure that its processes find in the same call: process 0
-  // reports it. Another process reports it only if process 0 has not ended the job after 2 s.
+  // Ends the whole job, at any time after start-up, because of a failure that its processes find in the same call:
+  // process 0 reports it. Another process reports it only if process 0 has not ended the job after 2 s.
   [[noreturn]] void abort_together(const std::string& line);
 
  private:

@@ -1,7 +1,7 @@
-// Which PE stands on which node. A pure function of what the launcher said and of LULL_NODES, the same on every PE.
+// Which PE is on which node. A pure function of the launcher's data and LULL_NODES, the same on every PE.
 //
-// A node is a set of PEs that share memory. LULL_NODES=k splits the PEs of one host, in rank order, into k blocks of
-// nearly equal size, each an emulated node: its PEs reach those of another block through UCX only.
+// A node is a set of PEs that share memory. LULL_NODES=k divides the PEs of one host, in rank order, into k blocks of
+// nearly equal size, each an emulated node, whose PEs reach those of another block only through UCX.
 #pragma once
 #include <span>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace lull::job {
 
-// The block, 0 ≤ block < blocks, of the position-th of count PEs. Requires 1 ≤ blocks ≤ count.
+// The block, 0 ≤ block < blocks, of number `position` of `count` PEs. Requires 1 ≤ blocks ≤ count.
 [[nodiscard]] constexpr int block_of(int position, int count, int blocks) {
   return static_cast<int>(static_cast<long>(position) * blocks / count);
 }
@@ -23,7 +23,7 @@ struct place {
 
 class layout {
  public:
-  // places[i] is where PE i stands; nodes are numbered by ascending (host, block).
+  // places[i] is the place of PE i; nodes are numbered by ascending (host, block).
   layout(std::span<const place> places, pe_id me);
 
   [[nodiscard]] int nodes() const { return static_cast<int>(members_.size()); }

@@ -32,7 +32,7 @@ int cores_in(const core_set& cores) {
   return count;
 }
 
-// The processes of a host, and the cores that any of them may use.
+// The number of processes on a host, and the cores on which any of them may run.
 struct occupied_host {
   int processes = 0;
   core_set cores{};

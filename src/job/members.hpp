@@ -1,7 +1,7 @@
-// Who is in the job, on which node, and on how many cores: what every process of it knows of all others.
+// The processes of a job, with their nodes and numbers of cores, as every process knows them.
 //
-// States: constructed → exchange(), once, collective → in use. What a process has to tell the others besides, its modex
-// blob, goes the same way, so that joining a job takes one exchange.
+// States: constructed → exchange(), once, collective → in use. The exchange also carries the other data that a process
+// has for the others, its modex data, so that joining a job takes one exchange.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -16,23 +16,27 @@ namespace lull::job {
 
 class members {
  public:
-  // Reads LULL_NODES; throws for more nodes than processes.
+  // Reads LULL_NODES; throws if there are more nodes than processes.
   explicit members(bootstrap& boot);
 
-  // Whether some of them do not share memory with this one.
+  // Whether some processes do not share memory with this one.
   [[nodiscard]] bool several_nodes() const;
   // Whether the nodes of one host are emulated.
   [[nodiscard]] bool emulates_nodes() const { return emulated_nodes_ > 1; }
 
-  // Tells all others `mine`; what each of them told, by process.
+  // Sends `mine` to all others; returns the data of each process.
   [[nodiscard]] std::vector<std::vector<std::byte>> exchange(std::span<const std::byte> mine);
 
-  // After that:
+  // Valid after the exchange:
   [[nodiscard]] const layout& places() const { return *layout_; }
-  // Its share of those of this host that its processes may use, taken together; at least one.
+  // This process's share of the cores of the host on which the job's processes may run; at least one.
   [[nodiscard]] int cores_of_process() const { return cores_of_process_; }
-  [[nodiscard]] bool oversubscribed() const { return processes_here_ > cores_of_host_; }  // more processes than cores
-  // That take turns on a core, emulated nodes together, on the host where most do; at least 1. The same in all processes.
+  [[nodiscard]] bool oversubscribed() const {
+    return processes_here_ > cores_of_host_;
+  }  // there are more processes
+     // than cores
+  // The most processes that share a core on any host, including those of its emulated nodes; at least 1. The same in
+  // all processes.
   [[nodiscard]] double most_processes_per_core() const { return most_processes_per_core_; }
 
  private:

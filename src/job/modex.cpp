@@ -11,7 +11,7 @@ namespace lull::job {
 namespace {
 
 constexpr std::array<char, 8> name{'l', 'u', 'l', 'l', '-', 'j', 'o', 'b'};
-constexpr std::uint32_t form = 2;  // of what follows the version
+constexpr std::uint32_t form = 2;  // version of the data after the header
 constexpr const char* fix = "load the same build of Lull on all nodes";
 
 struct begin {
@@ -31,7 +31,7 @@ std::array<char, 24> this_version() {
   return text;
 }
 
-// Copies bytes to `at`; where the next belong.
+// Copies bytes to `at`; returns the end of the copy.
 std::byte* put(std::byte* at, const void* from, std::size_t bytes) {
   if (bytes != 0) std::memcpy(at, from, bytes);
   return at + bytes;

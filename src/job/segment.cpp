@@ -19,7 +19,7 @@ namespace lull::job {
 
 namespace {
 
-// Address space without memory.
+// Reserves address space without memory.
 void* reserve(std::size_t bytes) {
   void* const where = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return where == MAP_FAILED ? nullptr : where;
@@ -30,7 +30,8 @@ std::size_t with_guard(std::size_t bytes) { return round_up(bytes, page_size()) 
 }  // namespace
 
 mapping::mapping(int fd, std::size_t bytes, std::size_t offset, std::size_t alignment) {
-  // Reserves room in which such an address must be, maps there and gives the rest back, but for the guard.
+  // Reserves enough address space to contain an aligned address, maps there, and frees the rest, except for the guard
+  // page.
   alignment = std::max(alignment, page_size());
   std::size_t room = with_guard(bytes) + alignment;
   void* reserved = reserve(room);
@@ -66,7 +67,7 @@ mapping::~mapping() {
 void mapping::shrink(std::size_t bytes) {
   const std::size_t kept = with_guard(bytes), had = with_guard(size_);
   if (kept >= had) return;
-  // The guard first: whatever comes between the two calls, the page behind what is left is nobody's.
+  // Protects the guard page first, so that between the two calls the page after the remaining part is never accessible.
   if (mprotect(data_ + kept - page_size(), page_size(), PROT_NONE) != 0)
     throw error("give back shared memory", describe_errno(errno));
   munmap(data_ + kept, had - kept);
@@ -83,8 +84,8 @@ mapping& mapping::operator=(mapping&& other) noexcept {
 }
 
 void show_again(std::byte* pages, std::size_t bytes, std::byte* where) {
-  // Of a shared mapping, an old size of 0 asks mremap for a second one (mremap(2)). Not by the library's function: UCX
-  // puts one of its own in its place, which makes ENOMEM of that size.
+  // For a shared mapping, mremap with an old size of 0 creates a second one (mremap(2)). A direct system call, because
+  // UCX replaces the library's function by one that fails with ENOMEM for that size.
   if (syscall(SYS_mremap, pages, std::size_t{0}, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, where) == -1)
     throw error("put the network's memory in the place of the symmetric heap", describe_errno(errno),
                 "set LULL_RDMA=off");

@@ -1,5 +1,5 @@
-// The settings of this room: the processes of a job and the nodes they are on. Merged with those of the other rooms in
-// base/settings.hpp.
+// The settings of this room: the processes of a job and their nodes. base/settings.hpp merges them with those of the
+// other rooms.
 #pragma once
 #include <array>
 
