@@ -25,7 +25,8 @@
 namespace lull::launch {
 namespace {
 
-// From /proc/PID/stat, "pid (any name) state ppid ...": its parent, 0 when it has gone; its state; and the kernel's flags.
+// From /proc/PID/stat, "pid (any name) state ppid ...": the parent, 0 if it does not exist; the state; and the kernel's
+// flags.
 struct process_state {
   pid_t parent = 0;
   char state = 'X';
@@ -38,7 +39,7 @@ process_state state_of(pid_t pid) {
   const auto name_end = line.rfind(')');
   if (name_end == std::string::npos || line.size() < name_end + 4) return {};
   const char state = line[name_end + 2];
-  if (state == 'Z') return {};  // only a zombie: nothing left to end
+  if (state == 'Z') return {};  // a zombie: nothing left to end
   process_state found{.state = state};
   int group = 0, session = 0, terminal = 0, foreground = 0;
   std::istringstream(line.substr(name_end + 3)) >> found.parent >> group >> session >> terminal >> foreground >>
@@ -46,20 +47,20 @@ process_state state_of(pid_t pid) {
   return found;
 }
 
-// To that process alone, whatever has its number meanwhile: the parent is looked up when the process can no longer be
-// mistaken for another.
+// Signals exactly that process, even if its number has been reused: the parent is checked after the pidfd pins the
+// process.
 void signal_child_of(pid_t parent, pid_t pid, int number) {
   const descriptor process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (!process) {
-    if (errno != ESRCH) kill(pid, number);  // before Linux 5.3, or no descriptor is left
+    if (errno != ESRCH) kill(pid, number);  // before Linux 5.3, or no descriptor is available
     return;
   }
-  // An orphan is a child of this process by now.
+  // An orphan has become a child of this process.
   const pid_t now = state_of(pid).parent;
   if (now == parent || now == getpid()) (void)syscall(SYS_pidfd_send_signal, process.get(), number, nullptr, 0);
 }
 
-// Each with its parent, parents first.
+// Pairs of parent and process, parents first.
 std::vector<std::pair<pid_t, pid_t>> descendants_with_parents() {
   std::multimap<pid_t, pid_t> children;
   if (DIR* const proc = opendir("/proc")) {
@@ -126,7 +127,7 @@ pid_t start(const std::vector<std::string>& argv, const std::vector<std::string>
             const std::function<void()>& prepare, exec_failure& failure) {
   const auto arguments = pointers_to(argv);
   const auto variables = pointers_to(environment);
-  auto [status, status_of_child] = open_pipe();  // closed by a successful exec; else it carries errno
+  auto [status, status_of_child] = open_pipe();  // a successful exec closes it; otherwise it carries errno
   if (!status) throw error("start " + argv[0], describe_errno(errno));
   const pid_t parent = getpid();
   const pid_t child = fork();

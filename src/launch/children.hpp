@@ -1,4 +1,4 @@
-// Starting programs so that they cannot be lost, and ending them so that none remains.
+// Starts programs so that none is lost, and ends them so that none remains.
 #pragma once
 #include <signal.h>
 #include <sys/types.h>
@@ -13,8 +13,8 @@
 
 namespace lull::launch {
 
-// Blocks these signals for the process and gives a descriptor that reads them; unblock_for_program() undoes it in a
-// child.
+// Blocks these signals for the process and provides a descriptor that reads them; unblock_for_program() undoes this in
+// a child.
 class signal_reader {
  public:
   explicit signal_reader(std::span<const int> signals);
@@ -30,35 +30,35 @@ class signal_reader {
 };
 
 struct exec_failure {
-  int code = 0;  // errno of execvp; 0: the program runs
+  int code = 0;  // errno of execvp; 0: the program is running
 };
 
-// Forks and executes argv, found by PATH, with `environment`. The child dies (SIGKILL) when this process does.
+// Forks and executes argv, found by PATH, with `environment`. The child is killed (SIGKILL) when this process ends.
 // `prepare` runs in the child before exec and may only make async-signal-safe calls.
 pid_t start(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
             const std::function<void()>& prepare, exec_failure& failure);
 
-// "NAME=value" takes the place of what NAME was: of two, a program would see the first.
+// Replaces any earlier value of NAME by "NAME=value", because a program would see the first of two.
 void set_variable(std::vector<std::string>& environment, const std::string& assignment);
-// The same, unless it has a value there.
+// The same, unless NAME has a value.
 void set_default(std::vector<std::string>& environment, const std::string& assignment);
 
-// As a shell says it: the exit code, or 128 + n for signal n, from what waitpid() filled in.
+// Converts a status from waitpid() as a shell does: the exit code, or 128 + n for signal n.
 [[nodiscard]] int shell_code(int wait_status);
 
 // "exited with code 7" or "was ended by SIGKILL".
 [[nodiscard]] std::string describe_end(int wait_status);
 
-// Whether it is in the kernel, in a wait that no signal ends: for a file server that does not answer, say.
+// Whether it is in an uninterruptible wait in the kernel, for example for a file server that does not respond.
 [[nodiscard]] bool waits_in_the_kernel(pid_t process);
 
-// Whether it has begun to end: the system takes it down, or has done so.
+// Whether it has begun to exit, or has exited.
 [[nodiscard]] bool is_ending(pid_t process);
 
-// All living descendants of this process, those of orphans only if it is a subreaper.
+// All living descendants of this process; those of orphans only if it is a subreaper.
 [[nodiscard]] std::vector<pid_t> descendants();
 
-// What ending processes needs of the system; tests have another.
+// The system functions for ending processes; tests replace them.
 class process_tree {
  public:
   virtual ~process_tree() = default;
@@ -71,13 +71,13 @@ class process_tree {
 
 struct ending_times {
   int grace_ms = 1000;         // from SIGTERM to SIGKILL
-  int give_up_ms = 10 * 1000;  // from then on, for what waits in the kernel all the while
+  int give_up_ms = 10 * 1000;  // from SIGKILL on, for processes that stay in uninterruptible waits
 };
 
-// Ends every descendant: SIGTERM, after a while SIGKILL, until none is left but such as wait in the kernel: these it returns.
-// Orphans count as descendants only if this process is a subreaper.
+// Ends every descendant: SIGTERM, then SIGKILL, until none is left except those in uninterruptible waits, which it
+// returns. Orphans count as descendants only if this process is a subreaper.
 std::vector<pid_t> end_descendants(process_tree& tree, const ending_times& when = {});
-// The same for this process, with a line on stderr for each that is left.
+// The same for this process, with a line on stderr for each process that is left.
 void end_descendants();
 
 }  // namespace lull::launch

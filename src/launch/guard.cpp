@@ -1,11 +1,12 @@
-// lull-guard: runs one command for a parent that must be able to die at any moment without leaving anything behind.
+// lull-guard: runs one command for a parent that can die at any moment without leaving anything behind.
 //
 //   lull-guard --watch-fd R --report-fd W -- COMMAND ARGUMENTS...
 //
-// It adopts every orphan the command makes (subreaper). When R, the reading end of a pipe whose other end only the
-// parent holds, reaches its end, the parent is gone: every descendant is ended, and the guard leaves. When the command
-// ends, one line of JSON goes to W: how it ended, when it began and ended (CLOCK_MONOTONIC), CPU time and memory of all
-// it waited for, and the names of processes it left behind. Stdin, stdout, stderr and the terminal's signals are the command's; its exit code is the guard's.
+// It adopts every orphan of the command (subreaper). R is the reading end of a pipe whose other end only the parent
+// holds: at end of file, the parent is gone, and the guard ends every descendant and exits. When the command ends, the
+// guard writes one line of JSON to W: how it ended, when it began and ended (CLOCK_MONOTONIC), the CPU time and memory
+// of all processes that it waited for, and the names of processes left behind. Stdin, stdout, stderr and the terminal's
+// signals are the command's; its exit code is the guard's.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -30,13 +31,13 @@ namespace {
 
 using lull::launch::exec_failure;
 
-constexpr int lingering_ms = 100;  // for which a process that is just ending is not said to be left behind
+constexpr int lingering_ms = 100;  // time for a process that is exiting; after it, it counts as left behind
 constexpr std::size_t most_names = 8;
 constexpr std::array forwarded{SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
 void report(int fd, const nlohmann::json& content) {
   const std::string line = content.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
-  (void)!write(fd, line.data(), line.size());  // a parent that has gone does not read it
+  (void)!write(fd, line.data(), line.size());  // the parent may be gone
 }
 
 double in_seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; }
@@ -62,7 +63,7 @@ std::string name_of(pid_t pid) {
   return name;
 }
 
-// Processes of the command that run on after it, by name; the last entry may be how many more there are.
+// The names of the command's processes that still run after it, at most `most_names` of them.
 nlohmann::json left_behind() {
   std::vector<pid_t> left;
   for (int waited = 0;; waited += 5) {
@@ -81,7 +82,7 @@ int guard(const std::vector<std::string>& command, int watch_fd, int report_fd) 
   std::vector<int> signals(forwarded.begin(), forwarded.end());
   signals.push_back(SIGCHLD);
   const lull::launch::signal_reader pending(signals);
-  const auto terminal_int = signal(SIGINT, SIG_IGN);  // the terminal sends these to the command itself
+  const auto terminal_int = signal(SIGINT, SIG_IGN);  // the terminal also sends these to the command
   const auto terminal_quit = signal(SIGQUIT, SIG_IGN);
 
   exec_failure failure;
@@ -123,7 +124,7 @@ int guard(const std::vector<std::string>& command, int watch_fd, int report_fd) 
         const std::int64_t end_ns = lull::now_ns();
         nlohmann::json content = summary(status, begin_ns, end_ns);
         if (asked_to_end)
-          lull::launch::end_descendants();  // who was told to end leaves nothing behind
+          lull::launch::end_descendants();  // ends what the command has left behind
         else
           content["left_behind"] = left_behind();
         report(report_fd, content);

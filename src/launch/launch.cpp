@@ -1,11 +1,11 @@
-// lull-launch: starts N PEs of a program on this machine, as `lull run` asks for it.
+// lull-launch: starts N PEs of a program on this machine, for `lull run`.
 //
 //   lull-launch -n N [--nodes K] [--no-bind] -- PROGRAM ARGUMENTS...
 //
-// It is a PMIx server to its PEs, as mpirun is. PE 0 has its stdin. The first PE that fails ends the job with one line
+// It is a PMIx server for its PEs, like mpirun. PE 0 gets its stdin. The first PE that fails ends the job with one line
 // that names it, and its exit code becomes the job's; PEs that have left the job in order get some time to end by
-// themselves. A signal to the launcher ends the job too. Whatever happens, also SIGKILL to the launcher, no PE, segment
-// or file remains.
+// themselves. A signal to the launcher also ends the job. Whatever happens, including SIGKILL to the launcher, no PE,
+// segment or file remains.
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -35,11 +35,12 @@ namespace {
 namespace fs = std::filesystem;
 using lull::launch::exec_failure;
 
-constexpr std::int64_t grace_ns = 500'000'000;       // between asking PEs to end and ending them
-constexpr std::int64_t give_up_ns = 10'000'000'000;  // from then on, for PEs that wait in the kernel all the while
+constexpr std::int64_t grace_ns = 500'000'000;       // between SIGTERM and SIGKILL
+constexpr std::int64_t give_up_ns = 10'000'000'000;  // from then on, for PEs in uninterruptible waits
 
-// A folder for sockets and an MPI's files, and one in shared memory for the files that an MPI maps; it would leave
-// these behind when it is killed. A child removes both when this process has ended, however that came about.
+// A folder for sockets and files of an MPI library, and one in shared memory for the files that an MPI library maps,
+// which would leave them behind when it is killed. A child process removes both when this process has ended, for any
+// reason.
 class temporary_folders {
  public:
   temporary_folders() {
@@ -78,7 +79,7 @@ class temporary_folders {
                         "raise the limit of processes (ulimit -u)");
     if (remover == 0) {
       ours.close();
-      sigset_t all;  // no signal but SIGKILL may keep it from its one duty
+      sigset_t all;  // only SIGKILL may prevent the removal
       sigfillset(&all);
       sigprocmask(SIG_SETMASK, &all, nullptr);
       for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(fd);
@@ -91,7 +92,7 @@ class temporary_folders {
   }
 
   fs::path files_, mapped_;
-  lull::descriptor line_;  // open as long as this process lives
+  lull::descriptor line_;  // open during this process's lifetime
 };
 
 struct options {
@@ -128,7 +129,7 @@ class job {
   }
 
  private:
-  // A share of the cores, in blocks; one each, in turn, when PEs outnumber cores. A mask of as many sets as it takes.
+  // A block of the cores; if PEs outnumber cores, one core each, round robin. The mask has as many sets as necessary.
   [[nodiscard]] std::vector<cpu_set_t> cores_of(int rank) const {
     std::vector<cpu_set_t> share(static_cast<std::size_t>(cores_.back()) / CPU_SETSIZE + 1);
     const auto add = [&](int core) { CPU_SET_S(core, share.size() * sizeof share[0], share.data()); };
@@ -141,9 +142,9 @@ class job {
     return share;
   }
 
-  // Open MPI 4 asks PMIx who it is only where it knows the launcher; else each process is a job of its own. It knows
-  // IBM's jsrun by this variable and needs nothing else of it. Open MPI 5 asks PMIx anyway. Other settings of the
-  // user's stay.
+  // Open MPI 4 uses PMIx only under a launcher that it knows; otherwise each process is a separate job. This variable
+  // makes it recognise IBM's jsrun, for which it needs nothing else. Open MPI 5 uses PMIx anyway. Other settings of the
+  // user are kept.
   void tell_open_mpi(std::vector<std::string>& environment) const {
     lull::launch::set_variable(environment, "JSM_JSRUN_PORT=0");
     for (const char* const maps : {"btl_vader", "osc_sm", "osc_rdma"})
@@ -157,8 +158,8 @@ class job {
     if (wanted_.nodes > 0) set_variable(environment, "LULL_NODES=" + std::to_string(wanted_.nodes));
     set_variable(environment, "PMI_SIZE=" + std::to_string(wanted_.pes));  // PMIx has no variable for it
     tell_open_mpi(environment);
-    // UCX tries its hooks on memory with a System V segment, which a PE killed then leaves behind. Transports between
-    // emulated nodes have no use for the hooks; UCX reads this when it is loaded, so the PE itself cannot say it.
+    // UCX tests its memory hooks with a System V segment, which a killed PE leaves behind. Transports between emulated
+    // nodes do not need the hooks. UCX reads this variable when it is loaded, so the PE itself cannot set it.
     lull::launch::set_default(environment, "UCX_MEM_EVENTS=no");
     environment = server_.environment_for(rank, std::move(environment));
     const auto cores = wanted_.bind ? cores_of(rank) : std::vector<cpu_set_t>{};
@@ -193,12 +194,12 @@ class job {
       --living_;
       if (!server_.ever_joined(rank) && !absent_) absent_ = {rank, ended};
       if (end_code_) continue;
-      // A PE that called shmem_global_exit may be seen to end before PMIx has passed its wish on.
+      // A PE that called shmem_global_exit may end before PMIx has delivered its request.
       if (const auto code = server_.abort_requested()) {
         end_job(*code);
       } else if (const int code_of_pe = lull::launch::shell_code(status); code_of_pe != 0) {
         const bool left = has_left(rank);
-        // A PE that left in order has said itself what was wrong, and so had all others begun to leave.
+        // A PE that left in order has reported its error itself, and all others have begun to leave by then.
         if (WIFSIGNALED(status) || !server_.left_in_order(rank))
           std::fprintf(stderr, "lull: PE %d (process %d) %s%s\n", rank, ended,
                        lull::launch::describe_end(status).c_str(),
@@ -212,8 +213,8 @@ class job {
     }
   }
 
-  // A PE cannot reach another: nearly always because that one has ended. A process closes its connections when it is about to
-  // end already, so its end is reported, here or when its signal comes; only where none ends was it the network.
+  // A PE cannot reach another, nearly always because that one has ended. A process closes its connections when it is
+  // already exiting, so its end is reported here, or with its signal; only if no PE is exiting, the network has failed.
   void end_if_all_live(const std::string& line) {
     collect();
     if (end_code_ || std::ranges::any_of(pids_, [](pid_t pid) { return pid != 0 && lull::launch::is_ending(pid); }))
@@ -222,7 +223,7 @@ class job {
     end_job(1);
   }
 
-  // PEs wait in shmem_init for all others: they would never stop waiting for one that has ended without it.
+  // PEs wait in shmem_init for all others, without end if one has ended without it.
   void end_if_one_is_missing() {
     if (!absent_ || end_code_ || living_ == 0) return;
     for (int rank = 0; rank < wanted_.pes; ++rank) {
@@ -235,7 +236,7 @@ class job {
 
   [[nodiscard]] bool has_left(int rank) const { return server_.ever_joined(rank) && server_.left_in_order(rank); }
 
-  // PEs that have left in order, or are doing so, may still flush what they have to say: they are spared for some time.
+  // Spares, for some time, PEs that have left in order or are leaving: they may still flush their output.
   void end_job(int code, bool all_are_leaving = false) {
     if (end_code_) return;
     end_code_ = code;
@@ -275,7 +276,7 @@ class job {
     stop_sparing();
   }
 
-  // No signal ends them.
+  // No signal ends PEs in uninterruptible waits.
   void give_up_who_waits_in_the_kernel() {
     for (std::size_t rank = 0; rank < pids_.size(); ++rank) {
       if (pids_[rank] == 0 || spared_[rank] || !lull::launch::waits_in_the_kernel(pids_[rank])) continue;

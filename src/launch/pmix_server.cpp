@@ -21,13 +21,13 @@
 namespace lull::launch {
 namespace {
 
-// PMIx's callbacks carry no pointer of ours, so what they tell stands here; there is one server per process.
+// Global, because PMIx's callbacks carry no user pointer; there is one server per process.
 struct state {
   std::string job;
   descriptor event;
   std::atomic<bool> aborted{false};
   std::atomic<bool> peer_lost{false};
-  std::string lost_line;  // of the first who cannot reach another; set before peer_lost
+  std::string lost_line;  // of the first PE that cannot reach another; set before peer_lost
   std::atomic<int> abort_code{0};
   enum class stage { outside, inside, left };    // before PMIx_Init, after it, after PMIx_Finalize
   std::unique_ptr<std::atomic<stage>[]> stages;  // by rank
@@ -39,7 +39,7 @@ void check(pmix_status_t status, const char* asked) {
   if (status != PMIX_SUCCESS) throw error(asked, std::string("PMIx answered ") + PMIx_Error_string(status));
 }
 
-// Runs a PMIx call that answers through an op callback, and waits for the answer.
+// Runs a PMIx call that completes through an op callback, and waits for it.
 template <class Call>
 void await(const char* asked, Call call) {
   std::promise<pmix_status_t> answer;
@@ -53,8 +53,8 @@ void await(const char* asked, Call call) {
   check(future.get(), asked);
 }
 
-// The event library inside PMIx writes a warning to stderr when a client ends while an answer to it is being written,
-// which is nobody's concern: whatever ended it is told by the launcher. The library is reached as PMIx has loaded it.
+// The event library inside PMIx prints a warning when a client ends while a reply to it is being written, which does
+// not concern the user: the launcher reports how it ended. The library is accessed as PMIx has loaded it.
 void silence_event_library() {
   using log_callback = void (*)(int severity, const char* text);
   using set_log_callback = void (*)(log_callback);
@@ -82,7 +82,7 @@ pmix_status_t on_abort(const pmix_proc_t*, void*, int code, const char* why, pmi
     if (!told.peer_lost) told.lost_line = why + peer_is_lost.size();
     told.peer_lost = true;
     told.announce();
-    return PMIX_SUCCESS;  // without an answer: the process waits for it until it is ended
+    return PMIX_SUCCESS;  // no reply: the process waits for it until it is ended
   }
   told.abort_code = code;
   told.aborted = true;
@@ -91,18 +91,18 @@ pmix_status_t on_abort(const pmix_proc_t*, void*, int code, const char* why, pmi
   return PMIX_SUCCESS;
 }
 
-// All PEs are local, so the library has collected everything: hand it back.
+// All PEs are local, so the library has collected all data: returns it.
 pmix_status_t on_fence(const pmix_proc_t*, std::size_t, const pmix_info_t*, std::size_t, char* data, std::size_t bytes,
                        pmix_modex_cbfunc_t done, void* context) {
   if (done) done(PMIX_SUCCESS, data, bytes, context, nullptr, nullptr);
   return PMIX_SUCCESS;
 }
 
-// PMIx hands out memory from malloc.
+// PMIx returns memory from malloc.
 // NOLINTNEXTLINE(cppcoreguidelines-no-malloc,cppcoreguidelines-owning-memory)
 void release(void* memory) { std::free(memory); }
 
-// Facts that are told to PMIx together.
+// Data that is passed to PMIx together.
 class fact_list {
  public:
   fact_list() = default;
@@ -117,7 +117,7 @@ class fact_list {
   void add_value(const char* key, const void* value, pmix_data_type_t type) {
     check(PMIx_Info_list_add(list_, key, value, type), "describe the job");
   }
-  // To be released by PMIX_DATA_ARRAY_DESTRUCT.
+  // Release the result with PMIX_DATA_ARRAY_DESTRUCT.
   [[nodiscard]] pmix_data_array_t converted() const {
     pmix_data_array_t array;
     PMIX_DATA_ARRAY_CONSTRUCT(&array, 0, PMIX_INFO);
@@ -129,7 +129,7 @@ class fact_list {
   void* list_ = PMIx_Info_list_start();
 };
 
-// What is known of PE `rank`; all PEs are of one host and one program.
+// The data of PE `rank`; all PEs are on one host and belong to one program.
 void add_pe(fact_list& job, int rank, const std::string& host) {
   const auto as_rank = static_cast<pmix_rank_t>(rank);
   const auto local = static_cast<std::uint16_t>(rank);
@@ -184,7 +184,7 @@ pmix_server::pmix_server(int pes, const std::filesystem::path& folder) {
   told.event = open_event_fd();
   if (!told.event) throw error("start the PMIx server", describe_errno(errno));
   told.stages = std::make_unique<std::atomic<state::stage>[]>(static_cast<std::size_t>(pes));
-  // PMIx's shared-memory store would leave files behind a killed launcher; one job of one host does not need it.
+  // PMIx's shared-memory store would leave files behind a killed launcher; a job on one host does not need it.
   setenv("PMIX_MCA_gds", "hash", 1);  // NOLINT(concurrency-mt-unsafe): before PMIx starts its thread
 
   static pmix_server_module_t module{};
@@ -213,7 +213,7 @@ pmix_server::pmix_server(int pes, const std::filesystem::path& folder) {
 void pmix_server::silence() {
   using close_stream = void (*)(int stream);
   void* const found = dlsym(RTLD_DEFAULT, "pmix_output_close");
-  if (found != nullptr) reinterpret_cast<close_stream>(found)(0);  // the one its errors go to
+  if (found != nullptr) reinterpret_cast<close_stream>(found)(0);  // the stream of its errors
 }
 
 std::vector<std::string> pmix_server::environment_for(int rank, std::vector<std::string> environment) const {

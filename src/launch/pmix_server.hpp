@@ -1,8 +1,8 @@
-// The PMIx server inside lull-launch: what lets PEs started by it find each other as under mpirun.
+// The PMIx server inside lull-launch, through which its PEs find each other as under mpirun.
 //
-// One host, one job. PMIx calls back on a thread of its own; what the launcher must know reaches it through a
-// descriptor (event_fd) and two queries. It serves until the process ends, by _exit: PMIx's own end waits without end for
-// a thread that was greeting a PE when that PE ended.
+// One host, one job. PMIx calls back on its own thread; events reach the launcher through a descriptor (event_fd) and
+// two queries. The server runs until the process ends with _exit, because PMIx's finalisation may wait without end for
+// a thread that was accepting a PE when that PE ended.
 #pragma once
 #include <sys/types.h>
 
@@ -16,23 +16,24 @@ namespace lull::launch {
 
 class pmix_server {
  public:
-  // `folder` receives PMIx's socket and must exist.
+  // PMIx's socket is in `folder`, which must exist.
   pmix_server(int pes, const std::filesystem::path& folder);
   pmix_server(const pmix_server&) = delete;
   pmix_server& operator=(const pmix_server&) = delete;
 
-  // `environment` plus what PE `rank` needs to find this server.
+  // `environment` plus the variables with which PE `rank` finds this server.
   [[nodiscard]] std::vector<std::string> environment_for(int rank, std::vector<std::string> environment) const;
 
-  [[nodiscard]] int event_fd() const;                        // readable when a PE asked to abort the job, or joined it
+  [[nodiscard]] int event_fd() const;                        // readable when a PE has requested an abort, or joined the
+                                                             // job
   void clear_event();                                        // event_fd() is no longer readable
-  [[nodiscard]] std::optional<int> abort_requested() const;  // the exit code it asked for
-  // What the first PE has said that cannot reach another. It waits to be ended.
+  [[nodiscard]] std::optional<int> abort_requested() const;  // the requested exit code
+  // The message of the first PE that cannot reach another. It waits until it is ended.
   [[nodiscard]] std::optional<std::string> peer_lost() const;
   [[nodiscard]] bool ever_joined(int rank) const;
   [[nodiscard]] bool left_in_order(int rank) const;  // finalized, or never joined
 
-  // Keeps PMIx from writing to stderr from here on: the job is being ended, and its reports would be about that.
+  // Keeps PMIx from writing to stderr from now on: the job is being ended, and PMIx would report consequences of that.
   static void silence();
 };
 
