@@ -1,9 +1,10 @@
-// The measuring program behind `lull calibrate`: one part of a calibration for each call, as a line of JSON on stdout.
+// The measuring program behind `lull calibrate`: each run measures one part, and prints it as a line of JSON on stdout.
 //
-//   lull-calibrate transfers [--receiver] [--between-nodes] | wake-ups | memory | storage FOLDER | recording FOLDER | waiting SECONDS
+//   lull-calibrate transfers [--receiver] [--between-nodes] | wake-ups | memory | storage FOLDER | recording FOLDER
+//                  | waiting SECONDS
 //
-// transfers, wake-ups and waiting are OpenSHMEM programs, to be started by a launcher; their line is printed by PE 0. What their
-// runtime is to do is said in arguments, for not every launcher passes variables on to other nodes.
+// transfers, wake-ups and waiting are OpenSHMEM programs, which a launcher starts; PE 0 prints their line. Arguments
+// configure their runtime, because not every launcher passes variables on to other nodes.
 #include <shmem.h>
 
 #include <CLI/CLI.hpp>
@@ -19,7 +20,7 @@ namespace {
 
 void print(const nlohmann::json& found) { std::printf("%s\n", found.dump().c_str()); }
 
-// As an OpenSHMEM program with so many PEs at least.
+// Runs as an OpenSHMEM program with at least this number of PEs.
 int as_job(const std::string& policy, int fewest_pes, int threads, const std::function<nlohmann::json()>& part) {
   // NOLINTBEGIN(concurrency-mt-unsafe): before any thread starts
   setenv("LULL_WAIT", policy.c_str(), 1);

@@ -12,18 +12,18 @@
 namespace lull::calibrate {
 namespace {
 
-constexpr std::size_t warm_bytes = std::size_t{128} << 10U;  // with its copy within what any L2 holds
-constexpr std::size_t cold_bytes = std::size_t{64} << 20U;   // of each thread, in blocks that follow each other
+constexpr std::size_t warm_bytes = std::size_t{128} << 10U;  // with its copy fits into any L2
+constexpr std::size_t cold_bytes = std::size_t{64} << 20U;   // per thread, in consecutive blocks
 constexpr std::size_t block_bytes = std::size_t{256} << 10U;
 
 void bind_to(int core) {
   cpu_set_t only;
   CPU_ZERO(&only);
   CPU_SET(core, &only);
-  sched_setaffinity(0, sizeof only, &only);  // where it is not allowed the kernel places it
+  sched_setaffinity(0, sizeof only, &only);  // if this is not allowed, the kernel chooses the core
 }
 
-// Bytes per second that each of `cores` copies at the same time, summed.
+// Bytes per second that `cores` copy at the same time, in total.
 double copied_per_s(const std::vector<int>& cores, bool warm) {
   const std::size_t bytes = warm ? warm_bytes : cold_bytes;
   const int times = warm ? 2000 : 2;

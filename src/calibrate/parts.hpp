@@ -1,5 +1,5 @@
-// What the measuring program can be asked for. Each part prints one line of JSON on stdout: what was observed, unjudged, in the order
-// in which it was.
+// The parts of the measuring program. Each prints one line of JSON on stdout: the observations, unfiltered, in their
+// original order.
 #pragma once
 #include <cstddef>
 #include <nlohmann/json.hpp>
@@ -7,8 +7,9 @@
 
 namespace lull::calibrate {
 
-// Between PE 0 and the first PE that it shares memory with, or the first of another node. `receiver`: not times, but what receiving
-// takes of the receiver's CPU time. No rounds where there is no such PE. Collective; the line is of PE 0.
+// Transfers between PE 0 and the first PE with which it shares memory, or the first on another node. `receiver`:
+// measures the receiver's CPU time instead of durations. No rounds if there is no such PE. Collective; PE 0 prints the
+// line.
 struct transfers_wanted {
   std::size_t largest = std::size_t{4} << 20U;
   int rounds = 7;
@@ -17,13 +18,14 @@ struct transfers_wanted {
 };
 [[nodiscard]] nlohmann::json transfers(const transfers_wanted& wanted);
 
-// How PE 0 is woken by PE 1, which must share its memory, from waits of some lengths; and by a timer. Collective.
+// How PE 1, which must share memory with PE 0, wakes PE 0 from waits of some lengths; and timers. Collective.
 [[nodiscard]] nlohmann::json wake_ups(double seconds_per_length);
 
-// This process's threads copy within a cache, and from and to memory that is in none; one core, and all that it may use.
+// Copies by this process's threads within a cache, and between uncached memory; with one core, and with all allowed
+// ones.
 [[nodiscard]] nlohmann::json memory(int rounds);
 
-// Files that some threads write and sync at a time, below `folder`; nothing stays.
+// Files that some threads write and sync at the same time, below `folder`; none remains.
 struct storage_wanted {
   std::string folder;
   std::size_t bytes_per_writer = std::size_t{32} << 20U;
@@ -31,10 +33,10 @@ struct storage_wanted {
 };
 [[nodiscard]] nlohmann::json storage(const storage_wanted& wanted);
 
-// What recording takes of a program's CPU time for an event, while it fills a folder; a process can ask once.
+// The CPU time of recording one event, while a folder is filled; call once per process.
 [[nodiscard]] nlohmann::json recording(const std::string& folder);
 
-// All PEs wait for so long; when they did, by CLOCK_MONOTONIC of PE 0's host. Collective.
+// All PEs wait for this time; returns when they did, by CLOCK_MONOTONIC of PE 0's host. Collective.
 [[nodiscard]] nlohmann::json waiting(double seconds);
 
 }  // namespace lull::calibrate

@@ -1,4 +1,4 @@
-// What recording costs a call, for lull calibrate and for make bench-trace.
+// The cost of recording a call, for lull calibrate and make bench-trace.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace lull::calibrate {
 
 inline constexpr double events_of_recorded_call = 3;  // its enter, its leave and its message
 
-// Nanoseconds of this thread's CPU time for each of so many calls.
+// This thread's CPU time per call, in nanoseconds, over `calls` calls.
 double ns_each(std::int64_t calls, auto&& call) {
   const std::int64_t begin = thread_cpu_ns();
   for (std::int64_t i = 0; i < calls; ++i) call(static_cast<int>(i));
   return static_cast<double>(thread_cpu_ns() - begin) / static_cast<double>(calls);
 }
 
-// Records sends and receives in turn, as `rank` of `size` processes, into the folder that LULL_TRACE names: what each takes, with its two
-// readings of the clock and what the kernel does for its files.
+// Records sends and receives alternately, as `rank` of `size` processes, into the folder that LULL_TRACE names; returns
+// the cost of each, including its two clock readings and the kernel's work for its files.
 inline double ns_of_recorded_call(int rank, int size, std::int64_t calls) {
   using trace::kind;
   auto& mine = trace::recorder::of_process();

@@ -1,4 +1,4 @@
-// A link between two PEs of an OpenSHMEM job: PE 0 measures, its partner serves it, all others stand by.
+// A link between two PEs of an OpenSHMEM job: PE 0 measures, its partner serves it, and the others sleep.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,8 +15,8 @@ class shmem_link final : public link_under_test {
   shmem_link(const shmem_link&) = delete;
   shmem_link& operator=(const shmem_link&) = delete;
 
-  void serve();           // the partner, until PE 0 is done
-  void stand_by() const;  // all others, so long, without a core
+  void serve();           // called by the partner; returns when PE 0 has finished
+  void stand_by() const;  // called by all others: sleeps until then
 
   double now_ns() override;
   double round_trips_ns(std::size_t bytes, int count) override;
@@ -24,7 +24,7 @@ class shmem_link final : public link_under_test {
   void drain() override;
   double receiver_cpu_ns() override;
 
-  // Of an atomic: each awaited, and many at once.
+  // The duration of an atomic: each awaited, and many at once.
   double fetching_ns(int count);
   double non_fetching_ns(int count);
 
@@ -35,7 +35,7 @@ class shmem_link final : public link_under_test {
 
   int partner_;
   shared* shared_;
-  std::byte *there_, *mine_;  // where messages arrive, and what they are made of
+  std::byte *there_, *mine_;  // where messages arrive, and their source
   std::uint64_t orders_ = 0, trips_ = 0, told_ = 0;
 };
 

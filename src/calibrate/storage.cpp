@@ -18,7 +18,7 @@
 namespace lull::calibrate {
 namespace {
 
-// A file without a name below the folder: it is gone when it is closed, or the process is killed.
+// An unnamed file below the folder, which disappears when it is closed, or the process is killed.
 void write_and_sync(const std::string& folder, std::size_t bytes, const std::vector<char>& block) {
   std::string path = folder + "/.lull-calibrate-XXXXXX";
   const descriptor file(mkostemp(path.data(), O_CLOEXEC));
@@ -32,7 +32,7 @@ void write_and_sync(const std::string& folder, std::size_t bytes, const std::vec
   if (fsync(file.get()) != 0) throw error("write below " + folder, describe_errno(errno));
 }
 
-// Of all together, from the first begin to the last end.
+// The rate of all writers together, from the first begin to the last end.
 double bytes_per_s(const storage_wanted& wanted, int writers) {
   const std::vector<char> block(std::size_t{1} << 20U, 'x');
   std::barrier together(writers + 1);

@@ -5,7 +5,7 @@
 namespace lull::calibrate {
 namespace {
 
-constexpr int longer = 3;  // a stream that is compared with a shorter one has so many times its messages
+constexpr int longer = 3;  // ratio of messages in the longer and the shorter of two compared streams
 
 int so_many(double ns_of_one, const effort& wanted) {
   return static_cast<int>(std::clamp(wanted.ns_per_figure / std::max(ns_of_one, 1.0),
@@ -19,7 +19,7 @@ double stream_ns(link_under_test& link, std::size_t bytes, int messages) {
   return link.now_ns() - begin;
 }
 
-// Other programs take the core for milliseconds now and then: what is short is told by the median of several.
+// Other programs take the core for milliseconds from time to time, so a short duration is the median of several.
 double median_of(std::vector<double> seen) {
   const auto middle = seen.begin() + static_cast<std::ptrdiff_t>(seen.size() / 2);
   std::nth_element(seen.begin(), middle, seen.end());
@@ -27,7 +27,7 @@ double median_of(std::vector<double> seen) {
 }
 constexpr int batches = 5;
 
-// What a message adds: the difference of two streams has neither the first's latency nor the end's.
+// The time that a message adds: the difference of two streams excludes the latency of the first and the end.
 template <class Measure>
 double added_by_one(Measure&& measure, int messages) {
   std::vector<double> seen(batches);
@@ -51,7 +51,7 @@ std::vector<model::transfer_observation> observe_times(link_under_test& link, co
     for (double& batch : taken) batch = link.round_trips_ns(bytes, trips) / trips / 2;
     one.one_way_ns = median_of(taken);
 
-    // Each alone, so that nothing is in the way of the call. The clock's own time is not the call's.
+    // Each call alone, so that nothing delays it. The clock's own time is subtracted.
     const double clock = [&] {
       const double begin = link.now_ns();
       for (int i = 0; i < 100; ++i) link.now_ns();

@@ -1,7 +1,7 @@
-// How messages between two processes are observed, for lull::model::fit_transfer(): the procedure alone, on any link.
+// How messages between two processes are observed for lull::model::fit_transfer(): only the procedure, for any link.
 //
-// A link may be a real one (shmem_link.hpp) or one in virtual time, whose terms are known (tests/unit/calibrate). Calls come one at a
-// time, from one thread.
+// A link may be a real one (shmem_link.hpp) or one in virtual time with known terms (tests/unit/calibrate). All calls
+// come from one thread, one at a time.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -14,16 +14,16 @@ class link_under_test {
  public:
   virtual ~link_under_test() = default;
   virtual double now_ns() = 0;
-  // So many messages there and back, one after the other, once the other side listens; the time of all.
+  // Sends `count` messages there and back, one after the other, once the other side listens; returns the total time.
   virtual double round_trips_ns(std::size_t bytes, int count) = 0;
-  virtual void post(std::size_t bytes) = 0;  // sends, and does not wait
-  virtual void drain() = 0;                  // until all that was posted has come
+  virtual void post(std::size_t bytes) = 0;  // sends without waiting
+  virtual void drain() = 0;                  // waits until all posted messages have arrived
   virtual double receiver_cpu_ns() = 0;      // of the receiver's process so far
 };
 
 struct effort {
-  double ns_per_figure = 1.5e6;   // what is timed at once takes about so long
-  int fewest = 4, most = 20'000;  // messages at once
+  double ns_per_figure = 1.5e6;   // approximate duration of one measurement
+  int fewest = 4, most = 20'000;  // messages per measurement
 };
 
 // One round over all sizes: times, or the receiver's CPU time. What is not observed is 0.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int few_atomics = 200, many_atomics = 5000;
 
-// The first PE beside PE 0 that is on its node, or is not.
+// The first PE other than PE 0 that is on its node, or is not.
 std::optional<int> first_partner(bool same_node) {
   for (int pe = 1; pe < shmem_n_pes(); ++pe)
     if ((shmemx_node_of(pe) == shmemx_node_of(0)) == same_node) return pe;
@@ -43,7 +43,7 @@ nlohmann::json transfers(const transfers_wanted& wanted) {
   } else {
     const std::vector<std::size_t> sizes = sizes_up_to(wanted.largest);
     const auto observe = wanted.receiver ? observe_receiver : observe_times;
-    (void)observe(link, {sizes.front(), sizes.back()}, {.ns_per_figure = 0});  // connections, pages
+    (void)observe(link, {sizes.front(), sizes.back()}, {.ns_per_figure = 0});  // sets up connections and pages
     for (int round = 0; round < wanted.rounds; ++round) {
       found["rounds"].push_back(as_json(observe(link, sizes, {})));
       if (wanted.receiver) continue;

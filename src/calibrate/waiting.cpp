@@ -12,7 +12,7 @@ nlohmann::json waiting(double seconds) {
   auto* const over = static_cast<std::int64_t*>(shmem_calloc(1, sizeof(std::int64_t)));
   shmem_barrier_all();
   const std::int64_t begin = now_ns(), cpu = process_cpu_ns();
-  // Each PE is released by a thread of its own, so that none of them is awake for the others.
+  // A thread releases each PE, so that no PE stays awake for the others.
   std::thread releasing([&] {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
     shmem_int64_p(over, 1, shmem_my_pe());

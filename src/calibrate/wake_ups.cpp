@@ -13,18 +13,18 @@ namespace lull::calibrate {
 namespace {
 
 constexpr std::array<std::int64_t, 4> lengths_ns{20'000, 200'000, 2'000'000, 20'000'000};
-constexpr int batches = 5;  // CPU time is told for each, for it has no meaning for a single wait
+constexpr int batches = 5;  // CPU time is measured per batch, because it is too coarse for a single wait
 
 struct meeting {
   alignas(64) std::int64_t stored_at;  // in the waiter's memory: when the waker stored it
-  alignas(64) std::uint64_t ready;     // in the waker's: the number of the wait that begins
+  alignas(64) std::uint64_t ready;     // in the waker's memory: the number of the wait that begins
 };
 
 struct observed {
   std::vector<double> late_ns, waker_ns, cpu_ns;
 };
 
-// PE 0 waits, PE 1 stores `length` after it has been told that the wait begins.
+// PE 0 waits; PE 1 stores `length_ns` after it has been notified that the wait begins.
 observed wait_for(meeting& met, std::int64_t length_ns, int waits, std::uint64_t& number) {
   observed seen;
   const int per_batch = std::max(1, waits / batches);
@@ -53,7 +53,7 @@ observed wait_for(meeting& met, std::int64_t length_ns, int waits, std::uint64_t
   return seen;
 }
 
-// How late a timer of a millisecond is.
+// By how much timers of a millisecond are late.
 std::vector<double> late_timers(int timers) {
   std::vector<double> late;
   wait::wake_without_slack();
@@ -72,7 +72,7 @@ std::vector<double> late_timers(int timers) {
 nlohmann::json wake_ups(double seconds_per_length) {
   auto* const met = static_cast<meeting*>(shmem_align(64, sizeof(meeting)));
   *met = {};
-  // What PE 1 has seen, for PE 0 to print.
+  // PE 1's observations, which PE 0 prints.
   constexpr std::size_t most = 400;
   auto* const of_waker = static_cast<double*>(shmem_calloc(most, sizeof(double)));
   shmem_barrier_all();
@@ -81,7 +81,7 @@ nlohmann::json wake_ups(double seconds_per_length) {
   for (const std::int64_t length : lengths_ns) {
     const int waits = static_cast<int>(
         std::clamp(seconds_per_length * 1e9 / static_cast<double>(length), 2.0 * batches, static_cast<double>(most)));
-    (void)wait_for(*met, length, 2 * batches, number);  // adaptive learns
+    (void)wait_for(*met, length, 2 * batches, number);  // lets adaptive learn
     const observed seen = wait_for(*met, length, waits, number);
     if (shmem_my_pe() == 1) shmem_double_put(of_waker, seen.waker_ns.data(), seen.waker_ns.size(), 0);
     shmem_barrier_all();
