@@ -1,5 +1,5 @@
-// All signals are blocked in this thread, and in those it starts, as long as the object lives: signals are the program's, and
-// must reach its own threads.
+// Blocks all signals in this thread, and in those that it starts, during the object's lifetime: signals belong to the
+// program, and must reach its threads.
 #pragma once
 #include <signal.h>
 

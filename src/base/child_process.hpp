@@ -1,4 +1,4 @@
-// Starting a program of Lull's own, or one that a user has named, beside the program that this process runs.
+// Starts a program of Lull, or one that a user has named, in addition to the program that this process runs.
 #pragma once
 #include <fcntl.h>
 #include <signal.h>
@@ -13,21 +13,21 @@
 
 namespace lull {
 
-// Variables as "NAME=value".
+// The environment of this process, as "NAME=value".
 [[nodiscard]] inline std::vector<std::string> own_environment() {
   std::vector<std::string> all;
   for (char** one = environ; *one != nullptr; ++one) all.emplace_back(*one);
   return all;
 }
 
-// For a program of ours: what is preloaded is for the program that this process runs.
+// The environment for a program of Lull: preloads are only for the program that this process runs.
 [[nodiscard]] inline std::vector<std::string> environment_without_preloads() {
   std::vector<std::string> all = own_environment();
   std::erase_if(all, [](const std::string& one) { return one.starts_with("LD_PRELOAD="); });
   return all;
 }
 
-// As exec and spawn want a list: with null at its end. It ends with `texts`.
+// A null-terminated list, as exec and spawn require it. Valid as long as `texts`.
 [[nodiscard]] inline std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> all;
   all.reserve(texts.size() + 1);
@@ -37,17 +37,17 @@ namespace lull {
 }
 
 struct child_process {
-  static constexpr int nothing = -1;  // in place of a descriptor: /dev/null, for reading
+  static constexpr int nothing = -1;  // instead of a descriptor: /dev/null, for reading
 
   std::string program{};                 // its path, or a name that PATH finds
   std::vector<std::string> arguments{};  // the first is its name
   std::vector<std::string> environment{};
-  std::vector<std::pair<int, int>> descriptors{};  // {ours, its own}, in this order
-  int close_from = 0;                              // of its descriptors, this and all above are closed; 0: none
+  std::vector<std::pair<int, int>> descriptors{};  // {this process's, the child's}, in this order
+  int close_from = 0;                              // the child closes this descriptor and all above; 0: none
   enum class leader : std::uint8_t { none, of_group, of_session } leads = leader::none;
-  bool signals_as_new = false;  // none is blocked or ignored, whatever this process does with them
+  bool signals_as_new = false;  // none is blocked or ignored, whatever this process has set
 
-  // 0 with its id, or errno.
+  // Returns 0 and sets `id`, or returns errno.
   [[nodiscard]] int start(pid_t& id) const {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;

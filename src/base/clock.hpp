@@ -1,5 +1,4 @@
-// The one clock of Lull: all intervals are differences of CLOCK_MONOTONIC, in nanoseconds. System calls take and give a
-// timespec.
+// The clock of Lull: all intervals are differences of CLOCK_MONOTONIC, in nanoseconds. System calls use timespec.
 #pragma once
 #include <time.h>
 
@@ -15,7 +14,7 @@ namespace lull {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// The time on a clock that the system has.
+// The time of one of the system's clocks.
 [[nodiscard]] inline std::int64_t ns_on(clockid_t clock) noexcept {
   timespec t;
   clock_gettime(clock, &t);

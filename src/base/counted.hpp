@@ -12,7 +12,7 @@ template <std::integral Number>
   return std::to_string(count) + " " + noun + (count == 1 ? "" : noun.ends_with("s") ? "es" : "s");
 }
 
-// In the largest unit that is not larger; a power of two has no rest.
+// In the largest unit that is not larger; exact for a power of two.
 [[nodiscard]] inline std::string size_in_words(std::size_t bytes) {
   constexpr std::array units{"B", "KiB", "MiB", "GiB"};
   std::size_t unit = 0;

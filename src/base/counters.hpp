@@ -1,6 +1,7 @@
-// Structs of counters, added field by field: what is added to the struct is in the sum, for the compiler counts its fields.
+// Adds structs of counters field by field. The compiler counts the fields, so that a new field is added, too.
 //
-// Such a struct has public fields only, at most twelve: numbers, arrays, and structs that are such again or have an operator+=.
+// Such a struct has only public fields, at most twelve: numbers, arrays, and structs of the same kind or with an
+// operator+=.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -34,7 +35,7 @@ struct is_array<std::array<T, size>> : std::true_type {};
 template <class Counters>
 constexpr std::size_t number_of_fields = counters::count<Counters>();
 
-// References to all of them, in their order. Of a wrong number of names in a structured binding the compiler complains.
+// References to all fields, in order. A structured binding with a wrong number of names does not compile.
 template <class Counters>
 [[nodiscard]] constexpr auto fields_of(Counters& of) {
   constexpr std::size_t count = number_of_fields<std::remove_const_t<Counters>>;
@@ -78,7 +79,7 @@ template <class Counters>
   }
 }
 
-// `to` with those of `from` added to its own.
+// Adds the fields of `from` to those of `to`.
 template <class Counters>
 constexpr Counters& add_fields(Counters& to, const Counters& from) {
   const auto add = [](const auto& self, auto& mine, const auto& other) -> void {

@@ -1,5 +1,5 @@
-// A file descriptor with an owner, who closes it; pairs of them, and such as one thread makes readable and another waits
-// for.
+// A file descriptor that its owner closes; pairs of descriptors, and descriptors that one thread makes readable and
+// another waits for.
 #pragma once
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -15,7 +15,7 @@ namespace lull {
 class descriptor {
  public:
   descriptor() = default;
-  explicit descriptor(int fd) : fd_(fd) {}  // takes it over; negative: none
+  explicit descriptor(int fd) : fd_(fd) {}  // takes ownership; negative: none
   ~descriptor() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -27,9 +27,9 @@ class descriptor {
 
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
-  // Gives it away: the caller closes it.
+  // Gives up ownership: the caller closes it.
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }
-  // Closes it at once: 0, or errno where what was written has been lost only now, as network file systems say it.
+  // Closes it at once; returns 0, or errno if written data is lost only now, as network file systems report it.
   int close() {
     const int fd = std::exchange(fd_, -1);
     return fd >= 0 && ::close(fd) != 0 ? errno : 0;
@@ -39,7 +39,7 @@ class descriptor {
   int fd_ = -1;
 };
 
-// Neither where there are none to be had: see errno. No child inherits them.
+// Both are empty if none are available; see errno. Children do not inherit them.
 struct descriptor_pair {
   descriptor first, second;
   [[nodiscard]] explicit operator bool() const { return static_cast<bool>(first); }
@@ -52,14 +52,14 @@ struct descriptor_pair {
   return {descriptor(ends[0]), descriptor(ends[1])};
 }
 
-// What is written to the second is read from the first.
+// Data written to the second is read from the first.
 [[nodiscard]] inline descriptor_pair open_pipe() {
   int ends[2] = {-1, -1};
   if (pipe2(ends, O_CLOEXEC) != 0) return {};
   return {descriptor(ends[0]), descriptor(ends[1])};
 }
 
-// None: see errno.
+// Empty on failure; see errno.
 [[nodiscard]] inline descriptor open_event_fd() { return descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
 
 inline void signal_event_fd(int fd) {

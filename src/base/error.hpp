@@ -1,4 +1,4 @@
-// Errors a person can act on: what was asked, what was found, and what to do, in one line.
+// Errors on which a user can act: what was attempted, what was found, and what to do, in one line.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -10,17 +10,17 @@ class error : public std::runtime_error {
   // "asked: found; fix", e.g. error("read setting LULL_NODES", "'two' is not a whole number", "set it to 1 or
   // more").
   error(const std::string& asked, const std::string& found, const std::string& fix = {});
-  // Of another process, whole.
+  // The complete line of an error of another process.
   explicit error(const std::string& line) : std::runtime_error(line) {}
 };
 
-// A mistake in how the program was called or configured, which every PE of a job finds alike.
+// A mistake in how the program was called or configured, which every PE of a job finds as well.
 class usage_error : public error {
  public:
   using error::error;
 };
 
-// "cannot open /x: Permission denied": the text of errno `code` for an operation.
+// "cannot open /x: Permission denied": an operation with the text of its errno `code`.
 [[nodiscard]] std::string describe_errno(int code);
 
 }  // namespace lull

@@ -1,6 +1,6 @@
-// An object that the loader has mapped, read by itself: what it defines, and which places of it hold addresses of others.
-// No C++ library is needed.
-// Nothing is allocated and no lock is taken, so that the loader may be at work meanwhile.
+// An object that the loader has mapped, read directly: the symbols that it defines, and where it contains addresses of
+// other objects' symbols. Needs no C++ library, allocates nothing and takes no lock, so that the loader may be working
+// at the same time.
 #pragma once
 #include <elf.h>
 #include <link.h>
@@ -11,7 +11,7 @@
 
 #include <initializer_list>
 
-// What the loader's tables hold are addresses as numbers.
+// The loader's tables contain addresses as numbers.
 // NOLINTBEGIN(performance-no-int-to-ptr)
 namespace lull {
 
@@ -23,7 +23,7 @@ constexpr uint32_t relocation_of_address = R_AARCH64_ABS64, relocation_of_got = 
                    relocation_of_call = R_AARCH64_JUMP_SLOT;
 #endif
 
-// The hash of a name in tables of the kind DT_GNU_HASH.
+// The hash of a name for DT_GNU_HASH tables.
 inline uint32_t gnu_hash(const char* name) {
   uint32_t hash = 5381;
   for (; *name != '\0'; ++name) hash = hash * 33 + static_cast<unsigned char>(*name);
@@ -47,18 +47,18 @@ class loaded_object {
 
   [[nodiscard]] uintptr_t base() const { return base_; }
   [[nodiscard]] const char* path() const { return path_; }
-  // As programs that are linked with it name it, whatever the file is called; or the file.
+  // The name by which programs link it, independent of the file's name; without one, the file's name.
   [[nodiscard]] const char* soname() const {
     const char* const slash = strrchr(path_, '/');
     return soname_ != 0 && names_ != nullptr ? names_ + soname_ : slash != nullptr ? slash + 1 : path_;
   }
   [[nodiscard]] bool contains(const void* address) const { return mapped_.holds(reinterpret_cast<uintptr_t>(address)); }
-  // Protected by the loader once addresses are in it.
+  // The loader protects these addresses after relocation.
   [[nodiscard]] bool is_protected(const void* address) const {
     return relro_.holds(reinterpret_cast<uintptr_t>(address));
   }
 
-  // The symbol that it defines by this name, also one without a value, which the loader passes over; or null.
+  // The symbol that it defines by this name, including one without a value, which the loader skips; null: none.
   [[nodiscard]] const ElfW(Sym) * symbol(const char* name, uint32_t hash) const {
     if (symbols_ == nullptr || names_ == nullptr) return nullptr;
     if (gnu_ != nullptr) return by_gnu_hash(name, hash);
@@ -70,7 +70,7 @@ class loaded_object {
   }
   [[nodiscard]] bool defines(const char* name) const { return defines(name, gnu_hash(name)); }
 
-  // symbol(entry, its name) for each that it defines, with or without a value.
+  // Calls symbol(entry, name) for each defined symbol, with or without a value.
   template <class F>
   void each_definition(F&& symbol) const {
     if (symbols_ == nullptr || names_ == nullptr || gnu_ == nullptr) return;
@@ -86,7 +86,7 @@ class loaded_object {
     }
   }
 
-  // Whether it has a reference to this name that is not weak.
+  // Whether it has a non-weak reference to this name.
   [[nodiscard]] bool needs(const char* name) const {
     bool found = false;
     each_reference([&](const ElfW(Sym) & symbol, const char* of, uintptr_t*) {
@@ -95,7 +95,7 @@ class loaded_object {
     return found;
   }
 
-  // place(symbol, its name, where its address stands) for each address of another object's symbol in this one.
+  // Calls place(symbol, name, location of the address) for each address of another object's symbol in this one.
   template <class F>
   void each_reference(F&& place) const {
     if (symbols_ == nullptr || names_ == nullptr) return;
@@ -124,7 +124,8 @@ class loaded_object {
     size_t bytes = 0, bytes_of_calls = 0;
     const auto* relocations = static_cast<const char*>(nullptr);
     const auto* calls = static_cast<const char*>(nullptr);
-    // glibc has added the base to addresses, but for objects whose dynamic section cannot be written, as the kernel's.
+    // glibc has added the base to these addresses, except for objects with a read-only dynamic section, such as the
+    // kernel's.
     const auto at = [this](ElfW(Addr) address) {
       return reinterpret_cast<const char*>(address < base_ ? address + base_ : address);
     };
@@ -192,17 +193,16 @@ class loaded_object {
   }
 
   uintptr_t base_ = 0;
-  const char* path_ = "";  // as the loader has it, as long as the object is loaded
+  const char* path_ = "";  // the loader's text, valid while the object is loaded
   range mapped_{~uintptr_t{0}, 0}, relro_{0, 0};
   const ElfW(Sym) * symbols_ = nullptr;
   const char* names_ = nullptr;
-  size_t soname_ = 0;  // in names_
+  size_t soname_ = 0;  // offset in names_
   const uint32_t *gnu_ = nullptr, *sysv_ = nullptr;
   table relocations_{nullptr, nullptr}, calls_{nullptr, nullptr};
 };
 
-// until(object) for each that is loaded, in the order in which the loader looks for names, until it answers true; whether
-// one has.
+// Calls until(object) for each loaded object, in symbol search order, until it returns true; returns whether it did.
 template <class F>
 bool each_loaded(F until) {
   return dl_iterate_phdr(
@@ -210,7 +210,7 @@ bool each_loaded(F until) {
              &until) != 0;
 }
 
-// Lets the pages from the one address to the other be written, or protects them. Whether that could be done.
+// Makes the pages between two addresses writable or read-only. Returns whether that succeeded.
 inline bool let_write(const void* first, const void* last, bool write) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t begin = reinterpret_cast<uintptr_t>(first) & ~(page - 1);
@@ -218,7 +218,7 @@ inline bool let_write(const void* first, const void* last, bool write) {
   return mprotect(reinterpret_cast<void*>(begin), end - begin, write ? PROT_READ | PROT_WRITE : PROT_READ) == 0;
 }
 
-// change(symbol, its name) for each that the object defines, in its table of symbols.
+// Calls change(symbol, name) for each definition in the object's symbol table.
 template <class F>
 void change_definitions(const loaded_object& object, F&& change) {
   const ElfW(Sym)* first = nullptr, *last = nullptr;
@@ -226,14 +226,14 @@ void change_definitions(const loaded_object& object, F&& change) {
     if (first == nullptr || &symbol < first) first = &symbol;
     if (last == nullptr || &symbol > last) last = &symbol;
   });
-  if (first == nullptr || !let_write(first, last + 1, true)) return;  // it stays as it is
+  if (first == nullptr || !let_write(first, last + 1, true)) return;  // leaves the table unchanged
   object.each_definition(
       [&](const ElfW(Sym) & symbol, const char* name) { change(const_cast<ElfW(Sym)&>(symbol), name); });
   let_write(first, last + 1, false);
 }
 
-// Gives the symbol this value, an offset in its object, and this type. With the value 0 the loader passes it over. A thread that
-// looks it up meanwhile finds the old value, the new one or none.
+// Sets the symbol's value, an offset in its object, and its type. The loader skips a symbol with the value 0. A thread
+// that looks it up at the same time finds the old value, the new one or none.
 inline void redefine(ElfW(Sym) & symbol, uintptr_t value, int type) {
   __atomic_store_n(&symbol.st_value, 0, __ATOMIC_SEQ_CST);
   if (value == 0) return;
@@ -241,8 +241,8 @@ inline void redefine(ElfW(Sym) & symbol, uintptr_t value, int type) {
   __atomic_store_n(&symbol.st_value, value, __ATOMIC_SEQ_CST);
 }
 
-// Makes null what weak references of other objects were bound to, where is_missing(address) says so: what they would be if
-// the symbol had not been there.
+// Sets weak references of other objects to null if is_missing(address) returns true for what they were bound to, as if
+// the symbol had not existed.
 template <class F>
 void unbind_weak_references(const loaded_object& from, F&& is_missing) {
   each_loaded([&](const loaded_object& object) {

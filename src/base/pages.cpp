@@ -11,7 +11,7 @@ int allocate_pages(int file, std::size_t bytes, std::size_t begin) noexcept {
   int failed = 0;
   do {
     failed = posix_fallocate(file, static_cast<off_t>(begin), static_cast<off_t>(bytes));
-  } while (failed == EINTR);  // a program's timer
+  } while (failed == EINTR);  // a timer signal of the program
   return failed;
 }
 
@@ -24,7 +24,8 @@ void* map_pages(int file, std::size_t bytes, int& failed) noexcept {
     return nullptr;
   }
 #ifdef MADV_POPULATE_WRITE
-  // EFAULT: a file system that takes blocks only when they are written to has none. Kernels before 5.14 do not know it.
+  // EFAULT: a file system that allocates blocks only on writing has no space. Kernels before 5.14 do not support this
+  // advice.
   if (madvise(mapped, bytes, MADV_POPULATE_WRITE) != 0 && errno == EFAULT) {
     munmap(mapped, bytes);
     failed = ENOSPC;

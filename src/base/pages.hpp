@@ -1,10 +1,10 @@
-// Pages of memory: 4 KiB on most machines, 16 or 64 KiB on others. What is mapped begins and ends with a page.
+// Pages of memory: 4 KiB on most machines, 16 or 64 KiB on others. Mappings begin and end at page boundaries.
 //
-// The pages of files that processes share are there before anybody uses them. Without that, memory that the kernel does
-// not have (a full /dev/shm, whose default in a container is 64 MB) is a SIGBUS at some store later.
+// The pages of files that processes share are allocated before they are used. Otherwise memory that the kernel does not
+// have (a full /dev/shm, whose default in a container is 64 MB) raises a SIGBUS at a later store.
 //
-//   int failed = allocate_pages(file, bytes);             the file has so many bytes, and blocks for all of them
-//   void* at = map_pages(file, bytes, failed);            mapped, and each page is there; null: `failed` is an errno
+//   int failed = allocate_pages(file, bytes);             sets the size of the file, and allocates all its blocks
+//   void* at = map_pages(file, bytes, failed);            maps it, and touches each page; null: `failed` is an errno
 #pragma once
 #include <unistd.h>
 
@@ -24,10 +24,10 @@ namespace lull {
 }
 [[nodiscard]] constexpr std::size_t round_down(std::size_t value, std::size_t step) { return value & ~(step - 1); }
 
-// From byte `begin` of the file on. 0 or errno; ENOSPC where there is no room. What was in the file stays.
+// From byte `begin` of the file on. Returns 0 or errno; ENOSPC if there is no space. The content of the file stays.
 [[nodiscard]] int allocate_pages(int file, std::size_t bytes, std::size_t begin = 0) noexcept;
 
-// Allocates, maps for reading and writing, and touches each page. Null, with `failed`, where one of that fails.
+// Allocates, maps for reading and writing, and touches each page. Returns null and sets `failed` on failure.
 [[nodiscard]] void* map_pages(int file, std::size_t bytes, int& failed) noexcept;
 
 }  // namespace lull

@@ -1,4 +1,4 @@
-// Reads what another process has sent, value by value, and never beyond its end: the other may be of another build.
+// Reads data of another process value by value, and never beyond its end, because the sender may be of another build.
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -13,7 +13,7 @@ namespace lull {
 
 class received_bytes {
  public:
-  // `asked` begins the error of what is too short.
+  // `asked` starts the error message for data that is too short.
   received_bytes(std::span<const std::byte> bytes, std::string asked) : left_(bytes), asked_(std::move(asked)) {}
 
   template <class T>

@@ -140,7 +140,7 @@ std::size_t parse_size(std::string_view text) {
   const double bytes = std::ldexp(value, exponent);
   if (status != std::errc{} || exponent < 0 || !(bytes >= 0 && bytes < 0x1p63))
     throw error("read a size", "'" + std::string(text) + "' is not one", "write 65536, 64K, 16M or 1.5G");
-  return static_cast<std::size_t>(std::ceil(bytes));  // OpenSHMEM: never less than was asked for
+  return static_cast<std::size_t>(std::ceil(bytes));  // OpenSHMEM: never less than requested
 }
 
 std::vector<unknown_variable> unknown_variables() {

@@ -1,10 +1,10 @@
-// What ThreadSanitizer cannot see: order that comes about through other processes, or through a second address of the
-// same memory (the executable's static variables have two). Nothing in other builds.
+// Order that ThreadSanitizer cannot see, because it arises through other processes, or through a second address of the
+// same memory (the executable's static variables have two). Empty in other builds.
 //
-// A PE writes, tells a neighbour through shared memory, and a message that follows from it is applied here by another
-// thread: each step is ordered, but two of them happen in a process of which ThreadSanitizer of this one knows nothing.
-// So whoever makes something known to other PEs calls tsan_release(), and whoever has learnt something of them calls
-// tsan_acquire(); what came before the one then counts as earlier than what comes after the other.
+// A PE writes, notifies a neighbour through shared memory, and another thread here applies a resulting message. Each
+// step is ordered, but two of them happen in a process that ThreadSanitizer does not see here. Code that publishes
+// something to other PEs therefore calls tsan_release(), and code that has received something from them calls
+// tsan_acquire(); everything before the former then counts as earlier than everything after the latter.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)
@@ -22,7 +22,7 @@
 namespace lull {
 
 #ifdef LULL_THREAD_SANITIZER
-inline char other_processes;  // stands for all of them
+inline char other_processes;  // represents all of them
 inline void tsan_release() noexcept { __tsan_release(&other_processes); }
 inline void tsan_acquire() noexcept { __tsan_acquire(&other_processes); }
 #else

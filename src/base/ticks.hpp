@@ -1,5 +1,5 @@
-// The cheapest clock of a processor: a counter that runs at one rate on all cores, read in some 10 ns without a system
-// call. Ticks are turned into time afterwards, by two pairs of (ticks, CLOCK_MONOTONIC) taken far apart.
+// The cheapest clock of a processor: a counter that runs at one rate on all cores, and takes some 10 ns to read without
+// a system call. Ticks are converted to time afterwards, with two pairs of (ticks, CLOCK_MONOTONIC) taken far apart.
 #pragma once
 #include <cstdint>
 
@@ -23,7 +23,7 @@ namespace lull {
 #endif
 }
 
-// Since `begin`; 0 where the counter is behind it, as two reads that the processor has swapped may have it.
+// Ticks since `begin`; 0 if the counter is behind it, because the processor may reorder two reads.
 [[nodiscard]] inline std::uint64_t ticks_since(std::uint64_t begin) noexcept {
   const auto passed = static_cast<std::int64_t>(ticks() - begin);
   return passed > 0 ? static_cast<std::uint64_t>(passed) : 0;

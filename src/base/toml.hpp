@@ -1,7 +1,8 @@
-// TOML, as all rooms read it, for in one program all must be alike: a mistake in a file is a result, not an exception.
+// TOML, with the same configuration in all rooms, because all uses in one program must agree: a mistake in a file is a
+// result, not an exception.
 //
-// toml++ 3.3 takes two mistakes in a file for impossible: "[@", which fails an assertion, and a non-ASCII letter outside a
-// string, which reaches code marked as unreachable. The definitions below make it refuse such files instead.
+// toml++ 3.3 assumes that two mistakes cannot occur: "[@", which fails an assertion, and a non-ASCII letter outside a
+// string, which reaches code marked as unreachable. The definitions below make it reject such files instead.
 #pragma once
 #define TOML_ASSERT(expr) static_assert(true)
 #define TOML_EXCEPTIONS 0

@@ -15,13 +15,13 @@
 namespace lull {
 namespace {
 
-// A machine as hwloc sees it; empty when it cannot be told.
+// A machine as hwloc sees it; empty if that fails.
 class machine_tree {
  public:
   template <class Describe>
   explicit machine_tree(const Describe& describe) {
     if (hwloc_topology_init(&tree_) != 0) return;
-    // Not less: which cores a NUMA node has follows from the objects between them.
+    // Do not filter more: the objects in between determine which cores a NUMA node has.
     hwloc_topology_set_all_types_filter(tree_, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
     describe(tree_);
     loaded_ = hwloc_topology_load(tree_) == 0;
@@ -97,7 +97,7 @@ std::optional<int> numa_node_of(std::span<const int> cores, const std::string& d
   if (!machine || hwloc_get_nbobjs_by_type(machine.get(), HWLOC_OBJ_NUMANODE) < 2) return std::nullopt;
   const bitmap wanted(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
   for (const int core : cores) hwloc_bitmap_set(wanted.get(), static_cast<unsigned>(core));
-  // The first, where a core has memory of several kinds near it: that is the usual kind.
+  // If a core has memory of several kinds, the first is the usual kind.
   for (hwloc_obj_t node = nullptr; (node = hwloc_get_next_obj_by_type(machine.get(), HWLOC_OBJ_NUMANODE, node));)
     if (hwloc_bitmap_isincluded(wanted.get(), node->cpuset)) return static_cast<int>(node->os_index);
   return std::nullopt;

@@ -1,5 +1,5 @@
-// What the machine under a process looks like: its name, which cores it may really use, how large their caches are, and which
-// memory is nearest to them.
+// The machine of a process: its name, the cores on which the process may run, the size of their caches, and the memory
+// nearest to them.
 #pragma once
 #include <sched.h>
 #include <sys/types.h>
@@ -15,35 +15,36 @@
 
 namespace lull {
 
-// Of the host; empty where the system does not say.
+// The name of the host; empty if the system does not provide it.
 [[nodiscard]] inline std::string host_name() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
 struct topology {
-  int usable_cores;      // cores in the affinity masks given: never nproc
-  std::size_t l2_bytes;  // of one core; 1 MiB when the system does not say
+  int usable_cores;      // in the given affinity masks, unlike nproc
+  std::size_t l2_bytes;  // of one core; 1 MiB if the system does not provide it
 };
 
-// The numbers of a list of CPUs, or of ranks, as the kernel and PMIx write it, "0-3,8 10", in its order; none where it is something
-// else. At most 2^20 numbers are taken.
+// The numbers of a list of CPUs, or of ranks, as the kernel and PMIx write it, "0-3,8 10", in order; none if the text
+// is something else. Accepts at most 2^20 numbers.
 [[nodiscard]] std::vector<int> numbers_in(std::string_view list);
 
-// The numbers, ascending, of the logical CPUs that this thread may run on (its affinity mask), however many the machine
-// has: a mask of fixed size, such as cpu_set_t by itself, ends at 1,024. lull::error when the kernel does not say.
+// The numbers, ascending, of the logical CPUs on which this thread may run (its affinity mask), for any number of CPUs:
+// a mask of fixed size, such as a single cpu_set_t, is limited to 1,024. Throws lull::error if the kernel does not
+// provide it.
 using get_affinity = int (*)(pid_t pid, std::size_t bytes, cpu_set_t* mask);  // as sched_getaffinity
 [[nodiscard]] std::vector<int> allowed_cores(get_affinity ask = sched_getaffinity);
 
-// The calling process's view (its affinity mask; a container's or a launcher's binding counts).
+// The calling process's view (its affinity mask, which includes the binding by a container or a launcher).
 [[nodiscard]] topology this_topology();
 
-// The NUMA node, by the system's number, that is local to all of these cores; nothing where they are of several, and
-// where the machine has one. `described`: a machine in hwloc's words ("numa:2 core:4 pu:1") in place of this one.
+// The NUMA node, by the system's number, that is local to all of these cores; none if they belong to several, or the
+// machine has only one. `described`: a machine in hwloc's notation ("numa:2 core:4 pu:1") instead of this one.
 [[nodiscard]] std::optional<int> numa_node_of(std::span<const int> cores, const std::string& described = {});
 
-// Pages of this memory that nobody has touched yet will be that node's, whoever touches them, while it has any left.
-// Whole pages. False: the system does not do that, and nothing has changed.
+// Places the untouched pages of this memory on that node, whichever core touches them, as long as the node has free
+// memory. Whole pages only. Returns false if the system does not support it; nothing has changed then.
 bool keep_on_numa_node(std::span<std::byte> memory, int node);
 
 }  // namespace lull

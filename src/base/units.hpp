@@ -1,7 +1,7 @@
-// Strong types for what must never mix: a joule is not a watt, a PE is not a node.
+// Strong types for values that must never mix: a joule is not a watt, a PE is not a node.
 //
-// Quantities are doubles with a unit; they add, subtract, compare and scale within their unit, and the few products
-// physics knows (W·s = J) are spelled out. `.value()` leaves the type system, at the edges only.
+// Quantities are doubles with a unit. They add, subtract, compare and scale within their unit; the few physical
+// products (W·s = J) are defined explicitly. `.value()` leaves the type system; use it only at the edges.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -38,14 +38,14 @@ constexpr watts operator/(joules e, seconds t) { return watts{e.value() / t.valu
 
 [[nodiscard]] constexpr seconds from_ns(std::int64_t ns) { return seconds{static_cast<double>(ns) * 1e-9}; }
 
-// Identities: comparable, usable as an index through index(), never convertible into each other.
+// Identities: comparable, usable as an index through index(), never convertible to each other.
 template <class Tag>
 class id {
  public:
   constexpr id() = default;
   constexpr explicit id(int index) : index_(index) {}
   [[nodiscard]] constexpr int index() const { return index_; }
-  // clang-tidy takes the 0 with which the result of <=> is compared for a pointer.
+  // clang-tidy mistakes the 0 with which the result of <=> is compared for a pointer.
   constexpr auto operator<=>(const id&) const = default;  // NOLINT(modernize-use-nullptr)
 
  private:
