@@ -1,4 +1,5 @@
-// lull/meter.h: keeps the regions and metrics of this process and writes them as one JSON file, aside and then renamed.
+// lull/meter.h: keeps the regions and metrics of this process and writes them as one JSON file, which appears when it
+// is complete.
 //
 //   {"schema": 2, "node": host, "pid": n, "pe": the launcher's number or null, "begun": visits, "ended": visits,
 //    "regions": [{"name", "begin_ns", "end_ns", "cpu_ns"}],
@@ -67,7 +68,7 @@ std::optional<int> whole_number(std::string_view digits) {
   return number;
 }
 
-// The number a launcher gave this process, if it was started by one.
+// The number that a launcher gave this process, if one started it.
 nlohmann::json pe_number() {
   const char* const rank = rank_of_launcher();
   const auto number = rank != nullptr ? whole_number(rank) : std::nullopt;
@@ -167,8 +168,8 @@ void write_at_exit() {
   }
 }
 
-// A child has its parent's memory but is another process: it begins anew. Both locks are held across the fork, so that
-// it finds nothing half done by a thread that does not exist in it.
+// A child has its parent's memory but is another process: it starts with a new recorder. Both locks are held across the
+// fork, so that the child does not find a half-finished change of a thread that does not exist in it.
 void before_fork() {
   making.lock();
   if (recorder* const mine = the_recorder.load()) mine->lock().lock();
@@ -208,7 +209,7 @@ class regions_in_trace {
     if (!wanted_) return;
     try {
       trace::recorder::of_process().log().put({.begin = ticks(), .region = number(name), .what = what});
-    } catch (...) {  // out of memory: it is not in the trace
+    } catch (...) {  // out of memory: the region is not in the trace
     }
   }
 
@@ -227,11 +228,11 @@ class regions_in_trace {
 };
 
 regions_in_trace& in_trace() {
-  static auto& mine = *std::make_unique<regions_in_trace>().release();  // there for destructors at exit, too
+  static auto& mine = *std::make_unique<regions_in_trace>().release();  // still usable by destructors at exit
   return mine;
 }
 
-// Runs `act` on the recorder, if there is one. Nothing is thrown into a C program.
+// Runs `act` on the recorder, if there is one. No exception reaches a C program.
 template <class Act>
 int guarded(Act act) noexcept {
   try {
