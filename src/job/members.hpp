@@ -31,10 +31,7 @@ class members {
   [[nodiscard]] const layout& places() const { return *layout_; }
   // This process's share of the cores of the host on which the job's processes may run; at least one.
   [[nodiscard]] int cores_of_process() const { return cores_of_process_; }
-  [[nodiscard]] bool oversubscribed() const {
-    return processes_here_ > cores_of_host_;
-  }  // there are more processes
-     // than cores
+  [[nodiscard]] bool oversubscribed() const { return processes_here_ > cores_of_host_; }  // more processes than cores
   // The most processes that share a core on any host, including those of its emulated nodes; at least 1. The same in
   // all processes.
   [[nodiscard]] double most_processes_per_core() const { return most_processes_per_core_; }

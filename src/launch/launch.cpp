@@ -309,9 +309,9 @@ class job {
     int rank;
     pid_t pid;
   };
-  std::optional<ended_pe> absent_;  // the first that ended and had not joined
-  std::optional<int> end_code_;     // set when the job is being ended
-  std::int64_t patience_ = 0;       // when who is not spared is killed
+  std::optional<ended_pe> absent_;  // the first that ended before it joined
+  std::optional<int> end_code_;     // set while the job is being ended
+  std::int64_t patience_ = 0;       // when PEs that are not spared are killed
   std::vector<bool> spared_;        // by rank, while the job is being ended
   std::int64_t spared_until_ = 0;
 };

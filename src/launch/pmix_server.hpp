@@ -24,8 +24,7 @@ class pmix_server {
   // `environment` plus the variables with which PE `rank` finds this server.
   [[nodiscard]] std::vector<std::string> environment_for(int rank, std::vector<std::string> environment) const;
 
-  [[nodiscard]] int event_fd() const;                        // readable when a PE has requested an abort, or joined the
-                                                             // job
+  [[nodiscard]] int event_fd() const;                        // readable when a PE requests an abort, or joins
   void clear_event();                                        // event_fd() is no longer readable
   [[nodiscard]] std::optional<int> abort_requested() const;  // the requested exit code
   // The message of the first PE that cannot reach another. It waits until it is ended.

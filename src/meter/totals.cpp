@@ -83,9 +83,7 @@ std::vector<channel_label> believable(std::span<const channel_label> channels) {
 std::vector<std::size_t> counted_of(std::span<const channel_label> channels, domain of) {
   if (std::ranges::find(of_one_source, of) != of_one_source.end()) {
     std::vector<std::size_t> found = of_most_direct_source(channels, of);
-    if (of == domain::node && found.size() > 1)
-      found.erase(found.begin() + 1, found.end());  // each covers the whole
-                                                    // node
+    if (of == domain::node && found.size() > 1) found.erase(found.begin() + 1, found.end());  // each is the whole node
     return found;
   }
   std::vector<std::size_t> found = all_of(channels, of);

@@ -33,9 +33,7 @@ void call_record::in_vain(std::uintptr_t request) {
   trace::record* const made = log.next() != nullptr ? log.next() - 1 : nullptr;
   about_request(trace::kind::tested, request);
   if (last.count == vain_calls::most) last.count = 0;
-  if (made == nullptr || made->begin != begin_ || made->what != trace::kind::call)
-    return;  // records are no longer
-             // kept
+  if (made == nullptr || made->begin != begin_ || made->what != trace::kind::call) return;  // the record was not kept
   last.records[last.count++] = made;
   last.behind = log.next();
 }

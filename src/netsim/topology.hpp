@@ -42,10 +42,8 @@ concept topology_shape = requires(const T& t, std::uint32_t n, unsigned port, al
   { t.peer(n, port) } -> std::same_as<endpoint>;            // of switch n
   { t.attach_point(n) } -> std::same_as<endpoint>;                  // switch and port of node n
   { t.channels(a) } -> std::same_as<unsigned>;              // classes of virtual channels that the algorithm needs
-  { T::most_links } -> std::convertible_to<unsigned>;       // a constant: the most links of a path, including those of
-                                                            // both nodes
-  { t.start(n, packet, ports) };                            // once, at the packet's first switch, unless that is its
-                                                            // last
+  { T::most_links } -> std::convertible_to<unsigned>;       // a constant: most links of a path, with both nodes'
+  { t.start(n, packet, ports) };                            // once, at the first switch, unless that is the last
   { t.route(n, packet, ports) } -> std::same_as<hop>;       // at switch n, which is not packet.to_switch
 };
 // clang-format on

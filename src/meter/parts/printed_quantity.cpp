@@ -178,8 +178,7 @@ std::string as_utf8(std::string_view text) {
     bool whole = length > 0 && at + length <= text.size();
     for (std::size_t i = 1; whole && i < length; ++i)
       whole = (static_cast<unsigned char>(text[at + i]) & 0xc0U) == 0x80;
-    if (whole && length > 2) {  // neither an overlong form, nor half of a surrogate pair, nor beyond the last code
-                                // point
+    if (whole && length > 2) {  // neither overlong, nor half of a surrogate pair, nor beyond the last one
       const auto second = static_cast<unsigned char>(text[at + 1]);
       whole = !(byte == 0xe0 && second < 0xa0) && !(byte == 0xed && second >= 0xa0) &&
               !(byte == 0xf0 && second < 0x90) && !(byte == 0xf4 && second >= 0x90);

@@ -138,10 +138,7 @@ output_prediction predict_output(const output_machine& on, const simulation& wha
   // In core seconds.
   const double all = static_cast<double>(on.nodes) * on.cores * made.seconds;
   const double computing = what.core_seconds_per_step * what.steps;
-  const double copies = !served                ? 0
-                        : who.server_nodes > 0 ? 3
-                                               : 1;  // into memory; with another node, also out of
-                                                     // memory and in there
+  const double copies = !served ? 0 : who.server_nodes > 0 ? 3 : 1;  // into memory; to another node two more
   const double copying = copies * outputs * bytes / costs.copy_bytes_per_s;
   const double writing = writers * outputs * one.write;
   const double waiting = std::max(0.0, all - computing - copying - writing);

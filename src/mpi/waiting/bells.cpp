@@ -37,8 +37,7 @@ struct node_bells::bell {
 };
 
 struct node_bells::shared {
-  alignas(64) std::atomic<std::uint32_t> somebody;  // number of announced ranks; in a separate cache line, because
-                                                    // senders read it
+  alignas(64) std::atomic<std::uint32_t> somebody;  // number of announced ranks; in a separate cache line
   alignas(64) std::atomic<std::uint32_t> joined;
   std::atomic<std::uint32_t> ready;  // number of joined ranks that ring others
   std::atomic<std::uint32_t> reported;

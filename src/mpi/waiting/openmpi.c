@@ -144,8 +144,8 @@ const char* lull_openmpi_open(struct lull_openmpi* found, void* library) {
 
 void lull_openmpi_yield_when_idle(bool yield) { set_yield_when_idle(yield); }
 
-/* x86 reorders only a load before an older store. The delay of the store is bounded, and a sleeper looks for longer
- * than that after it has announced its sleep (bells.hpp). On other architectures a fence keeps the order. */
+/* x86 reorders only a load before an older store. The delay of the store is bounded, and a sleeper looks for
+ * that long after it has announced its sleep (bells.hpp). On other architectures a fence keeps the order. */
 static inline bool somebody(void) {
 #if !defined(__x86_64__)
   __atomic_thread_fence(__ATOMIC_SEQ_CST);

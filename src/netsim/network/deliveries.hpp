@@ -16,7 +16,7 @@ class deliveries {
  public:
   explicit deliveries(const simulation& asked) : asked_(asked), jobs_(asked.jobs.size()) {}
 
-  picoseconds last = 0;  // when the latest message was complete
+  picoseconds last = 0;  // when the last message was complete, or the last computation ended
 
   void injected(std::int32_t bytes) {
     ++injected_;

@@ -82,8 +82,7 @@ class matching {
 // took through the network.
 struct alignas(32) message_order {
   std::uint32_t to = nowhere;    // rank
-  std::uint32_t then = nowhere;  // number of the process to which the sender sent after the previous message of this
-                                 // pair
+  std::uint32_t then = nowhere;  // index of the pair that the sender used after this one last time
   std::uint32_t sent = 0;
   std::uint32_t let_in = 0;
   std::uint32_t due = 0;  // messages that will be matched when they arrive

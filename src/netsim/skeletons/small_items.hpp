@@ -3,7 +3,7 @@
 //
 // Source: src/aggregate.
 // A channel sends a buffer when it is full, and a last one when its process has nothing left for it, full or not, which
-// tells the other end that the pass is over. Buffers have a header of 32 bytes; items that are forwarded begin with 4
+// signals the end of the pass. Buffers have a header of 32 bytes; items that are forwarded begin with 4
 // bytes of address. A hop ends after the previous one. Answers take the same channels back.
 // Assumptions: each process receives the same number of items, so buffers fill in turn, evenly over the time in which a
 // process pushes; a process checks for arrivals whenever it has filled a buffer; an item costs half of `item_time` at

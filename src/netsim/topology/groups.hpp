@@ -90,7 +90,7 @@ class groups_of {
     }
     const beginning minimal = shortest(at, packet, ports);
     decide(packet, none, minimal);
-    // No detour, however short, is better if even one whose path takes no time is not.
+    // No detour is better, not even one whose path takes no time.
     if (!ports.adapts() || !can_detour || !ports.prefers_detour(minimal.port, minimal.links, minimal.port, 0)) return;
     const unsigned third = draw_third(here.group, there.group, ports);
     const beginning other = leave_for(at, here, third, packet.key, ports);

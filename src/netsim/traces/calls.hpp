@@ -21,8 +21,7 @@ struct call_rule {
   };
   kind is = kind::computes;
   bool communicates = false;    // a call of MPI or OpenSHMEM
-  bool counted = false;         // counted as not replayed even if it has events, since they do not cover all that it
-                                // does
+  bool counted = false;         // counted as not replayed even if it has events: they do not cover it all
   bool shmem = false;           // OpenSHMEM: quiet completes puts
   bool asks = false;            // test or probe: without events it was unsuccessful
   bool polls = false;           // a call of which loops of tests consist

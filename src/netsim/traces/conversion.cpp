@@ -21,8 +21,7 @@ using trace::happening;
 using trace::no_one;
 
 constexpr std::uint64_t longest_ns = 1'000'000'000'000'000;  // the simulator's longest time
-constexpr double most_back = 0.01;                           // share of the trace's duration by which a clock may go
-                                                             // back in total
+constexpr double most_back = 0.01;                           // share of the trace by which a clock may go back
 
 // A thread: its depth in regions, and its current call of MPI or OpenSHMEM.
 struct thread {

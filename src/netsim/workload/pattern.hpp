@@ -22,14 +22,11 @@ namespace lull::netsim {
 template <class P>
 concept traffic_pattern = std::constructible_from<P, const job_setup&, const reader&, generator&> &&
     requires(const P& p, std::uint32_t rank, std::uint32_t iteration, drawing& d) {
-  { p.sends(rank) } -> std::same_as<bool>;                                          // open loop: whether it sends any
-                                                                                    // messages
-  { p.next_partner(d) } -> std::same_as<std::uint32_t>;                             // open loop: the destination of the
-                                                                                    // next message
+  { p.sends(rank) } -> std::same_as<bool>;                                          // open loop: any messages
+  { p.next_partner(d) } -> std::same_as<std::uint32_t>;                             // open loop: of next message
   { P::closes } -> std::convertible_to<bool>;                                       // whether it can be a closed loop
   { p.partners(rank, iteration) } -> std::same_as<std::vector<std::uint32_t>>;      // closed loop: taken from the back
-  { p.expected_by(rank, iteration) } -> std::same_as<std::uint32_t>;                // closed loop: number of messages
-                                                                                    // to it
+  { p.expected_by(rank, iteration) } -> std::same_as<std::uint32_t>;                // closed loop: how many come
 };
 // clang-format on
 

@@ -25,8 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t at_once = 512;  // events that are read ahead per location
 constexpr std::uint64_t beat_every = 1 << 18;
-constexpr std::uint64_t longest_lead_ns = 1'000'000'000'000'000;  // from the begin that an archive states to its first
-                                                                  // event
+constexpr std::uint64_t longest_lead_ns = 1'000'000'000'000'000;  // from an archive's begin to its first event
 
 template <class T>
 using deleter = void (*)(T*);

@@ -102,8 +102,7 @@ void joined_clocks::correct(std::span<const crossing> messages) {
       line& other_line = lines_[other];
       for (std::size_t w = 0; w < windows; ++w) {
         if (least.there[w] == unknown || least.back[w] == unknown) continue;
-        const std::int64_t high_is_ahead = (least.there[w] - least.back[w]) / 2;  // assumes equal delays in both
-                                                                                  // directions
+        const std::int64_t high_is_ahead = (least.there[w] - least.back[w]) / 2;  // assumes equal delays
         const std::int64_t middle = begin + static_cast<std::int64_t>(w) * width + width / 2;
         std::int64_t add = other == high ? -high_is_ahead : high_is_ahead;
         if (!lines_[known].corrections.empty()) add += corrected(lines_[known], middle) - middle;

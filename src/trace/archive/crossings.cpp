@@ -18,8 +18,7 @@ bool is_kept(std::uint64_t ordinal) { return ordinal < all_of_the_first || ordin
 
 struct stream {
   std::uint64_t sends = 0, receives = 0;
-  std::unordered_map<std::uint64_t, std::int64_t> sent, received;  // by ordinal, those whose other end has yet to be
-                                                                   // found
+  std::unordered_map<std::uint64_t, std::int64_t> sent, received;  // by ordinal, without the other end
 };
 
 class finder : public event_visitor {

@@ -316,10 +316,8 @@ class joiner {
   members first_of_job_;
   std::map<std::pair<std::string, std::string>, std::uint32_t> regions_;
   std::vector<view> views_;
-  std::map<std::tuple<int, groups, int>, std::size_t> view_numbers_;  // by job, members, and number of earlier ones
-                                                                      // with these
-  std::map<std::size_t, std::vector<std::size_t>> views_of_;          // of each process, in the order of its
-                                                                      // communicators
+  std::map<std::tuple<int, groups, int>, std::size_t> view_numbers_;  // by job, members, number among equals
+  std::map<std::size_t, std::vector<std::size_t>> views_of_;          // of each process, by its communicators
   std::map<std::pair<std::uint32_t, int>, std::uint32_t> windows_;
 };
 

@@ -61,8 +61,7 @@ class thread_log {
   void open(const std::string& path) noexcept;
   // Makes space in the window; returns false if this record is lost, and counts it.
   [[gnu::cold]] bool save() noexcept;
-  bool write_window() noexcept;  // appends the window to the saved records; false: it stays, and no more records are
-                                 // accepted
+  bool write_window() noexcept;  // appends the window to the saved records; false: it stays, and no more fit
   // For readers of the file of a killed process. The compiler must not move this store before the record is written;
   // the kernel sees both stores, in this order, on any machine.
   void tell_next() noexcept {
