@@ -28,8 +28,7 @@ struct components {
   processor_power processor;
   component dram_watts_per_gb;
   component dram_pj_per_bit;
-  std::optional<double>
-      dram_full_load_gb_per_s;  // set by the site: traffic at full load, since accessed bytes are not counted
+  std::optional<double> dram_full_load_gb_per_s;  // set by the site, since accessed bytes are not counted
   component nic_watts;
   component switch_watts_per_port;
   std::optional<int> switch_ports;  // set by the site: ports that this node's traffic passes

@@ -16,8 +16,8 @@ namespace lull::meter {
 // no channel remains, the source is not readable. A source that is not readable, or whose counters all move, is
 // returned unchanged. A failed reading is a gap, so its channel stays.
 //
-// With `remember`, which is for the sources of this machine, the process waits once for each set of still counters: a meter is
-// made for every repeat of a measurement.
+// With `remember`, which is for the sources of this machine, the process waits once for each set of still counters,
+// because each repeat of a measurement creates the sources again.
 [[nodiscard]] std::unique_ptr<source> without_still_counters(std::unique_ptr<source> made, bool remember = false);
 
 }  // namespace lull::meter

@@ -1,4 +1,4 @@
-// The settings of this room. Merged with those of the other rooms in base/settings.hpp.
+// The settings of this room. base/settings.hpp merges them with those of the other rooms.
 #pragma once
 #include <array>
 

@@ -118,8 +118,8 @@ struct job_result {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;    // delivered
   histogram message_latency;  // from creation to delivery of the last byte
-  std::vector<picoseconds> iteration_ends =
-      {};  // when each iteration that all processes have completed ended; closed loops and programs
+  // Of closed loops and programs: when the last process ended each iteration that all have ended.
+  std::vector<picoseconds> iteration_ends = {};
   // Of programs only.
   std::optional<process_time> time = {};
   std::uint64_t memory_messages = 0;  // between processes on a node; not included in `messages`

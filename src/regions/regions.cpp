@@ -6,7 +6,7 @@
 //    "metrics": [{"name", "value", "unit", "combination": "sum" | "mean" | "min" | "max"}]}
 //
 // The recorder is made at the first call and never destroyed, so that calls from destructors at exit still find it. It
-// is made only when LULL_RECORD is set; `the_recorder` then stays null and every call ends after one atomic load.
+// is made only if LULL_RECORD is set; otherwise `the_recorder` stays null, and every call ends after one atomic load.
 #include <fmt/format.h>
 #include <pthread.h>
 #include <unistd.h>

@@ -29,13 +29,11 @@ struct key {
   double most = std::numeric_limits<double>::infinity();
   bool above_least = false;             // `least` itself is not allowed
   std::vector<std::string> words = {};  // choice: the allowed ones; whole: [0] means 0; list: used in place of a list
-  std::vector<std::pair<std::string, std::vector<std::string>>> groups =
-      {};                    // choice: of words, by a name in the plural
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups = {};  // choice: words by a plural name
   bool list = false;         // of integers; a single number stands for a list of one
   std::string unit = {};     // time: other keys may use its value as a unit of this name: "2 Ts"
   std::string unit_of = {};  // time: the key that defines such a unit
-  std::map<std::string, std::vector<std::string>> only =
-      {};  // keys of the same table, the values at which this applies
+  std::map<std::string, std::vector<std::string>> only = {};  // other keys, and their values for which this applies
 
   bool operator==(const key&) const = default;
   [[nodiscard]] std::string allowed_in_words() const;

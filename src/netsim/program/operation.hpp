@@ -39,8 +39,8 @@ struct operation {
   std::uint32_t group = everybody;
   std::uint32_t tag = 0;
   std::uint32_t request = no_request;
-  std::uint64_t bytes =
-      0;  // of a collective: gather, scatter, allgather, alltoall: of one process for one other; else all
+  // For gather, scatter, allgather and alltoall those of one process for one other; for other collectives all.
+  std::uint64_t bytes = 0;
   picoseconds duration = 0;
 };
 
