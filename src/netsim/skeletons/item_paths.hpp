@@ -1,5 +1,5 @@
 // The channels by which items travel between processes that aggregate them in buffers, by the schemes of
-// model/item_scheme.hpp, on nodes with equal numbers of processes; and the number of items that each channel carries if
+// model/costs/item_scheme.hpp, on nodes with equal numbers of processes; and the number of items that each channel carries if
 // every process pushes the same number to each process. Exact if nodes fill their grid; otherwise computed as if they
 // did.
 #pragma once
