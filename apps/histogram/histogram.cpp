@@ -8,7 +8,6 @@
 #include <lull/meter.h>
 #include <shmem.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <lull/aggregate.hpp>
@@ -17,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "histogram/options.hpp"
 #include "irregular/measurement.hpp"
 #include "irregular/program.hpp"
 #include "irregular/reduction.hpp"
@@ -27,11 +27,10 @@
 
 namespace {
 
+using histogram::options;
 using irregular::scrambled;
 using irregular::target;
 using std::uint64_t;
-
-struct options : irregular::options, irregular::target_options {};
 
 struct increment {
   uint64_t* table;
@@ -117,14 +116,9 @@ int run(const options& wanted) {
   return right ? 0 : 1;
 }
 
-void add_options(CLI::App& app, options& wanted) {
-  irregular::add_options(app, wanted, "an update", "the random indices");
-  irregular::add_target_options(app, wanted, "updates", "bins");
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   return irregular::run_program("histogram", "Histogram: every PE increments bins spread over all PEs.", argc, argv,
-                                add_options, run);
+                                histogram::add_options, run);
 }

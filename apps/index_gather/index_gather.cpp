@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <shmem.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <lull/aggregate.hpp>
@@ -18,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "index_gather/options.hpp"
 #include "irregular/measurement.hpp"
 #include "irregular/program.hpp"
 #include "irregular/reduction.hpp"
@@ -28,13 +28,10 @@
 
 namespace {
 
+using index_gather::options;
 using irregular::scrambled;
 using irregular::target;
 using std::uint64_t;
-
-struct options : irregular::options, irregular::target_options {
-  bool cache = false;
-};
 
 struct stored_word {
   const uint64_t* table;
@@ -138,16 +135,10 @@ int run(const options& wanted) {
   return right ? 0 : 1;
 }
 
-void add_options(CLI::App& app, options& wanted) {
-  irregular::add_options(app, wanted, "a request", "the random indices");
-  irregular::add_target_options(app, wanted, "requests", "words");
-  app.add_flag("--cache", wanted.cache, "Keep lines of the table that lie on other nodes until the end of a pass");
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   return irregular::run_program("index_gather",
                                 "Index gather: every PE reads words spread over all PEs, in the order of its indices.",
-                                argc, argv, add_options, run);
+                                argc, argv, index_gather::add_options, run);
 }

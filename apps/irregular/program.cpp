@@ -8,7 +8,11 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <span>
+#include <string>
 #include <string_view>
+
+#include "irregular/command_line.hpp"
 
 namespace irregular {
 namespace {
@@ -21,6 +25,27 @@ namespace {
   }
   shmem_barrier_all();
   std::exit(code);
+}
+
+[[noreturn]] void end_for_what_was_caught(const char* name) noexcept {
+  try {
+    throw;
+  } catch (const usage_error& mistake) {
+    refuse(name, mistake.what(), 2);
+  } catch (const std::bad_alloc&) {
+    refuse(name, "no room for the aggregation buffers; raise SHMEM_SYMMETRIC_SIZE or lower LULL_AGGREGATE_BUFFER_BYTES",
+           1);
+  } catch (const std::exception& failure) {
+    refuse(name, failure.what(), 1);
+  } catch (...) {
+    refuse(name, "it failed, and does not say why", 1);
+  }
+}
+
+// Whether the option --threads is there. It must be known before the options can be read, because a PE with threads
+// waits in another way, which costs it more.
+bool requests_threads(std::span<char* const> arguments) {
+  return std::ranges::any_of(arguments, [](const char* a) { return std::string_view(a).starts_with("--threads"); });
 }
 
 }  // namespace
@@ -40,51 +65,17 @@ lull::aggregate_options options::policy_of_many_handlers() const {
   return chosen;
 }
 
-void add_options(CLI::App& app, options& wanted, const std::string& item, const std::string& seeded) {
-  app.option_defaults()->always_capture_default();
-  app.add_option("--mode", wanted.mode,
-                 fmt::format("How {0} travels: one remote operation each; in buffers of each PE; in buffers that the "
-                             "PEs of a node share; in those that Lull chooses",
-                             item))
-      ->check(CLI::IsMember({"direct", "per-pe", "per-node", "aggregated"}))
-      ->option_text("direct|per-pe|per-node|aggregated  [aggregated]");
-  app.add_option("--threads", wanted.threads, "Threads of each PE, each with a share of its items")
-      ->check(CLI::Range(1U, 1024U))
-      ->option_text("1..1024  [1]");
-  app.add_option("--seed", wanted.seed, "Seed of " + seeded);
-  app.add_option("--min-time", wanted.min_time, "Repeat the work, after a warm-up, for at least so many seconds")
-      ->check(CLI::Range(0.0, 3600.0));
-}
-
-bool asks_for_threads(std::span<char* const> arguments) {
-  return std::ranges::any_of(arguments, [](const char* a) { return std::string_view(a).starts_with("--threads"); });
-}
-
-bool parse(CLI::App& app, int argc, char** argv) {
+int run_program(const char* name, const char* description, int argc, char** argv,
+                const std::function<void(CLI::App&)>& add_options, const std::function<int()>& run) {
+  shmem_init_thread(requests_threads({argv, argv + argc}) ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE, nullptr);
+  int code = 0;
   try {
-    app.parse(argc, argv);
-    return true;
-  } catch (const CLI::CallForHelp&) {
-    if (shmem_my_pe() == 0) fmt::print("{}", app.help());
-    return false;
-  } catch (const CLI::ParseError& mistake) {
-    throw usage_error(std::string(mistake.what()) + "; --help shows the options");
-  }
-}
-
-void end_for_what_was_caught(const char* name) noexcept {
-  try {
-    throw;
-  } catch (const usage_error& mistake) {
-    refuse(name, mistake.what(), 2);
-  } catch (const std::bad_alloc&) {
-    refuse(name, "no room for the aggregation buffers; raise SHMEM_SYMMETRIC_SIZE or lower LULL_AGGREGATE_BUFFER_BYTES",
-           1);
-  } catch (const std::exception& failure) {
-    refuse(name, failure.what(), 1);
+    if (read_command_line(name, description, argc, argv, add_options)) code = run();
   } catch (...) {
-    refuse(name, "it failed, and does not say why", 1);
+    end_for_what_was_caught(name);
   }
+  shmem_finalize();
+  return code;
 }
 
 }  // namespace irregular

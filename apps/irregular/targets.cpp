@@ -10,28 +10,6 @@
 #include "irregular/program.hpp"
 
 namespace irregular {
-namespace {
-
-constexpr std::uint64_t most_words = std::uint64_t{1} << 32U;
-
-}  // namespace
-
-void add_target_options(CLI::App& app, target_options& wanted, const std::string& items, const std::string& words) {
-  app.add_option("--" + items + ",--items", wanted.count,
-                 fmt::format("{} for each thread of each PE, uniform at random", items))
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32U))
-      ->option_text("N  [1000000]");
-  app.add_option("--table", wanted.table,
-                 fmt::format("{} for each thread of each PE (with --input: as many as the indices need)", words))
-      ->check(CLI::Range(std::uint64_t{1}, most_words))
-      ->option_text("N  [10000]");
-  app.add_option("--input", wanted.input, "Read the indices from a file: raw uint64, or an integer array *.npy")
-      ->option_text("FILE");
-  app.parse_complete_callback([&app, &wanted] {
-    if (!wanted.input.empty() && app.count("--table") == 0) wanted.table = 0;
-  });
-}
-
 targets find_targets(const target_options& wanted, unsigned threads, std::uint64_t seed, const std::string& words) {
   const int me = shmem_my_pe(), pes = shmem_n_pes();
   const auto all_pes = static_cast<std::uint64_t>(pes);

@@ -1,11 +1,12 @@
 // Words of a table that lies in equal blocks on all PEs, chosen at random or by a file of indices.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace irregular {
+
+inline constexpr std::uint64_t most_words = std::uint64_t{1} << 32U;  // of a PE
 
 struct target {
   std::uint32_t pe;
@@ -17,9 +18,6 @@ struct target_options {
   std::uint64_t table = 10'000;     // words, likewise; 0: as many as the indices of the input need
   std::string input;
 };
-
-// `items`: what goes to the targets, "updates", the option that counts them; `words`: what the table has, "bins".
-void add_target_options(CLI::App& app, target_options& wanted, const std::string& items, const std::string& words);
 
 struct targets {
   std::vector<target> mine;

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <shmem.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <lull/aggregate.hpp>
@@ -24,43 +23,16 @@
 #include "irregular/reduction.hpp"
 #include "irregular/symmetric.hpp"
 #include "radix_sort/elements.hpp"
+#include "radix_sort/options.hpp"
 #include "radix_sort/sorter.hpp"
 
 namespace {
 
 using radix_sort::element_form;
+using radix_sort::most_keys;
+using radix_sort::options;
 using radix_sort::shares;
 using std::uint64_t;
-
-struct options : irregular::options {
-  uint64_t keys = 1'000'000;
-  std::size_t key_bytes = 8;
-  std::size_t payload = 0;
-  unsigned digit_bits = 16;
-  std::string input;
-};
-
-constexpr uint64_t most_keys = 0xffff'ffff;  // of a PE: positions there have 32 bits
-
-void add_options(CLI::App& app, options& wanted) {
-  irregular::add_options(app, wanted, "an element", "the random elements");
-  auto* const keys =
-      app.add_option("--keys,--items", wanted.keys, "Elements for each thread of each PE, with keys uniform at random")
-          ->check(CLI::Range(uint64_t{1}, most_keys))
-          ->option_text("N  [1000000]");
-  app.add_option("--key-bytes", wanted.key_bytes, "Bytes of a key, an unsigned little-endian number")
-      ->check(CLI::Range(8, 32))
-      ->option_text("8..32  [8]");
-  app.add_option("--payload", wanted.payload, "Bytes that each key carries along")
-      ->check(CLI::Range(0, 4096))
-      ->option_text("0..4096  [0]");
-  app.add_option("--digit-bits", wanted.digit_bits, "Bits of a key by which one pass sorts")
-      ->check(CLI::Range(1, 20))
-      ->option_text("1..20  [16]");
-  app.add_option("--input", wanted.input, "Sort the elements in a file of raw bytes")
-      ->excludes(keys)
-      ->option_text("FILE");
-}
 
 // Elements before they are sorted.
 class source {
@@ -189,5 +161,5 @@ int run(const options& wanted) {
 
 int main(int argc, char** argv) {
   return irregular::run_program<options>("radix_sort", "Radix sort: elements that lie on all PEs, least digit first.",
-                                         argc, argv, add_options, run);
+                                         argc, argv, radix_sort::add_options, run);
 }
