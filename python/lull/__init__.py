@@ -1,11 +1,15 @@
 """Lull: time and energy of moving data in parallel programs.
 
-The command `lull` is the front door (`lull --help`). As a library: `lull.measure` runs and records a command,
-`lull.measuring` a block of this program; `lull.load` reads what any command wrote, `lull.compare` compares it;
-`lull.simulate` simulates a network, `lull.predict` a program on a machine that is not here; `lull.advise` says what
-each choice would cost a program and save; `lull.region` and
-`lull.metric_sum` (`_mean`, `_min`, `_max`) mark a program that is measured. `lull.record` reads and writes the record
-of a run, which is all that the commands share. What is in which room: docs/explanation/what-is-where.md.
+Most users run the command `lull` (`lull --help`). The library offers the same to Python programs:
+
+- `lull.measure` runs and records a command, `lull.measuring` a block of this program.
+- `lull.load` reads what any command wrote, and `lull.compare` compares it.
+- `lull.simulate` simulates a network, `lull.predict` a program on another machine.
+- `lull.advise` predicts what each choice would cost and save a program.
+- `lull.region` and `lull.metric_sum` (`_mean`, `_min`, `_max`) mark regions and metrics of a measured program.
+- `lull.record` reads and writes the record of a run, the only data that the commands share.
+
+docs/explanation/what-is-where.md describes the rooms.
 """
 
 from __future__ import annotations
@@ -61,7 +65,7 @@ LAZY = {
 
 
 def __getattr__(name: str) -> object:
-    """What the library offers, imported when first asked for: `lull --version` needs no numpy and no native part."""
+    """Import what the library offers on first access: `lull --version` needs neither numpy nor the native module."""
     if name not in LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(LAZY[name]), name)

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 if not sys.flags.safe_path and Path(sys.path[0]) != Path(__file__).parents[1]:
-    del sys.path[0]  # the working directory, which -m puts there: a user may well have a numpy.py in it
+    del sys.path[0]  # the working directory, which -m puts there and which may contain, say, a numpy.py
 
 from lull.start import main
 

@@ -1,4 +1,4 @@
-"""The command `lull`: its subcommands, each in a module of its own, and the one place where errors become lines.
+"""The command `lull`: its subcommands, each in its own module, and the one place that turns errors into lines.
 
 Exit codes: 0 done, 1 failure, 2 usage, 130 interrupted; `measure` and `run` pass on the exit code of the program.
 """
@@ -21,8 +21,8 @@ from lull.base.streams import configure_streams, give_up_output
 
 CANNOT_BE_WRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)  # a stream, not a file of ours
 
-# The subcommands: each is the click command of its name in the module of its name in `lull.commands`, which is imported
-# only when it is called or listed.
+# Each subcommand is the click command of its name in the module of its name in `lull.commands`. The module is imported
+# only when the subcommand is called or listed.
 COMMANDS = (
     "doctor",
     "sources",
@@ -50,14 +50,14 @@ COMMANDS = (
 
 
 class LazyGroup(click.Group):
-    """A group that imports a subcommand's module when it is needed, so that `lull --version` starts fast."""
+    """A group that imports a subcommand's module on demand, so that `lull --version` starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The subcommands, in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The subcommand `cmd_name`, or None when there is none of that name."""
+        """The subcommand `cmd_name`, or None if there is none."""
         if cmd_name not in COMMANDS:
             return None
         command = getattr(importlib.import_module(f"lull.commands.{cmd_name}"), cmd_name)
@@ -67,7 +67,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The subcommand the arguments name; an unknown one is answered with the nearest there is."""
+        """The subcommand that the arguments name; the error for an unknown one suggests the nearest."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
             near = difflib.get_close_matches(args[0], COMMANDS, n=1)
             hint = f"did you mean {near[0]}" if near else f"there are {', '.join(COMMANDS)}"
@@ -82,14 +82,14 @@ def lull() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line, turning every expected failure into one line on stderr."""
+    """Run the command line, and turn every expected failure into one line on stderr."""
     configure_streams()
     code: object = 0
     try:
         code = lull.main(standalone_mode=False, prog_name="lull")
         sys.stdout.flush()
     except click.UsageError as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # of click 8.2 and newer; before, help is no error
+        if type(error).__name__ == "NoArgsIsHelpError":  # raised by click 8.2 and newer; before, help is no error
             error.show()
             sys.exit(2)
         where = error.ctx.command_path if error.ctx else "lull"
@@ -116,11 +116,11 @@ def main() -> NoReturn:
 
 
 def fail(line: str, code: int) -> NoReturn:
-    """Print `line` on stderr as Lull's own and leave with `code`."""
+    """Print `line` on stderr as a message of Lull, and exit with `code`."""
     say_failure(line)
     sys.exit(code)
 
 
 def say_failure(line: str) -> None:
-    """Print `line` on stderr as Lull's own."""
+    """Print `line` on stderr as a message of Lull."""
     print(f"lull: {' '.join(line.split())}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Where the installed command `lull` begins: a Python package that is not installed is one line, not a traceback."""
+"""The entry point of the command `lull`: a missing Python package gives one line instead of a traceback."""
 
 import sys
 from typing import NoReturn

@@ -1,1 +1,1 @@
-"""The verbs of `lull`, a module each: it parses its options, calls its room, and prints. No room imports one."""
+"""The subcommands of `lull`, one module each. It parses options, calls its room and prints; no room imports it."""

@@ -1,4 +1,4 @@
-"""`lull advise`: what each choice would cost a program and save; and, before anything runs, who should write output."""
+"""`lull advise`: predict what each choice would cost and save a program, and which processes should write output."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from lull.model.output import Case, Claim, Paper, case_of, read_site, site_conte
 from lull.statistics.formatting import si
 
 OBJECTIVES = ("time", "energy", "edp")
-FEW = 2  # dedicated cores, and nodes, that are shown beside the best of either
+FEW = 2  # numbers of dedicated cores, and of nodes, shown in addition to the best of each
 FIELDS = ("seconds", "cpu_use", "watts", "joules", "stall_seconds_per_output", "write_seconds_per_output")
 
 
 class Advising(click.Group):
-    """`lull advise CMD` is `lull advise program CMD`: the verb may be left out."""
+    """`lull advise CMD` means `lull advise program CMD`: the subcommand may be omitted."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the verb before options and words that name none."""
+        """Insert `program` unless the first word names a subcommand."""
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
             args = ["program", *args]
         return super().parse_args(ctx, args)
@@ -51,18 +51,20 @@ def advise() -> None:
     metavar="WHAT",
     default="time",
     show_default=True,
-    help="What is to be least: time, energy, edp, or energy@slowdown=2%.",
+    help="What to minimize: time, energy, edp, or energy@slowdown=2%.",
 )
 @click.option(
     "--on",
     metavar="MACHINE",
     default="here",
     show_default=True,
-    help="The machine: here is what lull calibrate measured, else one that comes with Lull, or machine.toml.",
+    help="The machine: here (what lull calibrate measured), one that comes with Lull, or machine.toml.",
 )
 @click.option("--runs", type=click.IntRange(min=1), default=3, show_default=True, help="Runs of CMD.")
-@click.option("--verify", is_flag=True, help="Run what is advised and the present state in turn, twice as often.")
-@click.option("--explain", is_flag=True, help="Print of what each prediction is made.")
+@click.option(
+    "--verify", is_flag=True, help="Run the advised and the present settings alternately, with twice the runs."
+)
+@click.option("--explain", is_flag=True, help="Print the terms of each prediction.")
 @click.option(
     "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder.  [default: results/advise-NAME-TIME]"
 )
@@ -78,11 +80,11 @@ def program(
     as_json: bool,
     cmd: tuple[str, ...],
 ) -> None:
-    """Run CMD and predict what other choices would cost and save; the verb `program` is optional.
+    """Run CMD and predict what other choices would cost and save; the word `program` is optional.
 
     The output of CMD goes to stderr. Instead of CMD, give the record of a run that counted its waits (LULL_STATS=1) or
     staged its output, or a trace, whose links on MACHINE are then simulated. Only choices that are better with their
-    whole interval are advised. Where nothing can be predicted, the command says what to measure.
+    whole interval are advised. If nothing can be predicted, the command says what to measure.
 
     \b
         lull advise --objective energy@slowdown=2% --verify -- lull run -n 2 ./app
@@ -104,8 +106,8 @@ def program(
 @advise.command(short_help="Predict the cost of each approach to write a simulation's output.")
 @click.argument("site", required=False)
 @click.option("--nodes", type=click.IntRange(min=1), help="Nodes of the job.")
-@click.option("--cores", type=click.IntRange(min=1), help="Cores of a node, a process on each.")
-@click.option("--every", metavar="STEPS", type=click.IntRange(min=1), help="Steps from output to output.")
+@click.option("--cores", type=click.IntRange(min=1), help="Cores of a node, with one process on each.")
+@click.option("--every", metavar="STEPS", type=click.IntRange(min=1), help="Steps between two outputs.")
 @click.option(
     "--set", "assignments", metavar="KEY=VALUE", multiple=True, help="Any key, e.g. machine.storage_bytes_per_s=2e8."
 )
@@ -114,11 +116,10 @@ def program(
     "figures",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="The figures of a run (lull stage --figures FILE), or its record: machine and simulation, each output a step.",
+    help="Take machine and simulation from a run: its figures (lull stage --figures FILE) or its record. Each output is"
+    " a step.",
 )
-@click.option(
-    "--objective", type=click.Choice(OBJECTIVES), default="time", help="What is to be least.  [default: time]"
-)
+@click.option("--objective", type=click.Choice(OBJECTIVES), default="time", help="What to minimize.  [default: time]")
 @click.option("--all", "every_way", is_flag=True, help="Show every number of dedicated cores and nodes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def output(
@@ -132,10 +133,10 @@ def output(
     every_way: bool,
     as_json: bool,
 ) -> None:
-    """Predict time, CPU use, power and energy of each way to write a simulation's output, the best first.
+    """Predict time, CPU use, power and energy of each approach to write a simulation's output, the best first.
 
-    SITE is a TOML file with [machine] and [simulation], or nancy or rennes, the sites of a publication, whose results
-    are shown beside the prediction. Everything has a default. The predictions are estimates for choosing, not
+    SITE is a TOML file with [machine] and [simulation], or one of the sites of a publication, nancy and rennes, whose
+    results are shown next to the prediction. Everything has a default. The predictions are estimates for a choice, not
     measurements.
 
     \b
@@ -217,7 +218,7 @@ def _show(
 
 
 def _few(choices: list[_core.OutputChoice]) -> list[_core.OutputChoice]:
-    """Of each approach the best, and those that set few aside."""
+    """The best choice of each approach, and those that dedicate few cores or nodes."""
     seen: set[str] = set()
     shown = []
     for one in choices:
@@ -250,7 +251,7 @@ def _show_paper(console: Console, case: Case, paper: Paper) -> None:
 
 
 def _uses(case: Case, paper: Paper) -> list[tuple[int, str, float, float]]:
-    """Steps between outputs, way, what the paper found and what is predicted, in per cent."""
+    """Rows of steps between outputs, approach, the paper's value and the prediction, both in per cent."""
     return [
         (every, way, found, 100 * case.quantity("cpu_use", f"{way}@{every}"))
         for every, by_way in paper.cpu_use_pct.items()
@@ -259,7 +260,7 @@ def _uses(case: Case, paper: Paper) -> list[tuple[int, str, float, float]]:
 
 
 def _judged(case: Case, claim: Claim) -> tuple[bool, float]:
-    """Whether it is predicted, too, and how much less the first is than the other's first, in per cent."""
+    """Whether the prediction agrees with the claim, and by how many per cent it is less than the other's."""
     less = [case.quantity(claim.quantity, way) for way in claim.less]
     than = [case.quantity(claim.quantity, way) for way in claim.than]
     return max(less) < min(than), 100 * (less[0] / than[0] - 1)

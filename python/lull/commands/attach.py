@@ -1,4 +1,4 @@
-"""`lull attach`: what Lull does to the MPI programs of a command, which stay as they are."""
+"""`lull attach`: let the blocking calls of unmodified MPI programs wait by a policy."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from lull.mpi.waiting import policies, waiting_by
     "policy",
     required=True,
     metavar="POLICY",
-    help="How blocking calls wait; `lull settings` says more of LULL_WAIT.",
+    help="How blocking calls wait; `lull settings` explains LULL_WAIT.",
 )
 @click.option(
-    "--stats", is_flag=True, help="Print at the end what waiting has cost, by operation and call site (LULL_STATS=1)."
+    "--stats", is_flag=True, help="Print at the end what waiting cost, by operation and call site (LULL_STATS=1)."
 )
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def attach(policy: str, stats: bool, command: tuple[str, ...]) -> NoReturn:
     """Run COMMAND; the blocking calls of its MPI programs wait by POLICY instead of polling.
 
-    The programs and their results are not changed. COMMAND replaces the process of lull, so that signals and exit codes
-    are its own. POLICY is poll, interrupt or adaptive, with or without +dvfs:
+    The programs and their results do not change. COMMAND replaces the process of lull, so signals reach it directly and
+    its exit code is its own. POLICY is poll, interrupt or adaptive, with or without +dvfs:
 
     \b
         lull attach --wait adaptive -- mpirun -n 16 ./app

@@ -1,4 +1,4 @@
-"""`lull calibrate`: measures this machine, once, for whoever predicts or chooses."""
+"""`lull calibrate`: measure this machine once, for predictions and for choices at run time."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from lull.base.terminal import output
     default=Path(),
     help="Measure the file system of this folder.  [default: the current folder]",
 )
-@click.option("--quick", is_flag=True, help="Few repeats: some ten seconds, and a wide spread.")
-@click.option("--fresh", is_flag=True, help="Begin anew instead of going on from where an interrupt was.")
-@click.option("--show", "show_only", is_flag=True, help="Show what was measured, and measure nothing.")
+@click.option("--quick", is_flag=True, help="Repeat less: about ten seconds, with a wide spread.")
+@click.option("--fresh", is_flag=True, help="Start again instead of continuing an interrupted calibration.")
+@click.option("--show", "show_only", is_flag=True, help="Show the last calibration and measure nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the machine as JSON.")
 @click.argument("launcher", nargs=-1, type=click.UNPROCESSED)
 def calibrate(
@@ -43,9 +43,9 @@ def calibrate(
 ) -> None:
     """Measure this machine: messages, copies, wake-ups, storage and power, each with its spread.
 
-    The file is kept for this host. The choosers of the runtime (LULL_MACHINE) and `lull predict --on here` find it
-    there. LAUNCHER starts two processes on two nodes, and the network between them is measured; without LAUNCHER the
-    nodes are emulated on this machine. Run nothing else on the machine meanwhile.
+    The machine file is kept for this host. The choosers of the runtime (LULL_MACHINE) and `lull predict --on here` find
+    it there. LAUNCHER starts two processes on two nodes, and Lull measures the network between them; without LAUNCHER
+    it emulates the nodes on this machine. Run nothing else on the machine during the calibration.
 
     \b
         lull calibrate

@@ -1,4 +1,4 @@
-"""`lull compare A B...`: is B faster, and does it use less energy? It prints, writes, or fails a build if told."""
+"""`lull compare A B...`: whether B is faster and uses less energy; --fail-if turns the answer into an exit code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lull.record.labels import distinct
 
 @dataclass(frozen=True)
 class CompareRequest:
-    """The records to compare, the baseline first, and how to show what comes out."""
+    """The records to compare, the baseline first, and how to show the result."""
 
     folders: list[Path]
     runs: list[Run]
@@ -41,13 +41,13 @@ class CompareRequest:
 @click.command(short_help="Compare records: Speedup, Greenup, Powerup.")
 @click.argument("folders", metavar="A B...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
-    "--baseline", metavar="A", type=click.Path(path_type=Path), help="What the others are compared with.  [default: A]"
+    "--baseline", metavar="A", type=click.Path(path_type=Path), help="Record to compare the others with.  [default: A]"
 )
 @click.option("--region", metavar="R", help="Compare this region of the program instead of whole runs.")
 @click.option(
     "--per",
     metavar="METRIC",
-    help="Divide time and energy by this metric the program reported; one in bytes gives energy per MB, too.",
+    help="Divide time and energy by this metric of the program; a metric in bytes also gives energy per MB.",
 )
 @click.option("--allow-mixed", is_flag=True, help="Compare energies of different kinds, e.g. measured with estimated.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
@@ -56,10 +56,11 @@ class CompareRequest:
     "--fail-if",
     metavar="CONDITION",
     multiple=True,
-    help="Exit with 3 if it holds of a whole interval, e.g. 'greenup<0.98'; may be repeated. METRIC OPERATOR NUMBER,"
-    f" of {', '.join(conditions.METRICS)} and {' '.join(conditions.OPERATORS)}.",
+    help="Exit with 3 if the condition holds for a whole interval, e.g. 'greenup<0.98'; may be repeated."
+    f" CONDITION is METRIC OPERATOR NUMBER, with the metrics {', '.join(conditions.METRICS)}"
+    f" and the operators {' '.join(conditions.OPERATORS)}.",
 )
-@click.option("--fail-on-median", is_flag=True, help="Let --fail-if look at the ratio of medians, not at its interval.")
+@click.option("--fail-on-median", is_flag=True, help="Let --fail-if test the ratio of medians, not its interval.")
 @click.pass_context
 def compare(
     context: click.Context,
@@ -75,12 +76,12 @@ def compare(
 ) -> None:
     """Compare the records B... with the record A, the baseline.
 
-    Of simulations, it compares simulated time, power of links and latencies. Otherwise:
-    Speedup is A's time over B's, Greenup A's energy over B's, Powerup B's mean power over A's; intervals hold 95 %.
+    Speedup is A's time over B's, Greenup A's energy over B's, Powerup B's mean power over A's; intervals have 95 %
+    confidence. For simulations, the command compares simulated time, power of links and latencies.
     """
     parsed = [conditions.parse(text) for text in fail_if]
     if as_json and as_markdown:
-        raise UsageError("compare", "both --json and --markdown are asked for", "choose one")
+        raise UsageError("compare", "both --json and --markdown are given", "choose one")
     if fail_on_median and not parsed:
         raise UsageError("compare --fail-on-median", "there is no condition", "add one with --fail-if")
     ordered = baseline_first(folders, baseline)
@@ -97,7 +98,7 @@ def compare(
 
 
 def baseline_first(folders: Sequence[Path], baseline: Path | None) -> list[Path]:
-    """The folders with the baseline before all others: the one named, or the first."""
+    """The folders, with the baseline first: `baseline`, or the first of `folders` if it is None."""
     if baseline is None:
         return list(folders)
     others = [folder for folder in folders if folder.resolve() != baseline.resolve()]
@@ -131,7 +132,7 @@ def _compare_measurements(asked: CompareRequest) -> list[ConditionFinding]:
 
 
 def _compare_simulations(asked: CompareRequest) -> list[ConditionFinding]:
-    """Simulations by their own quantities: each candidate against the baseline, in turn."""
+    """Compare each candidate with the baseline by the quantities of simulations."""
     from lull.simulation.account import read_simulation
     from lull.simulation.comparison import compare as compare_two
     from lull.simulation.comparison import markdown as markdown_of_two

@@ -1,4 +1,4 @@
-"""`lull completion`: lets a shell complete commands, options and names."""
+"""`lull completion`: let a shell complete commands, options and names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SHELLS = ("bash", "zsh", "fish")
 @click.command(short_help="Print the completion script of a shell.")
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
-    """Print the script by which SHELL completes commands, options and names.
+    """Print the script that lets SHELL complete commands, options and names.
 
     \b
     bash  lull completion bash > ~/.local/share/bash-completion/completions/lull

@@ -1,4 +1,4 @@
-"""`lull doctor`: one screen of what works on this machine and what does not, with the fix."""
+"""`lull doctor`: show on one screen what works on this machine and what does not, with the fix."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ STYLES = {"works": "green", "limited": "yellow", "off": "dim", "missing": "red"}
     "--sysroot",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     default=Path("/"),
-    help="Look below this folder instead of /, for a copy of another machine's sys/ and proc/; nothing is tried then.",
+    help="Look below this folder instead of /, for a copy of another machine's sys/ and proc/; no program is run then.",
 )
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool, sysroot: Path) -> None:
     """Check everything that Lull needs or can use here: what works, what is limited, what is missing, and the fix.
 
     It runs small programs, such as jobs of two PEs and a pair of virtual hosts, for some seconds. The exit code is 1 if
-    Lull itself does not work. What the machine lacks is not a failure.
+    Lull itself does not work; something that the machine lacks is not a failure.
     """
     where = Machine(sysroot)
     console = output()
@@ -47,7 +47,7 @@ def doctor(ctx: click.Context, as_json: bool, sysroot: Path) -> None:
 
 
 def as_dict(areas: list[Area]) -> dict[str, object]:
-    """All findings as JSON shows them."""
+    """All findings, in the form of --json."""
     return {"lull": __version__, "areas": {area.name: [asdict(one) for one in area.findings] for area in areas}}
 
 

@@ -1,4 +1,4 @@
-"""`lull export`: readings as metrics for Prometheus, or records as tidy tables."""
+"""`lull export`: export readings as metrics for Prometheus, or records as tidy tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lull.base.whole_file import write_whole
 from lull.live.feed import Feed, feed_of, read_with_power
 
 STDOUT = Path("-")
-UNASKED_S = 60.0  # the feed is read this often though nobody asks, so that the meter's memory stays bounded
+UNASKED_S = 60.0  # the feed is read at least this often, even without requests, so that the meter's memory is bounded
 
 
 @click.command(short_help="Export readings to Prometheus, and records as CSV or Parquet.")
@@ -36,7 +36,7 @@ UNASKED_S = 60.0  # the feed is read this often though nobody asks, so that the 
 )
 @click.option("--format", "form", type=click.Choice(["csv", "parquet"]), help="Write the records as one tidy table.")
 @click.option("--out", type=click.Path(path_type=Path), help="File of the table; - is standard output.  [default: -]")
-@click.option("--regions", is_flag=True, help="A row for each region and domain instead of for whole runs.")
+@click.option("--regions", is_flag=True, help="Write a row for each region and domain instead of rows for whole runs.")
 @click.option(
     "--sysroot",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -52,7 +52,7 @@ def export(
     regions: bool,
     sysroot: Path | None,
 ) -> None:
-    """Export readings or records to other programs, in one of three ways.
+    """Export readings or records to other programs, by one of three options.
 
     --listen and --textfile export the meter of this node until a signal stops them; for a RECORD that
     `lull measure --publish` is writing, they export the readings of that measurement. --format exports finished
@@ -61,8 +61,8 @@ def export(
     asked = {"--listen": listen, "--textfile": textfile, "--format": form}
     chosen = [name for name, value in asked.items() if value is not None]
     if len(chosen) != 1:
-        found = " and ".join(chosen) if chosen else "no way to export"
-        raise UsageError("export", f"{found} asked for", "choose one of --listen, --textfile and --format")
+        found = " and ".join(chosen) if chosen else "none of the three"
+        raise UsageError("export", f"{found} given", "choose one of --listen, --textfile and --format")
     only: dict[str, tuple[object, str]] = {
         "--every": (every_s, "--textfile"),
         "--out": (out, "--format"),
@@ -80,7 +80,7 @@ def export(
     with _open(feed_of(records, sysroot)) as feed, Interrupts() as interrupts:
         from lull.live.prometheus import serving, write_textfile
 
-        read_with_power(feed)  # a mistake is a line now, not a failing target later
+        read_with_power(feed)  # reports a mistake now, rather than as a failing target of Prometheus later
         if listen is not None:
             with serving(feed, listen) as url:
                 click.echo(f"lull: metrics at {url}; Ctrl-C ends it", err=True)

@@ -1,4 +1,4 @@
-"""`lull join`: one file over the files of all processes, for iterations that have none."""
+"""`lull join`: join the files of all processes into one, for iterations that lack one."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import click
 def join(folder: Path) -> None:
     """Join the files of all processes into one file, for each iteration in FOLDER.
 
-    The process that writes the last file of an iteration joins them anyway, unless a process wrote nothing of it,
-    because it died, dropped its data, or had none. Missing values are NaN, or 0 in integers, and are reported.
+    Usually the process that writes the last file of an iteration joins the files; it cannot if a process wrote nothing
+    of it, because it died, dropped its data, or had none. Missing values are NaN, or 0 in integers, and are reported.
     FOLDER is the folder of the output (see lull/stage.h), or that of one iteration.
     """
     from lull.stage.output import join as join_files

@@ -1,4 +1,4 @@
-"""`lull measure`: run a command several times and write down what each run cost in time and energy."""
+"""`lull measure`: run a command several times and record the time and energy of each run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_RUNS = 100
 )
 @click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Repeats to record.")
 @click.option(
-    "--warmup", type=click.IntRange(min=0), default=0, show_default=True, help="Repeats before, not recorded."
+    "--warmup", type=click.IntRange(min=0), default=0, show_default=True, help="Runs before the recorded ones."
 )
 @click.option("--label", help="Name of this run in tables and plots.  [default: the name of CMD]")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the record.  [default: results/LABEL-TIME]")
@@ -42,23 +42,23 @@ MOST_RUNS = 100
 @click.option(
     "--interleave",
     is_flag=True,
-    help="CMD are TOML files, each describing a command: they take turns, each gets a record in a folder of its label"
-    " below --out, and at the end they are compared with the first.",
+    help="CMD is a list of TOML files, each of which describes a command. The commands run in turn; each gets a record"
+    " in a folder of its label below --out, and at the end they are compared with the first.",
 )
-@click.option("--seed", type=int, help="Of the order of the commands in each round of --interleave.  [default: 1]")
+@click.option("--seed", type=int, help="Seed of the order of the commands in each round of --interleave.  [default: 1]")
 @click.option(
     "--until-ci",
     metavar="PCT",
     type=click.FloatRange(min=0, min_open=True),
-    help="Repeat until the 95 % intervals of the medians of time and energy are within ±PCT %; --runs are the fewest.",
+    help="Repeat at least --runs times, until the 95 % intervals of the medians of time and energy are within ±PCT %.",
 )
-@click.option("--max-runs", type=click.IntRange(min=1), help=f"The most runs with --until-ci.  [default: {MOST_RUNS}]")
+@click.option("--max-runs", type=click.IntRange(min=1), help=f"Most runs with --until-ci.  [default: {MOST_RUNS}]")
 @click.option(
     "--idle",
     "idle_s",
     metavar="SECONDS",
     type=click.FloatRange(min=1),
-    help="First measure the power of the idle machine for so long; comparisons then show the energy above idle.",
+    help="First measure the power of the idle machine for this long; comparisons then show the energy above idle.",
 )
 @click.option("--publish", is_flag=True, help="Let lull top and lull export follow the measurement by its --out.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no power while CMD runs, and no line for each repeat.")
@@ -81,11 +81,11 @@ def measure(
 ) -> int:
     """Run CMD and record its time and energy; options after CMD are its own.
 
-    Standard input and output, signals and the exit code are those of CMD; messages of Lull go to stderr. On a
-    terminal the power is shown in its last line meanwhile.
+    Standard input and output, signals and the exit code are those of CMD; messages of Lull go to stderr. While CMD
+    runs, the last line of a terminal shows the power.
 
-    Started by mpirun, srun or lull run, it is one rank: the ranks of a job make one record, with each node's energy
-    read once.
+    Started by mpirun, srun or lull run, the command measures as one rank: the ranks of a job make one record, in which
+    the energy of each node is counted once.
     """
     settings = checked_settings()
     for line in unknown_variables():

@@ -1,4 +1,4 @@
-"""`lull predict`: what a program would take on a machine that is not here, and how its links should sleep."""
+"""`lull predict`: predict time and energy of a program on another machine, and how its links should sleep."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _machines() -> list[str]:
     "--power",
     metavar="MODE",
     multiple=True,
-    help="Of links: all, active, deep-sleep, fast-wake, hybrid, adaptive-rate, or with a hold, deep-sleep:2Ts, and "
-    "with a time in fast wake, hybrid:1Ts:1ms.  [default: all]",
+    help="Power mode of links: all, active, deep-sleep, fast-wake, hybrid or adaptive-rate; with a hold, "
+    "deep-sleep:2Ts; and with a time in fast wake, hybrid:1Ts:1ms.  [default: all]",
 )
 @click.option(
     "--slowdown",
@@ -45,7 +45,7 @@ def _machines() -> list[str]:
     type=click.FloatRange(min=0),
     default=1.0,
     show_default=True,
-    help="How much slower sleeping links may make it, in percent.",
+    help="Most slowdown by sleeping links, in percent.",
 )
 @click.option(
     "--per-node", metavar="N", type=click.IntRange(min=1), help="Processes on a node.  [default: the machine's]"
@@ -64,7 +64,7 @@ def _machines() -> list[str]:
 @click.option(
     "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder.  [default: results/predict-LABEL-TIME]"
 )
-@click.option("--label", metavar="TEXT", help="Its name.  [default: that of CMD or of the trace]")
+@click.option("--label", metavar="TEXT", help="Name of the prediction.  [default: that of CMD or of the trace]")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.argument("cmd", nargs=-1, type=click.UNPROCESSED, required=True)
 def predict(

@@ -1,4 +1,4 @@
-"""`lull record`: what is done to records as files."""
+"""`lull record`: work on the files of records."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lull.record import RUN_FILE, SCHEMA
 
 @click.group(short_help="Upgrade records to the current schema.")
 def record() -> None:
-    """Upgrade records. Every command of Lull reads records of all schemas; other programs may not."""
+    """Upgrade records to the current schema. Lull itself reads records of all schemas; other programs may not."""
 
 
 @record.command()
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 def upgrade(folders: tuple[Path, ...]) -> None:
-    """Rewrite run.json of records of older schemas as this Lull writes it; the older form stays as run.json.SCHEMA.
+    """Rewrite the run.json of older schemas in the current one; the older form is kept as run.json.SCHEMA.
 
     Records of the current schema stay as they are.
     """

@@ -1,4 +1,4 @@
-"""`lull report DIR...`: records and their comparisons as one offline HTML file."""
+"""`lull report DIR...`: write records and their comparisons as one offline HTML file."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ from lull.report.write import PlotFiles, records_in, with_baseline, write_report
     "--baseline",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="The record the others are compared with; the first otherwise.",
+    help="Record to compare the others with.  [default: the first]",
 )
 @click.option("--region", metavar="R", help="Report this region of the program instead of whole runs.")
-@click.option("--per", metavar="METRIC", help="Divide time and energy by this metric the program reported.")
+@click.option("--per", metavar="METRIC", help="Divide time and energy by this metric of the program.")
 @click.option("--allow-mixed", is_flag=True, help="Compare energies of different kinds, e.g. measured with estimated.")
 @click.option(
     "--plots",
     "plots_to",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Write every plot here, too, as a file.",
+    help="Also write every plot into this folder, as a file.",
 )
 @click.option(
-    "--format", "plots_format", type=click.Choice(["svg", "pdf"]), help="Of the files of --plots.  [default: svg]"
+    "--format",
+    "plots_format",
+    type=click.Choice(["svg", "pdf"]),
+    help="Format of the files of --plots.  [default: svg]",
 )
 def report(
     folders: tuple[Path, ...],
@@ -47,10 +50,10 @@ def report(
 ) -> None:
     """Write the records DIR... and their comparisons as one HTML file, which needs no network.
 
-    A folder of records, such as that of a study, means all of them.
+    A folder of records, such as that of a study, stands for all of them.
     """
     if plots_format is not None and plots_to is None:
-        raise UsageError(f"report --format {plots_format}", "no plots are asked for", "name a folder with --plots")
+        raise UsageError(f"report --format {plots_format}", "no plots are written", "name a folder with --plots")
     chosen = PlotFiles(plots_to, plots_format or "svg") if plots_to is not None else None
     found, _ = with_baseline(records_in(list(folders)), baseline)
     if all(record.is_simulated(record.read(folder)) for folder in found):

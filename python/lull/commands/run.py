@@ -1,4 +1,4 @@
-"""`lull run`: start a program on several PEs: on one node, on emulated nodes, or on virtual hosts."""
+"""`lull run`: start a program on several PEs, on one node, on emulated nodes, or on virtual hosts."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from lull.hosts.virtual import MOST_HOSTS, hosts_for_job
 @click.option(
     "--nodes",
     type=click.IntRange(min=1),
-    help="Split the PEs into this many emulated nodes that talk only through UCX.",
+    help="Split the PEs into this many emulated nodes, which communicate only through UCX.",
 )
 @click.option(
     "--hosts",
     type=click.IntRange(min=1, max=MOST_HOSTS),
-    help="Make this many virtual hosts, joined by links, and start the PEs there by mpirun (needs root); "
-    "within `lull hosts`, take so many of those.",
+    help="Create this many virtual hosts, joined by links, and start the PEs there by mpirun (needs root); "
+    "within `lull hosts`, use this many of its hosts.",
 )
-@click.option("--rate", help="What each host may send, as tc writes it: 1gbit. Without it the links have no limit.")
+@click.option("--rate", help="Rate at which each host may send, in the notation of tc: 1gbit.  [default: no limit]")
 @click.option(
     "--bind/--no-bind",
     default=None,
-    help="Distribute the cores over the PEs, with --hosts over the hosts: a share each, one in turn when there are too "
-    "few; or let the system place them.",
+    help="Distribute the cores over the PEs, with --hosts over the hosts: a share for each, or one core for several if "
+    "there are too few; or let the system place them.",
 )
 @click.argument("app", shell_complete=one_of(installed.applications))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
@@ -57,7 +57,7 @@ def run(
     APP is looked up on PATH, then as a path, then among the applications that come with Lull.
     """
     if (number is None) == (per_node is None):
-        found = "both -n and --per-node are given" if number is not None else "it is not said how many"
+        found = "both -n and --per-node are given" if number is not None else "neither -n nor --per-node is given"
         raise UsageError("run PEs", found, "give either -n or --per-node")
     pes = number or (per_node or 1) * (hosts or nodes or 1)
     if nodes is not None and nodes > pes:

@@ -1,4 +1,4 @@
-"""`lull settings`: every setting, the value in force and where it comes from."""
+"""`lull settings`: list every setting, its value in force and where that comes from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lull simulate`: a network as a TOML file describes it, or a sweep over many, simulated packet by packet."""
+"""`lull simulate`: simulate, packet by packet, the network that a TOML file describes, or a sweep over many."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from lull.base.terminal import output
 )
 @click.option("--label", metavar="TEXT", help="Name of the record in tables and plots.  [default: the file's name]")
 @click.option("--plots", metavar="DIR", type=click.Path(path_type=Path), help="Write plots into this folder, as SVG.")
-@click.option("--no-baseline", is_flag=True, help="Do not simulate the same with links always active.")
+@click.option("--no-baseline", is_flag=True, help="Do not simulate the same network with links always active.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-@click.option("--explain", is_flag=True, help="Print every key of the file: meaning, default, what is allowed.")
+@click.option("--explain", is_flag=True, help="Print every key of the file: meaning, default, allowed values.")
 @click.option(
     "--sweep", metavar="SWEEP.toml", type=click.Path(path_type=Path), help="Simulate every point of a matrix."
 )
 @click.option(
-    "--workers", type=click.IntRange(min=1), help="Simulations of a sweep at a time.  [default: one per core]"
+    "--workers", type=click.IntRange(min=1), help="Simulations of a sweep that run at a time.  [default: one per core]"
 )
 @click.option(
     "--dask", metavar="WHERE", help="Run a sweep with Dask: the address of a scheduler, local, or slurm:FILE.toml."
 )
-@click.option("--fresh", is_flag=True, help="Begin a sweep anew instead of continuing what is in its folder.")
+@click.option("--fresh", is_flag=True, help="Start a sweep again instead of continuing the one in its folder.")
 def simulate(
     file: Path | None,
     assignments: tuple[str, ...],
@@ -53,7 +53,7 @@ def simulate(
     """Simulate the network that FILE.toml describes, and the same network with links always active as the baseline.
 
     lull compare and lull report read the record in DIR; its simulation.json, given as FILE, repeats the simulation.
-    With --sweep a whole matrix of simulations runs on all cores, and continues after an interruption.
+    With --sweep, a whole matrix of simulations runs on all cores; an interrupted sweep continues where it stopped.
     """
     if explain:
         from lull.simulation.explain import show
@@ -66,7 +66,7 @@ def simulate(
         for given, name in ((file, "FILE.toml"), (label, "--label")):
             if given is not None:
                 raise UsageError(
-                    "simulate a sweep", f"{name} stands beside --sweep", "name its base in the sweep's file"
+                    "simulate a sweep", f"{name} and --sweep are both given", "name the base in the sweep's file"
                 )
         run_sweep(sweep, assignments, out, plots, not no_baseline, as_json, workers, dask, fresh)
         return

@@ -1,4 +1,4 @@
-"""`lull sources`: which energy sources this machine has, which of them can be read, and the fix for the others."""
+"""`lull sources`: list the energy sources of this machine, which are readable, and the fix for the others."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CHANNEL_FIELDS = ("name", "domain", "kind", "interval_s", "basis")
     type=click.FloatRange(1, 3600),
     is_flag=False,
     flag_value=30.0,
-    help="Calibrate the estimate by a meter: idle for so long (30 unless said), then under full load for as long.",
+    help="Calibrate the estimate by a meter: for this long idle (default: 30), then as long under full load.",
 )
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Write the calibration to this site file instead of printing it."
@@ -80,8 +80,8 @@ def _calibrate(seconds: float, sysroot: Path, out: Path | None) -> None:
     def say(line: str) -> None:
         click.echo(f"lull: {line}", err=True)
 
-    if out is not None and out.exists():  # a site file may hold other tables, written by hand
-        words = "something is there already"
+    if out is not None and out.exists():  # a site file may hold other tables that the user wrote
+        words = "the file exists already"
         raise LullError(f"write the site file {out}", words, "name another with --out and copy the table over")
     checked_settings()
     with Interrupts() as interrupts:
@@ -94,14 +94,14 @@ def _calibrate(seconds: float, sysroot: Path, out: Path | None) -> None:
 
 
 def as_dict(source: _core.Source) -> dict[str, object]:
-    """A source as JSON shows it, channels included."""
+    """A source with its channels, in the form of --json."""
     row: dict[str, object] = {field: getattr(source, field) for field in SOURCE_FIELDS}
     row["channels"] = [{field: getattr(channel, field) for field in CHANNEL_FIELDS} for channel in source.channels]
     return row
 
 
 def sources_table(found: Sequence[_core.Source]) -> Table:
-    """One row per source, its channels below one another."""
+    """One row per source, with its channels below one another."""
     table = Table("source", "readable", "used", "channels", "why not", pad_edge=False, box=None, padding=(0, 2, 1, 0))
     for source in found:
         channels = [
@@ -119,14 +119,14 @@ def sources_table(found: Sequence[_core.Source]) -> Table:
 
 
 def describe_interval(seconds: float) -> str:
-    """How often a channel's value changes by itself, in words."""
+    """The interval at which a channel's value changes, in words."""
     if seconds <= 0:
         return "at every reading"
     return f"every {seconds * 1e3:g} ms" if seconds < 1 else f"every {seconds:g} s"
 
 
 def what_a_measurement_uses(found: Sequence[_core.Source]) -> str:
-    """One line: what `lull measure` would read on this machine, and how direct that is."""
+    """One line: what `lull measure` would read on this machine, and of which kind its energies are."""
     used = [source for source in found if source.used]
     if not used:
         return "A measurement here would have no energy source: only times would be recorded."

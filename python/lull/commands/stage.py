@@ -1,4 +1,4 @@
-"""`lull stage`: who writes the output of the MPI programs of a command, which stay as they are."""
+"""`lull stage`: choose the processes that write the output of unmodified MPI programs."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from lull.stage.selection import selected
 
 @click.command(
     context_settings={"allow_interspersed_args": False},
-    short_help="Run MPI programs whose output is written by ranks set aside for it.",
+    short_help="Run MPI programs whose output is written by dedicated ranks.",
 )
 @click.option(
     "--approach",
     required=True,
     metavar="APPROACH",
-    help="Who writes: time-partitioning, dedicated-cores=N (of each node), dedicated-nodes=N, or auto: as the model "
-    "says, by earlier runs of COMMAND; it may change how many ranks the program sees (LULL_STAGE).",
+    help="time-partitioning, dedicated-cores=N (of each node), dedicated-nodes=N, or auto: the model chooses, from "
+    "earlier runs of COMMAND; the number of ranks that the program sees may change (LULL_STAGE).",
 )
 @click.option(
     "--buffer",
     metavar="SIZE",
-    help="Bytes that one server may have outstanding, e.g. 512M (LULL_STAGE_BUFFER).",
+    help="Most bytes that one server may have outstanding, e.g. 512M (LULL_STAGE_BUFFER).",
 )
 @click.option(
     "--when-full",
@@ -41,23 +41,23 @@ from lull.stage.selection import selected
     "--fsync/--no-fsync",
     "sync",
     default=None,
-    help="Whether a file is on the disk before it gets its name (LULL_STAGE_FSYNC).",
+    help="Whether a file is synced to disk before it gets its name (LULL_STAGE_FSYNC).",
 )
 @click.option(
     "--objective",
     type=click.Choice(["time", "energy", "edp"]),
-    help="What the model makes least (LULL_STAGE_OBJECTIVE).",
+    help="What the model minimizes (LULL_STAGE_OBJECTIVE).",
 )
 @click.option(
     "--storage-limit",
     metavar="SIZE",
-    help="For experiments: bytes per second that all processes write together, e.g. 20M (LULL_STAGE_STORAGE_LIMIT).",
+    help="For experiments: most bytes per second of all processes together, e.g. 20M (LULL_STAGE_STORAGE_LIMIT).",
 )
 @click.option(
     "--figures",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="The table at the end as JSON, too (LULL_STAGE_FIGURES).",
+    help="Also write the table at the end to this file, as JSON (LULL_STAGE_FIGURES).",
 )
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def stage(
@@ -72,8 +72,8 @@ def stage(
 ) -> NoReturn:
     """Run COMMAND; APPROACH decides which processes write the HDF5 and netCDF-4 files of its MPI programs.
 
-    Ranks are set aside to write for the others; the program sees a smaller MPI_COMM_WORLD and writes the same files.
-    COMMAND replaces the process of lull, so that signals and exit codes are its own:
+    Dedicated ranks write for the others; the program sees a smaller MPI_COMM_WORLD and writes the same files.
+    COMMAND replaces the process of lull, so signals reach it directly and its exit code is its own:
 
     \b
         lull stage --approach dedicated-cores=1 -- mpirun -n 16 ./app

@@ -1,4 +1,4 @@
-"""`lull study`: run an experiment that a TOML file describes, compare its points, and hold them against the paper."""
+"""`lull study`: run an experiment that a TOML file describes, and compare its points with each other and a paper."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lull.study.kinds import read_study, run_study
 @click.option(
     "--resume/--fresh",
     default=None,
-    help="Continue the results in OUT, or start anew.  [default: continue the same study, move another aside]",
+    help="Continue the results in OUT, or start again.  [default: continue the same study, move another aside]",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the results.  [default: results/study-NAME]")
 @click.option("--list", "list_them", is_flag=True, help="List the studies that come with Lull.")
@@ -37,13 +37,13 @@ from lull.study.kinds import read_study, run_study
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
-    help="How many simulations run at a time.  [default: one per core]",
+    help="Simulations that run at a time.  [default: one per core]",
 )
 @click.option(
     "--take",
     metavar="POINTS.CSV",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="Take results of the same simulations from an earlier study instead of simulating again.",
+    help="Take the results of the same simulations from an earlier study instead of simulating again.",
 )
 def study(
     name: str | None,
@@ -58,11 +58,11 @@ def study(
 ) -> None:
     """Run the study NAME, or the study that a TOML file of yours describes.
 
-    Repeats of all points are interleaved, and every finished one is kept: an interrupted study continues where it
-    stopped. At the end the study prints a table and the paper's claims beside its own results, and writes
-    OUT/report.html. Points may also be simulations, several of which run at once, or choices, for which the study
+    The study interleaves the repeats of all points and keeps every finished one, so that an interrupted study continues
+    where it stopped. At the end it prints a table and the paper's claims next to its own results, and writes
+    OUT/report.html. Points may also be simulations, several of which run at a time, or choices: then the study
     compares what Lull chooses with every fixed choice and with the model's prediction. A study of publications runs
-    nothing: it prints what they report beside what the model computes for their machines.
+    nothing: it prints the results that they report next to what the model computes for their machines.
     """
     if list_them:
         for known, path in installed.studies().items():

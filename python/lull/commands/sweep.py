@@ -1,4 +1,4 @@
-"""`lull simulate --sweep`: checks a sweep, runs what is missing, and puts the points beside one another."""
+"""`lull simulate --sweep`: check a sweep, run the missing points, and show all points in one table."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def run_sweep(
     dask: str | None,
     fresh: bool,
 ) -> None:
-    """Run the sweep that `path` describes, or what is left of it, and show its points.
+    """Run the sweep that `path` describes, or the rest of it, and show its points.
 
     Args:
         path: The TOML file.
-        assignments: `key=value` changes to its base.
+        assignments: Changes to its base, as `key=value`.
         out: Folder of the results.
         plots: Folder for plots.
-        baseline: Add the points with links always active.
+        baseline: Whether to add the points with links always active.
         as_json: Print rows as JSON instead of a table.
-        number: Simulations at a time; one per core otherwise.
-        dask: Where Dask runs them; None: processes of this machine.
-        fresh: Begin anew.
+        number: Simulations at a time; None: one per core.
+        dask: Where Dask runs the simulations; None: in processes on this machine.
+        fresh: Whether to start again.
     """
     sweep = read_sweep(path, assignments, baseline)
     folder = out or Path("results") / f"sweep-{sweep.name}"
@@ -59,7 +59,7 @@ def run_sweep(
             if tasks:
                 run_tasks(tasks, _workers(dask, min(cores, len(tasks))), partial(keep, state), interrupts)
             elif all((folder / point.name).exists() for point in sweep.points):
-                print(f"lull: the sweep in {folder} is complete; --fresh runs it anew", file=sys.stderr)
+                print(f"lull: the sweep in {folder} is complete; --fresh runs it again", file=sys.stderr)
             write_records(sweep, state, command)
             interrupts.check("sweep")
         files = {point.name: read_simulation(folder / point.name) for point in sweep.points}

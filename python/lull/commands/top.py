@@ -1,4 +1,4 @@
-"""`lull top`: power now, of this node or of the nodes of a measurement in progress; a screen, a table or JSON."""
+"""`lull top`: show the present power of this node, or of the nodes of a measurement in progress."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ EVERY_S = 1.0
 
 @click.command(short_help="Show the power live, by domain and source, of this node or of a measurement.")
 @click.argument("records", metavar="[RECORD]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--once", is_flag=True, help="Print one table and end; done where there is no terminal, too.")
-@click.option("--json", "as_json", is_flag=True, help="Print the readings once, as JSON, and end.")
+@click.option("--once", is_flag=True, help="Print one table and exit; the default without a terminal.")
+@click.option("--json", "as_json", is_flag=True, help="Print the readings once, as JSON, and exit.")
 @click.option(
     "--every",
     "every_s",
     metavar="SECONDS",
     type=click.FloatRange(0.2, 60),
-    help="How often the screen is renewed.  [default: 1]",
+    help="Interval between updates of the screen.  [default: 1]",
 )
 @click.option(
     "--sysroot",
@@ -38,12 +38,12 @@ EVERY_S = 1.0
     help="Read below this folder instead of /.",
 )
 def top(records: tuple[Path, ...], once: bool, as_json: bool, every_s: float | None, sysroot: Path | None) -> None:
-    """Show the power of every domain and source of this node, with its kind, until q is pressed.
+    """Show the power of every domain and source of this node, with its kind, until you press q.
 
     For a RECORD that `lull measure --publish` is writing, it shows all nodes of the measurement.
     """
     if every_s is not None and (once or as_json):
-        raise UsageError("top --every", "it shows power once", "leave it out")
+        raise UsageError("top --every", "power is shown only once", "leave it out")
     checked_settings()
     feed = feed_of(records, sysroot)
     try:
@@ -54,7 +54,7 @@ def top(records: tuple[Path, ...], once: bool, as_json: bool, every_s: float | N
             else:
                 print_once(readings)
             return
-        feed.read()  # a mistake is a line, not a screen
+        feed.read()  # reports a mistake in a line, before the screen is drawn
         from lull.live.screen import PowerScreen
 
         PowerScreen(feed, every_s or EVERY_S).run()
@@ -63,7 +63,7 @@ def top(records: tuple[Path, ...], once: bool, as_json: bool, every_s: float | N
 
 
 def as_dict(reading: NodeReading) -> dict[str, object]:
-    """A reading with its totals, for JSON."""
+    """A reading with its totals, in the form of --json."""
     shown: dict[str, object] = reading.model_dump(mode="json", by_alias=True)
     shown["totals"] = [
         {
@@ -79,7 +79,7 @@ def as_dict(reading: NodeReading) -> dict[str, object]:
 
 
 def print_once(readings: Sequence[NodeReading]) -> None:
-    """The table of all rows, without a history."""
+    """Print the table of all rows, without a history."""
     table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0), header_style="bold")
     shown = HEADINGS[:-1]
     for heading in shown:

@@ -1,4 +1,4 @@
-"""`lull topology`: which networks can be simulated, what they are in numbers, and how they look."""
+"""`lull topology`: list the networks that can be simulated, show the metrics of one, and draw it."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def _show(
         ("nodes", f"{figures.nodes:,}", ""),
         ("switches", f"{figures.switches:,}", f"of at most {figures.radix} ports"),
         ("cables", f"{cables:,}", f"{figures.switch_cables:,} between switches"),
-        ("links", f"{2 * cables:,}", "one direction each: what power is counted of"),
-        ("diameter", f"{figures.diameter}", "links of the longest shortest path, those of the nodes included"),
+        ("links", f"{2 * cables:,}", "one direction each; power is counted for these"),
+        ("diameter", f"{figures.diameter}", "links of the longest shortest path, including those of the nodes"),
         ("mean links", f"{figures.mean_links:.3f}", "of a shortest path between two nodes"),
         ("bisection", f"{figures.bisection:,}", "links in one direction between the halves of the nodes"),
     ):

@@ -1,4 +1,4 @@
-"""`lull trace`: what a program's processes say to each other, recorded, converted to OTF2 and shown."""
+"""`lull trace`: record the messages between a program's processes, convert them to OTF2, and show them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ FORMATS = ("svg", "pdf", "png")
 
 
 class CommandOrVerb(click.Group):
-    """A group whose first word may also be the command to trace: what is no verb of it goes to `record`."""
+    """A group that passes arguments to `record` if the first word is not one of its subcommands."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put `record` in front unless a verb, or help, is asked for."""
+        """Insert `record` unless the arguments name a subcommand or ask for help."""
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
             args = ["record", *args]
         return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """As it is written most often."""
+        """The usage line of the most frequent form, without `record`."""
         return ["[OPTIONS] [--] CMD...", "| info DIR", "| convert DIR"]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options of `record`, which need no verb, then the verbs."""
+        """List the options of `record`, which need no subcommand, then the subcommands."""
         self.commands["record"].format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
 
@@ -42,8 +42,8 @@ def trace() -> None:
     Vampir and otf2-print read, and the record of the run with its energy, which lull report and lull compare read.
     Standard input and output, signals and the exit code are those of CMD.
 
-    lull trace info DIR shows who communicates and where the time goes; lull trace convert DIR makes the archive of a
-    run that another launcher started, or that was killed.
+    lull trace info DIR shows which processes communicate and where the time goes; lull trace convert DIR makes the
+    archive of a run that another launcher started, or that was killed.
     """
 
 
@@ -59,7 +59,7 @@ def trace() -> None:
 def record_command(
     out: Path | None, label: str | None, hz: float | None, keep_raw: bool, quiet: bool, cmd: tuple[str, ...]
 ) -> int:
-    """Run CMD and record every call of MPI that its processes make; options after CMD are its own."""
+    """Run CMD and record every MPI call that its processes make; options after CMD are its own."""
     from lull.job.launcher import find_place
     from lull.measurement.messages import say
     from lull.record.new_folder import default_folder
@@ -85,9 +85,10 @@ def record_command(
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--keep-raw", is_flag=True, help="Keep what the processes wrote beside the archive made of it.")
 def convert_command(folder: Path, keep_raw: bool) -> None:
-    """Make the archive in OTF2 of what processes have recorded in DIR, the folder that LULL_TRACE named.
+    """Make the OTF2 archive of what processes have recorded in DIR, the folder that LULL_TRACE named.
 
-    For a run that `lull trace` did not start, and for one whose `lull trace` was killed. What is missing is said.
+    Use it for a run that `lull trace` did not start, and for one whose `lull trace` was killed. It reports what is
+    missing.
     """
     from lull.base.interrupts import Interrupts
     from lull.trace.recording import make_archive
@@ -100,13 +101,15 @@ def convert_command(folder: Path, keep_raw: bool) -> None:
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--plots", "plots_to", metavar="FOLDER", type=click.Path(path_type=Path), help="Write plots as files.")
-@click.option("--format", "plots_format", type=click.Choice(FORMATS), help="Of the files of --plots.  [default: svg]")
+@click.option(
+    "--format", "plots_format", type=click.Choice(FORMATS), help="Format of the files of --plots.  [default: svg]"
+)
 def info(folder: Path, as_json: bool, plots_to: Path | None, plots_format: str | None) -> None:
-    """Say who talks to whom in a trace, and what the time of each process went on.
+    """Show which processes of a trace communicate, and how each process spent its time.
 
-    DIR is the folder of an archive in OTF2, or its file .otf2: of Lull, or of another tool such as Score-P. Time in
-    communication is split: waiting for a late sender, for a late receiver, for others in a collective (imbalance), and
-    the rest, transfer. Plots: who sends to whom; what the time went on, of each process and over the run; sizes.
+    DIR is the folder of an OTF2 archive, or its .otf2 file, written by Lull or by another tool such as Score-P. Time in
+    communication is split into waiting for a late sender, for a late receiver, for others in a collective (imbalance),
+    and the rest, transfer. The plots show who sends to whom, the time of each process and over the run, and sizes.
     """
     from lull.base.interrupts import Interrupts
     from lull.trace.account import analyse
@@ -114,7 +117,7 @@ def info(folder: Path, as_json: bool, plots_to: Path | None, plots_format: str |
     from lull.trace.screen import show
 
     if plots_format is not None and plots_to is None:
-        raise UsageError(f"trace info --format {plots_format}", "no plots are asked for", "name a folder with --plots")
+        raise UsageError(f"trace info --format {plots_format}", "no plots are written", "name a folder with --plots")
     with Interrupts() as interrupts:
         try:
             with TraceProgress("reading", "events", interrupts) as progress:
