@@ -1,1 +1,1 @@
-"""Measuring commands in turn: their repeats and records; resumable state and progress, for studies and sweeps, too."""
+"""Measure commands in turn: repeats and records; also the resumable state and the progress of studies and sweeps."""

@@ -1,4 +1,4 @@
-"""One of the commands that a measurement runs: how it is run, where its record goes, and what came of it so far."""
+"""One of the commands that a measurement runs: how it runs, where its record goes, and its results so far."""
 
 from __future__ import annotations
 
@@ -22,43 +22,43 @@ from lull.record.new_folder import default_folder
 
 @dataclass(frozen=True)
 class Recording:
-    """What the records of a measurement have in common."""
+    """What is the same for all records of a measurement."""
 
     meter: Meter
     hz: float
     settings: Mapping[str, str]
     idle: Sequence[IdlePower]
-    may_rename: bool  # whether a record may go to another folder where its own was taken meanwhile
+    may_rename: bool  # whether a record may go to another folder if its own has been taken since
 
 
 @dataclass
 class Command:
-    """A command to be measured; repeats that have finished gather in it."""
+    """A command to measure; it collects the finished repeats."""
 
     label: str
     argv: Sequence[str]
     folder: Path
     warmup: int = 0
-    env: Mapping[str, str] = field(default_factory=dict)  # on top of ours
+    env: Mapping[str, str] = field(default_factory=dict)  # added to ours
     cwd: Path | None = None
     factors: Mapping[str, str | int | float] = field(default_factory=dict)
-    stdout: Stream = None  # where its output goes; None: to ours
-    append: bool = False  # whether the record stands already, and these are further repeats of it
+    stdout: Stream = None  # where its output goes; None: ours
+    append: bool = False  # whether the record exists already, and gets these repeats added
     finished: list[MeasuredRepeat] = field(default_factory=list)
-    saved: int = 0  # of the repeats that have finished, how many are on disk
+    saved: int = 0  # number of finished repeats that are on disk
 
     @property
     def repeats(self) -> list[Repeat]:
-        """The repeats that have finished, warm-ups left out."""
+        """The finished repeats, without warm-ups."""
         return [measured.repeat for measured in self.finished]
 
     def save(self, how: Recording) -> None:
-        """Put every repeat that has finished on disk: into a new record, or into the one that stands.
+        """Write every finished repeat to disk, into a new record or the existing one.
 
-        Whatever kills the measurement afterwards, they are there. The record is whole at any moment.
+        They survive if the measurement is killed afterwards. The record is whole at any moment.
 
         Raises:
-            LullError: The folder is taken or cannot be written, or its record is of something else.
+            LullError: The folder is taken or cannot be written, or its record is of another command.
         """
         if self.saved == len(self.finished):
             return
@@ -69,13 +69,13 @@ class Command:
         elif self.saved and self.folder.exists():
             replace_record(self.folder, *self._record_of(self.finished, how, how.idle))
         else:
-            if how.may_rename and self.folder.exists():  # another measurement took the name meanwhile
+            if how.may_rename and self.folder.exists():  # another measurement has taken the name since
                 self.folder = default_folder(self.label, datetime.now())
             record.write(self.folder, *self._record_of(self.finished, how, how.idle))
         self.saved = len(self.finished)
 
     def discard(self) -> None:
-        """Remove a new record again; one that stood before keeps what was added."""
+        """Remove a new record; an existing one keeps the repeats that were added."""
         if self.saved and not self.append:
             shutil.rmtree(self.folder, ignore_errors=True)
             with suppress(OSError):

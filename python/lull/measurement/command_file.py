@@ -1,11 +1,11 @@
 """The TOML file that describes one command for `lull measure --interleave`, checked as a whole before anything runs.
 
-label      its name in tables, and of the folder of its record; the file's own name otherwise
+label      its name in tables, and that of the folder of its record; default: the file's name
 command    the program and its arguments: a list, or a string that is split as a shell splits words, without a shell
-env        environment variables, on top of those of `lull measure`
-cwd        the folder it runs in, below the folder of the file unless absolute; where `lull measure` runs otherwise
-warmup     repeats before, not recorded; that of --warmup otherwise
-factors    what tells this command from the others, name -> value; kept in the record
+env        environment variables, added to those of `lull measure`
+cwd        the folder it runs in, relative to that of the file; default: where `lull measure` runs
+warmup     runs before the recorded ones; default: that of --warmup
+factors    what distinguishes this command from the others, name -> value; kept in the record
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def read_command(path: Path, out: Path, warmup: int) -> Command:
 
     Raises:
         LullError: The file cannot be read.
-        UsageError: It is not TOML, a key is wrong, or its folder is not there.
+        UsageError: It is not TOML, a key is wrong, or its folder does not exist.
     """
     asked = f"read {path}"
     try:
@@ -84,10 +84,10 @@ def read_command(path: Path, out: Path, warmup: int) -> Command:
 
 
 def read_commands(paths: list[Path], out: Path, warmup: int) -> list[Command]:
-    """All of them.
+    """The commands that all `paths` describe.
 
     Raises:
-        UsageError: They are fewer than two, or two have one label.
+        UsageError: There are fewer than two, or two have the same label.
         LullError: See `read_command`.
     """
     asked = "measure --interleave"
@@ -102,7 +102,7 @@ def read_commands(paths: list[Path], out: Path, warmup: int) -> list[Command]:
 
 
 def _first_mistake(error: ValidationError) -> str:
-    """Where and what, in one line; an unknown key is answered with those there are."""
+    """The first mistake and its key, in one line; for an unknown key, also the known ones."""
     mistakes = error.errors()
     first = next((one for one in mistakes if one["type"] == "extra_forbidden"), mistakes[0])  # often a misspelt key
     place = [str(part) for part in first["loc"]]

@@ -1,9 +1,9 @@
-"""Runs in turn: round after round, each member once, so that a drift of the machine falls on all alike.
+"""Interleaved runs: in every round each member runs once, so that a drift of the machine affects all alike.
 
-The order within a round is drawn anew from a seed and the round's number: with a fixed order the second member would
-always run in the warmth that the first left. It does not depend on what ran before, so a resumed series runs what an
-uninterrupted one would. Rounds below 0 are warm-ups. The commands of `lull measure`, the points of a study and the
-simulations of a sweep take their turns from here.
+A seed and the number of the round determine the order in the round: in a fixed order, the second member would always
+run on a machine that the first has warmed up. The order does not depend on what ran before, so a resumed series
+runs what an uninterrupted one would. Rounds below 0 are warm-ups. The commands of `lull measure`, the points of a study and the
+simulations of a sweep are interleaved here.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Turn(Generic[T]):
-    """One run that is to come: of which member, and which of its repeats, from 0; negative for warm-ups."""
+    """One run to come: its member, and the number of the repeat, from 0; negative for warm-ups."""
 
     of: T
     number: int
 
 
 def order(members: Sequence[T], number: int, seed: int | None) -> list[T]:
-    """The members as they run in round `number`; as they are without a seed."""
+    """The members in the order of round `number`; without a seed, in the order given."""
     drawn = list(members)
     if seed is not None:
         random.Random(f"{seed}/{number}").shuffle(drawn)
@@ -38,14 +38,14 @@ def order(members: Sequence[T], number: int, seed: int | None) -> list[T]:
 def interleaved(
     members: Sequence[T], rounds: Iterable[int], seed: int | None, *, wanted: Callable[[T, int], bool]
 ) -> Iterator[Turn[T]]:
-    """The turns of all members, as they are due.
+    """The turns of all members, in the order in which they run.
 
     Args:
         members: What is run.
-        rounds: Their numbers; the next is asked for when all turns of the one before have been taken, so that it may
-            end by what these gave.
-        seed: Of the order in each round; None keeps that of `members`, for runs that no drift reaches.
-        wanted: Whether a member takes part in a round: not where its repeat is there already.
+        rounds: Their numbers. The next number is taken after all turns of the round before, so that the results of
+            these may end the iteration.
+        seed: Seed of the order in each round; None keeps that of `members`, for runs that no drift affects.
+        wanted: Whether a member takes part in a round; it does not if its repeat exists already.
     """
     for number in rounds:
         for member in order(members, number, seed):
@@ -65,12 +65,12 @@ def take_turns(
     """Measure turn by turn, one at a time.
 
     Args:
-        turns: What is run, in this order.
-        measure: Runs one of them.
+        turns: What to run, in this order.
+        measure: Runs one turn.
         interrupts: Signals that may ask to stop.
-        asked: What is being done, for the line that says it was stopped.
-        begins: Called before each.
-        ended: Called after each with its result, and keeps it.
+        asked: The action, for the line that reports a stop.
+        begins: Called before each run.
+        ended: Called after each run with its result, to keep it.
 
     Raises:
         InterruptedBySignal: A signal asked to stop; turns that ended are kept.

@@ -1,7 +1,8 @@
 """`lull measure` as a rank of a job: `mpirun -n 8 lull measure --out REC -- ./app`.
 
-Every rank's wrapper runs its own command, under a guard, with its own input, output, signals and exit code. One of them
-on each node reads the meter (`lull.job.node_agent`), and one of these writes the record (`lull.job.node_exchange`).
+The wrapper of each rank runs its own command, under a guard, with its own input, output, signals and exit code. One
+wrapper on each node reads the meter (`lull.job.node_agent`), and one of these writes the record
+(`lull.job.node_exchange`).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from lull.regions.scratch import scratch_folder
 
 @dataclass
 class Delivery:
-    """What the one wrapper that merges makes of the parts."""
+    """What the wrapper that merges the parts does with them."""
 
     job: Job
     append: bool
@@ -43,7 +44,7 @@ class Delivery:
     notes: list[str] = field(default_factory=list)
 
     def deliver(self, shared: NodeExchange) -> None:
-        """Merge what was handed in and write or add to the record.
+        """Merge the parts that nodes have submitted, and write or extend the record.
 
         Raises:
             LullError: It cannot be written.
@@ -56,7 +57,7 @@ class Delivery:
             record.write(self.job.target, merged.run, merged.samples)
             return
         with appending(self.job.target, self.job.timeout_s):
-            if shared.is_over():  # a node that was taken for dead has done it meanwhile
+            if shared.is_over():  # a node that was believed dead has done it already
                 return
             add_repeats(self.job.target, merged.run, merged.samples)
 
@@ -74,7 +75,7 @@ def measure_rank(
     """Run this rank's command and take part in measuring the job.
 
     Returns:
-        The exit code of the command; 1 in place of 0 for the rank that writes the record when a rank left no report.
+        The exit code of the command; 1 instead of 0 for the rank that writes the record if a rank left no report.
 
     Raises:
         InterruptedBySignal: A signal asked to stop.
@@ -103,7 +104,7 @@ def measure_rank(
 
 
 def _run(place: JobRank, command: Sequence[str], node: str, interrupts: Interrupts) -> Report:
-    """Run the command; however it ends, there is a report."""
+    """Run the command; there is a report however it ends."""
     started = datetime.now(UTC)
     with scratch_folder() as folder:
         try:
@@ -133,7 +134,7 @@ def _stopped(place: JobRank, started: datetime, exit_code: int) -> Report:
 
 
 def _finish(agent: NodeAgent, interrupts: Interrupts) -> None:
-    """Wait until the record stands; a signal that asks to stop shortens that to the grace."""
+    """Wait until the record is written; after a signal that asks to stop, only for the grace period."""
     already = interrupts.stop is not None
     deadline = time.monotonic() + GRACE_S if already else None
     while not agent.ended:
@@ -153,14 +154,14 @@ def _wait(agent: NodeAgent, interrupts: Interrupts, seconds: float | None) -> No
 
 
 def _conclude(delivery: Delivery, report: Report) -> int:
-    """Say what became of the record, in the one wrapper that wrote it; the exit code of this rank."""
+    """In the wrapper that wrote the record, print the result; return the exit code of this rank."""
     merged, job = delivery.merged, delivery.job
     if merged is None:
         return report.exit_code
     for line in merged.problems:
         _say(line)
     if merged.run is None:
-        _say("no record: no rank ran to an end of its own")
+        _say("no record: no rank ran to its end")
     else:
         output(stderr=True).print(summary_table(merged.run.repeats))
         for line in costs_in_words(merged.run.repeats):
@@ -170,10 +171,10 @@ def _conclude(delivery: Delivery, report: Report) -> int:
 
 
 def target_of(place: JobRank, label: str, out: Path | None, append: Path | None) -> Path:
-    """The folder of the record, which every rank of the job must find by itself.
+    """The folder of the record, which every rank of the job must derive by itself.
 
     Raises:
-        UsageError: No folder is named, and the job has no name to make one from.
+        UsageError: No folder is named, and the job has no name from which to derive one.
     """
     named = append if append is not None else out
     if named is not None:
@@ -190,7 +191,7 @@ def refuse(place: JobRank, options: Sequence[str]) -> None:
     """Refuse options that a rank of a job cannot follow.
 
     Raises:
-        UsageError: There is one.
+        UsageError: `options` names one.
     """
     if options:
         raise UsageError(
@@ -215,7 +216,7 @@ def measure(
     """The command `lull measure`, started by a launcher; options as there.
 
     Raises:
-        UsageError: Several runs are asked for: a rank of a parallel program can be started only once.
+        UsageError: Several runs are requested: a rank of a parallel program can be started only once.
         LullError: The record cannot be written or added to.
     """
     if runs > 1 or warmup > 0:

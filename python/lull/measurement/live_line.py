@@ -1,8 +1,8 @@
-"""The line of power at the foot of the terminal while a command runs, beside what the command itself prints.
+"""The line of power at the bottom of the terminal while a command runs and prints its own output.
 
-The terminal is told to scroll all lines but the last, so that the command prints above and never through the line. Each
-drawing is one write, with the cursor put back where it was. A program that takes the whole screen for itself may draw
-over the line; `--quiet` leaves it out.
+The scrolling region of the terminal excludes its last line, so that the output of the command stays above the line.
+Each update is one write, which restores the position of the cursor. A full-screen program may draw over the line;
+`--quiet` omits it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ from lull.record import Domain, EnergyKind
 from lull.statistics import formatting
 
 SAVE, RESTORE, CLEAR_LINE = "\x1b7", "\x1b8", "\x1b[2K"
-ALL_SCROLL, OFF_THE_LAST_LINE = "\x1b[r", "\x1bD\x1b[A"  # one down, scrolling if need be, and up: the column stays
+ALL_SCROLL, OFF_THE_LAST_LINE = (
+    "\x1b[r",
+    "\x1bD\x1b[A",
+)  # down by one, with scrolling if needed, and up: the column stays
 LEAST_ROWS, LEAST_COLUMNS = 5, 30
 COLOURS = {EnergyKind.MEASURED: "green", EnergyKind.ESTIMATED: "yellow", EnergyKind.DERIVED: "cyan"}
 
 
 def is_wanted() -> bool:
-    """Whether stderr is a terminal that can be drawn on, and ours to draw on: we are not in its background."""
+    """Whether stderr is a terminal that supports the line and of which we are in the foreground."""
     if not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb":
         return False
     try:
@@ -36,14 +39,14 @@ def is_wanted() -> bool:
 
 
 class LiveLine:
-    """Draws at the foot of the terminal that stderr is."""
+    """Draws the last line of the terminal that is stderr."""
 
     def __init__(self) -> None:
         self._descriptor = sys.stderr.fileno()
-        self._size: os.terminal_size | None = None  # for which the foot is kept free
+        self._size: os.terminal_size | None = None  # for which the last line is reserved
 
     def show(self, reading: NodeReading) -> None:
-        """Draw the line anew."""
+        """Redraw the line."""
         try:
             size = os.get_terminal_size(self._descriptor)
             if size.lines < LEAST_ROWS or size.columns < LEAST_COLUMNS or not is_wanted():
@@ -51,11 +54,11 @@ class LiveLine:
             begin = "" if size == self._size else self._keep_foot_free(size)
             line = rendered(line_of(reading), size.columns - 1)
             self._write(f"{begin}{SAVE}\x1b[{size.lines};1H{CLEAR_LINE}{line}{RESTORE}")
-        except OSError:  # the terminal is gone; the measurement is not
+        except OSError:  # the terminal is gone, but the measurement goes on
             return
 
     def close(self) -> None:
-        """Give the last line back to the terminal, empty."""
+        """Clear the last line and give it back to the terminal."""
         if self._size is None:
             return
         lines = self._size.lines
@@ -66,7 +69,7 @@ class LiveLine:
             return
 
     def _keep_foot_free(self, size: os.terminal_size) -> str:
-        """What makes all lines but the last scroll; setting it moves the cursor, so that is put back."""
+        """The sequence that excludes the last line from scrolling and restores the cursor, which this moves."""
         self._size = size
         return f"{SAVE}{ALL_SCROLL}{RESTORE}{OFF_THE_LAST_LINE}{SAVE}\x1b[1;{size.lines - 1}r{RESTORE}"
 

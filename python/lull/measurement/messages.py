@@ -1,4 +1,4 @@
-"""What a measurement says, on stderr: each repeat, the summary, and how the commands compare."""
+"""The messages of a measurement on stderr: each repeat, the summary, and the comparison of the commands."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from lull.record.notes import notes_of_times
 
 
 def say(line: str) -> None:
-    """One line of Lull's own."""
+    """Print `line` as a message of Lull."""
     print(f"lull: {line}", file=sys.stderr, flush=True)
 
 
 def tell_repeat(turn: Turn[Command], measured: MeasuredRepeat, runs: int) -> None:
-    """The time and energy of a repeat that ended."""
+    """Print the time and energy of a finished repeat."""
     warmup = turn.of.warmup
     which = f"{turn.number + 1}/{max(runs, turn.number + 1)}"
     if turn.number < 0:
@@ -33,7 +33,7 @@ def tell_repeat(turn: Turn[Command], measured: MeasuredRepeat, runs: int) -> Non
 
 
 def tell_command(command: Command, *, heading: bool) -> int:
-    """The summary of one command and where its record is; its first exit code that is not 0, else 0."""
+    """Print the summary of one command and the folder of its record; return its first exit code other than 0, or 0."""
     console = output(stderr=True)
     if heading:
         console.print(Text(f"\n{command.label}", "bold"))
@@ -48,7 +48,7 @@ def tell_command(command: Command, *, heading: bool) -> int:
 
 
 def tell_comparison(runs: Sequence[Run]) -> None:
-    """The screen of `lull compare`, the first being the baseline; why there is none where there can be none."""
+    """Print what `lull compare` prints, with the first as the baseline; if they cannot be compared, the reason."""
     from lull.comparison.compare import compare_all
     from lull.comparison.screen import render, render_several
 

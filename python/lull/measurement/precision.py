@@ -1,7 +1,7 @@
-"""When there are enough runs: the intervals of the medians of time and energy are as narrow as was asked for.
+"""When there are enough runs: when the intervals of the medians of time and energy are as narrow as requested.
 
-Looking again after each run and stopping at the first narrow interval stops a little too early now and then: the true
-coverage of the final interval is somewhat below 95 %. The more runs at least, the less of that.
+A test after each run, which stops at the first narrow interval, sometimes stops a little too early: the true coverage
+of the final interval is somewhat below 95 %. A larger minimum of runs reduces this effect.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lull.statistics import bootstrap
 
 @dataclass(frozen=True)
 class Precision:
-    """What is asked for: intervals within ±`percent` % of the median, from `least` runs on, after `most` in no case."""
+    """The request: intervals within ±`percent` % of the median, after at least `least` and at most `most` runs."""
 
     percent: float
     least: int
@@ -27,14 +27,14 @@ class Precision:
 
     @property
     def first_look(self) -> int:
-        """The number of runs from which there can be an interval and the minimum is reached."""
+        """The smallest number of runs that reaches the minimum and allows an interval."""
         return max(self.least, bootstrap.runs_for_interval())
 
 
 def half_widths(repeats: Sequence[Repeat]) -> dict[str, float] | None:
-    """How far the interval of a median reaches from it, as a share of it: of time, and of node energy if there is any.
+    """Half-width of the interval of the median, as a share of the median: of time, and of node energy if there is any.
 
-    Failed repeats are left out; None where those left are too few for an interval.
+    Failed repeats are excluded; None if too few remain for an interval.
     """
     good = succeeded(repeats)
     if len(good) < bootstrap.runs_for_interval():
@@ -63,12 +63,12 @@ def is_reached(asked: Precision, repeats: Sequence[Repeat]) -> bool:
 
 
 def is_hopeless(asked: Precision, repeats: Sequence[Repeat]) -> bool:
-    """Whether more runs are no use: there could be an interval by now, and every run has failed."""
+    """Whether more runs are useless: there are enough runs for an interval, and all have failed."""
     return len(repeats) >= asked.first_look and not succeeded(repeats)
 
 
 def words(repeats: Sequence[Repeat]) -> str:
-    """The half-widths as they are told: `time ±1.2 %, energy ±1.8 %`."""
+    """The half-widths in words: `time ±1.2 %, energy ±1.8 %`."""
     found = half_widths(repeats)
     if found is None:
         return f"fewer than {bootstrap.runs_for_interval()} runs succeeded, so there is no interval"

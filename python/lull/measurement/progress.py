@@ -1,6 +1,6 @@
-"""How far a series of runs is, of a study or a sweep: on a terminal a bar with the time left, else a line per repeat.
+"""The progress of a study or a sweep: on a terminal a bar with the time left, otherwise a line per repeat.
 
-Always on stderr.
+It is always written to stderr.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class RunsProgress:
             self._bar.stop()
 
     def begins(self, what: str) -> None:
-        """Say what runs now."""
+        """Show what runs now."""
         if self._bar:
             self._bar.update(self._task, description=what)
 
@@ -60,7 +60,7 @@ class RunsProgress:
 
 
 def in_words(seconds: float) -> str:
-    """A duration as a person says it."""
+    """A duration in words."""
     if seconds < 90:
         return f"about {seconds:.0f} s"
     return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"

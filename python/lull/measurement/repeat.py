@@ -1,4 +1,4 @@
-"""One repeat of a command, measured; and the record that repeats of one command make together."""
+"""One measured repeat of a command, and the record of all repeats of one command."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from lull.regions.scratch import scratch_folder
 
 @dataclass(frozen=True)
 class MeasuredRepeat:
-    """One repeat: its part of run.json, its rows of samples.parquet, what was wrong in words, and when it began."""
+    """One repeat: its part of run.json, its rows of samples.parquet, warnings in words, and when it began."""
 
     repeat: Repeat
     samples: pa.Table
     warnings: list[str] = field(default_factory=list)
-    begin_ns: int = 0  # CLOCK_MONOTONIC, to which the times of samples are added
+    begin_ns: int = 0  # by CLOCK_MONOTONIC; the times of samples count from here
 
 
 def measure_repeat(
@@ -46,14 +46,14 @@ def measure_repeat(
 ) -> MeasuredRepeat:
     """Run `command` once and measure it.
 
-    Time and energy are those between the guard's two stamps around the command; starting the meter and Python itself
-    lie outside.
+    Time and energy are those between two time stamps that the guard takes around the command; they exclude the start of
+    the meter and of Python.
 
     Args:
         command: Program and arguments.
         meter: A meter that is not running.
-        index: The repeat's number, from 0.
-        env: The command's whole environment; LULL_RECORD is set on top.
+        index: Number of the repeat, from 0.
+        env: The whole environment of the command; LULL_RECORD is added.
         cwd: The folder it runs in; None: ours.
         interrupts: Signals to pass on to the command.
         stdin: As for `subprocess.Popen`; None inherits ours.
@@ -61,7 +61,7 @@ def measure_repeat(
         stderr: Likewise.
 
     Raises:
-        CannotExecuteError: The command is not there or not executable.
+        CannotExecuteError: The command does not exist or is not executable.
         InterruptedBySignal: A signal asked to stop; this repeat is void.
         LullError: The meter or the guard failed.
     """

@@ -1,4 +1,4 @@
-"""A measurement from its first repeat to its records: who looks on, what is kept however it ends, what is said."""
+"""A measurement from its first repeat to its records: its observers, what it keeps however it ends, its messages."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ from lull.regions.accounts import missing_nodes
 
 @dataclass(frozen=True)
 class SessionRequest:
-    """What is asked for, beside the commands themselves."""
+    """The options of a measurement, without the commands."""
 
     plan: Plan
     idle_s: float | None
     hz: float
     settings: Mapping[str, str]
     quiet: bool
-    publish: Path | None  # the record, or the folder of records, beside which readings are published
+    publish: Path | None  # the record, or the folder of records, next to which readings are published
 
 
 def measure_commands(
     commands: Sequence[Command], asked: SessionRequest, *, may_rename: bool, tells: bool = True
 ) -> int:
-    """Measure, put each repeat on disk when it ends, and tell; the exit code.
+    """Measure, write each repeat to disk when it ends, and print the summary; return the exit code.
 
     Args:
-        commands: What is measured.
-        asked: How.
-        may_rename: Whether a record may go to another folder where its own was taken meanwhile.
-        tells: Whether the summary and the comparison are printed.
+        commands: What to measure.
+        asked: How to measure it.
+        may_rename: Whether a record may go to another folder if its own has been taken since.
+        tells: Whether to print the summary and the comparison.
     """
     nodes = nodes_allocated(os.environ)
     if nodes > 1 and any(Path(command.argv[0]).name in LAUNCHERS for command in commands):
@@ -61,13 +61,13 @@ def measure_commands(
     try:
         reason = _run(commands, asked, meter, may_rename)
     except CannotExecuteError as cannot:
-        if any(not command.finished for command in commands):  # it never ran: a mistake in the command line
+        if any(not command.finished for command in commands):  # a command has never run: a mistake in the command line
             for command in commands:
                 command.discard()
         else:
             _tell_saved(commands, asked)
         return cannot.exit_code
-    except LullError:  # a signal, or the meter or a disk failed: the whole repeats so far are worth keeping
+    except LullError:  # a signal, or a failure of the meter or a disk: keep the whole repeats so far
         _tell_saved(commands, asked)
         raise
     if tells:
@@ -76,7 +76,7 @@ def measure_commands(
 
 
 def _run(commands: Sequence[Command], asked: SessionRequest, meter: Meter, may_rename: bool) -> str:
-    """Run all in turn and save each repeat; why it stopped, in words."""
+    """Run all commands in turn and save each repeat; return the reason for the stop, in words."""
     tell = _teller(commands, asked)
     with Interrupts() as interrupts:
         idle = [] if asked.idle_s is None else _idle(meter, asked.idle_s, interrupts)
@@ -97,7 +97,7 @@ def _tell_saved(commands: Sequence[Command], asked: SessionRequest) -> None:
 
 
 def _tell(commands: Sequence[Command], reason: str) -> int:
-    """The summaries, why it stopped, and how several compare; the first exit code of a command that is not 0."""
+    """Print the summaries, the reason and a comparison of several; return the first exit code other than 0, or 0."""
     codes = [tell_command(command, heading=len(commands) > 1) for command in commands]
     if reason:
         say(reason)
@@ -120,7 +120,7 @@ def _onlookers(asked: SessionRequest) -> list[Onlooker]:
 
 
 def _teller(commands: Sequence[Command], asked: SessionRequest) -> Callable[[Turn[Command], MeasuredRepeat], None]:
-    """What is said after each repeat: what was wrong with it, and on a terminal what it cost."""
+    """The function that prints, after each repeat, its warnings, and on a terminal its time and energy."""
     several = (
         asked.plan.runs + max(command.warmup for command in commands) > 1
         or len(commands) > 1

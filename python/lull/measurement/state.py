@@ -1,8 +1,8 @@
-"""What a study has done so far, on disk: each finished repeat at once, so that a kill costs at most the one under way.
+"""The state of a study on disk. Every repeat is saved when it ends, so that a kill loses at most the one in progress.
 
-OUT/.state/study.json          what was begun: description, settings, node, programs
-OUT/.state/<point>/000.json    a repeat, whole when it is there; 000.parquet its samples, 000.log its output
-OUT/<point>/                   the record of a point whose repeats are all there
+OUT/.state/study.json          the conditions of the study: description, settings, node, programs
+OUT/.state/<point>/000.json    a repeat, whole if it exists; 000.parquet its samples, 000.log its output
+OUT/<point>/                   the record of a point of which all repeats exist
 OUT/inputs/, OUT/report.html
 """
 
@@ -35,7 +35,7 @@ MADE = (
     "points.csv",
     "choices.json",
     STATE,
-)  # what --fresh removes beside records of points; the state last
+)  # what --fresh removes in addition to records of points; the state last
 
 
 class StudyConditions(BaseModel):
@@ -48,11 +48,11 @@ class StudyConditions(BaseModel):
     description: str  # hash of its content
     settings: dict[str, str]
     node: str
-    programs: dict[str, str]  # path -> what its content is known by
+    programs: dict[str, str]  # path -> what identifies its content
     points: list[str]
 
     def differences(self, now: StudyConditions) -> list[str]:
-        """What differs between this beginning and `now`, in words."""
+        """What differs between these conditions and `now`, in words."""
         words = []
         if self.study != now.study:
             words.append(f"it holds the study {self.study}")
@@ -67,7 +67,7 @@ class StudyConditions(BaseModel):
         if self.node != now.node:
             words.append(f"it ran on {self.node}")
         if self.description == now.description:
-            # A file that is no program and was not there before may be what the runs wrote.
+            # A new file that is not a program may have been written by the runs.
             changed = [
                 path
                 for path, state in now.programs.items()
@@ -78,10 +78,10 @@ class StudyConditions(BaseModel):
 
 
 class StudyState:
-    """The folder of a study, held by one process at a time until `close`.
+    """The folder of a study, locked by one process at a time until `close`.
 
     Raises:
-        LullError: The folder cannot be written, holds something else, or another process is at work in it.
+        LullError: The folder cannot be written, holds something else, or another process works in it.
     """
 
     def __init__(self, out: Path) -> None:
@@ -101,7 +101,7 @@ class StudyState:
             os.close(self._lock)
             raise LullError(self._asked, "another lull study is at work there", "wait for it, or use --out") from error
         self.begun: StudyConditions | None = None
-        self.damage: LullError | None = None  # why the note of what was begun cannot be read
+        self.damage: LullError | None = None  # why study.json cannot be read
         try:
             self.begun = _read_begun(begun) if begun.exists() else None
         except LullError as error:
@@ -114,12 +114,12 @@ class StudyState:
         os.close(self._lock)
 
     def begin(self, begun: StudyConditions) -> None:
-        """Note what is begun."""
+        """Write down the conditions of the study."""
         self.write(self.out / STATE / BEGUN, begun.model_dump_json(indent=1).encode())
         self.begun = begun
 
     def clear(self, points: Sequence[str]) -> None:
-        """Remove what earlier runs made here, and nothing else; `points` are those of now, if the note is damaged."""
+        """Remove only what earlier runs made here; if study.json is damaged, for the present `points`."""
         known = self.begun.points if self.begun else points
         inside = [path for path in (self.out / STATE).iterdir() if path.name != "lock"]
         for path in [*(self.out / name for name in (*known, *MADE) if name != STATE), *inside]:
@@ -130,15 +130,15 @@ class StudyState:
         self.begun = self.damage = None
 
     def set_aside(self) -> Path:
-        """Move what stands here into a folder beside it, OUT-1 or the next free number, and return that.
+        """Move the content to a folder next to this one, OUT-1 or the next free number, and return that folder.
 
-        The note of what was begun goes last: a process killed in between leaves the rest for the next one to move.
+        study.json is moved last: if this process is killed before, the next one moves the rest.
 
         Raises:
             LullError: It cannot be moved.
         """
         number = 1
-        here = self.out.resolve()  # which has a name where --out is . or ends in ..
+        here = self.out.resolve()  # has a name even if --out is . or ends in ..
         while (aside := here.with_name(f"{here.name}-{number}")).exists():
             number += 1
         points = self.begun.points if self.begun else []
@@ -155,13 +155,13 @@ class StudyState:
         return aside
 
     def log(self, point: str, index: int) -> Path:
-        """Where the output of a repeat goes; warm-ups have a negative index."""
+        """The file for the output of a repeat; warm-ups have a negative index."""
         folder = self.out / STATE / point
         folder.mkdir(parents=True, exist_ok=True)
         return folder / (f"{index:03}.log" if index >= 0 else "warmup.log")
 
     def has(self, point: str, index: int) -> bool:
-        """Whether this repeat is there, whole."""
+        """Whether this repeat exists; if so, it is whole."""
         return (self.out / STATE / point / f"{index:03}.json").exists()
 
     def save(self, point: str, repeat: Repeat, samples: pa.Table) -> None:
@@ -187,7 +187,7 @@ class StudyState:
         return repeats, samples
 
     def write(self, path: Path, content: bytes) -> None:
-        """Write a file so that it is whole or absent; no glob for whole files finds it half-written."""
+        """Write a file so that it is whole or absent; a glob for whole files never matches a half-written one."""
         aside = path.with_name(f".{path.name}.aside")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -201,13 +201,13 @@ class StudyState:
 
 
 def take_up(state: StudyState, now: StudyConditions, resume: bool | None) -> str:
-    """Continue what stands in the folder, or begin; what is no longer the same study is moved aside, not lost.
+    """Continue the study in the folder, or begin one; if the folder holds another study, move that aside.
 
     Returns:
-        What the user must know, in words: what was moved aside, and why; empty when nothing was.
+        What was moved aside and why, for the user; empty if nothing was.
 
     Raises:
-        LullError: --resume was asked for, and there is nothing to continue or it has changed; the line says how.
+        LullError: --resume was given, and there is nothing to continue or it has changed; the line says how.
     """
     asked = f"continue the study in {state.out}"
     if resume is False:

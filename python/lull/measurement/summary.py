@@ -1,4 +1,4 @@
-"""The short account of a measurement on the terminal: each repeat, then the median over them; what waiting cost."""
+"""The summary of a measurement on the terminal: each repeat, the medians, and the cost of waiting."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lull.statistics import formatting
 
 
 def summary_table(repeats: Sequence[Repeat]) -> Table:
-    """Wall and CPU seconds and every total in joules with its kind, a row per repeat and one for the medians.
+    """A table of wall and CPU seconds and every total in joules with its kind: a row per repeat and one of medians.
 
     The medians are those of the repeats that succeeded.
 
     Energies are summed over the nodes: one column for each domain.
 
     Args:
-        repeats: At least one, all of one command on the same nodes.
+        repeats: One or more, all of one command on the same nodes.
     """
     sums = list(map(_sums, repeats))
     domains = list(dict.fromkeys(domain for of_repeat in sums for domain in of_repeat))
@@ -50,7 +50,7 @@ def _sums(repeat: Repeat) -> dict[Domain, OverNodes]:
 
 
 def heading(domain: Domain, sums: Sequence[dict[Domain, OverNodes]]) -> str:
-    """What a column of energy holds, and over how many nodes when there are several."""
+    """The heading of a column of energy, with the number of nodes if there are several."""
     of_domain = [of[domain] for of in sums if domain in of]
     nodes = max(of.nodes for of in of_domain)
     where = f" on {nodes} nodes" if nodes > 1 else ""
@@ -58,20 +58,20 @@ def heading(domain: Domain, sums: Sequence[dict[Domain, OverNodes]]) -> str:
 
 
 def joules_in_words(total: OverNodes) -> str:
-    """Joules, marked when a reset hid part of them, or readings failed."""
+    """Joules, marked if a reset hid part of them or readings failed."""
     of = total.energy
     marks = (" or more" if of.lower_bound else "") + (f" ({formatting.count(of.gaps, 'gap')})" if of.gaps else "")
     return f"{of.joules:.4g}{marks}"
 
 
 def costs_in_words(repeats: Sequence[Repeat]) -> list[str]:
-    """What waiting and output cost in the repeats that succeeded, each in a line, where these tell."""
+    """What waiting and output cost in the successful repeats, a line for each that was counted."""
     good = succeeded(repeats)
     return [line for line in (waiting_in_words(good), output_in_words(good)) if line]
 
 
 def output_in_words(repeats: Sequence[Repeat]) -> str:
-    """What staged output cost, the median over the repeats, in a line; empty where they hold nothing about it."""
+    """What staged output cost, the median over the repeats, in one line; empty if the repeats do not contain it."""
     found = typical_output(repeats)
     if found is None:
         return ""
@@ -87,7 +87,7 @@ def output_in_words(repeats: Sequence[Repeat]) -> str:
 
 
 def waiting_in_words(repeats: Sequence[Repeat]) -> str:
-    """What waiting cost, the median over the repeats, in a line; empty where they hold nothing about it."""
+    """What waiting cost, the median over the repeats, in one line; empty if the repeats do not contain it."""
     found = typical_waiting(repeats)
     if found is None:
         return ""

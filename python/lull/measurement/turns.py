@@ -1,6 +1,6 @@
-"""The commands of one measurement in turn, until there are runs enough: a number of them, or narrow intervals.
+"""Run the commands of one measurement in turn until there are enough: a given number, or narrow intervals.
 
-One command alone is the same with one turn a round.
+A single command has one turn per round.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from lull.statistics import formatting
 
 @dataclass(frozen=True)
 class Plan:
-    """How often everything is run."""
+    """How often everything runs."""
 
     runs: int
     until: Precision | None = None
     seed: int = 1
 
     def reason_to_stop(self, commands: Sequence[Command]) -> str | None:
-        """Why there are runs enough after a whole round; None while there are not."""
+        """Why the runs suffice, after a whole round; None if they do not."""
         done = min(len(command.finished) for command in commands)
         if self.until is None:
             return "" if done >= self.runs else None
@@ -60,7 +60,7 @@ def run_in_turn(
     begins: Callable[[Turn[Command]], None],
     ended: Callable[[Turn[Command], MeasuredRepeat], None],
 ) -> str:
-    """Run until there are runs enough; what has finished is in the commands, also when this is left by an exception.
+    """Run until there are enough runs. The commands hold the finished repeats, even if an exception ends this.
 
     Args:
         commands: The commands.
@@ -71,10 +71,10 @@ def run_in_turn(
         ended: Called after each repeat.
 
     Returns:
-        Why it stopped, in words; empty where that was simply the number of runs.
+        Why it stopped, in words; empty if it was the given number of runs.
 
     Raises:
-        CannotExecuteError: A command is not there or not executable.
+        CannotExecuteError: A command does not exist or is not executable.
         InterruptedBySignal: A signal asked to stop; the repeat that was running is void.
         LullError: The meter or the guard failed.
     """

@@ -1,6 +1,6 @@
-"""Looking on while repeats run: twice a second the meter's newest reading goes to whoever shows or publishes it.
+"""Observers of a measurement: twice a second they get the newest reading of the meter, to show or publish it.
 
-The sampler reads the sources; this only looks at what it has read. Without anyone to tell there is no thread at all.
+The sampler reads the sources; the watch only passes on what it has read. Without observers there is no thread.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ EVERY_S = 0.5
 
 
 class Onlooker(Protocol):
-    """Somebody who is told the newest reading."""
+    """An observer, which gets the newest reading."""
 
     def show(self, reading: NodeReading) -> None:
-        """Show it, in a thread of the watch."""
+        """Show the reading; called in a thread of the watch."""
 
     def close(self) -> None:
-        """Leave nothing behind; `show` is not called any more."""
+        """Clean up; `show` is not called any more."""
 
 
 class Watch:
-    """Tells onlookers how the measurement stands, from `with` to its end."""
+    """Passes readings and progress to observers until its `with` block ends."""
 
     def __init__(self, node: str, meter: Meter, runs: int, onlookers: Sequence[Onlooker]) -> None:
         self._meter, self._runs, self._onlookers = meter, runs, onlookers
@@ -55,14 +55,14 @@ class Watch:
             onlooker.close()
 
     def begins(self, turn: Turn[Command]) -> None:
-        """From now on, this is what runs."""
+        """Note that `turn` runs from now on."""
         self._turn = (turn, time.monotonic())
 
     def _look(self) -> None:
         while not self._end.wait(EVERY_S):
             try:
                 counted = self._meter.latest()
-            except LullError:  # the sampler's own thread failed; stop() will say it where it can be handled
+            except LullError:  # the sampler's thread failed; stop() reports it where it can be handled
                 return
             if counted is None:
                 continue
