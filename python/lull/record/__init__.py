@@ -1,9 +1,10 @@
-"""The record of a run: the folder that every part of Lull writes and reads, and nothing else.
+"""The record of a run: the folder that all parts of Lull write and read.
 
     DIR/run.json         schema-versioned: what was run, where, its repeats, every energy figure with kind and source
     DIR/samples.parquet  energy over time: repeat, time_s, node, channel, domain, kind, joules (cumulative in a repeat)
 
-`lull.record.read(Path("DIR"))` gives a `Run`, `read_samples` its table; `write` makes a record that is whole or absent.
+`lull.record.read(Path("DIR"))` returns a `Run`, `read_samples` its table; `write` makes a record that is whole or
+absent.
 """
 
 from lull.record.files import read, read_samples, write

@@ -1,8 +1,8 @@
-"""More repeats for a record that stands: `lull measure --append REC`.
+"""Add repeats to an existing record: `lull measure --append REC`.
 
-The record stays readable throughout. Its samples are replaced first, by more of them, and run.json after: whoever
-reads between the two finds the repeats that run.json names and their samples. A record has one appender at a time; its
-folder is locked, so that nothing is left when the process dies.
+The record stays readable throughout. The samples are replaced first, by a larger table, and run.json after them: a
+reader between the two finds the repeats that run.json names, with their samples. Only one process at a time adds to a
+record; it locks the folder, so the lock ends with the process.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ RETRY_S = 0.1
 
 @contextmanager
 def appending(folder: Path, wait_s: float = 0.0) -> Iterator[None]:
-    """Be the only one who adds to the record `folder`.
+    """Hold the lock for adding to the record `folder`.
 
     Raises:
-        LullError: There is no folder, or another process is adding to it for longer than `wait_s`.
+        LullError: The folder does not exist, or another process holds the lock for longer than `wait_s`.
     """
     asked = f"add to the record {folder}"
     try:
@@ -59,10 +59,10 @@ def appending(folder: Path, wait_s: float = 0.0) -> Iterator[None]:
 def check_same(
     before: Run, folder: Path, command: Sequence[str], label: str | None, hz: float, settings: Mapping[str, str]
 ) -> str:
-    """Make sure that what is about to be measured is one more of what the record holds; returns the record's label.
+    """Check that the measurement to come repeats what the record holds; return the record's label.
 
     Raises:
-        LullError: It is not; the line says in what it differs.
+        LullError: It does not; the line says what differs.
     """
     asked = f"add to the record {folder}"
     if [readable(word) for word in command] != before.command:
@@ -82,12 +82,12 @@ def check_same(
 
 
 def add_repeats(folder: Path, more: Run, samples: pa.Table) -> Run:
-    """Add the repeats of `more` to the record in `folder`, which the caller holds by `appending`.
+    """Add the repeats of `more` to the record in `folder`, which the caller has locked with `appending`.
 
     Raises:
-        LullError: They are of other nodes, sources or factors than its own, or cannot be written.
+        LullError: Their nodes, sources or factors differ from those of the record, or they cannot be written.
     """
-    import pyarrow.compute as pc  # a tenth of the start of `lull measure`
+    import pyarrow.compute as pc  # takes a tenth of the start of `lull measure`
 
     asked = f"add to the record {folder}"
     before = record.read(folder)
@@ -106,10 +106,10 @@ def add_repeats(folder: Path, more: Run, samples: pa.Table) -> Run:
 
 
 def replace_record(folder: Path, run: Run, samples: pa.Table) -> None:
-    """Write a record over an earlier state of itself, with fewer repeats.
+    """Replace an earlier state of a record, which has fewer repeats.
 
     Raises:
-        LullError: It cannot be written; the earlier state stands.
+        LullError: It cannot be written; the earlier state remains.
     """
     _replace(f"add to the record {folder}", folder, run, as_samples(samples))
 
@@ -137,12 +137,12 @@ def _check_alike(asked: str, before: Run, more: Run) -> None:
     if more.command != before.command:
         raise LullError(asked, f"its command is {shlex.join(before.command)}", REMEDY)
     if more.factors != before.factors:
-        raise LullError(asked, "its factors are others", REMEDY)
+        raise LullError(asked, "its factors differ", REMEDY)
     old, new = ({host.node: host for host in run.hosts} for run in (before, more))
     if old.keys() != new.keys():
         raise LullError(asked, f"its nodes are {', '.join(old)}, these are {', '.join(new)}", REMEDY)
     for name, host in old.items():
-        # The same machine after a reboot is the same machine.
+        # A machine stays the same after a reboot.
         other = new[name].model_copy(update={"clock_error_s": host.clock_error_s, "boot_id": host.boot_id})
         if other != host:
             what = next(field for field in type(host).model_fields if getattr(host, field) != getattr(other, field))

@@ -1,4 +1,4 @@
-"""What the choices of the runtime came to: medians over the repeats of a record."""
+"""The results of the runtime's choices: medians over the repeats of a record."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lull.record.schema import Alternative, Choice, Repeat
 
 @dataclass(frozen=True)
 class TypicalAlternative:
-    """An alternative, each figure the median over the jobs that have it."""
+    """An alternative; each figure is the median over the jobs that have it."""
 
     name: str
     predicted_ns: float | None
@@ -21,7 +21,7 @@ class TypicalAlternative:
 
     @property
     def error(self) -> float | None:
-        """How far the prediction by the machine's constants was off what was observed; a share of the latter."""
+        """Relative error of the prediction by the machine's constants: predicted / observed - 1."""
         if self.predicted_ns is None or not self.observed_ns:
             return None
         return self.predicted_ns / self.observed_ns - 1
@@ -29,7 +29,7 @@ class TypicalAlternative:
 
 @dataclass(frozen=True)
 class TypicalChoice:
-    """A choice in the median of the jobs of a record."""
+    """A choice; its figures are medians over the jobs of a record."""
 
     choice: str
     where: str
@@ -41,17 +41,17 @@ class TypicalChoice:
 
     @property
     def name(self) -> str:
-        """The choice, with the operations that it is about."""
+        """The choice, with the operations to which it applies."""
         return f"{self.choice}, {self.where}" if self.where else self.choice
 
     @property
     def taken(self) -> TypicalAlternative:
-        """What was taken most often."""
+        """The alternative taken most often."""
         return max(self.alternatives, key=lambda alternative: alternative.operations)
 
 
 def typical_choices(repeats: Iterable[Repeat]) -> list[TypicalChoice]:
-    """The choices of all jobs, in the order in which they were told."""
+    """The choices of all jobs, in the order of the records."""
     jobs: dict[tuple[str, str], list[Choice]] = {}
     for repeat in repeats:
         for choice in repeat.choices:

@@ -1,7 +1,7 @@
-"""A record on disk: written whole or not at all, and read with every fault in one line.
+"""A record on disk: written whole or not at all; reading reports every fault in one line.
 
-`write` fills a hidden folder beside the target, syncs it and renames it into place, so a killed process leaves either
-no record or a complete one. `read` refuses a truncated, newer or foreign file.
+`write` fills a hidden folder next to the target, syncs it and renames it into place, so a killed process leaves either
+no record or a complete one. `read` rejects a truncated, newer or foreign file.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def write(folder: Path, run: Run, samples: pa.Table, beside: Mapping[str, bytes]
     """Write a record so that it is whole or absent.
 
     Args:
-        folder: Where the record shall stand; must not exist yet, or be an empty folder.
-        run: What goes into run.json.
-        samples: What goes into samples.parquet, in `SAMPLES_SCHEMA`.
-        beside: Further files by name, e.g. the simulation.json of a simulation.
+        folder: Folder of the record; must not exist yet, or be empty.
+        run: Content of run.json.
+        samples: Content of samples.parquet, in `SAMPLES_SCHEMA`.
+        beside: More files by name, e.g. the simulation.json of a simulation.
 
     Raises:
         LullError: The folder is taken, cannot be written, or the disk is full.
@@ -63,7 +63,7 @@ def write(folder: Path, run: Run, samples: pa.Table, beside: Mapping[str, bytes]
 
 
 def synced(path: Path) -> None:
-    """Make what is in a file, or the names in a folder, outlast a crash of the machine."""
+    """Sync a file, or the names in a folder, so that they survive a crash of the machine."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -72,7 +72,7 @@ def synced(path: Path) -> None:
 
 
 def read(folder: Path) -> Run:
-    """Read run.json of a record, of this schema or an older one.
+    """Read the run.json of a record, in this schema or an older one.
 
     Raises:
         LullError: There is no record, it is not whole, or it was written by a newer Lull; the line says which.
@@ -100,7 +100,7 @@ def read(folder: Path) -> Run:
         raise LullError(asked, f"its schema is {version}", "schemas begin at 1: is it damaged?")
     try:
         return Run.model_validate(upgraded(content))
-    except AttributeError as error:  # a step met something of another form
+    except AttributeError as error:  # a step found content of an unexpected form
         raise LullError(asked, f"{RUN_FILE} is not a valid record of schema {version}") from error
     except ValidationError as error:
         first = error.errors()[0]
@@ -109,7 +109,7 @@ def read(folder: Path) -> Run:
 
 
 def read_samples(folder: Path) -> pa.Table:
-    """Read samples.parquet of a record, in `SAMPLES_SCHEMA`.
+    """Read the samples.parquet of a record, in `SAMPLES_SCHEMA`.
 
     Raises:
         LullError: It is missing or damaged.
@@ -121,5 +121,5 @@ def read_samples(folder: Path) -> pa.Table:
 
 
 def as_samples(table: pa.Table) -> pa.Table:
-    """The table in `SAMPLES_SCHEMA`; a cast, even to the same types, imports all of Arrow's functions."""
+    """The table in `SAMPLES_SCHEMA`, cast only if needed: a cast imports all of Arrow's functions."""
     return table if table.schema.equals(SAMPLES_SCHEMA) else table.cast(SAMPLES_SCHEMA)

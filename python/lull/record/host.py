@@ -1,4 +1,4 @@
-"""The machine this process runs on, as a record names it."""
+"""The machine that this process runs on, as a record describes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lull.record.schema import Host
 
-# Of Arm's cores, which /proc/cpuinfo names by number alone (MIDR_EL1, in the reference manual of each core).
+# Names of Arm's cores; /proc/cpuinfo gives only their numbers (MIDR_EL1, in the reference manual of each core).
 _IMPLEMENTERS = {0x41: "Arm", 0x46: "Fujitsu", 0x48: "HiSilicon", 0x4E: "NVIDIA", 0x51: "Qualcomm", 0xC0: "Ampere"}
 _ARM_PARTS = {
     0xD08: "Cortex-A72",
@@ -20,7 +20,7 @@ _ARM_PARTS = {
 
 
 def processor_in(cpuinfo: str) -> str:
-    """The processor that the text of /proc/cpuinfo names: its model, or on Arm who made the core, and which it is."""
+    """The processor that the text of /proc/cpuinfo names: its model, or on Arm the maker and name of the core."""
     said: dict[str, str] = {}
     for line in cpuinfo.splitlines():
         key, _, value = line.partition(":")
@@ -36,7 +36,7 @@ def processor_in(cpuinfo: str) -> str:
 
 
 def this_host() -> Host:
-    """The machine this process runs on, from /proc."""
+    """The machine that this process runs on, from /proc."""
 
     def first_line(path: str) -> str:
         try:

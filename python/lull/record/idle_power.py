@@ -1,7 +1,8 @@
-"""The idle power of a record's nodes: what they would have drawn without the program, taken from its `idle` powers.
+"""The idle power of a record's nodes: what they would draw without the program, from the record's `idle` powers.
 
-An idle power belongs to an energy only when both cover the same: one node and one channel, or one sum of channels. So
-idle powers of parts are added exactly as energies of parts are, by `lull.record.totals`, nothing twice.
+An idle power applies to an energy only if both cover the same node and the same channel or sum of channels. Idle powers
+of parts are therefore added by the same rule as energies of parts, that of `lull.record.totals`, which counts nothing
+twice.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from lull.record.totals import add, node_totals
 
 @dataclass(frozen=True)
 class IdleOfNodes:
-    """Idle power of several nodes together, with the systematic band of its sources."""
+    """Idle power of several nodes, with the systematic band of its sources."""
 
     watts: float
     low_w: float
     high_w: float
     kind: EnergyKind
-    seconds: float  # how long it was measured, at the least, on any of the nodes
+    seconds: float  # the shortest time of measurement among the nodes
 
 
 class IdlePowers:
@@ -32,17 +33,17 @@ class IdlePowers:
         for idle in powers:
             place = (idle.node, idle.channel)
             self._seconds[place] = self._seconds.get(place, 0.0) + idle.seconds
-        # The energy of one second is the power, so that energies and idle powers add up by one rule.
+        # Powers are kept as energies of one second, so that one rule adds both.
         merged = [_of_a_second(powers, *place) for place in self._seconds]
         self._known = {(energy.node, energy.channel): energy for energy in [*node_totals(merged), *merged]}
 
     def watts(self, node: str, channel: str) -> float | None:
-        """The idle power of one channel, or of a total as it is named; None where it is unknown."""
+        """The idle power, in watts, of one channel, or of a total by its name; None if unknown."""
         found = self._known.get((node, channel))
         return None if found is None else found.joules
 
     def of(self, parts: Sequence[Energy]) -> IdleOfNodes | None:
-        """The idle power of just what `parts`, the totals of the nodes, cover; None where any of it is unknown."""
+        """The idle power of what `parts`, the totals of the nodes, cover; None if it is unknown for one of them."""
         found = [energy for part in parts if (energy := self._known.get((part.node, part.channel))) is not None]
         if not found or len(found) < len(parts):
             return None
@@ -58,7 +59,7 @@ class IdlePowers:
 
 
 def _of_a_second(powers: Sequence[IdlePower], node: str, channel: str) -> Energy:
-    """The idle powers of one channel, averaged by the time they were measured for, as the energy of one second."""
+    """The mean idle power of one channel, weighted by the times of measurement, as the energy of one second."""
     same = [idle for idle in powers if (idle.node, idle.channel) == (node, channel)]
     total = sum(idle.seconds for idle in same)
 

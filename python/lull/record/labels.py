@@ -1,4 +1,4 @@
-"""Labels of records that tell them apart."""
+"""Distinct labels of records."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from lull.record.schema import Run
 
 
 def distinct(folders: Sequence[Path], runs: Sequence[Run]) -> list[Run]:
-    """The runs with labels that tell them apart."""
+    """The runs, with distinct labels."""
     names = told_apart([run.label for run in runs], folders)
     return [run.model_copy(update={"label": name}) for run, name in zip(runs, names, strict=True)]
 
 
 def told_apart(labels: Sequence[str], folders: Sequence[Path | None]) -> list[str]:
-    """The labels; where some are alike the folder's name, or its whole path, and without a folder a number behind."""
+    """Distinct labels: equal ones become the folder's name or its path, or get a number if there is no folder."""
     names = list(labels)
     for of in (lambda folder: folder.resolve().name, str):
         names = [

@@ -1,8 +1,8 @@
-"""The parts of the nodes of one job become one record: energy by node, nothing twice, times on one axis.
+"""Merge the parts of a job's nodes into one record: energy by node, counted once, and times on one axis.
 
-What needs no clock in common uses none: the wall time is the longest of the nodes' own, a region's energy on a node is
-that of this node's visits, by its own clock. Only the places on the time axis (`begin_s`, `end_s`, `time_s` of samples)
-rest on the nodes' clocks agreeing; `clock_error_s` of a host says how well.
+Most figures need no common clock: the wall time is the longest among the nodes, and a region's energy on a node is that
+of the visits there, each by the node's own clock. Only positions on the time axis (`begin_s`, `end_s`, `time_s` of
+samples) rely on the agreement of the nodes' clocks, of which `clock_error_s` of a host gives the error.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from lull.record.totals import node_totals
 
 @dataclass(frozen=True)
 class MergedRecord:
-    """The record of a job, or why there is none, and what is wrong with it, in words."""
+    """The record of a job, if there is one, and its problems in words."""
 
-    run: Run | None  # None: no rank ran to an end of its own
+    run: Run | None  # None: no rank ran to its end
     samples: pa.Table
     problems: list[str] = field(default_factory=list)
     missing: list[int] = field(default_factory=list)  # ranks without a report
 
 
 def merge(handed: Sequence[NodeRecord], size: int, *, alone: bool = False) -> MergedRecord:
-    """One record of the parts, which are in the order of their lowest ranks.
+    """Merge the parts, given in the order of their lowest ranks, into one record.
 
     Args:
-        handed: The parts.
+        handed: The parts that the nodes have submitted.
         size: Ranks of the job.
-        alone: Whether nothing was ever heard of other ranks than those of the one part: they are not measured.
+        alone: Whether no other rank than those of the one part ever reported: the others are not measured.
     """
     parts = _told_apart(handed)
     problems = list(dict.fromkeys(line for of in parts for line in of.part.warnings))
@@ -92,7 +92,7 @@ def _failed_in_words(failed: Sequence[int], stopped: Sequence[int], ranks: dict[
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """Numbers in order as people write them: `0-3, 7`."""
+    """Ordered numbers in the usual notation: `0-3, 7`."""
     found: list[list[int]] = []
     for number in numbers:
         if found and number == found[-1][1] + 1:
@@ -118,7 +118,7 @@ def _missing_in_words(missing: Sequence[int], ranks: dict[int, Rank]) -> str:
 
 
 def _told_apart(handed: Sequence[NodeRecord]) -> list[NodeRecord]:
-    """The parts with a name of its own for each node: two machines may be called the same."""
+    """The parts, with a distinct name for each node: two machines may have the same name."""
     boots: dict[str, list[str]] = {}
     for of in handed:
         known = boots.setdefault(of.part.node, [])
@@ -142,7 +142,7 @@ def _renamed(of: NodeRecord, node: str) -> NodeRecord:
 
 
 def _shifts(ran: Sequence[NodeRecord]) -> list[float]:
-    """Where each part's repeat begins on the axis of all: seconds after the first. One boot is one clock."""
+    """The begin of each part's repeat on the common axis: seconds after the first. Parts of one boot share a clock."""
     offsets: dict[str, int] = {}
     begins = []
     for of in ran:
@@ -152,7 +152,7 @@ def _shifts(ran: Sequence[NodeRecord]) -> list[float]:
 
 
 def _apart(ran: Sequence[NodeRecord], shifts: Sequence[float]) -> list[str]:
-    """A line for every node that by its clock was at work at another time than the first."""
+    """A line for every node whose clock says that it ran at another time than the first."""
     first_end = shifts[0] + ran[0].run.repeats[0].wall_s
     found = []
     for of, shift in zip(ran, shifts, strict=True):
@@ -166,7 +166,7 @@ def _apart(ran: Sequence[NodeRecord], shifts: Sequence[float]) -> list[str]:
 
 
 def _one_meter_each(ran: Sequence[NodeRecord]) -> list[NodeRecord]:
-    """For every node the part whose meter ran longest: its energy is counted, that of another reader is not."""
+    """For every node the part whose meter ran longest; only its energy is counted, not that of another reader."""
     longest: dict[tuple[str, str], NodeRecord] = {}
     for of in ran:
         node = (of.part.node, of.part.boot_id)
@@ -269,7 +269,7 @@ def _shifted(samples: pa.Table, shift_s: float) -> pa.Table:
 
 
 def channels_of(run: Run) -> set[tuple[str, str, str, str]]:
-    """The channels of a record, by what a reading of them stands for."""
+    """The channels of a record, each by the fields that give its readings their meaning."""
 
     def identity(channel: Channel) -> tuple[str, str, str, str]:
         return channel.node, channel.name, channel.domain.value, channel.kind.value

@@ -1,7 +1,8 @@
-"""Metrics of several processes become one, in the way that the program named with each.
+"""Combine the metrics of several processes into one, as the program requested for each.
 
-Processes must agree on a metric's unit and way. One about which they differ is disputed: it is left out, with a line
-that says so, and stays out when nodes are merged, because the figures of some of the processes are not the job's.
+Processes must agree on the unit and the combination of a metric. Otherwise the metric is disputed: it is left out, with
+a line that says so, and remains left out when nodes are merged, because figures of some processes do not describe the
+job.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from lull.record import Combination, Metric
 
 @dataclass
 class Combined:
-    """Metrics by name, and for every disputed name the line about it."""
+    """Metrics by name, and for every disputed name the line that explains it."""
 
     metrics: dict[str, Metric] = field(default_factory=dict)
     disputed: dict[str, str] = field(default_factory=dict)
 
 
 def combine(reported: Iterable[tuple[str, Metric]], disputed: Collection[str] = ()) -> Combined:
-    """One metric for each name among those `reported` by processes or for parts of the job.
+    """Combine the metrics that processes or parts of the job have `reported` into one for each name.
 
     Args:
         reported: Name and figure.
-        disputed: Names that are disputed already, and said to be: they are left out.
+        disputed: Names of metrics that are disputed and reported as such already: they are left out.
     """
     by_name: dict[str, list[Metric]] = {}
     for name, metric in reported:
@@ -42,7 +43,7 @@ def combine(reported: Iterable[tuple[str, Metric]], disputed: Collection[str] = 
 
 
 def _dispute(name: str, metrics: list[Metric]) -> str:
-    """Why these cannot become one; empty when they can."""
+    """Why these metrics cannot be combined; empty if they can."""
     units = list(dict.fromkeys(metric.unit for metric in metrics))
     ways = list(dict.fromkeys(metric.combination for metric in metrics))
     if len(units) > 1:
@@ -53,11 +54,11 @@ def _dispute(name: str, metrics: list[Metric]) -> str:
         found = "report one value each, and none says how they combine"
     else:
         return ""
-    return f"metric {name} is left out: processes {found}; give each meaning a name of its own"
+    return f"metric {name} is left out: processes {found}; use a separate name for each meaning"
 
 
 def _one(metrics: list[Metric]) -> Metric:
-    """One of those that agree, weighed by processes."""
+    """Combine metrics that agree, weighted by processes."""
     processes = sum(metric.processes for metric in metrics)
     values = [metric.value for metric in metrics]
     match metrics[0].combination:

@@ -1,4 +1,4 @@
-"""A JSON file that is one model, such as simulation.json: read whole, or refused with a line."""
+"""Read a JSON file that holds one model, such as simulation.json; a damaged one is rejected with a line."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def read_model(path: Path, model: type[M], asked: str, again: str) -> M:
 
     Args:
         path: The file.
-        model: Its form.
-        asked: Begins the errors.
-        again: What to do where it is damaged.
+        model: The class of its content.
+        asked: The action, with which errors begin.
+        again: The fix if the file is damaged.
 
     Raises:
         LullError: It is missing or damaged.

@@ -1,4 +1,4 @@
-"""Where a record goes: a folder of its own, found writable before anything is measured."""
+"""The new folder of a record, checked for write access before the measurement."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from lull.base.errors import LullError, describe_os_error
 
 
 def check_free(folder: Path) -> None:
-    """Make sure that a record can later be written to `folder`; makes no folder yet.
+    """Check that a record can later be written to `folder`, without creating the folder.
 
     Raises:
-        LullError: Something is there already, or its parent cannot be written.
+        LullError: The folder exists already, or its parent cannot be written.
     """
     asked = f"write the record {folder}"
     try:
@@ -26,7 +26,7 @@ def check_free(folder: Path) -> None:
 
 
 def default_folder(label: str, now: datetime) -> Path:
-    """results/<label>-<time>, with a number behind it when that is taken."""
+    """results/<label>-<time>, followed by a number if that is taken."""
     base = Path("results") / f"{label}-{now:%Y%m%d-%H%M%S}"
     folder, number = base, 1
     while folder.exists():

@@ -1,4 +1,4 @@
-"""What a reader must know of a record's repeats before believing their medians, each as one line."""
+"""Warnings about the repeats of a record that a reader of its medians must know, one line each."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from lull.record.schema import Repeat, Run, succeeded
 from lull.statistics import formatting
 from lull.statistics.groups import first_differs, two_groups
 
-OTHERS = 0.05  # of the CPUs: from here on the load of others is worth a line
+OTHERS = 0.05  # share of the CPUs above which the load by other programs is reported
 
 
 def notes(run: Run) -> list[str]:
-    """All of them, of the repeats that succeeded."""
+    """All warnings about the successful repeats."""
     cores = sum(host.cores for host in run.hosts)
     return [*notes_of_times(run.repeats), *_left_behind(run.succeeded), *_others(run.succeeded, cores), *_visits(run)]
 
 
 def notes_of_times(repeats: Sequence[Repeat]) -> list[str]:
-    """Whether the first repeat, or one of two groups of repeats, did other work than the others."""
+    """Warnings if the first repeat, or one of two groups of repeats, did other work than the others."""
     good = succeeded(repeats)
     for what, values in (("", [one.wall_s for one in good]), (" of CPU time", [one.cpu_s for one in good])):
         if first_differs(values):

@@ -1,7 +1,7 @@
-"""What the output of a job cost by role: the figures in its record, and energy by the share of the processes' CPU time.
+"""The cost of a job's output by role: the figures in its record, and energy by share of the processes' CPU time.
 
-No meter sees a role. What it took is the energy of the processors over the program's run times (CPU seconds of the role
-/ CPU seconds of clients and servers); so its kind is `derived`, or weaker where that energy's kind is.
+No meter measures a role. Its energy is that of the processors over the run of the program, times CPU seconds of the
+role / CPU seconds of clients and servers. Its kind is `derived`, or weaker if the kind of the processors' energy is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lull.record.share import TypicalEnergy, energy_of_share, typical_energy
 
 @dataclass(frozen=True)
 class OutputOfRole:
-    """A row of the table, each figure the median over the repeats; None: the role has no such time."""
+    """A row of the table. Each figure is the median over the repeats; None: the role has no such time."""
 
     role: str
     processes: int
@@ -27,19 +27,19 @@ class OutputOfRole:
     cpu_s: float
     files: float
     bytes: float
-    energy: TypicalEnergy | None  # None: a repeat has none
+    energy: TypicalEnergy | None  # None if a repeat has none
 
 
 @dataclass(frozen=True)
 class TypicalOutput:
-    """What output cost in the median of several repeats."""
+    """The cost of output, as medians over several repeats."""
 
-    approach: str  # several, if jobs had several
+    approach: str  # several if the jobs used several
     roles: list[OutputOfRole]  # clients, then servers if there are any
 
 
 def typical_output(repeats: Iterable[Repeat]) -> TypicalOutput | None:
-    """The median over those of `repeats` that hold what output cost; None where none does."""
+    """The medians over those of `repeats` that contain the cost of output; None if none does."""
     held = [repeat for repeat in repeats if repeat.output]
     if not held:
         return None

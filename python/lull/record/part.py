@@ -1,7 +1,7 @@
-"""One node's part of the record of a job, from which `lull.record.merging` makes the whole.
+"""One node's part of the record of a job; `lull.record.merging` merges the parts.
 
-Times are taken by CLOCK_MONOTONIC, which starts anew on every machine; an anchor, the same moment by CLOCK_MONOTONIC
-and by CLOCK_REALTIME, puts them on an axis that nodes have in common as far as their clocks agree.
+Times are taken by CLOCK_MONOTONIC, whose origin differs between machines. An anchor, which is one moment by both
+CLOCK_MONOTONIC and CLOCK_REALTIME, converts them to a common axis, as exactly as the nodes' clocks agree.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class _Part(BaseModel):
 
 
 class Anchor(_Part):
-    """One moment by both clocks, in nanoseconds, known to `width_ns`."""
+    """One moment by both clocks, in nanoseconds, with the uncertainty `width_ns`."""
 
     monotonic_ns: int
     realtime_ns: int
@@ -27,28 +27,28 @@ class Anchor(_Part):
 
     @property
     def offset_ns(self) -> int:
-        """What must be added to CLOCK_MONOTONIC for CLOCK_REALTIME."""
+        """CLOCK_REALTIME minus CLOCK_MONOTONIC, in nanoseconds."""
         return self.realtime_ns - self.monotonic_ns
 
 
 class NodePart(_Part):
-    """What one node adds to the record of a job, beside a record of its own."""
+    """What one node contributes to the record of a job, in addition to a record of the node."""
 
     node: str
     boot_id: str
     zero_ns: int  # CLOCK_MONOTONIC when its repeat began
     first: Anchor
     last: Anchor
-    clock_error_s: float | None  # by which the kernel thinks CLOCK_REALTIME may be off; None: it is not disciplined
+    clock_error_s: float | None  # the kernel's estimate of the error of CLOCK_REALTIME; None: it is not synchronized
     size: int  # ranks of the whole job
     ranks: list[Rank]
     interrupted: list[int] = []  # ranks that a signal asked to stop
     warnings: list[str] = []
-    disputed: list[str] = []  # metrics about which its processes differ
+    disputed: list[str] = []  # metrics on which its processes disagree
 
     @property
     def error_s(self) -> float | None:
-        """How far a time of this node may be off on the axis of all nodes; None: that is not known."""
+        """The possible error of this node's times on the common axis, in seconds; None if unknown."""
         if self.clock_error_s is None:
             return None
         moved = abs(self.last.offset_ns - self.first.offset_ns)
@@ -57,7 +57,7 @@ class NodePart(_Part):
 
 @dataclass(frozen=True)
 class NodeRecord:
-    """What a node has handed in."""
+    """What a node has submitted."""
 
     part: NodePart
     run: Run

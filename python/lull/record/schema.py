@@ -1,7 +1,7 @@
-"""The form of a record: what run.json and samples.parquet hold. A change of its meaning raises `SCHEMA`.
+"""The form of a record: the content of run.json and samples.parquet. A change of meaning increments `SCHEMA`.
 
-Units are in the field names: `_s` seconds, `_j` joules, `_w` watts; bytes are plain counts. An energy figure without a
-kind does not exist: see `EnergyKind`, ordered from the most to the least direct.
+Units are in the field names: `_s` seconds, `_j` joules, `_w` watts; bytes are plain counts. Every energy figure has a
+kind: see `EnergyKind`, ordered from the most to the least direct.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class EnergyKind(StrEnum):
 
 
 def weakest(kinds: list[EnergyKind]) -> EnergyKind:
-    """The kind that labels a sum: its least direct part. `kinds` must not be empty."""
+    """The kind of a sum: that of its least direct part. `kinds` must not be empty."""
     order = list(EnergyKind)
     return max(kinds, key=order.index)
 
@@ -65,7 +65,7 @@ class Model(BaseModel):
 
 
 class Host(Model):
-    """One node a run used."""
+    """One node that a run used."""
 
     node: str
     boot_id: str
@@ -73,25 +73,25 @@ class Host(Model):
     cores: int = Field(ge=1)
     memory_bytes: int = Field(ge=0)
     kernel: str
-    clock_error_s: float | None = Field(default=None, ge=0)  # how far its clock may be off the first host's
+    clock_error_s: float | None = Field(default=None, ge=0)  # possible error of its clock relative to the first host's
 
 
 class Channel(Model):
     """One stream of energy readings on one node."""
 
     name: str  # unique on its node, e.g. "powercap:package-0", "net:eth0", "estimate:package"
-    source: str  # the source it belongs to, e.g. "powercap"
+    source: str  # its source, e.g. "powercap"
     node: str
     domain: Domain
     kind: EnergyKind
-    interval_s: float = Field(ge=0)  # how often the value changes by itself; 0: at every reading
-    basis: str  # where the figure comes from: a path, or coefficients with their citation
+    interval_s: float = Field(ge=0)  # interval at which the value changes; 0: at every reading
+    basis: str  # origin of the figure: a path, or coefficients with their citation
 
 
 class Energy(Model):
     """Energy of one channel, or of a labelled sum of channels, over a repeat or a region.
 
-    `low_j` and `high_j` bound the systematic uncertainty of the source: a band of its own, not shrunk by repeats.
+    `low_j` and `high_j` bound the systematic uncertainty of the source, which repeats do not reduce.
     """
 
     node: str
@@ -101,20 +101,20 @@ class Energy(Model):
     joules: float = Field(ge=0)
     low_j: float = Field(ge=0)
     high_j: float = Field(ge=0)
-    bytes: int | None = Field(default=None, ge=0)  # what crossed the wire, for the domain `wire`
+    bytes: int | None = Field(default=None, ge=0)  # bytes that crossed the wire, for the domain `wire`
     wraps: int = Field(default=0, ge=0)
     gaps: int = Field(default=0, ge=0)
     resets: int = Field(default=0, ge=0)
     stale: int = Field(default=0, ge=0)
-    lower_bound: bool = False  # a reset hid part of it: the truth is at least this
+    lower_bound: bool = False  # a reset hid part of the energy: the true value is at least this
 
 
 class IdlePower(Model):
-    """Power of one channel, or of a labelled sum of channels, while nothing of the program ran on the node."""
+    """Power of one channel, or of a labelled sum of channels, while no process of the program ran on the node."""
 
     node: str
     domain: Domain
-    channel: str  # as in an energy: a channel's name, or the sum in words: "package + dram"
+    channel: str  # a channel's name, or the sum in words, as in an energy: "package + dram"
     kind: EnergyKind
     watts: float = Field(ge=0)
     low_w: float = Field(ge=0)  # systematic band of the source
@@ -123,123 +123,123 @@ class IdlePower(Model):
 
 
 class Combination(StrEnum):
-    """How the figures of several processes become one metric."""
+    """How the figures of several processes are combined into one metric."""
 
     SUM = "sum"
-    MEAN = "mean"  # over processes, each counting the same
+    MEAN = "mean"  # over processes, with equal weights
     MIN = "min"
     MAX = "max"
 
 
 class Metric(Model):
-    """A figure the program reported itself, e.g. the number of updates it made."""
+    """A figure that the program reported, e.g. the number of updates it made."""
 
     value: float
     unit: str = ""
-    combination: Combination | None = None  # of several processes' figures; None: it is of the run as a whole
-    processes: int = Field(default=1, ge=1)  # that reported it
+    combination: Combination | None = None  # of the processes' figures; None: the metric describes the run as a whole
+    processes: int = Field(default=1, ge=1)  # number of processes that reported it
 
 
 class RegionShare(Model):
-    """What one PE did in a region. It tells who was busy there, not whose the energy was: that is the node's."""
+    """A PE's share of a region. It shows which PEs were busy, not which PE used the energy: that is the node's."""
 
     node: str
-    pe: int | None = None  # None: it was not started by a launcher
+    pe: int | None = None  # None: the process was not started by a launcher
     cpu_s: float = Field(ge=0)
-    share: float = Field(ge=0, le=1)  # of the CPU time that all PEs of the node spent in the region; 0 when none did
+    share: float = Field(ge=0, le=1)  # of the CPU time that all PEs of the node spent in the region; 0 if none did
 
 
 class Region(Model):
-    """A named part of the program. Times are seconds since the repeat began, over all PEs: first begin, last end.
+    """A named part of the program. Times are seconds since the repeat began: first begin and last end over all PEs.
 
     A region entered several times has `count` > 1 and `wall_s` is the sum over its visits of (last end - first begin).
-    On several nodes `wall_s` is that of the node where it is longest, and each node's energy is that of its own visits.
+    On several nodes, `wall_s` is that of the node where it is longest, and each node's energy is that of its visits.
     """
 
     name: str
     begin_s: float
     end_s: float
     wall_s: float = Field(ge=0)
-    cpu_s: float = Field(ge=0)  # CPU time of all PEs inside it
+    cpu_s: float = Field(ge=0)  # CPU time of all PEs in the region
     count: int = Field(ge=1)
     pes: int = Field(ge=1)
     energy: list[Energy]
-    shares: list[RegionShare] = []  # a PE each
+    shares: list[RegionShare] = []  # one per PE
 
 
 class Rank(Model):
-    """One process of a job in which each process was started below a `lull measure` of its own."""
+    """One process of a job whose launcher started a `lull measure` for each process."""
 
     rank: int = Field(ge=0)
-    node: str = ""  # empty: it is not known where it ran
-    begin_s: float | None = None  # since the repeat began; None: it never began, or left no report
+    node: str = ""  # empty: unknown
+    begin_s: float | None = None  # seconds since the repeat began; None: it never began, or left no report
     end_s: float | None = None
     cpu_s: float = Field(default=0, ge=0)
-    exit_code: int | None = None  # as a shell would see it; None: no report
+    exit_code: int | None = None  # as in a shell; None: no report
 
 
 class WaitingRow(Model):
-    """What waiting for one operation, of one range of sizes or at one call site, cost; summed over PEs.
+    """The cost of waiting for one operation, of one range of sizes or at one call site, summed over PEs.
 
-    CPU seconds are those of the waiting thread, in its waits.
+    CPU seconds are those that the waiting thread spent in its waits.
     """
 
     operation: str  # e.g. "put", "get", "barrier", "MPI_Recv"
-    site: str = ""  # of MPI: where it is called, "FUNCTION+OFFSET" or "FILE+OFFSET" of the program
-    up_to_bytes: int = Field(ge=0)  # the end of its range of sizes, a power of two; 0: it has no size
-    count: int = Field(ge=0)  # of operations, waited for or not
+    site: str = ""  # for MPI: the call site in the program, "FUNCTION+OFFSET" or "FILE+OFFSET"
+    up_to_bytes: int = Field(ge=0)  # upper end of the range of sizes, a power of two; 0: no size
+    count: int = Field(ge=0)  # number of operations, with or without a wait
     bytes: int = Field(ge=0)
-    waits: int = Field(ge=0)  # that were not over at once
+    waits: int = Field(ge=0)  # number of waits that did not end at once
     waited_s: float = Field(ge=0)
-    asleep_s: float = Field(ge=0)  # of the seconds waited
+    asleep_s: float = Field(ge=0)  # part of waited_s
     cpu_s: float = Field(ge=0)
     sleeps: int = Field(ge=0)
     timeouts: int = Field(
         ge=0
-    )  # sleeps that ended by LULL_WAIT_TIMEOUT_MS, or after the 10 ms that MPI programs sleep at most
-    missed: int = Field(ge=0)  # time-outs that found what they waited for: a wake-up nobody sent
+    )  # sleeps that ended by LULL_WAIT_TIMEOUT_MS, or after 10 ms, the longest sleep in MPI programs
+    missed: int = Field(ge=0)  # sleeps that timed out although the awaited data was there (missed wake-ups)
 
 
 class RewrittenPuts(Model):
     """Puts to other nodes that the OpenSHMEM runtime rewrote (LULL_TRANSFORM); sums over PEs."""
 
-    coalesced_puts: int = Field(ge=0)  # that left in a message with others
+    coalesced_puts: int = Field(ge=0)  # puts sent in one message with others
     coalesced_bytes: int = Field(ge=0)
-    messages: int = Field(ge=0)  # in which they left
-    late_messages: int = Field(ge=0)  # of these, such that left by their deadline (LULL_COALESCE_US)
-    copied_puts: int = Field(ge=0)  # blocking ones whose source was copied
+    messages: int = Field(ge=0)  # messages that carried them
+    late_messages: int = Field(ge=0)  # messages sent because their deadline had passed (LULL_COALESCE_US)
+    copied_puts: int = Field(ge=0)  # blocking puts whose source was copied
     copied_bytes: int = Field(ge=0)
 
 
 class TransfersByRdma(Model):
-    """Transfers to other nodes that the network carried out by itself (LULL_RDMA); sums over PEs."""
+    """Transfers to other nodes that the network carried out without the target's CPU (LULL_RDMA); sums over PEs."""
 
     puts: int = Field(ge=0)
     put_bytes: int = Field(ge=0)
     gets: int = Field(ge=0)
     got_bytes: int = Field(ge=0)
-    atomics: int = Field(ge=0)  # of which the old value was wanted
-    rings: int = Field(ge=0)  # puts and atomics that woke the PE they went to, by a message: it waited for them
+    atomics: int = Field(ge=0)  # fetching atomics
+    rings: int = Field(ge=0)  # puts and atomics followed by a message that woke the target PE, which waited for them
 
 
 class Waiting(Model):
-    """What the waiting of one OpenSHMEM job, or of the ranks of one node of an MPI job, cost; counted under LULL_STATS.
+    """The cost of waiting in one OpenSHMEM job, or for the ranks of an MPI job on one node; counted under LULL_STATS.
 
-    It holds no energy: that of a row is the processors' energy in the repeat times the row's share of the CPU seconds
-    of the PEs, of a kind no better than `derived`.
+    It contains no energy. The energy of a row is the processors' energy in the repeat times the row's share of the CPU
+    seconds of the PEs, of the kind `derived` or weaker.
     """
 
-    policy: str  # as LULL_WAIT names it
-    pes: int = Field(ge=1)  # or ranks
-    nodes: int = Field(ge=1)  # emulated ones count
+    policy: str  # the value of LULL_WAIT
+    pes: int = Field(ge=1)  # number of PEs or ranks
+    nodes: int = Field(ge=1)  # emulated nodes included
     wall_s: float = Field(ge=0)  # from shmem_init to shmem_finalize, or MPI_Init to MPI_Finalize
-    cpu_s: float = Field(ge=0)  # of all PEs in this time, their progress threads included
-    progress_cpu_s: float = Field(ge=0)  # of their progress threads
-    frequency_changes: int = Field(ge=0)  # of cores, by the policies with +dvfs
+    cpu_s: float = Field(ge=0)  # of all PEs in this time, including their progress threads
+    progress_cpu_s: float = Field(ge=0)  # of the progress threads
+    frequency_changes: int = Field(ge=0)  # changes of a core's frequency by policies with +dvfs
     changing_frequency_s: float = Field(ge=0)
     rows: list[WaitingRow]
-    rewritten: RewrittenPuts | None = None  # None: it was not counted, or there were no other nodes
-    by_rdma: TransfersByRdma | None = None  # None: no network was known to do so, or it was not to
+    rewritten: RewrittenPuts | None = None  # None: not counted, or no other nodes
+    by_rdma: TransfersByRdma | None = None  # None: no network was known to do so, or RDMA was off
 
 
 class OutputAmount(Model):
@@ -250,25 +250,25 @@ class OutputAmount(Model):
 
 
 class OutputClients(Model):
-    """The processes that compute, of a job whose output is staged; sums over them."""
+    """The computing processes of a job whose output is staged; sums over them."""
 
     processes: int = Field(ge=0)
     wall_s: float = Field(ge=0)
-    compute_s: float  # of that, neither stalled nor writing
-    stall_s: float = Field(ge=0)  # in calls that begin or hand over a file, or wait for one
-    write_s: float = Field(ge=0)  # by the program itself
+    compute_s: float  # part of wall_s, neither stalled nor writing
+    stall_s: float = Field(ge=0)  # in calls that open or submit a file, or wait for one
+    write_s: float = Field(ge=0)  # in writes by the program itself
     cpu_s: float = Field(ge=0)
     handed_over: OutputAmount
     wrote_itself: OutputAmount
-    dropped: OutputAmount  # the buffer was full
-    too_large: int = Field(ge=0)  # files among those it wrote itself: larger than its share of the buffer
+    dropped: OutputAmount  # files dropped because the buffer was full
+    too_large: int = Field(ge=0)  # files that the program wrote itself because they exceeded its share of the buffer
     declined: int = Field(ge=0, default=0)  # files of kinds that are not staged
-    late: int = Field(ge=0, default=0)  # files that were open when MPI ended
-    appended: int = Field(ge=0, default=0)  # files that were opened again to be changed
+    late: int = Field(ge=0, default=0)  # files still open when MPI ended
+    appended: int = Field(ge=0, default=0)  # files that were reopened for changes
 
 
 class OutputServers(Model):
-    """The processes set aside to write; sums over them."""
+    """The processes dedicated to writing; sums over them."""
 
     processes: int = Field(ge=0)  # 0: there are none
     wall_s: float = Field(ge=0)
@@ -280,56 +280,56 @@ class OutputServers(Model):
 
 
 class Output(Model):
-    """What the output of one job cost, under `lull stage`.
+    """The cost of the output of one job under `lull stage`.
 
-    It holds no energy: that of a role is the processors' energy in the repeat times its share of the CPU seconds of
-    clients and servers, of a kind no better than `derived`.
+    It contains no energy. The energy of a role is the processors' energy in the repeat times the role's share of the
+    CPU seconds of clients and servers, of the kind `derived` or weaker.
     """
 
-    approach: str  # as LULL_STAGE names it
-    nodes: int = Field(ge=1)  # emulated ones count
-    outputs: int = Field(ge=0)  # files of a client
+    approach: str  # the value of LULL_STAGE
+    nodes: int = Field(ge=1)  # emulated nodes included
+    outputs: int = Field(ge=0)  # files of one client
     clients: OutputClients
     servers: OutputServers
 
 
 class Alternative(Model):
-    """One way in which a choice may be made. Its costs are means, in nanoseconds of a process for an operation."""
+    """One alternative of a choice. Its costs are means, in nanoseconds of a process for each operation."""
 
     name: str
-    predicted_ns: float | None = None  # by the constants of the machine alone; None: they do not say
-    corrected_ns: float | None = None  # by what the job had measured at its end; None: nobody knows
-    observed_ns: float | None = None  # of those that were timed; None: none was
-    operations: int = Field(ge=0)  # that took it
+    predicted_ns: float | None = None  # from the machine's constants alone; None: these give no prediction
+    corrected_ns: float | None = None  # with the job's corrections at its end; None: unknown
+    observed_ns: float | None = None  # mean of the timed operations; None: none was timed
+    operations: int = Field(ge=0)  # number of operations that used it
 
 
 class Choice(Model):
-    """What a choice of the runtime came to, in one job; summed over processes. Under LULL_STATS; of output always.
+    """The results of a choice of the runtime in one job, summed over processes. With LULL_STATS; for output always.
 
-    The cost of an alternative is what was observed, or else what is predicted with corrections.
+    The cost of an alternative is the observed one, or else the corrected prediction.
     """
 
     choice: str  # wait, coalesce, copy-source, rdma-put, rdma-get, route, direct, hand-over or approach
-    where: str = ""  # which of its operations; they are told apart where they are too unlike for one cost
+    where: str = ""  # the operations concerned, where operations differ too much for one cost
     per: str  # what an operation is: a put, a get, a wait, an item, a phase, a file, a client
     processes: int = Field(ge=1)
     wall_s: float = Field(ge=0)  # of the job
-    switches: int = Field(ge=0)  # how often another alternative took over
+    switches: int = Field(ge=0)  # number of changes to another alternative
     alternatives: list[Alternative]
     regret_s: float = Field(
         ge=0
-    )  # over alternatives and processes, operations times what one cost more than the best of them
+    )  # sum over alternatives and processes of operations * (cost of one - cost of the best)
 
     @property
     def regret_share(self) -> float:
-        """Of the time of all processes."""
+        """The regret as a share of the time of all processes."""
         return self.regret_s / (self.processes * self.wall_s) if self.wall_s > 0 else 0.0
 
 
 class Repeat(Model):
     """One execution of the command.
 
-    On several nodes `wall_s` is the longest of their times, each from the first begin to the last end by its own clock.
+    On several nodes, `wall_s` is the longest of their times, from the first begin to the last end by the node's clock.
     """
 
     index: int = Field(ge=0)
@@ -337,27 +337,27 @@ class Repeat(Model):
     wall_s: float = Field(ge=0)
     cpu_s: float = Field(ge=0)
     max_rss_bytes: int = Field(ge=0)
-    exit_code: int  # as a shell would see it: 128 + n for signal n
+    exit_code: int  # as in a shell: 128 + n for signal n
     energy: list[Energy]  # one per channel
-    totals: list[Energy]  # per node: the energy total that counts nothing twice, and the wire beside it
+    totals: list[Energy]  # per node: the total, which counts nothing twice, and separately the wire
     regions: list[Region] = []
     metrics: dict[str, Metric] = {}
     ranks: list[Rank] = []  # empty: the command was started once, not once for each rank
-    waiting: list[Waiting] = []  # of each OpenSHMEM job in it, and each node of each MPI job; empty: without LULL_STATS
-    output: list[Output] = []  # of each job in it whose output is staged
-    choices: list[Choice] = []  # of each job in it
-    left_behind: int = Field(default=0, ge=0)  # processes that ran on when the command had ended
-    others_cpu_s: float | None = Field(default=None, ge=0)  # CPU time of everything else on the node; None: not known
-    visits_missing: int = Field(default=0, ge=0)  # to regions, by processes that left no account of them
+    waiting: list[Waiting] = []  # one per OpenSHMEM job, and per node of each MPI job; empty without LULL_STATS
+    output: list[Output] = []  # one per job whose output is staged
+    choices: list[Choice] = []  # those of each job
+    left_behind: int = Field(default=0, ge=0)  # processes that still ran after the command had ended
+    others_cpu_s: float | None = Field(default=None, ge=0)  # CPU time of everything else on the node; None: unknown
+    visits_missing: int = Field(default=0, ge=0)  # visits to regions that processes did not report
 
 
 def succeeded(repeats: Iterable[Repeat]) -> list[Repeat]:
-    """The repeats that count in medians and comparisons: a command that fails early would look fast."""
+    """The repeats used in medians and comparisons; failed ones are excluded, since an early failure looks fast."""
     return [repeat for repeat in repeats if repeat.exit_code == 0]
 
 
 class Run(Model):
-    """Everything in run.json."""
+    """The content of run.json."""
 
     schema_version: Literal[2] = Field(default=SCHEMA, alias="schema")
     lull_version: str
@@ -366,20 +366,20 @@ class Run(Model):
     created: datetime
     sampling_hz: float = Field(gt=0)
     settings: dict[str, str]  # every LULL_* setting in force
-    factors: dict[str, str | int | float] = {}  # the point of a study's matrix this run stands for
+    factors: dict[str, str | int | float] = {}  # the point of a study's matrix that this run measures
     hosts: list[Host]
     channels: list[Channel]
-    idle: list[IdlePower] = []  # per node and channel, when it was measured; node totals may stand among them
+    idle: list[IdlePower] = []  # per node and channel, if measured; may include node totals
     repeats: list[Repeat]
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, populate_by_name=True)
 
     @property
     def succeeded(self) -> list[Repeat]:
-        """The repeats that count."""
+        """The repeats used in medians and comparisons."""
         return succeeded(self.repeats)
 
 
 def is_simulated(run: Run) -> bool:
-    """Whether a record is of a simulation: nothing in it was measured."""
+    """Whether a record is that of a simulation, in which nothing was measured."""
     return bool(run.channels) and all(channel.kind is EnergyKind.SIMULATED for channel in run.channels)

@@ -1,4 +1,4 @@
-"""Energy by a share of CPU time: of what no meter sees, of the kind `derived` at best."""
+"""Energy by share of CPU time, for what no meter measures; of the kind `derived` or weaker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TypicalEnergy:
 
 
 def energy_of_share(repeat: Repeat, cpu_s: float, of_cpu_s: float) -> Energy | None:
-    """The energy of the processors in `repeat` times `cpu_s` / `of_cpu_s`; None when no meter read them there."""
+    """The energy of the processors in `repeat` times `cpu_s` / `of_cpu_s`; None if no meter read them."""
     whole = processors(repeat.energy)
     if whole is None or of_cpu_s <= 0:
         return None
@@ -36,7 +36,7 @@ def energy_of_share(repeat: Repeat, cpu_s: float, of_cpu_s: float) -> Energy | N
 
 
 def typical_energy(energies: Sequence[Energy | None]) -> TypicalEnergy | None:
-    """The median of energies, one of each repeat; None where a repeat has none."""
+    """The median of energies, one per repeat; None if a repeat has none."""
     read = [energy for energy in energies if energy is not None]
     if not read or len(read) < len(energies):
         return None

@@ -1,7 +1,7 @@
-"""Records as one tidy table: a row for each energy figure of each run, or of each region of each run.
+"""Records as one tidy table, with a row for each energy figure of each run, or of each region of each run.
 
-Every row says all that tells it from the others, so that any program can filter and group it. `COLUMNS` holds the
-columns and their meaning; behind them stand one for each factor, `factor_NAME`, and for each metric, `metric_NAME`.
+Every row contains all that distinguishes it from the others, so that any program can filter and group rows. `COLUMNS`
+holds the columns and their meaning. A column for each factor, `factor_NAME`, and each metric, `metric_NAME`, follows.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ from lull.record.idle_power import IdlePowers
 from lull.record.totals import node_totals
 
 COLUMNS: Final[dict[str, tuple[pa.DataType, str]]] = {
-    "record": (pa.string(), "folder of the record, as it was named"),
+    "record": (pa.string(), "folder of the record, as given"),
     "label": (pa.string(), "label of the run"),
-    "command": (pa.string(), "the command, its words quoted for a shell"),
+    "command": (pa.string(), "the command, quoted for a shell"),
     "run": (pa.int64(), "number of the repeat, from 1"),
     "started": (pa.timestamp("us", tz="UTC"), "when the repeat began"),
-    "exit_code": (pa.int64(), "of the command; 128 + n for signal n"),
-    "region": (pa.string(), "region of the program; empty of whole runs"),
-    "host": (pa.string(), "the node that the energy is of"),
+    "exit_code": (pa.int64(), "exit code of the command; 128 + n for signal n"),
+    "region": (pa.string(), "region of the program; empty for whole runs"),
+    "host": (pa.string(), "the node whose energy it is"),
     "processor": (pa.string(), "processor of the node"),
-    "is_total": (pa.bool_(), "whether this is a total, nothing counted twice; do not add totals to channels"),
-    "domain": (pa.string(), "what is covered: node, package, dram, gpu, nic or wire"),
+    "is_total": (pa.bool_(), "whether this is a total, which counts nothing twice; do not add totals to channels"),
+    "domain": (pa.string(), "what the energy covers: node, package, dram, gpu, nic or wire"),
     "channel": (pa.string(), "channel of the meter, or the sum in words"),
     "kind": (pa.string(), "how the energy was obtained"),
     "energy": (pa.float64(), "energy of the run or region, in `unit`"),
     "energy_low": (pa.float64(), "lower end of the source's own band, in `unit`"),
-    "energy_high": (pa.float64(), "upper end, in `unit`"),
+    "energy_high": (pa.float64(), "upper end of this band, in `unit`"),
     "unit": (pa.string(), "unit of the energies: J"),
     "time_s": (pa.float64(), "time of the run or region, s"),
-    "cpu_s": (pa.float64(), "CPU time of all its processes, s"),
-    "idle_w": (pa.float64(), "idle power of the same channel or total, W; empty where it was not measured"),
-    "bytes": (pa.int64(), "bytes sent and received, of the domain wire"),
-    "wraps": (pa.int64(), "times the counter wrapped round"),
+    "cpu_s": (pa.float64(), "CPU time of all processes, s"),
+    "idle_w": (pa.float64(), "idle power of the same channel or total, W; empty if not measured"),
+    "bytes": (pa.int64(), "bytes sent and received, for the domain wire"),
+    "wraps": (pa.int64(), "how often the counter wrapped around"),
     "gaps": (pa.int64(), "readings that failed"),
-    "resets": (pa.int64(), "times the counter began anew"),
+    "resets": (pa.int64(), "how often the counter was reset"),
     "stale": (pa.int64(), "readings that had not changed although they should have"),
     "lower_bound": (pa.bool_(), "whether a reset hid part of the energy"),
 }
@@ -61,7 +61,7 @@ def tidy_table(folders: Sequence[Path], *, regions: bool) -> pa.Table:
 
     Args:
         folders: The records.
-        regions: A row for each region instead of for whole runs.
+        regions: Whether rows describe regions instead of whole runs.
 
     Raises:
         LullError: A record cannot be read, or with `regions` none of them has a region.
@@ -70,7 +70,7 @@ def tidy_table(folders: Sequence[Path], *, regions: bool) -> pa.Table:
 
 
 def tidy_rows(runs: Sequence[tuple[str, Run]], *, regions: bool) -> pa.Table:
-    """Likewise of runs that have been read, each with the name of its record."""
+    """Like `tidy_table`, for runs that have been read, each with the name of its record."""
     found = [row for name, run in runs for row in _rows_of(name, run, regions=regions)]
     if not found and regions:
         raise LullError("export --regions", "no program marked a region", "leave it out for whole runs")
@@ -85,7 +85,7 @@ def tidy_rows(runs: Sequence[tuple[str, Run]], *, regions: bool) -> pa.Table:
 
 
 def as_csv(table: pa.Table) -> bytes:
-    """The table as CSV with a line of names; times as ISO 8601."""
+    """The table as CSV with a header line; times in ISO 8601."""
     out = io.BytesIO()
     place = table.schema.get_field_index("started")
     started = [value.as_py().isoformat() for value in table.column(place)]
@@ -94,7 +94,7 @@ def as_csv(table: pa.Table) -> bytes:
 
 
 def as_parquet(table: pa.Table) -> bytes:
-    """The table as Parquet; each column carries its meaning as metadata."""
+    """The table as Parquet; the metadata of each column holds its meaning."""
     fields = []
     for field in table.schema:
         meaning = COLUMNS[field.name][1] if field.name in COLUMNS else ""
@@ -132,7 +132,7 @@ def _rows_of(name: str, run: Run, *, regions: bool) -> Iterator[dict[str, Cell]]
 
 
 def _parts(repeat: Repeat, *, regions: bool) -> Iterator[tuple[dict[str, Cell], list[tuple[bool, Energy]]]]:
-    """The repeat, or each of its regions: time, and its energies with whether each is a total."""
+    """The repeat, or each of its regions: its times, and its energies, each with whether it is a total."""
     if not regions:
         whole: dict[str, Cell] = {"region": "", "time_s": repeat.wall_s, "cpu_s": repeat.cpu_s}
         yield whole, _labelled(repeat.totals, repeat.energy)
@@ -160,7 +160,7 @@ def _of_energy(energy: Energy) -> dict[str, Cell]:
 
 
 def _type_of(values: Sequence[Cell]) -> pa.DataType:
-    """Whole numbers, numbers or text: the narrowest that holds all values of a factor."""
+    """The narrowest type that holds all values of a factor: whole numbers, numbers or text."""
     there = [value for value in values if value is not None]
     if all(isinstance(value, int) for value in there):
         return pa.int64()

@@ -1,8 +1,8 @@
-"""The energy of a node that counts nothing twice, out of channels that overlap; and of several nodes together.
+"""The energy of a node from channels that overlap, with nothing counted twice; and that of several nodes.
 
-Every sum of joules or watts is made here: idle power and power now come as the energies of one second. Which channels
-count is said by the meter (src/meter/totals.hpp), for this as for all who print joules. The wire is
-derived, never measured apart from the node, so it stands beside the total and is not added to it; nor are network
+Every sum of joules or watts is computed here; powers are given as energies of one second. The meter
+(src/meter/totals.hpp) decides which channels count, here and everywhere else. The energy of the wire is derived and
+never measured apart from the node, so it is reported separately and not added to the total; nor is that of network
 cards (domain `nic`).
 """
 
@@ -18,10 +18,10 @@ PARTS = (Domain.PACKAGE, Domain.DRAM, Domain.GPU)
 
 
 def counted(energies: Iterable[Energy]) -> dict[str, list[Energy]]:
-    """For every node the energies that make up its total, nothing twice: what meters the node itself, else its parts.
+    """For every node, the energies that make up its total: that of a meter of the whole node, otherwise of its parts.
 
-    A meter of the node that counted less than the parts inside it is not believed. Where only accelerators are metered,
-    it is these. A node without either (only a wire, only memory) is left out: nothing is made up.
+    A meter of the node that counted less than the parts inside the node is ignored. If only accelerators are metered,
+    the total consists of these. A node with neither (only a wire, only memory) is left out, rather than guessed.
     """
     found: dict[str, list[Energy]] = {}
     for node, on_node in _by_node(energies).items():
@@ -32,10 +32,10 @@ def counted(energies: Iterable[Energy]) -> dict[str, list[Energy]]:
 
 
 def node_totals(energies: Iterable[Energy]) -> list[Energy]:
-    """Per node its total (domain `node`) and, where wire channels are, their sum (domain `wire`).
+    """For each node its total (domain `node`) and, if it has wire channels, their sum (domain `wire`).
 
-    The sum of parts is labelled in words in `channel` and by the weakest kind of its parts. Where only accelerators are
-    metered, their sum has the domain `gpu`: it is not the node's.
+    `channel` names the parts of a sum in words; its kind is the weakest of theirs. If only accelerators are metered,
+    their sum has the domain `gpu`, since it is not the energy of the node.
     """
     energies = list(energies)
     whole = counted(energies)
@@ -67,9 +67,9 @@ def disbelieved(energies: Iterable[Energy]) -> list[Energy]:
 
 
 def processors(energies: Iterable[Energy]) -> Energy | None:
-    """The energy of the processors, summed over the nodes; None where no node has any.
+    """The energy of the processors, summed over the nodes; None if no node has any.
 
-    Of a node it is that of its packages and memory; where only the node as a whole is metered, that.
+    For a node it is that of its packages and memory, or, if only the whole node is metered, that of the node.
     """
     energies = list(energies)
     whole = counted(energies)
@@ -82,7 +82,7 @@ def processors(energies: Iterable[Energy]) -> Energy | None:
 
 
 def add(parts: Sequence[Energy], domain: Domain, channel: str) -> Energy:
-    """The sum of `parts` (at least one; the sum bears the node of the first), labelled by the weakest of their kinds.
+    """The sum of `parts` (at least one), with the node of the first and the weakest of their kinds.
 
     Its bounds are the sums of the bounds: errors of a source are systematic and do not cancel.
     """
@@ -113,7 +113,7 @@ class OverNodes:
 
 
 def over_nodes(totals: Sequence[Energy]) -> dict[Domain, OverNodes]:
-    """The totals of `node_totals`, or of a repeat, by domain: each summed over the nodes."""
+    """The totals of `node_totals`, or of a repeat, by domain, summed over the nodes."""
     domains = dict.fromkeys(total.domain for total in totals)
     found = {domain: [total for total in totals if total.domain is domain] for domain in domains}
     return {

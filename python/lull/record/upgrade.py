@@ -1,7 +1,7 @@
-"""Records of older schemas, made into what this Lull would have written: one step for each schema.
+"""Convert records of older schemas to the current one, with one step for each schema.
 
-A step takes the content of run.json of one schema and gives that of the next; nothing is made up. `read` takes them on
-the way, so that old records can be compared and reported as they are; `lull record upgrade` writes the result back.
+A step takes the content of run.json in one schema and returns that in the next; it invents no values. `read` applies
+the steps, so that old records can be compared and reported unchanged; `lull record upgrade` writes the result back.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ Content = dict[str, Any]
 
 
 def _to_2(content: Content) -> Content:
-    """Metrics of several processes were added, whatever they meant; how many processes reported them was not kept."""
+    """Schema 1 added the metrics of several processes, whatever they meant, and did not keep their number."""
     for repeat in content.get("repeats", []):
         for metric in repeat.get("metrics", {}).values():
             metric.setdefault("combination", "sum")
     return content
 
 
-STEPS: Final[dict[int, Callable[[Content], Content]]] = {1: _to_2}  # from the schema that it takes
+STEPS: Final[dict[int, Callable[[Content], Content]]] = {1: _to_2}  # by the schema that a step takes
 assert set(STEPS) == set(range(1, SCHEMA)), "a schema without a step to the next"
 
 
 def upgraded(content: Content) -> Content:
-    """The content of run.json in the present schema, from one that STEPS knows, or the present."""
+    """The content of run.json in the current schema, from the current one or one that STEPS knows."""
     for step in _steps(content["schema"]):
         content = step(content)
     return {**content, "schema": SCHEMA}

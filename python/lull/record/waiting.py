@@ -1,7 +1,8 @@
-"""What a job's waiting cost: the counts in its record, and energy by the share of the PEs' CPU time.
+"""The cost of a job's waiting: the counts in its record, and energy by share of the PEs' CPU time.
 
-No meter sees an operation. What its waits cost is the energy of the processors over the program's run times (CPU
-seconds of the waits / CPU seconds of the PEs); so its kind is `derived`, or weaker where that energy's kind is.
+No meter measures an operation. The energy of its waits is that of the processors over the run of the program, times CPU
+seconds of the waits / CPU seconds of the PEs. Its kind is `derived`, or weaker if the kind of the processors' energy
+is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from lull.record.share import TypicalEnergy, energy_of_share, typical_energy
 
 
 def energy_of_waits(cpu_s: float, repeat: Repeat) -> Energy | None:
-    """The energy of waits that took `cpu_s` CPU seconds in `repeat`; None when no meter read the processors there.
+    """The energy of waits that took `cpu_s` CPU seconds in `repeat`; None if no meter read the processors.
 
     Several jobs in one repeat share its energy by the CPU time of all their PEs.
     """
@@ -24,7 +25,7 @@ def energy_of_waits(cpu_s: float, repeat: Repeat) -> Energy | None:
 
 @dataclass(frozen=True)
 class Waits:
-    """A row of what waiting cost, by the fields of a `WaitingRow`: each the median over the repeats."""
+    """A row of the cost of waiting, with the fields of a `WaitingRow`; each figure is the median over the repeats."""
 
     operation: str
     site: str
@@ -35,27 +36,27 @@ class Waits:
     waited_s: float
     asleep_s: float
     cpu_s: float
-    energy: TypicalEnergy | None  # None: a repeat has none
+    energy: TypicalEnergy | None  # None if a repeat has none
 
 
 @dataclass(frozen=True)
 class TypicalWaiting:
-    """What waiting cost in the median of several repeats."""
+    """The cost of waiting, as medians over several repeats."""
 
-    policy: str  # several, if jobs of one repeat had several
+    policy: str  # several if jobs of one repeat used several
     pes: int  # of all jobs of a repeat
     cpu_s: float  # of the PEs
     progress_cpu_s: float
     whole: Waits  # all operations together
-    rows: list[Waits]  # those first whose waits took the most CPU time
+    rows: list[Waits]  # those whose waits took the most CPU time first
 
     def share(self, of: Waits) -> float:
-        """How much of the PEs' CPU time waits took."""
+        """The share of the PEs' CPU time that the waits took."""
         return of.cpu_s / self.cpu_s if self.cpu_s > 0 else 0.0
 
 
 def typical_waiting(repeats: Iterable[Repeat]) -> TypicalWaiting | None:
-    """The median over those of `repeats` that hold what waiting cost; None where none does."""
+    """The medians over those of `repeats` that contain the cost of waiting; None if none does."""
     held = [repeat for repeat in repeats if repeat.waiting]
     if not held:
         return None
@@ -73,7 +74,7 @@ def typical_waiting(repeats: Iterable[Repeat]) -> TypicalWaiting | None:
 
 
 def _rows(repeat: Repeat, which: tuple[str, str, int] | None = None) -> list[WaitingRow]:
-    """The rows of one operation, call site and size, or all, of all jobs of a repeat."""
+    """The rows of all jobs of a repeat: those of one operation, call site and size, or all."""
     rows = (row for job in repeat.waiting for row in job.rows)
     return [row for row in rows if which is None or which == (row.operation, row.site, row.up_to_bytes)]
 
