@@ -1,1 +1,1 @@
-"""Two records or more beside one another: quantities, ratios with intervals, a verdict in words, tables."""
+"""Compare two or more records: quantities, ratios with intervals, a verdict in words, tables."""

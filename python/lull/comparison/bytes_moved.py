@@ -1,4 +1,4 @@
-"""How much data a program moved, when a metric it reported counts bytes."""
+"""The amount of data that a program moved, if a metric of the program counts bytes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ UNITS = {
 
 
 def bytes_per_unit(unit: str) -> float | None:
-    """How many bytes a unit stands for: B, kB, MB ..., KiB, MiB ...; None when it does not count bytes."""
+    """The bytes in a unit: B, kB, MB ..., KiB, MiB ...; None if it does not count bytes."""
     return UNITS.get(unit.strip())
 
 
 def bytes_of(metric: Metric) -> float | None:
-    """A metric in bytes; None when it counts something else."""
+    """A metric in bytes; None if it counts something else."""
     factor = bytes_per_unit(metric.unit)
     return None if factor is None else metric.value * factor

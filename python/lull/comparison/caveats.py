@@ -1,4 +1,4 @@
-"""What a reader of a comparison must know before believing it, each as one sentence."""
+"""The caveats of a comparison, each as one sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lull.record.notes import notes
 from lull.statistics import bootstrap, formatting
 from lull.statistics.gpsup import Outcome, Side, side_of_one
 
-EDGE_ERROR = 0.01  # tell when a sensor's slowness alone may falsify the energy by more than this
+EDGE_ERROR = 0.01  # a slow sensor is reported if it alone may falsify the energy by more than this share
 LEVEL = 1 - bootstrap.CONFIDENCE
 
 
@@ -20,7 +20,7 @@ def caveats(
     ratios: tuple[bootstrap.Interval, bootstrap.Interval],
     tests: RankTests,
 ) -> list[str]:
-    """All that limits what the comparison says, the gravest first; `ratios` are Speedup and Greenup."""
+    """All caveats of the comparison, the most serious first; `ratios` are Speedup and Greenup."""
     return [
         *_regions(first, second),
         *_runs(first, second, outcome),
@@ -34,12 +34,12 @@ def caveats(
 
 
 def _apart(first: Quantity, second: Quantity) -> list[Quantity]:
-    """Both sides, or the one when a record is compared with itself."""
+    """Both sides, or one if a record is compared with itself."""
     return [first] if first.run is second.run else [first, second]
 
 
 def _regions(first: Quantity, second: Quantity) -> list[str]:
-    """Whole runs are compared although both programs say which part of them counts."""
+    """A caveat if whole runs are compared although both programs mark the same region."""
     marked = [{region.name for repeat in side.run.succeeded for region in repeat.regions} for side in (first, second)]
     both = sorted(marked[0] & marked[1])
     if not both or first.words.startswith("region"):
@@ -140,7 +140,7 @@ def _notes(side: Quantity) -> list[str]:
 
 
 def _idle(first: Quantity, second: Quantity) -> list[str]:
-    """What keeps the energy above idle from being compared, where anyone measured idle power at all."""
+    """Why the energies above idle cannot be compared, if a side has an idle power."""
     sides = _apart(first, second)
     known = [side for side in sides if all(sample.idle is not None for sample in side.samples)]
     if not any(side.run.idle for side in sides):

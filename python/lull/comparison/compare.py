@@ -1,4 +1,4 @@
-"""Records compared: time, energy, power and EDP, GPS-UP with intervals, a verdict in words, and every caveat."""
+"""Compare records: time, energy, power and EDP, GPS-UP with intervals, a verdict in words, and caveats."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lull.statistics import bootstrap, gpsup, ranks
 from lull.statistics.bootstrap import Interval
 from lull.statistics.gpsup import reduction_interval
 
-TESTED = ("time", "energy")  # each against each candidate is one of the family that Holm adjusts for
+TESTED = ("time", "energy")  # each of these for each candidate is one test of the family that Holm adjusts
 
 
 def compare_runs(
@@ -55,19 +55,19 @@ def compare_all(
     seed: int = bootstrap.SEED,
     delta: float = gpsup.DELTA,
 ) -> list[Comparison]:
-    """Compare every candidate with the baseline; rank tests are adjusted for all of them together.
+    """Compare every candidate with the baseline; the p-values are adjusted over all rank tests.
 
     Args:
-        baseline: A, what is divided.
-        candidates: B, C ..., what divides.
+        baseline: A, the numerator of ratios.
+        candidates: B, C ..., the denominators.
         region: Compare this region instead of whole runs.
-        per: Divide time and energy of every repeat by this metric of its own.
-        allow_mixed: Compare energies of different kinds nevertheless, labelled by the weakest.
-        seed: Of the bootstrap.
-        delta: How close to 1 a ratio is no difference.
+        per: Divide time and energy of every repeat by this metric of the repeat.
+        allow_mixed: Allow energies of different kinds; the weakest labels the comparison.
+        seed: Seed of the bootstrap.
+        delta: Ratios within 1 +- delta are no difference.
 
     Raises:
-        LullError: Nothing to compare (no successful repeat, no such region or metric), or the kinds are mixed.
+        LullError: There is nothing to compare (no successful repeat, no such region or metric), or kinds are mixed.
     """
     first = quantity(baseline, region=region, per=per)
     others = [quantity(run, region=region, per=per) for run in candidates]
@@ -140,7 +140,7 @@ def _compare(baseline: Side, candidate: Side, tests: RankTests, *, seed: int, de
 
 
 def _powerup(first: Measures, second: Measures, speedup: Interval, greenup: Interval) -> Interval:
-    """Speedup over Greenup, of the medians and in every resample: what time and energy share does not widen it."""
+    """Speedup over Greenup, of the medians and in every resample: variation common to time and energy cancels."""
     value = gpsup.powerup(speedup.value, greenup.value)
     if speedup.low is None:
         return Interval(value)
@@ -149,7 +149,7 @@ def _powerup(first: Measures, second: Measures, speedup: Interval, greenup: Inte
 
 
 def refuse_mixed(first: Quantity, second: Quantity) -> None:
-    """Make sure that the energies of both are of one kind.
+    """Check that the energies of both sides are of one kind.
 
     Raises:
         LullError: They are not.

@@ -1,7 +1,7 @@
 """Conditions under which a comparison fails a build: `--fail-if "greenup<0.98"`.
 
-A condition holds of what is certain: the whole interval must lie beyond the limit. A noisy machine then fails no build
-that is merely unlucky; a true change that the runs cannot resolve passes, and more runs help.
+A condition holds if the whole interval lies beyond the limit. Noise alone then rarely fails a build; a true change that
+the runs cannot resolve passes, and more runs help.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-METRICS: dict[str, str] = {  # name -> what is missing where a comparison does not have it
+METRICS: dict[str, str] = {  # name -> the reason if a comparison lacks it
     "speedup": "",
     "greenup": "the energies cannot be compared",
     "powerup": "the energies cannot be compared",
@@ -55,7 +55,7 @@ def parse(text: str) -> Condition:
     """A condition from its text, e.g. `greenup<0.98`.
 
     Raises:
-        UsageError: It is none; the line says what is wrong with it.
+        UsageError: The text is not a condition; the line says what is wrong with it.
     """
     asked = f"--fail-if {text!r}"
     match = FORM.fullmatch(text)
@@ -74,14 +74,14 @@ def parse(text: str) -> Condition:
 
 
 def metrics_of(found: Comparison) -> dict[str, Interval | None]:
-    """Every metric a condition may name, of a comparison."""
+    """Every metric of a comparison that a condition may name."""
     return {name: getattr(found, name) for name in METRICS}
 
 
 def metrics_of_ratios(
     speedup: Interval, greenup: Interval | None, powerup: Interval | None
 ) -> dict[str, Interval | None]:
-    """Likewise of a comparison that has these ratios only."""
+    """Like `metrics_of`, for a comparison that has only these ratios."""
     return {
         **dict.fromkeys(METRICS),
         "speedup": speedup,
@@ -98,12 +98,12 @@ def judge(
     *,
     on_median: bool,
 ) -> list[ConditionFinding]:
-    """Whether each condition holds of each candidate.
+    """Test each condition for each candidate.
 
     Args:
-        conditions: What to look up.
-        candidates: Names and their metrics.
-        on_median: Take the ratio of medians alone, without its interval.
+        conditions: The conditions.
+        candidates: The candidates' names and metrics.
+        on_median: Whether to test the ratio of medians alone, without its interval.
 
     Raises:
         LullError: A condition names a metric that a comparison does not have.
@@ -132,7 +132,7 @@ def _judge(
 
 
 def sentence(finding: ConditionFinding) -> str | None:
-    """What to say of a finding: that the condition is met, or cannot be decided; None where it is not met."""
+    """A sentence that the condition is met or cannot be decided; None if it is not met."""
     shown = formatting.ratio(Interval(finding.value, finding.low, finding.high))
     if finding.met:
         return f"--fail-if {finding.condition}: met, {finding.candidate} has {shown}"

@@ -1,9 +1,10 @@
-"""What one more megabyte costs: the slope of energy over bytes moved, across records that differ in little else.
+"""The energy of one more megabyte: the slope of energy over bytes moved, across records that differ in little else.
 
-Energy per megabyte divides all energy by the bytes, and so charges them for starting up and for idling too. The slope
-over a sweep charges them only for what grows with them. It is told where all records are of one sweep: with the same
-settings, the same factors but for a numeric one, and bytes that differ at least twofold. The line is that of least
-squares over all runs; its interval is the percentile bootstrap, the runs of each record resampled among themselves.
+Energy per megabyte divides all energy by the bytes, including the energy of starting up and of idling. The slope over a
+sweep contains only what grows with the bytes. It is computed if all records belong to one sweep: they have the same
+settings, the same factors except for a numeric one, and bytes that differ at least twofold. The line is fitted by least
+squares over all runs; the interval of its slope is the percentile bootstrap, which resamples the runs of each record
+separately.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from lull.record import Run, weakest
 from lull.statistics import bootstrap
 from lull.statistics.bootstrap import Floats, Interval
 
-LEAST_SPREAD = 2.0  # largest over smallest bytes: less of it makes a slope of noise
+LEAST_SPREAD = 2.0  # largest over smallest bytes; below this, noise dominates the slope
 
 
 def marginal(sides: Sequence[Quantity]) -> Marginal | None:
-    """The slope over all runs of `sides`, or None where they are no sweep of the bytes moved."""
+    """The slope over all runs of `sides`, or None if they are not a sweep of the bytes moved."""
     factor = _swept([side.run for side in sides])
     if factor is None or len({side.moved for side in sides}) != 1 or not sides[0].moved:
         return None
@@ -51,7 +52,7 @@ def marginal(sides: Sequence[Quantity]) -> Marginal | None:
 
 
 def _swept(runs: Sequence[Run]) -> str | None:
-    """The one numeric factor in which all runs differ; None where they differ in more, or in nothing."""
+    """The only factor in which the runs differ, if it is numeric; None if they differ in more, or in nothing."""
     first = runs[0]
     if any(run.settings != first.settings or set(run.factors) != set(first.factors) for run in runs):
         return None
@@ -70,7 +71,7 @@ def _line(rows: Floats) -> tuple[float, float]:
 
 
 def _resampled_slopes(rows: Sequence[Floats]) -> Floats:
-    """The slope in each resample; runs stay with their record, so that every resample has all sizes."""
+    """The slope in each resample; runs are resampled within their record, so that every resample has all sizes."""
     generator = np.random.default_rng([bootstrap.SEED, 2])
     drawn = [side[generator.integers(0, len(side), size=(bootstrap.RESAMPLES, len(side)))] for side in rows]
     points = np.concatenate(drawn, axis=1)

@@ -1,4 +1,4 @@
-"""Comparisons as Markdown for papers and pull requests: a table as GitHub sets it, the verdicts, and what to mind."""
+"""Comparisons as Markdown for papers and pull requests: a table in GitHub's syntax, the verdicts, and the caveats."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lull.statistics.gpsup import reduction
 
 
 def markdown(comparisons: Sequence[Comparison], marginal: Marginal | None = None) -> str:
-    """One comparison with every number of both sides; of several a row each."""
+    """One comparison with every number of both sides; several with a row each."""
     lines = [_one(comparisons[0])] if len(comparisons) == 1 else [_several(comparisons)]
     lines += ["", *(f"{'' if len(comparisons) == 1 else '- '}{escaped(found.verdict)}." for found in comparisons)]
     lines += ["", escaped(marginal_words(marginal))] if marginal else []
@@ -65,5 +65,5 @@ def _sensors(comparisons: Sequence[Comparison]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text that stays text in Markdown, on one line."""
+    """Text escaped for Markdown, on one line."""
     return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())

@@ -1,4 +1,4 @@
-"""The columns of one side of a comparison: per run its time, energy and their products, and the medians of all."""
+"""The columns of one side of a comparison: time, energy and their products for each run, and their medians."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from lull.statistics.bootstrap import Floats, Interval, Spread
 
 @dataclass(frozen=True)
 class Measures:
-    """Named columns, a value for each run; their medians, of the runs and of every resample of whole runs."""
+    """Named columns with a value for each run, and their medians over the runs and over each resample of whole runs."""
 
     values: dict[str, Floats]
     medians: dict[str, float]
-    resampled: dict[str, Floats]  # empty where the runs are too few for an interval
+    resampled: dict[str, Floats]  # empty if the runs are too few for an interval
 
     def spread(self, name: str) -> Spread:
         """Median with its interval, quartiles and extremes of a column."""
@@ -32,10 +32,10 @@ class Measures:
 
 
 def measures(side: Quantity, *, seed: int, stream: int, metrics: Sequence[str] = (), wire: bool = False) -> Measures:
-    """The columns of one side, its runs resampled jointly; sides that are compared take different streams.
+    """The columns of one side, with its runs resampled jointly; the sides of a comparison use different streams.
 
-    Metrics that every run reports can be columns too, under their own names, and the energy on the wire where every run
-    has one.
+    Metrics that every run reports may be added as columns, under their own names, and the energy on the wire if every
+    run has one.
     """
     time, energy = np.array(side.rows, dtype=np.float64).T
     values: dict[str, Floats] = {
@@ -66,7 +66,7 @@ def measures(side: Quantity, *, seed: int, stream: int, metrics: Sequence[str] =
 
 
 def ratio(first: Measures, second: Measures, name: str) -> Interval:
-    """The median of the first over that of the second, with its interval where both sides have the runs for one."""
+    """The median of the first over that of the second, with its interval if both sides have enough runs."""
     value = first.medians[name] / second.medians[name]
     if not bootstrap.enough_runs(len(first.values[name]), len(second.values[name])):
         return Interval(value)
@@ -74,7 +74,7 @@ def ratio(first: Measures, second: Measures, name: str) -> Interval:
 
 
 def ratio_if_positive(first: Measures, second: Measures, name: str) -> Interval | None:
-    """Likewise; None where a side lacks the column, or holds a value that no ratio can be formed of."""
+    """Like `ratio`; None if a side lacks the column, or has a value from which no ratio can be formed."""
     there = all(name in side.values and bool((side.values[name] > 0).all()) for side in (first, second))
     return ratio(first, second, name) if there else None
 

@@ -1,7 +1,7 @@
-"""What is compared: time and energy of every repeat of a record, whole or of a region, per unit of work if asked.
+"""The quantities of a comparison: time and energy of every repeat or of a region, optionally per unit of work.
 
-The energy of a repeat is that of its nodes, counted once: the record's node totals where it has them, otherwise by
-`lull.record.totals`. Energy on the wire stands beside it and is never added to it here.
+The energy of a repeat is that of its nodes, counted once: the record's node totals if it has them, otherwise those of
+`lull.record.totals`. Energy on the wire is kept separately and never added to it here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lull.statistics import formatting
 
 @dataclass(frozen=True)
 class Wire:
-    """What crossed the network in one repeat, counted at the endpoints: sent and received octets of every node."""
+    """The octets that crossed the network in one repeat, counted at the endpoints: sent and received, of every node."""
 
     joules: float
     bytes: int
@@ -28,7 +28,7 @@ class Wire:
 
 @dataclass(frozen=True)
 class Sample:
-    """One repeat as it was measured: time, node energy with its systematic band, and the wire beside it."""
+    """One measured repeat: time, node energy with its systematic band, and the wire."""
 
     index: int
     time_s: float
@@ -37,34 +37,34 @@ class Sample:
     high_j: float
     kind: EnergyKind
     cpu_s: float
-    visits: int  # windows of time the energy was read over: more of them, more edges to miss
+    visits: int  # number of windows over which the energy was read; each has edges that a slow sensor may miss
     parts: tuple[Energy, ...]
     wire: Wire | None
-    work: float = 1.0  # what time and energy are divided by in a comparison
+    work: float = 1.0  # the divisor of time and energy in a comparison
     moved_bytes: float | None = None  # not divided by the work
-    idle: IdleOfNodes | None = None  # of the nodes whose energy this is
-    unread_nodes: tuple[str, ...] = ()  # hosts of the run without a total: the sum is too low by theirs
+    idle: IdleOfNodes | None = None  # idle power of the nodes of `energy_j`
+    unread_nodes: tuple[str, ...] = ()  # hosts of the run without a total, whose energy is missing in the sum
 
     @property
     def dynamic_j(self) -> float | None:
-        """Energy above idle; None without an idle power of every node."""
+        """Energy above idle, in joules; None without an idle power of every node."""
         return None if self.idle is None else self.energy_j - self.idle.watts * self.time_s
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """The samples of one record, failed repeats left out."""
+    """The samples of one record, without failed repeats."""
 
     run: Run
     words: str
     samples: tuple[Sample, ...]
     failed: tuple[int, ...] = ()
-    moved: str = ""  # whose bytes `moved_bytes` are, in words; empty when there are none
-    per_unit: str = ""  # of the metric it is divided by
+    moved: str = ""  # what `moved_bytes` counts, in words; empty if there are none
+    per_unit: str = ""  # unit of the metric that divides
 
     @property
     def rows(self) -> list[tuple[float, float]]:
-        """Time and energy of each repeat, per unit of work: the rows that are resampled as a whole."""
+        """Time and energy of each repeat, per unit of work; the bootstrap resamples whole rows."""
         return [(sample.time_s / sample.work, sample.energy_j / sample.work) for sample in self.samples]
 
     @property
@@ -74,12 +74,12 @@ class Quantity:
 
     @property
     def scopes(self) -> tuple[str, ...]:
-        """What the node total consists of, e.g. `package + dram`; names of channels where the node is metered."""
+        """The parts of the node total, e.g. `package + dram`; names of channels if the whole node is metered."""
         return tuple(sorted({part.channel for sample in self.samples for part in sample.parts}))
 
     @property
     def channels(self) -> tuple[Channel, ...]:
-        """The channels behind the node total."""
+        """The channels that the node total consists of."""
         wanted = {name for scope in self.scopes for name in scope.split(" + ")}
         return tuple(
             channel
@@ -89,23 +89,23 @@ class Quantity:
 
     @property
     def covers_network(self) -> bool:
-        """Whether the total may already hold the network interface: true of everything but a sum of parts."""
+        """Whether the total may already include the network interface: true for everything but a sum of parts."""
         domains = {domain.value for domain in PARTS}
         return not all(set(scope.split(" + ")) <= domains for scope in self.scopes)
 
     @property
     def typical_time_s(self) -> float:
-        """Median time of one visit, not divided by any work."""
+        """Median time of one visit, in seconds, not divided by work."""
         return median(sample.time_s / sample.visits for sample in self.samples)
 
 
 def quantity(run: Run, *, region: str | None = None, per: str | None = None) -> Quantity:
-    """Time and energy of each repeat of `run` that succeeded.
+    """Time and energy of each successful repeat of `run`.
 
     Args:
         run: The record.
         region: Take the time and energy of this region instead of the whole repeat.
-        per: Divide both by this metric of the repeat, so that runs of different amounts of work compare.
+        per: Divide both by this metric of the repeat, so that runs with different amounts of work can be compared.
 
     Raises:
         LullError: No repeat succeeded, there is no such region or metric, or there is no node energy.
@@ -153,7 +153,7 @@ def quantity(run: Run, *, region: str | None = None, per: str | None = None) -> 
 
 
 def _moved_bytes(repeat: Repeat, per: str | None, wire: Wire | None) -> float | None:
-    """Bytes that a repeat moved: those of the metric it is compared by when that counts bytes, else of the wire."""
+    """Bytes that a repeat moved: the value of the metric `per` if that counts bytes, otherwise those of the wire."""
     if per is not None and bytes_per_unit(repeat.metrics[per].unit) is not None:
         return bytes_of(repeat.metrics[per])
     return wire.bytes if wire is not None and wire.bytes > 0 else None
@@ -166,11 +166,11 @@ def _moved_words(good: list[Repeat], samples: list[Sample], per: str | None) -> 
     return f"metric {per}" if by_metric else "wire bytes, sent and received"
 
 
-TOTALS = (Domain.NODE, Domain.GPU)  # the second where only accelerators are metered
+TOTALS = (Domain.NODE, Domain.GPU)  # GPU if only accelerators are metered
 
 
 def nodes_of(energies: list[Energy]) -> list[Energy]:
-    """The node totals among what `node_totals` makes of `energies`, without the wire beside them."""
+    """The node totals that `node_totals` computes from `energies`, without the wire."""
     return [total for total in node_totals(energies) if total.domain in TOTALS]
 
 
@@ -180,7 +180,7 @@ def _of_repeat(asked: str, repeat: Repeat) -> Sample:
         e for e in repeat.energy if e.domain is Domain.WIRE
     ]
     if not totals and wire and all(energy.kind is EnergyKind.SIMULATED for energy in wire):
-        totals, wire = wire, []  # a simulated network: its links are all there is
+        totals, wire = wire, []  # a simulated network consists of links only
     return _sample(asked, repeat.index, repeat.wall_s, repeat.cpu_s, 1, totals, wire)
 
 

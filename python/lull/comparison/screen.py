@@ -1,7 +1,7 @@
-"""Comparisons on the terminal: one screen each, or one for several candidates; what does not fit its width is left out.
+"""Comparisons on the terminal: one screen for each, or one for several candidates; a narrow one omits columns.
 
-Ratios, reductions and p are always there. A terminal of 96 columns has room for the shift, one of 132 for the intervals
-of the medians; JSON and Markdown hold everything.
+Ratios, reductions and p are always shown. A terminal of 96 columns has room for the shift, one of 132 for the intervals
+of the medians. JSON and Markdown contain everything.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-PIPED_WIDTH = 160  # columns when nobody's terminal sets them: no line of a table is folded
+PIPED_WIDTH = 160  # columns without a terminal; wide enough that no line of a table is folded
 WIDTH_FOR_SHIFT = 96
 WIDTH_FOR_INTERVALS = 132
 WIDTH_FOR_EDP = 116
 
 
 def render(found: Comparison, console: Console) -> None:
-    """Print one comparison: what was compared, a table, the verdict, and what to mind."""
+    """Print one comparison: its subject, a table, the verdict, and the caveats."""
     from rich.text import Text
 
     first, second = found.baseline, found.candidate
@@ -43,7 +43,7 @@ def render(found: Comparison, console: Console) -> None:
 
 
 def render_several(comparisons: Sequence[Comparison], console: Console) -> None:
-    """Print several candidates against one baseline: a row each, a verdict each, and what to mind, each once."""
+    """Print several candidates compared with one baseline: a row and a verdict for each, and every caveat once."""
     from rich.text import Text
 
     first = comparisons[0].baseline
@@ -99,7 +99,7 @@ def render_table(named: list[tuple[str, Comparison]], console: Console) -> None:
 
 
 def console_for_tables() -> Console:
-    """A console as wide as the terminal, or wide enough where there is none."""
+    """A console as wide as the terminal, or of PIPED_WIDTH if there is none."""
     from rich.console import Console
 
     return Console() if sys.stdout.isatty() else Console(width=PIPED_WIDTH)

@@ -1,4 +1,4 @@
-"""A comparison as rows of text, for the terminal, a report or Markdown alike."""
+"""A comparison as rows of text, for the terminal, a report and Markdown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Row:
 
 
 def rows(found: Comparison) -> list[Row]:
-    """Time, energy, power and products of both sides with their ratios, the kind of the energies, and the wire."""
+    """Rows of time, energy, power and products of both sides with ratios, the kind of the energies, and the wire."""
     first, second = found.baseline, found.candidate
     shifts, tests = found.hodges_lehmann, found.mann_whitney
     time = _row("time", "s", "Speedup", found.speedup, (first.time_s, second.time_s), shifts.time_s, tests.time_p)
@@ -55,14 +55,14 @@ def category_words(found: Comparison) -> str:
 
 
 def scope_words(found: Comparison) -> str:
-    """What the energies cover, and by which sources."""
+    """What the energies cover, and their sources."""
     scopes = dict.fromkeys((found.baseline.scope, found.candidate.scope))
     wire = found.baseline.wire or found.candidate.wire
     return "; ".join(scopes) + (". Wire bytes are those sent and received, over all nodes" if wire else "")
 
 
 def sensor_words(found: Comparison) -> str:
-    """What the sensor band means for Greenup, as a sentence."""
+    """The effect of the sensor band on Greenup, as a sentence."""
     words = "The sensor band is the source's own error; more runs do not narrow it."
     if found.sensor.cancels:
         return f"{words} In Greenup it largely cancels: the same node, read by the same channels."
@@ -72,7 +72,7 @@ def sensor_words(found: Comparison) -> str:
 
 
 def marginal_words(found: Marginal) -> str:
-    """What one more megabyte costs, as a sentence."""
+    """The energy of one more megabyte, as a sentence."""
     cost = formatting.si(found.j_per_mb.value, "J")
     if found.j_per_mb.low is not None and found.j_per_mb.high is not None:
         cost += f" ({formatting.si_range(found.j_per_mb.low, found.j_per_mb.high, 'J')})"

@@ -7,7 +7,7 @@ from lull.comparison.result import RankTests
 from lull.statistics import bootstrap, formatting, gpsup
 from lull.statistics.gpsup import Outcome, Side
 
-FINE = 1.2  # ratios below this are told in percent, above as "times"
+FINE = 1.2  # ratios below this are given in percent, others as a factor
 
 
 LEVEL = 1 - bootstrap.CONFIDENCE
@@ -16,7 +16,7 @@ LEVEL = 1 - bootstrap.CONFIDENCE
 def verdict(
     first: Quantity, second: Quantity, speedup: float, greenup: float, outcome: Outcome | None, tests: RankTests
 ) -> str:
-    """The comparison as one sentence about the candidate, which does not contradict the tests printed with it."""
+    """The comparison as one sentence about the candidate, consistent with the tests printed with it."""
     name = second.run.label
     if outcome is None:
         return (
@@ -52,10 +52,10 @@ def _undecided(what: str, p: float) -> str:
 
 
 def _more(ratio: float) -> str:
-    """How much faster, slower or more: 2.1× or, of small differences, 4.2 %."""
+    """How much faster, slower or more: 2.1× or, for small differences, 4.2 %."""
     return f"{formatting.three_digits(ratio)}×" if ratio >= FINE else formatting.percent(ratio - 1)
 
 
 def _less(ratio: float) -> str:
-    """How much less: 1.8× or, of small differences, the share saved."""
+    """How much less: 1.8× or, for small differences, the share saved."""
     return f"{formatting.three_digits(ratio)}×" if ratio >= FINE else formatting.percent(gpsup.reduction(ratio))

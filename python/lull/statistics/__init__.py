@@ -1,1 +1,1 @@
-"""Numbers in, numbers out: medians with intervals, rank tests, GPS-UP, and how numbers are written for people."""
+"""Pure functions of numbers: medians with intervals, rank tests, GPS-UP, and number formatting."""

@@ -1,13 +1,14 @@
-"""Statistics of repeated runs: medians and their joint bootstrap. Pure functions; numbers in, numbers out.
+"""Statistics of repeated runs: medians and their joint bootstrap. All functions are pure.
 
-What is assumed, and nothing more:
+They assume the following:
 
-- Repeats of one side are independent draws of one distribution. Drift of the machine breaks this; alternate the sides.
-- Time and energy of one repeat belong together: a slow repeat also costs more. They are resampled jointly, as rows,
-  which makes the interval of their quotient several times narrower than resampling them apart.
+- Repeats of one side are independent draws from one distribution. Drift of the machine violates this; alternate the
+  sides.
+- Time and energy of one repeat are correlated: a slow repeat also uses more energy. They are resampled jointly, as
+  rows, which makes the interval of their quotient several times narrower than separate resampling.
 - The two sides are independent of each other and resampled independently.
-- No distribution is assumed to be normal. The centre is the median, the test is by ranks (`lull.statistics.ranks`).
-- A systematic error of a sensor is no part of this: repeating does not shrink it.
+- No distribution need be normal. The centre is the median, the test uses ranks (`lull.statistics.ranks`).
+- Systematic errors of a sensor are not included: repeats do not reduce them.
 
 The interval is the percentile bootstrap. The bias-corrected one (BCa) takes its acceleration from the jackknife, which
 is inconsistent for a median: dropping one run moves the median by a whole step or not at all.
@@ -26,13 +27,13 @@ Floats = NDArray[np.float64]
 CONFIDENCE = 0.95
 RESAMPLES = 9_999
 SEED = 1
-RUNS_ADVISED = 10  # of each side; at a spread of 1 % a rank test then sees a difference of 2 % nearly always
-DRAWN_AT_ONCE = 1 << 17  # runs: what a cache holds of their ranks
+RUNS_ADVISED = 10  # of each side; with a spread of 1 %, a rank test then nearly always detects a difference of 2 %
+DRAWN_AT_ONCE = 1 << 17  # runs whose ranks fit into a cache
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A figure with its confidence interval; `low` and `high` are None when there are too few runs for one."""
+    """A figure with its confidence interval; `low` and `high` are None if there are too few runs for one."""
 
     value: float
     low: float | None = None
@@ -48,7 +49,7 @@ class Spread:
     quartile_high: float
     smallest: float
     largest: float
-    low: float | None = None  # null when there are too few runs for an interval
+    low: float | None = None  # null if there are too few runs for an interval
     high: float | None = None
 
     @property
@@ -74,7 +75,7 @@ def runs_for_interval(confidence: float = CONFIDENCE) -> int:
 
 
 def enough_runs(baseline: int, candidate: int, confidence: float = CONFIDENCE) -> bool:
-    """Whether both sides have the runs an interval needs, and a rank test could reach its level at all."""
+    """Whether both sides have enough runs for an interval and for a rank test to reach its level."""
     return (
         min(baseline, candidate) >= runs_for_interval(confidence) and smallest_p(baseline, candidate) < 1 - confidence
     )
@@ -88,14 +89,14 @@ def smallest_p(baseline: int, candidate: int) -> float:
 def resampled_medians(runs: ArrayLike, *, seed: int = SEED, stream: int = 0, resamples: int = RESAMPLES) -> Floats:
     """Medians of every column in bootstrap resamples of whole runs.
 
-    A resample is drawn as places in the runs, so that the columns stay together. Its medians are then found among the
-    ranks of the runs, two bytes each, instead of among the values: the same medians, ten times sooner.
+    A resample is drawn as indices of runs, so that the columns stay together. Its medians are found among the ranks of
+    the runs, two bytes each, instead of among the values: this gives the same medians in a tenth of the time.
 
     Args:
         runs: One row per run, one column per quantity, e.g. time and energy.
-        seed: Of the generator: the same seed, stream and data give the same figures.
-        stream: Sides drawn independently of each other take different streams.
-        resamples: How many.
+        seed: Seed of the generator: the same seed, stream and data give the same figures.
+        stream: Stream of the generator; independent sides use different streams.
+        resamples: Number of resamples.
 
     Returns:
         Shape (resamples, columns).
@@ -131,9 +132,9 @@ def resampled_ratios(
 
     Args:
         baseline: One row per run, one column per quantity, e.g. time and energy. Positive.
-        candidate: Likewise, with the same columns; the number of runs may differ.
-        seed: Of the generator: the same seed and data give the same figures.
-        resamples: How many.
+        candidate: In the same form, with the same columns; the number of runs may differ.
+        seed: Seed of the generator: the same seed and data give the same figures.
+        resamples: Number of resamples.
 
     Returns:
         Shape (resamples, columns).
@@ -147,7 +148,7 @@ def resampled_ratios(
 def resampled_ratios_of_pairs(
     baseline: ArrayLike, candidate: ArrayLike, *, seed: int = SEED, resamples: int = RESAMPLES
 ) -> Floats:
-    """Likewise of runs that belong together, row by row: what both sides of a pair have in common widens no interval.
+    """Like `resampled_ratios`, for paired runs (row by row): variation common to both sides of a pair cancels.
 
     Returns:
         Shape (resamples, columns).
@@ -164,14 +165,14 @@ def percentile_interval(value: float, resampled: ArrayLike, confidence: float = 
     """The percentile bootstrap interval of `value` from its resampled values."""
     tail = (1 - confidence) / 2
     low, high = np.quantile(np.asarray(resampled, dtype=np.float64), [tail, 1 - tail])
-    return Interval(value, min(float(low), value), max(float(high), value))  # rounding must not put it outside
+    return Interval(value, min(float(low), value), max(float(high), value))  # rounding must not put the value outside
 
 
 def density(values: ArrayLike, points: int = 64) -> tuple[Floats, Floats] | None:
-    """Where the values lie how densely, smoothed by normal kernels of Silverman's width; None without any spread.
+    """Density of the values, smoothed by normal kernels of Silverman's width; None without any spread.
 
     Returns:
-        Places, from below the smallest value to above the largest, and the density at each.
+        `points` positions, from below the smallest value to above the largest, and the density at each.
     """
     found = np.asarray(values, dtype=np.float64)
     if len(found) < 3 or np.ptp(found) == 0:

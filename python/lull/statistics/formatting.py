@@ -1,4 +1,4 @@
-"""How numbers are written for people: three digits, SI prefixes, ratios with their interval, shares, p-values."""
+"""Number formatting: three digits, SI prefixes, ratios with their interval, shares, p-values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def three_digits(value: float) -> str:
 
 
 def scale(value: float, unit: str) -> tuple[float, str]:
-    """The factor and the prefixed unit in which `value` reads best; hours and more stay in seconds."""
+    """The factor and the prefixed unit in which `value` is most readable; hours and more stay in seconds."""
     if value == 0 or not math.isfinite(value):
         return 1.0, unit
     power = math.floor(math.log10(abs(value)) / 3 + 1e-12)
@@ -52,7 +52,7 @@ def si(value: float, unit: str) -> str:
 
 
 def ratio(interval: Interval) -> str:
-    """A ratio with its interval: 2.10 (2.05–2.16); the value alone when there is no interval."""
+    """A ratio with its interval: 2.10 (2.05–2.16); the value alone if there is no interval."""
     if interval.low is None or interval.high is None:
         return three_digits(interval.value)
     return f"{three_digits(interval.value)} ({three_digits(interval.low)}–{three_digits(interval.high)})"
@@ -72,7 +72,7 @@ def shift(value: float, unit: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent, one digit below ten: 0.0312 -> 3.1 %; not quite all is not 100 %: 0.9966 -> 99.7 %."""
+    """A share in percent, with one decimal below ten: 0.0312 -> 3.1 %; never rounded up to 100 %: 0.9966 -> 99.7 %."""
     value = share * 100
     if 99.5 <= value < 100:
         return f"{value:.1f} %" if value < 99.95 else "> 99.9 %"
@@ -81,7 +81,7 @@ def percent(share: float) -> str:
 
 
 def probability(p: float | None) -> str:
-    """A p-value: two digits down to 0.001, then `< 0.001`; an en dash when there is none."""
+    """A p-value: two digits down to 0.001, then `< 0.001`; an en dash if there is none."""
     if p is None:
         return "–"
     if p < 0.001:
@@ -90,7 +90,7 @@ def probability(p: float | None) -> str:
 
 
 def per(metric: str) -> str:
-    """Work counted by a metric, as one unit of it: `per item` for the metric `items`."""
+    """One unit of the work that a metric counts: `per item` for the metric `items`."""
     if metric.endswith("ies"):
         return f"per {metric[:-3]}y"
     if metric.endswith(("ches", "shes", "sses", "xes")):

@@ -1,4 +1,4 @@
-"""Greenup, Powerup and Speedup: is a change worth its energy?
+"""Greenup, Powerup and Speedup: whether a change is worth its energy.
 
 With A the baseline and B the candidate, T their times and E their energies:
 
@@ -7,15 +7,15 @@ With A the baseline and B the candidate, T their times and E their energies:
     Powerup P = S / G          > 1: B draws more power on average, as P = (E_B / T_B) / (E_A / T_A)
 
 (S. Abdulsalam, Z. Zong, Q. Gu, M. Qiu: Using the Greenup, Powerup, and Speedup metrics to evaluate software energy
-efficiency, IGSC 2015.) The plane of S and P falls into eight categories, 1 to 4 saving energy, 5 to 8 wasting it:
+efficiency, IGSC 2015.) They divide the plane of S and P into eight categories; 1 to 4 save energy, 5 to 8 waste it:
 
     1  S > 1, P < 1                 5  S > 1, P > 1, P > S
     2  S > 1, P = 1                 6  S < 1, P < 1, P > S
     3  S > 1, P > 1, P < S          7  S < 1, P = 1
     4  S < 1, P < 1, P < S          8  S < 1, P > 1
 
-What lies between them (S = 1, or G = 1) belongs to none. Measured ratios have intervals, so that "= 1" reads: the
-interval contains 1, or lies within 1 +- delta. Of an interval that crosses S = 1 or G = 1 no category is claimed.
+The borders (S = 1, or G = 1) belong to no category. Measured ratios have intervals, so "= 1" means that the interval
+contains 1, or lies within 1 +- delta. If an interval crosses S = 1 or G = 1, there is no category.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from enum import StrEnum
 
 from lull.statistics.bootstrap import CONFIDENCE, Interval
 
-DELTA = 0.02  # ratios this close to 1 are no difference anyone acts upon
+DELTA = 0.02  # ratios this close to 1 are too small a difference to act upon
 
 CATEGORIES = {
     1: "faster and cooler",
@@ -40,17 +40,17 @@ CATEGORIES = {
 
 
 class Side(StrEnum):
-    """Where a ratio lies relative to 1."""
+    """The position of a ratio relative to 1."""
 
     ABOVE = "above"
-    SAME = "same"  # wholly within 1 +- delta: shown to be no difference
-    UNDECIDED = "undecided"  # contains 1 and more: too uncertain to tell
+    SAME = "same"  # wholly within 1 +- delta: no relevant difference
+    UNDECIDED = "undecided"  # contains 1 and exceeds 1 +- delta: too uncertain
     BELOW = "below"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Where a comparison stands: the side of each ratio, and the category when all borders are decided."""
+    """The outcome of a comparison: the side of each ratio, and the category if all borders are decided."""
 
     speed: Side
     green: Side
@@ -59,18 +59,18 @@ class Outcome:
 
     @property
     def name(self) -> str:
-        """The category in words, or what kept it from having one."""
+        """The category in words, or why there is none."""
         if self.category is not None:
             return CATEGORIES[self.category]
         return _BETWEEN.get((self.speed, self.green), "undecided")
 
     @property
     def saves(self) -> bool | None:
-        """Whether energy is saved; None where it stays the same or cannot be told."""
+        """Whether energy is saved; None if it is the same or undecided."""
         return {Side.ABOVE: True, Side.BELOW: False}.get(self.green)
 
 
-_BETWEEN = {  # what lies between the categories, by the sides of Speedup and Greenup
+_BETWEEN = {  # names of the borders between categories, by the sides of Speedup and Greenup
     (Side.SAME, Side.SAME): "neutral",
     (Side.SAME, Side.ABOVE): "saves energy at the same speed",
     (Side.SAME, Side.BELOW): "wastes energy at the same speed",
@@ -84,7 +84,7 @@ _BETWEEN = {  # what lies between the categories, by the sides of Speedup and Gr
 
 
 def side_of_one(ratio: Interval, delta: float = DELTA) -> Side:
-    """Which side of 1 the whole interval lies on; a ratio without interval is taken as exact."""
+    """The side of 1 on which the whole interval lies; a ratio without an interval counts as exact."""
     low = ratio.value if ratio.low is None else ratio.low
     high = ratio.value if ratio.high is None else ratio.high
     if 1 - delta <= low and high <= 1 + delta:
@@ -105,7 +105,7 @@ def classify(
     time_p: float = 0.0,
     energy_p: float = 0.0,
 ) -> Outcome:
-    """The category of a comparison, or None where an interval crosses the border of S = 1 or G = 1.
+    """The category of a comparison, or None if an interval crosses S = 1 or G = 1.
 
     A difference that the rank test (`time_p`, `energy_p`) does not confirm is undecided.
     """
@@ -133,16 +133,16 @@ def powerup(speedup: float, greenup: float) -> float:
 
 
 def energy_delay(energy_j: float, time_s: float, exponent: int = 1) -> float:
-    """E T (J s), or E T^2 (J s^2) with `exponent` 2: energy in which time counts once or twice more."""
+    """Energy-delay product E T (J s), or E T^2 (J s^2) with `exponent` 2."""
     return float(energy_j * time_s**exponent)
 
 
 def reduction(ratio: float) -> float:
-    """The share saved, from Speedup or Greenup: 1 - 1/ratio; negative when more is used."""
+    """The share saved, from Speedup or Greenup: 1 - 1/ratio; negative if more is used."""
     return 1 - 1 / ratio
 
 
 def reduction_interval(ratio: Interval) -> Interval:
-    """The share saved with its interval, from that of Speedup or Greenup."""
+    """The share saved, with its interval, from Speedup or Greenup and its interval."""
     ends = [None if end is None else reduction(end) for end in (ratio.low, ratio.high)]
     return Interval(reduction(ratio.value), *ends)

@@ -1,6 +1,6 @@
-"""Whether runs are of one kind: a first that differs from the rest, or two groups. Numbers in, answers out.
+"""Detect runs of different kinds: a first run that differs from the rest, or two groups.
 
-Both are asked of runs that a normal spread nearly never makes so: less than once in a hundred series.
+With a normal distribution, both are found in less than one of a hundred series.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-LEAST_SHARE = 0.1  # of the median: smaller differences are noise of most machines
+LEAST_SHARE = 0.1  # of the median; smaller differences are noise on most machines
 FIRST_RUNS, FIRST_SPREADS = 4, 3.0
 GROUP_RUNS, GROUP_SPREADS, SMALLEST_GROUP = 6, 2.0, 2
 
 
 def first_differs(values: Sequence[float]) -> bool:
-    """Whether the first is farther from the median of the others than three times their whole spread."""
+    """Whether the first value is farther from the median of the others than three times their range."""
     if len(values) < FIRST_RUNS:
         return False
     first, *rest = values
@@ -23,7 +23,7 @@ def first_differs(values: Sequence[float]) -> bool:
 
 
 def two_groups(values: Sequence[float]) -> tuple[list[float], list[float]] | None:
-    """The lower and the upper group, if the gap between them is twice as wide as either; None where there are none."""
+    """The lower and the upper group, if the gap between them is twice as wide as either; otherwise None."""
     if len(values) < GROUP_RUNS:
         return None
     ordered = sorted(values)

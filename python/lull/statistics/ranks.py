@@ -1,9 +1,9 @@
-"""Tests and effects by ranks: Mann-Whitney, Holm, Hodges-Lehmann. Pure functions; numbers in, numbers out.
+"""Rank tests and effects: Mann-Whitney, Holm, Hodges-Lehmann. All functions are pure.
 
-They assume no distribution. Ties are allowed everywhere. What is exact is counted, not sampled: up to 100 runs of both
-sides together, and with few runs on one side, the distribution of the rank sum is built up run by run, with its ties;
-beyond that it is as good as normal. `scipy` computes the same (the tests hold this against it), but takes longer to
-load than all of this to run.
+They assume no distribution and allow ties. For up to 100 runs of both sides together, and for more if one side has few
+runs, the distribution of the rank sum is exact: it is counted run by run, including ties. Beyond that it is practically
+normal. `scipy` computes the same (the tests compare with it), but takes longer to load than these functions take to
+run.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from lull.statistics.bootstrap import CONFIDENCE, Floats, Interval, smallest_p
 
 EXACT_RUNS = 100  # of both sides together
-FEW_RUNS, EXACT_WORK = 10, 15_000  # so few of one side, times all runs: a second of counting
+FEW_RUNS, EXACT_WORK = 10, 15_000  # runs of the smaller side, and these times all runs: a second of counting
 
 
 def mann_whitney(baseline: ArrayLike, candidate: ArrayLike) -> float:
-    """Two-sided p of Mann-Whitney's rank test; exact, ties or not, up to 100 runs of both sides together."""
+    """Two-sided p of Mann-Whitney's rank test; exact, also with ties, for up to 100 runs of both sides together."""
     first = np.asarray(baseline, dtype=np.float64)
     second = np.asarray(candidate, dtype=np.float64)
     doubled, ties = _doubled_ranks(np.concatenate([first, second]))
@@ -38,7 +38,7 @@ def mann_whitney(baseline: ArrayLike, candidate: ArrayLike) -> float:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjustment of p-values for testing several quantities of the same runs, in the given order."""
+    """Holm's step-down adjustment of p-values for several tests; the result is in the order of `values`."""
     adjusted = [0.0] * len(values)
     reached = 0.0
     for place, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
@@ -50,7 +50,8 @@ def holm(values: Sequence[float]) -> list[float]:
 def hodges_lehmann(baseline: ArrayLike, candidate: ArrayLike, confidence: float = CONFIDENCE) -> Interval:
     """The shift from baseline to candidate: the median of all pairwise differences, in the unit of the values.
 
-    Its interval holds the shifts that Mann-Whitney's test would not reject; none where the test can reject nothing.
+    Its interval contains the shifts that Mann-Whitney's test would not reject; there is none if the test cannot reject
+    any.
     """
     first = np.asarray(baseline, dtype=np.float64)
     second = np.asarray(candidate, dtype=np.float64)
@@ -64,7 +65,7 @@ def hodges_lehmann(baseline: ArrayLike, candidate: ArrayLike, confidence: float 
 
 
 def _left_out(first: int, second: int, tail: float) -> int:
-    """How many of the ordered differences lie outside at each end, so that each end misses no more than `tail`."""
+    """The number of ordered differences outside the interval at each end, such that each end misses at most `tail`."""
     if not _is_countable(first, second):
         spread = math.sqrt(first * second * (first + second + 1) / 12)
         return max(0, math.floor(first * second / 2 + NormalDist().inv_cdf(tail) * spread) - 1)
@@ -75,20 +76,20 @@ def _left_out(first: int, second: int, tail: float) -> int:
 
 
 def _is_countable(first: int, second: int) -> bool:
-    """Whether the distribution is counted: up to 100 runs, and beyond that while one side is too small to be normal."""
+    """Whether to count the distribution: for up to 100 runs, and for more if one side is too small to be normal."""
     few, total = min(first, second), first + second
     return total <= EXACT_RUNS or (few < FEW_RUNS and few * total <= EXACT_WORK)
 
 
 def _doubled_ranks(values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Twice the rank of each value, ties sharing their mean rank, and how many values are at each place."""
+    """Twice the rank of each value, where ties share their mean rank, and the number of values at each rank."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return (2 * last - counts + 1)[place], counts
 
 
 def _rank_sums(doubled: NDArray[np.int64], few: int) -> Floats:
-    """In how many ways `few` of the runs have each sum of doubled ranks: the exact distribution under no difference."""
+    """The number of choices of `few` runs for each sum of doubled ranks: the exact distribution of no difference."""
     ranks = np.sort(doubled)
     ways = np.zeros((few + 1, int(ranks[-few:].sum()) + 1))
     ways[0, 0] = 1
@@ -101,7 +102,7 @@ def _rank_sums(doubled: NDArray[np.int64], few: int) -> Floats:
 
 
 def _asymptotic(doubled: NDArray[np.int64], ties: NDArray[np.int64], first: int) -> float:
-    """The test by the normal distribution, corrected for ties and for the steps of U."""
+    """The p-value by the normal distribution, corrected for ties and for the steps of U (continuity)."""
     total = len(doubled)
     second = total - first
     above = float(doubled[:first].sum()) / 2 - first * (first + 1) / 2
