@@ -1,1 +1,1 @@
-"""An experiment that a TOML file describes: its points, their runs, the paper's claims beside what was found."""
+"""Experiments that a TOML file describes: points, their runs, and a comparison with a paper's claims."""

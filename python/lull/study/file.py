@@ -1,9 +1,9 @@
-"""The file of a study, of whatever kind: how it is found and read, and what every kind has.
+"""The file of a study of any kind: how it is found and read, and the keys that every kind has.
 
-kind                 runs, simulations, choices or publications: which tables the file has (kinds.py)
-title, question      what is asked
+kind                 runs, simulations, choices or publications: determines the tables of the file (kinds.py)
+title, question      the question
 note                 what a reader must know to judge the results
-[paper]              the publication whose question it is
+[paper]              the publication that asks the question
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Whole = TypeVar("Whole", bound="Study")
 
 
 class StudyTable(BaseModel):
-    """A table of the TOML: a key that it does not have is answered with the nearest that it has."""
+    """A table of the TOML file; the error for an unknown key suggests the nearest known one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -39,7 +39,7 @@ class StudyTable(BaseModel):
 
 
 class Paper(StudyTable):
-    """The publication behind a study."""
+    """The publication that a study refers to."""
 
     title: str
     authors: list[str]
@@ -54,16 +54,16 @@ class Paper(StudyTable):
 
 
 class Study(StudyTable):
-    """What every study has."""
+    """The keys of every study."""
 
-    kind: str  # which kind of study it is, and so which other tables the file has
+    kind: str  # the kind of study, which determines the other tables of the file
     title: str
     question: str
     note: str = ""  # what a reader must know to judge the results
 
 
 def nearest(wrong: str, right: list[str]) -> str:
-    """The answer to a name that does not exist: the nearest that does, or all."""
+    """A fix for an unknown name: the nearest known one, or all."""
     near = difflib.get_close_matches(wrong, right, n=1)
     if near:
         return f"did you mean {near[0]}?"
@@ -74,7 +74,7 @@ def find_study(name: str) -> Path:
     """The TOML file of a study: a path, or the name of one that comes with Lull.
 
     Raises:
-        UsageError: There is none; the line names the nearest.
+        UsageError: There is none; the line suggests the nearest.
     """
     known = installed.studies()
     if name in known:
@@ -85,10 +85,10 @@ def find_study(name: str) -> Path:
 
 
 def read_toml(path: Path, asked: str) -> dict[str, Any]:
-    """The content of a study's file; `asked` begins the errors.
+    """The content of a study's file; errors begin with `asked`.
 
     Raises:
-        LullError: The file is not there, or is not TOML.
+        LullError: The file does not exist, or is not TOML.
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -99,10 +99,10 @@ def read_toml(path: Path, asked: str) -> dict[str, Any]:
 
 
 def validated(as_what: type[Whole], content: dict[str, Any], asked: str) -> Whole:
-    """The content of a study's file, checked.
+    """Validate the content of a study's file.
 
     Raises:
-        LullError: The first mistake.
+        LullError: There is a mistake; the line describes the first.
     """
     try:
         return as_what.model_validate(content)

@@ -1,6 +1,6 @@
-"""What a kind of study is made of: the tables of its file, the options of `lull study` that it takes, and how it runs.
+"""A kind of study: the tables of its file, the options of `lull study` that it accepts, and how it runs.
 
-A kind is a folder of this room whose `kind.py` has one `KIND`, and a row in `kinds.py`.
+A kind is a folder of this room whose `kind.py` defines `KIND`, and a row in `kinds.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RUNNING = frozenset({"--quick", "--resume", "--fresh", "--out"})  # options of e
 
 @dataclass(frozen=True)
 class Request:
-    """What `lull study` was asked to run."""
+    """The options of `lull study`."""
 
     path: Path  # the study's file
     quick: bool = False
@@ -32,7 +32,7 @@ class Request:
 
     @property
     def folder(self) -> Path:
-        """Where the results go."""
+        """The folder of the results."""
         return self.out or Path("results") / f"study-{self.path.stem}{'-quick' if self.quick else ''}"
 
     def options(self) -> list[str]:
@@ -56,5 +56,5 @@ class StudyKind(Generic[Of]):
 
     name: str  # `kind` in the file
     description: type[Of]  # the tables of the file
-    options: frozenset[str]  # of `lull study`, those that it takes
-    run: Callable[[Of, Request], None]  # runs what is missing, prints the results and writes the report
+    options: frozenset[str]  # the options of `lull study` that it accepts
+    run: Callable[[Of, Request], None]  # runs the missing points, prints the results and writes the report

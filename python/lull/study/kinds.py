@@ -1,4 +1,4 @@
-"""The kinds of studies. The key `kind` of a study's file says which it is; without it, the study is one of runs."""
+"""The kinds of studies. The key `kind` of a study's file names the kind; the default is a study of runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lull.base.errors import LullError, UsageError
 from lull.study.file import Study, nearest, read_toml, validated
 from lull.study.kind import Request, StudyKind
 
-# Each is imported when a study of it is read: what a kind needs takes time to import.
+# A kind is imported only when a study of it is read, because its imports take time.
 KINDS = {
     "runs": "lull.study.runs.kind",
     "simulations": "lull.study.simulations.kind",
@@ -23,13 +23,13 @@ def read_study(path: Path) -> Study:
     """Read a study of any kind.
 
     Raises:
-        LullError: The file is not there, is not TOML, or does not describe a study; the line says where and why.
+        LullError: The file does not exist, is not TOML, or does not describe a study; the line says where and why.
     """
     return _read(path)[1]
 
 
 def run_study(request: Request) -> None:
-    """Run what is missing of a study, print its results and write its report.
+    """Run the missing points of a study, print its results and write its report.
 
     Raises:
         LullError: The file does not describe a study, or a step of the study failed.
@@ -61,7 +61,7 @@ def _kind(name: str) -> StudyKind[Study]:
 
 
 def _kind_with_the_keys_of(content: dict[str, Any]) -> str | None:
-    """The kind that has all keys of a file, where studies of runs have not."""
+    """The kind that has all keys of a file, if studies of runs do not."""
     if content.keys() <= _kind("runs").description.model_fields.keys():
         return None
     return next((name for name in KINDS if content.keys() <= _kind(name).description.model_fields.keys()), None)

@@ -1,4 +1,4 @@
-"""What the paper of a study says beside what was found: on the screen, and as rows of the report's table."""
+"""A paper's claims next to the results of a study: on the screen, and as rows of the report's table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lull.study.file import Paper
 
 
 class ClaimResult(Protocol):
-    """One statement of the paper, and what was found about it."""
+    """One statement of the paper, and the result for it."""
 
     @property
     def claim(self) -> str:
@@ -20,15 +20,15 @@ class ClaimResult(Protocol):
 
     @property
     def verdict(self) -> str:
-        """Whether that was found here."""
+        """Whether this study found the same."""
 
     @property
     def words(self) -> str:
-        """The figures behind it."""
+        """The figures behind the verdict."""
 
 
 def show(console: Console, paper: Paper | None, told: Sequence[ClaimResult]) -> None:
-    """Print all of them; nothing where there are none."""
+    """Print all results, if there are any."""
     if told:
         console.print()
         console.print(Text("What the paper says, and what was found here", style="bold"))
@@ -40,5 +40,5 @@ def show(console: Console, paper: Paper | None, told: Sequence[ClaimResult]) -> 
 
 
 def rows(told: Sequence[ClaimResult]) -> list[dict[str, str]]:
-    """Of the report's table."""
+    """The rows of the report's table."""
     return [{"The paper": one.claim, "Here": one.verdict, "How it was told": one.words} for one in told]

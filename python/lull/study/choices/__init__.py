@@ -1,1 +1,1 @@
-"""Studies of choices: what Lull takes by itself, what each fixed choice costs, and what was predicted of it."""
+"""Studies of choices: compare what Lull chooses with every fixed choice and with the model's predictions."""

@@ -1,11 +1,11 @@
-"""What a study of choices is: one TOML file, known by kind = "choices".
+"""The description of a study of choices: a TOML file with kind = "choices".
 
-title, question      what is asked; `note` as in studies of measured runs
+title, question      the question; `note` as in studies of measured runs
 [measure]            how every point is measured
 [prepare.X]          makes an input before the first run, as in studies of measured runs
-[[applications]]     a command, the values of its factors, and what may be chosen for it: its points are all
-                     combinations of the values, at each of which every alternative runs in turn
-[wrong_machine]      what is wrong in the machine file by which `auto` runs once more, where an application asks for it
+[[applications]]     a command, the values of its factors, and the alternatives: the points are all combinations of
+                     the values, at each of which the alternatives run in turn
+[wrong_machine]      the errors of a machine file with which `auto` runs again, for applications that request it
 [quick]              other values for --quick
 """
 
@@ -19,46 +19,46 @@ from pydantic import Field, model_validator
 from lull.study.file import Name, Study, StudyTable, Value
 from lull.study.runs.description import Compare, Meaning, Measure, Prepare, StudyOfRuns
 
-AUTO: Final = "auto"  # the first of all alternatives: what Lull takes by itself
-COUNTED: Final = "counted"  # the same with its waits counted: what predictions are made from
-WRONG: Final = "wrong"  # the same, by a machine file that is wrong
-START: Final = "start"  # the same, only the begin of the run
+AUTO: Final = "auto"  # the first alternative: what Lull chooses
+COUNTED: Final = "counted"  # `auto` with its waits counted, the basis of predictions
+WRONG: Final = "wrong"  # `auto` with a wrong machine file
+START: Final = "start"  # only the begin of such a run
 WRONG_START: Final = "wrong_start"
 OWN: Final = (COUNTED, WRONG, START, WRONG_START)
-CHOICE: Final = "choice"  # the factor of the alternatives
-APPLICATION: Final = "application"  # and that of the applications
+CHOICE: Final = "choice"  # name of the factor whose values are the alternatives
+APPLICATION: Final = "application"  # name of the factor whose values are the applications
 
 
 class MeasureInTurns(StudyTable):
     """How every point is measured."""
 
-    rounds: int = Field(default=6, ge=1)  # each alternative of a point runs once in each
-    counted: int = Field(default=2, ge=1)  # runs with their waits counted, by which alternatives are predicted
-    confirming: int = Field(default=6, ge=0)  # further rounds of `auto` and what seemed better in the first
-    warmup: int = Field(default=0, ge=0)  # rounds before the first
-    hz: float = Field(default=50, ge=0.1, le=100)  # readings of energy in a second
+    rounds: int = Field(default=6, ge=1)  # in each round, every alternative of a point runs once
+    counted: int = Field(default=2, ge=1)  # runs with their waits counted, from which alternatives are predicted
+    confirming: int = Field(default=6, ge=0)  # more rounds, of `auto` and of what seemed better before
+    warmup: int = Field(default=0, ge=0)  # warm-up rounds
+    hz: float = Field(default=50, ge=0.1, le=100)  # readings of energy per second
 
 
 class ApplicationWithChoices(StudyTable):
-    """An application at points, and what may be chosen for it."""
+    """An application, its points and its alternatives."""
 
     name: Name
-    chooses: str  # what is chosen, in words
-    command: list[str] = Field(min_length=1)  # {choice} stands for the alternative, as {factor} for a factor's value
+    chooses: str  # the choice in words
+    command: list[str] = Field(min_length=1)  # {choice} is replaced by the alternative, {factor} by a factor's value
     parameters: dict[Name, Value] = Field(default={})
     factors: dict[Name, Annotated[list[Value], Field(min_length=1)]]
     values: dict[Name, dict[str, Meaning]] = Field(default={})
-    alternatives: dict[str, Meaning] = Field(min_length=2)  # the first is `auto`; advice knows others by env or name
-    region: str | None = None  # its time and energy, instead of those of whole runs
-    per: str | None = None  # divided by this metric
-    seconds: str | None = None  # this metric is the time; then no energy is told
-    exclude: list[dict[Name, list[Value]]] = Field(default=[])  # no points, or, with `choice`, no alternatives there
-    begin: dict[Name, Value] = Field(default={})  # parameters of a tenth of a run; asks for a wrong machine file
+    alternatives: dict[str, Meaning] = Field(min_length=2)  # the first is `auto`; advice finds others by env or name
+    region: str | None = None  # take its time and energy instead of those of whole runs
+    per: str | None = None  # divide them by this metric
+    seconds: str | None = None  # take this metric as the time; then there is no energy
+    exclude: list[dict[Name, list[Value]]] = Field(default=[])  # excluded points, or, with `choice`, alternatives
+    begin: dict[Name, Value] = Field(default={})  # parameters of a tenth of a run; requests a wrong machine file
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
         if next(iter(self.alternatives)) != AUTO:
-            raise ValueError(f"{self.name}: the first alternative is {AUTO}, what Lull takes by itself")
+            raise ValueError(f"{self.name}: the first alternative is {AUTO}, what Lull chooses")
         for name in self.alternatives:
             if name in OWN:
                 raise ValueError(f"{self.name}: the alternative {name} has another meaning already")
@@ -74,10 +74,10 @@ class ApplicationWithChoices(StudyTable):
 
 
 class WrongMachine(StudyTable):
-    """What is wrong in the machine file."""
+    """The errors of the machine file."""
 
-    latency: float = Field(default=10, gt=0)  # all times of messages and wake-ups, by so much
-    bandwidth: float = Field(default=0.25, gt=0)  # all rates
+    latency: float = Field(default=10, gt=0)  # factor of all times of messages and wake-ups
+    bandwidth: float = Field(default=0.25, gt=0)  # factor of all rates
 
 
 class QuickApplication(StudyTable):
@@ -86,11 +86,11 @@ class QuickApplication(StudyTable):
     factors: dict[Name, Annotated[list[Value], Field(min_length=1)]] = Field(default={})
     parameters: dict[Name, Value] = Field(default={})
     leave_out: list[str] = Field(default=[])  # alternatives
-    wrong: bool = False  # whether it runs by a wrong machine file, too
+    wrong: bool = False  # whether it also runs with a wrong machine file
 
 
 class QuickChoices(StudyTable):
-    """What --quick changes; applications that it does not name are left out."""
+    """What --quick changes; it omits applications that are not named."""
 
     measure: dict[str, Any] = Field(default={})
     applications: dict[Name, QuickApplication] = Field(default={})
@@ -105,7 +105,7 @@ class StudyOfChoices(Study):
     applications: list[ApplicationWithChoices] = Field(min_length=1)
     wrong_machine: WrongMachine | None = None
     quick: QuickChoices = QuickChoices()
-    seed: int = 1  # of the order of points and alternatives within a round
+    seed: int = 1  # seed of the order of points and alternatives within a round
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
@@ -123,7 +123,7 @@ class StudyOfChoices(Study):
         return self
 
     def made_quick(self) -> StudyOfChoices:
-        """The same study as --quick runs it."""
+        """The study in the form that --quick runs."""
         return self.model_copy(
             update={
                 "measure": MeasureInTurns.model_validate({**self.measure.model_dump(), **self.quick.measure}),
@@ -149,7 +149,7 @@ def _made_quick(one: ApplicationWithChoices, quick: QuickApplication) -> Applica
 
 
 def as_description(study: StudyOfChoices, one: ApplicationWithChoices) -> StudyOfRuns:
-    """An application as a study of measured runs: its alternatives, and what predictions need, are one more factor."""
+    """An application as a study of measured runs, with the alternatives, and the runs for predictions, as a factor."""
     auto = one.alternatives[AUTO]
     counted = auto.model_copy(update={"env": {**auto.env, "LULL_STATS": "1"}})
     choices = {**{name: _told(name, what) for name, what in one.alternatives.items()}, COUNTED: _told(AUTO, counted)}
@@ -185,10 +185,10 @@ def as_description(study: StudyOfChoices, one: ApplicationWithChoices) -> StudyO
 
 
 def _told(name: str, meaning: Meaning) -> Meaning:
-    """With the words that stand for it."""
+    """The meaning, with the words that replace the placeholder."""
     return meaning if meaning.args is not None else meaning.model_copy(update={"args": [name]})
 
 
 def combinations(one: ApplicationWithChoices) -> list[dict[str, Value]]:
-    """The points of an application, whether excluded or not, by their factors."""
+    """The points of an application by their factors, including excluded ones."""
     return [dict(zip(one.factors, values, strict=True)) for values in itertools.product(*one.factors.values())]

@@ -1,4 +1,4 @@
-"""Studies of choices: what Lull takes by itself, every fixed choice, and what the model predicts of them."""
+"""Studies of choices: what Lull chooses, every fixed choice, and the model's predictions for them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from lull.study.runs.runner import beginning, prepare_inputs
 
 
 def run(whole: StudyOfChoices, request: Request) -> None:
-    """Run what is missing, predict every choice, and say what `auto` was worth."""
-    # Plots and model take time to import, which a mistake in a file need not wait for.
+    """Run the missing repeats, predict every choice, and report the regret of `auto`."""
+    # Imported late: plots and model take time to import, and a mistake in a file should be reported at once.
     from lull.model.machine import HERE, kept_machine, read_machine
     from lull.study.choices.outcome import outcome_of, show, write
     from lull.study.choices.points import all_groups
@@ -33,7 +33,7 @@ def run(whole: StudyOfChoices, request: Request) -> None:
         print("lull: this host has not been calibrated: nothing is predicted; lull calibrate", file=sys.stderr)
     groups = all_groups(chosen, places, wrong_machine=machine is not None)
     points = [one.point for group in groups for one in group.members]
-    # Also those of a host that is calibrated in between: they belong to the same study, and --fresh removes them.
+    # Including those of a host that was calibrated since: they belong to the same study, and --fresh removes them.
     possible = [one.point for group in all_groups(chosen, places, wrong_machine=True) for one in group.members]
     for line in unknown_variables():
         print(f"lull: {line}", file=sys.stderr)
@@ -43,7 +43,7 @@ def run(whole: StudyOfChoices, request: Request) -> None:
         ):
             print(f"lull: {words}", file=sys.stderr)
         if all((folder / point.name).exists() for point in points):
-            print(f"lull: the study in {folder} is complete; --fresh runs it anew", file=sys.stderr)
+            print(f"lull: the study in {folder} is complete; --fresh runs it again", file=sys.stderr)
         else:
             with Interrupts() as interrupts:
                 prepare_inputs(groups[0].members[0].study, places, interrupts)

@@ -1,4 +1,4 @@
-"""What a study of choices found, on the screen, as report.html, and as choices.json, which holds every figure."""
+"""The results of a study of choices: on the screen, in report.html, and in choices.json, which has every figure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FILE = "choices.json"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What there is to say."""
+    """The results."""
 
     rows: list[Row]
     summary: Summary
@@ -45,7 +45,7 @@ def outcome_of(groups: Sequence[Group], folder: Path, machine: Machine | None) -
     """Read the records of all points in `folder`, predict, and compare.
 
     Raises:
-        LullError: A record cannot be read, or lacks what the study looks at.
+        LullError: A record cannot be read, or lacks something that the study needs.
     """
     rows = rows_of(groups, folder, machine)
     found = [tables.regrets(rows), tables.costs(rows), tables.errors(rows), tables.wrong(rows)]
@@ -58,7 +58,7 @@ def outcome_of(groups: Sequence[Group], folder: Path, machine: Machine | None) -
 
 
 def _kind(groups: Sequence[Group], folder: Path) -> EnergyKind | None:
-    """Of the energies that are told."""
+    """The weakest kind of the energies in the results."""
     told = [one for one in groups if one.application.seconds is None]
     autos = [member for one in told if (member := one.member(AUTO)) is not None]
     kinds = [
@@ -69,7 +69,7 @@ def _kind(groups: Sequence[Group], folder: Path) -> EnergyKind | None:
 
 
 def sentences(summary: Summary) -> list[str]:
-    """The figures in words."""
+    """The summary in sentences."""
     s = summary
     words = [
         f"{count(s.points, 'point')}: regret {_pct(s.regret_mean_pct)} in the mean, "
@@ -107,7 +107,7 @@ def _pct(value: float | None) -> str:
 
 
 def show(study: StudyOfChoices, outcome: Outcome, console: Console) -> None:
-    """Print it."""
+    """Print the results."""
     console.print(Text(study.title, style="bold"))
     console.print(Text(study.question), soft_wrap=True)
     for table in outcome.tables:
@@ -152,7 +152,7 @@ def write(study: StudyOfChoices, outcome: Outcome, folder: Path) -> Path:
 
 
 def as_data(row: Row) -> dict[str, Any]:
-    """A point, as choices.json has it."""
+    """A point in the form of choices.json."""
     return {
         "application": row.group.application.name,
         "chooses": row.group.application.chooses,

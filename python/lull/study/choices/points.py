@@ -1,4 +1,4 @@
-"""The points of a study of choices, and who runs at each: `auto`, every fixed choice, and what predictions need."""
+"""The points of a study of choices, and what runs at each: `auto`, every fixed choice, and runs for predictions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MACHINE_FILE = "wrong.toml"  # among the inputs
 
 @dataclass(frozen=True)
 class Member:
-    """One alternative at one point: how it runs, and how often."""
+    """One alternative at one point: its command, and how often it runs."""
 
     name: str
     point: Point
@@ -55,7 +55,7 @@ class Group:
         return [one for one in self.members if one.name != AUTO and one.name not in OWN]
 
     def member(self, name: str) -> Member | None:
-        """The one of that name; None where it does not run here."""
+        """The member `name`; None if it does not run at this point."""
         return next((one for one in self.members if one.name == name), None)
 
 
@@ -63,12 +63,12 @@ def all_groups(study: StudyOfChoices, places: Places, *, wrong_machine: bool) ->
     """The points in the order of their applications and values.
 
     Args:
-        study: What is studied.
-        places: Where placeholders point.
-        wrong_machine: Whether there is a machine file that could be wrong; else nothing runs by one.
+        study: The study.
+        places: The folders to which placeholders refer.
+        wrong_machine: Whether there is a machine file to falsify; otherwise nothing runs with a wrong one.
 
     Raises:
-        LullError: A program is not there, or a point has nothing to choose from.
+        LullError: A program does not exist, or a point has no alternatives.
     """
     found: list[Group] = []
     for application in study.applications:
@@ -97,7 +97,7 @@ def all_groups(study: StudyOfChoices, places: Places, *, wrong_machine: bool) ->
 
 
 def _members(study: StudyOfChoices, application: ApplicationWithChoices, places: Places) -> dict[str, Member]:
-    """All of an application, by the names of their records."""
+    """All members of an application, by the names of their records."""
     described = as_description(study, application)
     members = {}
     for point in all_points(described, places):
@@ -109,5 +109,5 @@ def _members(study: StudyOfChoices, application: ApplicationWithChoices, places:
 
 
 def machine_file(places: Places) -> Path:
-    """Where the wrong machine file lies."""
+    """The path of the wrong machine file."""
     return places.inputs / MACHINE_FILE

@@ -1,7 +1,7 @@
-"""What the model predicts of every alternative of a point, as `lull advise` does, from runs of `auto`.
+"""Predict every alternative of a point from runs of `auto`, as `lull advise` does.
 
-The counts are of runs with LULL_STATS; the time and energy that they change are those of `auto` itself, which is never
-scored. An alternative of which the model cannot tell is not told; nothing is made up for it.
+The counts come from runs with LULL_STATS. Predictions apply them to the time and energy of `auto` itself, which is not
+scored. An alternative that the model cannot predict has no prediction, but a reason.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lull.record import Run
 from lull.study.choices.description import ApplicationWithChoices
 from lull.study.choices.points import Group
 
-CHOICES = (  # by what their settings begin with
+CHOICES = (  # by the beginning of their settings
     ("LULL_WAIT", waits.CHOICE),
     ("LULL_AGGREGATE", AGGREGATION),
     ("LULL_TRANSFORM", puts.CHOICE),
@@ -39,7 +39,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class PredictedCost:
-    """What the model says of one alternative."""
+    """The prediction for one alternative."""
 
     seconds: Band
     joules: Band | None
@@ -47,11 +47,11 @@ class PredictedCost:
 
 @dataclass(frozen=True)
 class Predictions:
-    """Of all fixed choices of a point."""
+    """Predictions for all fixed choices of a point."""
 
     told: dict[str, PredictedCost]
-    untold: dict[str, str]  # and why
-    same: list[str]  # as what `auto` has: there is nothing to predict
+    untold: dict[str, str]  # choices without a prediction, and why
+    same: list[str]  # choices equal to what `auto` has: nothing to predict
 
 
 def predictions(group: Group, counted: Run, auto: Costs, machine: Machine | None) -> Predictions:
@@ -60,8 +60,8 @@ def predictions(group: Group, counted: Run, auto: Costs, machine: Machine | None
     Args:
         group: The point.
         counted: Runs of `auto` whose waits were counted.
-        auto: What `auto` costs, in the units of the study.
-        machine: This machine as it was calibrated; None: it was not.
+        auto: Costs of `auto`, in the units of the study.
+        machine: The calibration of this machine; None if there is none.
     """
     names = [one.name for one in group.fixed]
     if machine is None:
@@ -90,14 +90,14 @@ def predictions(group: Group, counted: Run, auto: Costs, machine: Machine | None
 
 
 def seconds_of_job(run: Run) -> float:
-    """From the begin of its communication to its end, which is what waits were counted in; else the whole run."""
+    """Seconds from the begin to the end of its communication, in which waits were counted; else of the whole run."""
     return median(
         max((job.wall_s for job in repeat.waiting if job.wall_s > 0), default=repeat.wall_s) for repeat in run.succeeded
     )
 
 
 def _alternative(name: str, settings: Mapping[str, str], advice: Advice) -> Alternative | None:
-    """What is advised about this alternative of the study: it sets the same, or, without settings, is called so."""
+    """The advice's alternative with the same settings as this one, or, without settings, with the same name."""
     return next(
         (one for one in advice.alternatives if (one.set == settings if settings else one.name == name)),
         None,

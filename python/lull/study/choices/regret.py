@@ -1,9 +1,9 @@
-"""Regret: by how much `auto` takes more than the best fixed choice that is known afterwards. Numbers in, numbers out.
+"""Regret: by how much `auto` exceeds the fixed choice that was best in hindsight. All functions are pure.
 
-All alternatives of a point run in turn, round by round. In each round the ratio of `auto` to a fixed choice is of runs
-that were seconds apart, so that a drift of the machine falls on both; the ratio of the two is the median over rounds.
-The best is the choice of the greatest ratio. What is best by some runs is so by luck too: `auto` and all that the first
-rounds tell to be better run in further rounds, and the regret is of these.
+All alternatives of a point run in turn, round by round. The ratio of `auto` to a fixed choice is computed in each
+round, from runs that were seconds apart, so that a drift of the machine affects both; the median over rounds is the
+ratio of the two. The best choice has the greatest ratio. In a few runs, a choice may be best by chance: `auto` and all
+choices that the first rounds show to be better therefore run in more rounds, from which the regret is computed.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from lull.statistics.bootstrap import Interval
 
 @dataclass(frozen=True)
 class Regret:
-    """Of one point: a share, e.g. 0.03 where `auto` takes 3 % more than the best fixed choice."""
+    """The regret of one point, as a share: 0.03 if `auto` takes 3 % more than the best fixed choice."""
 
     best: str
-    seen: Interval  # with its interval over rounds, beyond 0 where `auto` was better than all
-    confirmed: bool = False  # of further rounds than those that told something to be better
+    seen: Interval  # with its interval over rounds; below 0 if `auto` was better than all
+    confirmed: bool = False  # whether it comes from rounds after those that showed a better choice
 
     @property
     def told(self) -> float:
-        """What exceeds the noise: 0 where the interval reaches to 0."""
+        """The regret if it exceeds the noise; 0 if the interval contains 0."""
         return self.seen.value if self.seen.low is not None and self.seen.low > 0 else 0.0
 
     @property
@@ -40,10 +40,10 @@ def regret(auto: Sequence[float], fixed: Mapping[str, Sequence[float]], rounds: 
     """The regret of `auto`.
 
     Args:
-        auto: What it took, round by round; positive.
-        fixed: What each fixed choice took in the same rounds; at least one.
-        rounds: The first ones, in which all took part; without it there are no others. Where some took part in further
-            rounds, the regret is of these.
+        auto: Its cost in each round; positive.
+        fixed: The cost of each fixed choice in the same rounds; at least one choice.
+        rounds: Number of first rounds, in which all took part; None: there are no others. If some took part in later
+            rounds, the regret is computed from these.
     """
     further = {name: took[rounds:] for name, took in fixed.items() if rounds is not None and len(took) > rounds}
     if further:
@@ -56,12 +56,12 @@ def regret(auto: Sequence[float], fixed: Mapping[str, Sequence[float]], rounds: 
 
 
 def better(auto: Sequence[float], fixed: Mapping[str, Sequence[float]]) -> set[str]:
-    """The fixed choices that these runs tell to be better than `auto`."""
+    """The fixed choices that these runs show to be better than `auto`."""
     return {name for name, took in fixed.items() if regret(auto, {name: took}).told > 0}
 
 
 def ratio(above: Sequence[float], below: Sequence[float]) -> Interval:
-    """The median of the ratios of the rounds, with the interval of 95 %; of few rounds from the least to the most."""
+    """The median of the rounds' ratios, with its 95 % interval; with few rounds, the range of the ratios."""
     of_rounds = np.asarray(above, dtype=np.float64) / np.asarray(below, dtype=np.float64)
     value = bootstrap.median(of_rounds)
     if len(of_rounds) < bootstrap.runs_for_interval():

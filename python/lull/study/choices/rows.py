@@ -1,4 +1,4 @@
-"""What a study of choices found at each point, from the records: costs, regret, and predictions beside them."""
+"""The results of a study of choices at each point, from the records: costs, regret, and predictions."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from lull.study.choices.points import Group
 from lull.study.choices.predicting import Costs, PredictedCost, Predictions, predictions
 from lull.study.choices.regret import Regret, better, ratio, regret
 
-SHOWN = ("route", "direct", "coalesce", "rdma-put")  # of what was chosen at run time, in the table
+SHOWN = ("route", "direct", "coalesce", "rdma-put")  # the choices at run time that the table shows
 
 
 @dataclass(frozen=True)
 class RoundCosts:
-    """What a member took, round by round: seconds and joules of a run, or per unit of work."""
+    """The costs of a member in each round: seconds and joules of a run, or per unit of work."""
 
     seconds: list[float]
-    joules: list[float] | None  # None: they say nothing of what is studied
+    joules: list[float] | None  # None: they do not apply to what is studied
 
     def until(self, rounds: int) -> RoundCosts:
-        """In the first rounds."""
+        """The costs in the first `rounds` rounds."""
         return RoundCosts(self.seconds[:rounds], None if self.joules is None else self.joules[:rounds])
 
     @property
@@ -47,21 +47,21 @@ class RoundCosts:
 
 @dataclass(frozen=True)
 class Wrong:
-    """What believing a wrong machine file costs `auto`, in shares."""
+    """The cost of a wrong machine file for `auto`, in shares."""
 
-    start: Interval  # of the first tenth of a run, over the same with the right file
-    rest: Regret  # of the other nine tenths, against the best fixed choice
+    start: Interval  # the first tenth of a run, relative to that with the right file
+    rest: Regret  # the other nine tenths, compared with the best fixed choice
 
 
 @dataclass(frozen=True)
 class Row:
-    """A point."""
+    """The results at one point."""
 
     group: Group
     taken: dict[str, RoundCosts]  # by alternative, `auto` first
-    took: str  # what `auto` had, in words
+    took: str  # what `auto` chose, in words
     time: Regret
-    product: Regret | None  # of energy times time
+    product: Regret | None  # regret of energy times time
     predicted: Predictions
     wrong: Wrong | None
 
@@ -70,7 +70,7 @@ class Row:
         return ratio(self.taken[name].seconds, self.taken[AUTO].seconds)
 
     def errors(self) -> list[tuple[str, float, float | None]]:
-        """Of each alternative that was told: how far the prediction of its time and its energy is off, in shares."""
+        """For each predicted alternative, the relative errors of the predicted time and energy."""
         return [(name, *_errors(told, self.taken[name].costs)) for name, told in self.predicted.told.items()]
 
 
@@ -78,7 +78,7 @@ def rows_of(groups: Sequence[Group], folder: Path, machine: Machine | None) -> l
     """Read the records of all points.
 
     Raises:
-        LullError: A record is damaged, or lacks what the study looks at.
+        LullError: A record is damaged, or lacks something that the study needs.
     """
     return [_row(group, folder, machine) for group in groups]
 
@@ -100,7 +100,7 @@ def _row(group: Group, folder: Path, machine: Machine | None) -> Row:
 
 
 def regrets_of(group: Group, taken: Mapping[str, RoundCosts]) -> tuple[Regret, Regret | None]:
-    """The regret of time, and that of energy times time where all alternatives have an energy."""
+    """The regret of time, and that of energy times time if all alternatives have an energy."""
     auto, rounds = taken[AUTO], group.fixed[0].runs
     fixed = {one.name: taken[one.name] for one in group.fixed}
     products = _products(fixed)
@@ -111,7 +111,7 @@ def regrets_of(group: Group, taken: Mapping[str, RoundCosts]) -> tuple[Regret, R
 
 
 def seem_better(group: Group, taken: Mapping[str, RoundCosts]) -> set[str]:
-    """The fixed choices that are told to be better than `auto`, by time or by energy times time."""
+    """The fixed choices that are better than `auto` by time or by energy times time."""
     auto = taken[AUTO]
     fixed = {one.name: taken[one.name] for one in group.fixed}
     products = _products(fixed)
@@ -135,7 +135,7 @@ def _wrong(taken: Mapping[str, RoundCosts], fixed: Mapping[str, RoundCosts]) -> 
 
 
 def after_a_tenth(whole: Sequence[float], tenth: Sequence[float]) -> list[float]:
-    """Time per unit of work after the first tenth of runs, from those of whole runs and of runs of a tenth."""
+    """Time per unit of work after the first tenth of a run, from whole runs and runs of a tenth."""
     return [
         0.9 / max(1 / of_whole - 0.1 / of_tenth, 0.1 / of_whole)
         for of_whole, of_tenth in zip(whole, tenth, strict=True)
@@ -143,7 +143,7 @@ def after_a_tenth(whole: Sequence[float], tenth: Sequence[float]) -> list[float]
 
 
 def taken_by(application: ApplicationWithChoices, run: Run) -> RoundCosts:
-    """What the runs of an alternative took.
+    """The costs of the runs of an alternative.
 
     Raises:
         LullError: Some of its runs failed.
@@ -157,7 +157,7 @@ def taken_by(application: ApplicationWithChoices, run: Run) -> RoundCosts:
 
 
 def _took(run: Run) -> str:
-    """What the record of `auto` says that it had."""
+    """What `auto` chose, according to its record."""
     last = run.succeeded[-1]
     policies = [f"waits by {job.policy}" for job in last.waiting]
     approaches = [f"output by {job.approach}" for job in last.output]
@@ -166,7 +166,7 @@ def _took(run: Run) -> str:
 
 
 def most_taken(choices: Sequence[AccountOfChoice]) -> dict[str, str]:
-    """Of each choice made at run time, the alternative that most operations took."""
+    """For each choice at run time, the alternative that most operations used."""
     operations: dict[str, dict[str, int]] = {}
     for one in choices:
         counts = operations.setdefault(one.choice, {})

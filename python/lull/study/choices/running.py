@@ -1,9 +1,9 @@
-"""Running a study of choices: round by round, point by point, all alternatives of a point in turn.
+"""Run a study of choices: round by round, point by point, all alternatives of a point in turn.
 
-They follow one another within seconds, so that a drift of the machine falls on all alike; the order within a point is
-drawn anew for each round, as `lull.measurement.interleave` says. Each run is kept as soon as it is done.
+The alternatives run within seconds of each other, so that a drift of the machine affects all alike. Their order is
+drawn for each round (`lull.measurement.interleave`). Each run is saved as soon as it ends.
 
-Where these rounds tell a regret, `auto` and what seems better run in further rounds, which say how much of it is luck.
+If these rounds show a regret, `auto` and the choices that seem better run in more rounds, which exclude chance.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HEADING = "This machine as lull calibrate measured it, made wrong on purpose for
 
 
 def write_wrong_machine(study: StudyOfChoices, machine: Machine, places: Places) -> None:
-    """Write the machine file that some runs are to believe, where there are any.
+    """Write the wrong machine file, if some runs use one.
 
     Raises:
         LullError: It cannot be written.
@@ -40,11 +40,11 @@ def write_wrong_machine(study: StudyOfChoices, machine: Machine, places: Places)
 
 
 def run_groups(study: StudyOfChoices, groups: Sequence[Group], state: StudyState, interrupts: Interrupts) -> None:
-    """Run every repeat that is not there yet, and write the records.
+    """Run every missing repeat, and write the records.
 
     Raises:
-        InterruptedBySignal: A signal asked to stop; what was finished is kept.
-        LullError: A run failed, or did not report what the study counts.
+        InterruptedBySignal: A signal asked to stop; finished repeats are kept.
+        LullError: A run failed, or did not report what the study needs.
     """
     described = {one.point.name: one.study for group in groups for one in group.members}
 
@@ -71,7 +71,7 @@ def _with_runs(one: Member, runs: int) -> StudyOfRuns:
 
 
 def _doubtful(group: Group, state: StudyState) -> list[Member]:
-    """`auto` and what seems better by the rounds of all; nobody where nothing does."""
+    """`auto` and the choices that seem better in the first rounds; empty if none does."""
     chosen_from = [one for one in group.members if one.name == AUTO or one in group.fixed]
     runs = {one.name: run_of(_with_runs(one, one.runs), one.point, state)[0] for one in chosen_from}
     better = seem_better(group, {name: taken_by(group.application, run) for name, run in runs.items()})

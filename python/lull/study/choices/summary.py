@@ -1,4 +1,4 @@
-"""A study of choices in a few figures: regret, how far predictions are off, and what a wrong machine file costs."""
+"""A study of choices in a few figures: regret, errors of predictions, and the cost of a wrong machine file."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from lull.study.choices.rows import Row
 
 
 class Summary(BaseModel):
-    """The figures; percent is of what the best fixed choice, or the run that was predicted, took."""
+    """The figures. Percentages are relative to the best fixed choice, or to the run that was predicted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     points: int
-    regret_mean_pct: float  # of time; 0 where it does not exceed the noise
+    regret_mean_pct: float  # of time; 0 if it does not exceed the noise
     regret_worst_pct: float
-    regret_seen_mean_pct: float  # the same, noise and all; below 0 where `auto` is better than every fixed choice
+    regret_seen_mean_pct: float  # the same with noise; below 0 if `auto` is better than every fixed choice
     noise_pct: float  # half an interval of a regret, median over points
-    product_regret_mean_pct: float | None  # as regret_mean_pct, of energy times time
+    product_regret_mean_pct: float | None  # like regret_mean_pct, for energy times time
     product_regret_worst_pct: float | None
-    predicted_points: int  # with an alternative that the model told
-    predictions: int  # alternatives that it told
+    predicted_points: int  # points with a predicted alternative
+    predictions: int  # predicted alternatives
     not_told: int
     time_error_median_pct: float | None
     time_error_worst_pct: float | None
     energy_predictions: int
     energy_error_median_pct: float | None
     energy_error_worst_pct: float | None
-    wrong_points: int  # that ran by a wrong machine file, too
-    wrong_start_mean_pct: float | None  # what the first tenth of a run takes more than with the right one
-    wrong_regret_mean_pct: float | None  # as regret_mean_pct, of the other nine tenths
+    wrong_points: int  # points that also ran with a wrong machine file
+    wrong_start_mean_pct: float | None  # how much longer the first tenth of a run takes than with the right file
+    wrong_regret_mean_pct: float | None  # like regret_mean_pct, for the other nine tenths
     wrong_regret_worst_pct: float | None
 
 
 def summary_of(rows: Sequence[Row]) -> Summary:
-    """The figures of at least one point."""
+    """The figures of one or more points."""
     errors = [found for row in rows for found in row.errors()]
     times = [100 * time for _, time, _ in errors]
     energies = [100 * energy for _, _, energy in errors if energy is not None]

@@ -1,4 +1,4 @@
-"""What a study of choices found as tables, and predicted against observed as drawings."""
+"""The results of a study of choices as tables, and drawings of predicted against observed costs."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Table:
     title: str
     headings: list[str]
     rows: list[list[str]]
-    texts: tuple[int, ...]  # columns that hold words
+    texts: tuple[int, ...]  # columns of text
 
 
 def regrets(rows: Sequence[Row]) -> Table:
-    """By point: what `auto` took, the best fixed choice, and regret."""
+    """A row for each point: the costs of `auto`, the best fixed choice, and the regret."""
     found = []
     for row in rows:
         regret = row.time
@@ -54,7 +54,7 @@ def regrets(rows: Sequence[Row]) -> Table:
 
 
 def costs(rows: Sequence[Row]) -> Table:
-    """By application and fixed choice: time and energy over those of `auto`, at all points where it ran."""
+    """A row for each application and fixed choice: time and energy over those of `auto`, over all its points."""
     found = []
     for application in _applications(rows):
         own = [row for row in rows if row.group.application.name == application]
@@ -82,7 +82,7 @@ def costs(rows: Sequence[Row]) -> Table:
 
 
 def errors(rows: Sequence[Row]) -> Table:
-    """By application: how far predictions are off, and what was not told."""
+    """A row for each application: errors of predictions, and alternatives without one."""
     found = []
     for application in _applications(rows):
         own = [row for row in rows if row.group.application.name == application]
@@ -106,7 +106,7 @@ def errors(rows: Sequence[Row]) -> Table:
 
 
 def wrong(rows: Sequence[Row]) -> Table | None:
-    """By point: what a wrong machine file costs; None where none was believed."""
+    """A row for each point: the cost of a wrong machine file; None if none was used."""
     found = [
         [
             row.group.application.name,
@@ -125,7 +125,7 @@ def wrong(rows: Sequence[Row]) -> Table | None:
 
 
 def drawings(rows: Sequence[Row], kind: EnergyKind | None) -> list[TabledPlot]:
-    """Predicted against observed time, and energy, where any was predicted."""
+    """Predicted against observed time and energy, if any was predicted."""
     of_time = [
         (row, name, told.seconds[1], row.taken[name].costs.seconds)
         for row in rows
@@ -147,7 +147,7 @@ def drawings(rows: Sequence[Row], kind: EnergyKind | None) -> list[TabledPlot]:
 
 
 def _diagonal(name: str, title: str, points: Sequence[tuple[Row, str, float, float]], unit: str) -> TabledPlot:
-    """Each prediction against what was seen, with the diagonal on which both are equal."""
+    """Each prediction against the observation, with the diagonal on which both are equal."""
     tips = svg.Tips()
     names = list(dict.fromkeys(row.group.application.name for row, *_ in points))
     with svg.drawing():

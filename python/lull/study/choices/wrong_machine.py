@@ -1,6 +1,6 @@
-"""A machine file that is wrong on purpose: what do choosers take who know no better when they begin?
+"""A deliberately wrong machine file, which shows what choosers do if they start from wrong constants.
 
-All times of messages and wake-ups are off by one factor, all rates of links, memory and storage by another.
+All times of messages and wake-ups are wrong by one factor, all rates of links, memory and storage by another.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RATES_OF_STORAGE = ("writer_bytes_per_s", "bytes_per_s")
 
 
 def made_wrong(machine: Machine, wrong: WrongMachine) -> Machine:
-    """The machine with its times and rates off by these factors."""
+    """The machine, with its times and rates multiplied by these factors."""
     slower, less = wrong.latency, wrong.bandwidth
     transports = {
         name: one.model_copy(
@@ -59,7 +59,7 @@ def _times(part: Of, names: tuple[str, ...], factor: float) -> Of:
 
 
 def times(figure: Figure | None, factor: float) -> Figure | None:
-    """A figure with its band, by a factor; nothing stays nothing."""
+    """A figure and its band, multiplied by a factor; None for None."""
     if figure is None:
         return None
     low, value, high = (part * factor for part in figure.band)

@@ -1,1 +1,1 @@
-"""Studies of publications: what papers say, beside what the model makes of the machine files of their machines."""
+"""Studies of publications: compare what papers report with what the model computes for their machines."""

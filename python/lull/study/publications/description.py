@@ -1,12 +1,12 @@
-"""What a study of publications is: one TOML file, known by kind = "publications". Nothing runs: the model computes.
+"""The description of a study of publications: a TOML file with kind = "publications". Only the model computes.
 
-title, question        what is asked; `note` as in studies of measured runs
-[machines.NAME]        a machine of the study's own, as a machine file has it; others come with Lull, or are TOML files
+title, question        the question; `note` as in studies of measured runs
+[machines.NAME]        a machine that the study defines, like a machine file; others come with Lull, or are TOML files
 [[papers]]             a publication
-[[papers.statements]]  what it says and where; the machine, what of the model stands beside it, and the paper's figure
+[[papers.statements]]  a statement and its place; the machine, the model's figure to compare, and the paper's figure
 
-A statement has one of `figure` (a function of the machine, see predicted.py), `needs` (what the model would need to
-tell it) and `see` (the page that tells it).
+A statement has one of `figure` (a function of the machine, see predicted.py), `needs` (what the model lacks to predict
+it) and `see` (the page that discusses it).
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ FOLDER_OF_PAGES: Final = "docs/explanation"
 
 
 class PublishedStatement(StudyTable):
-    """One thing a paper says, and what of the model stands beside it."""
+    """One statement of a paper, and the figure of the model to compare it with."""
 
     says: str
     where: str = Field(min_length=1)  # the table, figure or section of the paper
     machine: str = Field(min_length=1)  # one of the study's own, one that comes with Lull, or a TOML file
-    figure: str = ""  # what of the model stands beside it: a function of predicted.py
-    given: dict[str, Parameter] = Field(default={})  # its parameters
+    figure: str = ""  # the model's figure: a function of predicted.py
+    given: dict[str, Parameter] = Field(default={})  # parameters of this function
     paper: float | None = None  # the paper's figure, in `unit`
-    unit: str = ""  # of the paper's figure and of the model's
-    relation: Relation = "about"  # how the model's figure lies to the paper's; least, most: it is only a bound
-    taken: bool = False  # a term of the machine was taken from this very statement: it is no evidence
-    needs: list[str] = Field(default=[])  # keys of a machine file without which the model cannot tell it
-    see: str = ""  # the page of docs/explanation that tells it
-    why: str = ""  # why it is so; no figure of the model
+    unit: str = ""  # unit of both figures
+    relation: Relation = "about"  # of the model's figure to the paper's; least, most: it is only a bound
+    taken: bool = False  # a term of the machine was taken from this statement, which is no evidence therefore
+    needs: list[str] = Field(default=[])  # keys of a machine file without which the model cannot predict it
+    see: str = ""  # the page of docs/explanation that discusses it
+    why: str = ""  # the reason, in words
 
     @model_validator(mode="after")
     def _is_of_one_kind(self) -> Self:
@@ -51,9 +51,9 @@ class PublishedStatement(StudyTable):
 
 
 class PublishedPaper(Paper):
-    """A publication and what it says."""
+    """A publication and its statements."""
 
-    note: str = ""  # what a reader must know of it
+    note: str = ""  # what a reader must know about it
     statements: list[PublishedStatement] = Field(min_length=1)
 
 

@@ -1,4 +1,4 @@
-"""Studies of publications: nothing runs; what papers report beside what the model computes for their machines."""
+"""Studies of publications: what papers report, next to what the model computes for their machines; nothing runs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from lull.study.publications.description import StudyOfPublications
 
 
 def run(whole: StudyOfPublications, _: Request) -> None:
-    """Print what publications report, beside what the model computes for their machines."""
-    # The model takes time to import, which a mistake in a file need not wait for.
+    """Print what publications report, next to what the model computes for their machines."""
+    # Imported late: the model takes time to import, and a mistake in a file should be reported at once.
     from lull.study.publications.results import tell
     from lull.study.publications.screen import show
 

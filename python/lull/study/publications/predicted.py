@@ -1,7 +1,8 @@
-"""What the model makes of a machine file, for statements of publications: functions of the machine and of parameters.
+"""Figures of the model for statements of publications: functions of a machine and of parameters.
 
-Each raises NotToldError with what the file lacks. Changes and shares are per cent; changes below 0 are savings. What
-messages and output cost is said by src/model (transfer.hpp, output.hpp), networks by the simulator's topologies.
+Each raises NotToldError if the machine file lacks something. Changes and shares are in per cent; changes below 0 are
+savings. The costs of messages and output come from src/model (transfer.hpp, output.hpp), networks from the simulator's
+topologies.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from lull.model.output import Case, Site, case_of, read_site, site_content
 
 Parameter = int | float | str | list[str]
 Given = Mapping[str, Parameter]
-MOST_PUTS: Final = 65_536  # of a payload, as in the paper's plots
+MOST_PUTS: Final = 65_536  # for one payload, as in the paper's plots
 ATOMIC_BYTES: Final = 8
 SECONDS: Final = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 CLOSE: Final = 0.1  # a share of the paper's figure
 
 
 class NotToldError(Exception):
-    """The machine file lacks what the model needs; the text says what."""
+    """The machine file lacks something that the model needs, which the text names."""
 
 
 def known(figure: Figure | None, key: str) -> Figure:
-    """The figure, where the file has it."""
+    """The figure `key`; raises NotToldError if the file lacks it."""
     if figure is None:
         raise NotToldError(f"the file has no {key}")
     return figure
@@ -56,16 +57,16 @@ def _number(given: Given, key: str) -> float:
 
 
 def _of_bytes(on: Machine) -> Figure:
-    """What a byte takes of the network, in large messages."""
+    """Time per byte on the network, for large messages."""
     pieces = on.transports["network"].pieces if "network" in on.transports else []
     return known(pieces[-1].ns_per_byte if pieces else None, "transports.network.pieces.ns_per_byte")
 
 
 def wire_over_node(on: Machine, given: Given) -> float:
-    """The most that the wire can draw over the least that a node draws, by the paper's derivation of the former.
+    """The highest power of the wire, by the paper's derivation, over the lowest power of a node.
 
-    Interfaces draw their power for (octets sent + received) / bandwidth: at most for twice the time of the run. The
-    node is that of the machine `node`, idle, at the low end of its band.
+    Interfaces draw their power for (octets sent + received) / bandwidth, which is at most twice the time of the run.
+    The node is that of the machine `node`, idle, at the low end of its band.
     """
     nic = known(on.watts.nic, "watts.nic")
     node = _word(given, "node")
@@ -77,12 +78,12 @@ def wire_over_node(on: Machine, given: Given) -> float:
 
 
 def share_of_core(on: Machine, given: Given) -> float:
-    """What one of a node's cores is of them."""
+    """The share of one core in the cores of a node."""
     return 100 / on.node.cores
 
 
 def more_frequency(on: Machine, given: Given) -> float:
-    """How much higher the highest frequency is than the lowest."""
+    """By how much the highest frequency exceeds the lowest."""
     steps = on.frequency.steps_khz
     if len(steps) < 2:
         raise NotToldError("the file has no two frequency.steps_khz")
@@ -90,13 +91,13 @@ def more_frequency(on: Machine, given: Given) -> float:
 
 
 def less_power_idle(on: Machine, given: Given) -> float:
-    """How much less an idle node draws than a busy one: the least that any way of waiting can reach."""
+    """How much less an idle node draws than a busy one: the bound for every wait policy."""
     idle, busy = known(on.watts.idle_node, "watts.idle_node"), known(on.watts.busy_node, "watts.busy_node")
     return 100 * (idle.value / busy.value - 1)
 
 
 def least_energy(on: Machine, given: Given) -> float:
-    """The change of energy when all cores idle instead of polling, and it takes `slower` per cent longer."""
+    """The change of energy if all cores idle instead of polling, and the run takes `slower` per cent longer."""
     idle, busy = known(on.watts.idle_node, "watts.idle_node"), known(on.watts.busy_node, "watts.busy_node")
     return 100 * ((1 + _number(given, "slower") / 100) * idle.value / busy.value - 1)
 
@@ -146,28 +147,28 @@ def _packed(on: Machine, payload: float, copies: float) -> float:
 
 
 def non_blocking_change(on: Machine, given: Given) -> float:
-    """PQPQ to PPQ, latency of `payload` bytes in `puts`; with `edp` its product with the energy, at one power."""
+    """PQPQ to PPQ, latency of `payload` bytes in `puts`; with `edp`, energy times delay at constant power."""
     payload, puts = _number(given, "payload"), _number(given, "puts")
     ratio = _ppq(on, payload, puts) / _pqpq(on, payload, puts)
     return 100 * ((ratio**2 if given.get("edp") else ratio) - 1)
 
 
 def pinned_change(on: Machine, given: Given) -> float:
-    """MPQMPQ to PQPQ, latency of `payload` bytes in `puts`: what is saved is the copy."""
+    """MPQMPQ to PQPQ, latency of `payload` bytes in `puts`: this saves the copy."""
     payload, puts = _number(given, "payload"), _number(given, "puts")
     put = _pqpq(on, payload, puts)
     return 100 * (put / (put + _copy(on, payload)) - 1)
 
 
 def packing_change(on: Machine, given: Given) -> float:
-    """PPQ to MMPQAMM, latency of `payload` bytes in `puts`; `copies` 2: at both ends, 1: at the sender's alone."""
+    """PPQ to MMPQAMM, latency of `payload` bytes in `puts`; `copies` is 2 for both ends, 1 for the sender only."""
     payload = _number(given, "payload")
     before = _ppq(on, payload, _number(given, "puts"))
     return 100 * (_packed(on, payload, _number(given, "copies")) / before - 1)
 
 
 def packing_from(on: Machine, given: Given) -> float:
-    """The least number of puts, a power of two, from which on MMPQAMM takes no longer than PPQ."""
+    """The smallest number of puts, a power of two, at which MMPQAMM takes no longer than PPQ."""
     payload, puts = _number(given, "payload"), 1
     packed = _packed(on, payload, _number(given, "copies"))
     while packed > _ppq(on, payload, puts):
@@ -177,7 +178,7 @@ def packing_from(on: Machine, given: Given) -> float:
     return float(puts)
 
 
-# Output: nodes, storage and the simulation are those of the site, cores and rates those of the machine's file
+# Output: nodes, storage and the simulation come from the site, cores and rates from the machine's file
 
 
 def _site(on: Machine, given: Given) -> tuple[Site, Case]:
@@ -192,7 +193,7 @@ def _site(on: Machine, given: Given) -> tuple[Site, Case]:
 
 
 def output_change(on: Machine, given: Given) -> float:
-    """`quantity`, such as watts, of one approach over the least of others; APPROACH@STEPS between outputs."""
+    """`quantity`, such as watts, of one approach over the least of `over`; named APPROACH@STEPS between outputs."""
     _, case = _site(on, given)
     quantity, of, over = _word(given, "quantity"), _word(given, "of"), given.get("over", [])
     named = [over] if isinstance(over, str) else over
@@ -205,7 +206,7 @@ def output_change(on: Machine, given: Given) -> float:
 
 
 def cpu_uses_close(on: Machine, given: Given) -> float:
-    """How many of the site's published CPU uses the model's come close to."""
+    """How many of the site's published CPU uses the model predicts closely."""
     site, case = _site(on, given)
     published = site.paper.cpu_use_pct if site.paper else {}
     with native_errors():
@@ -230,12 +231,12 @@ def _network(on: Machine) -> tuple[str, dict[str, list[int]]]:
 
 
 def switches(on: Machine, given: Given) -> float:
-    """Of the network, those without nodes included."""
+    """The switches of the network, including those without nodes."""
     return float(_core.topology_metrics(*_network(on)).switches)
 
 
 def _link(on: Machine, key: str) -> float:
-    """A key of the links' technology: seconds, or a share."""
+    """A key of the link technology: seconds, or a share."""
     of_preset = {preset.name: preset.values for preset in _core.power_presets()}.get(on.power.get("preset", ""), {})
     value = on.power.get(key, of_preset.get(key))
     if value is None:
@@ -253,23 +254,23 @@ def _packet_s(on: Machine, given: Given) -> float:
 
 
 def packet_us(on: Machine, given: Given) -> float:
-    """How long a link takes for a packet of `bytes`."""
+    """The time of a packet of `bytes` on a link, in µs."""
     return _packet_s(on, given) * 1e6
 
 
 def wake_over_packet(on: Machine, given: Given) -> float:
-    """What waking from `mode`, deep or fast, takes over what a packet of `bytes` does."""
+    """The time to wake from `mode`, deep or fast, over that of a packet of `bytes`."""
     return _link(on, f"wake_{_word(given, 'mode')}") / _packet_s(on, given)
 
 
 def saved_deep(on: Machine, given: Given) -> float:
-    """What a link saves that sleeps deeply all the time, refreshes at full power included."""
+    """The saving of a link that is always in deep sleep, including its refreshes at full power."""
     quiet, refresh = _link(on, "quiet_time"), _link(on, "refresh_time")
     return 100 * (1 - _link(on, "deep_share")) * quiet / (quiet + refresh)
 
 
 def saved_fast(on: Machine, given: Given) -> float:
-    """What a link saves that is in fast wake all the time."""
+    """The saving of a link that is always in fast wake."""
     return 100 * (1 - _link(on, "fast_share"))
 
 

@@ -1,11 +1,11 @@
-"""What is told of a study of publications: each statement with the model's figure, a verdict and why. Pure.
+"""The results of a study of publications: each statement with the model's figure, a verdict and the reason.
 
-reproduced      the model's figure is within a tenth of the paper's, or on the side that the paper says
-possible        the model only bounds the figure, and the paper's lies within
+reproduced      the model's figure is within a tenth of the paper's, or on the side that the paper states
+possible        the model only bounds the figure, and the paper's is within the bound
 not reproduced  neither
-taken           a term of the machine comes from this very statement
-not told        the machine's file lacks what the model would need, or no cost function takes it
-elsewhere       another page tells it
+taken           a term of the machine comes from this statement
+not told        the machine's file lacks something that the model needs, or no cost function uses it
+elsewhere       another page discusses it
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ VERDICTS: Final = (REPRODUCED, POSSIBLE, NOT_REPRODUCED, TAKEN, NOT_TOLD, ELSEWH
 
 @dataclass(frozen=True)
 class StatementResult:
-    """One statement, and what the model says of it."""
+    """One statement, and the model's result for it."""
 
     statement: PublishedStatement
-    model: float | None  # its figure, in the statement's unit; None: it has none
+    model: float | None  # the model's figure, in the statement's unit; None if there is none
     verdict: str
     why: str
 
     @property
     def paper_in_words(self) -> str:
-        """The paper's figure, empty where it has none."""
+        """The paper's figure; empty if there is none."""
         found, sign = self.statement, {"at least": "≥ ", "at most": "≤ "}.get(self.statement.relation, "")
         return "" if found.paper is None else sign + _with_unit(found.paper, found.unit)
 
     @property
     def model_in_words(self) -> str:
-        """The model's figure, empty where it has none."""
+        """The model's figure; empty if there is none."""
         sign = {"least": "at least ", "most": "at most "}.get(self.statement.relation, "")
         return "" if self.model is None else sign + _with_unit(self.model, self.statement.unit)
 
     @property
     def page(self) -> str:
-        """The page that tells it, without its ending; empty: this one does."""
+        """The page that discusses it, without its suffix; empty for this page."""
         return self.statement.see
 
 
 def tell(study: StudyOfPublications) -> list[tuple[PublishedPaper, list[StatementResult]]]:
-    """Everything that is told, paper by paper.
+    """The results, paper by paper.
 
     Raises:
-        UsageError: A machine is not there, or its file is wrong.
+        UsageError: A machine does not exist, or its file is wrong.
     """
     own = {name: Machine.model_validate(content) for name, content in study.machines.items()}
 
@@ -66,7 +66,7 @@ def tell(study: StudyOfPublications) -> list[tuple[PublishedPaper, list[Statemen
 
 
 def told(statement: PublishedStatement, on: Machine) -> StatementResult:
-    """What the model says of one statement on this machine."""
+    """The model's result for one statement on this machine."""
     if statement.see:
         return StatementResult(
             statement, None, ELSEWHERE, _sentences(f"{FOLDER_OF_PAGES}/{statement.see}.md", statement.why)
@@ -83,7 +83,7 @@ def told(statement: PublishedStatement, on: Machine) -> StatementResult:
 
 
 def judge(statement: PublishedStatement, model: float) -> str:
-    """The verdict on a statement of which the model has a figure."""
+    """The verdict on a statement for which the model has a figure."""
     assert statement.paper is not None
     paper = statement.paper
     match statement.relation:
@@ -99,7 +99,7 @@ def judge(statement: PublishedStatement, model: float) -> str:
 
 
 def has(on: Machine, key: str) -> bool:
-    """Whether a machine has a key, such as `wake_ups.policies`; in a list, whether each of it has."""
+    """Whether a machine has a key, such as `wake_ups.policies`; for a list, whether each entry has it."""
     return _has(on, key.split("."))
 
 

@@ -1,4 +1,4 @@
-"""A study of publications on the screen: a statement in two lines, what the paper says and what the model does."""
+"""A study of publications on the screen: two lines for each statement, one of the paper and one of the model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lull.study.publications.results import VERDICTS, StatementResult
 def show(
     study: StudyOfPublications, papers: Sequence[tuple[PublishedPaper, list[StatementResult]]], console: Console
 ) -> None:
-    """Print all of it, and at the end how many statements have which verdict."""
+    """Print all statements, and at the end the number of statements with each verdict."""
     console.print(Text(study.title, style="bold"))
     console.print(Text(study.question), soft_wrap=True)
     for paper, statements in papers:
@@ -35,7 +35,7 @@ def show(
 
 
 def summary(statements: Iterable[StatementResult]) -> str:
-    """How many statements have which verdict."""
+    """The number of statements with each verdict."""
     counts = Counter(one.verdict for one in statements)
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
 

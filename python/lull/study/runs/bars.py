@@ -1,7 +1,7 @@
-"""Energy end to end: what the nodes took and what went onto the wire, a bar for each value of one factor of a study.
+"""Energy of the nodes and on the wire, with a bar for each value of one factor of a study.
 
-Medians over the runs of a point, of the study's region and per unit of the metric it divides by. The wire stands beside
-the nodes and is never added to them: a node's meter may hold part of it already.
+The figures are medians over the runs of a point, for the study's region and per unit of its metric. The energy on the
+wire is never added to that of the nodes: a node's meter may include part of it already.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COLUMNS = {"energy": "Nodes", "wire": "On the wire"}
 
 @dataclass(frozen=True)
 class Bar:
-    """The energies of one point, J per unit of work, by the names of COLUMNS; no wire where none was metered."""
+    """The energies of one point, in J per unit of work, by the names of COLUMNS; no wire if none was metered."""
 
     group: str
     name: str
@@ -39,10 +39,10 @@ class Bar:
 
 
 def bar_plots(study: StudyOfRuns, runs: Mapping[str, Run]) -> list[TabledPlot]:
-    """What all [[bars]] of a study show: a drawing for each combination of the factors that are not in one.
+    """The drawings of all [[bars]] of a study: one for each combination of the factors that it does not show.
 
     Args:
-        study: The study, as it was run.
+        study: The study that was run.
         runs: Its records, by the names of the points.
     """
     found: list[TabledPlot] = []
@@ -110,7 +110,7 @@ def _share_of_wire(bar: Bar) -> str:
 
 
 def _plot(title: str, bars: list[Bar], headings: list[str]) -> svg.Plot:
-    """A panel for each of COLUMNS, with one scale for both, logarithmic where a linear one would hide bars."""
+    """A panel for each of COLUMNS, with a common scale, which is logarithmic if a linear one would hide bars."""
     groups = list(dict.fromkeys(bar.group for bar in bars))
     names = list(dict.fromkeys(bar.name for bar in bars))
     heights = [one.median for bar in bars for one in bar.energies.values() if one.median > 0]

@@ -1,4 +1,4 @@
-"""The paper's claims beside what was seen here: reproduced, not reproduced, or not to be told, and why."""
+"""The paper's claims and the results of a study: reproduced, not reproduced, or undecided, and why."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from lull.comparison.result import Comparison
 
 REPRODUCES, DOES_NOT, CANNOT_TELL = "reproduces", "does not reproduce", "cannot be told"
-MOST_TOLD = 4  # ratios behind one check; of more, the least and the greatest
+MOST_TOLD = 4  # ratios of one check; of more, only the least and the greatest are shown
 FROM_A_MODEL = (EnergyKind.ESTIMATED, EnergyKind.SIMULATED)
 
 
 @dataclass(frozen=True)
 class StudyComparison:
-    """One comparison of the study: its name, what was held fixed (`where` says it), and the two records."""
+    """One comparison of the study: its name, the fixed factors (`where` in words), and the two records."""
 
     name: str
     fixed: dict[str, Value]
@@ -37,7 +37,7 @@ class StudyComparison:
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found about one claim: a verdict, and the ratios behind it in words."""
+    """The result for one claim: a verdict, and the ratios behind it in words."""
 
     result: PaperResult
     verdict: str
@@ -51,7 +51,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class ObservedRatio:
-    """One ratio with its interval; None where there is none."""
+    """One ratio with its interval; None if there is none."""
 
     value: float
     low: float | None
@@ -60,7 +60,7 @@ class ObservedRatio:
 
 
 def find(result: PaperResult, compared: Sequence[StudyComparison], region: str | None) -> Finding:
-    """Judge a claim: it is reproduced when every check holds of every comparison it is about, interval and all."""
+    """Judge a claim: it is reproduced if every check holds for each of its comparisons, with the whole interval."""
     if not result.checks:
         return Finding(result, CANNOT_TELL, result.note or "nothing here measures it")
     verdicts: list[str] = []
@@ -78,12 +78,12 @@ def find(result: PaperResult, compared: Sequence[StudyComparison], region: str |
         words += _in_words(check, seen) if seen else ["this matrix has no such point"]
     verdict = next((worst for worst in (DOES_NOT, CANNOT_TELL) if worst in verdicts), REPRODUCES)
     if verdict != CANNOT_TELL and kinds.intersection(FROM_A_MODEL):
-        verdict += " in the estimate"  # no meter saw it: the model's coefficients are part of the answer
+        verdict += " in the estimate"  # no meter measured it: the result depends on the model's coefficients
     return Finding(result, verdict, "; ".join(dict.fromkeys([*words, result.note] if result.note else words)))
 
 
 def judge(check: Check, seen: ObservedRatio | None) -> str:
-    """Whether one ratio says so: its whole interval must lie on one side."""
+    """The verdict of one ratio: its whole interval must lie on one side."""
     if seen is None or seen.low is None or seen.high is None:
         return CANNOT_TELL
     if check.relation == "above":
@@ -92,7 +92,7 @@ def judge(check: Check, seen: ObservedRatio | None) -> str:
 
 
 def look(check: Check, one: StudyComparison, region: str | None) -> ObservedRatio | None:
-    """The ratio a check is about."""
+    """The ratio that a check tests."""
     if check.metric is not None:
         return of_metric(one, check.metric, region)
     if check.quantity == "wire_over_node":
@@ -103,7 +103,7 @@ def look(check: Check, one: StudyComparison, region: str | None) -> ObservedRati
 
 
 def of_metric(one: StudyComparison, metric: str, region: str | None) -> ObservedRatio | None:
-    """A metric of the candidate over that of the baseline, medians with their interval."""
+    """A metric of the candidate over that of the baseline: the ratio of medians with its interval."""
     candidate, baseline = (
         measures(quantity(run, region=region), seed=bootstrap.SEED, stream=stream, metrics=[metric])
         for stream, run in enumerate((one.candidate, one.baseline))
@@ -113,7 +113,7 @@ def of_metric(one: StudyComparison, metric: str, region: str | None) -> Observed
 
 
 def wire_over_node(run: Run, region: str | None) -> ObservedRatio | None:
-    """Energy on the wire over the energy of the nodes: median over repeats, with the least and the greatest."""
+    """Energy on the wire over the energy of the nodes: the median over repeats, with the least and the greatest."""
     ratios: list[float] = []
     kinds: list[EnergyKind] = []
     for repeat in run.succeeded:
@@ -135,7 +135,7 @@ def _is_about(check: Check, one: StudyComparison) -> bool:
 
 
 def _in_words(check: Check, seen: Sequence[tuple[StudyComparison, ObservedRatio | None, str]]) -> list[str]:
-    """Every ratio behind a check; of many, how many say so, with the least and the greatest of them."""
+    """Every ratio of a check; of many, the number that confirm it, with the least and the greatest."""
     told = [_one_in_words(check, one, found) for one, found, _ in seen]
     by_value = sorted((found.value, place) for place, (_, found, _) in enumerate(seen) if found is not None)
     if len(seen) <= MOST_TOLD or not by_value:

@@ -1,8 +1,8 @@
-"""Plots of a study over one of its factors, line by line against one of the lines: as a table and as drawings.
+"""Plots of a study over one of its factors, with a line for each value of another: as a table and as drawings.
 
-A line's value is the median over the runs of a point; its ratio is that over the value of the line all are measured
-against, at the same place, with the interval of a comparison. Time, CPU time and energy are those of the study's
-region, per unit of the metric it divides by; a metric is as the program reported it.
+The value of a line at a place is the median over the runs of a point; its ratio is this value over that of a reference
+line at the same place, with the interval of a comparison. Time, CPU time and energy are those of the study's region,
+per unit of its metric; metrics are as the program reported them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LOOKS = ("o-", "s--", "^-.", "D:", "v-", "P--", "X-.")
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """One value of one line: a value for each panel, and its ratio to the line all are measured against."""
+    """One point of one line: a value for each panel, and its ratio to the reference line."""
 
     at: float
     values: dict[str, float]
@@ -56,19 +56,19 @@ class Family:
 
     @property
     def title(self) -> str:
-        """What is shown, and at which values of other factors."""
+        """What is shown, and at which values of the other factors."""
         return f"{self.name}: {self.where}" if self.where else self.name
 
 
 def families(study: StudyOfRuns, runs: Mapping[str, Run]) -> list[Family]:
-    """What all [[curves]] of a study show.
+    """The families of all [[curves]] of a study.
 
     Args:
-        study: The study, as it was run.
+        study: The study that was run.
         runs: Its records, by the names of the points.
 
     Raises:
-        LullError: A panel is no quantity and no metric of the runs.
+        LullError: A panel is neither a quantity nor a metric of the runs.
     """
     found = []
     for curves in study.curves:
@@ -96,7 +96,7 @@ def _family(study: StudyOfRuns, curves: Curves, fixed: dict[str, Value], runs: M
             metrics = [panel for panel in curves.panels if panel not in UNITS]
             sides[line] = measures(side, seed=bootstrap.SEED, stream=len(sides), metrics=metrics)
             kinds.append(side.kind)
-            # The units are those of the first run; another one would be another quantity.
+            # The units are those of the first run; a different unit means a different quantity.
             for name in metrics:
                 given = {repeat.metrics[name].unit for repeat in run.succeeded if name in repeat.metrics}
                 if given - {units.setdefault(name, min(given, default=""))}:
@@ -141,7 +141,7 @@ def _panel_title(name: str, study: StudyOfRuns, kind: EnergyKind) -> str:
 
 
 def cell(family: Family, name: str, place: CurvePoint) -> str:
-    """A value and, unless it is what others are measured against, its ratio to that."""
+    """A value and, unless it belongs to the reference line, its ratio."""
     value = place.values[name]
     unit = family.units.get(name, "")
     shown = formatting.si(value, unit) if name in UNITS else f"{formatting.three_digits(value)} {unit}".strip()
@@ -149,7 +149,7 @@ def cell(family: Family, name: str, place: CurvePoint) -> str:
 
 
 def table_rows(family: Family) -> list[list[str]]:
-    """A row for each place and line, the place as its first cell; places in order, then lines."""
+    """A row for each place and line, with the place in the first cell; ordered by place, then by line."""
     rows = []
     for at in sorted({place.at for places in family.lines.values() for place in places}):
         for line, places in family.lines.items():
@@ -162,18 +162,18 @@ def table_rows(family: Family) -> list[list[str]]:
 
 
 def headings(family: Family) -> list[str]:
-    """Of the columns of `table_rows`."""
+    """The headings of the columns of `table_rows`."""
     return [family.over, "", *(" ".join(title.split()) for title in family.panels.values())]
 
 
 def plot_of(family: Family, name: str) -> TabledPlot:
-    """A family as a plot whose files have that name; in brackets the ratio to what lines are measured against."""
+    """A family as a plot whose files have this name; its table has ratios to the reference line in brackets."""
     aside = f"; in brackets over {family.relative_to}"
     return TabledPlot(name, family.title, plot(family), headings(family), table_rows(family), (1,), aside)
 
 
 def plot(family: Family) -> svg.Plot:
-    """A panel for each quantity: the ratio to one line, over the factor, with intervals."""
+    """A panel for each quantity: the ratio to the reference line, over the factor, with intervals."""
     tips = svg.Tips()
     with svg.drawing():
         figure, axes = svg.panels(len(family.panels), 2.9)
@@ -211,7 +211,7 @@ def _line(axes: Axes, number: int, line: str, name: str, family: Family, tips: s
 
 
 def size_axis(axes: Axes, values: Sequence[float]) -> None:
-    """Ticks at these values and no other, on an axis of powers of two."""
+    """Put ticks only at these values, on an axis of powers of two."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     axes.set_xscale("log", base=2)
@@ -222,7 +222,7 @@ def size_axis(axes: Axes, values: Sequence[float]) -> None:
 
 
 def binary(value: float) -> str:
-    """A number with K or M for 1024 and its square, where that is exact."""
+    """A number with K or M for 1024 and its square, if that is exact."""
     for factor, letter in ((1 << 20, "M"), (1 << 10, "K")):
         if value >= factor and value % factor == 0:
             return f"{value / factor:g}{letter}"

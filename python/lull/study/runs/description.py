@@ -1,20 +1,20 @@
 """A study of runs: one TOML file, checked as a whole before anything runs.
 
-title, question      what is asked
+title, question      the question
 command              the program and its arguments, with {placeholders}
-[paper]              the publication whose question it is
+[paper]              the publication that asks the question
 [parameters]         placeholder -> value, the same for all points
 [factors]            placeholder -> list of values; the points are all their combinations
-[values.F.V]         what value V of factor F stands for: args (in place of {F}) and env, instead of its own text
-[prepare.X]          makes an input before the first run: command and the name of its output; {prepared:X} elsewhere
+[values.F.V]         the meaning of value V of factor F: args, which replace {F}, and env; default: the text of V
+[prepare.X]          makes an input before the first run: command and name of its output, used as {prepared:X}
 [measure]            runs, warmup, hz, and the region and the metric by which points are compared
 [quick]              other factors, parameters and measure for --quick
-[[exclude]]          combinations of values that are no points
+[[exclude]]          combinations of values that are not points
 [[compare]]          a baseline and a candidate, for each value of other factors
 [[curves]]           plots over a factor of numbers, a line for each value of another, against one of them
-[[impacts]]          what comparisons save, in percent, over a factor of numbers: a line for each comparison
+[[impacts]]          savings of comparisons, in percent, over a factor of numbers: a line for each comparison
 [[bars]]             energy of the nodes and on the wire, a bar for each value of a factor, in groups by another
-[[paper_results]]    what the paper says, and what would have to be seen here
+[[paper_results]]    what the paper says, and the checks that would confirm it
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ RESERVED = ("launch", "python", "here", "output", "app", "prepared")
 
 
 class Meaning(StudyTable):
-    """What one value of a factor stands for on the command line and in the environment."""
+    """The meaning of one value of a factor on the command line and in the environment."""
 
     args: list[str] | None = None  # None: the value's own text
     env: dict[str, str] = Field(default={})
 
 
 class Prepare(StudyTable):
-    """How an input is made. The command gets {output}, and runs once, before the first repeat."""
+    """How an input is made. The command contains {output}, and runs once, before the first repeat."""
 
     command: list[str] = Field(min_length=1)
     output: str = Field(pattern=r"^[\w][\w.-]*$")
 
 
 class Hosts(StudyTable):
-    """Virtual hosts, as `lull hosts` makes them: there if a point's command has the word --hosts."""
+    """Virtual hosts, as `lull hosts` makes them; created if a point's command contains --hosts."""
 
     count: int = Field(ge=1, le=250)
-    rate: str | None = None  # what each may send, as tc writes it; None: no limit
+    rate: str | None = None  # rate at which each may send, in tc's notation; None: no limit
 
 
 class Measure(StudyTable):
@@ -76,7 +76,7 @@ class Compare(StudyTable):
     baseline: dict[Name, Value] = Field(min_length=1)
     candidate: dict[Name, Value] = Field(min_length=1)
     for_each: list[Name] = Field(default=[])
-    listed: bool = True  # false: it is made for the claims, and curves show it better than a table of many rows
+    listed: bool = True  # false: it is used for claims only, and curves show it better than a table of many rows
 
 
 class Curves(StudyTable):
@@ -85,38 +85,38 @@ class Curves(StudyTable):
     name: str
     over: Name  # a factor whose values are numbers
     lines: Name  # a factor
-    relative_to: Value  # the value of `lines` whose values the others are divided by
-    panels: list[str] = Field(min_length=1)  # of time, cpu, power and energy, or metrics the program reports
+    relative_to: Value  # the value of `lines` that divides the others
+    panels: list[str] = Field(min_length=1)  # time, cpu, power or energy, or metrics that the program reports
     unit: str = ""  # of `over`, for the axis
 
 
 class Impacts(StudyTable):
-    """Plots of what comparisons save, over a factor; one drawing for each combination of all others."""
+    """Plots of the savings of comparisons over a factor; one drawing for each combination of all others."""
 
     name: str
-    over: Name  # a factor whose values are numbers, and that all of `lines` are made at
+    over: Name  # a factor whose values are numbers; all of `lines` are made for each
     lines: list[str] = Field(min_length=1)  # names of comparisons
-    unit: str = ""  # of `over`, for the axis
+    unit: str = ""  # unit of `over`, for the axis
 
 
 class Bars(StudyTable):
-    """Energy end to end, of the nodes and on the wire; one drawing for each combination of the other factors."""
+    """Energy of the nodes and on the wire; one drawing for each combination of the other factors."""
 
     name: str
     groups: Name  # a factor: a group of bars for each value
     bars: Name  # a factor: a bar in each group for each value
-    only: dict[Name, list[Value]] = Field(default={})  # leave out other values of factors
+    only: dict[Name, list[Value]] = Field(default={})  # omit other values of these factors
 
 
 class Check(StudyTable):
-    """What would have to be seen here for a claim to hold: of every comparison it is about."""
+    """A condition of a claim, which must hold for every comparison concerned."""
 
     compare: str
     quantity: Literal["speedup", "greenup", "powerup", "wire_over_node"] | None = None
-    metric: str | None = None  # in place of a quantity: the candidate's over the baseline's, as the programs report it
+    metric: str | None = None  # instead of a quantity: the candidate's over the baseline's, as reported
     relation: Literal["above", "below"]
     than: float
-    only: dict[Name, list[Value]] = Field(default={})  # leave out comparisons at other values
+    only: dict[Name, list[Value]] = Field(default={})  # omit comparisons at other values
 
     @model_validator(mode="after")
     def _is_about_one_thing(self) -> Self:
@@ -126,7 +126,7 @@ class Check(StudyTable):
 
 
 class PaperResult(StudyTable):
-    """One thing the paper says. Without checks it cannot be told here, and `note` says why."""
+    """One claim of the paper. Without checks the study cannot decide it, and `note` says why."""
 
     says: str
     where: str = ""
@@ -135,7 +135,7 @@ class PaperResult(StudyTable):
 
 
 class StudyOfRuns(Study):
-    """A whole study of runs. A file that names no kind is one."""
+    """A whole study of runs, the default kind."""
 
     kind: Literal["runs"] = "runs"
     paper: Paper | None = None
@@ -147,13 +147,13 @@ class StudyOfRuns(Study):
     hosts: Hosts | None = None
     measure: Measure = Measure()
     quick: Quick = Quick()
-    exclude: list[dict[Name, list[Value]]] = Field(default=[])  # points at which all of these factors have one of these
+    exclude: list[dict[Name, list[Value]]] = Field(default=[])  # no points where all these factors have such values
     compare: list[Compare] = Field(min_length=1)
     curves: list[Curves] = Field(default=[])
     impacts: list[Impacts] = Field(default=[])
     bars: list[Bars] = Field(default=[])
     paper_results: list[PaperResult] = Field(default=[])
-    seed: int = 1  # of the order of points within a round
+    seed: int = 1  # seed of the order of points within a round
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
@@ -231,7 +231,7 @@ class StudyOfRuns(Study):
                     raise ValueError(f"{text}: no placeholder {name!r}, {nearest(name, known)}")
 
     def made_quick(self) -> StudyOfRuns:
-        """The same study as --quick runs it."""
+        """The study in the form that --quick runs."""
         return self.model_copy(
             update={
                 "factors": {**self.factors, **self.quick.factors},

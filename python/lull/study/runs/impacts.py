@@ -1,7 +1,7 @@
-"""What a transformation saves, over one factor of a study: a line for each comparison, in percent of its baseline.
+"""Savings of a transformation over one factor of a study: a line for each comparison, in percent of its baseline.
 
-The impact of a transformation is (before - after) / before, of time, energy or their product; below 0 it costs more
-than it saves. Intervals are those of the comparisons.
+The impact of a transformation is (before - after) / before, of time, energy or their product; below 0, the
+transformation is a loss. Intervals are those of the comparisons.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PANELS = {"time": "Time", "energy": "Energy", "edp": "Energy x time"}
 
 @dataclass(frozen=True)
 class ImpactPoint:
-    """What one comparison saves at one value of the factor, by the names of PANELS."""
+    """The savings of one comparison at one value of the factor, by the names of PANELS."""
 
     at: float
     saved: dict[str, Interval]
@@ -41,10 +41,10 @@ Lines = dict[str, list[ImpactPoint]]
 
 
 def impact_plots(study: StudyOfRuns, compared: Sequence[StudyComparison]) -> list[TabledPlot]:
-    """What all [[impacts]] of a study show: a drawing for each combination of the factors that are not in one.
+    """The drawings of all [[impacts]] of a study: one for each combination of the factors that it does not show.
 
     Args:
-        study: The study, as it was run.
+        study: The study that was run.
         compared: All its comparisons.
     """
     found: list[TabledPlot] = []
@@ -67,7 +67,7 @@ def _tabled(
     lines: Lines = {line: [] for line in wanted.lines}
     for one in compared:
         at = one.fixed[wanted.over]
-        assert not isinstance(at, str)  # the description has seen to it
+        assert not isinstance(at, str)  # ensured by the description
         saved = {
             "time": one.comparison.time_reduction,
             "energy": one.comparison.energy_reduction,
@@ -98,7 +98,7 @@ def _in_words(saved: Interval) -> str:
 
 
 def plot(title: str, lines: Lines, over: str, kind: EnergyKind) -> svg.Plot:
-    """A panel for each of PANELS, with one scale for all."""
+    """A panel for each of PANELS, with a common scale."""
     tips = svg.Tips()
     with svg.drawing():
         figure, axes = svg.panels(len(PANELS), 2.9)
@@ -128,7 +128,7 @@ def plot(title: str, lines: Lines, over: str, kind: EnergyKind) -> svg.Plot:
 
 
 def _floor(lines: Lines) -> float:
-    """Where the scale ends, in percent: well below all values, however wide one interval is."""
+    """The lower end of the scale, in percent: well below all values, regardless of wide intervals."""
     least = 100 * min(one.value for places in lines.values() for place in places for one in place.saved.values())
     return least - max(100 - least, 25) / 2
 

@@ -1,4 +1,4 @@
-"""Studies of runs: every point is a command, run and measured in turn with the others."""
+"""Studies of runs: every point is a command, which runs and is measured in turn with the others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lull.study.runs.runner import beginning, hosts_of, prepare_inputs, run_poin
 
 
 def run(whole: StudyOfRuns, request: Request) -> None:
-    """Run the points that are missing, print the comparisons and the paper's claims beside them, write the report."""
+    """Run the missing points, print the comparisons and the paper's claims, and write the report."""
     chosen = whole.made_quick() if request.quick else whole
     folder = request.folder
     places = Places(request.path.parent.resolve(), folder.resolve() / "inputs")
@@ -32,7 +32,7 @@ def run(whole: StudyOfRuns, request: Request) -> None:
         if words := take_up(state, begun, request.resume):
             print(f"lull: {words}", file=sys.stderr)
         if all((folder / point.name).exists() for point in points):
-            print(f"lull: the study in {folder} is complete; --fresh runs it anew", file=sys.stderr)
+            print(f"lull: the study in {folder} is complete; --fresh runs it again", file=sys.stderr)
         else:
             with Interrupts() as interrupts:
                 prepare_inputs(chosen, places, interrupts)
@@ -42,8 +42,8 @@ def run(whole: StudyOfRuns, request: Request) -> None:
 
 
 def _conclude(chosen: StudyOfRuns, points: list[Point], folder: Path) -> None:
-    """Print the comparisons and the paper's claims beside them, and write the report."""
-    # Plots take time to import, which a mistake in a file need not wait for.
+    """Print the comparisons and the paper's claims, and write the report."""
+    # Imported late: plots take time to import, and a mistake in a file should be reported at once.
     from lull.comparison.screen import render_table
     from lull.study.runs.outcome import outcome_of, write_outcome
 

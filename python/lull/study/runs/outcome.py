@@ -1,4 +1,4 @@
-"""What a finished study found: its comparisons, its drawings, the paper's claims beside them; and its report."""
+"""The results of a finished study: comparisons, drawings, the paper's claims, and the report."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from lull.study.runs.points import Point, describe, pairs, point_name
 
 @dataclass(frozen=True)
 class Outcome:
-    """What there is to say of a study."""
+    """The results of a study."""
 
     rows: list[tuple[str, Comparison]]  # the comparisons that are listed, by name
     curves: list[TabledPlot]
     impacts: list[TabledPlot]
     bars: list[TabledPlot]
-    warnings: list[str]  # of all comparisons, each once
+    warnings: list[str]  # those of all comparisons, each once
     findings: list[Finding]
 
     @property
     def drawings(self) -> list[TabledPlot]:
-        """All that is drawn, in order."""
+        """All drawings, in order."""
         return [*self.curves, *self.impacts, *self.bars]
 
 
 def outcome_of(study: StudyOfRuns, points: Sequence[Point], folder: Path) -> Outcome:
-    """Compare the records of all points in `folder`, and judge the paper's claims by them.
+    """Compare the records of all points in `folder`, and judge the paper's claims.
 
     Raises:
         LullError: A record cannot be read, or two cannot be compared.

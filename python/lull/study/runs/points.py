@@ -1,4 +1,4 @@
-"""The points of a study: every combination of its factors, each with the command line and environment it stands for."""
+"""The points of a study: every combination of its factors, each with its command line and environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lull.study.runs.description import PLACEHOLDER, Compare, StudyOfRuns
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of values: `name` is that of its record's folder, `env` comes on top of our environment."""
+    """One combination of values: `name` is that of its record's folder, `env` is added to our environment."""
 
     name: str
     factors: dict[str, Value]
@@ -26,7 +26,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Places:
-    """Where placeholders point: the TOML's folder, and the folder of prepared inputs."""
+    """The folders to which placeholders refer: that of the TOML file, and that of prepared inputs."""
 
     here: Path
     inputs: Path
@@ -36,7 +36,7 @@ def all_points(study: StudyOfRuns, places: Places) -> list[Point]:
     """The points in the order of the factors' values.
 
     Raises:
-        LullError: A program is not there, or two points would get one name.
+        LullError: A program does not exist, or two points would get the same name.
     """
     points = [
         _point(study, places, factors)
@@ -53,7 +53,7 @@ def all_points(study: StudyOfRuns, places: Places) -> list[Point]:
 
 
 def point_name(factors: dict[str, Value]) -> str:
-    """A folder's name out of the values, e.g. `mode-direct.nodes-2`."""
+    """The name of a folder, composed of the values, e.g. `mode-direct.nodes-2`."""
     return ".".join(f"{name}-{re.sub(r'[^A-Za-z0-9+_]+', '_', str(value))}" for name, value in factors.items())
 
 
@@ -69,7 +69,7 @@ def prepare_command(study: StudyOfRuns, places: Places, name: str, output: Path)
 
 
 def pairs(study: StudyOfRuns, comparison: Compare) -> list[tuple[dict[str, Value], dict[str, Value], dict[str, Value]]]:
-    """(what is held fixed, the baseline's factors, the candidate's) of a comparison, where both are in the matrix."""
+    """(fixed factors, the baseline's factors, the candidate's) of a comparison, for pairs within the matrix."""
     found = []
     for values in itertools.product(*(study.factors[name] for name in comparison.for_each)):
         fixed = dict(zip(comparison.for_each, values, strict=True))
@@ -83,7 +83,7 @@ def pairs(study: StudyOfRuns, comparison: Compare) -> list[tuple[dict[str, Value
 
 
 def in_matrix(study: StudyOfRuns, factors: dict[str, Value]) -> bool:
-    """Whether this combination, a value for every factor, is a point of the study."""
+    """Whether this combination, which has a value for every factor, is a point of the study."""
     excluded = any(all(factors[name] in values for name, values in one.items()) for one in study.exclude)
     return not excluded and all(value in study.factors[name] for name, value in factors.items())
 
@@ -103,7 +103,7 @@ def _point(study: StudyOfRuns, places: Places, factors: dict[str, Value]) -> Poi
 def _expanded(
     study: StudyOfRuns, factors: dict[str, Value], words: dict[str, str], text: str, within: tuple[str, ...] = ()
 ) -> list[str]:
-    """The words that one of a command stands for; a factor alone stands for its value's arguments, theirs likewise."""
+    """Expand a word of a command. A word that is a factor alone becomes its value's arguments, expanded as well."""
     lone = PLACEHOLDER.fullmatch(text)
     meaning = _meaning(study, factors, lone[1]) if lone else None
     if lone is None or meaning is None:
@@ -114,7 +114,7 @@ def _expanded(
 
 
 def _meaning(study: StudyOfRuns, factors: dict[str, Value], name: str) -> list[str] | None:
-    """The arguments that the value of factor `name` stands for; None: its own text."""
+    """The arguments that the value of factor `name` stands for; None: the value's text."""
     found = study.values.get(name, {}).get(str(factors.get(name)))
     return found.args if found else None
 

@@ -1,6 +1,6 @@
-"""Running a study: its repeats interleaved over the points, each kept as soon as it is done.
+"""Run a study, with repeats interleaved over the points; each is saved as soon as it ends.
 
-The points take turns as `lull.measurement.interleave` says, by the study's seed.
+`lull.measurement.interleave` determines the order, from the study's seed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from lull.meter.meter import Meter
 from lull.study.runs.description import StudyOfRuns
 from lull.study.runs.points import Places, Point, prepare_command
 
-# What a study says of its runs when they are there: it can be rewritten without running anything again.
+# Keys about the evaluation of runs: they may change without running anything again.
 TOLD_AT_THE_END = {
     "kind",
     "title",
@@ -57,10 +57,10 @@ def beginning(
     *,
     prepares: Sequence[Sequence[str]] = (),
 ) -> StudyConditions:
-    """What this study starts from, as it is kept in its folder; the inputs it makes itself are no part of that.
+    """The conditions of this study, which its folder keeps; they exclude the inputs that the study makes.
 
-    Programs and inputs that commands name are known by their content, whatever they are called by: a path from here, a
-    name on PATH. `prepares` are the commands that make inputs.
+    Programs and inputs in commands are identified by their content, whether named by a path or found on PATH.
+    `prepares` are the commands that make inputs.
     """
     named = {path for point in points for path in files_named(point.command, point.env.get("PATH"))}
     named |= {path for command in prepares for path in files_named(command)}
@@ -71,7 +71,7 @@ def beginning(
         quick=quick,
         description=hashlib.sha256(content.encode()).hexdigest(),
         settings={
-            variable: readable(re.sub(r"@\d+", "", value))  # the processes of hosts are others the next time
+            variable: readable(re.sub(r"@\d+", "", value))  # hosts have other processes the next time
             for variable, value in checked_settings().items()
             if variable not in ("LULL_RECORD", "LULL_HOSTS")
         },
@@ -83,7 +83,7 @@ def beginning(
 
 @contextmanager
 def hosts_of(chosen: StudyOfRuns, points: list[Point]) -> Iterator[None]:
-    """Virtual hosts while the points run, if they use any and there are none yet."""
+    """Keep virtual hosts while the points run, if they use any and there are none yet."""
     wanted = chosen.hosts
     if wanted is None or hosts_there() or not any("--hosts" in point.command for point in points):
         yield
@@ -93,10 +93,10 @@ def hosts_of(chosen: StudyOfRuns, points: list[Point]) -> Iterator[None]:
 
 
 def prepare_inputs(study: StudyOfRuns, places: Places, interrupts: Interrupts) -> None:
-    """Make the inputs that are not there yet; each is whole or absent.
+    """Make the missing inputs; each is whole or absent.
 
     Raises:
-        LullError: A command failed; the line ends with the last it said.
+        LullError: A command failed; the line ends with the last line of its output.
     """
     for name, prepare in study.prepare.items():
         output = places.inputs / prepare.output
@@ -125,11 +125,11 @@ def prepare_inputs(study: StudyOfRuns, places: Places, interrupts: Interrupts) -
 
 
 def run_points(study: StudyOfRuns, points: list[Point], state: StudyState, interrupts: Interrupts) -> None:
-    """Run every repeat that is not there yet, and write the record of every point.
+    """Run every missing repeat, and write the record of every point.
 
     Raises:
-        InterruptedBySignal: A signal asked to stop; what was finished is kept.
-        LullError: A run failed, or did not report what the study counts.
+        InterruptedBySignal: A signal asked to stop; finished repeats are kept.
+        LullError: A run failed, or did not report what the study needs.
     """
     runs, warmup = study.measure.runs, study.measure.warmup
     waiting = [point for point in points if any(not state.has(point.name, i) for i in range(runs))]
@@ -149,11 +149,11 @@ def run_turns(
     state: StudyState,
     interrupts: Interrupts,
 ) -> None:
-    """Take turns, and keep each repeat as soon as it is done.
+    """Run the turns, and save each repeat as soon as it ends.
 
     Raises:
-        InterruptedBySignal: A signal asked to stop; what was finished is kept.
-        LullError: What `run` raises.
+        InterruptedBySignal: A signal asked to stop; finished repeats are kept.
+        LullError: `run` raised it.
     """
     with RunsProgress(len(turns)) as progress:
 
@@ -170,11 +170,11 @@ def _words(turn: Turn[Point]) -> str:
 
 
 def run_once(study: StudyOfRuns, point: Point, index: int, state: StudyState, interrupts: Interrupts) -> MeasuredRepeat:
-    """Run a point once, and see to it that it reports what the study counts.
+    """Run a point once, and check that it reports what the study needs.
 
     Raises:
         InterruptedBySignal: A signal asked to stop.
-        LullError: It failed, or reported something else.
+        LullError: The run failed, or did not report it.
     """
     asked = f"run {point.name}"
     log = state.log(point.name, index)
@@ -208,7 +208,7 @@ def run_once(study: StudyOfRuns, point: Point, index: int, state: StudyState, in
 
 
 def write_record(study: StudyOfRuns, point: Point, state: StudyState) -> None:
-    """Write the record of a point whose repeats are all there, unless it is there.
+    """Write the record of a point whose repeats all exist, unless the record exists.
 
     Raises:
         LullError: A repeat is damaged, or the record cannot be written.
@@ -219,7 +219,7 @@ def write_record(study: StudyOfRuns, point: Point, state: StudyState) -> None:
 
 
 def run_of(study: StudyOfRuns, point: Point, state: StudyState) -> tuple[record.Run, pa.Table]:
-    """What the record of a point holds, from its repeats that are there.
+    """The content of the record of a point, from its existing repeats.
 
     Raises:
         LullError: A repeat is damaged.
@@ -235,7 +235,7 @@ def run_of(study: StudyOfRuns, point: Point, state: StudyState) -> tuple[record.
 
 @contextmanager
 def environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables, and put back what was there: the meter in this process reads some of them too."""
+    """Set environment variables, and restore them afterwards: the meter in this process also reads some of them."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
@@ -249,6 +249,6 @@ def environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 def last_line(log: Path) -> str:
-    """The last line a command said, for an error in one line."""
+    """The last line of a command's output, for an error in one line."""
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
     return lines[-1].removeprefix("lull: ") if lines else "it said nothing"

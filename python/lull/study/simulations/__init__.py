@@ -1,1 +1,1 @@
-"""Studies of simulations: grids of jobs, topologies, mappings and power settings, held against what was published."""
+"""Studies of simulations: grids of jobs, topologies, mappings and power settings, compared with publications."""

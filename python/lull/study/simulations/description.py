@@ -1,16 +1,16 @@
-"""What a study of simulations is: one TOML file, known by kind = "simulations".
+"""The description of a study of simulations: a TOML file with kind = "simulations".
 
-title, question      what is asked; `note` and [paper] as in studies of measured runs
-[simulation]         tables of a simulation's file that all points have, but its jobs, topology and power
-[job]                keys that all jobs have
+title, question      the question; `note` and [paper] as in studies of measured runs
+[simulation]         tables of a simulation's file that all points share, except jobs, topology and power
+[job]                keys that all jobs share
 [applications.X]     a job, and how long a run of it is
 topologies           presets of networks
 mappings             of processes onto nodes
 [[power]]            a mode of links, and its holds
-[[grids]]            applications alone, or drawn together, at numbers of processes; each on all of the above, or with
-                     [[grids.power]] of its own
-[[figures]]          what is drawn of a grid
-[[paper_results]]    what the paper says, and what would have to be seen here
+[[grids]]            applications alone, or drawn together, at numbers of processes; with all of the above, or with
+                     the grid's own [[grids.power]]
+[[figures]]          drawings of a grid
+[[paper_results]]    what the paper says, and the checks that would confirm it
 [quick]              other values of these keys for --quick
 """
 
@@ -30,11 +30,11 @@ Only = dict[str, list[Value]]
 class Application(StudyTable):
     """An application that runs as a job."""
 
-    job: dict[str, Any]  # keys of `[[jobs]]`, its pattern among them
-    seconds: float | dict[str, float]  # of a run with active links, by number of processes where it depends on that
+    job: dict[str, Any]  # keys of `[[jobs]]`, including its pattern
+    seconds: float | dict[str, float]  # of a run with active links; by number of processes if it depends on that
 
     def seconds_of(self, processes: int) -> float:
-        """How long a run of so many processes is."""
+        """The length of a run with this number of processes."""
         return self.seconds if isinstance(self.seconds, float) else self.seconds[str(processes)]
 
 
@@ -42,26 +42,26 @@ class Power(StudyTable):
     """A mode of links at some holds."""
 
     mode: str
-    name: str = ""  # in tables and names of points; empty: the mode's
+    name: str = ""  # name in tables and points; empty: the mode's
     holds: list[str] = Field(default=[])  # empty: the mode has none
     keys: dict[str, Any] = Field(default={})  # other keys of [power]
-    routing: dict[str, Any] = Field(default={})  # keys of [routing] in place of the study's
+    routing: dict[str, Any] = Field(default={})  # keys of [routing] that replace the study's
 
     @property
     def label(self) -> str:
-        """What the factor `mode` says."""
+        """The value of the factor `mode`."""
         return self.name or self.mode
 
 
 class Grid(StudyTable):
-    """Points: each application alone at each number of processes, or workloads drawn of several applications."""
+    """Points: each application alone at each number of processes, or workloads drawn from several applications."""
 
     name: Name
     processes: list[Annotated[int, Field(ge=2)]] = Field(min_length=1)  # of a job
-    workloads: int = Field(default=0, ge=0)  # drawn; 0: each application alone
+    workloads: int = Field(default=0, ge=0)  # number of drawn workloads; 0: each application alone
     total: int = Field(default=0, ge=0)  # processes of a workload
-    seed: int = 1  # of what is drawn
-    most_seconds: float | None = Field(default=None, gt=0)  # jobs repeat no longer than this, the longest excepted
+    seed: int = 1  # seed of the drawn workloads
+    most_seconds: float | None = Field(default=None, gt=0)  # jobs repeat no longer than this, except the longest
     power: list[Power] = Field(default=[])  # empty: those of the study
 
     @model_validator(mode="after")
@@ -78,15 +78,15 @@ class Figure(StudyTable):
     name: str
     grid: Name
     kind: Literal["by-processes", "distribution", "trade-off"]
-    only: Only = Field(default={})  # leave out other values of factors
+    only: Only = Field(default={})  # omit other values of these factors
 
 
 class Bound(StudyTable):
-    """What would have to be seen here for a statement to hold.
+    """A condition of a statement.
 
-    The `of` of `quantity` over all rows at `at`, less the same at `minus` where that is given, is on one side of
-    `than`; for each combination of the values of `for_each` by itself. Of a difference, rows without a partner on the
-    other side do not count.
+    The statistic `of` of `quantity` over all rows at `at`, minus the same at `minus` if that is given, must be on one
+    side of `than`, for each combination of the values of `for_each`. A difference ignores rows without a partner on the
+    other side.
     """
 
     grid: Name
@@ -94,14 +94,14 @@ class Bound(StudyTable):
     of: Literal["median", "least", "most"] = "median"
     at: Only = Field(default={})
     minus: Only = Field(default={})
-    minus_grid: Name | None = None  # where what is taken away is of another grid
+    minus_grid: Name | None = None  # the grid of `minus`, if it is another one
     relation: Literal["above", "below"]
     than: float
     for_each: list[str] = Field(default=[])
 
 
 class Statement(StudyTable):
-    """One thing the paper says. Without checks it cannot be told here, and `note` says why."""
+    """One statement of the paper. Without checks the study cannot decide it, and `note` says why."""
 
     says: str
     where: str = ""
@@ -167,7 +167,7 @@ class StudyOfSimulations(Study):
                     raise ValueError(f"applications.{name}.seconds: not known with {processes} processes")
 
     def made_quick(self) -> StudyOfSimulations:
-        """The same study as --quick runs it."""
+        """The study in the form that --quick runs."""
         jobs = {
             name: one.model_copy(update={"job": {**one.job, **self.quick.jobs.get(name, {})}})
             for name, one in self.applications.items()

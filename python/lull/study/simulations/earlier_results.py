@@ -1,8 +1,8 @@
-"""Rows that an earlier study of the same simulations left in its points.csv, so that they need not be simulated again.
+"""Take rows from the points.csv of an earlier study of the same simulations instead of simulating again.
 
-A row is taken where its point has the same name and the same description now, to the last key. Simulations repeat to
-the bit as long as the simulator is the same: some points drawn by chance are simulated again, and all their figures
-must be those that are taken.
+A row is taken if its point has the same name and exactly the same description now. Simulations are reproducible to the
+bit with the same simulator: some randomly drawn points are simulated again, and all their figures must equal those
+taken.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from lull.study.simulations.grids import Point
 from lull.study.simulations.rows import FIGURES, Row, heading
 
 PROBES = 3  # points that are simulated again
-MOST_PROBE_S = 60.0  # of CPU time that one of them took, if there are such
-OWN_TIME = "simulator_cpu_s"  # the only figure that two runs of a simulation differ in
+MOST_PROBE_S = 60.0  # most CPU time that such a point took, if there are any
+OWN_TIME = "simulator_cpu_s"  # the only figure in which two runs of a simulation differ
 
 EarlierRows = Mapping[str, Sequence[Row]]  # point -> a row for each of its jobs
 
 
 def read_earlier_rows(path: Path, points: Sequence[Point]) -> EarlierRows:
-    """The rows of `path` that are of `points`.
+    """The rows of `path` that belong to `points`.
 
     Raises:
-        UsageError: It cannot be read, is no points.csv, or has nothing of this study.
+        UsageError: The file cannot be read, is not a points.csv, or has no row of this study.
     """
     asked = f"take results from {path}"
     named = {point.name: point for point in points}
@@ -57,14 +57,14 @@ def read_earlier_rows(path: Path, points: Sequence[Point]) -> EarlierRows:
 
 
 def probes(taken: EarlierRows, points: Sequence[Point]) -> list[Point]:
-    """The points that shall be simulated again: drawn by chance, alike whenever the same rows are taken."""
+    """The points to simulate again: drawn at random, but the same for the same rows."""
     known = [point for point in points if point.name in taken]
     short = [point for point in known if taken[point.name][0].simulator_cpu_s <= MOST_PROBE_S]
     return random.Random(len(known)).sample(short or known[:1], min(PROBES, len(short or known[:1])))
 
 
 def check_probes(taken: EarlierRows, rows: Sequence[Row], path: Path) -> None:
-    """Hold what was simulated against what was taken; `rows` are of points that are in both, and of others.
+    """Compare simulated rows with those taken; `rows` may include points that were not taken.
 
     Raises:
         LullError: A figure differs.

@@ -1,5 +1,5 @@
-"""Drawings of a grid of simulations, for each topology: power saved and slowdown against the number of processes, or
-their distributions for each power setting, or one against the other (trade_off.py). Each as a table too.
+"""Drawings and tables of a grid of simulations, for each topology: power saved and slowdown against the number of
+processes, or their distributions for each power setting, or one against the other (trade_off.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")  # by hold
 
 
 def drawings(figures: Sequence[Figure], rows: Sequence[Row]) -> list[TabledPlot]:
-    """All figures of a study whose rows are there."""
+    """All figures of a study whose rows exist."""
     made = {"by-processes": _by_processes, "distribution": _distributions, "trade-off": trade_offs}
     found: list[TabledPlot] = []
     for figure in figures:
@@ -45,7 +45,7 @@ def drawings(figures: Sequence[Figure], rows: Sequence[Row]) -> list[TabledPlot]
 
 
 def _panels(rows: Sequence[Row], draw: Callable[[Axes, str, str], None]) -> Any:
-    """A row of panels: for each quantity one for each mapping, with one scale."""
+    """A row of panels for each quantity, with a panel for each mapping and a common scale."""
     mappings = mappings_of(rows)
     figure, axes = svg.panels(len(QUANTITIES) * len(mappings), 3.0)
     for place, panel in enumerate(axes):
@@ -117,7 +117,7 @@ def _row_of_table(rows: Sequence[Row], mapping: str, setting: str, sizes: Sequen
 
 
 def _look(setting: str, settings: Sequence[str]) -> dict[str, Any]:
-    """Colour by mode, marker by the place of the hold among those of the mode."""
+    """Colour by mode, marker by the position of the hold among those of the mode."""
     modes = list(dict.fromkeys(one.partition(",")[0] for one in settings))
     mode = setting.partition(",")[0]
     place = [one for one in settings if one.partition(",")[0] == mode].index(setting)
@@ -141,7 +141,7 @@ def _distributions(title: str, rows: list[Row], number: int) -> list[TabledPlot]
             panel.plot([place, place], [min(values), max(values)], color=colour, linewidth=0.8)
             panel.plot([place], [median(values)], color=colour, marker="_", markersize=9, markeredgewidth=2)
             text = shown(median(values) / 100).removesuffix(" %")
-            # Upright, for violins are narrower than their medians in figures.
+            # Upright, because violins are narrower than the text of their medians.
             look: dict[str, Any] = {"ha": "center", "va": "bottom", "rotation": 90, "fontsize": 6}
             panel.annotate(text, (place, median(values)), (0, 3), textcoords="offset points", **look)
         panel.set_xticks(range(len(settings)), [short(setting) for setting in settings], rotation=90)
@@ -162,8 +162,8 @@ def _distributions(title: str, rows: list[Row], number: int) -> list[TabledPlot]
 
 
 def _with_all_settings(rows: list[Row]) -> list[Row]:
-    """Rows of workloads that have all settings with their mapping, so that settings are of the same jobs; all rows as
-    long as there is no such workload."""
+    """Rows of workloads that have all settings with their mapping, so that all settings have the same jobs; all rows if
+    there is no such workload."""
     found: dict[tuple[Value, Value], set[str]] = defaultdict(set)
     for row in rows:
         found[row.factors["workload"], row.factors["mapping"]].add(setting_of(row))
@@ -173,7 +173,7 @@ def _with_all_settings(rows: list[Row]) -> list[Row]:
 
 
 def _violin(panel: Axes, place: int, values: Sequence[float], quantity: str, colour: str) -> None:
-    """The density as the axis shows it: on its scale, not on that of the values."""
+    """Draw the density on the scale of the axis, not on that of the values."""
     from matplotlib.scale import SymmetricalLogTransform
     from matplotlib.transforms import IdentityTransform
 

@@ -1,7 +1,7 @@
 """The points of a study of simulations: every combination of its factors, each a whole simulation.
 
-An application alone is a job that runs once. A workload is drawn: jobs of an application and a number of processes,
-both drawn alike, until they have so many processes together; each job repeats to be about as long as the longest.
+An application alone is a job that runs once. A workload is drawn: application and number of processes of each job are
+drawn uniformly, until the jobs have the total number of processes. Each job repeats to be about as long as the longest.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lull.study.file import Value, nearest
 from lull.study.simulations.description import Grid, Power, StudyOfSimulations
 
 ACTIVE = "active"
-ALONE = 0  # the workload of an application alone; drawn ones count from 1
+ALONE = 0  # the number of the workload for an application alone; drawn workloads count from 1
 
 
 @dataclass(frozen=True)
@@ -39,29 +39,29 @@ class Job:
 
 @dataclass(frozen=True)
 class Point:
-    """One simulation: the values that its rows have in common, its jobs, and what the simulator is asked."""
+    """One simulation: the values that its rows share, its jobs, and the description for the simulator."""
 
     name: str
     grid: str
     factors: dict[str, Value]  # topology, mapping, workload, mode, hold
     jobs: tuple[Job, ...]
     content: dict[str, Any]
-    active: str  # the name of the point that differs in its links only, which are always active
+    active: str  # the name of the same point with links always active
 
     @property
     def key(self) -> str:
-        """Of what the simulator is asked: the same for the same description, to the last key."""
+        """A key of the description, equal for equal descriptions."""
         return hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def all_points(study: StudyOfSimulations) -> list[Point]:
     """The points of all grids, in the order of the file; those with active links first in each combination.
 
-    Topologies and mappings take turns, and small jobs are before large ones: what an interrupted study has is a smaller
-    one of the same kind.
+    Topologies and mappings alternate, and small jobs come before large ones: the finished part of an interrupted study
+    is a smaller study of the same kind.
 
     Raises:
-        LullError: A simulation cannot be what the study says; the line names the point.
+        LullError: The study describes an impossible simulation; the line names the point.
     """
     points = []
     for grid in study.grids:
@@ -72,11 +72,11 @@ def all_points(study: StudyOfSimulations) -> list[Point]:
 
 
 def selected(points: Sequence[Point], grids: Sequence[str], patterns: Sequence[str], asked: str) -> set[str]:
-    """The names of the points of `grids` that match one of `patterns` as file names do, and of those with active links
-    that slowdowns are against. No grids, no patterns: all.
+    """The names of the points of `grids` that match one of `patterns`, as file names match, and of the corresponding
+    points with active links. Empty `grids` or `patterns` select all.
 
     Raises:
-        UsageError: There is no such grid, or no point of such a name.
+        UsageError: There is no such grid, or no point with such a name.
     """
     known = list(dict.fromkeys(point.grid for point in points))
     for grid in grids:
@@ -93,7 +93,7 @@ def selected(points: Sequence[Point], grids: Sequence[str], patterns: Sequence[s
 
 
 def workloads_of(study: StudyOfSimulations, grid: Grid) -> Iterable[tuple[int, tuple[Job, ...]]]:
-    """The jobs that run together, with the number of the workload."""
+    """The jobs that run together, each with the number of the workload."""
     if not grid.workloads:
         for processes, name in itertools.product(grid.processes, study.applications):
             yield ALONE, (Job(name, processes),)
@@ -139,7 +139,7 @@ def _points(
         content = {**base, **setting.tables(study.simulation)}
         asked = f"lay out {name}"
         description = read_description(content, asked)
-        if setting.label == ACTIVE:  # the others have the same jobs on the same nodes
+        if setting.label == ACTIVE:  # the other settings have the same jobs on the same nodes
             place(description, number_of_nodes(description), asked)
         own: dict[str, Value] = {"mode": setting.label, "hold": setting.hold}
         points.append(Point(name, grid.name, factors | own, jobs, content, f"{names}.{ACTIVE}"))
@@ -158,7 +158,7 @@ class _Setting:
         return self.power.label
 
     def tables(self, study: Mapping[str, Any]) -> dict[str, Any]:
-        """The tables of the description that it decides."""
+        """The tables of the description that this setting determines."""
         hold = {"hold": self.hold} if self.hold else {}
         tables: dict[str, Any] = {"power": {"mode": self.power.mode, **hold, **self.power.keys}}
         if self.power.routing:
@@ -167,7 +167,7 @@ class _Setting:
 
 
 def _settings(given: Sequence[Power]) -> list[_Setting]:
-    """Active links first, whether given or not."""
+    """The settings, with active links first, even if they are not given."""
     found = [_Setting(Power(mode=ACTIVE), "")]
     for power in given:
         found += [_Setting(power, hold) for hold in power.holds or [""] if power.label != ACTIVE]

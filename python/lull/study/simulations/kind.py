@@ -15,8 +15,8 @@ from lull.study.simulations.description import StudyOfSimulations
 
 
 def run(whole: StudyOfSimulations, request: Request) -> None:
-    """Simulate what is missing, of the grids and the points that the request names, and report what is there."""
-    # Plots take time to import, which a mistake in a file need not wait for.
+    """Simulate the missing points of the grids and names in the request, and report all results."""
+    # Imported late: plots take time to import, and a mistake in a file should be reported at once.
     from lull.study.simulations import running
     from lull.study.simulations.earlier_results import check_probes, probes, read_earlier_rows
     from lull.study.simulations.grids import all_points, selected
@@ -44,10 +44,10 @@ def run(whole: StudyOfSimulations, request: Request) -> None:
                 running.run_points(left, at_once, state, interrupts)
             except InterruptedBySignal:
                 report = write(chosen, outcome_of(chosen, points, state, taken), state)
-                print(f"lull: what is there is told in {report}", file=sys.stderr)
+                print(f"lull: the results so far are in {report}", file=sys.stderr)
                 raise
         if not left:
-            print(f"lull: all of it is in {request.folder}; --fresh runs it anew", file=sys.stderr)
+            print(f"lull: the study in {request.folder} is complete; --fresh runs it again", file=sys.stderr)
         outcome = outcome_of(chosen, points, state, taken)
         report = write(chosen, outcome, state)
     console = output()

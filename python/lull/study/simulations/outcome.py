@@ -1,5 +1,5 @@
-"""What a study of simulations found, as far as it has come: its drawings and the paper's statements beside them, on the
-screen and as report.html; points.csv holds every row.
+"""The results of a study of simulations so far: drawings and the paper's statements, on the screen and in report.html;
+points.csv has every row.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from lull.study.simulations.verdicts import Verdict, judge
 
 @dataclass(frozen=True)
 class Outcome:
-    """What there is to say."""
+    """The results."""
 
     rows: list[Row]
     drawings: list[TabledPlot]
     verdicts: list[Verdict]
-    progress: list[str]  # for each grid, how many of its points are there, and what they took
+    progress: list[str]  # for each grid, the number of finished points and their cost
 
 
 def outcome_of(
@@ -41,10 +41,10 @@ def outcome_of(
     state: StudyState,
     taken: Mapping[str, Sequence[Row]] | None = None,
 ) -> Outcome:
-    """Read what was simulated, here or, of `taken`, by an earlier study.
+    """Read the results of simulations, made here or, in `taken`, by an earlier study.
 
     Raises:
-        LullError: A simulation that was kept is damaged.
+        LullError: A saved simulation is damaged.
     """
     rows = rows_of(points, state, taken)
     return Outcome(
@@ -65,7 +65,7 @@ def _progress(grid: str, points: Sequence[Point], rows: Sequence[Row]) -> str:
 
 
 def show(study: StudyOfSimulations, outcome: Outcome, console: Console) -> None:
-    """Print it."""
+    """Print the results."""
     console.print(Text(study.title, style="bold"))
     console.print(Text(study.question), soft_wrap=True)
     console.print()

@@ -1,4 +1,4 @@
-"""What the simulations of a study gave: a row for each job of each point, against the same with links always active."""
+"""Results of a study's simulations: a row for each job of each point, compared with links always active."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class Row:
     point: str
     description: str  # the key of the point
     grid: str
-    factors: dict[str, Value]  # of FACTORS
+    factors: dict[str, Value]  # values of FACTORS
     repeats: int
-    saved: float  # power of all links of the network, not of this job's alone
-    network_saved: float  # of those between switches
-    used_saved: float | None  # of those that carried a packet
+    saved: float  # power of all links of the network, not only of this job's
+    network_saved: float  # power of links between switches
+    used_saved: float | None  # power of links that carried a packet
     run_time_s: float
-    slowdown: float | None  # run time over that with active links, less 1; None where that is not there
-    computing: float | None  # share of the run time that processes compute
+    slowdown: float | None  # run time over that with active links, minus 1; None if there is none
+    computing: float | None  # share of the run time in which processes compute
     simulator_cpu_s: float  # of the point
     packet_hops: int
 
@@ -52,17 +52,17 @@ class Row:
         return all(self.factors[name] in values for name, values in at.items())
 
     def quantity(self, name: str) -> float | None:
-        """The figure of that name."""
+        """The figure `name`."""
         value: float | None = getattr(self, name)
         return value
 
 
 def rows_of(points: Sequence[Point], state: StudyState, taken: Mapping[str, Sequence[Row]] | None = None) -> list[Row]:
-    """Rows of all points that are there, in their order; those with active links too. Where one was not simulated here
-    its rows are those of `taken`, if it has them.
+    """Rows of all finished points, in their order, including those with active links. For a point not simulated here,
+    the rows come from `taken`, if it has them.
 
     Raises:
-        LullError: A simulation that was kept is damaged.
+        LullError: A saved simulation is damaged.
     """
     rows: list[Row] = []
     active: Sequence[float] = []  # run times
@@ -116,7 +116,7 @@ def heading() -> list[str]:
 
 
 def csv_text(rows: Sequence[Row]) -> str:
-    """points.csv, a line for each row."""
+    """The text of points.csv, with a line for each row."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(heading())

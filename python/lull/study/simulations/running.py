@@ -1,7 +1,7 @@
-"""Running a study of simulations: several at once, each kept as soon as it is done.
+"""Run a study of simulations: several at a time, each saved as soon as it ends.
 
-OUT/.state/<point>/000.json     a simulation as simulation.json has it, whole when it is there; no table of its links:
-                                those of some thousand points would fill a disk
+OUT/.state/<point>/000.json     a simulation in the form of simulation.json, whole if it exists; without the table of
+                                links, since those of some thousand points would fill a disk
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lull.study.simulations.grids import Point
 
 
 def beginning(name: str, quick: bool, points: Sequence[Point]) -> StudyConditions:
-    """What this study starts from, as it is kept in its folder."""
+    """The conditions of this study, which its folder keeps."""
     core = Path(_core.__file__)
     content = json.dumps([[point.name, point.content] for point in points], sort_keys=True)
     return StudyConditions(
@@ -39,7 +39,7 @@ def beginning(name: str, quick: bool, points: Sequence[Point]) -> StudyCondition
 
 
 def points_left(points: Sequence[Point], state: StudyState) -> list[Point]:
-    """Those that were not simulated yet."""
+    """The points that have not been simulated yet."""
     return [point for point in points if not state.has(point.name, 0)]
 
 
@@ -47,8 +47,8 @@ def run_points(points: Sequence[Point], number: int, state: StudyState, interrup
     """Simulate `points`, `number` at a time.
 
     Raises:
-        InterruptedBySignal: A signal asked to stop; what was finished is kept.
-        LullError: A simulation failed; likewise.
+        InterruptedBySignal: A signal asked to stop; finished simulations are kept.
+        LullError: A simulation failed; finished ones are kept.
     """
     tasks = [Task(point.name, 0, json.dumps(point.content), links=False) for point in points]
     if tasks:

@@ -1,4 +1,4 @@
-"""The settings of links that points differ in: their names, their order, and what rows say at each."""
+"""The settings of links by which points differ: their names, their order, and the rows of each."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ def setting_of(row: Row) -> str:
 
 
 def values_of(rows: Sequence[Row], name: str) -> list[float]:
-    """In percent; of power, one for each point."""
+    """The values of a quantity in percent; for power, one per point."""
     if name == "saved":
         return [100 * value for value in {row.point: row.saved for row in rows}.values()]
     return [100 * row.slowdown for row in rows if row.slowdown is not None]
 
 
 def mappings_of(rows: Sequence[Row]) -> list[str]:
-    """As they first come."""
+    """The mappings, in the order of their first rows."""
     return list(dict.fromkeys(str(row.factors["mapping"]) for row in rows))
 
 
 def settings_of(rows: Sequence[Row]) -> list[str]:
-    """Modes as they first come, the holds of each in order, also where a study's first points have not all holds."""
+    """Modes in the order of their first rows, with their holds in order, even if the first points lack some holds."""
     found = list(dict.fromkeys(setting_of(row) for row in rows))
     modes = list(dict.fromkeys(setting.partition(", hold ")[0] for setting in found))
 
@@ -39,7 +39,7 @@ def settings_of(rows: Sequence[Row]) -> list[str]:
 
 
 def rows_at(rows: Sequence[Row], mapping: str, setting: str) -> list[Row]:
-    """Those with that mapping and setting."""
+    """The rows with this mapping and setting."""
     return [row for row in rows if row.factors["mapping"] == mapping and setting_of(row) == setting]
 
 

@@ -1,5 +1,5 @@
-"""Power against slowdown: for each application a line through all settings of links; the best are below and left. Power
-is what is still drawn, on a logarithmic scale: halving it once more is as long everywhere.
+"""Power against slowdown: for each application a line through all settings of links; the best are below and left. The
+power is that still drawn, on a logarithmic scale, on which every halving has the same length.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 COLOURS = ("#000000", *svg.PALETTE)  # by setting
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # by application
-LINEAR_PERCENT = 1.0  # of a slowdown: below, the axis is linear
-TICKS = (5, 10, 20, 40, 80)  # of power drawn, percent
+LINEAR_PERCENT = 1.0  # slowdown below which the axis is linear
+TICKS = (5, 10, 20, 40, 80)  # power drawn, in percent
 
 
 def trade_offs(title: str, rows: list[Row], number: int) -> list[TabledPlot]:
-    """One drawing for each number of processes; for each mapping a panel."""
+    """One drawing for each number of processes, with a panel for each mapping."""
     found = []
     for place, size in enumerate(sorted({int(row.factors["processes"]) for row in rows})):
         own = [row for row in rows if row.factors["processes"] == size and row.slowdown is not None]
@@ -95,7 +95,7 @@ def _share_scale(axes: Sequence[Axes]) -> None:
 
 
 def _name(figure: Figure, settings: Sequence[str], applications: Sequence[str]) -> None:
-    """Below the panels: colours at the left, markers at the right."""
+    """Draw the legends below the panels: colours at the left, markers at the right."""
     from matplotlib.lines import Line2D
 
     colours = itertools.islice(itertools.cycle(COLOURS), len(settings))

@@ -1,7 +1,7 @@
-"""The paper's statements beside what was simulated: reproduced, not reproduced, or not to be told, and why.
+"""The paper's statements and the results of simulations: reproduced, not reproduced, or undecided, and why.
 
-A simulation is a function of its description: there are no intervals. A statement is reproduced when each of its checks
-holds at each combination of factors that it is about, and not to be told as long as one of these has no rows.
+A simulation is a function of its description, so there are no intervals. A statement is reproduced if all its checks
+hold at each combination of factors concerned, and undecided as long as one of these has no rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lull.study.simulations.description import FACTORS, Bound, Only, Statement
 from lull.study.simulations.rows import Row
 
 REPRODUCED, NOT_REPRODUCED, CANNOT_TELL = "reproduced", "not reproduced", "cannot be told"
-MOST_TOLD = 4  # combinations behind one check; of more, the least and the greatest
+MOST_TOLD = 4  # combinations of one check; of more, only the least and the greatest are shown
 STATISTICS: dict[str, Callable[[Iterable[float]], float]] = {"median": median, "least": min, "most": max}
 WORDS = {
     "saved": "power saved",
@@ -31,7 +31,7 @@ IN_GRID = "in the grid "
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found about one statement, and the figures behind it in words."""
+    """The verdict on one statement, and the figures behind it in words."""
 
     statement: Statement
     verdict: str
@@ -46,7 +46,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class CheckedValue:
-    """The figure of one check at one combination; None: there are no rows."""
+    """The figure of one check at one combination; None if there are no rows."""
 
     value: float | None
     where: str
@@ -54,7 +54,7 @@ class CheckedValue:
 
 
 def judge(statement: Statement, rows: Sequence[Row]) -> Verdict:
-    """Hold a statement against the rows of all grids."""
+    """Judge a statement by the rows of all grids."""
     if not statement.checks:
         return Verdict(statement, CANNOT_TELL, statement.note or "nothing here simulates it")
     verdicts: list[str] = []
@@ -68,7 +68,7 @@ def judge(statement: Statement, rows: Sequence[Row]) -> Verdict:
 
 
 def look(check: Bound, rows: Sequence[Row]) -> list[CheckedValue]:
-    """The figure of a check at each combination of the factors it is made for each of."""
+    """The figure of a check at each combination of the factors in its `for_each`."""
     compares = bool(check.minus) or check.minus_grid is not None
     whole = [row for row in rows if row.grid == check.grid and row.is_at(check.at)]
     others = [row for row in rows if row.grid == (check.minus_grid or check.grid) and row.is_at(check.minus)]
@@ -87,15 +87,15 @@ def look(check: Bound, rows: Sequence[Row]) -> list[CheckedValue]:
 
 
 def _combinations(names: Sequence[str], rows: Sequence[Row]) -> list[dict[str, Value]]:
-    """Those that occur, in the order of their values in the rows."""
+    """The combinations that occur, in the order of their values in the rows."""
     values = [list(dict.fromkeys(row.factors[name] for row in rows)) for name in names]
     there = {tuple(row.factors[name] for name in names) for row in rows}
     return [dict(zip(names, one, strict=True)) for one in itertools.product(*values) if one in there]
 
 
 def _with_partners(check: Bound, own: list[Row], others: list[Row]) -> tuple[list[Row], list[Row]]:
-    """Those that have one in the other list at the same factors, but for those that the check compares: so what is not
-    simulated yet on one side does not count on the other."""
+    """The rows of both lists that have a partner at the same factors, except for those that the check compares. A point
+    that is missing on one side thus does not count on the other."""
     compared = {name for name, values in check.minus.items() if check.at.get(name) != values}
     compared |= {"workload"} if check.minus_grid else set()
 
@@ -147,7 +147,7 @@ def _places(at: Only) -> str:
 
 
 def shown(share: float) -> str:
-    """A share in percent; small ones with the digits they need."""
+    """A share in percent, with enough digits for small ones."""
     if share != 0 and abs(share) < 0.0005:
         return f"{'−' if share < 0 else ''}{formatting.three_digits(abs(100 * share))} %"
     return formatting.percent(share)
