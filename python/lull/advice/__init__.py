@@ -1,1 +1,1 @@
-"""Advice: what each choice would cost and save, by a run's record and the machine file; and whether that came true."""
+"""Advice: predict the cost and savings of each choice from a record and the machine file, and verify them."""

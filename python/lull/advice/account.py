@@ -1,4 +1,4 @@
-"""What advice is: alternatives with what they change, and what could not be told."""
+"""The data of advice: alternatives with their changes, and choices that cannot be predicted."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ BETTER: Final = "better"
 
 
 class AccountTable(BaseModel):
-    """Base of all parts."""
+    """Base class of all parts."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Objective(AccountTable):
-    """What is to be least."""
+    """The quantity to minimize."""
 
     of: str  # time, energy or edp
-    slowdown: float = -1  # the most that saving energy may cost, a share; negative: whatever it costs
+    slowdown: float = -1  # most slowdown for less energy, a share; negative: no limit
 
     @property
     def words(self) -> str:
-        """As it is written."""
+        """The objective in the notation of --objective."""
         return self.of if self.slowdown < 0 else f"{self.of}@slowdown={100 * self.slowdown:g}%"
 
 
 def objective_named(text: str) -> Objective:
-    """Read `time`, `energy`, `edp` or `energy@slowdown=2%`.
+    """Parse `time`, `energy`, `edp` or `energy@slowdown=2%`.
 
     Raises:
-        UsageError: It is something else.
+        UsageError: The text is none of these.
     """
     if text in ("time", "energy", "edp"):
         return Objective(of=text)
@@ -47,50 +47,50 @@ def objective_named(text: str) -> Objective:
 
 
 class Alternative(AccountTable):
-    """Something that could be chosen instead of what the run had, and what it would change."""
+    """An alternative to a choice of the run, and what it would change."""
 
-    choice: str  # of what: "wait policy"
+    choice: str  # the choice: "wait policy"
     name: str
     instead_of: str
-    seconds: Band  # more, of a run; negative: less
-    joules: Band | None  # the same; None: it cannot be told
+    seconds: Band  # change of a run's time; negative: less
+    joules: Band | None  # change of a run's energy; None: unknown
     set: dict[str, str] = {}  # settings
-    options: dict[str, str] = {}  # of the command, that take another value instead
-    lines: list[str] = []  # to be set or called
-    terms: list[str] = []  # of what it is made, in words
+    options: dict[str, str] = {}  # options of the command that get another value
+    lines: list[str] = []  # lines for the user to set or call
+    terms: list[str] = []  # terms of the prediction, in words
     verdict: str = ""  # better, no better, unsure, too slow
-    gain: Band | None = None  # of the objective, a share; below 0 is better
+    gain: Band | None = None  # relative change of the objective; below 0 is better
 
 
 class Untold(AccountTable):
-    """A choice of which nothing can be said."""
+    """A choice that cannot be predicted."""
 
     choice: str
     why: str
-    measure: str  # what would tell
+    measure: str  # the measurement that would allow a prediction
 
 
 class Outcome(AccountTable):
-    """What came of an alternative that was run in turn with the present state: ratios of medians with intervals."""
+    """Measured results of an alternative that ran in turn with the present state: ratios of medians with intervals."""
 
     name: str
     runs: int = Field(ge=1)
-    predicted_seconds: Band  # as shares of the present's
+    predicted_seconds: Band  # as a share of the present time
     seconds: Band
     predicted_joules: Band | None
     joules: Band | None
-    came_true: bool  # the intervals of prediction and outcome meet
+    came_true: bool  # whether the intervals of prediction and outcome overlap
 
 
 class Advice(AccountTable):
-    """All of it."""
+    """All advice about a run."""
 
     program: str
     machine: str
     objective: Objective
-    seconds: float  # of a run as it is
+    seconds: float  # of the present run
     joules: float | None
-    kind: EnergyKind | None  # of the energies that are predicted: never better than estimated
+    kind: EnergyKind | None  # of the predicted energies: estimated or weaker
     alternatives: list[Alternative]
     untold: list[Untold]
     sentence: str
@@ -98,7 +98,7 @@ class Advice(AccountTable):
 
     @property
     def advised(self) -> list[Alternative]:
-        """The best of each choice, where one is better."""
+        """The best alternative of each choice, if one is better."""
         best: dict[str, Alternative] = {}
         for one in self.alternatives:
             if one.verdict == BETTER and one.gain is not None:

@@ -1,4 +1,4 @@
-"""All choices judged by one objective, and the sentence that says what to do."""
+"""Judge all choices by one objective, and summarize the advice in a sentence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOTHING: Band = (0.0, 0.0, 0.0)
 
 
 def advise(facts: Facts, machine: Machine, objective: Objective) -> Advice:
-    """What each choice would cost and save, and which is advised: only what is better with its whole interval."""
+    """Predict all choices, and advise only alternatives that are better with their whole interval."""
     fixed, untold = fixed_choices(facts)
     judged: list[Alternative] = []
     choices: list[list[Alternative] | Untold] = [
@@ -86,7 +86,7 @@ def _judged(one: Alternative, facts: Facts, objective: Objective) -> Alternative
 
 
 def sentence(advice: Advice) -> str:
-    """What to do, in plain words."""
+    """The advice in one sentence."""
     what = {"time": "time", "energy": "energy", "edp": "energy times time"}[advice.objective.of]
     advised = advice.advised
     if advised:

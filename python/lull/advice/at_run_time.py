@@ -1,13 +1,13 @@
-"""Settings that fix what the runtime chooses by itself: what its choosers' own accounts say that these would change.
+"""Settings that fix what the runtime otherwise chooses: their effects, from the accounts of the choosers.
 
-The record of a counted run holds an account of each choice made at run time: what an operation costs by each
-alternative, as far as the model or the job's own measurements say, and how often each was taken. With a setting that
+The record of a counted run contains an account of each choice at run time: the cost of an operation with each
+alternative, as far as the model or the job's measurements give it, and how often each was taken. With a setting that
 fixes an alternative, all operations of the choice take it:
 
     change = operations that took another · (cost of the fixed one - cost of that one), over the processes
 
-What the operations cost may overlap with what other processes do anyway, so a change may as well be none. Power is
-taken to stay what it is: energy changes as time does.
+The cost of operations may overlap with other processes' work, so there may be no change at all. Power is assumed to be
+constant, so that energy changes like time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lull.statistics.formatting import si
 
 AGGREGATION: Final = "aggregation"
 RDMA: Final = "RDMA"
-ROUTE: Final = "route"  # as the runtime calls the choice
+ROUTE: Final = "route"  # the runtime's name of the choice
 MESSAGE: Final = "message"
 BY_RDMA: Final = ("rdma-put", "rdma-get")
 OF_BUFFERS: Final = ("LULL_AGGREGATE", "LULL_AGGREGATE_HOPS", "LULL_AGGREGATE_BUFFER_BYTES")
@@ -32,61 +32,61 @@ NO_CHANGE: Final = (0.0, 0.0, 0.0)
 
 
 class AccountOfAlternative(Protocol):
-    """What is known of an alternative; costs are ns of an operation, None where nobody knows."""
+    """An alternative; costs are in ns per operation, and None if unknown."""
 
     @property
     def name(self) -> str:
-        """As the runtime calls it."""
+        """The runtime's name of the alternative."""
 
     @property
     def predicted_ns(self) -> float | None:
-        """By the machine's constants alone."""
+        """Cost by the machine's constants alone."""
 
     @property
     def corrected_ns(self) -> float | None:
-        """By what the job measured."""
+        """Cost with the corrections that the job measured."""
 
     @property
     def observed_ns(self) -> float | None:
-        """Mean of what was timed."""
+        """Mean of the timed operations."""
 
     @property
     def operations(self) -> int:
-        """That took it."""
+        """Number of operations that took it."""
 
 
 class AccountOfChoice(Protocol):
-    """A choice that was made at run time."""
+    """A choice made at run time."""
 
     @property
     def choice(self) -> str:
-        """Of what."""
+        """Name of the choice."""
 
     @property
     def where(self) -> str:
-        """For which operations it is made by itself: "up to 4 KiB", of sizes between the half of that and that."""
+        """The operations concerned: "up to 4 KiB" means sizes from half of that to that."""
 
     @property
     def processes(self) -> int:
-        """Summed over."""
+        """Number of processes in the sums."""
 
     @property
     def alternatives(self) -> Sequence[AccountOfAlternative]:
-        """All of them."""
+        """All alternatives."""
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """A setting, and the alternatives that all operations of these choices then take."""
+    """A setting, and the alternatives that it fixes for all operations of some choices."""
 
-    of: str  # the choice, as advice calls it
+    of: str  # the choice, as named in advice
     name: str
     settings: Mapping[str, str]
     takes: Mapping[str, str]  # choice of the runtime -> its alternative
-    from_bytes: int = 0  # smaller operations go by message
+    from_bytes: int = 0  # smaller operations use messages
 
     def alternative(self, one: AccountOfChoice) -> str:
-        """What operations of this account take."""
+        """The alternative that operations of this account take."""
         return MESSAGE if (sizes_of(one) or self.from_bytes) < self.from_bytes else self.takes[one.choice]
 
 
@@ -99,7 +99,7 @@ FIXED: Final = (
 
 
 def fixed_choices(facts: Facts) -> tuple[list[Alternative], list[Untold]]:
-    """What each setting would change that fixes a choice which the runtime made in the run."""
+    """The effects of all settings that fix a choice that the runtime made in the run."""
     found: list[Alternative] = []
     untold: list[Untold] = []
     for fixed, told in _each(facts):
@@ -113,7 +113,7 @@ def fixed_choices(facts: Facts) -> tuple[list[Alternative], list[Untold]]:
 
 
 def without_effect(facts: Facts, settings: Mapping[str, str]) -> bool:
-    """Whether settings would change nothing: all operations took what they fix, or nothing was in a buffer."""
+    """Whether settings would change nothing: all operations took the fixed alternative, or no buffer was used."""
     if any(
         fixed.settings == settings and told is not None and told.seconds == NO_CHANGE for fixed, told in _each(facts)
     ):
@@ -128,7 +128,7 @@ def _nothing_was_buffered(choices: Sequence[AccountOfChoice]) -> bool:
 
 
 def _each(facts: Facts) -> Iterator[tuple[Fixed, Alternative | None]]:
-    """Every setting that fixes what the run chose by itself, and what it would change, where that is known."""
+    """Every setting that fixes a choice of the run, with its effect if that is known."""
     for fixed in (*FIXED, *_routes(facts.choices)):
         if accounts := [one for one in facts.choices if one.choice in fixed.takes]:
             yield fixed, _alternative(fixed, accounts, facts)
@@ -137,7 +137,7 @@ def _each(facts: Facts) -> Iterator[tuple[Fixed, Alternative | None]]:
 
 
 def _best_threshold(facts: Facts) -> tuple[Fixed, Alternative] | None:
-    """From which size on transfers are best left to the network, of all sizes that the run had."""
+    """The best size from which the network carries out transfers, among the sizes in the run."""
     accounts = [one for one in facts.choices if one.choice in BY_RDMA]
     found: list[tuple[Fixed, Alternative]] = []
     for size in sorted({size for one in accounts if (size := sizes_of(one))}):
@@ -149,13 +149,13 @@ def _best_threshold(facts: Facts) -> tuple[Fixed, Alternative] | None:
 
 
 def sizes_of(one: AccountOfChoice) -> int:
-    """The least size of an account's operations, in bytes; 0: it is of all sizes."""
+    """The least size of an account's operations, in bytes; 0 for all sizes."""
     parts = re.fullmatch(r"up to (\d+) (B|KiB|MiB|GiB)", one.where)
     return 0 if parts is None else int(parts[1]) * 1024 ** ("B", "KiB", "MiB", "GiB").index(parts[2]) // 2
 
 
 def _routes(choices: Sequence[AccountOfChoice]) -> list[Fixed]:
-    """Every route that the accounts name, as "per-pe, 2 hops": whose buffers, and hops."""
+    """Every route in the accounts, such as "per-pe, 2 hops": kind of buffers and number of hops."""
     routes = []
     for name in _names(choices, ROUTE):
         if parts := re.fullmatch(r"(per-pe|per-node), ([123]) hops?", name):
@@ -169,12 +169,12 @@ def _names(choices: Sequence[AccountOfChoice], of: str) -> list[str]:
 
 
 def _alternative(fixed: Fixed, accounts: Sequence[AccountOfChoice], facts: Facts) -> Alternative | None:
-    """None: what it costs is not known of all operations that would take it."""
+    """The alternative; None if its cost is unknown for some of the operations that would take it."""
     mid, before = _change(fixed, accounts, _best), _change(fixed, accounts, _predicted)
     if mid is None:
         return None
     others = [] if before is None else [before]
-    # An item costs CPU time; on a core of which a PE has but a turn it takes as much longer.
+    # An item costs CPU time, which takes longer if several PEs share a core.
     turns = max(1.0, accounts[0].processes / facts.cores) if ROUTE in fixed.takes else 1.0
     low, high = (turns * end for end in (min(mid, *others, 0.0), max(mid, *others, 0.0)))
     seconds: Band = (low, turns * mid, high)
@@ -199,7 +199,7 @@ def _alternative(fixed: Fixed, accounts: Sequence[AccountOfChoice], facts: Facts
 
 
 def _joules(seconds: Band, facts: Facts) -> Band | None:
-    """At the power that the run has."""
+    """The change of energy at the power of the run."""
     if facts.joules is None or facts.seconds[1] <= 0:
         return None
     watts = facts.joules[1] / facts.seconds[1]
@@ -219,7 +219,7 @@ def _predicted(one: AccountOfAlternative) -> float | None:
 def _change(
     fixed: Fixed, accounts: Sequence[AccountOfChoice], cost: Callable[[AccountOfAlternative], float | None]
 ) -> float | None:
-    """Seconds that a process spends more; None where a cost that matters is not known."""
+    """The additional seconds of a process; None if a relevant cost is unknown."""
     nanoseconds = 0.0
     for one in accounts:
         wanted = next((other for other in one.alternatives if other.name == fixed.alternative(one)), None)
@@ -234,7 +234,7 @@ def _change(
 
 
 def _present(accounts: Sequence[AccountOfChoice]) -> str:
-    """What most operations took."""
+    """The alternative that most operations took."""
     taken: dict[str, int] = {}
     for one in accounts:
         for other in one.alternatives:

@@ -1,4 +1,4 @@
-"""What a record says of a program, as far as choices depend on it: medians over its repeats."""
+"""The facts in a record on which choices depend: medians over its repeats."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ Band = tuple[float, float, float]  # low, mid, high
 
 @dataclass(frozen=True)
 class Facts:
-    """A program as it ran."""
+    """A measured program."""
 
     name: str
     seconds: Band  # of a run
-    joules: Band | None  # None: nothing told the node's energy
+    joules: Band | None  # None: the energy of the node is unknown
     kind: EnergyKind | None
-    cores: int  # that it could use
-    nodes: int  # emulated ones count; 1 where nothing says
+    cores: int  # number that it could use
+    nodes: int  # emulated nodes included; 1 if unknown
     settings: Mapping[str, str]
     waiting: TypicalWaiting | None
-    rewritten: RewrittenPuts | None  # of the last repeat that succeeded
-    output: Sequence[Output]  # likewise
-    choices: Sequence[AccountOfChoice] = ()  # made at run time; likewise
+    rewritten: RewrittenPuts | None  # of the last successful repeat
+    output: Sequence[Output]  # of that repeat
+    choices: Sequence[AccountOfChoice] = ()  # choices at run time of that repeat
 
 
 def facts_of(run: Run) -> Facts:
-    """The facts of a record, of its repeats that succeeded.
+    """The facts of the successful repeats of a record.
 
     Raises:
-        LullError: None succeeded.
+        LullError: No repeat succeeded.
     """
     good = run.succeeded
     if not good:
@@ -70,7 +70,7 @@ def facts_of(run: Run) -> Facts:
 
 
 def _nodes(run: Run, last: Repeat) -> int:
-    """Emulated ones count, and each that an MPI job tells of by itself."""
+    """The number of nodes, including emulated ones; the nodes of an MPI job report separately."""
     told = max((job.nodes for job in last.waiting), default=max((job.nodes for job in last.output), default=1))
     of_mpi = [job for job in last.waiting if any(row.operation.startswith("MPI_") for row in job.rows)]
     return max(told, len(of_mpi), len(run.hosts))

@@ -1,4 +1,4 @@
-"""How the links of a machine should sleep under a traced program: a prediction (`lull predict`), as advice."""
+"""Advice on the power mode of a machine's links for a traced program, from a prediction (`lull predict`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHOICE: Final = "link power mode"
 
 
 def link_modes(found: Prediction, objective: Objective) -> Advice:
-    """Each mode that was simulated instead of links that are always active."""
+    """The simulated power modes as alternatives to links that are always active."""
     present = next(mode for mode in found.modes if mode.name == ACTIVE.name)
     whole = present.energy.total
     untold: list[Untold] = []

@@ -1,4 +1,4 @@
-"""Who else could write a simulation's output: the model of `lull advise output`, on the figures of the run."""
+"""Advice on the approach to write output: the model of `lull advise output`, with the figures of the run."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ FEW: Final = 3  # alternatives that are shown
 
 
 def output_approaches(facts: Facts, machine: Machine, objective: Objective) -> list[Alternative] | Untold:
-    """The best ways to write, instead of the run's; or why that cannot be told."""
+    """The best approaches instead of the run's; or why there is no prediction."""
     if not facts.output:
-        why = "the record holds no output: nobody counted what the program writes"
+        why = "the record holds no output: the program's output was not counted"
         measure = "lull measure -- lull stage --approach time-partitioning -- CMD, for programs that write by HDF5"
         return Untold(choice=CHOICE, why=why, measure=measure)
     run = facts.output[-1]

@@ -1,4 +1,4 @@
-"""Rewriting small puts to other nodes, or leaving them alone: what each message spares, by the network's terms."""
+"""Advice on rewriting small puts to other nodes, from the network's cost of a message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SETTING: Final = "LULL_TRANSFORM"
 
 
 def rewritten_puts(facts: Facts, machine: Machine) -> list[Alternative] | Untold:
-    """LULL_TRANSFORM=off where puts were coalesced; or why nothing can be told."""
+    """LULL_TRANSFORM=off if puts were coalesced; or why there is no prediction."""
     if facts.waiting is None or facts.nodes < 2:
         why = "the record counts no operations" if facts.waiting is None else "there was one node: no put left it"
         return Untold(choice=CHOICE, why=why, measure="LULL_STATS=1 lull measure -- lull run -n N --nodes K APP")
@@ -30,7 +30,7 @@ def rewritten_puts(facts: Facts, machine: Machine) -> list[Alternative] | Untold
     together = _band(network.pieces, seen.coalesced_bytes / max(seen.messages, 1))
     if alone is None or together is None:
         return Untold(choice=CHOICE, why="the machine file has no gap of messages", measure="lull calibrate")
-    # Messages of their own, less those that they share now; each PE sends its part.
+    # One message for each put, minus the present shared messages; each PE sends its part.
     pes = facts.waiting.pes
     puts, messages = seen.coalesced_puts, seen.messages
     seconds = (
@@ -43,7 +43,7 @@ def rewritten_puts(facts: Facts, machine: Machine) -> list[Alternative] | Untold
             choice=CHOICE,
             name="off",
             instead_of=facts.settings.get(SETTING, "auto"),
-            seconds=(min(seconds[0], 0.0), seconds[1], seconds[2]),  # what overlaps anyway is no loss
+            seconds=(min(seconds[0], 0.0), seconds[1], seconds[2]),  # messages that overlap with other work are no loss
             joules=None,
             set={SETTING: "off"},
             lines=[f"export {SETTING}=off"],
@@ -56,7 +56,7 @@ def rewritten_puts(facts: Facts, machine: Machine) -> list[Alternative] | Untold
 
 
 def _band(pieces: list[TransferPiece], size: float) -> Band | None:
-    """Gap and bytes of one message of a stream, ns."""
+    """Gap plus time of the bytes for one message of a stream, in ns."""
     piece = [one for one in pieces if one.from_bytes <= size or one is pieces[0]][-1]
     if piece.gap_ns is None and piece.ns_per_byte is None:
         return None

@@ -1,4 +1,4 @@
-"""`lull advise` as a function: a command that is run first, the record of a run, or a trace; and advice about it."""
+"""`lull advise` as a function: advice about a command, which runs first, about a record, or about a trace."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ FILE: Final = "advice.json"
 
 @dataclass(frozen=True)
 class AdviceRequest:
-    """What is asked."""
+    """The options of `lull advise`."""
 
     what: Sequence[str]  # a command, a record or traces
     objective: str = "time"
     on: str = HERE
-    runs: int = 3  # of a command; of each when it is verified, twice as many
+    runs: int = 3  # of a command; verification runs each side twice as often
     verify: bool = False
     out: Path | None = None
 
 
 def answer(asked: AdviceRequest) -> tuple[Advice, Path | None]:
-    """The advice, and the folder with what was measured for it; None where nothing was.
+    """The advice, and the folder of its measurements; None if nothing was measured.
 
     Raises:
         UsageError: Options, the objective or the machine are wrong.

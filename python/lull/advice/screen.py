@@ -1,4 +1,4 @@
-"""Advice for people: a table of alternatives, the lines to set, and a sentence."""
+"""Print advice: a table of alternatives, the lines to set, and a sentence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEADINGS = ("choice", "instead of", "time", "between", "energy", "between", "")
 
 
 def show(advice: Advice, console: Console, *, explain: bool) -> None:
-    """Print it; `explain` adds the terms of each alternative."""
+    """Print the advice; `explain` adds the terms of each alternative."""
 
     def say(line: str) -> None:
         console.print(Text(line), soft_wrap=True)
@@ -46,7 +46,7 @@ def show(advice: Advice, console: Console, *, explain: bool) -> None:
 
 
 def asked_words(advice: Advice) -> list[str]:
-    """What was asked about: the program as it runs now, and the machine."""
+    """The subject of the advice: the present program, and the machine."""
     energy = "" if advice.joules is None else f", {si(advice.joules, 'J')}"
     kind = "" if advice.kind is None else f"; changes of energy are {advice.kind.value}"
     asked = f"{advice.program}: {si(advice.seconds, 's')}{energy}, objective {advice.objective.words}{kind}"
@@ -54,7 +54,7 @@ def asked_words(advice: Advice) -> list[str]:
 
 
 def rows(advice: Advice) -> list[tuple[str, ...]]:
-    """Of each alternative, by HEADINGS."""
+    """A row for each alternative, with the columns HEADINGS."""
     return [
         (
             f"{one.choice}: {one.name}",
@@ -68,12 +68,12 @@ def rows(advice: Advice) -> list[tuple[str, ...]]:
 
 
 def untold_words(advice: Advice) -> list[str]:
-    """What could not be told, and what would tell."""
+    """A line for each choice without a prediction, with the measurement that would help."""
     return [f"cannot tell, {one.choice}: {one.why}; measure: {one.measure}" for one in advice.untold]
 
 
 def _share(change: Band | None, of: float | None) -> tuple[str, str]:
-    """More than the present, in percent, and between what."""
+    """The change relative to the present, in percent, and its band."""
     if change is None or not of:
         return "not told", ""
     low, mid, high = (percent(part / of) for part in change)

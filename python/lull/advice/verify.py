@@ -1,4 +1,4 @@
-"""Advice tried: the present state and what was advised in turn, and the outcome beside the prediction."""
+"""Verify advice: run the present and the advised state in turn, and compare the outcome with the prediction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STDERR = 2
 
 @dataclass(frozen=True)
 class Way:
-    """A way to run the program: the command, and settings on top."""
+    """A variant of the program: the command, and additional settings."""
 
     words: Sequence[str]
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -37,13 +37,13 @@ def run_in_turn(
     in_force: Mapping[str, str],
     folder: Path,
 ) -> dict[str, list[Repeat]]:
-    """The program in each of some ways in turn, a record each below `folder`; its repeats by their names.
+    """Run variants of the program in turn, with a record of each below `folder`; return the repeats by name.
 
     Raises:
-        LullError: It cannot be run, fails, or was interrupted.
+        LullError: The program cannot run, fails, or was interrupted.
     """
     commands = [
-        # What the command prints must not mix with the advice.
+        # The output of the command must not mix with the advice.
         Command(
             name, way.words, folder / name, 1 if len(ways) > 1 else 0, env={**COUNTED, **way.settings}, stdout=STDERR
         )
@@ -58,7 +58,7 @@ def run_in_turn(
 
 
 def candidates(advice: Advice, words: Sequence[str]) -> list[tuple[Alternative, Way]]:
-    """What is worth trying, and how: what is advised, else the best of what may be better."""
+    """The alternatives to try, and how: the advised ones, or else the best of those that may be better."""
     unsure = [one for one in advice.alternatives if one.verdict == "unsure" and one.gain is not None]
     unsure.sort(key=lambda one: one.gain[1] if one.gain else 0.0)
 
@@ -69,12 +69,12 @@ def candidates(advice: Advice, words: Sequence[str]) -> list[tuple[Alternative, 
 
 
 def label_of(one: Alternative) -> str:
-    """Of its record: "wait-policy-interrupt"."""
+    """The label of its record: "wait-policy-interrupt"."""
     return re.sub(r"[^\w=.+-]+", "-", f"{one.choice} {one.name}")
 
 
 def way_of(one: Alternative, words: Sequence[str]) -> Way | None:
-    """How the command is run with an alternative; None: its words do not say what would have to be another."""
+    """The variant of the command for an alternative; None if the command lacks the option to change."""
     if one.set:
         return Way(words, one.set)
     changed = list(words)
@@ -88,7 +88,7 @@ def way_of(one: Alternative, words: Sequence[str]) -> Way | None:
 
 
 def outcome_of(one: Alternative, advice: Advice, present: Sequence[Repeat], other: Sequence[Repeat]) -> Outcome:
-    """The ratio of an alternative to the present state, of time and energy, as predicted and as it came."""
+    """The ratios of an alternative to the present state, of time and energy, predicted and measured."""
     seconds = _ratio([r.wall_s for r in present], [r.wall_s for r in other])
     before, after = _joules(present), _joules(other)
     joules = _ratio(before, after) if before and after else None
@@ -128,9 +128,9 @@ def _joules(repeats: Sequence[Repeat]) -> list[float]:
 
 
 def _ratio(present: Sequence[float], other: Sequence[float]) -> Band:
-    """Other over present: of medians, with the bootstrap's interval."""
+    """Other over present: the ratio of medians with its bootstrap interval."""
     value = bootstrap.median(other) / bootstrap.median(present)
-    # resampled_ratios() gives its first side over its second
+    # resampled_ratios() returns its first side over its second
     drawn = bootstrap.resampled_ratios(np.reshape(other, (-1, 1)), np.reshape(present, (-1, 1)))[:, 0]
     found = bootstrap.percentile_interval(value, drawn)
     low, high = found.low, found.high

@@ -1,4 +1,4 @@
-"""Predict another wait policy for the waits that a record counts, by the machine file's latencies and CPU times."""
+"""Predict other wait policies for the waits in a record, from the latencies and CPU times of the machine file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OF_MPI: Final = (
 
 
 def wait_policies(facts: Facts, machine: Machine) -> list[Alternative] | Untold:
-    """Every policy that was calibrated, instead of the one that the program ran with; or why that cannot be told."""
+    """Every calibrated policy instead of the program's; or why there is no prediction."""
     seen, known = facts.waiting, machine.wake_ups.policies
     if seen is None:
         return Untold(choice=CHOICE, why="the record does not count waits", measure="LULL_STATS=1 lull measure -- CMD")
@@ -67,7 +67,7 @@ def _is_of_mpi(seen: TypicalWaiting) -> bool:
 
 
 def _obstacle(facts: Facts, seen: TypicalWaiting, known: Mapping[str, object]) -> Untold | None:
-    """Why another policy cannot be priced, if so."""
+    """Why other policies cannot be predicted, or None."""
     in_turn = "lull measure --interleave: the program under LULL_WAIT=poll and LULL_WAIT=interrupt in turn"
     if _is_of_mpi(seen):
         in_turn = "lull measure --interleave: lull attach -- CMD with --wait poll and --wait adaptive in turn"
@@ -89,12 +89,12 @@ def _obstacle(facts: Facts, seen: TypicalWaiting, known: Mapping[str, object]) -
 
 
 def watts_of(machine: Machine) -> tuple[Band, Band] | None:
-    """Of the idle node, and what a busy core adds; None where the file does not tell."""
+    """Power of the idle node, and the additional power of a busy core; None if the file lacks them."""
     idle, one = machine.watts.idle_node, machine.watts.one_core
     if idle is None or one is None:
         return None
     low, mid, high = (busy - alone for busy, alone in zip(one.band, idle.band, strict=True))
-    # Errors of one source go together: what is too high idle is too high under load.
+    # Errors of one source are correlated: a reading that is too high when idle is too high under load.
     return (idle.band, (max(0.0, min(low, mid)), mid, max(mid, high))) if mid > 0 else None
 
 

@@ -1,1 +1,1 @@
-"""Predictions by the native model: what is put to it, and the sites of publications to hold them against."""
+"""The inputs of the native model: machines, sites of publications, and the figures of runs."""

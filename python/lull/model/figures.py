@@ -1,4 +1,4 @@
-"""A run's output, as its figures tell it (`lull.record.Output`), as a case for the model."""
+"""Convert the figures of a run's output (`lull.record.Output`) to a case for the model."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING
 from lull import _core
 from lull.base.errors import LullError, describe_os_error
 
-if TYPE_CHECKING:  # what reads records takes a while to import, and `lull stage` starts other commands
+if TYPE_CHECKING:  # importing the record takes time, and `lull stage` starts other commands
     from lull.record import Output
 
-FORM = 1  # of the file; src/stage/accounts/figures.cpp
+FORM = 1  # version of the file; see src/stage/accounts/figures.cpp
 
 
 def seconds_of(run: Output) -> float:
-    """How long the simulation took."""
+    """The duration of the simulation, in seconds."""
     return run.clients.wall_s / max(run.clients.processes, 1)
 
 
 def bytes_of(run: Output) -> int:
-    """Of all its output, dropped or not."""
+    """The bytes of all output, including dropped output."""
     return run.clients.handed_over.bytes + run.clients.wrote_itself.bytes + run.clients.dropped.bytes
 
 
 def case_of_runs(runs: Sequence[Output]) -> tuple[_core.OutputMachine, _core.OutputSimulation] | None:
-    """The machine and the simulation as the first run shows them, or None where it wrote nothing.
+    """The machine and the simulation according to the first run, or None if that wrote nothing.
 
-    From the others comes how the storage's rate depends on the number of writers.
+    The other runs show how the rate of the storage depends on the number of writers.
     """
     return _core.output_case_of([_asked(run) for run in runs])
 
@@ -48,10 +48,10 @@ def _asked(run: Output) -> _core.OutputRun:
 
 
 def read_figures(path: Path) -> Output:
-    """Read the figures of a run: what LULL_STAGE_FIGURES named, or the last ones in a record.
+    """Read the figures of a run from the file that LULL_STAGE_FIGURES named, or the last ones in a record.
 
     Raises:
-        LullError: They are not there, or something else is.
+        LullError: There are none, or the file contains something else.
     """
     from pydantic import ValidationError
 

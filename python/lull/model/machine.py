@@ -1,7 +1,7 @@
-"""A machine: one form for what `lull calibrate` measured, what is published, and what somebody imagines.
+"""A machine file: one form for measurements of `lull calibrate`, published machines, and hypothetical ones.
 
-Each figure says where it is from, and how far it may be off where that is known. A file has no figure that nobody
-knows: what is left out is left out of what is made of it, too. See reference/machine-toml.md.
+Each figure has its source, and its uncertainty if that is known. A file omits unknown figures, and predictions omit
+what would need them. See reference/machine-toml.md.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from lull.record import EnergyKind
 FORM: Final = 1
 HERE: Final = "here"  # the name of the machine that was calibrated
 MACHINES = Path(__file__).parent / "machines"
-BY_HAND: Final = ("topology", "network", "routing", "power", "job", "constants")  # tables that nobody can measure
-OF_PREDICTIONS = ("mode", "hold", "hybrid_hold", "link_watts")  # keys of [power] that a machine does not choose
+BY_HAND: Final = ("topology", "network", "routing", "power", "job", "constants")  # tables that cannot be measured
+OF_PREDICTIONS = ("mode", "hold", "hybrid_hold", "link_watts")  # keys of [power] that a machine file must not contain
 
 
 class MachineTable(BaseModel):
@@ -35,16 +35,16 @@ class Figure(MachineTable):
     """One figure; its unit is in its name, and watts in `[watts]`."""
 
     value: float = Field(ge=0)
-    low: float | None = Field(default=None, ge=0)  # how far it may be off; absent: not known
+    low: float | None = Field(default=None, ge=0)  # lower end of its band; absent: unknown
     high: float | None = Field(default=None, ge=0)
-    kind: EnergyKind | None = None  # of power: how it was obtained; to be said in a measured file
+    kind: EnergyKind | None = None  # for power: how it was obtained; required in a measured file
     source: str | None = Field(
         default=None, min_length=1
-    )  # where it is from; absent: the measurement that [measured] tells of
+    )  # its source; absent: the measurement described by [measured]
 
     @property
     def band(self) -> tuple[float, float, float]:
-        """Lowest, itself, highest; itself where nothing else is known."""
+        """Lowest value, value, highest value; the value itself for unknown ends."""
         low = self.value if self.low is None else self.low
         return low, self.value, self.value if self.high is None else self.high
 
@@ -57,54 +57,54 @@ class Figure(MachineTable):
 
 
 class CalibrationInfo(MachineTable):
-    """What `lull calibrate` measured, and when. Its figures are medians, low and high are quartiles."""
+    """When and how `lull calibrate` measured. The figures of such a file are medians; low and high are quartiles."""
 
-    when: datetime  # when it ended
-    lull: str  # version
+    when: datetime  # end of the calibration
+    lull: str  # version of Lull
     host: str
     processor: str
-    cores: int = Field(ge=1)  # that it may use
+    cores: int = Field(ge=1)  # number that the calibration could use
     memory_bytes: int = Field(ge=0)
     kernel: str
-    launcher: str  # by what the processes were started; a command
-    nodes: int = Field(ge=1)  # on which the processes of the network were; emulated ones count
-    seconds: float = Field(ge=0)  # how long it took
-    remarks: list[str] = []  # what could not be measured, and what disturbed
+    launcher: str  # the command that started the processes
+    nodes: int = Field(ge=1)  # number of nodes of the network's processes, emulated nodes included
+    seconds: float = Field(ge=0)  # duration
+    remarks: list[str] = []  # what could not be measured, and disturbances
 
 
 class Node(MachineTable):
     """A node."""
 
     cores: int = Field(default=1, ge=1)
-    waiting_use: float = Field(default=1.0, ge=0, le=1)  # how busy a core is that waits; programs that poll: 1
+    waiting_use: float = Field(default=1.0, ge=0, le=1)  # load of a core that waits; 1 for programs that poll
 
 
 class TransferPiece(MachineTable):
-    """What messages from a size on cost, to the next piece; LogGP's terms, see explanation/the-model.md."""
+    """Costs of messages from a size up to the next piece, in LogGP's terms; see explanation/the-model.md."""
 
-    from_bytes: int = Field(ge=0)  # the first piece is that of smaller ones, too
-    latency_ns: Figure | None = None  # L: of a message alone, beyond what its sender and receiver spend
-    send_ns: Figure | None = None  # o: of the sender, in its call
-    receive_ns: Figure | None = None  # o: of the receiver's process
+    from_bytes: int = Field(ge=0)  # the first piece also applies to smaller messages
+    latency_ns: Figure | None = None  # L: of a single message, without the overheads of sender and receiver
+    send_ns: Figure | None = None  # o: overhead of the sender, in its call
+    receive_ns: Figure | None = None  # o: overhead of the receiver's process
     gap_ns: Figure | None = None  # g: between messages of a stream
     ns_per_byte: Figure | None = None  # G: between bytes of a stream
-    alone_ns_per_byte: Figure | None = None  # what a byte adds to a message alone; absent: ns_per_byte
-    send_ns_per_byte: Figure | None = None  # what a byte adds to send_ns; absent: nothing
-    receive_ns_per_byte: Figure | None = None  # what a byte adds to receive_ns; absent: nothing
-    worst_error: float | None = Field(default=None, ge=0)  # of the terms, at the size where they fit worst; a share
+    alone_ns_per_byte: Figure | None = None  # per byte of a single message; absent: ns_per_byte
+    send_ns_per_byte: Figure | None = None  # per byte, added to send_ns; absent: 0
+    receive_ns_per_byte: Figure | None = None  # per byte, added to receive_ns; absent: 0
+    worst_error: float | None = Field(default=None, ge=0)  # largest error of the terms at a measured size; a share
 
 
 class Atomics(MachineTable):
     """Atomic operations on eight bytes in another process's memory."""
 
-    fetching_ns: Figure | None = None  # one that is awaited
-    non_fetching_ns: Figure | None = None  # each of many
+    fetching_ns: Figure | None = None  # one operation, until its result is there
+    non_fetching_ns: Figure | None = None  # one of many
 
 
 class Transport(MachineTable):
-    """A way for messages."""
+    """A transport for messages."""
 
-    through: str = ""  # what carries them
+    through: str = ""  # name of the transport
     pieces: list[TransferPiece] = []  # by size, ascending
     atomics: Atomics = Atomics()
 
@@ -121,8 +121,8 @@ class Transport(MachineTable):
 class Memory(MachineTable):
     """Copies in memory."""
 
-    copy_warm_bytes_per_s: Figure | None = None  # of a core, within its caches
-    copy_cold_bytes_per_s: Figure | None = None  # of a core, from and to memory that is in no cache
+    copy_warm_bytes_per_s: Figure | None = None  # of one core, within its caches
+    copy_cold_bytes_per_s: Figure | None = None  # of one core, from and to memory outside the caches
     copy_cold_all_cores_bytes_per_s: Figure | None = None  # all cores together
 
 
@@ -130,65 +130,65 @@ class WakeUp(MachineTable):
     """Waits of one length under one policy."""
 
     length_ns: float = Field(gt=0)
-    late_ns: Figure  # how late it goes on
-    cpu_ns: Figure  # what its process takes of a core meanwhile
-    waker_ns: Figure  # what waking it costs who does
+    late_ns: Figure  # wake-up latency
+    cpu_ns: Figure  # CPU time of the waiting process
+    waker_ns: Figure  # cost of the wake-up for the process that wakes it
 
 
 class WakeUps(MachineTable):
-    """What waiting costs."""
+    """The costs of waiting."""
 
-    timer_ns: Figure | None = None  # how late a timer wakes a thread; high: nine of ten are no later
-    policies: dict[str, list[WakeUp]] = {}  # by the name of LULL_WAIT, lengths ascending
+    timer_ns: Figure | None = None  # delay of a timer; high: the 90th percentile
+    policies: dict[str, list[WakeUp]] = {}  # by value of LULL_WAIT; lengths ascending
 
 
 class Storage(MachineTable):
     """Files that are written and synced."""
 
-    folder: str = ""  # where
-    writer_bytes_per_s: Figure | None = None  # one writer
-    bytes_per_s: Figure | None = None  # all together, as they do not hinder each other
-    writers_at_half_speed: Figure | None = None  # so many at a time get half of it; absent: no number does
-    by_writers: dict[int, Figure] = {}  # what so many got together, bytes/s
+    folder: str = ""  # the folder measured
+    writer_bytes_per_s: Figure | None = None  # of one writer
+    bytes_per_s: Figure | None = None  # of all writers, without mutual interference
+    writers_at_half_speed: Figure | None = None  # number of writers that get half of it; absent: no number does
+    by_writers: dict[int, Figure] = {}  # number of writers -> their total rate, bytes/s
 
 
 class Recording(MachineTable):
-    """Programs that are traced."""
+    """Traced programs."""
 
-    ns_per_event: Figure | None = None  # of a program's CPU time, its readings of the clock included
+    ns_per_event: Figure | None = None  # CPU time of a program, including its readings of the clock
 
 
 class Frequency(MachineTable):
-    """Of a core."""
+    """Frequencies of a core."""
 
     driver: str = ""
-    steps_khz: list[int] = []  # ascending; the lowest and the highest where there is no list
-    transition_ns: Figure | None = None  # of a change
+    steps_khz: list[int] = []  # ascending; the lowest and the highest if there is no list
+    transition_ns: Figure | None = None  # duration of a change
 
 
 class Watts(MachineTable):
-    """What draws power, active. What is absent is in no energy."""
+    """Active power of components. Energies omit absent components."""
 
-    link: Figure | None = None  # one direction of a link, with what belongs to it at both ends
-    switch: Figure | None = None  # beyond its links
-    nic: Figure | None = None  # a network interface, beyond its link
-    idle_node: Figure | None = None  # a node that does nothing, without its network interface
-    one_core: Figure | None = None  # with one core busy
-    busy_node: Figure | None = None  # with all cores busy
-    waiting: dict[str, Figure] = {}  # with a process on each core that waits, by the name of LULL_WAIT
+    link: Figure | None = None  # one direction of a link, with its electronics at both ends
+    switch: Figure | None = None  # a switch, without its links
+    nic: Figure | None = None  # a network interface, without its link
+    idle_node: Figure | None = None  # an idle node, without its network interface
+    one_core: Figure | None = None  # a node with one core busy
+    busy_node: Figure | None = None  # a node with all cores busy
+    waiting: dict[str, Figure] = {}  # a node with a waiting process on each core, by value of LULL_WAIT
 
 
 class Machine(MachineTable):
-    """All that a file may say."""
+    """The whole file."""
 
-    form: int = FORM  # of this file; a later one needs a later Lull
+    form: int = FORM  # version of this file; a later one needs a later Lull
     title: str = ""
-    measured: CalibrationInfo | None = None  # absent: it is published or imagined, and each figure has a source
-    topology: dict[str, Any] = Field(default={})  # of a simulation's file, as the next two; predictions need it
+    measured: CalibrationInfo | None = None  # absent: published or hypothetical; each figure has a source
+    topology: dict[str, Any] = Field(default={})  # as in a simulation's file, like the next two; predictions need it
     network: dict[str, Any] = Field(default={})
     routing: dict[str, Any] = Field(default={})
     power: dict[str, Any] = Field(default={})  # the technology of links: no mode, hold or link_watts
-    job: dict[str, Any] = Field(default={})  # keys that jobs on it have
+    job: dict[str, Any] = Field(default={})  # keys of jobs on this machine
     node: Node = Node()
     transports: dict[str, Transport] = {}  # "shared-memory" within a node, "network" between nodes
     memory: Memory = Memory()
@@ -223,7 +223,7 @@ class Machine(MachineTable):
 
 
 def _figures(where: str, of: object) -> Iterator[tuple[str, Figure]]:
-    """All figures below a part, with their keys."""
+    """All figures in a part, with their keys."""
     if isinstance(of, Figure):
         yield where, of
         return
@@ -240,21 +240,21 @@ def _figures(where: str, of: object) -> Iterator[tuple[str, Figure]]:
 
 
 def known_machines() -> dict[str, Path]:
-    """Those that come with Lull, by name."""
+    """The machine files that come with Lull, by name."""
     return {path.stem: path for path in sorted(MACHINES.glob("*.toml"))}
 
 
 def kept_machine() -> Path | None:
-    """Where the file of this host is kept, whether it is there or not; None where no home is known."""
+    """The path of this host's file, whether or not it exists; None if there is no home folder."""
     path = _core.machine_file_of_this_host()
     return Path(path) if path else None
 
 
 def read_machine(name: str) -> Machine:
-    """A machine that comes with Lull, `here`, one in a TOML file, or the network of a preset, without watts.
+    """Read a machine: one that comes with Lull, `here`, a TOML file, or the network of a preset, which has no watts.
 
     Raises:
-        UsageError: There is none of that name, or its file cannot be read or is wrong; the line says where.
+        UsageError: There is no such machine, or its file cannot be read or is wrong; the line says where.
     """
     known = known_machines()
     asked = f"read the machine {name}"
@@ -274,10 +274,10 @@ def read_machine(name: str) -> Machine:
 
 
 def read_machine_file(path: Path, asked: str) -> Machine:
-    """A machine in a TOML file; `asked` is what for.
+    """Read a machine from a TOML file; errors begin with `asked`.
 
     Raises:
-        UsageError: It cannot be read or is wrong.
+        UsageError: The file cannot be read or is wrong.
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))

@@ -1,4 +1,4 @@
-"""A machine as the text of its file: tables in the order of the form, a figure on a line of its own."""
+"""The text of a machine file: tables in the order of the form, with each figure on a separate line."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from lull.model.machine import Machine
 
-DIGITS: Final = 4  # of a figure that was measured
-ALL_DIGITS: Final = 17  # of one that was set by hand: a number of bytes is no estimate
+DIGITS: Final = 4  # of a measured figure
+ALL_DIGITS: Final = 17  # of a figure set by hand: a number of bytes is exact
 FIGURE: Final = frozenset({"value", "low", "high", "kind", "source"})
 
 
 def machine_text(machine: Machine, heading: str = "") -> str:
-    """TOML that reads as the same machine, to four digits, constants to all; `heading` are lines of a comment."""
+    """TOML of a machine, with four digits, and all digits of constants; `heading` is a comment of several lines."""
     content = machine.model_dump(exclude_none=True, exclude_defaults=True, mode="python")
     content = {"form": machine.form, **content}
     lines = [f"# {line}".rstrip() for line in heading.splitlines()]
@@ -40,7 +40,7 @@ def _table(where: list[str], content: Mapping[Any, Any], lines: list[str]) -> No
 
 
 def _is_table(value: object) -> bool:
-    """Whether it has a heading of its own: no figure, no list of plain values, no empty table."""
+    """Whether a value gets its own heading: it is not a figure, a list of plain values, or an empty table."""
     if isinstance(value, Mapping):
         return bool(value) and not (value.keys() <= FIGURE and "value" in value)
     return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)

@@ -1,9 +1,9 @@
-"""What the model of output is asked: a machine and a simulation, as a TOML file or a measured run gives them.
+"""The input of the model of output: a machine and a simulation, from a TOML file or a measured run.
 
-title           what it is
-[machine]       nodes, cores; rates, uses and watts (src/model/costs/output.hpp); what is not there keeps its default
+title           its description
+[machine]       nodes, cores; rates, uses and watts (src/model/costs/output.hpp); missing keys have their defaults
 [simulation]    core_seconds_per_step, steps, steps_per_output, bytes_per_output
-[paper]         what a publication found there: cpu_use_pct by steps between outputs and approach; claims
+[paper]         results of a publication: cpu_use_pct by steps between outputs and approach; claims
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class DescriptionTable(BaseModel):
 
 
 class Machine(DescriptionTable):
-    """`_core.OutputMachine`, as far as it is given."""
+    """The given keys of `_core.OutputMachine`."""
 
     nodes: int | None = Count
     cores: int | None = Count
@@ -51,7 +51,7 @@ class Machine(DescriptionTable):
 
 
 class Simulation(DescriptionTable):
-    """`_core.OutputSimulation`, as far as it is given."""
+    """The given keys of `_core.OutputSimulation`."""
 
     core_seconds_per_step: float | None = Positive
     steps: int | None = Count
@@ -60,25 +60,25 @@ class Simulation(DescriptionTable):
 
 
 class Claim(DescriptionTable):
-    """That a quantity is less for some ways than for others, each as in LULL_STAGE, or WAY@STEPS between outputs."""
+    """A claim that a quantity is less for some approaches than for others, named as in LULL_STAGE, or WAY@STEPS."""
 
     says: str
     quantity: Literal["seconds", "watts", "joules", "cpu_use"]
     less: list[str] = Field(min_length=1)
     than: list[str] = Field(min_length=1)
-    paper_pct: float | None = None  # by how much, of the first of either
+    paper_pct: float | None = None  # by how much, for the first of each side
 
 
 class Paper(DescriptionTable):
-    """What a publication found on the machine."""
+    """Results of a publication for the machine."""
 
     source: str
-    cpu_use_pct: dict[int, dict[str, float]] = {}  # by steps between outputs, by way
+    cpu_use_pct: dict[int, dict[str, float]] = {}  # by steps between outputs, then by approach
     claims: list[Claim] = []
 
 
 class Site(DescriptionTable):
-    """All that a file may say."""
+    """The whole file."""
 
     title: str = ""
     machine: Machine = Machine()
@@ -88,14 +88,14 @@ class Site(DescriptionTable):
 
 @dataclass(frozen=True)
 class Case:
-    """What the model is asked."""
+    """The input of the model."""
 
     machine: _core.OutputMachine
     simulation: _core.OutputSimulation
     simulation_is_assumed: bool
 
     def every(self, steps: int) -> Case:
-        """The same with an output after so many steps."""
+        """The same case, with an output after every `steps` steps."""
         changed = _core.OutputSimulation()
         for name in Simulation.model_fields:
             setattr(changed, name, getattr(self.simulation, name))
@@ -103,18 +103,18 @@ class Case:
         return Case(self.machine, changed, self.simulation_is_assumed)
 
     def choices(self, ways: list[str], objective: str = "time") -> list[_core.OutputChoice]:
-        """What each of them costs, the best first."""
+        """The costs of approaches, the best first."""
         return _core.choose_output(self.machine, self.simulation, ways, objective)
 
     def quantity(self, name: str, of: str) -> float:
-        """A quantity of WAY or WAY@STEPS."""
+        """A quantity for an approach, given as WAY or WAY@STEPS."""
         way, _, steps = of.partition("@")
         case = self.every(int(steps)) if steps else self
         return float(getattr(case.choices([way])[0], name))
 
 
 def site_content(name: str) -> dict[str, Any]:
-    """The TOML of a site that comes with Lull, or of a file.
+    """The TOML content of a site that comes with Lull, or of a file.
 
     Raises:
         UsageError: There is no such site, or its file cannot be read or is not TOML.
@@ -134,7 +134,7 @@ def site_content(name: str) -> dict[str, Any]:
 
 
 def read_site(content: Mapping[str, Any], asked: str) -> Site:
-    """What the file says, checked.
+    """Validate the content of a site's file.
 
     Raises:
         UsageError: A key or value is wrong.
@@ -149,11 +149,11 @@ def read_site(content: Mapping[str, Any], asked: str) -> Site:
 
 
 def case_of(site: Site, figures: Path | None) -> Case:
-    """What a site says, over what a run's figures say, over what is assumed.
+    """Combine a site, a run's figures and the assumed defaults; an earlier one overrides a later one.
 
     Raises:
-        UsageError: Nothing says how many nodes and cores there are.
-        LullError: The figures cannot be read, or are of a run without output.
+        UsageError: The numbers of nodes and cores are not given.
+        LullError: The figures cannot be read, or belong to a run without output.
     """
     machine = _core.OutputMachine()
     simulation: _core.OutputSimulation | None = None

@@ -1,1 +1,1 @@
-"""`lull simulate`: a network simulated as a TOML file describes it, one simulation or a sweep of many."""
+"""`lull simulate`: simulate a network that a TOML file describes, once or in a sweep."""

@@ -1,7 +1,7 @@
-"""What is written about a simulation: simulation.json, the same as `lull simulate --json` prints, and links.parquet.
+"""The files of a simulation: simulation.json, which is also the output of `lull simulate --json`, and links.parquet.
 
-simulation.json holds the whole description with every default, so that the simulation can be repeated from it, and
-every figure of each repeat. A repeat has a seed of its own.
+simulation.json contains the whole description with all defaults, from which the simulation can be repeated, and all
+figures of each repeat. Every repeat has its own seed.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ LINKS_SCHEMA = pa.schema(
 
 
 class LatencyAccount(Model):
-    """Latencies, in seconds. Percentiles are read from bins a sixteenth of an octave wide: right to 6 %."""
+    """Latencies, in seconds. Percentiles come from bins a sixteenth of an octave wide and are exact to 6 %."""
 
     count: int = Field(ge=0)
     mean_s: float
-    mean_low_s: float | None  # 95 % interval of the mean, from batch means; null when there are too few
+    mean_low_s: float | None  # 95 % interval of the mean, from batch means; null if there are too few
     mean_high_s: float | None
     median_s: float
     p99_s: float
     least_s: float
     most_s: float
-    bins: list[tuple[float, float, int]]  # lower edge, upper edge, count; empty bins left out
+    bins: list[tuple[float, float, int]]  # lower edge, upper edge, count; without empty bins
 
 
 class PowerAccount(Model):
@@ -66,9 +66,9 @@ class PowerAccount(Model):
 
 
 class TimeAccount(Model):
-    """What the time of a program's processes has gone on: the mean of them.
+    """The time of a program's processes by activity: the mean over the processes.
 
-    Overhead of sends counts as sending, that of receives as waiting.
+    The overhead of sends counts as sending, that of receives as waiting.
     """
 
     computing_s: float
@@ -77,28 +77,28 @@ class TimeAccount(Model):
 
 
 class JobAccount(Model):
-    """What became of one job."""
+    """The results of one job."""
 
     name: str
     processes: int
     started_s: float
     ended_s: float
-    finished: bool  # false: cut off by `end`, after the run time given
+    finished: bool  # false: cut off by `end`, after the given run time
     run_time_s: float
-    active_run_time_s: float | None  # with links always active; null when that was not simulated
-    slowdown: float | None  # run time over active run time, less 1
+    active_run_time_s: float | None  # with links always active; null if not simulated
+    slowdown: float | None  # run time over active run time, minus 1
     messages: int
     bytes: int
     message_latency: LatencyAccount | None
-    iterations: int = 0  # that all processes have ended; 0 for jobs that have none
-    time: TimeAccount | None = None  # of programs
-    memory_messages: int = 0  # between processes of a node, not among messages
+    iterations: int = 0  # finished by all processes; 0 for jobs without iterations
+    time: TimeAccount | None = None  # for programs
+    memory_messages: int = 0  # messages within a node, not included in messages
     memory_bytes: int = 0
     remarks: tuple[str, ...] = ()  # what a reader must know
 
 
 class LinkUse(Model):
-    """Share of time that links transmit, over all links of a kind."""
+    """Share of time in which links transmit, over all links of a kind."""
 
     links: int
     mean: float
@@ -112,7 +112,7 @@ class RepeatAccount(Model):
 
     seed: int
     simulated_s: float
-    ended_early: bool  # by `end`, before all was delivered
+    ended_early: bool  # by `end`, before everything was delivered
     events: int
     packets: int
     packet_hops: int
@@ -121,28 +121,28 @@ class RepeatAccount(Model):
     messages_delivered: int
     throughput: float  # bytes per second and process
     virtual_channels: int
-    queues: str  # explicit or fifo: the model that ran
+    queues: str  # the model of queues: explicit or fifo
     why_not_fifo: str
-    simulator_cpu_s: float  # of the machine that simulated
+    simulator_cpu_s: float  # CPU time of the simulator itself
     packet_latency: LatencyAccount | None
     network_latency: LatencyAccount | None
     active_packet_latency: LatencyAccount | None  # with links always active
     hops: list[int]  # packets by the number of links they crossed
     jobs: list[JobAccount]
-    slowdown: float | None  # of the job that lost most
+    slowdown: float | None  # of the job with the largest slowdown
     power: PowerAccount  # of all links
-    network_power: PowerAccount  # of those between switches
-    used_power: PowerAccount | None = None  # of those that carried a packet; null in older files
+    network_power: PowerAccount  # of links between switches
+    used_power: PowerAccount | None = None  # of links that carried a packet; null in older files
     link_use: dict[str, LinkUse]  # by kind: injection, ejection, network
     joules: float | None  # null without power.link_watts
 
 
 class SimulationFile(Model):
-    """Everything in simulation.json."""
+    """The content of simulation.json."""
 
     schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
     lull_version: str
-    description: dict[str, Any]  # the whole TOML with every default that applies
+    description: dict[str, Any]  # the whole TOML, with all defaults that apply
     nodes: int
     links: int  # one direction each
     repeats: list[RepeatAccount] = Field(min_length=1)
@@ -183,7 +183,7 @@ def figures_of(result: Result) -> RepeatAccount:
 
 
 def file_of(result: Result, repeats: list[RepeatAccount] | None = None) -> SimulationFile:
-    """simulation.json of `result`; of several repeats of it where these are given."""
+    """The content of simulation.json for `result`, or for several repeats of it."""
     return SimulationFile(
         lull_version=__version__,
         description=result.description,
@@ -194,7 +194,7 @@ def file_of(result: Result, repeats: list[RepeatAccount] | None = None) -> Simul
 
 
 def metrics_of(figures: RepeatAccount) -> dict[str, Metric]:
-    """The figures of run.json's metrics: one number each."""
+    """The metrics of run.json: the figures that are single numbers."""
     found: dict[str, tuple[float | None, str]] = {}
     for name, latency in (
         ("packet_latency", figures.packet_latency),
@@ -250,7 +250,7 @@ def links_table(links: Links, repeat: int) -> pa.Table:
 
 
 def read_simulation(folder: Path) -> SimulationFile:
-    """simulation.json of a record.
+    """Read the simulation.json of a record.
 
     Raises:
         LullError: It is missing or damaged.

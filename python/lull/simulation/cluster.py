@@ -1,10 +1,10 @@
-"""Dask workers that simulate the points of a sweep: on a cluster that runs, on this machine, or started through Slurm.
+"""Dask workers that simulate the points of a sweep: on a running cluster, on this machine, or in jobs of Slurm.
 
-    --dask tcp://HOST:8786     a scheduler that is there; its workers need Lull installed
-    --dask local               processes of this machine
+    --dask tcp://HOST:8786     a running scheduler; its workers need Lull installed
+    --dask local               processes on this machine
     --dask slurm:cluster.toml  jobs of Slurm, by dask-jobqueue: the file's keys are options of SLURMCluster, and `jobs`
 
-Results come back over the network: no shared file system is needed.
+Results return over the network, so no shared file system is needed.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from lull.base import installed
 from lull.base.errors import LullError, UsageError, describe_os_error
 from lull.simulation.task import Task, TaskResult, simulate_task
 
-AT_ONCE = 10_000  # tasks handed to the scheduler at a time: it spreads them, and workers may join later
+AT_ONCE = 10_000  # tasks submitted to the scheduler at a time; it distributes them, and workers may join later
 CONNECT_S = 5
 CLOSE_S = 0.3
 ADDRESS = re.compile(r"(\w+://)?[^/\s]+:\d+")
-# A worker that dies with us (prctl's PR_SET_PDEATHSIG is 1). Dask's own local cluster would need seconds to end.
+# A worker that dies with this process (prctl's PR_SET_PDEATHSIG is 1). Dask's own local cluster takes seconds to end.
 WORKER = """
 import ctypes, signal, sys
 ctypes.CDLL(None).prctl(1, signal.SIGKILL)
@@ -45,10 +45,10 @@ class DaskWorkers:
 
     Args:
         where: `local`, `slurm:FILE.toml`, or the address of a scheduler.
-        number: Processes, for `local`.
+        number: Number of processes, for `local`.
 
     Raises:
-        UsageError: The place cannot be meant.
+        UsageError: `where` is none of these.
         LullError: Dask is not installed, or the scheduler does not answer.
     """
 
@@ -57,7 +57,9 @@ class DaskWorkers:
     def __init__(self, where: str, number: int) -> None:
         asked = f"use Dask at {where}"
         if where != "local" and not where.startswith("slurm:") and not ADDRESS.fullmatch(where):
-            raise UsageError(asked, "it is no address", "name local, slurm:FILE.toml or an address as tcp://HOST:8786")
+            raise UsageError(
+                asked, "it is not an address", "name local, slurm:FILE.toml or an address as tcp://HOST:8786"
+            )
         try:
             distributed: Any = import_module("dask.distributed")
         except ImportError as error:
@@ -67,7 +69,7 @@ class DaskWorkers:
         self._futures: dict[Task, Any] = {}
         self._cluster: Any = None
         self._processes: list[subprocess.Popen[bytes]] = []
-        # Threads and processes that are made now inherit the mask: Ctrl-C is for this thread alone.
+        # Threads and processes created now inherit the mask, so that only this thread receives Ctrl-C.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             if where == "local":
@@ -80,12 +82,12 @@ class DaskWorkers:
             self._client = distributed.Client(self._cluster or where, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError) as error:
             first = str(error).splitlines()[0] if str(error) else "no answer"
-            raise LullError(asked, first, "see that the scheduler runs there") from error
+            raise LullError(asked, first, "check that the scheduler runs there") from error
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def submit(self, task: Task) -> None:
-        """Hand a task to the scheduler."""
+        """Submit a task to the scheduler."""
         future = self._client.submit(simulate_task, task, pure=False)
         self._futures[task] = future
         future.add_done_callback(lambda done: self._done.put((task, done)))
@@ -94,10 +96,10 @@ class DaskWorkers:
         """Tasks done since the last call.
 
         Raises:
-            LullError: A worker failed in a way a simulation does not.
+            LullError: A worker failed for a reason other than the simulation.
         """
         if any(process.poll() is not None for process in self._processes):
-            raise LullError("simulate with Dask", "a worker of this machine ended", "see that there is memory enough")
+            raise LullError("simulate with Dask", "a worker of this machine ended", "check that there is enough memory")
         found = []
         try:
             found.append(self._done.get(timeout=timeout_s))
@@ -115,12 +117,12 @@ class DaskWorkers:
         return done
 
     def close(self) -> None:
-        """Withdraw what is not done, and end the processes that were started for this sweep."""
+        """Cancel unfinished tasks, and end the processes that were started for this sweep."""
         for process in self._processes:
             process.kill()
         for process in self._processes:
             process.wait()
-        with suppress(Exception):  # whatever state the cluster is in, it is left
+        with suppress(Exception):  # leave the cluster, whatever its state
             self._client.cancel(list(self._futures.values()))
         with suppress(Exception):
             self._client.close(timeout=CLOSE_S)
@@ -130,7 +132,7 @@ class DaskWorkers:
 
 
 def _worker(address: str) -> subprocess.Popen[bytes]:
-    """A worker of one thread on this machine, that finds the package this process runs."""
+    """A worker with one thread on this machine, which imports the same package as this process."""
     package = str(installed.import_folder())
     path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.Popen(
@@ -143,7 +145,7 @@ def _worker(address: str) -> subprocess.Popen[bytes]:
 
 
 def _slurm(path: Path, asked: str) -> Any:
-    """A cluster of Slurm jobs, by the options in a TOML file."""
+    """A cluster of Slurm jobs, with the options in a TOML file."""
     try:
         options = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:

@@ -1,8 +1,8 @@
-"""Two simulated records compared: time, power of links, latency, with intervals over seeds where there are several.
+"""Compare two simulated records: time, power of links, latency, with intervals if there are several seeds.
 
-Simulations repeat to the bit, so there is no noise of a machine: with one seed each the difference is exact for that
-seed, and says nothing of others. Greenup is told without watts too: energy is mean power times time, and the power of
-one link cancels where both sides have equally many links.
+Simulations are reproducible to the bit, so there is no machine noise: with one seed on each side, the difference is
+exact for that seed, and says nothing about others. Greenup needs no watts: energy is mean power times time, and the
+power of one link cancels if both sides have equally many links.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ class ComparedFigure(Model):
 
 
 class SimulatedComparison(Model):
-    """What comparing two simulations gave. `speedup` and `greenup` are baseline over candidate."""
+    """The result of comparing two simulations. `speedup` and `greenup` are baseline over candidate."""
 
     baseline: str
     candidate: str
-    seeds: tuple[int, int]  # how many of each
-    paired: bool  # both with the same seeds: the same traffic
-    speedup: bootstrap.Interval  # of simulated time; without ends where seeds are too few
-    greenup: bootstrap.Interval | None  # of the energy of links; null where the sides have different numbers of them
+    seeds: tuple[int, int]  # number of seeds on each side
+    paired: bool  # both sides have the same seeds and so the same traffic
+    speedup: bootstrap.Interval  # of simulated time; without ends if there are too few seeds
+    greenup: bootstrap.Interval | None  # of the energy of links; null if the sides have different numbers of links
     powerup: bootstrap.Interval | None
     figures: list[ComparedFigure]
     kind: EnergyKind = EnergyKind.SIMULATED
-    differ: dict[str, tuple[str, str]]  # keys of the descriptions that differ
+    differ: dict[str, tuple[str, str]]  # keys at which the descriptions differ
     warnings: list[str]
 
 
-MOST_DIFFERENCES = 12  # between descriptions, that are told
+MOST_DIFFERENCES = 12  # most differences between descriptions that are shown
 
-# Name, unit, what: the rows of the table.
+# Rows of the table: name, unit, value.
 ROWS: tuple[tuple[str, str, Callable[[RepeatAccount], float | None]], ...] = (
     ("run time", "s", lambda one: max(job.run_time_s for job in one.jobs)),
     ("simulated time", "s", lambda one: one.simulated_s),
@@ -124,7 +124,7 @@ def render(found: SimulatedComparison, console: Console) -> None:
 
 
 def markdown(found: SimulatedComparison) -> str:
-    """One comparison in Markdown: a table of its figures, the ratios, what differs and what to mind."""
+    """One comparison in Markdown: a table of its figures, the ratios, the differences and the caveats."""
     lines = [table_in_markdown(("", found.baseline, found.candidate, "ratio"), cells(found)), "", f"{verdict(found)}."]
     lines += [
         "",
@@ -135,7 +135,7 @@ def markdown(found: SimulatedComparison) -> str:
 
 
 def cells(found: SimulatedComparison) -> list[tuple[str, str, str, str]]:
-    """The rows of a table: a figure, the baseline's, the candidate's, their ratio."""
+    """The rows of a table: name of a figure, the baseline's value, the candidate's, their ratio."""
     return [
         (row.name, _words(row.baseline, row.unit), _words(row.candidate, row.unit), _ratio_of(row))
         for row in found.figures
@@ -154,7 +154,7 @@ def _ratio_of(row: ComparedFigure) -> str:
 
 
 def _energy(one: RepeatAccount, in_joules: bool) -> float:
-    """Joules, or the seconds that links were active for, had they drawn either all or nothing."""
+    """The energy in joules, or as the seconds of full power of one link that correspond to it."""
     return one.joules if in_joules and one.joules is not None else one.power.share * one.simulated_s
 
 
@@ -173,7 +173,7 @@ def _figure(
 
 
 def _differences(first: object, second: object, name: str = "") -> dict[str, tuple[str, str]]:
-    """The keys at which two descriptions differ, as text."""
+    """The keys at which two descriptions differ, with both values as text."""
     if isinstance(first, dict) and isinstance(second, dict):
         found: dict[str, tuple[str, str]] = {}
         for key in dict.fromkeys([*first, *second]):

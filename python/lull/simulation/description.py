@@ -1,8 +1,7 @@
-"""What a simulation is asked: one TOML file, checked as a whole before anything runs.
+"""The description of a simulation: a TOML file, checked as a whole before anything runs.
 
-What a key means, allows and defaults to is declared once, in the simulator, beside the code that uses it; the check is
-there too (src/netsim/description). A description knows its `content`: what a user could have written, with every
-default that applies.
+The simulator declares meaning, allowed values and default of each key once, next to the code that uses it, and also
+checks it (src/netsim/description). The `content` of a description is the TOML with all defaults that apply.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ FILES = ("trace", "trace_smaller")  # keys of a job that name files
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """The content of a description: a TOML file, or the simulation.json that an earlier simulation left.
+    """The content of a description: a TOML file, or the simulation.json of an earlier simulation.
 
-    Files that it names relatively are found beside it.
+    Relative paths in it refer to its folder.
 
     Raises:
-        UsageError: It cannot be read, or is neither.
+        UsageError: The file cannot be read, or is neither.
     """
     asked = f"read {path}"
     try:
@@ -46,7 +45,7 @@ def read_file(path: Path) -> dict[str, Any]:
 
 
 def with_files_beside(content: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A copy in which the files that jobs name have absolute paths, relative ones beginning at `folder`."""
+    """A copy in which the files of jobs have absolute paths; relative ones refer to `folder`."""
     jobs = content.get("jobs")
     if not isinstance(jobs, list):
         return dict(content)
@@ -59,23 +58,23 @@ def _with_files_beside(job: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def read_description(content: Mapping[str, Any], asked: str) -> Description:
-    """Check a whole description; `asked` begins the errors about it.
+    """Check a whole description; errors begin with `asked`.
 
     Raises:
-        UsageError: The first mistake: the key, what was found, what is allowed.
+        UsageError: There is a mistake; the line has the first: key, value, allowed values.
     """
     with native_errors():
         return _core.read_simulation(content, asked)
 
 
 def always_active(description: Description, asked: str) -> Description:
-    """The same with links that never rest. A routing that asks whether they sleep has nothing to ask: it is kept."""
+    """The same with links always active. The routing is kept; a routing that depends on sleeping links sees none."""
     content = description.content
     power = {"mode": "active"} | {key: content["power"][key] for key in ("link_watts",) if key in content["power"]}
     return read_description({**content, "power": power}, asked)
 
 
 def only_with(table: str, key: str) -> dict[str, list[str]]:
-    """The other keys of a table at whose words `key` applies; nothing where it always does, or there is no such key."""
+    """The keys of a table, with the values at which `key` applies; empty if it always applies, or does not exist."""
     found = next((one for one in _core.simulation_tables() if one.name == table), None)
     return next((one.only for one in found.keys if one.name == key), {}) if found else {}

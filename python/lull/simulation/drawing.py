@@ -1,7 +1,7 @@
-"""A network as a picture: levels for a tree, groups on a circle for a dragonfly, a grid for a torus or HyperX.
+"""Draw a network: levels for a tree, groups on a circle for a dragonfly, a grid for a torus or HyperX.
 
-Lines are cables; parallel ones are drawn once, thicker. Switches with nodes are filled. A cable that would run through
-a third switch is drawn as an arc.
+Lines are cables; parallel ones are drawn as one thicker line. Switches with nodes are filled. A cable that would run
+through a third switch is drawn as an arc.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def draw_network(choice: _core.NetworkChoice, path: Path) -> None:
     """Draw the network into the SVG file `path`.
 
     Raises:
-        UsageError: It has more switches than a drawing can show, or its parameters contradict each other.
+        UsageError: The network has too many switches for a drawing, or its parameters contradict each other.
         LullError: The file cannot be written.
     """
     from lull.simulation.plots import write_files
@@ -59,13 +59,13 @@ def _places(
 
 
 def _group_size(choice: _core.NetworkChoice) -> int:
-    """Switches of a group of a dragonfly, which are numbered group by group."""
+    """The number of switches in a group of a dragonfly, whose switches are numbered group by group."""
     of = choice.parameters
     return of["routers"][0] if "routers" in of else of["rows"][0] * of["columns"][0]
 
 
 def _in_levels(switches: int, nodes_at: Counter[int], joined: Counter[tuple[int, int]]) -> Places:
-    """Switches by their distance from the nodes, each level a row."""
+    """Positions by distance from the nodes, with a row for each level."""
     level = {switch: 0 for switch in nodes_at}
     beside: dict[int, list[int]] = {switch: [] for switch in range(switches)}
     for a, b in joined:
@@ -91,7 +91,7 @@ def _in_levels(switches: int, nodes_at: Counter[int], joined: Counter[tuple[int,
 
 
 def _on_circles(switches: int, group: int) -> Places:
-    """Groups on a large circle, the switches of each on a small one."""
+    """Positions of groups on a large circle, and of the switches of each on a small one."""
     groups = math.ceil(switches / group)
     small = 1.0 if group > 1 else 0.0
     large = max(1.35 * small / math.sin(math.pi / groups), 1.2) if groups > 1 else 0.0
@@ -108,7 +108,7 @@ def _on_circles(switches: int, group: int) -> Places:
 
 
 def _on_grid(dimensions: list[int], switches: int) -> Places:
-    """The first two dimensions as a grid, shifted a little by the third, and grids of grids for more."""
+    """The first two dimensions as a grid, the third as a small shift, and more as grids of grids."""
     steps = [np.array([1.0, 0.0]), np.array([0.0, -1.0])]
     extent = np.array([dimensions[0], dimensions[1] if len(dimensions) > 1 else 1], dtype=np.float64)
     for place, _ in enumerate(dimensions[2:]):
@@ -182,7 +182,7 @@ def _drawn(
 
 
 def _spacing(places: Places) -> float:
-    """The least distance of two switches."""
+    """The smallest distance between two switches."""
     if len(places) < 2:
         return 1.0
     apart = np.linalg.norm(places[:, None, :] - places[None, :, :], axis=2)
@@ -202,6 +202,6 @@ def _passes_another(places: Places, a: int, b: int, spacing: float) -> bool:
 
 
 def _arc(start: NDArray[np.float64], end: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """A curve beside the straight line: start, the point that bends it, end."""
+    """A curve next to the straight line: start, control point, end."""
     along = end - start
     return [start, (start + end) / 2 + 0.22 * np.array([-along[1], along[0]]), end]

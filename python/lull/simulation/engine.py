@@ -1,4 +1,4 @@
-"""Running a description in the simulator, and the same with links always active beside it."""
+"""Run a description in the simulator, and also the same with links always active."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from lull.simulation.result import JobResult, Links, ProcessTime, Result, power_
 
 @dataclass(frozen=True)
 class SimulationState:
-    """How far a simulation is."""
+    """The progress of a simulation."""
 
-    what: str  # "active links" while the baseline runs, else the power mode
-    now_s: float  # simulated
+    what: str  # "active links" while the baseline runs, otherwise the power mode
+    now_s: float  # simulated time
     events: int
     done: int  # messages delivered
-    expected: int  # 0: not known
+    expected: int  # messages to deliver; 0: unknown
 
 
-Progress = Callable[[SimulationState], bool | None]  # answers False to stop
+Progress = Callable[[SimulationState], bool | None]  # returns False to stop
 
 
 def run(description: Description, asked: str, *, progress: Progress | None = None, baseline: bool = True) -> Result:
     """Simulate a description that has been checked.
 
     Args:
-        description: As `read_description` gives it.
-        asked: Begins the errors.
-        progress: Called some ten times a second of real time; when it answers False the simulation ends at once, with
-            what it has (`Result.stopped`).
-        baseline: Simulate the same with links always active too, where the power mode is another; `Result.slowdown`
-            needs it.
+        description: As returned by `read_description`.
+        asked: The action, with which errors begin.
+        progress: Called about ten times per second of real time; if it returns False, the simulation ends at once with
+            the results so far (`Result.stopped`).
+        baseline: Whether to simulate the same with links always active, too, if the power mode is another;
+            `Result.slowdown` needs it.
 
     Raises:
         UsageError: The description contradicts itself.
@@ -65,7 +65,7 @@ def run(description: Description, asked: str, *, progress: Progress | None = Non
 
 
 def number_of_nodes(description: Description) -> int:
-    """How many nodes the network has.
+    """The number of nodes of the network.
 
     Raises:
         UsageError: The parameters of the topology contradict each other.
@@ -75,7 +75,7 @@ def number_of_nodes(description: Description) -> int:
 
 
 def _read_traces(description: Description, progress: Progress | None) -> None:
-    """Convert the traces that jobs replay: that may take longer than everything else before the simulation."""
+    """Convert the traces that jobs replay, which may take longer than all other preparations."""
     for job in description.content["jobs"]:
         for path in (job[key] for key in FILES if key in job):
             what = f"read {Path(path).name}"

@@ -1,4 +1,4 @@
-"""Every key of the description, as the simulator declares it: `lull simulate --explain`."""
+"""`lull simulate --explain`: print every key of the description, as declared by the simulator."""
 
 from __future__ import annotations
 

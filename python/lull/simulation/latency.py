@@ -1,9 +1,9 @@
-"""Latencies of a simulation: percentiles out of its histogram, and a confidence interval out of batch means.
+"""Latencies of a simulation: percentiles from its histogram, and a confidence interval from batch means.
 
-Neighbouring latencies depend on each other, so an interval from their scatter alone would be far too narrow. The
-simulator keeps means of consecutive batches; of batches long enough these are nearly independent, and Student's t gives
-the interval (the method of batch means: Law, Simulation Modeling and Analysis). A percentile is read from bins a
-sixteenth of an octave wide: right to 6 %.
+Consecutive latencies are correlated, so an interval from their variance alone would be far too narrow. The simulator
+keeps means of consecutive batches. The means of long batches are nearly independent, and Student's t gives the interval
+(the method of batch means: Law, Simulation Modeling and Analysis). Percentiles come from bins a sixteenth of an octave
+wide and are exact to 6 %.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from lull import _core
 from lull.statistics.bootstrap import CONFIDENCE, Interval
 
-PICOSECONDS = 1e12  # in a second: the simulator counts in them
-FEWEST_BATCHES = 8  # below this an interval says more about the batches than about the mean
+PICOSECONDS = 1e12  # per second; the unit of the simulator
+FEWEST_BATCHES = 8  # fewer batches give no reliable interval
 
 
 @dataclass(frozen=True)
 class Latency:
-    """Latencies of one kind, in seconds. `mean_low_s` to `mean_high_s` holds 95 %; None with too few batches."""
+    """Latencies of one kind, in seconds. `mean_low_s` to `mean_high_s` is a 95 % interval; None for too few batches."""
 
     count: int
     mean_s: float
@@ -34,16 +34,16 @@ class Latency:
     p99_s: float
     least_s: float
     most_s: float
-    edges_s: NDArray[np.float64]  # of the bins, one more than counts
+    edges_s: NDArray[np.float64]  # edges of the bins, one more than counts
     counts: NDArray[np.int64]
 
     def percentile(self, share: float) -> float:
-        """The latency that `share` of all do not exceed, interpolated in its bin."""
+        """The latency that `share` of all latencies do not exceed, interpolated within its bin."""
         return percentile(self.edges_s, self.counts, share, self.least_s, self.most_s)
 
 
 def latency_of(histogram: _core.LatencyHistogram) -> Latency | None:
-    """The latencies in a histogram of the simulator; None when there are none."""
+    """The latencies in a histogram of the simulator; None if there are none."""
     if histogram.count == 0:
         return None
     edges = np.asarray(histogram.lower_edges_ps, dtype=np.float64) / PICOSECONDS
@@ -66,7 +66,7 @@ def latency_of(histogram: _core.LatencyHistogram) -> Latency | None:
 
 
 def percentile(edges: NDArray[np.float64], counts: NDArray[np.int64], share: float, least: float, most: float) -> float:
-    """The value that `share` of all counted do not exceed."""
+    """The value that `share` of all counted values do not exceed."""
     reached = np.cumsum(counts)
     wanted = share * reached[-1]
     place = int(np.searchsorted(reached, wanted))
@@ -76,7 +76,7 @@ def percentile(edges: NDArray[np.float64], counts: NDArray[np.int64], share: flo
 
 
 def batch_interval(mean: float, batches: Sequence[float]) -> Interval:
-    """A mean with its interval from the means of consecutive batches of equal size."""
+    """A mean, with its interval from the means of consecutive batches of equal size."""
     if len(batches) < FEWEST_BATCHES:
         return Interval(mean)
     half = student_half_width(batches)
@@ -84,7 +84,7 @@ def batch_interval(mean: float, batches: Sequence[float]) -> Interval:
 
 
 def student_half_width(values: Sequence[float]) -> float:
-    """Half the width of the 95 % interval of a mean of independent values, at least two."""
+    """Half the width of the 95 % interval of the mean of two or more independent values."""
     from scipy.special import stdtrit  # scipy.stats takes a second to load
 
     sample = np.asarray(values, dtype=np.float64)

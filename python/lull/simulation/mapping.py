@@ -1,9 +1,9 @@
-"""Which node each process of each job runs on: no node has processes of two jobs.
+"""Place the processes of jobs on nodes; a node has processes of one job only.
 
-A node has one process of its job; of a program, `per_node` of them, with consecutive ranks, the last node maybe fewer.
-Lists of nodes in the description come first. At most one job may leave out its number of processes: it gets what the
-others leave. Then the jobs take nodes in the order of the file: `linear` the next free ones, `random` free ones drawn
-from the seed.
+A node has one process of its job; for a program, it has `per_node` processes with consecutive ranks, and the last node
+may have fewer. Lists of nodes in the description are placed first. At most one job may omit its number of processes: it
+gets the remaining nodes. Then the jobs take nodes in the order of the file: `linear` takes the next free ones, `random`
+draws free ones with the seed.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ def place(description: Description, nodes: int, asked: str) -> list[list[int]]:
     """The nodes of the processes of every job.
 
     Args:
-        description: Of the jobs, and of the seed of what is drawn.
-        nodes: How many the network has.
-        asked: What is being done, for errors.
+        description: The description of the jobs and of the seed.
+        nodes: Number of nodes of the network.
+        asked: The action, with which errors begin.
 
     Raises:
-        UsageError: There are not enough nodes, two jobs name the same, or a job cannot run on so many; the line names
-            the key.
+        UsageError: There are not enough nodes, two jobs name the same node, or a job cannot run on this number; the
+            line names the key.
     """
     jobs, seed = description.jobs, description.seed
     free = [True] * nodes
@@ -63,11 +63,11 @@ def place(description: Description, nodes: int, asked: str) -> list[list[int]]:
 
 
 def _sizes(jobs: Sequence[_core.DescribedJob], free: int, asked: str) -> list[int]:
-    """How many processes each job has."""
+    """The number of processes of each job."""
     open_ended = [i for i, job in enumerate(jobs) if job.processes is None and not job.nodes]
     if len(open_ended) > 1:
         found = f"jobs.{open_ended[0]} and jobs.{open_ended[1]} both leave out processes"
-        raise UsageError(asked, found, "only one job can have all that the others leave")
+        raise UsageError(asked, found, "only one job can have all remaining nodes")
     taken = sum(_nodes_for(job, job.processes or 0) for job in jobs if not job.nodes)
     if open_ended and taken >= free:
         raise UsageError(asked, f"jobs.{open_ended[0]} would have no node", "give it processes, and others fewer")
@@ -75,5 +75,5 @@ def _sizes(jobs: Sequence[_core.DescribedJob], free: int, asked: str) -> list[in
 
 
 def _nodes_for(job: _core.DescribedJob, processes: int) -> int:
-    """How many nodes so many processes of the job need."""
+    """The number of nodes for this number of processes of the job."""
     return -(-processes // job.per_node)

@@ -1,4 +1,4 @@
-"""The report on simulations: their figures and plots as one page, set by `templates/simulation.html.j2`."""
+"""The report on simulations: figures and plots as one page, rendered with `templates/simulation.html.j2`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from lull.simulation import plots
 from lull.simulation.account import RepeatAccount, SimulationFile, read_simulation
 from lull.statistics import formatting
 
-MOST_IN_A_PLOT = 12  # lines that can still be told apart
+MOST_IN_A_PLOT = 12  # lines that can be distinguished
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a sortable table; `number` is what it is sorted by when it is one."""
+    """A cell of a sortable table; `number` is its sort key if it is a number."""
 
     text: str
     number: float | None = None
@@ -29,7 +29,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A figure of a simulation, as the table shows it."""
+    """A figure of a simulation and its form in the table."""
 
     name: str
     of: Callable[[RepeatAccount], float | None]
@@ -105,7 +105,7 @@ def _row(name: str, file: SimulationFile, baseline: SimulationFile) -> list[Cell
 
 
 def _job_rows(name: str, file: SimulationFile) -> list[list[Cell]]:
-    """The jobs of the first seed: those of others differ in what was drawn."""
+    """The jobs of the first seed; those of other seeds differ only in random draws."""
 
     def cell(value: float | None, shown: Callable[[float], str]) -> Cell:
         return Cell("–", -1.0) if value is None else Cell(shown(value), value)
@@ -130,7 +130,7 @@ def _job_rows(name: str, file: SimulationFile) -> list[list[Cell]]:
 
 
 def _time_rows(name: str, file: SimulationFile) -> list[list[Cell]]:
-    """Where the time of programs goes, with the first seed: the mean of their processes."""
+    """The time of programs by activity, for the first seed: means over their processes."""
     rows = []
     for job in file.repeats[0].jobs:
         if job.time is None:
@@ -166,7 +166,7 @@ def _notes(named: list[tuple[str, SimulationFile]]) -> list[str]:
 def _settings(
     named: list[tuple[str, SimulationFile]],
 ) -> tuple[list[str], list[tuple[str, list[str]]], list[tuple[str, str]]]:
-    """Keys that differ, their values in each simulation, and those alike in all."""
+    """Keys that differ, with their values in each simulation, and keys that are equal in all."""
     tables = [_flat(file.description) for _, file in named]
     names = list(dict.fromkeys(name for table in tables for name in table))
     differ = [name for name in names if len({table.get(name) for table in tables}) > 1]

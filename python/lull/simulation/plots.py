@@ -1,6 +1,6 @@
-"""Plots of simulations: latencies, link use, time in each power state; of sweeps, savings against hold.
+"""Plots of simulations: latencies, link use, and time in each power state.
 
-Colours are those of Lull's other plots. Where colour tells things apart, so does a marker, a line style or a label.
+Colours are those of Lull's other plots. Whatever a colour distinguishes, a marker, line style or label does, too.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KIND_WORDS = {"injection": "from nodes", "ejection": "to nodes", "network": "bet
 
 
 def write_plots(folder: Path, named: Named, form: str = "svg") -> list[Path]:
-    """Write every plot of these simulations into `folder`, as files of the format `form`: svg or pdf.
+    """Write every plot of these simulations into `folder`, in the format `form`: svg or pdf.
 
     Raises:
         LullError: The folder cannot be written.
@@ -47,7 +47,7 @@ def write_plots(folder: Path, named: Named, form: str = "svg") -> list[Path]:
 
 
 def write_files(folder: Path, texts: dict[str, str]) -> list[Path]:
-    """Write SVG files that stand alone: black on white.
+    """Write standalone SVG files, black on white.
 
     Raises:
         LullError: The folder cannot be written.
@@ -62,14 +62,14 @@ def _write(folder: Path, contents: dict[str, bytes]) -> list[Path]:
 
 
 def alone(text: str) -> str:
-    """An SVG that was made to stand in a page, as a file of its own: on white, lest a dark viewer hide it."""
+    """An SVG made for a page, as a standalone file on white, because a dark viewer would hide it."""
     return text.replace("<svg ", '<svg style="background:#fff;color:#000" ', 1)
 
 
 def latency_distribution(named: Named) -> svg.Plot | None:
-    """The share of packets that take longer than each latency, both axes logarithmic: the tail is what hurts.
+    """The share of packets that exceed each latency, on logarithmic axes, which show the tail.
 
-    None when nothing was delivered.
+    None if nothing was delivered.
     """
     lines = [(name, latency) for name, file in named if (latency := _merged(file.repeats)) is not None]
     if not lines:
@@ -100,7 +100,7 @@ def latency_distribution(named: Named) -> svg.Plot | None:
 
 
 def link_use(named: Named) -> svg.Plot:
-    """How many links transmit for which share of the time, a panel for each kind of link."""
+    """The distribution of the share of time in which links transmit, with a panel for each kind of link."""
     kinds = [kind for kind in KIND_WORDS if all(kind in repeat.link_use for _, f in named for repeat in f.repeats)]
     with svg.drawing():
         figure, panels = svg.panels(len(kinds), 2.5)
@@ -165,7 +165,7 @@ def time_in_states(named: Named) -> svg.Plot:
 
 
 def _merged(repeats: Sequence[RepeatAccount]) -> LatencyAccount | None:
-    """The packet latencies of all repeats together."""
+    """The merged packet latencies of all repeats."""
     found = [repeat.packet_latency for repeat in repeats if repeat.packet_latency is not None]
     if len(found) < 2:
         return found[0] if found else None
@@ -192,7 +192,7 @@ def _merged(repeats: Sequence[RepeatAccount]) -> LatencyAccount | None:
 
 
 def _most_used(named: Named, kind: str) -> float:
-    """The upper edge of the last bin that holds a link, in percent, and a bin more."""
+    """The upper edge of the bin after the last that contains a link, in percent."""
     last = max(int(np.flatnonzero(repeat.link_use[kind].histogram)[-1]) for _, file in named for repeat in file.repeats)
     bins = len(named[0][1].repeats[0].link_use[kind].histogram)
     return min(100.0, 100 * (last + 2) / bins)

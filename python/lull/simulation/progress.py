@@ -1,4 +1,4 @@
-"""How far a simulation is, on a terminal; and the signals that end it."""
+"""The progress of a simulation on a terminal, and the signals that end it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lull.statistics import formatting
 
 
 class SimulationProgress:
-    """Shows each state it is called with; a signal that asked to stop is raised there, and so ends the simulation."""
+    """Shows each state with which it is called; if a signal asked to stop, it raises, which ends the simulation."""
 
     def __init__(self, interrupts: Interrupts) -> None:
         self._interrupts = interrupts

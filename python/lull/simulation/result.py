@@ -1,4 +1,4 @@
-"""What a simulation answers, in SI units: plain data, with one numpy array per quantity of the links."""
+"""The result of a simulation in SI units: plain data, with one numpy array per quantity of the links."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 
 from lull.simulation.latency import Latency
 
-KINDS = ("injection", "ejection", "network")  # of links; `Links.kind` holds indices into it
+KINDS = ("injection", "ejection", "network")  # kinds of links; `Links.kind` holds indices into it
 STATES = ("active", "fast wake", "deep sleep", "slow rate")
 
 
 @dataclass(frozen=True)
 class Links:
-    """Every link, one direction each. Nodes and switches are numbered apart: `kind` says which end is a node."""
+    """Every link, one direction each. Nodes and switches have separate numbers; `kind` says which end is a node."""
 
-    source: NDArray[np.int64]  # a node where kind is injection, else a switch
-    target: NDArray[np.int64]  # a node where kind is ejection, else a switch
+    source: NDArray[np.int64]  # a node if kind is injection, otherwise a switch
+    target: NDArray[np.int64]  # a node if kind is ejection, otherwise a switch
     kind: NDArray[np.int8]
     packets: NDArray[np.int64]
     bytes: NDArray[np.int64]
     wakes: NDArray[np.int64]
-    busy_s: NDArray[np.float64]  # transmitting, at the rate it had
+    busy_s: NDArray[np.float64]  # time of transmission, at the link's rate at that time
     deep_sleep_s: NDArray[np.float64]
     fast_wake_s: NDArray[np.float64]
     slow_s: NDArray[np.float64]
@@ -34,12 +34,12 @@ class Links:
 
     @property
     def used(self) -> NDArray[np.bool_]:
-        """Which links carried a packet."""
+        """A mask of the links that carried a packet."""
         return np.asarray(self.packets > 0)
 
     @property
     def between_switches(self) -> NDArray[np.bool_]:
-        """Which links do not end at a node."""
+        """A mask of the links that do not end at a node."""
         return np.asarray(self.kind == KINDS.index("network"))
 
 
@@ -47,8 +47,8 @@ class Links:
 class Power:
     """Mean power of links as a share of their active power, and the share of time in each state."""
 
-    share: float  # 1: as if always active
-    states: dict[str, float]  # of STATES; they add up to 1
+    share: float  # 1: always active
+    states: dict[str, float]  # by STATES; the sum is 1
     wakes: int
 
     @property
@@ -59,9 +59,9 @@ class Power:
 
 @dataclass(frozen=True)
 class ProcessTime:
-    """What the time of a program's processes has gone on, seconds: the mean of them.
+    """The time of a program's processes by activity, in seconds: the mean over the processes.
 
-    Overhead of sends counts as sending, that of receives as waiting.
+    The overhead of sends counts as sending, that of receives as waiting.
     """
 
     computing_s: float
@@ -69,57 +69,57 @@ class ProcessTime:
     waiting_s: float  # for messages, answers and collectives
 
     def share(self, part_s: float) -> float:
-        """Of the whole."""
+        """`part_s` as a share of the whole time."""
         whole = self.computing_s + self.sending_s + self.waiting_s
         return part_s / whole if whole > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class JobResult:
-    """What became of one job."""
+    """The results of one job."""
 
     name: str
     processes: int
     started_s: float
-    ended_s: float  # of one that is not finished: where the simulation was cut off
+    ended_s: float  # for an unfinished job, when the simulation was cut off
     finished: bool  # False: cut off by `end`
-    messages: int  # delivered
+    messages: int  # number delivered
     bytes: int
     latency: Latency | None  # of messages: creation to the last byte delivered
     iteration_ends_s: NDArray[np.float64]
-    time: ProcessTime | None = None  # of programs
-    memory_messages: int = 0  # between processes of a node, not among `messages`
+    time: ProcessTime | None = None  # for programs
+    memory_messages: int = 0  # messages within a node, not included in `messages`
     memory_bytes: int = 0
     remarks: tuple[str, ...] = ()  # what a reader must know
-    active_run_time_s: float | None = None  # with links always active; None where that was not simulated
+    active_run_time_s: float | None = None  # with links always active; None if not simulated
 
     @property
     def run_time_s(self) -> float:
-        """From the start of the job to its last message."""
+        """Time from the start of the job to its last message."""
         return self.ended_s - self.started_s
 
     @property
     def slowdown(self) -> float | None:
-        """How much longer than with active links, as a share: 0.03 is 3 %. None where one of the two is not known."""
+        """How much longer than with active links, as a share: 0.03 is 3 %. None if one of the two is unknown."""
         return None if not self.active_run_time_s else self.run_time_s / self.active_run_time_s - 1
 
 
 @dataclass(frozen=True)
 class Result:
-    """One simulation. `description` holds every setting that applies: `lull.simulate` repeats it from that."""
+    """One simulation. `description` has every setting that applies; `lull.simulate` repeats the simulation from it."""
 
     description: dict[str, Any]
     simulated_s: float
     events: int
-    packets: int  # delivered
+    packets: int  # number delivered
     packet_hops: int
     bytes_delivered: int
     messages_created: int
     messages_delivered: int
     stopped: bool  # by the progress function
-    ended_early: bool  # by `end`, before all was delivered
+    ended_early: bool  # by `end`, before everything was delivered
     virtual_channels: int
-    queues: str  # explicit or fifo: the model that ran
+    queues: str  # the model of queues: explicit or fifo
     why_not_fifo: str
     simulator_cpu_s: float
     packet_latency: Latency | None  # creation of the message to delivery of the packet
@@ -128,8 +128,8 @@ class Result:
     jobs: tuple[JobResult, ...]
     links: Links
     power: Power  # of all links
-    network_power: Power  # of those between switches
-    used_power: Power  # of those that carried a packet
+    network_power: Power  # of links between switches
+    used_power: Power  # of links that carried a packet
     nodes: int
     link_watts: float | None
     active: Result | None = field(default=None, repr=False)  # the same with links always active
@@ -141,13 +141,13 @@ class Result:
 
     @property
     def slowdown(self) -> float | None:
-        """Of the job that lost most; None without a simulation of active links."""
+        """The largest slowdown of a job; None without a simulation of active links."""
         found = [job.slowdown for job in self.jobs if job.slowdown is not None]
         return max(found) if found else None
 
     @property
     def joules(self) -> float | None:
-        """Energy of all links, where their power was given."""
+        """Energy of all links; None if the power of a link was not given."""
         if self.link_watts is None:
             return None
         return self.power.share * len(self.links) * self.link_watts * self.simulated_s
@@ -160,7 +160,7 @@ class Result:
 
     @property
     def link_use(self) -> NDArray[np.float64]:
-        """Share of time each link transmits, at whatever rate it has then."""
+        """Share of time in which each link transmits, at its rate at that time."""
         return np.asarray(self.links.busy_s / self.simulated_s if self.simulated_s > 0 else self.links.busy_s)
 
 
@@ -168,8 +168,8 @@ def power_of(links: Links, chosen: NDArray[np.bool_], seconds: float, shares: di
     """Mean power of the `chosen` links over `seconds`.
 
     Args:
-        links: All of them.
-        chosen: Which count.
+        links: All links.
+        chosen: Mask of the links that count.
         seconds: Simulated time.
         shares: Power over active power in `fast wake`, `deep sleep` and `slow rate`.
     """

@@ -1,4 +1,4 @@
-"""A simulation on one screen: what was simulated, the jobs, power, latencies and links."""
+"""A simulation on one screen: its description, jobs, power, latencies and links."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lull.statistics import formatting
 
 
 def show(result: Result, console: Console) -> None:
-    """Print the account of `result`."""
+    """Print the tables of `result`."""
     console.print(Text(heading(result), style="bold"), soft_wrap=True)
     console.print(Text(extent(result)), soft_wrap=True)
     for line in remarks(result):
@@ -24,7 +24,7 @@ def show(result: Result, console: Console) -> None:
 
 
 def heading(result: Result) -> str:
-    """Network, power mode and routing in a line."""
+    """Network, power mode and routing in one line."""
     power = result.description["power"]
     topology = result.description["topology"]
     hold = f", hold {power['hold']}" if "hold" in power else ""
@@ -34,7 +34,7 @@ def heading(result: Result) -> str:
 
 
 def extent(result: Result) -> str:
-    """How much was simulated, and what it took."""
+    """The amount of simulation, and its cost, in one line."""
     cpu = result.simulator_cpu_s + (result.active.simulator_cpu_s if result.active else 0)
     crossed = f"{_count(result.packets, 'packet')}, {_count(result.packet_hops, 'hop')}"
     spent = f"in {formatting.si(cpu, 's')} of CPU time ({result.queues} queues)"
@@ -46,7 +46,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def remarks(result: Result) -> list[str]:
-    """What a reader must know to judge the figures."""
+    """Notes that a reader must know to judge the figures."""
     lines = []
     if result.ended_early:
         lost = result.messages_created - result.messages_delivered
@@ -54,7 +54,7 @@ def remarks(result: Result) -> list[str]:
             f"it was stopped at its end, {result.description['end']}, with {_count(lost, 'message')} under way"
         )
     if result.ended_early and result.active:
-        lines.append("no slowdown can be told: the jobs were cut off")
+        lines.append("no slowdown is known: the jobs were cut off")
     if result.description["network"]["queues"] == "auto" and result.why_not_fifo:
         lines.append(f"explicit queues, because {result.why_not_fifo}")
     lines += [f"{job.name}: {line}" for job in result.jobs for line in job.remarks]
@@ -77,7 +77,7 @@ def jobs_table(result: Result) -> Table:
 
 
 def time_table(result: Result) -> Table:
-    """Where the time goes: a row for each program, the mean of its processes."""
+    """Time by activity: a row for each program, with means over its processes."""
     table = _table("program", "iterations", "computing", "sending", "waiting", "messages in memory")
     for job in result.jobs:
         if job.time is not None:
@@ -103,7 +103,7 @@ def power_table(result: Result) -> Table:
 
 
 def latency_table(result: Result) -> Table:
-    """Latencies of packets: with the interval of the mean."""
+    """Latencies of packets, with the interval of the mean."""
     table = _table("latency", "number", "mean (95 %)", "median", "99 %", "most")
     rows = [("packet", result.packet_latency), ("packet in the network", result.network_latency)]
     if result.active:
@@ -117,7 +117,7 @@ def latency_table(result: Result) -> Table:
 
 
 def links_table(result: Result) -> Table:
-    """Share of time links transmit, by kind."""
+    """Share of time in which links transmit, by kind."""
     table = _table("links", "number", "mean use", "most used")
     for place, name in enumerate(KINDS):
         use = result.link_use[result.links.kind == place]

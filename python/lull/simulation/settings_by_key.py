@@ -1,4 +1,4 @@
-"""`--set key=value`: single keys of a description changed on the command line, and in the matrix of a sweep."""
+"""Change single keys of a description: by `--set key=value` on the command line, and in the matrix of a sweep."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from lull.base.errors import UsageError
 
 
 def changed(content: Mapping[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
-    """A copy of `content` with every `key=value` set; a value is TOML, or a text where it is none.
+    """A copy of `content` with every `key=value` set; a value that is not TOML is a text.
 
     Raises:
-        UsageError: An assignment has no `=`, or its key leads nowhere.
+        UsageError: An assignment has no `=`, or its key cannot exist.
     """
     return with_keys(content, assigned(assignments))
 
 
 def assigned(assignments: Sequence[str]) -> dict[str, Any]:
-    """What `key=value` after `--set` say, by key; the last of a key counts.
+    """The values of `key=value` assignments, by key; the last one of a key counts.
 
     Raises:
         UsageError: An assignment has no `=`.
@@ -38,7 +38,7 @@ def with_keys(content: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[st
     """A copy of `content` with every key of `changes` set.
 
     Raises:
-        UsageError: A key leads nowhere.
+        UsageError: A key cannot exist.
     """
     result = copy.deepcopy(dict(content))
     for name, value in changes.items():
@@ -47,7 +47,7 @@ def with_keys(content: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[st
 
 
 def value_of(text: str) -> Any:
-    """A TOML value; what is none, such as a bare word, is a text."""
+    """The value of a TOML text; anything else, such as a bare word, is a text itself."""
     try:
         content = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
@@ -56,10 +56,10 @@ def value_of(text: str) -> Any:
 
 
 def put(content: dict[str, Any], name: str, value: Any, asked: str) -> None:
-    """Set the key `name`, such as power.mode or jobs.0.load; tables on the way are made.
+    """Set the key `name`, such as power.mode or jobs.0.load, and create missing tables.
 
     Raises:
-        UsageError: The way leads through a value that is no table, or past the end of a list.
+        UsageError: The path of the key contains a value that is not a table, or an index past the end of a list.
     """
     *tables, last = name.split(".")
     place: Any = content
@@ -79,4 +79,4 @@ def put(content: dict[str, Any], name: str, value: Any, asked: str) -> None:
             else:
                 place = place.setdefault(step, {})
         else:
-            raise UsageError(asked, f"{'.'.join(tables[:depth])} is no table", "name a key of a table")
+            raise UsageError(asked, f"{'.'.join(tables[:depth])} is not a table", "name a key of a table")

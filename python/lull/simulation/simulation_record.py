@@ -1,7 +1,7 @@
-"""The record of a simulation: a run as every part of Lull reads it, with simulation.json and links.parquet beside.
+"""The record of a simulation: a run that all parts of Lull read, with simulation.json and links.parquet added.
 
-Its time is simulated time. Its energy is of the domain `wire` and the kind `simulated`, and there only where the power
-of a link was given; a share of active power is in the metrics either way.
+Its time is simulated time. Its energy has the domain `wire` and the kind `simulated`, and exists only if the power of a
+link was given. The metrics always contain the share of active power.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lull.simulation.account import (
 from lull.statistics import formatting
 
 CHANNEL = "links:all"
-NETWORK = "network"  # the node that energies are of: the simulated network as a whole
+NETWORK = "network"  # the node of all energies: the simulated network as a whole
 SOURCE = "links"
 
 
@@ -66,7 +66,7 @@ def run_of(
     started: Sequence[datetime],
     factors: Mapping[str, str | int | float] | None = None,
 ) -> Run:
-    """run.json of a simulation with its repeats; `started` says when each was simulated."""
+    """The run.json of a simulation with its repeats; `started` has the time at which each was simulated."""
     watts = file.description["power"].get("link_watts")
     power = f"{watts:g} W each when active" if watts else "power as a share of active power only"
     channel = Channel(

@@ -1,13 +1,13 @@
-"""What a sweep is: a base description, a matrix of values for some of its keys, and points left out of it.
+"""The description of a sweep: a base description, a matrix of values for some of its keys, and excluded points.
 
 base        the description: a path relative to this file, or its tables inline
-repeats     simulations of each point, with seeds counted on from the base's
+repeats     simulations of each point, with consecutive seeds from the base's
 [matrix]    key -> values; the points are all combinations: "power.hold" = ["0 us", "1 Ts"]
-[[exclude]] key -> value: a point that has them all is left out
+[[exclude]] key -> value: a point that has all these values is left out
 
-A key of the base or the matrix that a value of the matrix makes meaningless (a hold with links always active) is left
-out of that point; points that become the same are one. Slowdowns are against the point whose links are always active
-and which is otherwise equal; where the matrix has none, it is added.
+If a value of the matrix makes a key of the base or the matrix meaningless (such as a hold with links always active),
+the point omits this key; points that become equal are merged. Slowdowns are relative to the otherwise equal point with
+links always active; it is added if the matrix has none.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Factors = dict[str, Any]
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """One point: its name (that of its record's folder), its values, its description, and its active counterpart."""
+    """One point: its name (that of its record's folder), values, description, and counterpart with active links."""
 
     name: str
     factors: Factors
@@ -53,7 +53,7 @@ class SweepPoint:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A whole sweep, checked."""
+    """A whole, valid sweep."""
 
     name: str
     points: list[SweepPoint]
@@ -66,11 +66,11 @@ def read_sweep(path: Path, assignments: Sequence[str] = (), baseline: bool = Tru
 
     Args:
         path: The TOML file.
-        assignments: `key=value` changes to the base.
-        baseline: Add the active points that slowdowns refer to.
+        assignments: Changes to the base, as `key=value`.
+        baseline: Whether to add the points with active links to which slowdowns are relative.
 
     Raises:
-        UsageError: The first mistake.
+        UsageError: There is a mistake; the line describes the first.
     """
     asked = f"read {path}"
     try:
@@ -137,7 +137,7 @@ def _excluded(given: object, matrix: Mapping[str, list[Any]], asked: str) -> lis
 
 
 def _flat(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Tables in tables as dotted keys: [matrix] power.mode = [...] means "power.mode"."""
+    """Nested tables as dotted keys: [matrix] power.mode = [...] means "power.mode"."""
     flat: dict[str, Any] = {}
     for key, value in table.items():
         if isinstance(value, dict):
@@ -156,7 +156,7 @@ def _points(
     folder: Path,
 ) -> list[SweepPoint]:
     short = _short_names(list(matrix))
-    found: dict[str, SweepPoint] = {}  # by what is simulated
+    found: dict[str, SweepPoint] = {}  # by their simulations
     for values in itertools.product(*matrix.values()):
         factors = dict(zip(matrix, values, strict=True))
         if any(all(factors[key] == value for key, value in one.items()) for one in excluded):
@@ -194,7 +194,7 @@ def _points(
 
 
 def _point(name: str, factors: Factors, description: Description, where: str) -> SweepPoint:
-    place(description, number_of_nodes(description), where)  # said before anything runs
+    place(description, number_of_nodes(description), where)  # reports mistakes before anything runs
     return SweepPoint(name, factors, description, "")
 
 
@@ -207,7 +207,7 @@ def _identity(description: Description) -> str:
 
 
 def _drop_meaningless(content: dict[str, Any], matrix: Mapping[str, list[Any]]) -> set[str]:
-    """Remove from `content` the keys that do not apply at the matrix's value of another; their dotted names."""
+    """Remove keys from `content` that do not apply with a value of the matrix; return their dotted names."""
     dropped: set[str] = set()
     jobs = content.get("jobs")
     numbered = enumerate(jobs if isinstance(jobs, list) else [])
@@ -215,7 +215,7 @@ def _drop_meaningless(content: dict[str, Any], matrix: Mapping[str, list[Any]]) 
     for where, kind, table in [*tables, *((f"jobs.{index}", "jobs", job) for index, job in numbered)]:
         if not isinstance(table, dict):
             continue
-        for key in [*table, *table]:  # twice: a key may follow one that comes behind it
+        for key in [*table, *table]:  # twice: a key may depend on a later one
             for other, words in only_with(kind, key).items():
                 followed = f"{where}.{other}"
                 meaningless = followed in dropped or (followed in matrix and table.get(other) not in words)
@@ -226,12 +226,12 @@ def _drop_meaningless(content: dict[str, Any], matrix: Mapping[str, list[Any]]) 
 
 
 def point_name(factors: Factors, short: Mapping[str, str]) -> str:
-    """A folder's name out of the values, e.g. `mode-hybrid.hold-1_Ts`."""
+    """The name of a folder, composed of the values, e.g. `mode-hybrid.hold-1_Ts`."""
     return ".".join(f"{short[key]}-{_word(value)}" for key, value in factors.items()) or "only"
 
 
 def in_words(value: object) -> str:
-    """A value of the matrix as a person says it: a table by what it names, a list by its parts."""
+    """A value of the matrix in words: a table by its name, a list by its items."""
     if isinstance(value, dict):
         named = [str(value[key]) for key in ("preset", "name") if key in value]
         return " ".join([*named, *(f"{k} {in_words(v)}" for k, v in value.items() if k not in ("preset", "name"))])
@@ -245,6 +245,6 @@ def _word(value: object) -> str:
 
 
 def _short_names(keys: list[str]) -> dict[str, str]:
-    """The last word of each key where that tells them apart, else all of it."""
+    """The last part of each key if that is unique, otherwise the whole key."""
     last = [key.rpartition(".")[2] for key in keys]
     return {key: word if last.count(word) == 1 else key.replace(".", "-") for key, word in zip(keys, last, strict=True)}

@@ -1,6 +1,6 @@
-"""Power saved and slowdown of a sweep's points against the hold, a line for each power mode, as the field draws them.
+"""Power saved and slowdown of a sweep's points against the hold, with a line for each power mode.
 
-One plot for each combination of the other values of the matrix, e.g. for each topology.
+There is one plot for each combination of the other values of the matrix, e.g. for each topology.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 HOLD, MODE = "power.hold", "power.mode"
-LOOKS: tuple[dict[str, Any], ...] = (  # of lines, in the order in which the simulator lists its power modes
-    {"color": svg.INK, "marker": "D", "linestyle": "none"},  # active: a point, for it has no hold
+LOOKS: tuple[dict[str, Any], ...] = (  # styles of lines, in the simulator's order of power modes
+    {"color": svg.INK, "marker": "D", "linestyle": "none"},  # active: a point, because it has no hold
     {"color": svg.PALETTE[0], "marker": "o", "linestyle": "-"},
     {"color": svg.PALETTE[1], "marker": "s", "linestyle": (0, (5, 2))},
     {"color": svg.PALETTE[2], "marker": "^", "linestyle": (0, (1.5, 1.5))},
@@ -33,7 +33,7 @@ Line = list[tuple[float, SweepRow]]  # hold in µs
 
 
 def against_hold(sweep: Sweep, rows: Sequence[SweepRow]) -> dict[str, str]:
-    """SVG by file name; empty when the matrix does not vary the hold."""
+    """SVG texts by file name; empty if the matrix does not vary the hold."""
     if HOLD not in sweep.factors:
         return {}
     holds = {point.name: point.description.hold_ps / PICOSECONDS * 1e6 for point in sweep.points}
@@ -41,7 +41,7 @@ def against_hold(sweep: Sweep, rows: Sequence[SweepRow]) -> dict[str, str]:
     plots: dict[str, dict[str, Line]] = {}
     for row in rows:
         if modes[row.point] == "active":
-            continue  # it has no hold, and is what the others are measured against
+            continue  # the baseline has no hold
         rest = {key: value for key, value in row.factors.items() if key not in (HOLD, MODE)}
         title = ", ".join(f"{key} {in_words(value)}" for key, value in rest.items())
         plots.setdefault(title, {}).setdefault(modes[row.point], []).append((holds[row.point], row))

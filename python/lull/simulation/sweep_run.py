@@ -1,7 +1,7 @@
-"""Running a sweep: every simulation kept as soon as it is done, every point's record written when all of its own are.
+"""Run a sweep: save every simulation as soon as it ends, and write a point's record when all of its simulations exist.
 
-OUT/.state/<point>/000.json     a simulation, whole when it is there; 000.parquet its links
-OUT/<point>/                    the record of a point, written when it and its active counterpart are done
+OUT/.state/<point>/000.json     a simulation, whole if it exists; 000.parquet its links
+OUT/<point>/                    the record of a point, written when it and its counterpart with active links are done
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from lull.simulation.sweep import Sweep, SweepPoint, in_words
 from lull.simulation.task import Task, TaskResult
 from lull.simulation.workers import Workers
 
-POLL_S = 0.2  # how long a signal may go unnoticed
+POLL_S = 0.2  # longest delay of the reaction to a signal
 
 
 def beginning(sweep: Sweep) -> StudyConditions:
-    """What this sweep starts from, as it is kept in its folder."""
+    """The conditions of this sweep, which its folder keeps."""
     content = [[point.name, point.active, point.description.content] for point in sweep.points]
     core = Path(_core.__file__)
     return StudyConditions(
@@ -52,7 +52,7 @@ def beginning(sweep: Sweep) -> StudyConditions:
 
 
 def tasks_left(sweep: Sweep, state: StudyState) -> list[Task]:
-    """Every simulation that is not there yet; all points once before any point again."""
+    """Every missing simulation; all points come once before any point comes again."""
 
     def wanted(point: SweepPoint, index: int) -> bool:
         return not state.has(point.name, index) and not (state.out / point.name).exists()
@@ -65,7 +65,7 @@ def tasks_left(sweep: Sweep, state: StudyState) -> list[Task]:
 
 
 def keep(state: StudyState, task: Task, outcome: TaskResult) -> None:
-    """Write a finished simulation; the JSON last, which says that it is whole."""
+    """Write a finished simulation, with the JSON file last, whose existence means that it is whole."""
     folder = state.out / STATE / task.point
     state.write(folder / f"{task.index:03}.parquet", outcome.links)
     state.write(folder / f"{task.index:03}.json", outcome.file.encode())
@@ -80,11 +80,11 @@ def run_tasks(
     asked: str = "sweep",
     fix: str = "the same command continues it",
 ) -> None:
-    """Run `tasks`, and call `keep` with each when it is done. However it ends, no process is left.
+    """Run `tasks`, and call `keep` with each when it is done. No process is left, however this ends.
 
     Raises:
-        InterruptedBySignal: A signal asked to stop; what was finished is kept.
-        LullError: A simulation failed; likewise.
+        InterruptedBySignal: A signal asked to stop; finished simulations are kept.
+        LullError: A simulation failed; finished ones are kept.
     """
     waiting = deque(tasks)
     running: dict[Task, float] = {}
@@ -106,7 +106,7 @@ def run_tasks(
 
 
 def write_records(sweep: Sweep, state: StudyState, command: list[str]) -> None:
-    """Write the record of every point that has none yet."""
+    """Write the record of every point that lacks one."""
     for point in sweep.points:
         if not (state.out / point.name).exists():
             _write_record(sweep, point, state, command)
@@ -132,7 +132,7 @@ def _write_record(sweep: Sweep, point: SweepPoint, state: StudyState, command: l
 
 
 def against(file: SimulationFile, active: SimulationFile) -> RepeatAccount:
-    """The figures of a simulation with its slowdown against the one whose links are always active."""
+    """The figures of a simulation, with its slowdown relative to the one with links always active."""
     one, other = file.repeats[0], active.repeats[0]
     jobs = []
     for job, same in zip(one.jobs, other.jobs, strict=True):
@@ -152,7 +152,7 @@ def against(file: SimulationFile, active: SimulationFile) -> RepeatAccount:
 
 
 def _load(state: StudyState, point: str, index: int) -> SimulationFile:
-    """A kept simulation; of a point whose record stands, the repeat in it."""
+    """A saved simulation; if the point has a record, the repeat in it."""
     path = state.out / STATE / point / f"{index:03}.json"
     try:
         return SimulationFile.model_validate_json(path.read_bytes())

@@ -53,7 +53,7 @@ class MeanOverSeeds:
 
 @dataclass(frozen=True)
 class SweepRow:
-    """One point with its figures; those it does not have are None."""
+    """One point with its figures; missing ones are None."""
 
     point: str
     factors: Factors
@@ -62,7 +62,7 @@ class SweepRow:
 
 
 def rows_of(sweep: Sweep, files: dict[str, SimulationFile]) -> list[SweepRow]:
-    """Every point of the sweep, in its order."""
+    """A row for every point of the sweep, in its order."""
     return [_row(point, files[point.name].repeats) for point in sweep.points]
 
 
@@ -76,7 +76,7 @@ def _row(point: SweepPoint, repeats: Sequence[RepeatAccount]) -> SweepRow:
 
 
 def csv_text(sweep: Sweep, rows: Sequence[SweepRow]) -> str:
-    """sweep.csv: the point, its factors, its figures, each with the ends of its interval over several seeds."""
+    """The text of sweep.csv: the point, its factors, its figures, each with the ends of its interval over seeds."""
     factors = factor_names(sweep, rows)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -97,7 +97,7 @@ def csv_text(sweep: Sweep, rows: Sequence[SweepRow]) -> str:
 
 
 def table_of(sweep: Sweep, rows: Sequence[SweepRow]) -> Table:
-    """The rows for the terminal: what was varied, what was saved, what it cost."""
+    """The table for the terminal: varied keys, savings and costs."""
     names = factor_names(sweep, rows)
     table = Table(pad_edge=False, box=None, padding=(0, 2, 0, 0), header_style="bold")
     for name in names:
@@ -116,7 +116,7 @@ def table_of(sweep: Sweep, rows: Sequence[SweepRow]) -> Table:
 
 
 def factor_names(sweep: Sweep, rows: Sequence[SweepRow]) -> list[str]:
-    """The keys of the matrix, and what added points have besides."""
+    """The keys of the matrix, and those that only added points have."""
     return list(dict.fromkeys([*sweep.factors, *(name for row in rows for name in row.factors)]))
 
 

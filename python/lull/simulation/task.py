@@ -1,4 +1,4 @@
-"""One simulation of a sweep, as a worker runs it: text in, text and bytes out, so that it can run anywhere."""
+"""One simulation of a sweep as a task for a worker: text in, text and bytes out, so that it can run anywhere."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from lull.base.errors import LullError
 
 @dataclass(frozen=True)
 class Task:
-    """Repeat `index` of the point `point`; `content` is its description as JSON, seed included."""
+    """Repeat `index` of the point `point`; `content` is its description as JSON, including the seed."""
 
     point: str
     index: int
     content: str
-    links: bool = True  # whether the table of links is wanted too
+    links: bool = True  # whether to return the table of links, too
 
     @property
     def name(self) -> str:
-        """The point and the repeat, for people."""
+        """The point and the repeat in words."""
         return f"{self.point} repeat {self.index + 1}"
 
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What a simulation gave: a SimulationFile as JSON, and links.parquet if wanted; or why it failed, in one line."""
+    """The result of a simulation: a SimulationFile as JSON, and links.parquet if requested; or an error in one line."""
 
     file: str = ""
     links: bytes = b""
@@ -32,7 +32,7 @@ class TaskResult:
 
 
 def simulate_task(task: Task) -> TaskResult:
-    """Simulate one task; an expected failure is told in the outcome."""
+    """Simulate one task; the result reports an expected failure."""
     import json
 
     from lull.simulation import account

@@ -1,4 +1,4 @@
-"""A process that simulates the tasks it is sent: `python -m lull.simulation.worker DESCRIPTOR PARENT`.
+"""A process that simulates the tasks it receives: `python -m lull.simulation.worker DESCRIPTOR PARENT`.
 
 DESCRIPTOR is its end of a pipe of `multiprocessing.connection`, PARENT the process that started it.
 """
@@ -18,10 +18,10 @@ PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 def serve(descriptor: int, parent: int) -> None:
-    """Simulate what comes through the pipe until it closes; killed when the parent dies."""
+    """Simulate the tasks from the pipe until it closes; the process is killed when the parent dies."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
-        return  # it died before the request
+        return  # the parent died before the call of prctl
     pipe: Connection[Any, Any] = Connection(descriptor)
     while True:
         try:

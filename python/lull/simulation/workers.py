@@ -1,8 +1,8 @@
-"""Processes of this machine that simulate the points of a sweep, one each at a time.
+"""Processes on this machine that simulate the points of a sweep, one at a time each.
 
-They share nothing with this process but a pipe, ignore Ctrl-C (which the terminal sends them too), and are killed when
-this process dies, however suddenly. Each runs `lull.simulation.worker`, not the script that asked, as children of
-multiprocessing would: a user's script needs no guard around its calls.
+They share only a pipe with this process, ignore Ctrl-C (which the terminal also sends to them), and are killed when
+this process dies, even by a signal. Each runs `lull.simulation.worker`, and not the calling script, as children of
+multiprocessing would; a user's script therefore needs no guard around its calls.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from lull.simulation.task import Task, TaskResult
 class Workers(Protocol):
     """Where the tasks of a sweep run."""
 
-    capacity: int  # tasks that may be submitted before one is done
+    capacity: int  # number of tasks that may be submitted before one is done
 
     def submit(self, task: Task) -> None:
-        """Begin a task."""
+        """Start a task."""
 
     def finished(self, timeout_s: float) -> Iterable[tuple[Task, TaskResult]]:
-        """Tasks done since the last call, after waiting for one at most `timeout_s`."""
+        """Tasks done since the last call, after waiting for one for at most `timeout_s`."""
 
     def close(self) -> None:
-        """End every process at once; what is under way is lost."""
+        """End every process at once; unfinished tasks are lost."""
 
 
 class LocalWorkers:
-    """Up to `number` processes, started when they are first needed."""
+    """Up to `number` processes, each started when it is first needed."""
 
     def __init__(self, number: int) -> None:
         self.capacity = number
@@ -44,9 +44,9 @@ class LocalWorkers:
         self._busy: dict[connection.Connection, tuple[_Worker, Task]] = {}
 
     def submit(self, task: Task) -> None:
-        """Begin a task in an idle process, or a new one."""
+        """Start a task in an idle process, or in a new one."""
         worker = self._idle.pop() if self._idle else _Worker()
-        with suppress(BrokenPipeError):  # it has ended: `finished` says so
+        with suppress(BrokenPipeError):  # the process has ended, which `finished` reports
             worker.pipe.send(task)
         self._busy[worker.pipe] = (worker, task)
 
@@ -64,7 +64,7 @@ class LocalWorkers:
                 outcome = pipe.recv()
             except (EOFError, ConnectionResetError) as error:
                 worker.end()
-                raise LullError(f"simulate {task.name}", worker.ending, "see that there is memory enough") from error
+                raise LullError(f"simulate {task.name}", worker.ending, "check that there is enough memory") from error
             self._idle.append(worker)
             done.append((task, outcome))
         return done
@@ -83,7 +83,7 @@ class _Worker:
     def __init__(self) -> None:
         self.pipe, theirs = connection.Pipe()
         words = (str(theirs.fileno()), str(os.getpid()))
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which the new process inherits
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the new process inherits this mask
         try:
             self._process = subprocess.Popen(
                 installed.module_command("lull.simulation.worker", *words),

@@ -1,4 +1,4 @@
-"""The output of MPI programs as they are: the environment in which processes set aside write it for them.
+"""The output of unmodified MPI programs: the environment in which dedicated processes write it.
 
-And that of programs that hand over blocks of variables: `lull.stage.output`.
+`lull.stage.output` is for programs that submit blocks of variables.
 """

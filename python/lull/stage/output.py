@@ -1,4 +1,4 @@
-"""The output of a simulation in Python as blocks of variables: lull/stage.h with arrays of numpy.
+"""The output of a Python simulation as blocks of variables: lull/stage.h with numpy arrays.
 
     with Output("output.toml", rank, size) as output:
         output.set("nx", 512)
@@ -7,8 +7,8 @@
             output.write("temperature", temperature)
             output.end_iteration(step)
 
-It calls the library liblull-stage, the same that C, C++ and Fortran parts of a process link. Under `lull stage` servers
-write; without it each process writes for itself.
+It calls the library liblull-stage, which C, C++ and Fortran parts of a process use, too. Under `lull stage`, servers
+write; otherwise each process writes its own data.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ DROPPED, INCOMPLETE, FAILED = 1, 2, -1  # LULL_STAGE_...
 
 
 class Output:
-    """This process's output, from here to `close()` or the end of `with`. A process has one at a time.
+    """The output of this process until `close()` or the end of `with`. A process has at most one at a time.
 
     Args:
-        description: The path of a TOML file, or, if it has a line break, TOML itself.
+        description: The path of a TOML file, or, if it contains a line break, the TOML itself.
         process: The number of this process, from 0.
-        processes: How many write.
+        processes: Number of processes that write.
 
     Raises:
-        LullError: The description is not understood, or the output's folder cannot be made.
+        LullError: The description is wrong, or the output's folder cannot be created.
     """
 
     def __init__(self, description: str | Path, process: int, processes: int) -> None:
@@ -53,11 +53,11 @@ class Output:
         self.close()
 
     def set(self, parameter: str, value: int) -> None:
-        """Give a parameter of the description a value; not while an iteration has been begun."""
+        """Set a parameter of the description; not allowed within an iteration."""
         _check(_library().lull_stage_set(_text(parameter), value))
 
     def place(self, variable: str, offset: Sequence[int], count: Sequence[int]) -> None:
-        """Where this process's block of a variable lies from now on, in the order of its layout's extents."""
+        """Set the position and size of this process's block of a variable, in the order of its layout's extents."""
         dimensions = _check(_library().lull_stage_dimensions(_text(variable)))
         if len(offset) != dimensions or len(count) != dimensions:
             raise UsageError(
@@ -72,7 +72,7 @@ class Output:
         """Copy this process's block of a variable.
 
         Raises:
-            LullError: Its type is another than that of the description, or it has another size.
+            LullError: The type or size of `data` differs from that of the description.
         """
         library = _library()
         kind = library.lull_stage_type(_text(variable))
@@ -94,16 +94,16 @@ class Output:
         _check(library.lull_stage_write(_text(variable), copied.ctypes.data_as(ctypes.c_void_p)))
 
     def end_iteration(self, iteration: int) -> bool:
-        """What was written since the last call goes on its way; False: it was dropped, for the buffer was full."""
+        """Submit what was written since the last call; False if it was dropped because the buffer was full."""
         return _check(_library().lull_stage_end_iteration(iteration)) != DROPPED
 
     def close(self) -> None:
-        """What was written in an iteration that has not ended is lost."""
+        """End the output; data of an unfinished iteration is lost."""
         _check(_library().lull_stage_close())
 
 
 def join(folder: Path) -> list[str]:
-    """Make the files over all processes, of all iterations in a folder, that are missing; what they lack, in lines.
+    """Join the files of all processes for all iterations in a folder that lack such a file; return what is missing.
 
     Raises:
         LullError: There are no iterations, or a file cannot be written.

@@ -1,7 +1,7 @@
-"""The process in which a plug-in in Python runs: `python -m lull.stage.plugin_host`, started by who writes the output.
+"""The process in which a Python plug-in runs: `python -m lull.stage.plugin_host`, started by the writer of the output.
 
-By its descriptor 3 it is told, in lines of JSON, first the function, then each call; it answers each with a line:
-empty, or what was wrong. It ends with who has started it.
+On descriptor 3 it reads lines of JSON, first the function, then each call, and answers each with a line, which is empty
+or contains the error. It ends with the process that started it.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ def function_of(name: str) -> Callable[..., object]:
 
 
 def block_of(told: dict[str, Any]) -> Block:
-    """A block, mapped from the file that holds it."""
+    """A block, mapped from its file."""
     shape = tuple(told["count"])
     data = np.memmap(told["file"], np.dtype(told["type"]), "r", told["position"], shape)
     return Block(told["variable"], told["unit"], told["process"], tuple(told["extents"]), tuple(told["offset"]), data)
 
 
 def called(function: Callable[..., object], told: dict[str, Any]) -> None:
-    """Call the plug-in with what was told."""
+    """Call the plug-in with the received arguments."""
     blocks = [block_of(one) for one in told["blocks"]]
     iteration = Iteration(told["number"], told["processes"], Path(told["folder"]), told["name"], blocks)
     function(iteration, **told["options"])
 
 
 def main() -> None:
-    """Serve until the other end is closed."""
+    """Serve calls until the other end is closed."""
     with socket.socket(fileno=SOCKET) as connection, connection.makefile("rw", encoding="utf-8") as lines:
         function: Callable[..., object] | None = None
         for line in lines:
@@ -65,7 +65,7 @@ def main() -> None:
                     function = function_of(told["function"])
                 else:
                     called(function, told)
-            except (Exception, SystemExit) as problem:  # whatever a plug-in raises: its simulation goes on
+            except (Exception, SystemExit) as problem:  # the simulation continues, whatever a plug-in raises
                 said = " ".join(f"{type(problem).__name__}: {problem}".split())
             lines.write(said + "\n")
             lines.flush()

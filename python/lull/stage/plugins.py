@@ -1,10 +1,10 @@
-"""What a plug-in in Python is given: an iteration that has been written, with its blocks as arrays.
+"""The argument of a Python plug-in: an iteration that has been written, with its blocks as arrays.
 
     def look(iteration: Iteration, variable: str) -> None:
         print(iteration.number, iteration.whole(variable).mean())
 
-A function is called with the iteration, and by keywords with the options of its description. The arrays are the memory
-of the simulation's output itself: they may only be read, and only during the call.
+The function is called with the iteration, and with the options of its description as keyword arguments. The arrays
+refer to the memory of the simulation's output: they may only be read, and only during the call.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Block:
-    """What one process has written of a variable."""
+    """The part of a variable that one process has written."""
 
     variable: str
     unit: str
     process: int
     extents: tuple[int, ...]  # of the whole variable
-    offset: tuple[int, ...]  # where the block begins in it
+    offset: tuple[int, ...]  # position of the block in it
     data: npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """What was written together: under `lull stage` by all clients of a server, else by one process."""
+    """The data of one iteration: under `lull stage` from all clients of a server, otherwise from one process."""
 
     number: int
-    processes: int  # of the simulation
+    processes: int  # number of processes of the simulation
     folder: Path  # of the output
     name: str  # of the output
     blocks: list[Block]
@@ -51,7 +51,7 @@ class Iteration:
         return found
 
     def whole(self, variable: str) -> npt.NDArray[Any]:
-        """A variable in all its extents, copied; what others have is NaN, or 0 where the type has none."""
+        """A copy of a variable in its full extents; parts that others have are NaN, or 0 if the type has no NaN."""
         blocks = self.of(variable)
         kind = blocks[0].data.dtype
         made = np.full(blocks[0].extents, np.nan if kind.kind == "f" else 0, kind)

@@ -1,4 +1,4 @@
-"""A plug-in that comes with Lull: a slice of a variable as a picture.
+"""A plug-in of Lull that draws a slice of a variable as a picture.
 
 [[plugins]]
 python = "lull.stage.png:png_slice"
@@ -23,18 +23,18 @@ def png_slice(
     high: float | None = None,
     colours: str = "viridis",
 ) -> None:
-    """Write FOLDER/NAME.VARIABLE.000010.png: what is at `index` of a dimension, in colours from `low` to `high`.
+    """Write FOLDER/NAME.VARIABLE.000010.png: the slice at `index` of a dimension, in colours from `low` to `high`.
 
-    Where several write, each draws what it has, and its lowest process is in the name: .p0003.png.
+    If several processes write, each draws its own data, and the name contains its lowest process: .p0003.png.
 
     Args:
-        iteration: What has been written.
-        variable: Of two or three dimensions; a slice of two is the variable itself.
-        dimension: That is cut, of three.
-        index: Where; the middle if it is not given.
-        low: The value of the first colour; the least there is if it is not given.
-        high: That of the last, likewise.
-        colours: A map of colours of matplotlib.
+        iteration: The data of the iteration.
+        variable: A variable with two or three dimensions; with two, the slice is the variable itself.
+        dimension: The dimension to cut, for three dimensions.
+        index: Position of the cut; default: the middle.
+        low: Value of the first colour; default: the minimum.
+        high: Value of the last colour; default: the maximum.
+        colours: A colour map of matplotlib.
     """
     blocks = iteration.of(variable)
     whole = iteration.whole(variable)

@@ -1,4 +1,4 @@
-"""The environment in which the files that a command's MPI programs write by HDF5 are staged."""
+"""The environment that stages the files that a command's MPI programs write by HDF5."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from lull.base import installed
 from lull.base.errors import UsageError
 from lull.mpi.preload import preloaded
 
-AUTO = "auto"  # as the model says
+AUTO = "auto"  # the model chooses
 APPROACHES = ("time-partitioning", "dedicated-cores=N", "dedicated-nodes=N", AUTO)
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked for, as the settings have it; None: as the environment says."""
+    """The requested settings; None: the value in the environment."""
 
     approach: str
     buffer: str | None = None
@@ -29,7 +29,7 @@ class Wish:
     objective: str | None = None
 
     def settings(self) -> dict[str, str]:
-        """The variables that say so.
+        """The environment variables of the request.
 
         Raises:
             UsageError: There is no such approach.
@@ -56,14 +56,14 @@ class Wish:
 
 
 def staged_by(wish: Wish, environment: Mapping[str, str], *, command: Sequence[str] = ()) -> dict[str, str]:
-    """`environment` for a command whose MPI programs have their output written as wished.
+    """`environment`, changed so that the output of a command's MPI programs is written as requested.
 
     Args:
-        wish: Who writes it, and through which buffer.
-        environment: That of the command.
-        command: What is started, for `preloaded`.
+        wish: The approach, the buffer and further settings.
+        environment: The environment of the command.
+        command: The command, for `preloaded`.
 
     Raises:
-        LullError: The interposer is not there, or there is no such approach.
+        LullError: The interposer is missing, or there is no such approach.
     """
     return preloaded(environment, tools=wish.settings(), command=command)

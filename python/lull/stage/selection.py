@@ -1,9 +1,9 @@
-"""Who writes under `lull stage --approach auto`: what earlier runs of the same command say.
+"""Select the approach of `lull stage --approach auto` from earlier runs of the same command.
 
-Every run of `lull stage` leaves its figures in a file of the user's cache folder, for its command and number of ranks.
-From the second run on they say what the machine and the simulation are; the model (src/model/costs/output.hpp) then says what
-each approach would cost. An approach that has been run with the same output is judged by the time that it took.
-Without any figures the job itself asks the model when it starts (src/stage/accounts/choice.hpp).
+Every run of `lull stage` saves its figures in a file of the user's cache folder, by command and number of ranks. From
+the second run on, they describe the machine and the simulation, for which the model (src/model/costs/output.hpp)
+predicts the cost of each approach. An approach that has run with the same output is judged by the time that it took.
+Without any figures, the job evaluates the model when it starts (src/stage/accounts/choice.hpp).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lull.stage.programs import AUTO, Wish
 if TYPE_CHECKING:
     from lull.record import Output
 
-# Beside the command's words, what says how many ranks there are, where they are, and what their storage is.
+# In addition to the command, variables that determine the number of ranks, their nodes and their storage.
 SURROUNDINGS = (
     "SLURM_NTASKS",
     "SLURM_JOB_NUM_NODES",
@@ -35,13 +35,13 @@ SURROUNDINGS = (
     "LULL_STAGE_STORAGE_WRITERS",
 )
 SAME_OUTPUT = 0.01  # share by which the bytes of two runs may differ
-MOST_RUNS = 24  # of a command are kept
-RUNS_THAT_COUNT = 3  # of an approach
+MOST_RUNS = 24  # runs of a command that are kept
+RUNS_THAT_COUNT = 3  # latest runs of an approach that count
 
 
 @dataclass(frozen=True)
 class Selection:
-    """An approach, and why, in a line."""
+    """An approach, with the reason in one line."""
 
     approach: str
     why: str
@@ -58,7 +58,7 @@ class Memory:
         self._key = hashlib.sha256("\0".join(known).encode()).hexdigest()[:16]
 
     def file(self) -> Path | None:
-        """Where a run leaves its figures, or None where that is not possible; the oldest ones go."""
+        """The file for the figures of a new run, or None if none can be written; removes the oldest ones."""
         if self._folder is None:
             return None
         try:
@@ -72,7 +72,7 @@ class Memory:
         return self._folder / f"{self._key}.{time.time_ns():020}.json"
 
     def runs(self) -> list[Output]:
-        """The latest first; what cannot be read counts as not there."""
+        """The runs, the latest first; unreadable files are ignored."""
         found = []
         for path in self._paths():
             with suppress(LullError):
@@ -84,10 +84,10 @@ class Memory:
 
 
 def select(runs: Sequence[Output], objective: str) -> Selection | None:
-    """The approach that costs least, or None where the runs do not say.
+    """The approach with the lowest cost, or None if the runs do not determine it.
 
     Args:
-        runs: Earlier ones, the latest first.
+        runs: Earlier runs, the latest first.
         objective: "time", "energy" or "edp".
 
     Raises:
@@ -98,7 +98,7 @@ def select(runs: Sequence[Output], objective: str) -> Selection | None:
     if case is None:
         return None
     machine, simulation = case
-    # Where the program wrote nothing it may not run on so few processes: that is not tried again.
+    # If the program wrote nothing with an approach, it may not run on so few processes: do not try that again.
     silent = {run.approach for run in runs} - {run.approach for run in told}
     ways = [way for way in _core.output_ways(machine) if way not in silent]
     with native_errors():
@@ -119,17 +119,17 @@ def select(runs: Sequence[Output], objective: str) -> Selection | None:
 
 
 def _seconds_by_approach(told: Sequence[Output], choices: Sequence[_core.OutputChoice]) -> dict[str, float]:
-    """The time that each took, or else will take by the model.
+    """The time of each approach: measured, or else predicted by the model.
 
-    What else runs on a machine only makes a run slower, so the fastest of the last ones counts; and of an approach that
-    has been run only once, half of what the model says, where that is less.
+    Other load on a machine only makes a run slower, so the fastest of the last runs counts. For an approach that has
+    run only once, the mean with the prediction counts if that is less.
     """
     latest = told[0]
     measured: dict[str, list[float]] = {}
     for run in told:
         if _same_output(run, latest):
             measured.setdefault(run.approach, []).append(seconds_of(run))
-    # By what share the model misses the run that it knows the case from: others it will miss by the same.
+    # The model's relative error for the latest run, from which the case comes: assume the same for other approaches.
     known = next((one for one in choices if one.way == latest.approach), None)
     factor = min(measured[latest.approach][:RUNS_THAT_COUNT]) / known.seconds if known else 1.0
     found = {}
@@ -146,10 +146,10 @@ def _seconds_by_approach(told: Sequence[Output], choices: Sequence[_core.OutputC
 
 
 def selected(wish: Wish, command: Sequence[str], environment: Mapping[str, str]) -> tuple[Wish, str]:
-    """The wish with an approach in place of `auto` and with a place for the run's figures, and a line that says why.
+    """The request, with an approach instead of `auto` and a file for the run's figures, and a line with the reason.
 
-    Where nothing is known of the command, or nothing is to be learned (LULL_CHOOSE=off), `auto` stays, for the job to
-    choose when it starts; the line is empty then.
+    If nothing is known about the command, or learning is off (LULL_CHOOSE=off), `auto` remains, the job chooses when it
+    starts, and the line is empty.
 
     Raises:
         UsageError: There is no such approach or objective.

@@ -70,7 +70,7 @@ def test_a_cluster_that_runs_is_used_by_its_address(lull: Lull):
     ("where", "words", "code"),
     [
         ("tcp://127.0.0.1:1", "use Dask at tcp://127.0.0.1:1", 1),
-        ("nowhere", "it is no address", 2),
+        ("nowhere", "it is not an address", 2),
         ("slurm:none.toml", "No such file", 2),
         ("slurm:bad.toml", "jobs is 0 in bad.toml", 2),
         ("slurm:odd.toml", "odd.toml", 2),
